@@ -2,7 +2,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTRUCTIONS := $(CURDIR)/crates/sojourn-core/benches/packet_cost/instructions.json
+INSTRUCTIONS := $(CURDIR)/crates/sojourn/benches/packet_cost/instructions.json
 MINUTES := 10
 EVERY := 1
 DAMAGES := 5000
@@ -28,7 +28,7 @@ web: $(WEB) ## Build the live page for any web host, into the package and out/we
 test: $(VENV)/installed $(VENV)/checks ## Run all tests
 	@if crates/sojourn-web/build.sh; then $(MAKE) $(WEB); fi
 	cargo test --workspace --locked
-	cargo bench -p sojourn-core --locked --bench packet_cost -- --check $(INSTRUCTIONS)
+	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
@@ -55,12 +55,12 @@ wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in 
 
 # The tests whose names contain $(1), with fresh seeds, $(2) minutes in all.
 define at_random
-	@cargo test -p sojourn-core --locked --lib --tests --no-run
-	@tests=$$(cargo test -p sojourn-core --locked --lib --tests -- --list $(1) 2>/dev/null | grep -c ': test$$') && \
+	@cargo test --workspace --locked --lib --tests --no-run
+	@tests=$$(cargo test --workspace --locked --lib --tests -- --list $(1) 2>/dev/null | grep -c ': test$$') && \
 	export FUZZ_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') && \
 	export FUZZ_SECONDS=$$(($(2) * 60 * $$(getconf _NPROCESSORS_ONLN) / tests)) && \
 	echo "FUZZ_SEED=$$FUZZ_SEED FUZZ_SECONDS=$$FUZZ_SECONDS for each of $$tests tests" && \
-	cargo test -p sojourn-core --locked --lib --tests -- --show-output $(1)
+	cargo test --workspace --locked --lib --tests -- --show-output $(1)
 endef
 
 fuzz: ## Run the tests at random and the fuzz targets with fresh seeds, MINUTES=10 for each
@@ -79,15 +79,15 @@ lint: $(VENV)/checks ## Check formatting, lints and types
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache --no-logo
 
 bench: ## Measure the simulator's speed into bench.json
-	cargo bench -p sojourn-core --locked --bench packet_cost -- --out $(CURDIR)/bench.json
-	cargo bench -p sojourn-core --locked --bench queue_cost
+	cargo bench -p sojourn --locked --bench packet_cost -- --out $(CURDIR)/bench.json
+	cargo bench -p sojourn --locked --bench queue_cost
 
 record: ## Record what a packet costs in instructions, after a change that is worth it
-	cargo bench -p sojourn-core --locked --bench packet_cost -- --record $(INSTRUCTIONS)
+	cargo bench -p sojourn --locked --bench packet_cost -- --record $(INSTRUCTIONS)
 
 bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
-	@program=$$(cargo bench -p sojourn-core --locked --bench packet_cost --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
-	python3 crates/sojourn-core/benches/peers/run.py "$$program"
+	@program=$$(cargo bench -p sojourn --locked --bench packet_cost --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
+	python3 crates/sojourn/benches/peers/run.py "$$program"
 
 figures: $(VENV)/installed ## Draw the figures of docs and the tables of README and BENCHMARKS.md again
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img

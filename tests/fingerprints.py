@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-_SNAPSHOT = "crates/sojourn-core/tests/snapshots/fingerprints.txt"
+_SNAPSHOT = "crates/sojourn/tests/snapshots/fingerprints.txt"
 
 
 def recorded(root: Path) -> dict[str, tuple[str, int]]:

@@ -10,7 +10,7 @@ from sojourn_studies.hong2015 import STUDY, ideals
 from sojourn_studies.hong2015.cases import around, case, load_of, video_alone
 from sojourn_studies.hong2015.cells import cases_of
 
-NS2 = ROOT / "crates/sojourn-core/tests/ns2"
+NS2 = ROOT / "crates/sojourn/tests/ns2"
 
 
 def test_break_points_are_what_the_satisfied_leave_to_the_others() -> None:
@@ -48,7 +48,7 @@ def test_replications_have_random_numbers_of_their_own() -> None:
 
 
 def test_a_player_fetches_as_in_ns2() -> None:
-    """Through losses and pauses, fetch by fetch: crates/sojourn-core/tests/ns2/video.tcl."""
+    """Through losses and pauses, fetch by fetch: crates/sojourn/tests/ns2/video.tcl."""
     values = deepcopy(dict(video_alone().scenario))
     next(other for other in STUDY.alternatives if other.name == "no-mac").change(values)
     values["duration_s"] = 190

@@ -3,13 +3,11 @@
 
 #![allow(dead_code, unused_imports, unused_macros, reason = "the tests use more of it")]
 
-#[path = "../../crates/sojourn-core/tests/at_random.rs"]
-pub mod at_random;
-#[path = "../../crates/sojourn-core/tests/modem_config_fuzz.rs"]
+#[path = "../../crates/sojourn/tests/modem_config_fuzz.rs"]
 pub mod modem_config_fuzz;
-#[path = "../../crates/sojourn-core/tests/queue_fuzz.rs"]
+#[path = "../../crates/sojourn/tests/queue_fuzz.rs"]
 pub mod queue_fuzz;
-#[path = "../../crates/sojourn-core/tests/queue_kit/mod.rs"]
+#[path = "../../crates/sojourn/tests/queue_kit/mod.rs"]
 pub mod queue_kit;
-#[path = "../../crates/sojourn-core/tests/swarm/mod.rs"]
+#[path = "../../crates/sojourn/tests/swarm/mod.rs"]
 pub mod swarm;

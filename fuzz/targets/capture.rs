@@ -1,9 +1,9 @@
 //! A capture file: it is refused, or its packets have sizes and times that can be replayed.
 #![no_main]
 
-use sojourn_core::packet::{Direction, LARGEST_PACKET};
-use sojourn_core::scenario::capture::{How, parse};
-use sojourn_core::units::Time;
+use sojourn::engine::packet::{Direction, LARGEST_PACKET};
+use sojourn::scenario::capture::{How, parse};
+use sojourn::engine::units::Time;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (first, file) = bytes.split_first().map_or((u8::MAX, bytes), |(first, rest)| (*first, rest));

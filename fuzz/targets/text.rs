@@ -2,8 +2,8 @@
 //! loses no packet.
 #![no_main]
 
-use sojourn_core::network::Simulation;
-use sojourn_core::scenario::Source;
+use sojourn::Simulation;
+use sojourn::scenario::Source;
 use sojourn_fuzz::swarm::network::MOST_BYTES;
 
 /// Events of each run.

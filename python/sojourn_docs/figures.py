@@ -35,7 +35,7 @@ _ROWS = "| --- | --- | --- | --- | --- |\n"
 """What stands before the rows of docs/low-latency.md."""
 _INSTRUCTIONS = "| case | queue | instructions a packet |\n| --- | --- | ---: |\n"
 """What stands before the rows of BENCHMARKS.md."""
-_RECORDED = ROOT / "crates" / "sojourn-core" / "benches" / "packet_cost" / "instructions.json"
+_RECORDED = ROOT / "crates" / "sojourn" / "benches" / "packet_cost" / "instructions.json"
 
 
 def drawings() -> Mapping[str, Chart]:

@@ -4,14 +4,16 @@ use std::fmt::Display;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sojourn_core::aqm::pie_parts::Derandomiser;
-use sojourn_core::aqm::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
-use sojourn_core::count::Count;
-use sojourn_core::engine::rng::Rng;
-use sojourn_core::packet::Ecn;
-use sojourn_core::queue::default_limit_bytes;
-use sojourn_core::record::Gauges;
-use sojourn_core::units::{BitRate, Time};
+use sojourn::engine::aqm::pie_parts::Derandomiser;
+use sojourn::engine::aqm::{
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict,
+};
+use sojourn::engine::count::Count;
+use sojourn::engine::packet::Ecn;
+use sojourn::engine::queue::default_limit_bytes;
+use sojourn::engine::record::Gauges;
+use sojourn::engine::rng::Rng;
+use sojourn::engine::units::{BitRate, Time};
 
 use crate::panics::caught;
 use crate::variant::Variant;

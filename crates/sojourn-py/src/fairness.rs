@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sojourn_core::scores::fairness::{self, Demand};
+use sojourn::engine::fairness::{self, Demand};
 
 /// Divides a capacity by weighted max-min fairness and returns each flow's share. A demand may be
 /// infinite. All rates are in the same unit.

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use pyo3::prelude::*;
-use sojourn_core::metrics::results::Results;
-use sojourn_core::network::Simulation;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::units::Time;
+use sojourn::Simulation;
+use sojourn::engine::units::Time;
+use sojourn::results::metrics::results::Results;
+use sojourn::scenario::Scenario;
 
 use crate::Cancelled;
 use crate::panics::caught;

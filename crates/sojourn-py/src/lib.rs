@@ -1,10 +1,11 @@
 //! The Python module `sojourn._sojourn`. It loads scenarios, runs them without the interpreter's
 //! lock, returns results as Arrow tables, and reads modem configuration files. All simulation is in
-//! `sojourn-core`.
+//! the crate `sojourn`.
 
 mod aqm;
 mod fairness;
 mod job;
+mod loading;
 mod modem_config;
 mod panics;
 mod problem;
@@ -35,9 +36,9 @@ create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulato
 mod _sojourn {
     use pyo3::exceptions::{PyRuntimeError, PyValueError};
     use pyo3::prelude::*;
-    use sojourn_core::input::document;
-    use sojourn_core::metrics::tables::definitions;
-    use sojourn_core::scenario::file::file_schema;
+    use sojourn::input::document;
+    use sojourn::results::metrics::tables::definitions;
+    use sojourn::scenario::file::file_schema;
 
     use crate::problem::about;
 
@@ -48,6 +49,11 @@ mod _sojourn {
     #[pymodule_export]
     use super::job::{Job, run};
     #[pymodule_export]
+    use super::loading::{
+        all_changed_defaults, distinct, idle_lines, in_words, load, set_label, stored_scenario,
+        unit_of,
+    };
+    #[pymodule_export]
     use super::modem_config::ConfigFile;
     #[pymodule_export]
     use super::problem::Problem;
@@ -56,10 +62,7 @@ mod _sojourn {
     #[pymodule_export]
     use super::table::ArrowTable;
     #[pymodule_export]
-    use super::variant::{
-        Variant, all_changed_defaults, distinct, idle_lines, in_words, load, set_label,
-        stored_scenario, unit_of,
-    };
+    use super::variant::Variant;
     #[pymodule_export]
     use super::verdict::{Facts, applications_json, measures_json, verdict};
     #[pymodule_export]
@@ -99,6 +102,6 @@ mod _sojourn {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         super::panics::remember_where();
-        module.add("version", sojourn_core::VERSION)
+        module.add("version", sojourn::VERSION)
     }
 }

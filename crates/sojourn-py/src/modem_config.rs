@@ -1,9 +1,9 @@
 //! Configuration files of modems.
 
 use pyo3::prelude::*;
-use sojourn_core::input::problem::Problem;
-use sojourn_core::modem_config::{File, ModemConfig, Secret};
-use sojourn_core::provision;
+use sojourn::access::modem_config::{File, ModemConfig, Secret};
+use sojourn::input::problem::Problem;
+use sojourn::scenario::provision;
 
 use crate::ConfigError;
 use crate::panics::caught;

@@ -1,7 +1,7 @@
 //! Problems with user input, as exceptions.
 
 use pyo3::prelude::*;
-use sojourn_core::input::problem::{self, Problems};
+use sojourn::input::problem::{self, Problems};
 
 /// One problem with a file: where it is, what was found and what is allowed.
 #[pyclass(frozen, get_all, module = "sojourn._sojourn")]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use serde_json::json;
-use sojourn_core::metrics::column::Table;
-use sojourn_core::metrics::results::Results;
-use sojourn_core::metrics::tables::Visitor;
+use sojourn::results::metrics::column::Table;
+use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::tables::Visitor;
 
 use crate::table::{ArrowTable, arrow_table};
 

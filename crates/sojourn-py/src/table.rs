@@ -12,7 +12,7 @@ use arrow_array::{
 use arrow_schema::{Field, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use sojourn_core::metrics::column::{Cells, Column, Definition, Table, Texts, Values};
+use sojourn::results::metrics::column::{Cells, Column, Definition, Table, Texts, Values};
 
 /// A table for anything that speaks Arrow: `pyarrow.table(t)`, `polars.DataFrame(t)`.
 #[pyclass(frozen, module = "sojourn._sojourn")]

@@ -6,9 +6,9 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sojourn_core::packet::Direction;
-use sojourn_core::scenario::Scenario;
-use sojourn_core::verdict::{self as core, APPLICATIONS, Group, MEASURES, Rows};
+use sojourn::engine::packet::Direction;
+use sojourn::results::verdict::{self as core, APPLICATIONS, Group, MEASURES, Rows};
+use sojourn::scenario::Scenario;
 
 use crate::panics::caught;
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use sojourn_core::metrics::column::{Cells, Table};
-use sojourn_core::metrics::results::Results;
-use sojourn_core::metrics::tables::Visitor;
+use sojourn::results::metrics::column::{Cells, Table};
+use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::tables::Visitor;
 
 /// Columns of 64-bit floats, one after the other.
 #[derive(Default)]

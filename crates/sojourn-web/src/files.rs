@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
-use sojourn_core::scenario::Files;
+use sojourn::scenario::Files;
 
 /// Files by name.
 #[derive(Default)]

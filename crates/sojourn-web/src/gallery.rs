@@ -37,7 +37,7 @@ pub fn cases() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_core::scenario::load;
+    use sojourn::scenario::load;
 
     #[test]
     fn every_file_of_the_gallery_is_a_case() {

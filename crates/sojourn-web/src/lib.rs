@@ -2,7 +2,7 @@
 //! scenarios, reads and writes modem files, and replies with JSON and columns of numbers.
 //!
 //! The module imports nothing. [`abi`] is its C interface, [`request`] the requests, and
-//! [`module::Module`] does what they say. All simulation is in `sojourn-core`, so a run has the same
+//! [`module::Module`] does what they say. All simulation is in `sojourn`, so a run has the same
 //! fingerprint as a native one.
 
 pub mod abi;

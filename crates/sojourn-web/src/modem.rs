@@ -1,10 +1,10 @@
 //! Modem configuration files, in and out.
 
 use serde_json::{Value, json};
-use sojourn_core::input::problem::Problem;
-use sojourn_core::modem_config::{File, ModemConfig};
-use sojourn_core::provision;
-use sojourn_core::scenario::Variant;
+use sojourn::access::modem_config::{File, ModemConfig};
+use sojourn::input::problem::Problem;
+use sojourn::scenario::Variant;
+use sojourn::scenario::provision;
 
 /// The settings of a file.
 pub fn view(content: &[u8], name: &str) -> Result<ModemConfig, Problem> {

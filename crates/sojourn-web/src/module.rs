@@ -1,15 +1,15 @@
 //! What requests do.
 
 use serde_json::{Value, json};
-use sojourn_core::VERSION;
-use sojourn_core::input::document::parse;
-use sojourn_core::input::problem::{Problem, Problems};
-use sojourn_core::modem_config::ModemConfig;
-use sojourn_core::provision::Provision;
-use sojourn_core::scenario::estimate::estimate;
-use sojourn_core::scenario::file::file_schema;
-use sojourn_core::scenario::{Source, Variant, idle_lines};
-use sojourn_core::verdict::{Facts, Group, verdict};
+use sojourn::VERSION;
+use sojourn::access::modem_config::ModemConfig;
+use sojourn::input::document::parse;
+use sojourn::input::problem::{Problem, Problems};
+use sojourn::results::verdict::{Facts, Group, verdict};
+use sojourn::scenario::estimate::estimate;
+use sojourn::scenario::file::file_schema;
+use sojourn::scenario::provision::Provision;
+use sojourn::scenario::{Source, Variant, idle_lines};
 
 use crate::columns::Blob;
 use crate::files::Kept;

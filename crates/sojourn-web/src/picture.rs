@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sojourn_core::metrics::results::Results;
-use sojourn_core::record::modem_trace::{ModemEvent, ModemEventKind};
-use sojourn_core::scenario::Scenario;
+use sojourn::engine::record::modem_trace::{ModemEvent, ModemEventKind};
+use sojourn::results::metrics::results::Results;
+use sojourn::scenario::Scenario;
 
 use crate::columns::Blob;
 

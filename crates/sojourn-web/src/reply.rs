@@ -1,7 +1,7 @@
 //! Replies: JSON, and a blob for what JSON is too large for.
 
 use serde_json::{Value, json};
-use sojourn_core::input::problem::Problem;
+use sojourn::input::problem::Problem;
 
 /// A reply: `{"value": ...}` or `{"faults": [{"source", "line", "path", "message"}]}`, and a blob.
 #[derive(Default)]

@@ -18,8 +18,8 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use sojourn_core::input::problem::Problem;
-use sojourn_core::verdict::Rows;
+use sojourn::input::problem::Problem;
+use sojourn::results::verdict::Rows;
 
 /// A run that has ended.
 #[derive(Debug, Deserialize)]

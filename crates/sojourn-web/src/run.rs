@@ -1,11 +1,11 @@
 //! A run in slices.
 
 use serde_json::{Value, json};
-use sojourn_core::metrics::results::Results;
-use sojourn_core::network::Simulation;
-use sojourn_core::scenario::Variant;
-use sojourn_core::units::Time;
-use sojourn_core::verdict::Rows;
+use sojourn::Simulation;
+use sojourn::engine::units::Time;
+use sojourn::results::metrics::results::Results;
+use sojourn::results::verdict::Rows;
+use sojourn::scenario::Variant;
 
 use crate::columns::{Blob, tables};
 
@@ -80,7 +80,7 @@ pub fn shown(results: &Results, seed: u64, blob: &mut Blob) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_core::scenario::load;
+    use sojourn::scenario::load;
 
     #[test]
     fn a_picture_of_the_time_before_counting_ends_where_it_is_to() {

@@ -1,0 +1,326 @@
+//! Checks between keys of a home's service. Fault paths start below the checked table.
+
+use super::classifier::Classifier;
+use super::docsis::parameters::ModemSpec;
+use super::docsis::scheduling_service::SchedulingService;
+use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Terms, Upstream, flow_path};
+use indexmap::IndexMap;
+use sojourn_engine::queue::room::Room;
+use sojourn_engine::queue::{QueueSpec, SchedulerSpec};
+use sojourn_engine::units::BitRate;
+use sojourn_input::compare::{ascending, at_least};
+use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::words;
+
+impl Upstream {
+    /// Checks the keys of all service flows. `room` is what the largest packet needs.
+    pub fn check(&self, room: &Room) -> Faults {
+        let mut faults = self.terms().check();
+        faults.add(self.check_weights());
+        match self.modem {
+            ModemSpec::Link => {
+                faults.add(self.check_no_mac("link, which has no MAC"));
+                faults.add(self.check_no_ranging());
+            }
+            ModemSpec::SharedChannel => {
+                let kind = "shared_channel, whose MAC is set in upstream_channel";
+                faults.add(self.check_no_mac(kind));
+            }
+            ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {}
+        }
+        faults.add(self.check_scheduling());
+        if let Some(congestion) = &self.congestion {
+            faults.add_under("congestion", congestion.check());
+        }
+        faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
+        faults.add(check_flows(&self.flows, room));
+        faults
+    }
+
+    /// A plain link does not range.
+    fn check_no_ranging(&self) -> Result<(), Fault> {
+        if self.ranging_outages.is_empty() {
+            return Ok(());
+        }
+        let message =
+            "found with a modem of kind link, which has no ranging; allowed: any other kind";
+        Err(Fault::new("ranging_outages", message))
+    }
+
+    /// The scheduling services of all flows need a modem that requests by itself.
+    fn check_scheduling(&self) -> Faults {
+        let has_it = matches!(self.modem, ModemSpec::SingleQueue | ModemSpec::SharedChannel);
+        let check = |service: &SchedulingService, terms| {
+            if has_it || service.is_best_effort() {
+                return service.check(terms);
+            }
+            let message = "found with a modem of another kind; allowed: only with kind \
+                           single_queue or shared_channel";
+            Err(Fault::new("scheduling", message))
+        };
+        let mut faults = Faults::from(check_aggregate(&self.scheduling, &self.queue));
+        faults.add(self.check_capacity());
+        faults.add(self.check_grants_fit());
+        let terms = (self.sustained_mbps, self.minimum_mbps, self.priority);
+        faults.add(check(&self.scheduling, terms));
+        let queues = self.flows.iter().map(|(name, flow)| (flow_path("", name), &flow.queue));
+        for (path, queue) in std::iter::once((String::new(), &self.queue)).chain(queues) {
+            if self.modem != ModemSpec::SingleQueue {
+                faults.add_under(&path, queue.check_no_member_rate());
+            }
+        }
+        for (name, flow) in &self.flows {
+            let path = flow_path("", name);
+            faults.add_under(&path, check_aggregate(&flow.scheduling, &flow.queue));
+            let terms = (flow.sustained_mbps, flow.minimum_mbps, flow.priority);
+            faults.add_under(&path, check(&flow.scheduling, terms));
+        }
+        faults
+    }
+
+    /// Only a plain link has a capacity of its own.
+    fn check_capacity(&self) -> Faults {
+        let Some(trace) = &self.capacity else { return Faults::default() };
+        let mut faults = trace.check().under("capacity");
+        if self.modem != ModemSpec::Link {
+            let message = "found with a modem that requests grants; allowed: only with modem.kind = \"link\"; \
+                           congestion says what other modems leave free";
+            faults.add(Fault::new("capacity", message));
+        }
+        faults
+    }
+
+    /// Unsolicited grants must fit into a channel of the flow's own.
+    fn check_grants_fit(&self) -> Faults {
+        let Some(most) = self.mac.channel_mbps else { return Faults::default() };
+        let flows = self.flow_names().zip(self.service_flows());
+        flows
+            .filter(|(_, flow)| flow.scheduling.grants_mbps() > most)
+            .map(|(name, flow)| {
+                let message = format!(
+                    "unsolicited grants take {} Mbps; allowed: at most {most}, mac.channel_mbps",
+                    flow.scheduling.grants_mbps()
+                );
+                Fault::new("scheduling", message).under(&flow_path("", name))
+            })
+            .collect()
+    }
+
+    /// Upstream flows share no channel with weights, so a weight has no meaning.
+    fn check_weights(&self) -> Result<(), Fault> {
+        match self.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?))) {
+            None => Ok(()),
+            Some((name, weight)) => {
+                let message =
+                    format!("found {weight}; allowed: only downstream, where cmts is set");
+                Err(Fault::new("weight", message).under(&flow_path("", name)))
+            }
+        }
+    }
+
+    /// Rejects keys of a MAC that this kind of modem does not have.
+    fn check_no_mac(&self, kind: &str) -> Result<(), Fault> {
+        match self.mac_key() {
+            None => Ok(()),
+            Some(key) => {
+                let message = format!(
+                    "found with a modem of kind {kind}; allowed: only with kind single_queue or \
+                     two_queues"
+                );
+                Err(Fault::new(key, message))
+            }
+        }
+    }
+}
+
+impl Downstream {
+    /// Checks the keys of all service flows. `room` is what the largest packet needs;
+    /// `shares_channel` is true where the homes share the channel of a CMTS.
+    pub fn check(&self, shares_channel: bool, room: &Room) -> Faults {
+        let mut faults = self.terms().check();
+        faults.add(match shares_channel {
+            true => self.check_no_channel(),
+            false => self.check_no_sharing(),
+        });
+        faults.add(self.check_no_scheduling());
+        faults.add(self.check_capacity());
+        faults.add(self.queue.check_no_member_rate());
+        for (name, flow) in &self.flows {
+            faults.add_under(&flow_path("", name), flow.queue.check_no_member_rate());
+        }
+        faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
+        faults.add(check_flows(&self.flows, room));
+        faults
+    }
+
+    /// Downstream nobody requests.
+    fn check_no_scheduling(&self) -> Result<(), Fault> {
+        match self.flows.iter().find(|(_, flow)| !flow.scheduling.is_best_effort()) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let message = "found in a downstream flow; allowed: only upstream";
+                Err(Fault::new("scheduling", message).under(&flow_path("", name)))
+            }
+        }
+    }
+
+    /// A channel has one capacity.
+    fn check_capacity(&self) -> Faults {
+        let Some(trace) = &self.capacity else { return Faults::default() };
+        let mut faults = trace.check().under("capacity");
+        if self.channel_mbps.is_some() {
+            let message = "found beside channel_mbps; allowed: one of them";
+            faults.add(Fault::new("capacity", message));
+        }
+        faults
+    }
+
+    /// A flow cannot have a channel of its own beside the shared one.
+    fn check_no_channel(&self) -> Result<(), Fault> {
+        match self.channel_mbps {
+            None if self.capacity.is_some() => {
+                let message = "found with cmts; allowed: unset, since homes share that channel";
+                Err(Fault::new("capacity", message))
+            }
+            None => Ok(()),
+            Some(mbps) => {
+                let message = format!(
+                    "found {mbps} with cmts; allowed: unset, since cmts.channel sets the rate"
+                );
+                Err(Fault::new("channel_mbps", message))
+            }
+        }
+    }
+
+    /// Rejects keys that have a meaning only on a shared channel.
+    fn check_no_sharing(&self) -> Result<(), Fault> {
+        let flow = self.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?)));
+        let (key, found) = match (self.regulator, flow) {
+            (false, _) => ("regulator".to_owned(), "false".to_owned()),
+            (true, Some((name, weight))) => {
+                (words::join(&flow_path("", name), "weight"), weight.to_string())
+            }
+            (true, None) if self.weight != 1.0 => ("weight".to_owned(), self.weight.to_string()),
+            (true, None) => return Ok(()),
+        };
+        let message = format!("found {found}; allowed: only where cmts is set");
+        Err(Fault::new(key, message))
+    }
+}
+
+/// Proactive grants are those of an aggregate's low-latency flow, and its only unsolicited ones.
+fn check_aggregate(service: &SchedulingService, queue: &QueueSpec) -> Result<(), Fault> {
+    let is_aggregate = matches!(queue.scheduler, SchedulerSpec::LowLatency(_));
+    let message = match service {
+        SchedulingService::ProactiveGrants(_) if !is_aggregate => {
+            "found proactive_grants without a low-latency flow; allowed: only with \
+             queue.scheduler.kind = \"low_latency\""
+        }
+        SchedulingService::BestEffort | SchedulingService::ProactiveGrants(_) => return Ok(()),
+        _ if is_aggregate => {
+            "found with queue.scheduler.kind = \"low_latency\"; allowed: best_effort, \
+             proactive_grants"
+        }
+        _ => return Ok(()),
+    };
+    Err(Fault::new("scheduling.kind", message))
+}
+
+/// Checks all keys of the further flows.
+fn check_flows(flows: &IndexMap<String, ServiceFlow>, room: &Room) -> Faults {
+    let mut faults = Faults::default();
+    for (name, flow) in flows {
+        faults.add_under(&flow_path("", name), flow.check(name, room));
+    }
+    faults
+}
+
+impl Terms {
+    /// The peak rate is the highest, the minimum the lowest.
+    fn check(&self) -> Faults {
+        let sustained = ("sustained_mbps", self.sustained_mbps);
+        let mut faults = Faults::from(at_least(("peak_mbps", self.peak_mbps), sustained));
+        faults.add(at_least(sustained, ("minimum_mbps", self.minimum_mbps)));
+        faults
+    }
+
+    /// The flow's queue, sized by buffer control, and its burst must hold the largest packet.
+    fn check_room(&self, queue: &QueueSpec, buffer: &Buffer, room: &Room) -> Faults {
+        let mut faults = Faults::from(buffer.check(queue, room));
+        // A contradiction in the buffer control says nothing of the size.
+        if faults.is_empty() {
+            let limit_bytes = buffer.bytes(self.sustained_mbps).or(queue.limit_bytes);
+            let queue = QueueSpec { limit_bytes, ..queue.clone() };
+            faults.add_under("queue", queue.check(room, BitRate::from_mbps(self.sustained_mbps)));
+        }
+        faults.add(room.check_burst(self.burst_bytes));
+        faults
+    }
+}
+
+impl ServiceFlow {
+    fn check(&self, name: &str, room: &Room) -> Faults {
+        let mut faults = self.terms().check();
+        if name == PRIMARY {
+            let message = "found the reserved name of the primary flow; allowed: any other name";
+            faults.add(Fault::new("", message));
+        }
+        for (number, classifier) in self.classifiers.iter().enumerate() {
+            faults.add_under(&format!("match.{number}"), classifier.check());
+        }
+        faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
+        faults
+    }
+}
+
+impl Buffer {
+    /// Buffer control replaces the queue's limits, and its sizes must ascend.
+    fn check(&self, queue: &QueueSpec, room: &Room) -> Result<(), Fault> {
+        if *self == Self::default() {
+            return Ok(());
+        }
+        if queue.limit_bytes.is_some() || queue.limit_packets.is_some() {
+            let message = "found together with a limit of the queue; allowed: one of them";
+            return Err(Fault::new("buffer", message));
+        }
+        let sizes = [
+            ("minimum_bytes", self.minimum_bytes),
+            ("target_bytes", self.target_bytes),
+            ("maximum_bytes", self.maximum_bytes),
+        ];
+        let mut least = ("the size of the largest packet".to_owned(), room.least(room.packet()));
+        for (key, size) in sizes {
+            let Some(size) = size else { continue };
+            if size < least.1 && key != "minimum_bytes" {
+                let message = format!("found {size}; allowed: {} or more, {}", least.1, least.0);
+                return Err(Fault::new(key, message).under("buffer"));
+            }
+            if size > least.1 {
+                least = (format!("the value of {key}"), size);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Classifier {
+    /// Ranges must not be empty.
+    fn check(&self) -> Faults {
+        let mut faults = Faults::default();
+        if self.ip == Some(5) {
+            faults.add(Fault::new("ip", "found 5; allowed: 4, 6"));
+        }
+        let dscp = self.dscp.as_ref();
+        let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());
+        let ranges = [
+            ("source_ports", self.source_ports.clone()),
+            ("destination_ports", self.destination_ports.clone()),
+            ("dscp", dscp),
+        ];
+        for (key, range) in ranges {
+            let range: Vec<f64> = range.into_iter().flatten().map(f64::from).collect();
+            faults.add(ascending(key, &range, "the bounds of a range"));
+        }
+        faults
+    }
+}

@@ -1,0 +1,178 @@
+//! The shared downstream channel at the CMTS: a queue manager for the service flows of all homes,
+//! followed by one channel or several bonded ones.
+//!
+//! Service flows of different traffic priority have a queue manager for each priority; the highest
+//! that has packets is served first. DOCSIS MULPI §C.2.2.7.1 leaves to vendors how much better a
+//! higher priority is served. Packets due under a minimum reserved rate go before all others.
+//!
+//! A packet of a bonding group takes the channel that is free first, at that channel's rate, so
+//! that as many packets are in transmission as there are channels. The modem restores the order of
+//! its packets (DOCSIS MULPI §8.2, from memory).
+//!
+//! Left out: several bonding groups on the same channels; MAPs and other management messages; the
+//! interleaving of single carriers.
+
+use std::collections::BTreeSet;
+
+use super::downstream_channel::{self, Pipeline};
+use crate::Site;
+use crate::homes::{of_downstream_flows, of_homes};
+use crate::service::Downstream;
+use sojourn_engine::aqm::DrainRate;
+use sojourn_engine::count::Count;
+use sojourn_engine::packet::Packet;
+use sojourn_engine::queue::{FlowTable, Queue, default_limit_bytes};
+use sojourn_engine::record::Recorder;
+use sojourn_engine::units::{BitRate, Pace, Time};
+
+/// Name of its queue in results.
+const NAME: &str = "cmts";
+
+/// The queue managers and the channel that all homes share.
+pub struct Cmts {
+    /// One for each traffic priority, the highest first.
+    queues: Vec<Queue>,
+    /// The index in `queues` for each service flow, by home and number.
+    class_of: Vec<Vec<u8>>,
+    /// Does any service flow have a minimum reserved rate?
+    keeps_reserved_rates: bool,
+    /// Rate of each channel to each home, in the home's profile.
+    rates: Vec<Pace>,
+    /// Bytes that framing adds to each packet.
+    framing_bytes: u64,
+    /// How packets pass OFDM channels.
+    pipeline: Option<Pipeline>,
+    /// Until when each channel is sending.
+    busy_until: Vec<Time>,
+    /// The channel that is free first.
+    first_free: usize,
+    /// When the last byte of the last packet for each home leaves.
+    last_to: Vec<Time>,
+    drain_rate: DrainRate,
+}
+
+impl Cmts {
+    /// The CMTS of a scenario, with empty queues.
+    pub fn new(spec: &downstream_channel::Cmts, framing_bytes: u64, site: &Site) -> Self {
+        let channel = BitRate::from_mbps(spec.channel.rate_mbps());
+        let channels = spec.channel.count();
+        let rate = BitRate::from_bps(channel.bps() * u64::from(channels));
+        let buffer_bytes = default_limit_bytes(rate);
+        let weights = of_downstream_flows(&site.groups, Downstream::weights);
+        let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
+        let flows = FlowTable::of_homes(spec.unit, &weights).reserving(&minimum_mbps);
+        let mut class_of = of_downstream_flows(&site.groups, Downstream::priorities);
+        let priorities: BTreeSet<u8> = class_of.iter().flatten().copied().collect();
+        let queue = |priority: &u8| {
+            let name = match priorities.len() {
+                1 => NAME.to_owned(),
+                _ => format!("{NAME} priority {priority}"),
+            };
+            let mut queue = Queue::new(&spec.queue, buffer_bytes, site.dialect, &name, site.seed);
+            queue.set_flow_classifier(&flows, &site.traffic, site.watch_flows);
+            queue
+        };
+        let queues: Vec<Queue> = priorities.iter().rev().map(queue).collect();
+        let homes = class_of.len();
+        let class = |priority: u8| priorities.range(priority + 1..).count() as u8;
+        class_of.iter_mut().flatten().for_each(|flow| *flow = class(*flow));
+        let buffer_bytes = queues[0].buffer_bytes();
+        Self {
+            queues,
+            class_of,
+            keeps_reserved_rates: !flows.reserved().is_empty(),
+            rates: of_homes(&site.groups, |down| {
+                Pace::new(match down.profile_bits {
+                    None => channel,
+                    Some(bits) => BitRate::from_mbps(spec.channel.with_bits(bits).rate_mbps()),
+                })
+            }),
+            framing_bytes,
+            pipeline: spec.channel.pipeline(),
+            busy_until: vec![Time::ZERO; channels as usize],
+            first_free: 0,
+            last_to: vec![Time::ZERO; homes],
+            drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
+        }
+    }
+
+    /// Takes a packet. Returns the packet that is sent at once, if a channel is free.
+    #[inline]
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> Option<Packet> {
+        let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
+        self.queues[usize::from(class)].enqueue(now, packet, &self.drain_rate, recorder);
+        self.send_next(now, recorder)
+    }
+
+    /// The next wake time: when a channel is free, if a packet waits for it.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        let free = self.busy_until[self.first_free];
+        self.queues.iter().fold(Time::NEVER, |next, queue| next.min(queue.next_wake(free)))
+    }
+
+    /// When the last packet for a home has been sent and has passed the channel.
+    #[inline]
+    pub fn received_at(&self, home: u16) -> Time {
+        let sent_at = self.last_to[usize::from(home)];
+        self.pipeline.map_or(sent_at, |pipeline| pipeline.received_at(sent_at))
+    }
+
+    /// Does what is due. Returns the packet that is sent next, if there is one.
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
+            queue.update(now, &self.drain_rate);
+        }
+        self.send_next(now, recorder)
+    }
+
+    #[inline]
+    fn send_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        if now < self.busy_until[self.first_free] {
+            return None;
+        }
+        let packet = self.take_next(now, recorder);
+        if let Some(packet) = &packet {
+            self.send(now, packet);
+        }
+        packet
+    }
+
+    /// Sends a packet on the channel that is free first.
+    fn send(&mut self, now: Time, packet: &Packet) {
+        let rate = &mut self.rates[usize::from(packet.home)];
+        let sent_at = now + rate.time_for(u64::from(packet.size) + self.framing_bytes);
+        self.busy_until[self.first_free] = sent_at;
+        let channels = 0..self.busy_until.len();
+        self.first_free = channels.min_by_key(|&channel| self.busy_until[channel]).unwrap_or(0);
+        // In order: behind a longer packet that is still being sent on another channel.
+        let last = &mut self.last_to[usize::from(packet.home)];
+        *last = sent_at.max(*last);
+    }
+
+    /// Takes a packet due under a reserved rate first, then one of the highest priority.
+    fn take_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        let mut queues = self.queues.iter_mut();
+        if self.keeps_reserved_rates
+            && let Some(packet) = queues.find_map(|queue| queue.dequeue_reserved(now, recorder))
+        {
+            return Some(packet);
+        }
+        self.queues.iter_mut().find_map(|queue| queue.dequeue(now, recorder))
+    }
+
+    /// Packets and bytes that wait. Packets being sent already count in the next stage.
+    pub fn inside(&self) -> Count {
+        self.queues.iter().map(Queue::backlog).sum()
+    }
+
+    /// Its queues, for their measurements.
+    pub fn queues(&self) -> impl Iterator<Item = &Queue> {
+        self.queues.iter()
+    }
+
+    /// Samples the queues for their time series.
+    pub fn sample(&mut self) {
+        self.queues.iter_mut().for_each(|queue| queue.sample(|_| ()));
+    }
+}

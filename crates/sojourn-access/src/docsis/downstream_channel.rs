@@ -1,0 +1,360 @@
+//! The downstream channel that all homes share: its rate, its framing, and its queue.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use sojourn_engine::queue::{QueueSpec, Unit};
+use sojourn_engine::units::Time;
+
+/// The CMTS: one queue manager and one downstream channel (or one bonding group) for all homes.
+/// Before the queue each service flow has a regulator: the token buckets and queue of its
+/// `downstream`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cmts {
+    /// The downstream channel, or the channels of one bonding group, chosen by `kind`.
+    /// Default: one OFDM channel.
+    #[serde(default)]
+    pub channel: Channel,
+    /// Bytes that framing adds to each packet on the channel.
+    #[serde(default)]
+    pub framing: Framing,
+    /// Queue manager of the shared channel. Its default limit is 250 ms at the channel's rate.
+    #[serde(default)]
+    pub queue: QueueSpec,
+    /// What the scheduler treats as a flow: a service flow or a connection.
+    #[serde(default)]
+    pub unit: Unit,
+}
+
+/// A downstream channel, chosen by `kind`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Channel {
+    /// Channels of a given rate.
+    Rate {
+        /// Rate of each channel in Mbps.
+        #[schemars(range(min = 0.001, max = 1_000_000.0))]
+        rate_mbps: f64,
+        /// Share of the rate that framing below the MAC takes, in percent (Hong 2015 §5.4: 5, as
+        /// about 950 Mbps of 1 Gbps remain).
+        #[serde(default)]
+        #[schemars(range(min = 0.0, max = 99.0))]
+        overhead_percent: f64,
+        /// Number of channels in the bonding group. Each packet takes one of them.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1, max = 64))]
+        channels: u32,
+    },
+    /// Single-carrier channels with 256-QAM (ITU-T J.83).
+    ScQam {
+        /// Annex of ITU-T J.83: it sets width, symbol rate and coding.
+        #[serde(default)]
+        annex: Annex,
+        /// Number of channels in the bonding group. Each packet takes one of them.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1, max = 64))]
+        channels: u32,
+    },
+    /// OFDM channels of DOCSIS 3.1, with the same modulation on all subcarriers.
+    Ofdm {
+        /// Number of active subcarriers (docsis-ns3's default: 3745, which is 190 MHz at 50 kHz).
+        #[serde(default = "subcarriers")]
+        #[schemars(range(min = 1, max = 7537))]
+        subcarriers: u32,
+        /// Subcarrier spacing.
+        #[serde(default)]
+        spacing: Spacing,
+        /// Bits per subcarrier and symbol: the modulation order, or its mean (docsis-ns3's default:
+        /// 12, which is 4096-QAM).
+        #[serde(default = "modulation_bits")]
+        #[schemars(range(min = 4.0, max = 14.0))]
+        modulation_bits: f64,
+        /// Cyclic prefix in samples of 1/204.8 MHz (docsis-ns3's default: 512).
+        #[serde(default = "cyclic_prefix")]
+        #[schemars(range(min = 192, max = 1024))]
+        cyclic_prefix_samples: u32,
+        /// Depth of the time interleaver in symbols; 1 means none (docsis-ns3's default: 3). The
+        /// last bits of a symbol arrive (depth - 1) symbols later.
+        #[serde(default = "interleaver_depth")]
+        #[schemars(range(min = 1, max = 32))]
+        interleaver_depth: u32,
+        /// Number of symbols that encoding at the CMTS and decoding in the modem take together
+        /// (docsis-ns3's defaults: 1 and 1).
+        #[serde(default = "coding_symbols")]
+        #[schemars(range(min = 0, max = 100))]
+        coding_symbols: u32,
+        /// Bits per subcarrier of the next-codeword pointers. Each codeword and each symbol has a
+        /// pointer of 48 bits (docsis-ns3's default: 4, which is 16-QAM).
+        #[serde(default = "ncp_bits")]
+        #[schemars(range(min = 2, max = 6))]
+        ncp_bits: u32,
+        /// How full codewords are on average, in percent (docsis-ns3's default: 99).
+        #[serde(default = "codeword_fill_percent")]
+        #[schemars(range(min = 1.0, max = 100.0))]
+        codeword_fill_percent: f64,
+        /// Number of channels in the bonding group. Each packet takes one of them.
+        #[serde(default = "one")]
+        #[schemars(range(min = 1, max = 64))]
+        channels: u32,
+    },
+}
+
+impl Default for Channel {
+    /// One OFDM channel, docsis-ns3's.
+    fn default() -> Self {
+        Self::Ofdm {
+            subcarriers: subcarriers(),
+            spacing: Spacing::default(),
+            modulation_bits: modulation_bits(),
+            cyclic_prefix_samples: cyclic_prefix(),
+            interleaver_depth: interleaver_depth(),
+            coding_symbols: coding_symbols(),
+            ncp_bits: ncp_bits(),
+            codeword_fill_percent: codeword_fill_percent(),
+            channels: one(),
+        }
+    }
+}
+
+/// Annexes of ITU-T J.83.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Annex {
+    /// Annex A: 8 MHz, Europe.
+    A,
+    /// Annex B: 6 MHz, North America.
+    #[default]
+    B,
+}
+
+/// Subcarrier spacing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spacing {
+    /// 25 kHz.
+    #[serde(rename = "25_khz")]
+    Narrow,
+    /// 50 kHz.
+    #[default]
+    #[serde(rename = "50_khz")]
+    Wide,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn subcarriers() -> u32 {
+    3745
+}
+
+fn modulation_bits() -> f64 {
+    12.0
+}
+
+fn cyclic_prefix() -> u32 {
+    512
+}
+
+fn interleaver_depth() -> u32 {
+    3
+}
+
+fn coding_symbols() -> u32 {
+    2
+}
+
+fn ncp_bits() -> u32 {
+    4
+}
+
+fn codeword_fill_percent() -> f64 {
+    99.0
+}
+
+/// Bits of a next-codeword pointer, and bytes of an LDPC codeword with and without LDPC and BCH
+/// parity (docsis-ns3).
+const NCP_BITS: f64 = 48.0;
+const CODEWORD_BYTES: [f64; 2] = [2025.0, 1777.0];
+
+/// How packets pass an OFDM channel: they are gathered in one symbol, then encoded, sent, decoded
+/// and deinterleaved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    symbol: Time,
+    /// Symbols after the one in which a packet is gathered.
+    symbols: u64,
+}
+
+impl Pipeline {
+    /// When the modem has what filled the channel by `gathered`, without propagation.
+    #[inline]
+    pub fn received_at(&self, gathered: Time) -> Time {
+        self.symbol.times(gathered.ps().div_ceil(self.symbol.ps()) + self.symbols)
+    }
+
+    /// How long a MAP takes, which does not wait for a symbol to begin (docsis-ns3).
+    pub fn delivery(&self) -> Time {
+        self.symbol.times(self.symbols)
+    }
+}
+
+impl Channel {
+    /// The pipeline of OFDM channels.
+    pub fn pipeline(&self) -> Option<Pipeline> {
+        let Self::Ofdm { interleaver_depth, coding_symbols, .. } = self else { return None };
+        let symbol = Time::from_secs_f64(self.symbol_us() * 1e-6);
+        Some(Pipeline { symbol, symbols: u64::from(interleaver_depth + coding_symbols) })
+    }
+
+    /// Time of an OFDM symbol in us: the useful part lasts one over the spacing.
+    fn symbol_us(&self) -> f64 {
+        match self {
+            Self::Ofdm { spacing, cyclic_prefix_samples, .. } => {
+                1e3 / spacing.khz() + f64::from(*cyclic_prefix_samples) / 204.8
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The same with this many bits per symbol and subcarrier; only OFDM has profiles.
+    pub fn with_bits(&self, bits: f64) -> Self {
+        let mut channel = self.clone();
+        if let Self::Ofdm { modulation_bits, .. } = &mut channel {
+            *modulation_bits = bits;
+        }
+        channel
+    }
+
+    /// Number of channels in the bonding group.
+    pub fn count(&self) -> u32 {
+        let (Self::Rate { channels, .. }
+        | Self::ScQam { channels, .. }
+        | Self::Ofdm { channels, .. }) = self;
+        *channels
+    }
+
+    /// Rate at which one channel carries MAC frames, in Mbps.
+    pub fn rate_mbps(&self) -> f64 {
+        match self {
+            Self::Rate { rate_mbps, overhead_percent, .. } => {
+                rate_mbps * (1.0 - overhead_percent / 100.0)
+            }
+            Self::ScQam { annex, .. } => annex.rate_mbps(),
+            Self::Ofdm {
+                subcarriers, modulation_bits, ncp_bits, codeword_fill_percent, ..
+            } => {
+                let [coded, payload] = CODEWORD_BYTES;
+                let pointer = NCP_BITS / f64::from(*ncp_bits);
+                let codeword = 8.0 * coded / modulation_bits + pointer;
+                let codewords = (f64::from(*subcarriers) - pointer) / codeword;
+                let bytes = codewords * payload * codeword_fill_percent / 100.0;
+                8.0 * bytes / self.symbol_us()
+            }
+        }
+    }
+}
+
+impl Annex {
+    /// Rate of 256-QAM after coding and the headers of MPEG-2 transport packets, 4 of 188 bytes
+    /// (Hong 2015 §2.3).
+    fn rate_mbps(self) -> f64 {
+        let (symbol_rate, coding) = match self {
+            // J.83 annex A: RS(204, 188).
+            Self::A => (6.952, 188.0 / 204.0),
+            // J.83 annex B: trellis 19/20, RS(128, 122), and 40 bits of sync after 88 RS blocks of
+            // 128 symbols of 7 bits.
+            Self::B => (5.360_537, 19.0 / 20.0 * 122.0 / 128.0 * 78_848.0 / 78_888.0),
+        };
+        8.0 * symbol_rate * coding * 184.0 / 188.0
+    }
+}
+
+impl Spacing {
+    fn khz(self) -> f64 {
+        match self {
+            Self::Narrow => 25.0,
+            Self::Wide => 50.0,
+        }
+    }
+}
+
+/// Bytes that framing adds to the counted size of each packet on the downstream channel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Framing {
+    /// Ethernet bytes that the counted size of a packet does not include. Default: 18 with
+    /// `cable.byte_count = "ip"` (IEEE 802.3 §3: header 14, CRC 4), otherwise 0.
+    #[schemars(range(min = 0, max = 1000))]
+    pub ethernet_bytes: Option<u32>,
+    /// MAC header in bytes, including extended headers; 6 without any (DOCSIS MULPI §6.2.1).
+    /// Default: 10; 16 with bonding, which numbers packets (typical values in docsis-ns3).
+    #[schemars(range(min = 0, max = 246))]
+    pub mac_header_bytes: Option<u32>,
+}
+
+impl Cmts {
+    /// Bytes that framing adds to the counted size of each packet on the channel, `uncounted` of
+    /// them Ethernet's.
+    pub fn framing_bytes(&self, uncounted: u32) -> u64 {
+        let typical = if self.channel.count() > 1 { 16 } else { 10 };
+        let header = self.framing.mac_header_bytes.unwrap_or(typical);
+        u64::from(self.framing.ethernet_bytes.unwrap_or(uncounted) + header)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mbps(channel: &str) -> f64 {
+        toml::from_str::<Channel>(channel).unwrap().rate_mbps()
+    }
+
+    #[test]
+    fn what_a_6_mhz_channel_of_42_88_mbps_carries_is_38() {
+        // 5.360537 * 8 = 42.8843; * 0.95 = 40.7401; * 122/128 = 38.8304; * 78848/78888 = 38.8107;
+        // * 184/188 = 37.985.
+        assert!((mbps("kind = 'sc_qam'") - 37.985).abs() < 5e-4);
+        // 8 MHz: 6.952 * 8 = 55.616; * 188/204 = 51.254; * 184/188 = 50.163.
+        assert!((mbps("kind = 'sc_qam'\nannex = 'a'") - 50.163).abs() < 5e-4);
+    }
+
+    #[test]
+    fn of_a_gigabit_950_mbps_are_left() {
+        assert!(
+            (mbps("kind = 'rate'\nrate_mbps = 1000\noverhead_percent = 5") - 950.0).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn what_an_ofdm_channel_carries() {
+        // A pointer of 48 bits takes 12 subcarriers of 4 bits, a codeword of 16 200 bits 1350 of 12:
+        // (3745 - 12) / 1362 = 2.74082 codewords, 99 % full of 1777 B: 4821.74 B in 20 us and 512/204.8
+        // = 2.5 us: 1714.40 Mbps. docsis-ns3 takes 4 B a symbol for MAPs as well.
+        assert!((mbps("kind = 'ofdm'") - 1714.40).abs() < 5e-3);
+        // Full codewords without pointers to speak of: 3745 * 12 bits in 22.5 us: 1997.33 Mbps; *
+        // 1777/2025 = 1752.72; a pointer of 8 subcarriers for each of 2.77 codewords and one more.
+        let full = mbps("kind = 'ofdm'\nncp_bits = 6\ncodeword_fill_percent = 100");
+        assert!((full / (1752.72 * 1350.0 / 1358.0 * 3737.0 / 3745.0) - 1.0).abs() < 1e-5);
+        // 1620 + 12 subcarriers a codeword: 1868 / 1632 = 1.14461, 2013.63 B in 40 us + 1024/204.8 =
+        // 5 us: 357.98.
+        let narrow = "kind = 'ofdm'\nsubcarriers = 1880\nspacing = '25_khz'\nmodulation_bits = 10\n\
+                      cyclic_prefix_samples = 1024";
+        assert!((mbps(narrow) - 357.98).abs() < 5e-3);
+    }
+
+    #[test]
+    fn bonded_packets_have_longer_headers() {
+        for (keys, bytes) in [
+            ("channel = { kind = 'sc_qam' }", 18 + 10),
+            ("channel = { kind = 'sc_qam', channels = 4 }", 18 + 16),
+            // Hong 2015 counts 1500 bytes where 1524 are sent.
+            ("channel = { kind = 'sc_qam' }\nframing = { mac_header_bytes = 6 }", 24),
+        ] {
+            let cmts = toml::from_str::<Cmts>(keys).unwrap();
+            assert_eq!(cmts.framing_bytes(18), bytes, "{keys}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What a cable and the network between CMTS and nodes do to packets: errors, noise bursts, and the
+//! delay and jitter of a converged interconnect network.
+//!
+//! Left out: errors in requests and MAPs, and retransmission, which DOCSIS has not.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use sojourn_engine::packet::{Direction, Packet};
+use sojourn_engine::rng::Rng;
+use sojourn_engine::units::Time;
+
+/// Errors on the cable in one direction. A packet is lost if a byte of it is in a codeword that
+/// cannot be corrected, or if a noise burst hits its reception.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Noise {
+    /// Share of codewords that cannot be corrected, in percent (DOCS-IF-MIB:
+    /// docsIfSigQUncorrectables divided by all codewords). Default: 0.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub codeword_error_percent: f64,
+    /// Data bytes of a codeword. Each packet begins a new codeword. Default: 220, as on a single
+    /// carrier upstream; OFDM downstream has 1777.
+    #[schemars(range(min = 16, max = 2025))]
+    pub codeword_bytes: Option<u32>,
+    /// Mean time in s between the starts of noise bursts, which come at random (Poisson). Default:
+    /// no bursts.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub burst_interval_s: Option<f64>,
+    /// Length of a burst in ms. Default: 10.
+    #[schemars(range(min = 0.001, max = 100_000.0))]
+    pub burst_ms: Option<f64>,
+}
+
+/// Data bytes of a Reed-Solomon codeword (`upstream_channel.phy.codeword_bytes`).
+const CODEWORD_BYTES: u32 = 220;
+/// Length of a burst in ms.
+const BURST_MS: f64 = 10.0;
+
+/// A noise burst, and those after it.
+struct Bursts {
+    mean_s: f64,
+    length: Time,
+    start: Time,
+}
+
+/// Noise in one direction.
+pub struct NoiseSource {
+    /// Probability that a codeword passes.
+    passes: f64,
+    codeword_bytes: u16,
+    bursts: Option<Bursts>,
+    rng: Rng,
+}
+
+impl NoiseSource {
+    /// The noise of a scenario, if it has any.
+    pub fn of(spec: &Noise, seed: u64, direction: Direction) -> Option<Self> {
+        let mut rng = Rng::named(seed, &format!("noise {}", direction.name()));
+        let bursts = spec.burst_interval_s.map(|mean_s| Bursts {
+            mean_s,
+            length: Time::from_secs_f64(spec.burst_ms.unwrap_or(BURST_MS) / 1e3),
+            start: Time::from_secs_f64(rng.exponential(mean_s)),
+        });
+        let passes = 1.0 - spec.codeword_error_percent / 100.0;
+        let codeword_bytes = spec.codeword_bytes.unwrap_or(CODEWORD_BYTES) as u16;
+        let is_any = passes < 1.0 || bursts.is_some();
+        is_any.then_some(Self { passes, codeword_bytes, bursts, rng })
+    }
+
+    /// Is a packet lost that is received at `at`?
+    pub fn hits(&mut self, at: Time, packet: &Packet) -> bool {
+        self.in_burst(at) || self.has_error(packet.size)
+    }
+
+    fn has_error(&mut self, size: u16) -> bool {
+        if self.passes >= 1.0 {
+            return false;
+        }
+        let codewords = size.div_ceil(self.codeword_bytes);
+        let passes: f64 = (0..codewords).map(|_| self.passes).product();
+        self.rng.uniform() >= passes
+    }
+
+    fn in_burst(&mut self, at: Time) -> bool {
+        let Self { bursts: Some(bursts), rng, .. } = self else { return false };
+        while at >= bursts.start + bursts.length {
+            bursts.start += Time::from_secs_f64(rng.exponential(bursts.mean_s));
+        }
+        at >= bursts.start
+    }
+}
+
+/// The converged interconnect network between the CMTS and the nodes with the PHY (remote PHY).
+/// Packets, requests and MAPs cross it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Interconnect {
+    /// Least one-way delay in us. Each packet takes it once; the request-grant loop includes it
+    /// twice.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub delay_us: f64,
+    /// Greatest additional delay of a packet in us. The delay is drawn at random from 0 to this
+    /// value; packets of a home keep their order. The lookahead of MAPs includes all of it.
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub jitter_us: f64,
+}
+
+impl Interconnect {
+    fn us(us: f64) -> Time {
+        Time::from_secs_f64(us * 1e-6)
+    }
+
+    /// The longest that anything takes.
+    pub fn longest(&self) -> Time {
+        Self::us(self.delay_us) + Self::us(self.jitter_us)
+    }
+}
+
+/// One direction of it.
+pub struct InterconnectWay {
+    delay: Time,
+    jitter: Time,
+    /// When the last packet of each home arrives.
+    last: Vec<Time>,
+    rng: Rng,
+}
+
+impl InterconnectWay {
+    /// The way in this direction, if it takes any time.
+    pub fn of(spec: &Interconnect, seed: u64, direction: Direction) -> Option<Self> {
+        let (delay, jitter) = (Interconnect::us(spec.delay_us), Interconnect::us(spec.jitter_us));
+        let rng = Rng::named(seed, &format!("interconnect {}", direction.name()));
+        (spec.longest() > Time::ZERO).then_some(Self { delay, jitter, last: Vec::new(), rng })
+    }
+
+    /// When a packet arrives that enters at `at`.
+    pub fn cross(&mut self, at: Time, home: usize) -> Time {
+        if self.last.len() <= home {
+            self.last.resize(home + 1, Time::ZERO);
+        }
+        let arrival = at + self.delay + self.jitter.scaled(self.rng.uniform());
+        self.last[home] = arrival.max(self.last[home]);
+        self.last[home]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(spec: &Noise) -> NoiseSource {
+        NoiseSource::of(spec, 1, Direction::Up).unwrap()
+    }
+
+    /// A packet of 1518 B has 7 codewords of 220 B, of which 1 % fail: 1 - 0.99^7 = 6.79 % are lost.
+    /// Of 40 000 packets: 4 * sqrt(0.0679 * 0.932 / 40 000) = 0.5 %.
+    #[test]
+    fn a_packet_is_lost_with_any_of_its_codewords() {
+        let mut noise = source(&Noise { codeword_error_percent: 1.0, ..Noise::default() });
+        for (size, expected) in [(1518, 0.0679), (218, 0.01)] {
+            let lost = (0..40_000).filter(|_| noise.has_error(size)).count() as f64 / 4e4;
+            assert!((lost - expected).abs() < 0.005, "{size}: {lost}");
+        }
+    }
+
+    /// Bursts of 20 ms begin every 500 ms in the mean, at random: an instant is in one unless none
+    /// began in the 20 ms before it, 1 - exp(-0.04) = 3.92 %. Over 10 000 s there are 20 000 bursts:
+    /// 4 / sqrt(20 000) = 2.8 % of it.
+    #[test]
+    fn bursts_cover_their_share_of_time() {
+        let keys = Noise { burst_interval_s: Some(0.5), burst_ms: Some(20.0), ..Noise::default() };
+        let mut noise = source(&keys);
+        let hit = (0..1_000_000).filter(|i| noise.in_burst(Time::from_ms(10 * i))).count();
+        let share = hit as f64 / 1e6;
+        assert!((share / 0.0392 - 1.0).abs() < 0.03, "{share}");
+    }
+
+    #[test]
+    fn no_noise_is_none() {
+        assert!(NoiseSource::of(&Noise::default(), 1, Direction::Up).is_none());
+        assert!(InterconnectWay::of(&Interconnect::default(), 1, Direction::Up).is_none());
+    }
+}

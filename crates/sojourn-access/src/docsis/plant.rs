@@ -1,0 +1,618 @@
+//! The cable plant: the service flows of all homes, the channels they share, and the cable.
+//!
+//! In the studies' models each service flow has its own queue, token buckets, requests and channel:
+//! the flows of a modem do not compete. On the shared upstream channel the flows of all modems
+//! compete. Downstream, flows compete where a CMTS has a channel for all homes ([`Cmts`]).
+
+use super::cmts::Cmts;
+use super::downstream::Downstream;
+use super::impairments::{InterconnectWay, NoiseSource};
+use super::parameters::{ModemSpec, PlantSpec};
+use super::request_grant::MacCounters;
+use super::shared_channel::SharedChannel;
+use super::upstream::Upstream;
+use super::warnings;
+use crate::context::ServiceFlowContext;
+use crate::delay_line::DelayLine;
+use crate::homes::{Group, Home};
+use crate::{AccessNetwork, Alarms, PlacedQueue, Site};
+use sojourn_engine::count::Count;
+use sojourn_engine::packet::{Direction, DropReason, Packet};
+use sojourn_engine::record::channel_use::ChannelUse;
+use sojourn_engine::record::{Recorder, Series};
+use sojourn_engine::units::Time;
+
+/// The numbers of a home's service flows, the primary flow first.
+struct Place {
+    /// The first upstream flow: on the shared channel, or among those with a channel of their own.
+    upstream: FirstFlow,
+    /// The first downstream flow; none if packets go straight to the shared channel.
+    downstream: Option<u32>,
+    /// The number of flows, upstream and downstream.
+    flows: [u32; 2],
+    /// Propagation between modem and CMTS.
+    delay: Time,
+    is_watched: bool,
+}
+
+/// The number of a home's first upstream service flow.
+#[derive(Clone, Copy)]
+enum FirstFlow {
+    Own(u32),
+    Shared(u32),
+}
+
+/// Cable modems and their CMTS.
+pub struct Docsis {
+    places: Vec<Place>,
+    /// Upstream service flows with a channel of their own, home by home.
+    upstream: Vec<Upstream>,
+    /// The upstream channel that modems share, if any do.
+    channel: Option<SharedChannel>,
+    /// Orders the packets of several plain links, which know in advance when their packets leave,
+    /// and of modems that differ in distance. One link alone needs no ordering.
+    cable_up: Option<DelayLine>,
+    /// Do all packets from modems pass it?
+    orders_modems: bool,
+    /// Propagation to the nearest modem on the shared channel.
+    nearest: Time,
+    /// Service flows at the CMTS, home by home, but those whose packets go straight to the shared
+    /// channel.
+    downstream: Vec<Downstream>,
+    /// The numbers of these flows among all, and how many there are in all.
+    numbers: Vec<u32>,
+    flows_down: u32,
+    cmts: Option<Cmts>,
+    cable_down: DelayLine,
+    /// Errors on the cable, upstream and downstream.
+    noise: [Option<NoiseSource>; 2],
+    /// The network between CMTS and nodes, upstream and downstream.
+    interconnect: [Option<InterconnectWay>; 2],
+    warnings: Vec<String>,
+}
+
+impl Docsis {
+    /// A plant that carries nothing yet.
+    pub fn new(spec: &PlantSpec, site: &Site) -> Self {
+        let mut plant = Self {
+            places: Vec::new(),
+            upstream: Vec::new(),
+            channel: None,
+            cable_up: None,
+            orders_modems: false,
+            nearest: shared_delays(spec, site).min().unwrap_or_default(),
+            downstream: Vec::new(),
+            numbers: Vec::new(),
+            flows_down: 0,
+            cmts: spec.cmts.map(|cmts| {
+                Cmts::new(cmts, cmts.framing_bytes(spec.cable.byte_count().uncounted()), site)
+            }),
+            cable_down: DelayLine::new(Time::ZERO),
+            noise: [
+                NoiseSource::of(&spec.cable.upstream_noise, site.seed, Direction::Up),
+                NoiseSource::of(&spec.cable.downstream_noise, site.seed, Direction::Down),
+            ],
+            interconnect: Direction::BOTH
+                .map(|way| InterconnectWay::of(&spec.cable.interconnect, site.seed, way)),
+            warnings: Vec::new(),
+        };
+        for home in site.homes() {
+            plant.connect(&home, spec, site);
+        }
+        let has_jitter = spec.cable.interconnect.jitter_us > 0.0;
+        plant.orders_modems = has_jitter || plant.needs_order(spec.cable.specification().is_some());
+        let links = plant.upstream.iter().filter(|flow| matches!(flow, Upstream::Link(_)));
+        let orders = links.count() > 1 || plant.orders_modems;
+        plant.cable_up = orders.then(|| DelayLine::new(Time::ZERO));
+        plant.warnings =
+            warnings::before_run(spec, site, &plant.modem_warnings(), plant.channel.as_ref());
+        plant
+    }
+
+    /// Can a packet from one home's modem arrive before one that left another's earlier? On the
+    /// shared channel alone it cannot.
+    fn needs_order(&self, has_pipeline: bool) -> bool {
+        let is_shared = |place: &Place| matches!(place.upstream, FirstFlow::Shared(_));
+        let Some(first) = self.places.first() else { return false };
+        let (delay, shared) = (first.delay, is_shared(first));
+        let mixed = self.places.iter().any(|place| is_shared(place) != shared);
+        let distances = self.places.iter().any(|place| place.delay != delay);
+        (mixed && has_pipeline) || (distances && (mixed || !shared))
+    }
+
+    /// Adds a home.
+    fn connect(&mut self, home: &Home, spec: &PlantSpec, site: &Site) {
+        let is_first = self.places.is_empty();
+        let name = home.name(is_first);
+        let delay = spec.cable.delay(home.group.distance_km);
+        let of_plant = spec.timing(delay);
+        let context = |flow| ServiceFlowContext {
+            timing: of_plant,
+            ..ServiceFlowContext::new(site, &name, flow, home.is_watched())
+        };
+        let (up, down) = (home.group.upstream, home.group.downstream);
+        let contexts: Vec<_> = up.flow_names().map(context).collect();
+        let specs = up.service_flows();
+        let upstream = if up.modem == ModemSpec::SharedChannel {
+            let farthest = shared_delays(spec, site).max().unwrap_or_default();
+            let channel = spec.upstream_channel;
+            let overhead = channel.overhead_bytes(spec.cable.byte_count().uncounted());
+            let timing = spec.timing(farthest);
+            let new = || SharedChannel::new(channel, overhead, &timing, site.seed);
+            FirstFlow::Shared(self.channel.get_or_insert_with(new).connect(&specs, &contexts))
+        } else {
+            let first = self.upstream.len() as u32;
+            let flows = specs.iter().zip(&contexts).map(|(spec, of)| Upstream::new(spec, of));
+            self.upstream.extend(flows);
+            FirstFlow::Own(first)
+        };
+        let first_down = self.downstream.len() as u32;
+        let has_channel = self.cmts.is_some();
+        for (flow, spec) in down.flow_names().zip(&down.service_flows()) {
+            if let Some(flow) = Downstream::new(spec, has_channel, &context(flow)) {
+                self.downstream.push(flow);
+                self.numbers.push(self.flows_down);
+            }
+            self.flows_down += 1;
+        }
+        let flows_down = self.downstream.len() as u32 - first_down;
+        self.places.push(Place {
+            upstream,
+            downstream: (flows_down > 0).then_some(first_down),
+            flows: [specs.len() as u32, flows_down],
+            delay,
+            is_watched: home.is_watched(),
+        });
+    }
+
+    /// Warnings of the modems of each group of homes.
+    fn modem_warnings(&self) -> Vec<Vec<String>> {
+        let of_home = |place: &Place| match place.upstream {
+            FirstFlow::Own(_) => {
+                let flows = &self.upstream[Self::flows_of(place, Direction::Up)];
+                flows.iter().flat_map(Upstream::warnings).collect()
+            }
+            FirstFlow::Shared(_) => Vec::new(),
+        };
+        self.places.iter().filter(|place| place.is_watched).map(of_home).collect()
+    }
+
+    /// The part number of the shared upstream channel. Upstream parts are the service flows, the
+    /// shared channel, and the cable behind plain links.
+    fn channel_part(&self) -> u32 {
+        self.upstream.len() as u32
+    }
+
+    fn cable_up_part(&self) -> u32 {
+        self.channel_part() + u32::from(self.channel.is_some())
+    }
+
+    /// The part number of the shared downstream channel. Downstream parts are the service flows,
+    /// the shared channel, and the cable.
+    fn cmts_part(&self) -> u32 {
+        self.downstream.len() as u32
+    }
+
+    fn cable_down_part(&self) -> u32 {
+        self.cmts_part() + u32::from(self.cmts.is_some())
+    }
+
+    /// Takes a packet from a home.
+    #[inline]
+    fn accept_up(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, Packet)> {
+        let flow = u32::from(packet.service_flow);
+        let Place { upstream, delay, .. } = self.places[usize::from(packet.home)];
+        let part = match upstream {
+            FirstFlow::Own(first) => first + flow,
+            FirstFlow::Shared(first) => {
+                let part = self.channel_part();
+                let channel = self.channel.as_mut()?;
+                let farther = delay.since(self.nearest);
+                channel.accept(now, farther, (first + flow, packet), recorder);
+                alarms.set(Direction::Up, part, channel.next_wake());
+                return None;
+            }
+        };
+        match &mut self.upstream[part as usize] {
+            Upstream::Modem(modem) => {
+                modem.accept(now, packet, recorder);
+                alarms.set(Direction::Up, part, modem.next_wake());
+            }
+            Upstream::TwoQueues(modem) => {
+                modem.accept(now, packet, recorder);
+                alarms.set(Direction::Up, part, modem.next_wake());
+            }
+            Upstream::Link(link) => {
+                let sent = link.accept(now, packet, recorder);
+                let sent_at = link.sent_at();
+                alarms.set(Direction::Up, part, link.next_wake());
+                return self.leave_link(sent_at, sent?, alarms, recorder);
+            }
+        }
+        None
+    }
+
+    /// Handles a packet that a plain link sends, whose last byte leaves at `at`.
+    fn leave_link(
+        &mut self,
+        at: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, Packet)> {
+        recorder.forwarded(at, &packet);
+        let arrival = at + self.places[usize::from(packet.home)].delay;
+        match self.cross(arrival, &packet) {
+            Some(crossed) => self.in_order(crossed, packet, alarms),
+            None => lost(arrival, packet, recorder),
+        }
+    }
+
+    /// When a packet that crosses the cable until `at` has crossed the interconnect too; nothing if
+    /// noise hits it.
+    #[inline]
+    fn cross(&mut self, at: Time, packet: &Packet) -> Option<Time> {
+        let way = packet.direction as usize;
+        if let Some(noise) = &mut self.noise[way]
+            && noise.hits(at, packet)
+        {
+            return None;
+        }
+        Some(match &mut self.interconnect[way] {
+            Some(interconnect) => interconnect.cross(at, packet.home.into()),
+            None => at,
+        })
+    }
+
+    /// A packet on the cable that arrives at the CMTS at this time, unless it has to wait until
+    /// then for its turn.
+    fn in_order(
+        &mut self,
+        arrival: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+    ) -> Option<(Time, Packet)> {
+        let part = self.cable_up_part();
+        let Some(cable) = &mut self.cable_up else { return Some((arrival, packet)) };
+        cable.accept(arrival, packet);
+        alarms.set(Direction::Up, part, cable.next_wake());
+        None
+    }
+
+    /// Wakes an upstream part. Returns a packet that has crossed the network.
+    #[inline]
+    fn wake_up(
+        &mut self,
+        now: Time,
+        part: u32,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, Packet)> {
+        let (received, packet) = match self.upstream.get_mut(part as usize) {
+            Some(Upstream::Modem(modem)) => {
+                let sent = modem.wake(now, recorder);
+                alarms.set(Direction::Up, part, modem.next_wake());
+                let packet = sent?;
+                (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
+            }
+            Some(Upstream::TwoQueues(modem)) => {
+                let sent = modem.wake(now, recorder);
+                alarms.set(Direction::Up, part, modem.next_wake());
+                let packet = sent?;
+                (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
+            }
+            Some(Upstream::Link(link)) => {
+                let sent = link.wake(now, recorder);
+                let sent_at = link.sent_at();
+                alarms.set(Direction::Up, part, link.next_wake());
+                return self.leave_link(sent_at, sent?, alarms, recorder);
+            }
+            None => match &mut self.channel {
+                Some(channel) if part as usize == self.upstream.len() => {
+                    let sent = channel.wake(now, recorder);
+                    alarms.set(Direction::Up, part, channel.next_wake());
+                    (now + self.nearest, sent?)
+                }
+                _ => return self.wake_cable_up(part, alarms),
+            },
+        };
+        // Its last byte leaves its home now, and the time of arrival is known.
+        recorder.forwarded(now, &packet);
+        let Some(crossed) = self.cross(received, &packet) else {
+            return lost(received, packet, recorder);
+        };
+        if self.orders_modems {
+            return self.in_order(crossed, packet, alarms);
+        }
+        Some((crossed, packet))
+    }
+
+    fn wake_cable_up(&mut self, part: u32, alarms: &mut Alarms) -> Option<(Time, Packet)> {
+        let cable = self.cable_up.as_mut()?;
+        let arrived = cable.wake();
+        alarms.set(Direction::Up, part, cable.next_wake());
+        arrived
+    }
+
+    /// Takes a packet for a home at the CMTS.
+    #[inline]
+    fn accept_down(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) {
+        recorder.reached_access(now, &packet);
+        let Some(first) = self.places[usize::from(packet.home)].downstream else {
+            return self.onto_channel(now, packet, alarms, recorder);
+        };
+        let part = first + u32::from(packet.service_flow);
+        match &mut self.downstream[part as usize] {
+            Downstream::Link(link) => {
+                let sent = link.accept(now, packet, recorder);
+                let sent_at = link.sent_at();
+                alarms.set(Direction::Down, part, link.next_wake());
+                if let Some(packet) = sent {
+                    self.onto_cable_down(sent_at, packet, alarms, recorder);
+                }
+            }
+            Downstream::Regulator(regulator) => {
+                regulator.accept(now, packet, recorder);
+                self.regulate(now, part, alarms, recorder);
+            }
+        }
+    }
+
+    /// Wakes a downstream part. Returns a packet that has arrived at its home.
+    #[inline]
+    fn wake_down(
+        &mut self,
+        now: Time,
+        part: u32,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, Packet)> {
+        if part == self.cable_down_part() {
+            let arrived = self.cable_down.wake();
+            alarms.set(Direction::Down, part, self.cable_down.next_wake());
+            return arrived;
+        }
+        match self.downstream.get_mut(part as usize) {
+            Some(Downstream::Link(link)) => {
+                let sent = link.wake(now, recorder);
+                let sent_at = link.sent_at();
+                alarms.set(Direction::Down, part, link.next_wake());
+                if let Some(packet) = sent {
+                    self.onto_cable_down(sent_at, packet, alarms, recorder);
+                }
+            }
+            Some(Downstream::Regulator(regulator)) => {
+                regulator.update(now);
+                self.regulate(now, part, alarms, recorder);
+            }
+            None => {
+                let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, recorder));
+                self.leave_cmts(sent, alarms, recorder);
+            }
+        }
+        None
+    }
+
+    /// Moves packets that a regulator lets pass to the shared channel.
+    fn regulate(&mut self, now: Time, part: u32, alarms: &mut Alarms, recorder: &mut Recorder) {
+        loop {
+            let Downstream::Regulator(regulator) = &mut self.downstream[part as usize] else {
+                return;
+            };
+            let Some(packet) = regulator.release(now, recorder) else { break };
+            self.onto_channel(now, packet, alarms, recorder);
+        }
+        alarms.set(Direction::Down, part, self.downstream[part as usize].next_wake());
+    }
+
+    /// Puts a packet on the channel that all homes share.
+    #[inline]
+    fn onto_channel(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) {
+        let cmts = self.cmts.as_mut().expect("packets come here only where there is one");
+        let sent = cmts.accept(now, packet, recorder);
+        self.leave_cmts(sent, alarms, recorder);
+    }
+
+    /// Handles a packet that the shared channel sends, if any.
+    #[inline]
+    fn leave_cmts(&mut self, sent: Option<Packet>, alarms: &mut Alarms, recorder: &mut Recorder) {
+        let Some(cmts) = &self.cmts else { return };
+        alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
+        if let Some(packet) = sent {
+            let received_at = cmts.received_at(packet.home);
+            self.onto_cable_down(received_at, packet, alarms, recorder);
+        }
+    }
+
+    /// Puts a packet on the cable at the time its last byte leaves.
+    fn onto_cable_down(
+        &mut self,
+        at: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) {
+        recorder.forwarded(at, &packet);
+        let arrival = at + self.places[usize::from(packet.home)].delay;
+        if let Some(crossed) = self.cross(arrival, &packet) {
+            self.cable_down.accept(crossed, packet);
+            alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
+        } else {
+            lost(arrival, packet, recorder);
+        }
+    }
+
+    /// The numbers of a home's service flows in a direction, among all flows of their kind.
+    fn flows_of(place: &Place, direction: Direction) -> std::ops::Range<usize> {
+        let first = match (direction, place.upstream) {
+            (Direction::Up, FirstFlow::Own(first) | FirstFlow::Shared(first)) => first,
+            (Direction::Down, _) => place.downstream.unwrap_or(0),
+        };
+        let first = first as usize;
+        first..first + place.flows[direction as usize] as usize
+    }
+}
+
+/// Noise has hit a packet on the cable: nothing crosses it.
+#[cold]
+fn lost(at: Time, packet: Packet, recorder: &mut Recorder) -> Option<(Time, Packet)> {
+    recorder.dropped(at, packet, DropReason::Link);
+    None
+}
+
+/// Propagation to each group of modems on the shared upstream channel.
+fn shared_delays(spec: &PlantSpec, site: &Site) -> impl Iterator<Item = Time> {
+    let shares = |group: &&Group| group.upstream.modem == ModemSpec::SharedChannel;
+    site.groups.iter().filter(shares).map(|group| spec.cable.delay(group.distance_km))
+}
+
+impl AccessNetwork for Docsis {
+    fn parts(&self, direction: Direction) -> u32 {
+        match direction {
+            Direction::Up => self.cable_up_part() + u32::from(self.cable_up.is_some()),
+            Direction::Down => self.cable_down_part() + 1,
+        }
+    }
+
+    fn number(&self, direction: Direction, part: u32) -> u32 {
+        if direction == Direction::Up {
+            return part;
+        }
+        let behind = part.saturating_sub(self.cmts_part());
+        self.numbers.get(part as usize).copied().unwrap_or(self.flows_down + behind)
+    }
+
+    fn first_wake(&self, direction: Direction, part: u32) -> Time {
+        let part = part as usize;
+        match direction {
+            Direction::Up => match self.upstream.get(part) {
+                Some(flow) => flow.next_wake(),
+                None => self.channel.as_ref().map_or(Time::NEVER, SharedChannel::next_wake),
+            },
+            Direction::Down => match self.downstream.get(part) {
+                Some(flow) => flow.next_wake(),
+                None => self.cmts.as_ref().map_or(Time::NEVER, Cmts::next_wake),
+            },
+        }
+    }
+
+    #[inline]
+    fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, Packet)> {
+        match packet.direction {
+            Direction::Up => self.accept_up(now, packet, alarms, recorder),
+            Direction::Down => {
+                self.accept_down(now, packet, alarms, recorder);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn wake(
+        &mut self,
+        now: Time,
+        direction: Direction,
+        part: u32,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, Packet)> {
+        match direction {
+            Direction::Up => self.wake_up(now, part, alarms, recorder),
+            Direction::Down => self.wake_down(now, part, alarms, recorder),
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        for place in self.places.iter().filter(|place| place.is_watched) {
+            if let FirstFlow::Own(_) = place.upstream {
+                let flows = &mut self.upstream[Self::flows_of(place, Direction::Up)];
+                flows.iter_mut().for_each(|flow| flow.sample(now));
+            }
+            let flows = &mut self.downstream[Self::flows_of(place, Direction::Down)];
+            flows.iter_mut().for_each(Downstream::sample);
+        }
+        self.cmts.iter_mut().for_each(Cmts::sample);
+        self.channel.iter_mut().for_each(|channel| channel.sample(now));
+    }
+
+    fn inside(&self) -> Count {
+        let upstream = self.upstream.iter().map(Upstream::inside);
+        let downstream = self.downstream.iter().map(Downstream::inside);
+        let shared = self.channel.iter().map(SharedChannel::inside);
+        let cmts = self.cmts.iter().map(Cmts::inside);
+        let cable = self.cable_up.iter().chain([&self.cable_down]).map(DelayLine::inside);
+        upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
+    }
+
+    fn queues(&self) -> Vec<PlacedQueue<'_>> {
+        let mut queues = Vec::new();
+        for (home, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_watched) {
+            let of_home =
+                |direction| move |queue| PlacedQueue { queue, direction, home: Some(home) };
+            let mut flows = Self::flows_of(place, Direction::Up);
+            let up: Vec<_> = match (&self.channel, place.upstream) {
+                (Some(channel), FirstFlow::Shared(_)) => {
+                    flows.map(|flow| channel.flow(flow as u32).queue()).collect()
+                }
+                _ => flows.by_ref().flat_map(|flow| self.upstream[flow].queues()).collect(),
+            };
+            queues.extend(up.into_iter().map(of_home(Direction::Up)));
+            let down = self.downstream[Self::flows_of(place, Direction::Down)].iter();
+            queues.extend(down.map(Downstream::queue).map(of_home(Direction::Down)));
+        }
+        let shared = self.cmts.iter().flat_map(Cmts::queues);
+        let direction = Direction::Down;
+        queues.extend(shared.map(|queue| PlacedQueue { queue, direction, home: None }));
+        queues
+    }
+
+    fn mac_counters(&self, home: usize, flow: usize) -> Option<MacCounters> {
+        let place = &self.places[home];
+        let flow = Self::flows_of(place, Direction::Up).nth(flow)?;
+        match (&self.channel, place.upstream) {
+            (Some(channel), FirstFlow::Shared(_)) => Some(channel.flow(flow as u32).counters()),
+            _ => self.upstream[flow].mac_counters(),
+        }
+    }
+
+    fn channels(&self, now: Time) -> Vec<ChannelUse> {
+        self.channel.iter().map(|channel| channel.used(now)).collect()
+    }
+
+    fn channel_series(&self) -> Vec<&Series> {
+        self.channel.iter().flat_map(SharedChannel::series).collect()
+    }
+
+    fn propagation(&self, home: usize) -> Time {
+        self.places[home].delay
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let collision_warning = self.channel.as_ref().and_then(SharedChannel::collision_warning);
+        self.warnings.iter().cloned().chain(collision_warning).collect()
+    }
+}

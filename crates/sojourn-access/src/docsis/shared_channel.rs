@@ -1,0 +1,535 @@
+//! The upstream channel that modems share, as one stage: MAPs, contention, and the bursts of all
+//! modems.
+//!
+//! A request is granted by the first MAP that can answer it (timing.rs): with the documents' timing
+//! two intervals later, as in the studies' modems (modem.rs). Modems request at the start of each
+//! interval; with the specification's timing at a random time in it, as in docsis-ns3. Grants follow
+//! each other from a random position at which all of them still fit, so a lone grant may be anywhere
+//! in the interval, as in modem.rs. A grant covers what the token buckets hold at that position. With
+//! each grant that it uses, a modem requests what has come since; without a grant it requests in
+//! contention. MAPs without any content are skipped.
+//!
+//! Unsolicited grants and polls come at their own times (unsolicited.rs), and the others in what they
+//! leave of the interval (map_layout.rs). A channel that has any skips no MAP.
+//!
+//! Left out: noise, ranging and station maintenance. The request region takes its minislots from the
+//! start of the interval, also where modems request later.
+
+use std::collections::VecDeque;
+
+use super::contention::{Contention, Outcome};
+use super::framing::{Framing, request_region};
+use super::map_layout::{MapLayout, Part, Placed};
+use super::regularity::Grid;
+use super::scheduler::Scheduler;
+use super::timing::{PlantTiming, Timing};
+use super::unsolicited::{Opportunity, Unsolicited};
+use super::upstream_service_flow::UpstreamServiceFlow;
+use crate::context::ServiceFlowContext;
+use crate::delay_line::DelayLine;
+use crate::docsis::upstream_channel::{PartialService, Phy, UpstreamChannel};
+use crate::service::Upstream;
+use sojourn_engine::count::Count;
+use sojourn_engine::packet::Packet;
+use sojourn_engine::record::channel_use::ChannelUse;
+use sojourn_engine::record::{GaugeSeries, Recorder, Series};
+use sojourn_engine::rng::Rng;
+use sojourn_engine::units::Time;
+use sojourn_engine::wake::Wake;
+
+/// The share of collided requests above which the channel warns: modems then do little but contend.
+const MANY_COLLISIONS: f64 = 0.5;
+/// The least share of requests in contention, among all, at which it does: below it most come with
+/// grants.
+const MUCH_CONTENTION: f64 = 0.1;
+
+/// A grant of the MAP in effect.
+struct Grant {
+    number: u32,
+    start: Time,
+    /// Transmission time of a byte.
+    byte: Time,
+    kind: GrantKind,
+}
+
+/// What a grant is for.
+#[derive(Clone, Copy)]
+enum GrantKind {
+    /// So many bytes of a request.
+    Requested(u64),
+    /// What the CMTS gives unasked, and the index of its source.
+    Unsolicited(u32, Opportunity),
+}
+
+/// Counters of the channel.
+#[derive(Clone, Copy, Debug, Default)]
+struct ChannelCounters {
+    /// Minislots granted.
+    granted_minislots: u64,
+    /// Requests sent in contention.
+    contention_requests: u64,
+    /// Contention requests that collided.
+    collisions: u64,
+}
+
+/// The channel and the service flows on it.
+pub struct SharedChannel {
+    framing: Framing,
+    /// The framing with all channels, and with some lost, and when.
+    whole: Framing,
+    partial: Vec<(Time, Time, u32)>,
+    phy: Phy,
+    timing: Timing,
+    overhead: u64,
+    request_minislots: u64,
+    request_opportunities: u64,
+    flows: Vec<UpstreamServiceFlow>,
+    /// When the AQM algorithms of the queues are updated.
+    updates: Wake,
+    scheduler: Scheduler,
+    contention: Contention,
+    /// Unsolicited grants and polls, with the numbers of their flows.
+    unsolicited: Vec<(u32, Unsolicited)>,
+    layout: MapLayout,
+    rng: Rng,
+
+    /// Packets from modems that are farther away than the nearest, by the number of their flow. Time
+    /// at a modem runs behind the channel's by the difference in propagation.
+    entering: DelayLine<(u32, Packet)>,
+    /// Flows with requests, and the first MAP that can grant them.
+    asking: VecDeque<(Time, u32)>,
+    outcomes: Vec<(u32, Outcome)>,
+    /// Grants of the current MAP that have not ended.
+    grants: VecDeque<Grant>,
+    /// Is the first of them being sent?
+    sending: bool,
+    /// When the piece being sent ends, or the next grant begins.
+    burst_next: Time,
+    /// When the next MAP takes effect; never while idle.
+    next_map: Time,
+    /// When modems request in contention, if the MAP that takes effect has not done it.
+    region: Time,
+    /// Sent packets, and when the CMTS has received them.
+    leaving: VecDeque<(Time, Packet)>,
+
+    counters: ChannelCounters,
+    sampled: ChannelCounters,
+    sampled_at: Time,
+    gauges: GaugeSeries,
+}
+
+impl SharedChannel {
+    /// A channel without modems.
+    pub fn new(spec: &UpstreamChannel, overhead: u64, plant: &PlantTiming, seed: u64) -> Self {
+        let framing = Framing::of(spec);
+        Self {
+            timing: Timing::new(plant, framing.map_interval(), framing.frame()),
+            whole: framing.clone(),
+            framing,
+            partial: spec.partial_service.iter().map(lost_channels).collect(),
+            phy: spec.phy.clone(),
+            overhead,
+            request_minislots: request_region(spec),
+            request_opportunities: spec.request_opportunities.into(),
+            flows: Vec::new(),
+            updates: Wake::new(2),
+            scheduler: Scheduler::new(spec.quantum_bytes.into()),
+            contention: Contention::new(spec, seed),
+            unsolicited: Vec::new(),
+            layout: MapLayout::new(spec.request_minislots.into()),
+            rng: Rng::named(seed, "upstream channel"),
+            entering: DelayLine::new(Time::ZERO),
+            asking: VecDeque::new(),
+            outcomes: Vec::new(),
+            grants: VecDeque::new(),
+            sending: false,
+            burst_next: Time::NEVER,
+            next_map: Time::NEVER,
+            region: Time::NEVER,
+            leaving: VecDeque::new(),
+            counters: ChannelCounters::default(),
+            sampled: ChannelCounters::default(),
+            sampled_at: Time::ZERO,
+            gauges: GaugeSeries::default(),
+        }
+    }
+
+    /// Adds the service flows of a modem. Returns the number of the first.
+    pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
+        let first = self.flows.len() as u32;
+        let map_interval = self.timing.map_interval();
+        let grid = Grid { map_interval, frame: None, overhead: self.overhead, is_own: false };
+        for ((number, spec), context) in (first..).zip(specs).zip(contexts) {
+            let name = context.name("upstream");
+            let service = &spec.scheduling;
+            let unsolicited = Unsolicited::of(service, &grid, context.seed, &name);
+            if let Some(unsolicited) = unsolicited {
+                self.unsolicited.push((number, unsolicited));
+                self.next_map = Time::ZERO;
+            }
+            let profile = self.whole.profile(&self.phy, spec.profile_bits);
+            let flow = UpstreamServiceFlow::new(spec, context, &self.timing, &grid, profile);
+            self.flows.push(flow);
+        }
+        self.framing = self.whole.clone();
+        self.updates.grow(self.flows.len());
+        (first..self.flows.len() as u32).for_each(|number| self.schedule_update(number));
+        first
+    }
+
+    /// The service flow of this number.
+    pub fn flow(&self, number: u32) -> &UpstreamServiceFlow {
+        &self.flows[number as usize]
+    }
+
+    /// Takes a packet from a home whose modem is farther away than the nearest by this propagation
+    /// delay.
+    #[inline]
+    pub fn accept(
+        &mut self,
+        now: Time,
+        farther: Time,
+        (number, packet): (u32, Packet),
+        recorder: &mut Recorder,
+    ) {
+        if farther == Time::ZERO {
+            self.enter(now, number, packet, recorder);
+        } else {
+            self.entering.accept(now + farther, (number, packet));
+        }
+    }
+
+    /// Takes a packet into a service flow.
+    fn enter(&mut self, now: Time, number: u32, packet: Packet, recorder: &mut Recorder) {
+        self.flows[number as usize].accept(now, packet, recorder);
+        self.schedule_update(number);
+        self.join_contention(number);
+        if self.next_map == Time::NEVER {
+            let last_map = self.timing.map_before(now);
+            self.next_map = last_map + self.timing.map_interval();
+            self.place_region(last_map);
+            if self.region < now {
+                self.region = Time::NEVER; // it has passed without anybody
+            }
+        }
+    }
+
+    /// Draws when modems request in contention in the interval that begins at `map`.
+    fn place_region(&mut self, map: Time) {
+        if !self.timing.is_documents() {
+            self.region = self.timing.request_place(map, self.rng.uniform());
+        }
+    }
+
+    fn join_contention(&mut self, number: u32) {
+        let flow = &mut self.flows[number as usize];
+        if !flow.contends && flow.wants_to_contend() {
+            flow.contends = true;
+            self.contention.join(number);
+        }
+    }
+
+    fn schedule_update(&mut self, number: u32) {
+        self.updates.set(number, self.flows[number as usize].next_update());
+    }
+
+    /// The next wake time of the channel.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
+        let mac = self.burst_next.min(self.next_map).min(self.region);
+        leaves.min(mac).min(self.updates.next().0).min(self.entering.next_wake())
+    }
+
+    /// Does one thing that is due. Returns a packet that the CMTS has received by then, if there is
+    /// one. At equal times the order is: the end of a piece or the start of a grant, the AQM
+    /// algorithms by the number of their flow, the MAP, requests in contention, packets that enter.
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        let (update_at, flow) = self.updates.next();
+        if self.burst_next <= now {
+            self.go_on(now, recorder);
+        } else if update_at <= now {
+            self.flows[flow as usize].update(now);
+            self.schedule_update(flow);
+        } else if self.next_map <= now {
+            self.on_map(now, recorder);
+        } else if self.region <= now {
+            self.region = Time::NEVER;
+            self.hold_contention(now, recorder);
+        } else if self.entering.next_wake() <= now
+            && let Some((at, (number, packet))) = self.entering.wake()
+        {
+            self.enter(at, number, packet, recorder);
+        }
+        self.leaving.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
+    }
+
+    /// Ends a piece or begins a grant.
+    fn go_on(&mut self, now: Time, recorder: &mut Recorder) {
+        let Some(&Grant { number, byte, kind, .. }) = self.grants.front() else { return };
+        if !self.sending {
+            self.begin_grant(now, number, kind, recorder);
+        } else if let Some(packet) = self.flows[number as usize].end_piece(now, recorder) {
+            let sent = self.framing.received_at(now);
+            self.leaving.push_back((self.timing.received_at(sent), packet));
+        }
+        let piece = self.flows[number as usize].next_piece(now, recorder);
+        self.sending = piece.is_some();
+        if let Some(bytes) = piece {
+            self.burst_next = now + byte.times(bytes);
+            return;
+        }
+        self.schedule_update(number);
+        self.join_contention(number);
+        self.grants.pop_front();
+        self.burst_next = self.grants.front().map_or(Time::NEVER, |next| next.start);
+    }
+
+    /// Begins a grant or a poll.
+    fn begin_grant(&mut self, now: Time, number: u32, kind: GrantKind, recorder: &mut Recorder) {
+        let flow = &mut self.flows[number as usize];
+        let granted_from = self.timing.granted_from(now);
+        let requested = match kind {
+            // Piggybacked on the grant: what has come since the last request.
+            GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, granted_from, recorder),
+            GrantKind::Unsolicited(source, Opportunity::Grant(bytes)) => {
+                let used = flow.begin_unsolicited(now, bytes, recorder);
+                self.unsolicited[source as usize].1.was_used(now, used);
+                flow.request_beyond_grant(now, granted_from, recorder)
+            }
+            GrantKind::Unsolicited(source, Opportunity::Poll) => {
+                let requested = flow.answer_poll(now, granted_from, recorder);
+                if requested {
+                    self.unsolicited[source as usize].1.was_requested(granted_from);
+                }
+                requested
+            }
+        };
+        if requested {
+            self.asking.push_back((granted_from, number));
+        }
+    }
+
+    /// Handles a MAP that takes effect.
+    fn on_map(&mut self, now: Time, recorder: &mut Recorder) {
+        self.choose_channels(now);
+        self.take_requests(now);
+        self.grant(now, recorder);
+        self.take_requests(now + self.timing.map_interval());
+        if self.timing.is_documents() {
+            self.hold_contention(now, recorder);
+        }
+        let is_idle = self.unsolicited.is_empty()
+            && self.grants.is_empty()
+            && self.asking.is_empty()
+            && self.scheduler.is_idle()
+            && self.contention.is_idle();
+        self.next_map = Time::NEVER;
+        if !is_idle {
+            self.next_map = now + self.timing.map_interval();
+            self.place_region(now);
+        }
+    }
+
+    /// Partial service: the MAP is for the channels that are left.
+    fn choose_channels(&mut self, map: Time) {
+        if self.partial.is_empty() {
+            return;
+        }
+        let lost = self.partial.iter().find(|(from, until, _)| (*from..*until).contains(&map));
+        self.framing = match lost {
+            Some((.., left)) => self.whole.with_channels(*left),
+            None => self.whole.clone(),
+        };
+    }
+
+    /// The scheduler now knows of the requests that the MAP at `map` can grant.
+    fn take_requests(&mut self, map: Time) {
+        while let Some((_, number)) = self.asking.pop_front_if(|(from, _)| *from <= map) {
+            let flow = &mut self.flows[number as usize];
+            if flow.requests_arrive(map) {
+                self.scheduler.join(number, flow);
+            }
+        }
+    }
+
+    /// Places the grants of the MAP that takes effect now.
+    fn grant(&mut self, now: Time, recorder: &mut Recorder) {
+        if !self.unsolicited.is_empty() {
+            let flows = &self.flows;
+            let sources = self
+                .unsolicited
+                .iter_mut()
+                .map(|(number, unsolicited)| (flows[*number as usize].profile, unsolicited));
+            self.layout.fill(now, &self.framing, sources);
+        }
+        self.grant_requests(now, recorder);
+        if !self.layout.placed().is_empty() {
+            self.grant_unsolicited(now);
+        }
+        self.burst_next = self.grants.front().map_or(Time::NEVER, |first| first.start);
+    }
+
+    /// Places what is granted of requests.
+    fn grant_requests(&mut self, now: Time, recorder: &mut Recorder) {
+        let Self { framing, flows, scheduler, layout, grants, asking, .. } = self;
+        if scheduler.is_idle() {
+            flows[0].note_map(now, now, recorder);
+            return;
+        }
+        let split = framing.minislots_for(0, 1) * layout.runs();
+        let taken = self.request_minislots + layout.taken() + split;
+        let minislots = framing.minislots().saturating_sub(taken); // none, if requests take all
+        let free =
+            minislots - scheduler.most(now + framing.map_interval(), minislots, framing, flows);
+        let mut place = self.request_minislots + self.rng.below(free + 1);
+        let start = now + framing.time_of(layout.free(place, framing.minislots()).0);
+        let (granted, taken) = scheduler.share(start, minislots, framing, flows);
+        flows[0].note_map(now, start, recorder); // traces the first home, if it is on this channel
+        self.counters.granted_minislots += taken;
+        for &number in granted {
+            let flow = &mut flows[number as usize];
+            let mut left = flow.take_grant(start);
+            while left > 0 && place < framing.minislots() - layout.taken() {
+                let (part, next) = layout.part(place, left, flow.profile, framing);
+                place = next;
+                let Some(Part { place, minislots, bytes }) = part else { continue };
+                let start = now + framing.time_of(place);
+                let byte = Time::from_ps(framing.time_of(minislots).ps() / bytes);
+                let kind = GrantKind::Requested(bytes);
+                grants.push_back(Grant { number, start, byte, kind });
+                left -= bytes;
+            }
+            if left > 0 {
+                flow.take_back(left);
+                asking.push_front((now, number)); // the scheduler is told of it again
+            }
+        }
+    }
+
+    /// Places unsolicited grants and polls, in the order of time with the others.
+    fn grant_unsolicited(&mut self, now: Time) {
+        for &Placed { place, minislots, source, what } in self.layout.placed() {
+            let number = self.unsolicited[source as usize].0;
+            let start = now + self.framing.time_of(place);
+            let byte = match what {
+                Opportunity::Grant(bytes) => {
+                    self.counters.granted_minislots += minislots;
+                    Time::from_ps(self.framing.time_of(minislots).ps() / bytes)
+                }
+                Opportunity::Poll => Time::ZERO,
+            };
+            let kind = GrantKind::Unsolicited(source, what);
+            self.grants.push_back(Grant { number, start, byte, kind });
+        }
+        self.grants.make_contiguous().sort_by_key(|grant| grant.start);
+    }
+
+    fn hold_contention(&mut self, now: Time, recorder: &mut Recorder) {
+        let granted_from = self.timing.granted_from(now);
+        let map = self.timing.map_interval().ps();
+        let answered_after = granted_from.ps() / map - now.ps() / map;
+        let Self { contention, flows, outcomes, .. } = self;
+        let wants = |number: u32| flows[number as usize].wants_to_contend();
+        contention.hold(answered_after, wants, outcomes);
+        while let Some((number, outcome)) = self.outcomes.pop() {
+            let flow = &mut self.flows[number as usize];
+            flow.contends = outcome == Outcome::Collided;
+            match outcome {
+                Outcome::Heard => {
+                    flow.request(now, granted_from, recorder);
+                    self.asking.push_back((granted_from, number));
+                    self.counters.contention_requests += 1;
+                }
+                Outcome::Collided => {
+                    flow.collided();
+                    self.counters.contention_requests += 1;
+                    self.counters.collisions += 1;
+                }
+                Outcome::GivenUp => {
+                    flow.give_up(now, recorder);
+                    self.join_contention(number);
+                }
+                Outcome::Withdrawn => {}
+            }
+        }
+    }
+
+    /// Packets and bytes on the channel and before it.
+    pub fn inside(&self) -> Count {
+        let sent = self.leaving.iter().map(|(_, packet)| Count::of(packet));
+        let entering = self.entering.items().map(|(_, packet)| Count::of(packet));
+        self.flows
+            .iter()
+            .map(UpstreamServiceFlow::inside)
+            .chain(sent)
+            .chain(entering)
+            .fold(Count::default(), Count::plus)
+    }
+
+    /// Samples the channel and its queues for their time series.
+    pub fn sample(&mut self, now: Time) {
+        self.flows.iter_mut().for_each(UpstreamServiceFlow::sample);
+        let (was, is) = (self.sampled, self.counters);
+        let offered = self.minislots_until(now) - self.minislots_until(self.sampled_at);
+        let granted = (is.granted_minislots - was.granted_minislots) as f64;
+        self.gauges.sample(|gauges| {
+            gauges.set("utilisation", "%", 100.0 * granted / offered);
+            gauges.set("request_collisions", "1", (is.collisions - was.collisions) as f64);
+        });
+        (self.sampled, self.sampled_at) = (is, now);
+    }
+
+    fn minislots_until(&self, at: Time) -> f64 {
+        at.ps() as f64 / self.framing.map_interval().ps() as f64 * self.whole.minislots() as f64
+    }
+
+    /// Counters up to `now`, including the request opportunities of skipped MAPs.
+    pub fn used(&self, now: Time) -> ChannelUse {
+        let ChannelCounters { granted_minislots, contention_requests, collisions } = self.counters;
+        let maps = now.ps() / self.framing.map_interval().ps();
+        ChannelUse {
+            granted_minislots,
+            minislots: self.minislots_until(now),
+            request_opportunities: self.request_opportunities * maps,
+            contention_requests,
+            collisions,
+        }
+    }
+
+    /// A warning if too many requests collide.
+    pub fn collision_warning(&self) -> Option<String> {
+        let ChannelCounters { contention_requests, collisions, .. } = self.counters;
+        let lost = collisions as f64 / contention_requests.max(1) as f64;
+        let all: u64 = self.flows.iter().map(|flow| flow.counters().requests).sum();
+        let contend = contention_requests as f64 / all.max(1) as f64;
+        (lost > MANY_COLLISIONS && contend >= MUCH_CONTENTION).then(|| {
+            format!(
+                "{:.0} % of the contention requests collided; to reduce collisions, raise \
+                 upstream_channel.request_opportunities or upstream_channel.backoff_end",
+                100.0 * lost
+            )
+        })
+    }
+
+    /// Time between MAPs.
+    pub fn map_interval(&self) -> Time {
+        self.timing.map_interval()
+    }
+
+    /// The highest rate, including packet headers.
+    pub fn greatest_mbps(&self) -> f64 {
+        self.whole.greatest_mbps(self.request_minislots)
+    }
+
+    /// The time series of the channel.
+    pub fn series(&self) -> impl Iterator<Item = &Series> {
+        self.gauges.iter()
+    }
+}
+
+/// When channels are lost, and how many are left.
+fn lost_channels(partial: &PartialService) -> (Time, Time, u32) {
+    let PartialService { start_s, length_s, channels } = *partial;
+    (Time::from_secs_f64(start_s), Time::from_secs_f64(start_s + length_s), channels)
+}

@@ -1,0 +1,156 @@
+//! Warnings about the cable plant before a run: settings without effect, and rates that cannot be
+//! kept.
+
+use indexmap::IndexMap;
+
+use super::parameters::{ModemSpec, PlantSpec};
+use super::shared_channel::SharedChannel;
+use super::upstream_channel::UpstreamChannel;
+use crate::Site;
+use crate::homes::of_downstream_flows;
+use crate::service::{Downstream, ServiceFlow, flow_path};
+use crate::shaper::PEAK_BURST_BYTES;
+use sojourn_engine::queue::{SchedulerParameters, Unit};
+use sojourn_engine::units::{BitRate, Time};
+
+/// All warnings. `modems` has those of the modems of each group of homes.
+pub(super) fn before_run(
+    spec: &PlantSpec,
+    site: &Site,
+    modems: &[Vec<String>],
+    channel: Option<&SharedChannel>,
+) -> Vec<String> {
+    let mut warnings: Vec<_> = channel_warning(spec, site, channel).into_iter().collect();
+    for (group, modem) in site.groups.iter().zip(modems) {
+        warnings.extend(modem.iter().cloned());
+        let shares = group.upstream.modem == ModemSpec::SharedChannel;
+        let (up, down) = (group.upstream, group.downstream);
+        if !shares {
+            let own = (up.minimum_mbps, up.priority);
+            let remedy = "set upstream.modem.kind = \"shared_channel\"";
+            warnings.extend(unshared_terms("upstream", own, &up.flows, remedy));
+        }
+        if spec.cmts.is_none() {
+            let own = (down.minimum_mbps, down.priority);
+            warnings.extend(unshared_terms("downstream", own, &down.flows, "set cmts"));
+        }
+    }
+    warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
+    warnings.extend(idle_weights(spec, site));
+    warnings.extend(downstream_reserved_rates(spec, site));
+    warnings
+}
+
+/// Warns if no modem uses the shared channel, or if more is reserved than it carries.
+fn channel_warning(
+    spec: &PlantSpec,
+    site: &Site,
+    channel: Option<&SharedChannel>,
+) -> Option<String> {
+    let Some(channel) = channel else {
+        let is_default = *spec.upstream_channel == UpstreamChannel::default();
+        return (!is_default).then(|| {
+            "upstream_channel has no effect: no modem is of kind shared_channel".to_owned()
+        });
+    };
+    let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
+    let reserved = shared.map(|group| {
+        let flows = group.upstream.service_flows();
+        f64::from(group.count) * flows.iter().map(|flow| flow.minimum_mbps).sum::<f64>()
+    });
+    overbooked("upstream", reserved.sum(), channel.greatest_mbps())
+}
+
+/// The burst in bytes that lets a flow reach its sustained rate in Mbps: the grants of two MAPs may be
+/// two intervals apart, and the bucket must hold what the rate brings until then, and a frame.
+pub fn enough_burst(sustained_mbps: f64, map_interval: Time) -> u64 {
+    let rate = BitRate::from_mbps(sustained_mbps);
+    rate.bytes_in(map_interval.times(2)) as u64 + PEAK_BURST_BYTES
+}
+
+/// Warns of bursts that keep a flow on the shared channel below its rate.
+fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
+    let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
+    let span = channel.map_interval().times(2);
+    let mut warnings = Vec::new();
+    for group in shared {
+        for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
+            let enough = enough_burst(flow.sustained_mbps, channel.map_interval());
+            let burst_bytes = flow.terms().burst_bytes;
+            if burst_bytes < enough {
+                let key = format!("{}.burst_bytes", flow_path("upstream", name));
+                warnings.push(format!(
+                    "{key} is {burst_bytes}: on the shared channel the service flow cannot reach {} Mbps, \
+                     since grants of two MAPs may be {:.1} ms apart; set {key} to {enough} or more",
+                    flow.sustained_mbps,
+                    span.ms_f64(),
+                ));
+            }
+        }
+    }
+    warnings
+}
+
+/// Warns if more is reserved than the channel carries.
+fn overbooked(direction: &str, reserved_mbps: f64, most_mbps: f64) -> Option<String> {
+    (reserved_mbps > most_mbps).then(|| {
+        format!(
+            "the minimum_mbps of all {direction} service flows add up to {reserved_mbps}, but the \
+             channel carries at most {most_mbps:.1} Mbps"
+        )
+    })
+}
+
+/// Warns of minimum reserved rates that the scheduler of the shared channel ignores or cannot keep.
+fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
+    let cmts = spec.cmts?;
+    let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
+    let reserved_mbps: f64 = minimum_mbps.iter().flatten().sum();
+    let is_kept = cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.keeps_reserved_rates();
+    if reserved_mbps > 0.0 && !is_kept {
+        return Some(
+            "minimum_mbps has no effect downstream: it needs the scheduler drr in cmts.queue and \
+             cmts.unit = \"service_flow\""
+                .to_owned(),
+        );
+    }
+    let most_mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+    overbooked("downstream", reserved_mbps, most_mbps)
+}
+
+/// Warns of minimum reserved rates and priorities in a direction without a shared channel.
+fn unshared_terms(
+    direction: &str,
+    own: (f64, u8),
+    flows: &IndexMap<String, ServiceFlow>,
+    remedy: &str,
+) -> Vec<String> {
+    let terms_of = |flow: &ServiceFlow| (flow.minimum_mbps, flow.priority);
+    let further = flows.iter().map(|(name, flow)| (flow_path(direction, name), terms_of(flow)));
+    let mut warnings = Vec::new();
+    for (path, (minimum_mbps, priority)) in [(direction.to_owned(), own)].into_iter().chain(further)
+    {
+        let set = [("minimum_mbps", "10", minimum_mbps > 0.0), ("priority", "7", priority > 0)];
+        let idle = set.into_iter().filter(|(.., is_set)| *is_set);
+        let tlv = if direction == "upstream" { 24 } else { 25 };
+        warnings.extend(idle.map(|(key, number, _)| {
+            format!(
+                "{path}.{key} (type {tlv}.{number} of a modem's file) has no effect: service flows share \
+                 no channel; {remedy}"
+            )
+        }));
+    }
+    warnings
+}
+
+/// Warns of weights that the scheduler of the shared channel ignores.
+fn idle_weights(spec: &PlantSpec, site: &Site) -> Option<String> {
+    let scheduler = &spec.cmts?.queue.scheduler;
+    let mut weights = site.groups.iter().flat_map(|group| group.downstream.weights());
+    let is_idle = scheduler.weights().is_none() && weights.any(|weight| weight != 1.0);
+    is_idle.then(|| {
+        "weights of service flows have no effect with this scheduler of cmts.queue: only drr and abb \
+         use them"
+            .to_owned()
+    })
+}

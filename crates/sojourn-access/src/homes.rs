@@ -1,0 +1,74 @@
+//! The homes on an access network, in groups of identical homes.
+
+use super::service::{Downstream, Terms, Upstream};
+use sojourn_engine::packet::Direction;
+
+/// A group of identical homes.
+#[derive(Clone, Copy, Debug)]
+pub struct Group<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How many homes it has.
+    pub count: u16,
+    /// Upstream service of each home.
+    pub upstream: &'a Upstream,
+    /// Downstream service of each home.
+    pub downstream: &'a Downstream,
+    /// Length of the cable to each home in km, if it differs from that of the plant.
+    pub distance_km: Option<f64>,
+}
+
+impl Group<'_> {
+    /// The rates of its service in a direction.
+    pub fn terms(&self, direction: Direction) -> Terms {
+        match direction {
+            Direction::Up => self.upstream.terms(),
+            Direction::Down => self.downstream.terms(),
+        }
+    }
+}
+
+/// A home: its group and its number in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Home<'a> {
+    /// The group it belongs to.
+    pub group: Group<'a>,
+    /// Its number within its group, from 1.
+    pub number: u16,
+}
+
+impl Home<'_> {
+    /// Prefix of the names of its queues and random streams; empty for the very first home.
+    pub fn name(&self, is_first: bool) -> String {
+        match (is_first, self.number) {
+            (true, _) => String::new(),
+            (false, 1) => self.group.name.to_owned(),
+            (false, number) => format!("{} {number}", self.group.name),
+        }
+    }
+
+    /// The first home of each group is watched: its queues are measured.
+    pub fn is_watched(&self) -> bool {
+        self.number == 1
+    }
+}
+
+/// All homes of these groups, group by group.
+pub fn homes<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = Home<'a>> {
+    groups.iter().flat_map(|group| (1..=group.count).map(|number| Home { group: *group, number }))
+}
+
+/// For each home, what `what` returns for its downstream service flows.
+pub fn of_downstream_flows<T: Clone>(
+    groups: &[Group],
+    what: impl Fn(&Downstream) -> Vec<T>,
+) -> Vec<Vec<T>> {
+    let of_group = |group: &Group| vec![what(group.downstream); usize::from(group.count)];
+    groups.iter().flat_map(of_group).collect()
+}
+
+/// For each home, what `what` returns for its downstream service.
+pub fn of_homes<T: Clone>(groups: &[Group], what: impl Fn(&Downstream) -> T) -> Vec<T> {
+    let of_group = |group: &Group| vec![what(group.downstream); usize::from(group.count)];
+    groups.iter().flat_map(of_group).collect()
+}

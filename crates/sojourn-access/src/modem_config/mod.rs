@@ -1,0 +1,213 @@
+//! Configuration files of cable modems: from bytes to a tree of TLVs, to a typed view, and back.
+//!
+//! A file is a sequence of TLVs, followed by an end marker and padding (CM-SP-MULPI Annex C and D).
+//! A TLV has a byte for its type, a byte for the length of its value, and the value, which may be a
+//! sequence of TLVs itself. [`table`] lists the known types; unknown ones are preserved unchanged.
+//!
+//! This module does not know scenarios.
+//!
+//! Left out: files of PacketCable adapters, whose type 64 has two bytes of length, and the extended
+//! CMTS MIC of DOCSIS 3.0.
+
+mod digest;
+pub mod leaf;
+mod origin;
+mod rules;
+mod settings;
+pub mod table;
+mod tree;
+pub mod view;
+
+use origin::Origin;
+use serde_json::Value;
+
+pub use digest::Secret;
+pub use tree::{Content, Tlv};
+pub use view::ModemConfig;
+
+use sojourn_input::problem::{self, Problem, Problems};
+use sojourn_input::text::Document;
+use sojourn_input::words;
+
+/// A file: its TLVs without the end marker, and the number of zeros after that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct File {
+    tlvs: Vec<Tlv>,
+    padding: usize,
+}
+
+impl File {
+    /// Reads a file. `source` is its name in messages.
+    ///
+    /// # Errors The byte and the key of the TLV at fault, what was found and what is allowed.
+    pub fn decode(bytes: &[u8], source: &str) -> Result<Self, Problem> {
+        let read = || {
+            let (tlvs, padding) = tree::read_file(bytes)?;
+            rules::check(&tlvs)?;
+            Ok(Self { tlvs, padding })
+        };
+        read().map_err(|fault: Fault| {
+            if is_text(bytes) {
+                return text_fault().of(source);
+            }
+            let types = fault.offset.and_then(|at| tree::types_at(bytes, 0, at, table::FILE));
+            fault.of_tlv(types, source)
+        })
+    }
+
+    /// The bytes of the file. A decoded file encodes to the bytes it was read from.
+    pub fn encode(&self) -> Vec<u8> {
+        tree::file_bytes(&self.tlvs, self.padding)
+    }
+
+    /// The TLVs in the file's order.
+    pub fn tlvs(&self) -> &[Tlv] {
+        &self.tlvs
+    }
+
+    /// The settings of the file, typed. They contain neither the digests nor the order of types.
+    pub fn view(&self) -> ModemConfig {
+        let settings = Value::Object(settings::of(&self.tlvs));
+        serde_json::from_value(settings).expect("a test holds the view to the table")
+    }
+
+    /// A file with these settings and a CM MIC, and with a CMTS MIC if its secret is known.
+    ///
+    /// # Errors As for [`File::decode`], with the key of the setting instead of a byte.
+    pub fn from_view(view: &ModemConfig, secret: Option<Secret>) -> Result<Self, Problem> {
+        let settings = serde_json::to_value(view).expect("a view is plain data");
+        Self::from_settings(&settings, secret).map_err(|fault| fault.of(""))
+    }
+
+    /// The settings as TOML. If nothing else would give the bytes of this file again, the order of
+    /// its TLVs and a table `file` with its digests and padding are stated too.
+    pub fn to_toml(&self) -> String {
+        let mut settings = settings::in_order(&self.tlvs);
+        let plain = Value::Object(settings.clone());
+        if Self::from_settings(&plain, None).ok().as_ref() != Some(self) {
+            let origin = serde_json::to_value(Origin::of(&self.tlvs, self.padding));
+            settings.insert(origin::FILE.to_owned(), origin.expect("an origin is plain data"));
+        }
+        toml::to_string_pretty(&settings).expect("settings have no null")
+    }
+
+    /// A file with the settings of a TOML text. `source` is its name in messages; digests are as in
+    /// [`File::from_view`].
+    ///
+    /// # Errors As for [`File::decode`], with the key of the setting instead of a byte.
+    pub fn from_toml(text: &str, source: &str, secret: Option<Secret>) -> Result<Self, Problems> {
+        let document = Document::parse(text, source)?;
+        Self::from_settings(&document.value, secret)
+            .map_err(|fault| document.placed(fault.of(source)).into())
+    }
+
+    fn from_settings(settings: &Value, secret: Option<Secret>) -> Result<Self, Fault> {
+        let mut settings = settings.clone();
+        let stated = settings.as_object_mut().and_then(|table| table.shift_remove(origin::FILE));
+        let origin = stated.map(|table| Origin::read(&table)).transpose()?;
+        let settled = settings::tlvs(&settings).and_then(|tlvs| rules::check(&tlvs).map(|()| tlvs));
+        let mut tlvs = settled.map_err(|fault| Fault { offset: None, ..fault })?;
+        let origin = origin.filter(|origin| origin.is_of(&tlvs));
+        match (&origin, secret) {
+            (Some(origin), None) => origin.append(&mut tlvs),
+            _ => digest::append(&mut tlvs, secret),
+        }
+        if let Some(order) = settings.get(settings::ORDER).filter(|_| origin.is_some()) {
+            settings::reorder(&mut tlvs, order)?;
+        }
+        tree::place(&mut tlvs, 0);
+        // CM-SP-MULPI C.1.2.2: padded to a whole number of 32-bit words, after the end marker.
+        let size = tree::size(&tlvs) + 1;
+        let to_words = size.next_multiple_of(4) - size;
+        let padding = origin.map_or(to_words, |origin| origin.padding_bytes());
+        Ok(Self { padding, tlvs })
+    }
+
+    /// The tree as plain data: lists of tables with `type` (24.8), `offset`, `name`, `key`, and
+    /// either `value` with its `unit` or `children`. Unknown types have neither name nor key.
+    pub fn to_json(&self) -> Value {
+        tree::shown(&self.tlvs, "")
+    }
+
+    /// Checks both digests.
+    ///
+    /// # Errors The digest that is missing or differs, as for [`File::decode`].
+    pub fn verify(&self, secret: Secret, source: &str) -> Result<(), Problem> {
+        digest::verify(&self.tlvs, secret).map_err(|fault| fault.of(source))
+    }
+}
+
+/// What is wrong, before the file's name is known.
+#[derive(Clone, Debug, PartialEq)]
+struct Fault {
+    /// Offset in a binary file.
+    offset: Option<usize>,
+    /// Key path, empty for the whole file.
+    path: String,
+    /// What was found and what is allowed.
+    message: String,
+}
+
+impl Fault {
+    /// A fault of a TLV at an offset, before its key is known.
+    fn at(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset: Some(offset), path: String::new(), message: message.into() }
+    }
+
+    /// A fault of a setting.
+    fn here(message: impl Into<String>) -> Self {
+        Self { offset: None, path: String::new(), message: message.into() }
+    }
+
+    /// The same fault with its path below the TLV with this key path.
+    fn under(self, outer: &str) -> Self {
+        let path = match (outer, &*self.path) {
+            ("", inner) => inner.to_owned(),
+            (outer, "") => outer.to_owned(),
+            (outer, inner) => format!("{outer}.{inner}"),
+        };
+        Self { path, ..self }
+    }
+
+    fn of(self, source: &str) -> Problem {
+        self.of_tlv(None, source)
+    }
+
+    /// The problem, with the types of the TLV at fault if they are known and it has a key.
+    fn of_tlv(self, types: Option<String>, source: &str) -> Problem {
+        let types = types.filter(|_| !self.path.is_empty());
+        let types = types.map_or_else(String::new, |types| format!(", TLV {types}"));
+        let byte = self.offset.map(|offset| format!("byte {offset}{types}"));
+        let key = (!self.path.is_empty()).then_some(self.path);
+        let path = byte.into_iter().chain(key).collect::<Vec<_>>().join(": ");
+        Problem { source: source.to_owned(), line: None, path, message: self.message }
+    }
+}
+
+impl From<problem::Fault> for Fault {
+    fn from(fault: problem::Fault) -> Self {
+        Self { offset: None, path: fault.path, message: fault.message }
+    }
+}
+
+/// Is it text, such as a scenario? The end marker of a modem's file, 255, is in no text.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_printed = |c: char| !c.is_control() || c.is_whitespace();
+    !bytes.is_empty() && std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_printed))
+}
+
+fn text_fault() -> Fault {
+    Fault::here(
+        "found a text file; allowed: a modem's binary configuration file, which `sojourn config write` \
+         makes of a scenario or of settings in TOML",
+    )
+}
+
+/// The key path of the next TLV of this type, after those before it.
+fn step(row: Option<&table::Row>, before: &[Tlv]) -> String {
+    let alike = before.iter().filter(|tlv| tlv.row == row).count();
+    match row {
+        Some(row) if !row.repeats() => row.key.to_owned(),
+        _ => words::join(row.map_or(settings::UNKNOWN, |row| row.key), &alike.to_string()),
+    }
+}

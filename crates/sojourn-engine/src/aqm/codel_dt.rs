@@ -1,0 +1,244 @@
+//! CoDel-DT: CoDel that drops the arriving packet, by a predicted sojourn time. White 2014 §4.3;
+//! CableLabs' ns-2 code (codeldt.cc), which is also the single-queue CoDel of Hong 2015 §4.1.
+//!
+//! It decides at the tail, where modems can drop cheaply. The sojourn time is predicted from the
+//! backlog and either the shaper's tokens or the measured departure rate.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::departure_rate::ByRate;
+use super::{
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
+};
+use crate::record::Gauges;
+use crate::rng::Rng;
+use crate::units::Time;
+use sojourn_input::problem::{Fault, Faults};
+
+/// How the sojourn time is predicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Prediction {
+    /// From the shaper's tokens and rates (the later ns-2 code).
+    #[default]
+    Shaper,
+    /// From the measured departure rate (White 2014 §4.3: PIE's estimator).
+    DepartureRate,
+}
+
+/// Parameters of CoDel-DT.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "CodelDt")]
+pub struct Parameters {
+    /// Acceptable sojourn time in ms, including request and grant (White 2014 §4.3: 20).
+    #[schemars(range(min = 0.01, max = 10_000.0))]
+    pub target_ms: f64,
+    /// Time in ms within which the sojourn time must fall below the target (White 2014 §4.3: 150).
+    #[schemars(range(min = 0.1, max = 100_000.0))]
+    pub interval_ms: f64,
+    /// Part of the target in ms that the prediction does not cover. The ns-2 code subtracts 6 ms
+    /// for request and grant from the target. It must be less than `target_ms`.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub mac_allowance_ms: f64,
+    /// How the sojourn time is predicted.
+    pub prediction: Prediction,
+    /// Bytes over which the departure rate is measured (PIE's ns-2 scripts: 10 000).
+    #[schemars(range(min = 1500, max = 10_000_000))]
+    pub rate_threshold_bytes: u64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            target_ms: 20.0,
+            interval_ms: 150.0,
+            mac_allowance_ms: 6.0,
+            prediction: Prediction::Shaper,
+            rate_threshold_bytes: 10_000,
+        }
+    }
+}
+
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
+        CodelDt::new(self).into()
+    }
+
+    fn check(&self, packet: Time) -> Faults {
+        let Self { target_ms, mac_allowance_ms: allowance, .. } = self;
+        let mut faults = Faults::from(check_interval(self.interval_ms, packet));
+        if allowance >= target_ms {
+            let allowed = format!("less than {target_ms}, the value of target_ms");
+            let message = format!("found {allowance}; allowed: {allowed}");
+            faults.add(Fault::new("mac_allowance_ms", message));
+        }
+        faults
+    }
+}
+
+/// CoDel-DT's parameters in its own units, and its state.
+pub struct CodelDt {
+    target_s: f64,
+    interval: Time,
+    prediction: Prediction,
+    rate: ByRate,
+    /// Predicted sojourn time of the last arrival.
+    predicted_s: f64,
+    /// Largest packet seen, in bytes. With no more than that waiting, nothing is dropped.
+    largest: u64,
+    dropping: bool,
+    /// When the next packet is to be dropped, while the prediction is above target.
+    drop_time: Option<Time>,
+    last_drop: Option<Time>,
+    count: u64,
+}
+
+/// The initial packet size (codeldt.cc).
+const FIRST_LARGEST: u64 = 256;
+
+impl CodelDt {
+    /// The algorithm in its initial state.
+    pub fn new(p: &Parameters) -> Self {
+        Self {
+            target_s: (p.target_ms - p.mac_allowance_ms) / 1e3,
+            interval: Time::from_secs_f64(p.interval_ms / 1e3),
+            prediction: p.prediction,
+            rate: ByRate::new(p.rate_threshold_bytes),
+            predicted_s: 0.0,
+            largest: FIRST_LARGEST,
+            dropping: false,
+            drop_time: None,
+            last_drop: None,
+            count: 0,
+        }
+    }
+
+    fn predict_s(&self, bytes: u64, drain_rate: &DrainRate) -> f64 {
+        match self.prediction {
+            Prediction::Shaper => drain_rate.drain_s(bytes as f64),
+            Prediction::DepartureRate => self.rate.latency_s(bytes),
+        }
+    }
+
+    /// Was the last drop at least eight intervals ago, or was there none?
+    fn is_stale(&self, now: Time) -> bool {
+        self.last_drop.is_none_or(|at| now.since(at) >= self.interval.times(8))
+    }
+
+    fn after(&self, t: Time, count: u64) -> Time {
+        t + self.interval.scaled(1.0 / (count as f64).sqrt())
+    }
+
+    fn drop_at(&mut self, now: Time, due: Time) -> Time {
+        if self.dropping {
+            self.count += 1;
+            return self.after(due, self.count);
+        }
+        self.dropping = true;
+        self.count = match self.count {
+            n if n <= 2 || self.is_stale(now) => 1,
+            n if n <= 128 => n - 2,
+            n => (0.9844 * n as f64) as u64,
+        };
+        self.after(now, self.count)
+    }
+}
+
+impl Aqm for CodelDt {
+    fn on_arrival(&mut self, packet: &Arrival, drain_rate: &DrainRate, _rng: &mut Rng) -> Verdict {
+        self.largest = self.largest.max(packet.size);
+        self.predicted_s = self.predict_s(packet.backlog.bytes + packet.size, drain_rate);
+        if self.predicted_s < self.target_s || packet.backlog.bytes <= self.largest {
+            self.dropping = false;
+            self.drop_time = None;
+            return Verdict::Pass;
+        }
+        let Some(due) = self.drop_time else {
+            let count = if self.is_stale(packet.now) { 1 } else { self.count.max(1) };
+            self.drop_time = Some(self.after(packet.now, count));
+            return Verdict::Pass;
+        };
+        if packet.now < due {
+            return Verdict::Pass;
+        }
+        let next = self.drop_at(packet.now, due);
+        self.drop_time = Some(next);
+        self.last_drop = Some(next);
+        Verdict::Drop
+    }
+
+    fn on_departure(&mut self, packet: &Departure) -> Verdict {
+        self.rate.departed(packet);
+        Verdict::Pass
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("codel_count", "drops", if self.dropping { self.count as f64 } else { 0.0 });
+        out.set("predicted_sojourn", "ms", self.predicted_s * 1e3);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::count::Count;
+    use crate::units::BitRate;
+
+    fn drain_rate() -> DrainRate {
+        let rate = BitRate::from_mbps(8.0);
+        DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 }
+    }
+
+    /// Packets of 1000 bytes every 0.1 ms at a constant backlog; times of the drops in ms.
+    fn drop_times(law: &mut CodelDt, backlog: u64, from_ms: u64, ms: u64) -> Vec<f64> {
+        let mut rng = Rng::named(1, "unused");
+        let mut drops = Vec::new();
+        for tick in 0..10 * ms {
+            let now = Time::from_ms(from_ms) + Time::from_us(100 * tick);
+            let backlog = Count { bytes: backlog, packets: backlog / 1000 };
+            let packet = Arrival { now, size: 1000, backlog, share: 1.0 };
+            if law.on_arrival(&packet, &drain_rate(), &mut rng) == Verdict::Drop {
+                drops.push((now - Time::from_ms(from_ms)).ms_f64());
+            }
+        }
+        drops
+    }
+
+    #[test]
+    fn drops_arrivals_by_codels_schedule() {
+        // 30 000 bytes at 1 byte/us: 31 ms with the arrival, above 20 - 6 ms. First drop after an
+        // interval, 150 ms; then the entry takes count 1: 150 ms later, then 150/sqrt(2) = 106.07.
+        let drops = drop_times(&mut CodelDt::new(&Parameters::default()), 30_000, 0, 420);
+        let expected = [150.0, 300.0, 406.1];
+        assert_eq!(drops.len(), 3, "{drops:?}");
+        for (got, want) in drops.iter().zip(expected) {
+            assert!((got - want).abs() < 0.11, "{drops:?}");
+        }
+    }
+
+    #[test]
+    fn the_mac_allowance_comes_off_the_target() {
+        // 13 000 + 1000 bytes are 14 ms, the target less 6 ms: not below it any more.
+        assert!(drop_times(&mut CodelDt::new(&Parameters::default()), 12_999, 0, 400).is_empty());
+        let mut law = CodelDt::new(&Parameters::default());
+        assert_eq!(drop_times(&mut law, 13_000, 0, 200).len(), 1);
+        let mut gauges = Gauges::default();
+        law.gauges(&mut gauges);
+        assert_eq!(gauges.get("predicted_sojourn"), Some(14.0));
+    }
+
+    #[test]
+    fn a_recent_episode_shortens_the_first_wait_and_keeps_count_less_two() {
+        let mut law = CodelDt::new(&Parameters::default());
+        drop_times(&mut law, 30_000, 0, 700);
+        let count = law.count;
+        assert!(count > 3);
+        drop_times(&mut law, 0, 700, 1);
+        let drops = drop_times(&mut law, 30_000, 701, 150);
+        let wait = 150.0 / (count as f64).sqrt();
+        assert!((drops[0] - wait).abs() < 0.11, "{drops:?} {wait}");
+        assert!(law.count >= count - 2);
+    }
+}

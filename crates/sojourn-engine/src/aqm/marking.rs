@@ -1,0 +1,130 @@
+//! Common parts of the AQM algorithms of L4S: the base controller, spaced signals, the ramp.
+
+use crate::rng::Rng;
+use crate::units::Time;
+
+/// Spaces signals evenly: `recur()` of RFC 9332 appendix A.1.
+#[derive(Default)]
+pub struct Spacer {
+    accumulated: f64,
+}
+
+impl Spacer {
+    /// Is there a signal for a packet with this likelihood?
+    #[inline]
+    pub fn says_signal(&mut self, likelihood: f64) -> bool {
+        self.accumulated += likelihood;
+        let signal = self.accumulated > 1.0;
+        if signal {
+            self.accumulated -= 1.0;
+        }
+        signal
+    }
+
+    /// The same, by a draw for each packet if that is asked for.
+    #[inline]
+    pub fn chooses(&mut self, likelihood: f64, at_random: bool, rng: &mut Rng) -> bool {
+        if at_random { rng.uniform() < likelihood } else { self.says_signal(likelihood) }
+    }
+}
+
+/// The proportional-integral controller of PI2 (RFC 9332 appendix A.1): unlike PIE's, its gains are
+/// constant, since its output is squared before it is applied to classic traffic.
+pub struct PiController {
+    target_s: f64,
+    alpha_hz: f64,
+    beta_hz: f64,
+    /// Its output never exceeds this.
+    most: f64,
+    delay_old_s: f64,
+    p: f64,
+}
+
+impl PiController {
+    /// A controller whose output is 0.
+    pub fn new(target_ms: f64, alpha_hz: f64, beta_hz: f64, most: f64) -> Self {
+        Self { target_s: target_ms / 1e3, alpha_hz, beta_hz, most, delay_old_s: 0.0, p: 0.0 }
+    }
+
+    /// The base probability p'.
+    #[inline]
+    pub fn p(&self) -> f64 {
+        self.p
+    }
+
+    /// Updates the base probability for the queue delay of now. Returns whether anything changed.
+    pub fn update(&mut self, delay_s: f64) -> bool {
+        let before = (self.p, self.delay_old_s);
+        let error = self.alpha_hz * (delay_s - self.target_s);
+        let growth = self.beta_hz * (delay_s - self.delay_old_s);
+        self.p = (self.p + error + growth).clamp(0.0, self.most);
+        self.delay_old_s = delay_s;
+        before != (self.p, self.delay_old_s)
+    }
+}
+
+/// A marking likelihood that rises from 0 to 1 between two delays; a step if they are equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ramp {
+    /// Up to this delay nothing is marked.
+    pub min: Time,
+    /// Beyond this delay, and at it if it is more than `min`, everything is marked.
+    pub max: Time,
+}
+
+impl Ramp {
+    /// The likelihood at this delay (RFC 9332 appendix A.1; RFC 9957 §4.2.4).
+    #[inline]
+    pub fn likelihood(&self, delay: Time) -> f64 {
+        if delay <= self.min {
+            0.0
+        } else if delay >= self.max {
+            1.0
+        } else {
+            delay.since(self.min).secs_f64() / self.max.since(self.min).secs_f64()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_spaced_evenly() {
+        // 0.3, 0.6, 0.9, 1.2 -> 0.2, 0.5, 0.8, 1.1 -> 0.1: the fourth, then the seventh.
+        let mut spacer = Spacer::default();
+        let signals: Vec<_> = (1..=9).filter(|_| spacer.says_signal(0.3)).collect();
+        assert_eq!(signals, [4, 7]);
+        let mut always = Spacer::default();
+        assert_eq!((0..10).filter(|_| always.says_signal(1.0)).count(), 9);
+        let mut never = Spacer::default();
+        assert!((0..10).all(|_| !never.says_signal(0.0)));
+    }
+
+    #[test]
+    fn a_base_probability_moves_by_constant_gains() {
+        // 0.15 (0.025 - 0.015) + 3 * 0.025 = 0.0765; then 0.15 * 0.010 = 0.0015 more each time.
+        let mut controller = PiController::new(15.0, 0.15, 3.0, 1.0);
+        assert!(controller.update(0.025));
+        assert!((controller.p() - 0.0765).abs() < 1e-12);
+        controller.update(0.025);
+        assert!((controller.p() - 0.0780).abs() < 1e-12);
+        // 0.078 - 0.15 * 0.015 - 3 * 0.025 = 0.00075.
+        controller.update(0.0);
+        assert!((controller.p() - 0.000_75).abs() < 1e-12);
+        controller.update(0.0);
+        assert!(!controller.update(0.0), "an idle controller rests");
+    }
+
+    #[test]
+    fn a_ramp_rises_and_a_step_jumps() {
+        // RFC 9332 figure 2: from 800 us to 1200 us; 900 us is a quarter of the way.
+        let ramp = Ramp { min: Time::from_us(800), max: Time::from_us(1200) };
+        let at = |us| ramp.likelihood(Time::from_us(us));
+        assert_eq!([at(800), at(900), at(1000), at(1200), at(5000)], [0.0, 0.25, 0.5, 1.0, 1.0]);
+        let step = Ramp { min: Time::from_ms(1), max: Time::from_ms(1) };
+        assert_eq!(step.likelihood(Time::from_ms(1)), 0.0);
+        assert_eq!(step.likelihood(Time::from_us(1001)), 1.0);
+    }
+}

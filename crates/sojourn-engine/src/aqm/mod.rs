@@ -1,0 +1,298 @@
+//! AQM algorithms: they decide about packets but own none.
+//!
+//! An algorithm gets plain values (the time, a packet's size and sojourn time, the backlog of its
+//! queue, the shaper's tokens and rates) and answers pass, signal or drop. It knows neither packets
+//! nor queues. So the same algorithm works in a single queue, in hashed bins or in a round robin,
+//! and its tests use literals. Each has a file with its parameters, its state and its tests.
+
+pub mod codel;
+pub mod codel_dt;
+mod departure_rate;
+pub mod docsis_pie;
+pub mod immediate;
+pub mod marking;
+pub mod pi2;
+pub mod pie;
+pub mod pie_early;
+pub mod pie_parts;
+pub mod proactive_rate;
+pub mod queue_protection;
+pub mod red;
+pub mod virtual_queue;
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::count::Count;
+use crate::packet::{Ecn, FULL_PACKET};
+use crate::record::Gauges;
+use crate::rng::Rng;
+use crate::units::{BitRate, Time};
+use sojourn_input::problem::{Fault, Faults};
+
+/// How fast the rate shaper behind a queue lets it drain.
+#[derive(Clone, Copy, Debug)]
+pub struct DrainRate {
+    /// Bytes that may still leave at the peak rate: the tokens of the sustained-rate bucket.
+    pub tokens: f64,
+    /// Maximum sustained traffic rate.
+    pub sustained: BitRate,
+    /// Peak traffic rate.
+    pub peak: BitRate,
+    /// Bytes the queue may hold.
+    pub buffer_bytes: u64,
+}
+
+impl DrainRate {
+    /// Time to drain `bytes`, in seconds (RFC 8034 §4.3; White 2014 §7).
+    pub fn drain_s(&self, bytes: f64) -> f64 {
+        let at_peak = bytes.min(self.tokens);
+        8.0 * (at_peak / self.peak.bps() as f64 + (bytes - at_peak) / self.sustained.bps() as f64)
+    }
+}
+
+/// An AQM algorithm's decision about a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Let the packet through.
+    Pass,
+    /// Signal congestion to the sender: mark the packet if its transport supports ECN, and drop it
+    /// otherwise (RFC 3168 §5).
+    Signal,
+    /// Drop the packet, even if its transport supports ECN.
+    Drop,
+}
+
+/// A packet that arrives at the tail of the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Now.
+    pub now: Time,
+    /// Bytes on the wire.
+    pub size: u64,
+    /// Backlog of the queue without this packet.
+    pub backlog: Count,
+    /// Factor of its drop probability: 1, or in SFQ-PIE the length of its bin over that of the
+    /// longest (White 2014 §4.6).
+    pub share: f64,
+}
+
+/// A packet at the head of the queue that may leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// Now.
+    pub now: Time,
+    /// How long it has been in the queue.
+    pub sojourn: Time,
+    /// Bytes on the wire.
+    pub size: u64,
+    /// Backlog behind it in all bins that share the link (RFC 8289 §4.4).
+    pub left: Count,
+    /// Is it the last packet of its bin?
+    pub alone: bool,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
+}
+
+/// An AQM algorithm. Every hook does nothing by default, so an algorithm implements only those it
+/// needs.
+#[enum_dispatch]
+pub trait Aqm {
+    /// A packet has arrived and there is room for it.
+    fn on_arrival(&mut self, _packet: &Arrival, _outlet: &DrainRate, _rng: &mut Rng) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// A packet was dropped because the queue was full.
+    fn on_overflow(&mut self) {}
+
+    /// A packet is at the head and may leave. After a drop the next head is judged; a marked packet
+    /// leaves.
+    fn on_departure(&mut self, _packet: &Departure) -> Verdict {
+        Verdict::Pass
+    }
+
+    /// The queue is empty and a packet was requested.
+    fn on_empty(&mut self) {}
+
+    /// A MAP brought a grant of `_granted` bytes and left `_ungranted` requested bytes.
+    fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
+
+    /// Does it use `on_map`? Algorithms that do not are not called, which matters where there are
+    /// many.
+    fn follows_maps(&self) -> bool {
+        false
+    }
+
+    /// The time between calls of `update`; `Time::NEVER` if it has none.
+    fn update_interval(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// The periodic update. Returns whether it changed anything. If not, and nothing waits, the
+    /// next call may be skipped until a packet comes.
+    fn update(&mut self, _backlog: Count, _outlet: &DrainRate) -> bool {
+        false
+    }
+
+    /// Reports state worth watching over time.
+    fn gauges(&self, _out: &mut Gauges) {}
+}
+
+/// No AQM: the queue drops only when it is full.
+#[derive(Default)]
+pub struct TailDrop;
+impl Aqm for TailDrop {}
+
+/// Every AQM algorithm.
+#[enum_dispatch(Aqm)]
+pub enum AqmAlgorithm {
+    /// No AQM.
+    TailDrop(TailDrop),
+    /// Controlled delay.
+    Codel(codel::Codel),
+    /// Proportional integral controller enhanced (PIE), the variant of cable modems.
+    DocsisPie(docsis_pie::DocsisPie),
+    /// Proportional integral controller enhanced (PIE).
+    Pie(pie::Pie),
+    /// PI with a squared output.
+    Pi2(pi2::Pi2),
+    /// CoDel that drops arriving packets.
+    CodelDt(codel_dt::CodelDt),
+    /// PIE of 2013.
+    PieEarly(pie_early::PieEarly),
+    /// Random early detection.
+    Red(red::Red),
+}
+
+/// Builds an AQM algorithm from its parameters.
+#[enum_dispatch]
+pub trait AqmParameters {
+    /// The algorithm in its initial state.
+    fn start(&self) -> AqmAlgorithm;
+    /// The faults of keys that do not agree with each other, or with the time of a full packet on
+    /// the link.
+    fn check(&self, _packet: Time) -> Faults {
+        Faults::default()
+    }
+    /// Does it judge each packet by that packet's own sojourn time? Then it needs one queue or one
+    /// instance for each bin: if one instance judged many bins, packets of sparse flows would keep
+    /// ending its episodes.
+    fn judges_sojourns(&self) -> bool {
+        false
+    }
+}
+
+/// Checks that the interval covers more than one packet's time on the link, since it stands for a
+/// round-trip time (RFC 8289 §4.3).
+fn check_interval(interval_ms: f64, packet: Time) -> Result<(), Fault> {
+    let packet_ms = packet.ms_f64();
+    if interval_ms >= packet_ms {
+        return Ok(());
+    }
+    let message = format!(
+        "found {interval_ms}; allowed: {packet_ms:.3} or more, the time of a packet of {FULL_PACKET} \
+         bytes at the sustained rate"
+    );
+    Err(Fault::new("interval_ms", message))
+}
+
+/// Parameters of `kind = "none"`: there are none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NoParameters {}
+impl AqmParameters for NoParameters {
+    fn start(&self) -> AqmAlgorithm {
+        TailDrop.into()
+    }
+}
+
+/// The AQM algorithm of a queue, chosen by `kind`: it decides which packets are dropped early.
+#[enum_dispatch(AqmParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AqmSpec {
+    /// No AQM algorithm: the queue drops packets only when it is full.
+    None(NoParameters),
+    /// CoDel, controlled delay (RFC 8289).
+    Codel(codel::Parameters),
+    /// DOCSIS-PIE, the PIE variant of DOCSIS 3.1 cable modems (RFC 8034).
+    DocsisPie(docsis_pie::Parameters),
+    /// PIE, proportional integral controller enhanced (RFC 8033).
+    Pie(pie::Parameters),
+    /// PI2: a PI controller whose output is squared for classic traffic (RFC 9332 appendix A.1).
+    Pi2(pi2::Parameters),
+    /// CoDel-DT: CoDel that drops arriving packets by a predicted sojourn time (White 2014 §4.3).
+    CodelDt(codel_dt::Parameters),
+    /// Early PIE with three operating points (White & Rice 2013; Hong 2015).
+    PieEarly(pie_early::Parameters),
+    /// RED, random early detection, gentle and adaptive (Floyd 1993, 2001; ns-2).
+    Red(red::Parameters),
+}
+
+impl AqmSpec {
+    /// Its name in scenarios; `None` where there is no algorithm.
+    pub fn name(&self) -> Option<&'static str> {
+        match self {
+            Self::None(_) => None,
+            Self::Codel(_) => Some("codel"),
+            Self::DocsisPie(_) => Some("docsis_pie"),
+            Self::Pie(_) => Some("pie"),
+            Self::Pi2(_) => Some("pi2"),
+            Self::CodelDt(_) => Some("codel_dt"),
+            Self::PieEarly(_) => Some("pie_early"),
+            Self::Red(_) => Some("red"),
+        }
+    }
+
+    /// The queue delay that it holds, in ms.
+    pub fn target_ms(&self) -> Option<f64> {
+        match self {
+            Self::None(_) => None,
+            Self::Codel(law) => Some(law.target_ms),
+            Self::DocsisPie(law) => Some(law.target_ms),
+            Self::Pie(law) => Some(law.target_ms),
+            Self::Pi2(law) => Some(law.target_ms),
+            Self::CodelDt(law) => Some(law.target_ms),
+            Self::PieEarly(law) => Some(law.target_ms),
+            Self::Red(law) => Some(law.target_delay_ms),
+        }
+    }
+
+    /// What keeps it from acting in a buffer of so many bytes, which may never have been a third full, and
+    /// the key that would help.
+    pub fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
+        let threshold = match self {
+            Self::Pie(law) if law.estimate != pie::Estimate::Sojourn => law.rate_threshold_bytes,
+            Self::CodelDt(law) => law.rate_threshold_bytes,
+            Self::PieEarly(law) => law.rate_threshold_bytes,
+            _ => 0,
+        };
+        match self {
+            _ if buffer_bytes < threshold => Some(format!(
+                "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds \
+                 {buffer_bytes}: make rate_threshold_bytes smaller"
+            )),
+            Self::DocsisPie(_) if is_low => Some(format!(
+                "it is inactive until a third of the buffer is full, {} bytes: make the buffer smaller",
+                buffer_bytes / 3
+            )),
+            Self::DocsisPie(law) if !law.track_rate => Some(
+                "it takes the rates of the service for those of the channel: track_rate = true follows the \
+                 channel"
+                    .to_owned(),
+            ),
+            Self::Pie(law) if law.rests => Some(
+                "it rests until a third of the buffer is full: rests = false keeps it active".to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}
+
+impl Default for AqmSpec {
+    fn default() -> Self {
+        Self::None(NoParameters {})
+    }
+}

@@ -1,0 +1,334 @@
+//! PIE, proportional integral controller enhanced: RFC 8033 with the elements of its section 5.
+//!
+//! At every update it estimates the queue delay and changes a drop probability by a
+//! proportional-integral rule. Arrivals are dropped or marked with that probability.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::departure_rate::{ByRate, ByTime};
+use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use crate::count::Count;
+use crate::record::Gauges;
+use crate::rng::Rng;
+use crate::units::Time;
+
+/// Packet size in bytes of the "two packets" below which nothing is dropped (RFC 8033 §4.1).
+const MEAN_PKTSIZE: u64 = 1024;
+
+/// How the queue delay is estimated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Estimate {
+    /// Backlog over departure rate (RFC 8033 §4.3, appendix B).
+    #[default]
+    DepartureRate,
+    /// Backlog over departure rate, averaging rates instead of times (the draft before the RFC, and
+    /// ns-2).
+    DraftDepartureRate,
+    /// Sojourn time of the last packet that left (RFC 8033 §4.3: timestamps).
+    Sojourn,
+}
+
+/// Parameters of PIE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Pie")]
+pub struct Parameters {
+    /// Target queue delay in ms (RFC 8033 §4.2: 15).
+    #[schemars(range(min = 0.1, max = 10_000.0))]
+    pub target_ms: f64,
+    /// Time between updates of the drop probability in ms (RFC 8033 §4.2: 15).
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub update_ms: f64,
+    /// Gain of the queue delay's distance from the target, in 1/s (RFC 8033 §4.2: 1/8).
+    #[schemars(range(min = 1e-6, max = 1000.0))]
+    pub alpha_hz: f64,
+    /// Gain of the queue delay's change, in 1/s (RFC 8033 §4.2: 1 + 1/4).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub beta_hz: f64,
+    /// Burst allowance in ms: how long a new burst passes without drops (RFC 8033 §4.4: 150).
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub max_burst_ms: f64,
+    /// How the queue delay is estimated.
+    pub estimate: Estimate,
+    /// Bytes over which the departure rate is measured (RFC 8033 §5.2: DQ_THRESHOLD, 2^14).
+    #[schemars(range(min = 1500, max = 10_000_000))]
+    pub rate_threshold_bytes: u64,
+    /// Drop probability above which packets of ECN transports are dropped instead of marked (RFC
+    /// 8033 §5.1: MAX_ECNTH, 0.1).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_mark_probability: f64,
+    /// Whether PIE is inactive until a third of the buffer is full, and again after congestion has
+    /// ended (RFC 8033 §5.3, optional). Linux' sch_pie is always active.
+    pub rests: bool,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 15.0,
+            alpha_hz: 0.125,
+            beta_hz: 1.25,
+            max_burst_ms: 150.0,
+            estimate: Estimate::DepartureRate,
+            rate_threshold_bytes: 1 << 14,
+            max_mark_probability: 0.1,
+            rests: true,
+        }
+    }
+}
+
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
+        Pie::new(self).into()
+    }
+}
+
+/// The estimator of the queue delay.
+enum Latency {
+    ByTime(ByTime),
+    ByRate(ByRate),
+    LastSojourn(Time),
+}
+
+impl Latency {
+    fn of(p: &Parameters) -> Self {
+        match p.estimate {
+            Estimate::DepartureRate => Self::ByTime(ByTime::new(p.rate_threshold_bytes)),
+            Estimate::DraftDepartureRate => Self::ByRate(ByRate::new(p.rate_threshold_bytes)),
+            Estimate::Sojourn => Self::LastSojourn(Time::ZERO),
+        }
+    }
+
+    fn departed(&mut self, packet: &Departure) {
+        match self {
+            Self::ByTime(rate) => rate.departed(packet),
+            Self::ByRate(rate) => rate.departed(packet),
+            Self::LastSojourn(sojourn) => *sojourn = packet.sojourn,
+        }
+    }
+
+    fn seconds(&self, backlog_bytes: u64) -> f64 {
+        match self {
+            Self::ByTime(rate) => rate.latency_s(backlog_bytes),
+            Self::ByRate(rate) => rate.latency_s(backlog_bytes),
+            Self::LastSojourn(sojourn) => sojourn.secs_f64(),
+        }
+    }
+
+    /// The departure rate, if it is measured.
+    fn bytes_per_s(&self) -> Option<f64> {
+        match self {
+            Self::ByTime(rate) => rate.bytes_per_s(),
+            Self::ByRate(rate) => rate.bytes_per_s(),
+            Self::LastSojourn(_) => None,
+        }
+    }
+}
+
+/// State of PIE.
+pub struct Pie {
+    target_s: f64,
+    interval: Time,
+    alpha: f64,
+    beta: f64,
+    max_burst: Time,
+    max_mark_probability: f64,
+    /// Is it controlling? Otherwise it waits until the buffer is a third full (§5.3).
+    rests: bool,
+    active: bool,
+    prob: f64,
+    derandomiser: Derandomiser,
+    qdelay_old_s: f64,
+    burst_allowance: Time,
+    latency: Latency,
+}
+
+impl Pie {
+    /// The algorithm in its initial state, inactive.
+    pub fn new(p: &Parameters) -> Self {
+        let interval = Time::from_secs_f64(p.update_ms / 1e3);
+        Self {
+            target_s: p.target_ms / 1e3,
+            interval,
+            alpha: p.alpha_hz,
+            beta: p.beta_hz,
+            max_burst: Time::from_secs_f64(p.max_burst_ms / 1e3),
+            max_mark_probability: p.max_mark_probability,
+            rests: p.rests,
+            active: !p.rests,
+            prob: 0.0,
+            derandomiser: Derandomiser::default(),
+            qdelay_old_s: 0.0,
+            burst_allowance: Time::ZERO,
+            latency: Latency::of(p),
+        }
+    }
+
+    /// The state that updates may change.
+    fn state(&self) -> (bool, f64, f64, Time) {
+        (self.active, self.prob, self.qdelay_old_s, self.burst_allowance)
+    }
+
+    fn activate(&mut self) {
+        self.active = true;
+        self.prob = 0.0;
+        self.qdelay_old_s = 0.0;
+        self.burst_allowance = self.max_burst;
+    }
+
+    /// `calculate_drop_prob()` of RFC 8033 appendix B.
+    fn calculate_drop_prob(&mut self, qdelay_s: f64) {
+        if self.burst_allowance > Time::ZERO {
+            self.prob = 0.0;
+            self.burst_allowance = self.burst_allowance.since(self.interval);
+        } else {
+            let error = qdelay_s - self.target_s;
+            let step = self.alpha * error + self.beta * (qdelay_s - self.qdelay_old_s);
+            let step = step / tuning_divisor(self.prob);
+            self.prob += if self.prob >= 0.1 { step.min(0.02) } else { step };
+            if self.both_below_half(qdelay_s) {
+                self.prob *= 0.98;
+            }
+            self.prob = self.prob.clamp(0.0, 1.0);
+        }
+        // Appendix B: nothing left to control.
+        if self.rests && self.prob == 0.0 && qdelay_s == 0.0 && self.qdelay_old_s == 0.0 {
+            self.active = false;
+        }
+        if self.prob == 0.0 && self.both_below_half(qdelay_s) {
+            self.burst_allowance = self.max_burst;
+        }
+        self.qdelay_old_s = qdelay_s;
+    }
+
+    fn both_below_half(&self, qdelay_s: f64) -> bool {
+        qdelay_s < self.target_s / 2.0 && self.qdelay_old_s < self.target_s / 2.0
+    }
+}
+
+impl Aqm for Pie {
+    fn on_arrival(&mut self, packet: &Arrival, drain_rate: &DrainRate, rng: &mut Rng) -> Verdict {
+        if !self.active && packet.backlog.bytes >= drain_rate.buffer_bytes / 3 {
+            self.activate();
+        }
+        if !self.active || self.burst_allowance > Time::ZERO {
+            return Verdict::Pass;
+        }
+        // §4.1: safeguards that keep the queue work-conserving.
+        let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
+        if latency_is_low || packet.backlog.bytes <= 2 * MEAN_PKTSIZE {
+            return Verdict::Pass;
+        }
+        if self.prob == 0.0 {
+            self.derandomiser.reset();
+        }
+        let prob = self.prob * packet.share;
+        self.derandomiser.accumulate(prob);
+        if !self.derandomiser.says_drop(prob, rng) {
+            return Verdict::Pass;
+        }
+        self.derandomiser.reset();
+        signal_or_drop(self.prob, self.max_mark_probability)
+    }
+
+    fn on_overflow(&mut self) {
+        self.derandomiser.reset();
+    }
+
+    fn on_departure(&mut self, packet: &Departure) -> Verdict {
+        self.latency.departed(packet);
+        Verdict::Pass
+    }
+
+    fn on_empty(&mut self) {
+        if let Latency::LastSojourn(sojourn) = &mut self.latency {
+            *sojourn = Time::ZERO;
+        }
+    }
+
+    fn update_interval(&self) -> Time {
+        self.interval
+    }
+
+    fn update(&mut self, backlog: Count, _outlet: &DrainRate) -> bool {
+        let before = self.state();
+        self.calculate_drop_prob(self.latency.seconds(backlog.bytes));
+        self.state() != before
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        // The controller goes on while the law rests, but then nothing is dropped.
+        out.set("drop_probability", "1", if self.active { self.prob } else { 0.0 });
+        let mbps = self.latency.bytes_per_s().map_or(f64::NAN, |rate| rate * 8e-6);
+        out.set("rate_estimate", "Mbps", mbps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_loop_at_30_ms_of_constant_latency() {
+        // D = 30 ms, target 15 ms, burst spent. Update 1: (0.125 * 0.015 + 1.25 * 0.030) / 2048
+        // = 0.039375 / 2048 = 1.92261e-5. Then 0.125 * 0.015 / 128 = 1.46484e-5 while p < 1e-4.
+        let mut pie = Pie::new(&Parameters::default());
+        for want in [1.92261e-5, 3.38745e-5, 4.85229e-5] {
+            pie.calculate_drop_prob(0.030);
+            assert!((pie.prob - want).abs() < 1e-10, "{} {want}", pie.prob);
+        }
+    }
+
+    #[test]
+    fn sleeps_until_a_third_of_the_buffer_then_spends_the_burst() {
+        let drain_rate = DrainRate {
+            tokens: 0.0,
+            sustained: crate::units::BitRate::from_mbps(5.0),
+            peak: crate::units::BitRate::from_mbps(5.0),
+            buffer_bytes: 90_000,
+        };
+        let arrival = |bytes| Arrival {
+            now: Time::ZERO,
+            size: 1500,
+            backlog: Count { bytes, packets: bytes / 1500 },
+            share: 1.0,
+        };
+        let mut pie = Pie::new(&Parameters::default());
+        let mut rng = Rng::named(1, "pie");
+        pie.on_arrival(&arrival(29_999), &drain_rate, &mut rng);
+        assert!(!pie.active);
+        pie.on_arrival(&arrival(30_000), &drain_rate, &mut rng);
+        assert!(pie.active);
+        // 150 ms are 10 updates.
+        for _ in 0..10 {
+            assert!(pie.burst_allowance > Time::ZERO);
+            pie.calculate_drop_prob(0.1);
+        }
+        assert_eq!((pie.burst_allowance, pie.prob), (Time::ZERO, 0.0));
+        // While it rests the controller goes on, but what is shown is what an arrival meets.
+        let mut pie = Pie::new(&Parameters::default());
+        for _ in 0..200 {
+            pie.calculate_drop_prob(0.06);
+        }
+        let shown = |pie: &Pie| {
+            let mut gauges = Gauges::default();
+            pie.gauges(&mut gauges);
+            gauges.get("drop_probability")
+        };
+        assert!(pie.prob > 0.1 && shown(&pie) == Some(0.0), "{}", pie.prob);
+        pie.on_arrival(&arrival(30_000), &drain_rate, &mut rng);
+        for _ in 0..200 {
+            pie.calculate_drop_prob(0.06);
+        }
+        assert!(pie.prob > 0.1 && shown(&pie) == Some(pie.prob), "{}", pie.prob);
+        // As in Linux it is awake from the first packet on, also after an empty queue.
+        let mut pie = Pie::new(&Parameters { rests: false, ..Parameters::default() });
+        assert!(pie.active);
+        pie.calculate_drop_prob(0.0);
+        assert!(pie.active);
+    }
+}

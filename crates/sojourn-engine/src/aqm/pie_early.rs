@@ -1,0 +1,240 @@
+//! Early PIE, as in the studies of 2013 and 2015: three operating points and no derandomiser. White
+//! & Rice 2013 §2.3 and §3.2; Hong 2015 §4.1; the first Linux sch_pie has the same scaling.
+//!
+//! `linux_extras` adds what the early Linux code has beyond the draft.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::departure_rate::ByRate;
+use super::pie_parts::signal_or_drop;
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use crate::count::Count;
+use crate::record::Gauges;
+use crate::rng::Rng;
+use crate::units::Time;
+
+/// Parameters of early PIE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "PieEarly")]
+pub struct Parameters {
+    /// Target queue delay in ms (White & Rice 2013 §3.2: 5; Hong 2015 §4.1: 20).
+    #[schemars(range(min = 0.1, max = 10_000.0))]
+    pub target_ms: f64,
+    /// Time between updates of the drop probability in ms (White & Rice 2013: 15; Hong 2015: 30).
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub update_ms: f64,
+    /// Gain of the queue delay's distance from the target, in 1/s (White & Rice 2013: 0.25; Hong
+    /// 2015: 0.125).
+    #[schemars(range(min = 1e-6, max = 1000.0))]
+    pub alpha_hz: f64,
+    /// Gain of the queue delay's change, in 1/s (both studies: 1.25).
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub beta_hz: f64,
+    /// Burst allowance in ms: how long a new burst passes without drops (Hong 2015: 100).
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub max_burst_ms: f64,
+    /// Bytes over which the departure rate is measured (PIE's ns-2 scripts: 10 000).
+    #[schemars(range(min = 1500, max = 10_000_000))]
+    pub rate_threshold_bytes: u64,
+    /// Mean packet size in bytes (PIE's ns-2 scripts: 1000). With up to two such packets waiting,
+    /// nothing is dropped.
+    #[schemars(range(min = 64, max = 9018))]
+    pub mean_packet_bytes: u64,
+    /// Scale the drop probability with the packet's size (PIE's ns-2 scripts: on).
+    pub by_size: bool,
+    /// Add the rules of the first Linux code. A drop probability of 0.1 or more rises by at most
+    /// 0.02 per update. If the queue delay exceeds 250 ms it rises by another 0.02. While the queue
+    /// delay is 0 it decays by 2 % per update.
+    pub linux_extras: bool,
+    /// Drop probability above which packets of ECN transports are dropped instead of marked (PIE's
+    /// ns-2 scripts: 0.1).
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub max_mark_probability: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            target_ms: 20.0,
+            update_ms: 30.0,
+            alpha_hz: 0.125,
+            beta_hz: 1.25,
+            max_burst_ms: 100.0,
+            rate_threshold_bytes: 10_000,
+            mean_packet_bytes: 1000,
+            by_size: true,
+            linux_extras: false,
+            max_mark_probability: 0.1,
+        }
+    }
+}
+
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
+        PieEarly::new(self).into()
+    }
+}
+
+/// Early PIE's parameters and its state.
+pub struct PieEarly {
+    p: Parameters,
+    target_s: f64,
+    interval: Time,
+    prob: f64,
+    qdelay_old_s: f64,
+    burst_allowance: Time,
+    rate: ByRate,
+}
+
+impl PieEarly {
+    /// The algorithm in its initial state.
+    pub fn new(p: &Parameters) -> Self {
+        let interval = Time::from_secs_f64(p.update_ms / 1e3);
+        Self {
+            p: p.clone(),
+            target_s: p.target_ms / 1e3,
+            interval,
+            prob: 0.0,
+            qdelay_old_s: 0.0,
+            burst_allowance: Time::from_secs_f64(p.max_burst_ms / 1e3),
+            rate: ByRate::new(p.rate_threshold_bytes),
+        }
+    }
+
+    /// The state that updates may change.
+    fn state(&self) -> (f64, f64, Time, Option<f64>) {
+        (self.prob, self.qdelay_old_s, self.burst_allowance, self.rate.bytes_per_s())
+    }
+
+    /// The three operating points (White & Rice 2013 §2.3).
+    fn scale(&self) -> f64 {
+        match self.prob {
+            p if p < 0.01 => 1.0 / 8.0,
+            p if p < 0.1 => 1.0 / 2.0,
+            _ => 1.0,
+        }
+    }
+
+    fn calculate_drop_prob(&mut self, qdelay_s: f64) {
+        let step = self.p.alpha_hz * (qdelay_s - self.target_s)
+            + self.p.beta_hz * (qdelay_s - self.qdelay_old_s);
+        let mut step = step * self.scale();
+        if self.p.linux_extras {
+            if self.prob >= 0.1 {
+                step = step.min(0.02);
+            }
+            if qdelay_s > 0.25 {
+                step += 0.02;
+            }
+        }
+        self.prob = (self.prob + step).clamp(0.0, 1.0);
+        if self.p.linux_extras && qdelay_s == 0.0 && self.qdelay_old_s == 0.0 {
+            self.prob *= 0.98;
+        }
+        self.burst_allowance = self.burst_allowance.since(self.interval);
+        self.reset_burst_if_quiet(qdelay_s);
+        self.qdelay_old_s = qdelay_s;
+    }
+
+    fn reset_burst_if_quiet(&mut self, qdelay_s: f64) {
+        let half = self.target_s / 2.0;
+        let quiet = qdelay_s < half && self.qdelay_old_s < half && self.prob == 0.0;
+        if quiet && self.rate.bytes_per_s().is_some() {
+            self.burst_allowance = Time::from_secs_f64(self.p.max_burst_ms / 1e3);
+            self.rate.forget();
+        }
+    }
+}
+
+impl Aqm for PieEarly {
+    fn on_arrival(&mut self, packet: &Arrival, _outlet: &DrainRate, rng: &mut Rng) -> Verdict {
+        let latency_is_low = self.qdelay_old_s < self.target_s / 2.0 && self.prob < 0.2;
+        let few = packet.backlog.bytes <= 2 * self.p.mean_packet_bytes;
+        if self.burst_allowance > Time::ZERO || latency_is_low || few {
+            return Verdict::Pass;
+        }
+        let by_size = packet.size as f64 / self.p.mean_packet_bytes as f64;
+        let prob = if self.p.by_size { self.prob * by_size } else { self.prob };
+        if rng.uniform() < prob * packet.share {
+            return signal_or_drop(self.prob, self.p.max_mark_probability);
+        }
+        Verdict::Pass
+    }
+
+    fn on_departure(&mut self, packet: &Departure) -> Verdict {
+        self.rate.departed(packet);
+        Verdict::Pass
+    }
+
+    fn update_interval(&self) -> Time {
+        self.interval
+    }
+
+    fn update(&mut self, backlog: Count, _outlet: &DrainRate) -> bool {
+        let before = self.state();
+        self.calculate_drop_prob(self.rate.latency_s(backlog.bytes));
+        self.state() != before
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("drop_probability", "1", self.prob);
+        let mbps = self.rate.bytes_per_s().map_or(f64::NAN, |rate| rate * 8e-6);
+        out.set("rate_estimate", "Mbps", mbps);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_loop_at_40_ms_of_constant_latency() {
+        // D = 40 ms, reference 20 ms. Update 1: (0.125 * 0.020 + 1.25 * 0.040) / 8 = 6.5625e-3.
+        // Update 2, still below 0.01: + 0.0025 / 8 = 6.875e-3. From 0.01 on: + 0.0025 / 2.
+        let mut law = PieEarly::new(&Parameters::default());
+        let mut probs = Vec::new();
+        for _ in 0..14 {
+            law.calculate_drop_prob(0.040);
+            probs.push(law.prob);
+        }
+        assert!((probs[0] - 6.5625e-3).abs() < 1e-12);
+        assert!((probs[1] - 6.875e-3).abs() < 1e-12);
+        // 0.01 is reached after 11 more steps of 3.125e-4: 6.5625e-3 + 11 * 3.125e-4 = 0.01.
+        assert!((probs[11] - 0.01).abs() < 1e-12);
+        assert!((probs[13] - probs[12] - 1.25e-3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn bursts_of_100_ms_pass() {
+        // 100 / 30 ms: four updates until the allowance is spent.
+        let mut law = PieEarly::new(&Parameters::default());
+        for left_ms in [70, 40, 10, 0] {
+            law.calculate_drop_prob(0.5);
+            assert_eq!(law.burst_allowance, Time::from_ms(left_ms));
+        }
+    }
+
+    #[test]
+    fn a_share_of_the_longest_bin_scales_the_probability() {
+        // White 2014 §4.6. Of 100 000 arrivals at p = 0.4 * 0.5 the share dropped deviates by
+        // sqrt(0.2 * 0.8 / 100 000) = 0.0013; an empty bin is immune.
+        let mut law = PieEarly::new(&Parameters { by_size: false, ..Parameters::default() });
+        let mut rng = Rng::named(1, "share");
+        (law.prob, law.burst_allowance) = (0.4, Time::ZERO);
+        let rate = crate::units::BitRate::from_mbps(5.0);
+        let drain_rate =
+            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 100_000 };
+        let mut dropped = |share| {
+            let backlog = Count { bytes: 50_000, packets: 50 };
+            let packet = Arrival { now: Time::ZERO, size: 1000, backlog, share };
+            let mut drops =
+                |_: &u32| law.on_arrival(&packet, &drain_rate, &mut rng) != Verdict::Pass;
+            (0..100_000).filter(|n| drops(n)).count()
+        };
+        assert_eq!(dropped(0.0), 0);
+        let half = dropped(0.5) as f64 / 1e5;
+        assert!((half - 0.2).abs() < 0.0052, "{half}");
+    }
+}

@@ -1,0 +1,378 @@
+//! RED and Adaptive RED: ns-2.35 `queue/red.cc` with the defaults of `tcl/lib/ns-default.tcl`;
+//! Floyd & Jacobson 1993; Floyd, Gummadi & Shenker 2001.
+//!
+//! RED averages the queue length at each arrival. The drop probability grows from 0 at the lower
+//! threshold to `max_p` at the upper one, and with `gentle` on to 1 at twice the upper one.
+//! Adaptive RED changes `max_p` to keep the average half-way between the thresholds.
+//!
+//! Left out: resetting the slope of the gentle part as `max_p` adapts. As in ns-2, the initial
+//! `max_p` fixes it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use crate::count::Count;
+use crate::record::Gauges;
+use crate::rng::Rng;
+use crate::units::Time;
+use sojourn_input::compare::at_least;
+use sojourn_input::problem::{Fault, Faults};
+
+/// Parameters of RED.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Red")]
+pub struct Parameters {
+    /// Lower threshold of the average queue length in packets. Default: `target_delay_ms` at half
+    /// the link's rate, and at least 5.
+    #[schemars(range(min = 0.1, max = 1_000_000.0))]
+    pub min_threshold_packets: Option<f64>,
+    /// Upper threshold of the average queue length in packets. Default: three times the lower
+    /// threshold.
+    #[schemars(range(min = 0.1, max = 10_000_000.0))]
+    pub max_threshold_packets: Option<f64>,
+    /// Weight of an arrival in the moving average. Default: 1 - exp(-1 / (10 * 100 ms * packets per
+    /// s)).
+    #[schemars(range(min = 1e-9, max = 1.0))]
+    pub weight: Option<f64>,
+    /// Drop probability at the upper threshold (ns-2: 1 / linterm_). With `adaptive` it is the
+    /// initial value.
+    #[schemars(range(min = 1e-6, max = 1.0))]
+    pub max_p: f64,
+    /// Above the upper threshold, let the drop probability grow to 1 at twice that threshold. With
+    /// `false` it is 1 at once.
+    pub gentle: bool,
+    /// Space drops evenly: after a drop, the next one comes 1/p to 2/p packets later.
+    pub wait: bool,
+    /// Measure the queue in bytes; each packet of the thresholds then counts as
+    /// `mean_packet_bytes`.
+    pub in_bytes: bool,
+    /// Scale the drop probability with the packet's size (ns-2: bytes_). It has an effect only with
+    /// `in_bytes`.
+    pub by_size: bool,
+    /// Mean packet size in bytes (ns-2: 500, whatever the packets are).
+    #[schemars(range(min = 1, max = 9018))]
+    pub mean_packet_bytes: u64,
+    /// Adapt `max_p` to keep the average half-way between the thresholds (Adaptive RED).
+    pub adaptive: bool,
+    /// Time between adaptations of `max_p` in s.
+    #[schemars(range(min = 0.001, max = 1000.0))]
+    pub interval_s: f64,
+    /// Lower bound of `max_p` in adaptation.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub bottom: f64,
+    /// Upper bound of `max_p` in adaptation.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub top: f64,
+    /// Queue delay in ms from which the lower threshold is derived, if that is unset.
+    #[schemars(range(min = 0.01, max = 10_000.0))]
+    pub target_delay_ms: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            min_threshold_packets: None,
+            max_threshold_packets: None,
+            weight: None,
+            max_p: 0.1,
+            gentle: true,
+            wait: true,
+            in_bytes: true,
+            by_size: true,
+            mean_packet_bytes: 500,
+            adaptive: false,
+            interval_s: 0.5,
+            bottom: 0.01,
+            top: 0.5,
+            target_delay_ms: 5.0,
+        }
+    }
+}
+
+impl AqmParameters for Parameters {
+    fn start(&self) -> AqmAlgorithm {
+        Red::new(self).into()
+    }
+
+    fn check(&self, _packet: Time) -> Faults {
+        let mut faults = Faults::from(at_least(("top", self.top), ("bottom", self.bottom)));
+        match (self.min_threshold_packets, self.max_threshold_packets) {
+            (_, None) => {}
+            (Some(min), Some(max)) => {
+                faults
+                    .add(at_least(("max_threshold_packets", max), ("min_threshold_packets", min)));
+            }
+            (None, Some(max)) => {
+                let message = format!(
+                    "found {max}; allowed: only with min_threshold_packets, which comes from the \
+                     link's rate otherwise"
+                );
+                faults.add(Fault::new("max_threshold_packets", message));
+            }
+        }
+        faults
+    }
+}
+
+/// Values that follow from the parameters and the link's rate.
+struct Derived {
+    /// Mean packets per second on the link.
+    packets_per_s: f64,
+    weight: f64,
+    /// Thresholds in the unit of the average queue length.
+    min: f64,
+    max: f64,
+}
+
+/// State of RED.
+pub struct Red {
+    p: Parameters,
+    /// Known from the first arrival, which brings the link's rate.
+    derived: Option<Derived>,
+    /// Averaged queue length, in bytes or packets.
+    average: f64,
+    max_p: f64,
+    /// Since when the queue has been empty.
+    idle_since: Option<Time>,
+    /// Arrivals since the last drop, and their bytes.
+    count: u64,
+    count_bytes: u64,
+    /// Was the average above the lower threshold at the last arrival?
+    was_above: bool,
+    last_adaptation: Time,
+}
+
+impl Red {
+    /// The algorithm in its initial state.
+    pub fn new(p: &Parameters) -> Self {
+        Self {
+            p: p.clone(),
+            derived: None,
+            average: 0.0,
+            max_p: p.max_p,
+            idle_since: Some(Time::ZERO),
+            count: 0,
+            count_bytes: 0,
+            was_above: false,
+            last_adaptation: Time::ZERO,
+        }
+    }
+
+    fn derive(p: &Parameters, drain_rate: &DrainRate) -> Derived {
+        let packets_per_s = drain_rate.sustained.bps() as f64 / (8 * p.mean_packet_bytes) as f64;
+        let unit = if p.in_bytes { p.mean_packet_bytes as f64 } else { 1.0 };
+        let half_target = p.target_delay_ms / 1e3 * packets_per_s / 2.0;
+        let min = p.min_threshold_packets.unwrap_or(half_target.max(5.0));
+        let max = p.max_threshold_packets.unwrap_or(3.0 * min);
+        let auto = 1.0 - libm::exp(-1.0 / (10.0 * 0.1 * packets_per_s));
+        let weight = p.weight.unwrap_or(auto);
+        Derived { packets_per_s, weight, min: min * unit, max: max * unit }
+    }
+
+    fn length(&self, backlog: Count) -> f64 {
+        if self.p.in_bytes { backlog.bytes as f64 } else { backlog.packets as f64 }
+    }
+
+    /// red.cc `estimator`: idle time counts as the small packets that could have left meanwhile.
+    fn average_in(&mut self, now: Time, length: f64) {
+        let Some(d) = &self.derived else { return };
+        let idle = self.idle_since.take().map_or(0.0, |since| now.since(since).secs_f64());
+        let missed = (d.packets_per_s * idle).trunc();
+        self.average *= libm::pow(1.0 - d.weight, missed + 1.0);
+        self.average += d.weight * length;
+    }
+
+    /// red.cc `updateMaxP`.
+    fn adapt(&mut self, now: Time) {
+        let Some(d) = &self.derived else { return };
+        let interval = Time::from_secs_f64(self.p.interval_s);
+        if !self.p.adaptive || now < self.last_adaptation + interval {
+            return;
+        }
+        let part = 0.4 * (d.max - d.min);
+        if self.average < d.min + part && self.max_p > self.p.bottom {
+            self.max_p *= 0.9;
+            self.last_adaptation = now;
+        } else if self.average > d.max - part && self.max_p < self.p.top {
+            self.max_p += (self.max_p / 4.0).min(0.01);
+            self.last_adaptation = now;
+        }
+    }
+
+    /// Drop probability of the average (red.cc `calculate_p_new`).
+    fn base_probability(&self, d: &Derived) -> f64 {
+        let a = self.average;
+        if a < d.max {
+            return (self.max_p * (a - d.min) / (d.max - d.min)).clamp(0.0, 1.0);
+        }
+        if !self.p.gentle {
+            return 1.0;
+        }
+        ((1.0 - self.p.max_p) / d.max * a + 2.0 * self.p.max_p - 1.0).clamp(0.0, 1.0)
+    }
+
+    /// Spaces drops and scales by size (red.cc `modify_p`).
+    fn probability(&self, size: u64, d: &Derived) -> f64 {
+        let base = self.base_probability(d);
+        let mean = self.p.mean_packet_bytes;
+        let sized = self.p.in_bytes && self.p.by_size;
+        let n = if sized { self.count_bytes / mean } else { self.count } as f64;
+        let spaced = match (self.p.wait, n * base) {
+            (true, np) if np < 1.0 => 0.0,
+            (true, np) if np < 2.0 => base / (2.0 - np),
+            (false, np) if np < 1.0 => base / (1.0 - np),
+            _ => 1.0,
+        };
+        let spaced = if sized { spaced * size as f64 / mean as f64 } else { spaced };
+        spaced.min(1.0)
+    }
+
+    fn judge(&mut self, packet: &Arrival, rng: &mut Rng) -> Verdict {
+        let Some(d) = &self.derived else { return Verdict::Pass };
+        if self.average < d.min || packet.backlog.packets <= 1 {
+            self.was_above = false;
+            return Verdict::Pass;
+        }
+        let forced_above = if self.p.gentle { 2.0 * d.max } else { d.max };
+        if self.average >= forced_above {
+            return Verdict::Drop;
+        }
+        if !self.was_above {
+            self.was_above = true;
+            self.count = 1;
+            self.count_bytes = packet.size;
+            return Verdict::Pass;
+        }
+        if rng.uniform() > self.probability(packet.size, d) {
+            return Verdict::Pass;
+        }
+        // RFC 3168 §7: above the upper threshold packets are dropped, not marked.
+        if self.average < d.max { Verdict::Signal } else { Verdict::Drop }
+    }
+
+    fn forget_count(&mut self) {
+        self.count = 0;
+        self.count_bytes = 0;
+    }
+}
+
+impl Aqm for Red {
+    fn on_arrival(&mut self, packet: &Arrival, drain_rate: &DrainRate, rng: &mut Rng) -> Verdict {
+        if self.derived.is_none() {
+            self.derived = Some(Self::derive(&self.p, drain_rate));
+        }
+        self.average_in(packet.now, self.length(packet.backlog));
+        self.adapt(packet.now);
+        self.count += 1;
+        self.count_bytes += packet.size;
+        let verdict = self.judge(packet, rng);
+        if verdict != Verdict::Pass {
+            self.forget_count();
+        }
+        verdict
+    }
+
+    fn on_overflow(&mut self) {
+        self.forget_count();
+    }
+
+    fn on_departure(&mut self, packet: &Departure) -> Verdict {
+        if packet.alone {
+            self.idle_since = Some(packet.now);
+        }
+        Verdict::Pass
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        let unit = if self.p.in_bytes { "B" } else { "packets" };
+        out.set("average_queue", unit, self.average);
+        out.set("max_p", "1", self.max_p);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::BitRate;
+
+    fn packets_red() -> Red {
+        // min 10, max 30 packets, max_p 0.1, counted in packets.
+        let p = Parameters {
+            min_threshold_packets: Some(10.0),
+            max_threshold_packets: Some(30.0),
+            in_bytes: false,
+            ..Parameters::default()
+        };
+        let rate = BitRate::from_mbps(38.0);
+        let drain_rate =
+            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
+        Red { derived: Some(Red::derive(&p, &drain_rate)), ..Red::new(&p) }
+    }
+
+    #[test]
+    fn the_probability_curve() {
+        let mut red = packets_red();
+        // Linear to 0.1 at 30, then gentle: 0.9/30 * a + 0.2 - 1 from 0.1 at 30 to 1 at 60.
+        for (average, want) in
+            [(10.0, 0.0), (20.0, 0.05), (29.999, 0.1), (30.0, 0.1), (45.0, 0.55), (60.0, 1.0)]
+        {
+            red.average = average;
+            let got = red.base_probability(red.derived.as_ref().unwrap());
+            assert!((got - want).abs() < 1e-4, "{average}: {got}");
+        }
+    }
+
+    #[test]
+    fn drops_are_spaced_between_one_and_two_over_p() {
+        // At p = 0.05: none while n * p < 1, then p / (2 - n p): 0.05 at n = 20, 0.1 at n = 30,
+        // 1 from n = 40 on. Uniform over 20..40, so 30 packets a drop in the mean.
+        let mut red = packets_red();
+        red.average = 20.0;
+        let probability = |red: &Red| red.probability(1500, red.derived.as_ref().unwrap());
+        for (n, want) in [(19, 0.0), (20, 0.05), (30, 0.1), (40, 1.0)] {
+            red.count = n;
+            assert!((probability(&red) - want).abs() < 1e-9, "{n}");
+        }
+    }
+
+    #[test]
+    fn an_idle_time_ages_the_average() {
+        // 38e6 / 4000 = 9500 packets/s: weight 1 - exp(-1/9500); 1 s of idling: exp(-1).
+        let mut red = packets_red();
+        red.average = 20.0;
+        red.idle_since = Some(Time::ZERO);
+        red.average_in(Time::from_s(1), 0.0);
+        assert!((red.average / 20.0 - libm::exp(-1.0)).abs() < 1e-3, "{}", red.average);
+    }
+
+    #[test]
+    fn adaptation_lowers_max_p_by_a_tenth_and_raises_it_by_a_hundredth() {
+        let mut red = packets_red();
+        red.p.adaptive = true;
+        red.average = 17.0; // below 10 + 0.4 * 20
+        red.adapt(Time::from_s(1));
+        assert!((red.max_p - 0.09).abs() < 1e-12);
+        red.average = 23.0; // above 30 - 0.4 * 20
+        red.adapt(Time::from_ms(1400));
+        assert!((red.max_p - 0.09).abs() < 1e-12, "within the interval");
+        red.adapt(Time::from_ms(1500));
+        assert!((red.max_p - 0.10).abs() < 1e-12);
+    }
+
+    #[test]
+    fn ns2_counts_thresholds_in_bytes_of_500() {
+        // Hong 2015: 102.4 and 1024 packets of 1500 bytes act as 34.1 and 341.3.
+        let p = Parameters {
+            min_threshold_packets: Some(102.4),
+            max_threshold_packets: Some(1024.0),
+            ..Parameters::default()
+        };
+        let rate = BitRate::from_mbps(38.0);
+        let drain_rate =
+            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
+        let d = Red::derive(&p, &drain_rate);
+        assert!((d.min / 1500.0 - 34.13).abs() < 0.01 && (d.max / 1500.0 - 341.33).abs() < 0.01);
+    }
+}

@@ -1,0 +1,229 @@
+//! A hop of a path: a link, behind a queue of its own where the scenario gives it one.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::aqm::DrainRate;
+use crate::capacity::{Capacity, Trace};
+use crate::count::Count;
+use crate::link::Link;
+use crate::packet::{Direction, Packet};
+use crate::queue::room::Room;
+use crate::queue::{Queue, QueueSpec, default_limit_bytes};
+use crate::record::Recorder;
+use crate::units::{BitRate, Time};
+use sojourn_input::problem::{Fault, Faults};
+
+/// A link of a given rate behind a queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bottleneck {
+    /// Rate in Mbps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub rate_mbps: Option<f64>,
+    /// Rates over time, instead of `rate_mbps`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Trace>,
+    /// One-way delay of the link in ms.
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub delay_ms: f64,
+    /// Random packet loss on the link in percent, independent for each packet.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub loss_percent: f64,
+    /// Queue manager before the link.
+    pub queue: QueueSpec,
+}
+
+/// Bottlenecks of both directions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bottlenecks {
+    /// That of packets from the homes. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Bottleneck>,
+    /// That of packets to the homes. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub downstream: Option<Bottleneck>,
+}
+
+impl Bottlenecks {
+    /// That of a direction.
+    pub fn of(&self, direction: Direction) -> Option<&Bottleneck> {
+        match direction {
+            Direction::Up => self.upstream.as_ref(),
+            Direction::Down => self.downstream.as_ref(),
+        }
+    }
+
+    /// Both with their directions, as far as there are any.
+    pub fn both(&self) -> impl Iterator<Item = (Direction, &Bottleneck)> {
+        Direction::BOTH.into_iter().filter_map(|way| Some((way, self.of(way)?)))
+    }
+}
+
+impl Bottleneck {
+    /// Checks that it has a rate, and its queue.
+    pub fn check(&self, room: &Room) -> Faults {
+        let mut faults = Faults::default();
+        let found = match (&self.rate_mbps, &self.capacity) {
+            (None, None) => Some("neither rate_mbps nor capacity"),
+            (Some(_), Some(_)) => Some("both rate_mbps and capacity"),
+            _ => None,
+        };
+        if let Some(found) = found {
+            faults.add(Fault::new("", format!("found {found}; allowed: one of them")));
+        }
+        faults.add_under("capacity", self.capacity.as_ref().map(Trace::check).unwrap_or_default());
+        if self.mean_rate() > BitRate::from_bps(0) {
+            faults.add_under("queue", self.queue.check(room, self.mean_rate()));
+        }
+        faults.add(self.queue.check_no_member_rate());
+        faults
+    }
+
+    /// Its rate, in the mean.
+    pub fn mean_rate(&self) -> BitRate {
+        let of_trace = self.capacity.as_ref().and_then(Trace::mean_mbps);
+        BitRate::from_mbps(self.rate_mbps.or(of_trace).unwrap_or_default())
+    }
+
+    /// The least that its link carries, in Mbps.
+    pub fn least_mbps(&self) -> f64 {
+        let of_trace = self.capacity.iter().flat_map(Trace::all).map(|step| step.mbps);
+        of_trace.chain(self.rate_mbps).fold(f64::INFINITY, f64::min)
+    }
+
+    /// What its link carries.
+    pub fn capacity(&self) -> Capacity {
+        Capacity::of(self.capacity.as_ref(), self.mean_rate())
+    }
+
+    /// Bytes that its queue holds, if the queue does not say.
+    pub fn default_limit_bytes(&self) -> u64 {
+        default_limit_bytes(self.mean_rate())
+    }
+}
+
+/// A queue before a link.
+struct Ahead {
+    queue: Queue,
+    /// Packets that are known to come later, in order.
+    coming: VecDeque<(Time, Packet)>,
+}
+
+impl Ahead {
+    #[cold]
+    fn next_wake(&self, free: Time) -> Time {
+        let comes = self.coming.front().map_or(Time::NEVER, |(at, _)| *at);
+        comes.min(self.queue.next_wake(free))
+    }
+}
+
+/// A link, behind a queue of its own or behind nothing.
+pub struct Hop {
+    ahead: Option<Box<Ahead>>,
+    link: Link,
+}
+
+impl Hop {
+    /// A link behind a queue, or behind nothing.
+    pub fn new(link: Link, queue: Option<Queue>) -> Self {
+        let ahead = queue.map(|queue| Box::new(Ahead { queue, coming: VecDeque::new() }));
+        Self { ahead, link }
+    }
+
+    /// Takes a packet that reaches it at `at`, now or later, and no earlier than the packet before it.
+    #[inline(always)]
+    pub fn accept(&mut self, now: Time, at: Time, packet: Packet, recorder: &mut Recorder) {
+        if self.ahead.is_some() {
+            self.accept_ahead(now, at, packet, recorder);
+        } else {
+            self.link.accept(at, packet, recorder);
+        }
+    }
+
+    #[cold]
+    fn accept_ahead(&mut self, now: Time, at: Time, packet: Packet, recorder: &mut Recorder) {
+        let drain_rate = self.drain_rate(now);
+        let Some(ahead) = &mut self.ahead else { return };
+        if at > now {
+            return ahead.coming.push_back((at, packet));
+        }
+        ahead.queue.enqueue(now, packet, &drain_rate, recorder);
+        self.send(now, recorder);
+    }
+
+    /// When it is to be woken next.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        let arrives = self.link.next_wake();
+        match &self.ahead {
+            None => arrives,
+            Some(ahead) => arrives.min(ahead.next_wake(self.link.busy_until())),
+        }
+    }
+
+    /// Does what is due. Returns the packet that arrives now, if there is one, with this time.
+    #[inline(always)]
+    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<(Time, Packet)> {
+        if self.ahead.is_some() {
+            self.work(now, recorder);
+            if self.link.next_wake() > now {
+                return None;
+            }
+        }
+        self.link.wake()
+    }
+
+    #[cold]
+    fn work(&mut self, now: Time, recorder: &mut Recorder) {
+        let drain_rate = self.drain_rate(now);
+        let Some(ahead) = &mut self.ahead else { return };
+        if ahead.queue.next_update() <= now {
+            ahead.queue.update(now, &drain_rate);
+        }
+        while let Some((_, packet)) = ahead.coming.pop_front_if(|(at, _)| *at <= now) {
+            ahead.queue.enqueue(now, packet, &drain_rate, recorder);
+        }
+        self.send(now, recorder);
+    }
+
+    /// Sends while the link is free; a packet that is lost takes no time on it.
+    fn send(&mut self, now: Time, recorder: &mut Recorder) {
+        let Self { ahead: Some(ahead), link } = self else { return };
+        while link.busy_until() <= now
+            && let Some(packet) = ahead.queue.dequeue(now, recorder)
+        {
+            link.accept(now, packet, recorder);
+        }
+    }
+
+    fn drain_rate(&mut self, now: Time) -> DrainRate {
+        let rate = self.link.rate(now);
+        let buffer_bytes = self.queue().map_or(0, Queue::buffer_bytes);
+        DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes }
+    }
+
+    /// Packets and bytes in it.
+    pub fn inside(&self) -> Count {
+        self.ahead.iter().fold(self.link.inside(), |inside, ahead| {
+            let coming: Count = ahead.coming.iter().map(|(_, packet)| Count::of(packet)).sum();
+            inside.plus(coming).plus(ahead.queue.backlog())
+        })
+    }
+
+    /// Its queue, if it has one.
+    pub fn queue(&self) -> Option<&Queue> {
+        self.ahead.as_ref().map(|ahead| &ahead.queue)
+    }
+
+    /// Samples the queue for its series.
+    pub fn sample(&mut self) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.queue.sample(|_| ());
+        }
+    }
+}

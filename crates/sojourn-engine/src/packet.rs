@@ -1,0 +1,322 @@
+//! Packets. A packet is moved from stage to stage and never cloned, so it is in exactly one place.
+//! Every packet ends delivered, dropped for a named reason, or still inside when the run ends.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::units::Time;
+
+/// Direction of travel: upstream from the home, or downstream to it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Direction {
+    /// From the home to the server (upstream).
+    #[default]
+    Up,
+    /// From the server to the home (downstream).
+    Down,
+}
+
+impl Direction {
+    /// Both directions, upstream first.
+    pub const BOTH: [Self; 2] = [Self::Up, Self::Down];
+
+    /// The opposite direction.
+    pub const fn reversed(self) -> Self {
+        match self {
+            Self::Up => Self::Down,
+            Self::Down => Self::Up,
+        }
+    }
+
+    /// Name in results: `up` or `down`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+        }
+    }
+
+    /// Its name where the cable has it.
+    pub const fn stream(self) -> &'static str {
+        match self {
+            Self::Up => "upstream",
+            Self::Down => "downstream",
+        }
+    }
+}
+
+/// The reason for which a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The queue was full.
+    Overflow,
+    /// The AQM algorithm dropped it early, to signal congestion.
+    Aqm,
+    /// Random loss on the link of its server.
+    Link,
+    /// An acknowledgement that a newer one of its connection replaced in the modem.
+    Superseded,
+    /// The modem gave up requesting bandwidth for it: its requests kept colliding.
+    Contention,
+}
+
+impl DropReason {
+    /// All reasons, in the order of their numbers.
+    pub const ALL: [Self; 5] =
+        [Self::Overflow, Self::Aqm, Self::Link, Self::Superseded, Self::Contention];
+
+    /// Name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overflow => "overflow",
+            Self::Aqm => "aqm",
+            Self::Link => "link",
+            Self::Superseded => "superseded",
+            Self::Contention => "contention",
+        }
+    }
+}
+
+/// One run of bytes that the receiver holds beyond its cumulative acknowledgement (RFC 2018 §3),
+/// as offsets from that acknowledgement; both zero in an unused block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackBlock {
+    /// First byte held.
+    pub start: u32,
+    /// One past the last byte held.
+    pub end: u32,
+}
+
+impl SackBlock {
+    /// A number of 64 bits in the place of a block: QUIC has none.
+    pub const fn of_number(number: u64) -> Self {
+        Self { start: (number >> 32) as u32, end: (number & 0xffff_ffff) as u32 }
+    }
+
+    /// The number that lies in the place of a block.
+    pub const fn number(self) -> u64 {
+        (self.start as u64) << 32 | self.end as u64
+    }
+}
+
+/// Blocks in one acknowledgement: three fit beside the timestamps option (RFC 2018 §3).
+pub const SACK_BLOCKS: usize = 3;
+
+/// The transport header. A datagram has its number in `seq`, what it echoes in `echo`, and the number and
+/// the packets of its video frame in the place of the first block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Segment {
+    /// Sequence number of the first payload byte; SYN and FIN take one number each.
+    pub seq: u64,
+    /// Next byte expected from the other side.
+    pub ack: u64,
+    /// Timestamp echoed from the segment that is acknowledged (RFC 7323 §3); zero for none.
+    pub echo: Time,
+    /// What is held beyond `ack`, most recent first. A QUIC packet has its packet number here, and what else
+    /// it says (tcp/quic/header.rs).
+    pub sack: [SackBlock; SACK_BLOCKS],
+    /// Payload bytes.
+    pub len: u16,
+    /// Flags of the header.
+    pub flags: Flags,
+    /// Differentiated services code point (RFC 2474 §3). It is the IP header's, but there is room
+    /// for it here.
+    pub dscp: u8,
+    /// Packets with a mark that the sender of this segment has received, from 5 on, modulo 256. Its low
+    /// three bits are the field ACE (RFC 9768 §3.2.2).
+    pub ce_packets: u8,
+    /// Payload bytes in them, modulo 2^24, the low byte first (RFC 9768 §3.2.3: r.ceb).
+    pub ce_bytes: [u8; 3],
+}
+
+impl Segment {
+    /// Is this flag set, or one of these?
+    #[inline]
+    pub fn has(&self, flag: Flags) -> bool {
+        self.flags.0 & flag.0 != 0
+    }
+
+    /// Packet number of a QUIC packet (RFC 9000 §12.3).
+    pub fn packet_number(&self) -> u64 {
+        self.sack[0].number()
+    }
+}
+
+/// Flags of a transport header (RFC 9293 §3.1), a bit each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// Opens the connection.
+    pub const SYN: Self = Self(1);
+    /// `ack` is valid.
+    pub const ACK: Self = Self(1 << 1);
+    /// No more payload will follow.
+    pub const FIN: Self = Self(1 << 2);
+    /// The sender has no more to send for now (RFC 9293 §3.9.1.2). Dialect `linux` only.
+    pub const PSH: Self = Self(1 << 3);
+    /// Echoes a mark (RFC 3168 §6.1).
+    pub const ECE: Self = Self(1 << 4);
+    /// Reports that the sender reduced its window (RFC 3168 §6.1).
+    pub const CWR: Self = Self(1 << 5);
+    /// With CWR and ECE: the field ACE of accurate feedback (RFC 9768 §3.1).
+    pub const AE: Self = Self(1 << 6);
+
+    /// This flag if `is_set`, else none.
+    #[inline]
+    pub fn when(self, is_set: bool) -> Self {
+        if is_set { self } else { Self::default() }
+    }
+
+    /// These flags and those.
+    #[inline]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Sets a flag, or clears it.
+    #[inline]
+    pub fn set(&mut self, flag: Self, is_set: bool) {
+        self.0 = if is_set { self.0 | flag.0 } else { self.0 & !flag.0 };
+    }
+}
+
+/// The ECN field of the IP header (RFC 3168 §5, RFC 9331 §4.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not support ECN.
+    #[default]
+    NotEct = 0b00,
+    /// The transport supports ECN and treats a mark as a loss.
+    Ect0 = 0b10,
+    /// The transport supports L4S and expects many marks.
+    Ect1 = 0b01,
+    /// Marked: it met congestion.
+    Ce = 0b11,
+}
+
+impl Ecn {
+    /// Name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotEct => "not_ect",
+            Self::Ect0 => "ect0",
+            Self::Ect1 => "ect1",
+            Self::Ce => "ce",
+        }
+    }
+}
+
+/// The `flow` of packets that belong to no connection.
+pub const DATAGRAM: u32 = u32::MAX;
+
+/// Size in bytes of a full Ethernet frame with a VLAN tag, which a modem must be able to pass.
+pub const FULL_PACKET: u64 = 1522;
+
+/// Bytes on the wire of the largest packet: a jumbo frame.
+pub const LARGEST_PACKET: u16 = 9018;
+
+/// A packet on the path.
+#[derive(Debug)]
+pub struct Packet {
+    /// When its sender sent it.
+    pub sent_at: Time,
+    /// When it entered its current or last queue.
+    pub queued_at: Time,
+    /// The transport header.
+    pub segment: Segment,
+    /// Hash of addresses, protocol and ports, drawn when its connection opened. Queues that
+    /// separate flows derive the bin from it.
+    pub tuple: u32,
+    /// Slot number of its connection; [`DATAGRAM`] for none.
+    pub flow: u32,
+    /// Generation of that slot, which identifies packets of a closed connection.
+    pub generation: u16,
+    /// Number of the traffic entry that sent it.
+    pub traffic: u16,
+    /// The server it comes from or goes to.
+    pub server: u16,
+    /// The home it comes from or goes to.
+    pub home: u16,
+    /// Number of its service flow in its home and direction, 0 for the primary flow. Classifiers
+    /// chose it when the connection opened.
+    pub service_flow: u8,
+    /// Bytes on the wire, including headers and framing.
+    pub size: u16,
+    /// Direction of travel.
+    pub direction: Direction,
+    /// Whether it may be marked instead of dropped, and whether it was.
+    pub ecn: Ecn,
+    /// Its number among the packets sent in the run, modulo 2^24, if a trace is kept: the trace
+    /// identifies it by this number. Three bytes are free in a packet.
+    pub number: [u8; 3],
+}
+
+impl Packet {
+    /// Is it a datagram, or a segment with payload?
+    #[inline]
+    pub fn carries_data(&self) -> bool {
+        self.segment.len > 0 || self.flow == DATAGRAM
+    }
+
+    /// Is it an acknowledgement and nothing else?
+    #[inline]
+    pub fn is_bare_ack(&self) -> bool {
+        let others = self.segment.has(Flags::SYN.and(Flags::FIN));
+        self.segment.has(Flags::ACK) && self.segment.len == 0 && !others
+    }
+
+    /// May a queue mark it instead of dropping it?
+    #[inline]
+    pub fn is_markable(&self) -> bool {
+        self.ecn != Ecn::NotEct
+    }
+
+    /// Marks it (RFC 3168 §5).
+    #[inline]
+    pub fn mark(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+
+    /// An index of its flow, dense enough for arrays: even numbers for connection slots, odd
+    /// numbers for the datagrams of traffic entries.
+    #[inline]
+    pub fn flow_index(&self) -> usize {
+        match self.flow {
+            DATAGRAM => 2 * usize::from(self.traffic) + 1,
+            slot => 2 * slot as usize,
+        }
+    }
+}
+
+// Packets are moved by value all the time. This keeps a new field from doubling the cost unnoticed.
+const _: () = assert!(size_of::<Packet>() <= 96);
+const _: () = assert!(size_of::<Option<Packet>>() == size_of::<Packet>());
+
+impl Packet {
+    /// A datagram from the first home, of so many bytes.
+    pub fn datagram(size: u16) -> Self {
+        Self {
+            sent_at: Time::ZERO,
+            queued_at: Time::ZERO,
+            segment: Segment::default(),
+            tuple: 0,
+            flow: DATAGRAM,
+            generation: 0,
+            traffic: 0,
+            server: 0,
+            home: 0,
+            service_flow: 0,
+            size,
+            direction: Direction::Up,
+            ecn: Ecn::NotEct,
+            number: [0; 3],
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Packets waiting in many bins that share one pool of memory.
+//!
+//! Each bin is a chain through the pool, so an empty bin costs a few words, and a packet is written
+//! once, wherever it waits. A tournament finds the longest bin, so that an overflow need not search
+//! for its victim. Lengths enter the tournament only when the longest bin is needed, so it costs
+//! nothing while there is room.
+
+use crate::count::Count;
+use crate::packet::Packet;
+use crate::tournament::{ABSENT, Tournament};
+
+const END: u32 = u32::MAX;
+
+struct Slot {
+    packet: Option<Packet>,
+    before: u32,
+    next: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Chain {
+    head: u32,
+    tail: u32,
+    backlog: Count,
+    /// Is it in the list of bins whose length has changed?
+    is_changed: bool,
+}
+
+const EMPTY: Chain =
+    Chain { head: END, tail: END, backlog: Count { bytes: 0, packets: 0 }, is_changed: false };
+
+/// Unit in which bins are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measure {
+    /// Bytes on the wire.
+    Bytes,
+    /// Packets.
+    Packets,
+}
+
+impl Measure {
+    /// The size of a backlog in this unit.
+    #[inline]
+    pub fn of(self, backlog: Count) -> u64 {
+        match self {
+            Self::Bytes => backlog.bytes,
+            Self::Packets => backlog.packets,
+        }
+    }
+}
+
+/// Bins and the pool they share.
+pub struct Bins {
+    slots: Vec<Slot>,
+    free: u32,
+    chains: Vec<Chain>,
+    total: Count,
+    measure: Measure,
+    /// Keys are complements of lengths, so the least key is the longest bin. An empty bin does not
+    /// compete.
+    lengths: Tournament,
+    /// Bins whose length has changed since the longest was last determined.
+    changed: Vec<u32>,
+}
+
+impl Bins {
+    /// Creates `count` empty bins.
+    pub fn new(count: usize, measure: Measure) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: END,
+            chains: vec![EMPTY; count],
+            total: Count::default(),
+            measure,
+            lengths: Tournament::new(count),
+            changed: Vec::new(),
+        }
+    }
+
+    /// How many bins there are.
+    pub fn count(&self) -> usize {
+        self.chains.len()
+    }
+
+    /// Grows to at least `count` bins.
+    pub fn grow(&mut self, count: usize) {
+        if count > self.chains.len() {
+            self.chains.resize(count, EMPTY);
+            self.lengths.grow(count);
+        }
+    }
+
+    /// Backlog of one bin.
+    pub fn backlog_of(&self, bin: usize) -> Count {
+        self.chains[bin].backlog
+    }
+
+    /// Backlog of all bins.
+    pub fn backlog(&self) -> Count {
+        self.total
+    }
+
+    /// The packet at the head of a bin.
+    pub fn head(&self, bin: usize) -> Option<&Packet> {
+        self.slots.get(self.chains[bin].head as usize)?.packet.as_ref()
+    }
+
+    /// The packet at the head of a bin, for marking.
+    pub fn head_mut(&mut self, bin: usize) -> Option<&mut Packet> {
+        self.slots.get_mut(self.chains[bin].head as usize)?.packet.as_mut()
+    }
+
+    /// The longest bin and its length, or `None` if all are empty. Ties go to the lower number.
+    pub fn longest(&mut self) -> Option<(usize, u64)> {
+        for bin in self.changed.drain(..) {
+            let chain = &mut self.chains[bin as usize];
+            chain.is_changed = false;
+            self.lengths.set(bin, !self.measure.of(chain.backlog));
+        }
+        let (key, bin) = self.lengths.winner();
+        (key != ABSENT).then_some((bin as usize, !key))
+    }
+
+    /// Appends a packet to a bin.
+    #[inline]
+    pub fn push_back(&mut self, bin: usize, packet: Packet) {
+        let size = u64::from(packet.size);
+        let before = self.chains[bin].tail;
+        let slot = self.take_slot(Slot { packet: Some(packet), before, next: END });
+        let chain = &mut self.chains[bin];
+        match before {
+            END => chain.head = slot,
+            tail => self.slots[tail as usize].next = slot,
+        }
+        chain.tail = slot;
+        chain.backlog = chain.backlog.with(size);
+        self.total = self.total.with(size);
+        self.note_change(bin);
+    }
+
+    /// Removes the packet at the head of a bin.
+    #[inline]
+    pub fn pop_front(&mut self, bin: usize) -> Option<Packet> {
+        let slot = self.chains[bin].head;
+        let next = self.slots.get(slot as usize)?.next;
+        self.chains[bin].head = next;
+        match next {
+            END => self.chains[bin].tail = END,
+            head => self.slots[head as usize].before = END,
+        }
+        self.release(bin, slot)
+    }
+
+    /// Removes the packet at the tail of a bin.
+    pub fn pop_back(&mut self, bin: usize) -> Option<Packet> {
+        let slot = self.chains[bin].tail;
+        let before = self.slots.get(slot as usize)?.before;
+        self.chains[bin].tail = before;
+        match before {
+            END => self.chains[bin].head = END,
+            tail => self.slots[tail as usize].next = END,
+        }
+        self.release(bin, slot)
+    }
+
+    fn take_slot(&mut self, filled: Slot) -> u32 {
+        if self.free == END {
+            self.slots.push(filled);
+            return (self.slots.len() - 1) as u32;
+        }
+        let slot = self.free;
+        self.free = self.slots[slot as usize].next;
+        self.slots[slot as usize] = filled;
+        slot
+    }
+
+    /// Removes the packet from a slot that has left its chain, and updates the counts.
+    #[inline]
+    fn release(&mut self, bin: usize, slot: u32) -> Option<Packet> {
+        let freed = &mut self.slots[slot as usize];
+        freed.next = self.free;
+        self.free = slot;
+        let size = freed.packet.as_ref().map_or(0, |packet| packet.size.into());
+        let chain = &mut self.chains[bin];
+        chain.backlog = chain.backlog.without(size);
+        self.total = self.total.without(size);
+        self.note_change(bin);
+        // Moved once, as the last step: taking a packet apart and rebuilding it on the way costs
+        // more than all the rest.
+        self.slots[slot as usize].packet.take()
+    }
+
+    #[inline]
+    fn note_change(&mut self, bin: usize) {
+        if !std::mem::replace(&mut self.chains[bin].is_changed, true) {
+            self.changed.push(bin as u32);
+        }
+    }
+}

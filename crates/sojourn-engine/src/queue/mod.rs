@@ -1,0 +1,694 @@
+//! Queues: they own packets while these wait.
+//!
+//! A queue is a scheduler, which chooses the next bin, an AQM algorithm in each bin, and one limit
+//! for all bins. Schedulers know AQM algorithms only by the trait `Aqm`, so every algorithm works
+//! in every scheduler except `dualq` and `low_latency`, which have their own.
+
+pub mod abb;
+pub mod acks;
+mod aqm_bins;
+mod bins;
+pub mod drr;
+pub mod dualq;
+pub mod fifo;
+mod flow_table;
+pub mod fq;
+mod lanes;
+pub mod low_latency;
+pub mod low_latency_parameters;
+mod plugs;
+mod reserved_rates;
+pub mod room;
+mod rounds;
+pub mod sfq;
+mod update_clock;
+mod watch;
+pub mod weights;
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::aqm::virtual_queue::Loop;
+use crate::aqm::{AqmSpec, DrainRate, Verdict};
+use crate::count::Count;
+use crate::dialect::Dialect;
+use crate::packet::{DropReason, FULL_PACKET, Packet};
+use crate::record::latency_histogram::LatencyHistogram;
+use crate::record::{Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series};
+use crate::rng::Rng;
+use crate::units::{BitRate, Time};
+use sojourn_input::problem::{Fault, Faults};
+
+pub use abb::Abb;
+use acks::{AckLane, Acks};
+use bins::Measure;
+pub use drr::Drr;
+pub use dualq::DualQ;
+pub use fifo::Fifo;
+pub use flow_table::{FlowKey, FlowTable, Unit};
+pub use fq::Fq;
+pub use low_latency::LowLatency;
+pub use sfq::Sfq;
+use watch::Watch;
+pub use weights::Weights;
+
+/// How much a queue may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Bytes on the wire; `u64::MAX` for no limit in bytes.
+    pub bytes: u64,
+    /// Packets; `u64::MAX` for no limit in packets.
+    pub packets: u64,
+    /// Must the arriving packet stay below the limit? In ns-2 the limit itself is never reached
+    /// (ns-2.35 queue/drop-tail.cc).
+    pub exclusive: bool,
+}
+
+impl Limit {
+    /// Is there room for a packet of `size` bytes?
+    #[inline]
+    pub fn admits(&self, backlog: Count, size: u64) -> bool {
+        self.holds(Count { bytes: backlog.bytes + size, packets: backlog.packets + 1 })
+    }
+
+    /// Does this backlog stay within the limit?
+    #[inline]
+    pub fn holds(&self, backlog: Count) -> bool {
+        if self.exclusive {
+            backlog.bytes < self.bytes && backlog.packets < self.packets
+        } else {
+            backlog.bytes <= self.bytes && backlog.packets <= self.packets
+        }
+    }
+
+    /// The unit of backlogs: bytes, unless only packets are limited.
+    fn measure(&self) -> Measure {
+        if self.bytes == u64::MAX { Measure::Packets } else { Measure::Bytes }
+    }
+}
+
+/// What a scheduler is built from.
+pub struct Setting<'a> {
+    /// The AQM algorithm of its bins.
+    pub law: &'a AqmSpec,
+    /// The queue's limit.
+    pub limit: &'a Limit,
+    /// The dialect it follows.
+    pub dialect: Dialect,
+}
+
+/// What a scheduler gets with each arriving packet.
+pub struct Entry<'a> {
+    /// Now.
+    pub now: Time,
+    /// How fast the shaper behind the queue lets it drain.
+    pub drain_rate: &'a DrainRate,
+    /// The queue's limit.
+    pub limit: &'a Limit,
+    /// The queue's random stream.
+    pub rng: &'a mut Rng,
+    /// Where it records what it does to packets.
+    pub books: Books<'a>,
+}
+
+/// Where a scheduler records that it drops or marks a packet.
+pub struct Books<'a> {
+    /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
+    pub ecn: bool,
+    /// Of the run.
+    pub recorder: &'a mut Recorder,
+    /// The queue's own.
+    pub counts: &'a mut QueueCounts,
+}
+
+impl Books<'_> {
+    /// The same, for a part of the work.
+    pub fn reborrow(&mut self) -> Books<'_> {
+        Books { ecn: self.ecn, recorder: self.recorder, counts: self.counts }
+    }
+
+    /// Drops a packet.
+    #[cold]
+    pub fn drop(&mut self, now: Time, packet: Packet, reason: DropReason) {
+        self.counts.drop(reason);
+        self.recorder.dropped(now, packet, reason);
+    }
+
+    /// May this packet be marked?
+    #[inline]
+    pub fn can_mark(&self, packet: &Packet) -> bool {
+        self.ecn && packet.is_markable()
+    }
+
+    /// Marks a packet that may be.
+    #[inline]
+    pub fn mark(&mut self, now: Time, packet: &mut Packet) {
+        packet.mark();
+        self.counts.marked += 1;
+        self.recorder.marked(now, packet);
+    }
+
+    /// Marks the packet if the verdict allows it. Returns whether it must be dropped instead.
+    #[inline]
+    pub fn refuses(&mut self, now: Time, verdict: Verdict, packet: &mut Packet) -> bool {
+        match verdict {
+            Verdict::Pass => false,
+            Verdict::Signal if self.can_mark(packet) => {
+                self.mark(now, packet);
+                false
+            }
+            Verdict::Signal | Verdict::Drop => true,
+        }
+    }
+}
+
+/// What AQM algorithms may know of the queue behind theirs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NextQueue {
+    /// The time that the last packet to leave that queue spent in it.
+    pub sojourn: Time,
+    /// Its backlog.
+    pub backlog: Count,
+}
+
+/// What a scheduler gets with each request for a packet.
+pub struct Exit<'a> {
+    /// Now.
+    pub now: Time,
+    /// The queue behind this one, if AQM algorithms look at both.
+    pub next_queue: NextQueue,
+    /// The queue's random stream.
+    pub rng: &'a mut Rng,
+    /// Where it records what it does to packets.
+    pub books: Books<'a>,
+    /// Which of two members the packet comes from. A scheduler that has members sets it.
+    pub member: Option<Member>,
+}
+
+impl Exit<'_> {
+    /// The sojourn time of a packet that leaves now, including the next queue's.
+    #[inline]
+    pub fn sojourn(&self, packet: &Packet) -> Time {
+        self.now.since(packet.queued_at) + self.next_queue.sojourn
+    }
+
+    /// The backlog behind a packet that leaves now, with `waiting` left in this queue.
+    #[inline]
+    pub fn left(&self, waiting: Count) -> Count {
+        waiting.plus(self.next_queue.backlog)
+    }
+}
+
+/// A scheduler: in which bin a packet waits, and which packet is next.
+#[enum_dispatch]
+pub trait Discipline {
+    /// Queues a packet, or drops it or others.
+    fn enqueue(&mut self, packet: Packet, entry: &mut Entry);
+    /// The next packet to send. Heads that an AQM algorithm drops are recorded.
+    fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet>;
+    /// The next packet that a minimum reserved rate is due for. Only some schedulers keep such
+    /// rates.
+    fn dequeue_reserved(&mut self, _exit: &mut Exit) -> Option<Packet> {
+        None
+    }
+    /// The next packet of one member of an aggregate: of its low-latency flow, or of the classic one.
+    /// Schedulers that are no aggregate have only a classic one.
+    fn dequeue_member(&mut self, _low: bool, exit: &mut Exit) -> Option<Packet> {
+        self.dequeue(exit)
+    }
+    /// What its low-latency and its classic queue did, if it has these.
+    fn members(&self) -> Option<[MemberCounts; 2]> {
+        None
+    }
+    /// Share of the low-latency flow in the grants of an aggregate, if it is one.
+    fn low_latency_weight(&self) -> Option<f64> {
+        None
+    }
+    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
+    fn member_rates(&self) -> [Option<BitRate>; 2] {
+        [None; 2]
+    }
+    /// Backlog of the low-latency flow of an aggregate.
+    fn low_latency_backlog(&self) -> Count {
+        Count::default()
+    }
+    /// Packets wait for request and grant behind this queue.
+    fn set_request_loop(&mut self, _request_loop: Loop) {}
+    /// Counts of packets by estimated latency, if it keeps them.
+    fn latency_histogram(&self) -> Option<&LatencyHistogram> {
+        None
+    }
+    /// Backlog of all bins.
+    fn backlog(&self) -> Count;
+    /// Tells the AQM algorithms that a MAP brought a grant.
+    fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
+    /// When `update` is due next.
+    fn next_update(&self) -> Time;
+    /// Runs the periodic update of the AQM algorithms.
+    fn update(&mut self, now: Time, drain_rate: &DrainRate);
+    /// Sets what counts as a flow, and the names of the traffic entries by the number that packets
+    /// carry.
+    fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}
+    /// Reports state worth watching over time.
+    fn gauges(&self, out: &mut Gauges);
+    /// Reports state of one flow from which a packet has come; always the same gauges.
+    fn flow_gauges(&self, _flow: FlowKey, _out: &mut Gauges) {}
+}
+
+/// Every scheduler.
+#[enum_dispatch(Discipline)]
+pub enum Scheduler {
+    /// First in, first out.
+    Fifo,
+    /// Stochastic fair queueing.
+    Sfq,
+    /// Flow queueing of FQ-CoDel.
+    Fq,
+    /// Deficit round robin.
+    Drr,
+    /// Adaptive bandwidth binning.
+    Abb,
+    /// Two coupled queues.
+    DualQ,
+    /// The two service flows of a low-latency aggregate.
+    LowLatency,
+}
+
+/// Builds a scheduler from its parameters.
+#[enum_dispatch]
+pub trait SchedulerParameters {
+    /// The empty scheduler at the start of a run.
+    fn start(&self, setting: &Setting) -> Scheduler;
+    /// The weights of traffic entries, if it has any.
+    fn weights(&self) -> Option<&Weights> {
+        None
+    }
+    /// The faults of its parameters with this AQM algorithm, for packets of up to `_largest` bytes.
+    fn check(&self, _law: &AqmSpec, _largest: u64) -> Faults {
+        Faults::default()
+    }
+    /// Has it limits of its own, so that an unset limit of the queue is none?
+    fn limits_itself(&self) -> bool {
+        false
+    }
+    /// Bins that it has from the start, and AQM algorithms in them.
+    fn bins(&self) -> (u32, u32) {
+        (1, 1)
+    }
+    /// Does it keep minimum reserved rates?
+    fn keeps_reserved_rates(&self) -> bool {
+        false
+    }
+}
+
+/// The scheduler of a queue, chosen by `kind`: it decides which packet goes next.
+#[enum_dispatch(SchedulerParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SchedulerSpec {
+    /// A single first-in, first-out queue.
+    Fifo(fifo::Parameters),
+    /// Stochastic fair queueing (SFQ): flows are hashed to bins, and bins are served in turn.
+    Sfq(sfq::Parameters),
+    /// Flow queueing of FQ-CoDel (RFC 8290). Unlike `sfq`, it follows the RFC exactly.
+    Fq(fq::Parameters),
+    /// Deficit round robin (DRR) with a queue for each flow (Shreedhar & Varghese 1996).
+    Drr(drr::Parameters),
+    /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
+    Abb(abb::Parameters),
+    /// DualQ coupled AQM of L4S (RFC 9332). It has its own AQM algorithms: `law` must be unset.
+    #[serde(rename = "dualq")]
+    DualQ(dualq::Parameters),
+    /// Low Latency DOCSIS: the low-latency and the classic service flow of one aggregate, coupled, with
+    /// Queue Protection (RFC 9957). It has its own AQM algorithms: `law` must be unset.
+    LowLatency(low_latency_parameters::Parameters),
+}
+
+impl Default for SchedulerSpec {
+    fn default() -> Self {
+        Self::Fifo(fifo::Parameters {})
+    }
+}
+
+/// A queue manager: a limit, a scheduler and an AQM algorithm (`law`). With a limit alone it is
+/// drop-tail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct QueueSpec {
+    /// Bytes that the queue may hold. Default: 250 ms at the sustained rate (White 2014 §9); no
+    /// limit in bytes if `limit_packets` is set. With the scheduler `low_latency` the default is no
+    /// limit beyond its flows' own buffers.
+    #[schemars(range(min = 1, max = 4_000_000_000_u64))]
+    pub limit_bytes: Option<u64>,
+    /// Packets that the queue may hold. Default: no limit in packets.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub limit_packets: Option<u64>,
+    /// The scheduler, chosen by `kind`: it decides which packet goes next.
+    pub scheduler: SchedulerSpec,
+    /// The AQM algorithm, chosen by `kind`: it decides which packets are dropped early. Each bin of
+    /// the scheduler has its own instance.
+    pub law: AqmSpec,
+    /// Mark packets of ECN transports instead of dropping them when the AQM algorithm signals
+    /// congestion (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1), PI2 (RFC
+    /// 9332 appendix A), RED, DualQ and the low-latency queue mark. CoDel-DT and DOCSIS-PIE (RFC
+    /// 8034 §4.7) always drop.
+    pub ecn: bool,
+    /// How the queue treats bare TCP acknowledgements.
+    pub acks: Acks,
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self {
+            limit_bytes: None,
+            limit_packets: None,
+            scheduler: SchedulerSpec::default(),
+            law: AqmSpec::default(),
+            ecn: true,
+            acks: Acks::default(),
+        }
+    }
+}
+
+impl QueueSpec {
+    /// Does each flow wait behind its own packets alone?
+    pub fn isolates(&self) -> bool {
+        use SchedulerSpec::{Drr, Fq, Sfq};
+        matches!(self.scheduler, Fq(_) | Sfq(_) | Drr(_))
+    }
+
+    /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
+    pub fn member_rate(&self) -> Option<(&'static str, f64)> {
+        let SchedulerSpec::LowLatency(keys) = &self.scheduler else { return None };
+        let rates =
+            [("low_latency_mbps", keys.low_latency_mbps), ("classic_mbps", keys.classic_mbps)];
+        rates.into_iter().find_map(|(key, mbps)| Some((key, mbps?)))
+    }
+
+    /// Refuses own rates of members where packets do not wait for request and grant.
+    pub fn check_no_member_rate(&self) -> Result<(), Fault> {
+        self.member_rate().map_or(Ok(()), |(key, _)| {
+            let message = "found where nobody requests bandwidth; allowed: only upstream with \
+                           modem.kind = \"single_queue\"";
+            Err(Fault::new(key, message).under("queue.scheduler"))
+        })
+    }
+
+    /// Leaves its scheduler without AQM algorithms. DualQ is nothing without its own.
+    pub fn switch_aqm_off(&mut self) {
+        self.law = AqmSpec::default();
+        if let SchedulerSpec::LowLatency(keys) = &mut self.scheduler {
+            (keys.classic_aqm, keys.low_latency_aqm) = (false, false);
+        }
+    }
+}
+
+/// Two full Ethernet frames: less could not hold one while another is being sent.
+const LEAST_LIMIT_BYTES: u64 = 2 * FULL_PACKET;
+
+/// Default limit of a queue in bytes: 250 ms at the sustained rate (White 2014 §9), and two full
+/// frames at least, which matters below 97 kbit/s.
+pub fn default_limit_bytes(sustained: BitRate) -> u64 {
+    (sustained.bytes_in(Time::from_ms(250)) as u64).max(LEAST_LIMIT_BYTES)
+}
+
+/// A queue with its meter.
+pub struct Queue {
+    scheduler: Scheduler,
+    limit: Limit,
+    ecn: bool,
+    acks: Option<AckLane>,
+    rng: Rng,
+    counts: QueueCounts,
+    /// Present only if the queue is measured.
+    meter: Option<Box<QueueMeter>>,
+    watch: Watch,
+}
+
+impl Queue {
+    /// An empty queue. `default_bytes` is its limit if the scenario sets none. `name` names its
+    /// random stream and its results.
+    pub fn new(
+        spec: &QueueSpec,
+        default_bytes: u64,
+        dialect: Dialect,
+        name: &str,
+        seed: u64,
+    ) -> Self {
+        let unlimited = spec.limit_bytes.is_none() && spec.limit_packets.is_none();
+        let default_bytes = if spec.scheduler.limits_itself() { u64::MAX } else { default_bytes };
+        let limit = Limit {
+            bytes: spec.limit_bytes.unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
+            packets: spec.limit_packets.unwrap_or(u64::MAX),
+            exclusive: dialect == Dialect::Ns2,
+        };
+        let scheduler = spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect });
+        let meter = QueueMeter::new(name, scheduler.members().is_some());
+        Self {
+            scheduler,
+            limit,
+            ecn: spec.ecn,
+            acks: AckLane::new(spec.acks),
+            rng: Rng::named(seed, name),
+            counts: QueueCounts::default(),
+            meter: Some(Box::new(meter)),
+            watch: Watch::default(),
+        }
+    }
+
+    /// The same queue without its meter, which takes most of the memory of an idle queue.
+    pub fn unwatched(self) -> Self {
+        Self { meter: None, ..self }
+    }
+
+    /// Bytes that the queue may hold. A limit in packets counts 1500 bytes for each.
+    pub fn buffer_bytes(&self) -> u64 {
+        self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
+    }
+
+    /// Sets the names of the traffic entries, by the number that packets carry. Schedulers need
+    /// them for weights, which are all 1 until then. The first `watch_flows` flows are watched one
+    /// by one.
+    pub fn name_traffic(&mut self, names: &[&str], watch_flows: usize) {
+        self.set_flow_classifier(&FlowTable::connections(), names, watch_flows);
+    }
+
+    /// As [`Self::name_traffic`], for a scheduler whose flows are not connections.
+    pub fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str], watch_flows: usize) {
+        self.scheduler.set_flow_classifier(flows, names);
+        self.watch = Watch::new(watch_flows, flows, names);
+    }
+
+    /// Is there room for one more small packet?
+    pub fn has_room(&self) -> bool {
+        self.limit.admits(self.backlog(), 0)
+    }
+
+    /// Queues a packet, or drops it or others.
+    #[inline]
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        drain_rate: &DrainRate,
+        recorder: &mut Recorder,
+    ) {
+        packet.queued_at = now;
+        self.watch.note(&packet);
+        if self.acks.is_some() && packet.is_bare_ack() {
+            return self.enqueue_ack(now, packet, recorder);
+        }
+        let Self { limit, ecn, rng, counts, .. } = self;
+        let books = Books { ecn: *ecn, recorder, counts };
+        let entry = &mut Entry { now, drain_rate, limit, rng, books };
+        self.scheduler.enqueue(packet, entry);
+    }
+
+    fn enqueue_ack(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+        let Some(acks) = &mut self.acks else { return };
+        match acks.replace(packet) {
+            Ok(old) => recorder.dropped(now, old, DropReason::Superseded),
+            Err(packet) if self.limit.admits(acks.backlog(), packet.size.into()) => {
+                acks.push(packet);
+            }
+            Err(packet) => {
+                self.counts.drop(DropReason::Overflow);
+                recorder.dropped(now, packet, DropReason::Overflow);
+            }
+        }
+    }
+
+    /// The next packet to send.
+    #[inline]
+    pub fn dequeue(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        self.dequeue_before(now, NextQueue::default(), recorder)
+    }
+
+    /// The next packet, which is to be dropped: it does not count among those that left.
+    pub fn discard(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        let meter = self.meter.take();
+        let packet = self.dequeue(now, recorder);
+        self.meter = meter;
+        packet
+    }
+
+    /// As `dequeue`, for a queue in front of another one that the AQM algorithms count in.
+    #[inline]
+    pub fn dequeue_before(
+        &mut self,
+        now: Time,
+        next_queue: NextQueue,
+        recorder: &mut Recorder,
+    ) -> Option<Packet> {
+        if let Some(ack) = self.acks.as_mut().and_then(AckLane::pop) {
+            self.note_departure(now, &ack, None);
+            return Some(ack);
+        }
+        self.take(now, next_queue, recorder, Scheduler::dequeue)
+    }
+
+    /// Takes a packet out of the scheduler in one of its ways.
+    #[inline]
+    fn take(
+        &mut self,
+        now: Time,
+        next_queue: NextQueue,
+        recorder: &mut Recorder,
+        dequeue: impl FnOnce(&mut Scheduler, &mut Exit) -> Option<Packet>,
+    ) -> Option<Packet> {
+        let Self { scheduler, rng, ecn, counts, .. } = self;
+        let books = Books { ecn: *ecn, recorder, counts };
+        let exit = &mut Exit { now, next_queue, rng, books, member: None };
+        let packet = dequeue(scheduler, exit);
+        let member = exit.member;
+        if let Some(packet) = &packet {
+            self.note_departure(now, packet, member);
+        }
+        packet
+    }
+
+    /// The next packet that a minimum reserved rate is due for.
+    pub fn dequeue_reserved(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+        self.take(now, NextQueue::default(), recorder, Scheduler::dequeue_reserved)
+    }
+
+    /// The next packet of one member of an aggregate.
+    #[inline]
+    pub fn dequeue_member(
+        &mut self,
+        low: bool,
+        now: Time,
+        recorder: &mut Recorder,
+    ) -> Option<Packet> {
+        self.take(now, NextQueue::default(), recorder, |scheduler, exit| {
+            scheduler.dequeue_member(low, exit)
+        })
+    }
+
+    /// Share of the low-latency flow in the grants of an aggregate, if it is one.
+    pub fn low_latency_weight(&self) -> Option<f64> {
+        self.scheduler.low_latency_weight()
+    }
+
+    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
+    pub fn member_rates(&self) -> [Option<BitRate>; 2] {
+        self.scheduler.member_rates()
+    }
+
+    /// What waits in the low-latency flow of an aggregate.
+    #[inline]
+    pub fn low_latency_backlog(&self) -> Count {
+        self.scheduler.low_latency_backlog()
+    }
+
+    /// Packets wait for request and grant behind this queue.
+    pub fn set_request_loop(&mut self, request_loop: Loop) {
+        self.scheduler.set_request_loop(request_loop);
+    }
+
+    #[inline]
+    fn note_departure(&mut self, now: Time, packet: &Packet, member: Option<Member>) {
+        if let Some(meter) = &mut self.meter {
+            meter.departed(now.since(packet.queued_at), member);
+        }
+    }
+
+    /// What waits in the queue.
+    #[inline]
+    pub fn backlog(&self) -> Count {
+        let waiting = self.scheduler.backlog();
+        self.acks.as_ref().map_or(waiting, |acks| waiting.plus(acks.backlog()))
+    }
+
+    /// Tells the AQM algorithms that a MAP brought a grant and left `ungranted` requested bytes.
+    #[inline]
+    pub fn on_map(&mut self, granted: u64, ungranted: u64) {
+        self.scheduler.on_map(granted, ungranted);
+    }
+
+    /// When `update` is due next.
+    #[inline]
+    pub fn next_update(&self) -> Time {
+        self.scheduler.next_update()
+    }
+
+    /// When something is to be done with a link behind it that is free from `free` on.
+    #[inline]
+    pub fn next_wake(&self, free: Time) -> Time {
+        let next = self.next_update();
+        if self.backlog().packets > 0 { free.min(next) } else { next }
+    }
+
+    /// Runs the periodic update of the AQM algorithms.
+    pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
+        self.scheduler.update(now, drain_rate);
+    }
+
+    /// Its latency histogram, if it keeps one and is measured.
+    pub fn latency_histogram(&self) -> Option<&LatencyHistogram> {
+        self.meter().and(self.scheduler.latency_histogram())
+    }
+
+    /// What became of its packets that did not just pass.
+    pub fn counts(&self) -> QueueCounts {
+        self.counts
+    }
+
+    /// What its low-latency and its classic queue did, if it has these.
+    pub fn members(&self) -> Option<[MemberCounts; 2]> {
+        self.scheduler.members()
+    }
+
+    /// Sojourn times and time series of this queue, if it is measured.
+    pub fn meter(&self) -> Option<&QueueMeter> {
+        self.meter.as_deref()
+    }
+
+    /// All time series with their subjects: the queue's under its name, a watched flow's under the
+    /// names of the queue and the flow.
+    pub fn series(&self) -> impl Iterator<Item = (String, &Series)> {
+        self.meter.iter().flat_map(|meter| {
+            let queue = meter.name();
+            let own = meter.series().map(|series| (queue.to_owned(), series));
+            let flows = self.watch.series();
+            let members = meter.member_series();
+            let own = own.chain(
+                members.map(move |(member, series)| (format!("{queue} {}", member.name()), series)),
+            );
+            own.chain(flows.map(move |(flow, series)| (format!("{queue} {flow}"), series)))
+        })
+    }
+
+    /// Samples the queue and its link for their time series.
+    pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
+        let backlog = self.backlog();
+        let Self { scheduler, counts, meter, watch, .. } = self;
+        watch.sample(scheduler);
+        let Some(meter) = meter else { return };
+        meter.sample(backlog, *counts, scheduler.members(), |gauges| {
+            show_link(gauges);
+            scheduler.gauges(gauges);
+        });
+    }
+}

@@ -1,0 +1,11 @@
+//! Reading user input: TOML, checks against a JSON Schema, and wording of messages.
+
+pub mod compare;
+pub mod digest;
+pub mod document;
+pub mod problem;
+pub mod schema_check;
+pub mod setting;
+pub mod shape;
+pub mod text;
+pub mod words;

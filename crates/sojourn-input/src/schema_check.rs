@@ -1,0 +1,211 @@
+//! Checks a scenario against its JSON Schema, the only definition of keys and ranges.
+//!
+//! It knows only the part of JSON Schema that describes a scenario. A test ensures that this is
+//! enough.
+
+use serde_json::{Map, Value};
+
+use super::problem::{Fault, Faults};
+use super::shape::{self, TAG};
+use super::words;
+
+/// Checks values against a JSON Schema.
+pub struct Checker {
+    schema: Value,
+}
+
+impl Checker {
+    /// A checker for this schema, which is also the root of its references.
+    pub fn new(schema: Value) -> Self {
+        Self { schema }
+    }
+
+    /// All faults of the value at `path`.
+    pub fn check(&self, value: &Value, path: &str) -> Faults {
+        self.faults(&self.schema, value, path)
+    }
+
+    /// All faults of the value at `path`, which is checked as the root's key `key`.
+    pub fn check_key(&self, key: &str, value: &Value, path: &str) -> Faults {
+        self.faults(&self.schema["properties"][key], value, path)
+    }
+
+    fn faults(&self, schema: &Value, value: &Value, path: &str) -> Faults {
+        let mut faults = Faults::default();
+        self.node(schema, value, path, &mut faults);
+        faults
+    }
+
+    fn node(&self, schema: &Value, value: &Value, path: &str, faults: &mut Faults) {
+        let schema = self.core(schema);
+        if let Some(names) = shape::choices(schema) {
+            return faults.add(choice(&names, value, path));
+        }
+        if let Some(kinds) = shape::kinds(schema) {
+            return self.tagged(schema, &kinds, value, path, faults);
+        }
+        let types = shape::types(schema);
+        if !types.is_empty() && !types.iter().any(|t| shape::has_type(value, t)) {
+            return faults.add(self.misfit(schema, value, path));
+        }
+        match value {
+            Value::Number(number) if !shape::in_range(schema, number) => {
+                faults.add(self.misfit(schema, value, path));
+            }
+            Value::Array(list) => {
+                faults.add(count(list.len(), &shape::items(schema), value, path));
+                for (i, item) in list.iter().enumerate() {
+                    self.node(&schema["items"], item, &words::join(path, &i.to_string()), faults);
+                }
+            }
+            Value::Object(table) => {
+                faults.add(count(table.len(), &shape::entries(schema), value, path));
+                self.table(schema, table, path, faults);
+            }
+            _ => {}
+        }
+    }
+
+    /// The schema of the allowed values, with references resolved and `null` removed.
+    fn core<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
+        loop {
+            schema = if let Some(reference) = schema["$ref"].as_str() {
+                let pointer = reference.trim_start_matches('#');
+                self.schema.pointer(pointer).unwrap_or(&Value::Null)
+            } else if let Some(options) = schema["anyOf"].as_array() {
+                let set = options.iter().find(|option| option["type"] != "null");
+                set.unwrap_or(&Value::Null)
+            } else {
+                return schema;
+            };
+        }
+    }
+
+    fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Fault {
+        let (found, allowed) = (words::found(value), self.allowed(schema));
+        Fault::new(path, format!("found {found}; allowed: {allowed}"))
+    }
+
+    /// Checks a table whose `kind` selects its schema.
+    fn tagged(
+        &self,
+        schema: &Value,
+        kinds: &[(&str, &Value)],
+        value: &Value,
+        path: &str,
+        faults: &mut Faults,
+    ) {
+        let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
+        let Value::Object(table) = value else {
+            let mut fault = self.misfit(schema, value, path);
+            if let Some(kind) = value.as_str().filter(|kind| names.contains(kind)) {
+                fault.message += &format!(" (did you mean {{ {TAG} = \"{kind}\" }}?)");
+            }
+            return faults.add(fault);
+        };
+        let tag_path = words::join(path, TAG);
+        let Some(tag) = table.get(TAG) else {
+            let message = format!("{}; allowed: {}", words::MISSING, names.join(", "));
+            return faults.add(Fault::new(tag_path, message));
+        };
+        faults.add(choice(&names, tag, &tag_path));
+        if let Some((_, schema)) = kinds.iter().find(|(name, _)| tag == name) {
+            self.table(schema, table, path, faults);
+        }
+    }
+
+    fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str, faults: &mut Faults) {
+        let others = &schema["additionalProperties"];
+        for (key, value) in table {
+            if let Some(hidden) = words::hidden(key) {
+                let found = format!(
+                    "found a name with the invisible character U+{:04X}",
+                    u32::from(hidden)
+                );
+                faults.add(Fault::new(
+                    words::join(path, key),
+                    format!("{found}; allowed: a name without"),
+                ));
+                continue;
+            }
+            match schema["properties"].get(key) {
+                None if others == false => faults.add(self.unknown(schema, path, key)),
+                known => {
+                    self.node(known.unwrap_or(others), value, &words::join(path, key), faults);
+                }
+            }
+        }
+        for key in shape::strings(&schema["required"]).filter(|key| !table.contains_key(*key)) {
+            faults.add(self.missing(&schema["properties"][key], path, key));
+        }
+    }
+
+    fn unknown(&self, schema: &Value, path: &str, key: &str) -> Fault {
+        let properties = schema["properties"].as_object();
+        let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
+        let mut message = words::unknown_key(key, &known);
+        if !path.is_empty() && !self.schema["properties"][key].is_null() {
+            message += &format!("; if {key} is the file's, put it above the first line with [");
+        }
+        Fault::new(words::join(path, key), message)
+    }
+
+    fn missing(&self, schema: &Value, path: &str, key: &str) -> Fault {
+        let description = schema["description"].as_str();
+        let description = description.or_else(|| self.core(schema)["description"].as_str());
+        let meaning = words::first_sentence(description.unwrap_or_default());
+        let mut message = format!("{}; allowed: {}", words::MISSING, self.allowed(schema));
+        if !meaning.is_empty() {
+            message += &format!(" ({meaning})");
+        }
+        Fault::new(words::join(path, key), message)
+    }
+
+    /// What a schema allows, as text.
+    fn allowed(&self, schema: &Value) -> String {
+        let schema = self.core(schema);
+        if let Some(names) = shape::choices(schema) {
+            return names.join(", ");
+        }
+        if let Some(kinds) = shape::kinds(schema) {
+            let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
+            return format!("a table with a {TAG}: {}", names.join(", "));
+        }
+        let types: Vec<_> = shape::types(schema)
+            .into_iter()
+            .filter(|t| *t != "null")
+            .map(|t| match t {
+                "integer" => format!("a whole number{}", shape::range(schema)),
+                "number" => format!("a number{}", shape::range(schema)),
+                "string" => "a string".to_owned(),
+                "boolean" => "true, false".to_owned(),
+                "array" => format!("a list{}", shape::items(schema).of()),
+                "object" => format!("a table{}", shape::entries(schema).of()),
+                other => other.to_owned(),
+            })
+            .collect();
+        types.join(", ")
+    }
+}
+
+fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {
+    let found = match value {
+        Value::String(name) if names.contains(&&**name) => return Ok(()),
+        Value::String(name) => words::quoted(name),
+        other => words::found(other),
+    };
+    let mut message = format!("found {found}; allowed: {}", names.join(", "));
+    if let Some(close) = value.as_str().and_then(|name| words::closest(name, names)) {
+        message += &words::did_you_mean(close);
+    }
+    Err(Fault::new(path, message))
+}
+
+fn count(len: usize, counts: &shape::Counts, value: &Value, path: &str) -> Result<(), Fault> {
+    let len = len as u64;
+    if counts.min.is_none_or(|min| len >= min) && counts.max.is_none_or(|max| len <= max) {
+        return Ok(());
+    }
+    let (found, allowed) = (words::found(value), counts.text());
+    Err(Fault::new(path, format!("found {found}; allowed: {allowed}")))
+}

@@ -1,0 +1,267 @@
+//! From TOML text to the values that are checked.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
+
+use super::problem::{Fault, Faults, Problem, Problems};
+use super::words;
+
+/// The deepest nesting of tables and lists. A scenario needs about six levels.
+const DEEPEST: usize = 32;
+
+/// A file's values, and the lines on which they stand.
+#[derive(Debug)]
+pub struct Document {
+    /// The root table.
+    pub value: Value,
+    lines: Lines,
+}
+
+impl Document {
+    /// Parses the text of the file `source`.
+    pub fn parse(text: &str, source: &str) -> Result<Self, Problems> {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        let errors = errors.iter().map(|error| not_toml(text, error).of(source));
+        if let Some(problems) = Problems::of(errors) {
+            return Err(problems);
+        }
+        let mut reader = Reader { lines: Lines::of(text), faults: Faults::default() };
+        let value = reader.table(table.get_ref(), "", 0);
+        let Reader { lines, faults } = reader;
+        let document = Self { value, lines };
+        let problems = faults.into_iter().map(|fault| document.placed(fault.of(source)));
+        Problems::of(problems.collect::<Vec<_>>()).map_or(Ok(document), Err)
+    }
+
+    /// The problem with the line of its key, or of the table that lacks it.
+    pub fn placed(&self, problem: Problem) -> Problem {
+        Problem { line: self.lines.near(&problem.path), ..problem }
+    }
+
+    /// The lines of the file's keys.
+    pub fn into_parts(self) -> (Value, Lines) {
+        (self.value, self.lines)
+    }
+}
+
+/// The lines of keys, by their paths.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// Offsets at which lines end.
+    ends: Vec<usize>,
+    keys: HashMap<String, usize>,
+}
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.match_indices('\n').map(|(offset, _)| offset).collect();
+        Self { ends, keys: HashMap::new() }
+    }
+
+    fn note(&mut self, path: &str, offset: usize) {
+        let line = self.ends.partition_point(|end| *end < offset) + 1;
+        self.keys.entry(path.to_owned()).or_insert(line);
+    }
+
+    /// The line of exactly this key.
+    pub fn at(&self, path: &str) -> Option<usize> {
+        self.keys.get(path).copied()
+    }
+
+    /// The line of this key, or of the nearest table or list above it.
+    pub fn near(&self, path: &str) -> Option<usize> {
+        let above = || path.rsplit_once('.').and_then(|(above, _)| self.near(above));
+        self.at(path).or_else(above)
+    }
+}
+
+/// Parses the value of a `--set` at `path`: TOML, or else the text itself as a string.
+pub fn value(text: &str, path: &str) -> Result<Value, Fault> {
+    match DeValue::parse(text) {
+        Ok(value) => {
+            let mut reader = Reader::default();
+            let value = reader.any(value.get_ref(), path, 0);
+            reader.faults.into_iter().next().map_or(Ok(value), Err)
+        }
+        Err(_) => Ok(Value::from(text)),
+    }
+}
+
+/// The names in a dotted key.
+pub fn key_path(text: &str) -> Option<Vec<String>> {
+    let document = format!("{text} = 0");
+    let table = DeTable::parse(&document).ok()?;
+    let mut table = table.get_ref();
+    let mut path = Vec::new();
+    loop {
+        let (key, value) = table.iter().next()?;
+        path.push(key.get_ref().to_string());
+        match value.get_ref() {
+            DeValue::Table(inner) => table = inner,
+            _ => return Some(path),
+        }
+    }
+}
+
+fn not_toml(text: &str, error: &toml::de::Error) -> Fault {
+    let span = error.span().unwrap_or(text.len()..text.len());
+    let before = text.get(..span.start).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or(before).chars().count() + 1;
+    let rest = text[before.len()..].lines().next().unwrap_or_default();
+    let found = match text.get(span).and_then(|found| found.lines().next()) {
+        Some(found) if !found.is_empty() => words::quoted(found),
+        _ if rest.is_empty() => "the end of the line".to_owned(),
+        _ => words::quoted(rest),
+    };
+    let reason = error.message().lines().collect::<Vec<_>>().join(" ");
+    let message = format!("line {line}, column {column}: not valid TOML: found {found} ({reason})");
+    Fault::new("", message)
+}
+
+/// Reads values, and notes where they stand and what is wrong with them.
+#[derive(Default)]
+struct Reader {
+    lines: Lines,
+    faults: Faults,
+}
+
+impl Reader {
+    fn any(&mut self, value: &DeValue, path: &str, depth: usize) -> Value {
+        if depth > DEEPEST {
+            let message =
+                format!("found a value nested {depth} levels deep; allowed: at most {DEEPEST}");
+            return self.unread(Fault::new("", message));
+        }
+        match value {
+            DeValue::String(text) => Value::from(&**text),
+            DeValue::Boolean(truth) => Value::from(*truth),
+            DeValue::Integer(number) => {
+                integer_value(number, path).unwrap_or_else(|fault| self.unread(fault))
+            }
+            DeValue::Float(number) => {
+                float_value(number, path).unwrap_or_else(|fault| self.unread(fault))
+            }
+            DeValue::Array(items) => {
+                let items = items.iter().enumerate();
+                items.map(|(i, item)| self.inner(item, &i.to_string(), path, depth)).collect()
+            }
+            DeValue::Table(table) => self.table(table, path, depth),
+            DeValue::Datetime(_) => self.unread(Fault::new(
+                path,
+                "found a date or time; allowed: numbers, strings, true, false, lists, tables",
+            )),
+        }
+    }
+
+    fn table(&mut self, table: &DeTable, path: &str, depth: usize) -> Value {
+        let mut values = Map::new();
+        for (key, value) in table {
+            self.lines.note(&words::join(path, key.get_ref()), key.span().start);
+            let value = self.inner(value, key.get_ref(), path, depth);
+            values.insert(key.get_ref().to_string(), value);
+        }
+        Value::Object(values)
+    }
+
+    fn inner(&mut self, value: &Spanned<DeValue>, key: &str, path: &str, depth: usize) -> Value {
+        let path = words::join(path, key);
+        self.lines.note(&path, value.span().start);
+        self.any(value.get_ref(), &path, depth + 1)
+    }
+
+    fn unread(&mut self, fault: Fault) -> Value {
+        self.faults.add(fault);
+        Value::Null
+    }
+}
+
+fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
+    let (digits, radix) = (integer.as_str(), integer.radix());
+    if let Ok(number) = i64::from_str_radix(digits, radix) {
+        return Ok(Value::from(number));
+    }
+    // Beyond what TOML requires, but seeds use all 64 bits.
+    u64::from_str_radix(digits, radix).map(Value::from).map_err(|_| {
+        let allowed = match digits.starts_with('-') {
+            true => format!("at least {}", i64::MIN),
+            false => format!("at most {}", u64::MAX),
+        };
+        let message = format!("found {integer}; allowed: {allowed}");
+        Fault::new(path, message)
+    })
+}
+
+/// A float with a whole value becomes an integer, so that `10e6` is a valid number of bytes.
+fn float_value(float: &DeFloat, path: &str) -> Result<Value, Fault> {
+    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
+    let number: f64 = float.as_str().parse().unwrap_or(f64::NAN);
+    if !number.is_finite() {
+        let message = format!("found {}; allowed: a finite number", float.as_str());
+        return Err(Fault::new(path, message));
+    }
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        return Ok(Value::from(number as i64));
+    }
+    Ok(Value::from(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(text: &str) -> Result<Document, Problems> {
+        Document::parse(text, "a.toml")
+    }
+
+    #[test]
+    fn key_paths() {
+        let path = |text| key_path(text).map(|path| path.join("|"));
+        assert_eq!(path("dialect").as_deref(), Some("dialect"));
+        assert_eq!(path(" a . 'b.c'.\"d=\\u0065\".0 ").as_deref(), Some("a|b.c|d=e|0"));
+        for bad in ["", " ", "a.", ".a", "a b", "[a]", "a.\"b", "é", "# a"] {
+            assert_eq!(key_path(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn set_values() {
+        let parsed = |text| value(text, "").unwrap();
+        assert_eq!(parsed("5"), 5);
+        assert_eq!(parsed("5.0"), 5);
+        assert_eq!(parsed("-1e3"), -1000);
+        assert_eq!(parsed("1.5"), 1.5);
+        assert_eq!(parsed("1e300"), 1e300);
+        assert_eq!(parsed("true"), true);
+        assert_eq!(parsed("\"5\""), "5");
+        assert_eq!(parsed("ns2"), "ns2");
+        assert_eq!(parsed(""), "");
+        assert_eq!(parsed("[1, 0x10]"), serde_json::json!([1, 16]));
+        let table = serde_json::json!({"kind": "codel", "target_ms": 1.5});
+        assert_eq!(parsed("{ kind = 'codel', target_ms = 1.5 }"), table);
+    }
+
+    #[test]
+    fn the_largest_seed_is_read() {
+        assert_eq!(document("seed = 18446744073709551615").unwrap().value["seed"], u64::MAX);
+        let fault = document("a.seed = 18446744073709551616").unwrap_err();
+        assert_eq!(fault.first().path, "a.seed");
+    }
+
+    #[test]
+    fn deep_nesting_is_a_fault_and_no_overflow() {
+        let key = vec!["a"; 79].join(".");
+        let text = format!("{key} = {}1{}", format!("{{ {key} = ").repeat(70), " }".repeat(70));
+        let fault = document(&text).unwrap_err();
+        assert_eq!(
+            fault.first().message,
+            "found a value nested 33 levels deep; allowed: at most 32"
+        );
+        assert!(document(&"[".repeat(100_000)).is_err());
+        assert!(document(&format!("a = {}", "[".repeat(100_000))).is_err());
+        assert!(document(&"a.".repeat(100_000)).is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! From scenario files to variants, and what their settings are called.
+
+use pyo3::prelude::*;
+use sojourn::input::setting;
+use sojourn::scenario::changes::{CHANGES, Change, SINCE};
+use sojourn::scenario::file::to_toml;
+use sojourn::scenario::provision::Provision;
+use sojourn::scenario::{self, Source};
+
+use crate::ScenarioError;
+use crate::modem_config::ConfigFile;
+use crate::panics::caught;
+use crate::problem::about;
+use crate::variant::Variant;
+
+/// The runs that the TOML `text` describes. Each of `sets` (`key.path=value`) overrides it, and
+/// `source` is its name in messages. `modem` is a modem's configuration file and its name; its
+/// service overrides that of the text. A variant whose run may need more than `most_bytes` of memory is
+/// refused.
+#[pyfunction]
+#[pyo3(signature = (text, source, sets, modem=None, most_bytes=None))]
+pub fn load(
+    py: Python<'_>,
+    text: &str,
+    source: &str,
+    sets: Vec<String>,
+    modem: Option<(PyRef<'_, ConfigFile>, String)>,
+    most_bytes: Option<u64>,
+) -> PyResult<Vec<Variant>> {
+    let load = || {
+        let modem = modem.as_ref().map(|(file, source)| (file.view(), source));
+        let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
+        Source::new(text, source)
+            .sets(&sets)
+            .overlay(provision.as_ref().map(|provision| provision as _))
+            .most_bytes(most_bytes.unwrap_or(u64::MAX))
+            .load()
+    };
+    let variants =
+        caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
+    Ok(variants.into_iter().map(Variant::from).collect())
+}
+
+/// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.
+#[pyfunction]
+pub fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
+    let read =
+        caught(|| Source::new(text, source).load_stored().map(|scenario| to_toml(&scenario)))?;
+    read.map_err(|problems| about(py, &problems, ScenarioError::new_err))
+}
+
+/// All defaults that differ from the last release, and that release. Of each: key, condition, former and
+/// present default, what restores the former one, and why.
+#[pyfunction]
+pub fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
+    let row = |change: &Change| {
+        [change.key, change.condition, change.before, change.now, change.restore, change.why]
+    };
+    (SINCE, CHANGES.iter().map(row).collect())
+}
+
+/// The idle lines of these variants: the same traffic without bulk traffic.
+#[pyfunction]
+pub fn idle_lines(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
+    let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
+    caught(|| scenario::idle_lines(&variants).into_iter().map(Variant::from).collect())
+}
+
+/// The variants without those that are equal to an earlier one, which says so in its notes.
+#[pyfunction]
+pub fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
+    let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
+    caught(|| scenario::labels::distinct(variants).into_iter().map(Variant::from).collect())
+}
+
+/// `KEY.PATH=VALUE` as names of variants have it.
+#[pyfunction]
+pub fn set_label(py: Python<'_>, set: &str) -> PyResult<String> {
+    scenario::overlay::label(set)
+        .map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))
+}
+
+/// The key of a `KEY.PATH=VALUE` in words, its unit (empty for none), and the value with it.
+#[pyfunction]
+pub fn in_words(py: Python<'_>, set: &str) -> PyResult<(String, &'static str, String)> {
+    scenario::overlay::in_words(set)
+        .map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))
+}
+
+/// The unit that the name of a key ends with; empty for none.
+#[pyfunction]
+pub fn unit_of(key: &str) -> &'static str {
+    setting::named(key).1
+}

@@ -1,0 +1,89 @@
+//! The results of a run, as plain data for whoever shows or stores them.
+
+use super::rows::{
+    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
+    ServiceFlowRow, TrafficClassRow,
+};
+use sojourn_engine::record::Series;
+use sojourn_engine::record::delay_parts::Delay;
+use sojourn_engine::record::modem_trace::ModemEvent;
+use sojourn_engine::record::trace::PacketRecord;
+
+/// The distribution of the one-way latency of a flow.
+#[derive(Clone, Debug)]
+pub struct LatencyCells {
+    /// Entry of the traffic list.
+    pub traffic: String,
+    /// `up` or `down`.
+    pub direction: &'static str,
+    /// Upper edge of the cell in ms and number of packets in it, ascending.
+    pub cells: Vec<(f64, u64)>,
+}
+
+/// A series with its subject.
+#[derive(Clone, Debug)]
+pub struct SeriesRow {
+    /// The queue, or the traffic entry with its direction and the number of a connection.
+    pub subject: String,
+    /// The values.
+    pub series: Series,
+    /// Intervals before the first value: a connection has none before it opens.
+    pub offset: usize,
+    /// Seconds between its values.
+    pub interval_s: f64,
+}
+
+/// Everything a run tells.
+#[derive(Debug, Default)]
+pub struct Results {
+    /// Version of this library.
+    pub version: &'static str,
+    /// Simulated seconds.
+    pub duration_s: f64,
+    /// Wake-ups handled.
+    pub events: u64,
+    /// Packets delivered end to end that carried payload.
+    pub forwarded_packets: u64,
+    /// Hash over the time and stage of every event: equal for equal runs, bit for bit.
+    pub fingerprint: u64,
+    /// What to know before trusting the results.
+    pub warnings: Vec<String>,
+    /// Names of the traffic entries, by the index that packet records carry.
+    pub traffic: Vec<String>,
+    /// Names of the servers, by the number that packet records carry.
+    pub servers: Vec<String>,
+    /// Ports of the servers of a traffic entry, by its index.
+    pub ports: Vec<u16>,
+    /// Do the segments of a traffic entry carry timestamps (RFC 7323)? By its index.
+    pub timestamps: Vec<bool>,
+    /// Are the connections of a traffic entry QUIC's? By its index.
+    pub quic: Vec<bool>,
+    /// One row per traffic entry and direction that carried packets.
+    pub flows: Vec<FlowRow>,
+    /// One row per quality and direction.
+    pub traffic_classes: Vec<TrafficClassRow>,
+    /// One row per direction of a connection, of the first connections of each entry.
+    pub connections: Vec<ConnectionRow>,
+    /// One row per group of homes, service flow and direction.
+    pub service_flows: Vec<ServiceFlowRow>,
+    /// One row for the upstream channel that modems share.
+    pub channels: Vec<ChannelRow>,
+    /// One row per queue of the first home of each group.
+    pub queues: Vec<QueueRow>,
+    /// One row per bin of the latency histograms of aggregates.
+    pub latency_histogram: Vec<LatencyHistogramRow>,
+    /// One row per page loaded.
+    pub pages: Vec<PageRow>,
+    /// Latency distributions of the flows.
+    pub latencies: Vec<LatencyCells>,
+    /// All series.
+    pub series: Vec<SeriesRow>,
+    /// The packet trace, empty unless asked for.
+    pub packets: Vec<PacketRecord>,
+    /// What happened at the modem of the first home, empty unless asked for.
+    pub modem_events: Vec<ModemEvent>,
+    /// The parts of the delay of each packet that came through there, in the order of delivery.
+    pub delays: Vec<Delay>,
+    /// The same by traffic entry.
+    pub delay_parts: Vec<DelayPartRow>,
+}

@@ -1,0 +1,327 @@
+//! The tables of results: those of [`super::rows`], and those whose rows are kept in other forms.
+
+use serde::Serialize;
+
+use super::column::{Definition, Table, columns};
+use super::results::{LatencyCells, Results, SeriesRow};
+use super::rows::{
+    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
+    ServiceFlowRow, TrafficClassRow,
+};
+use sojourn_engine::packet::{DATAGRAM, Flags, SackBlock, Segment};
+use sojourn_engine::record::modem_trace::{ModemEvent, ModemEventKind};
+use sojourn_engine::record::trace::PacketRecord;
+use sojourn_engine::units::Time;
+
+/// Whoever wants the tables of a run, whatever their rows are.
+pub trait Visitor {
+    /// The rows of a table.
+    fn table<Row: Table>(&mut self, rows: &[Row]);
+}
+
+/// What a table has.
+#[derive(Debug, Serialize)]
+pub struct TableDefinition {
+    /// Its name.
+    pub name: &'static str,
+    /// What a row is.
+    pub about: &'static str,
+    /// Its columns in their order.
+    pub columns: Vec<Definition>,
+}
+
+impl Results {
+    /// Shows all tables, in the order of [`definitions`].
+    pub fn tables(&self, visitor: &mut impl Visitor) {
+        visitor.table(&self.flows);
+        visitor.table(&self.traffic_classes);
+        visitor.table(&self.connections);
+        visitor.table(&self.service_flows);
+        visitor.table(&self.channels);
+        visitor.table(&self.queues);
+        visitor.table(&self.latency_histogram);
+        visitor.table(&self.pages);
+        visitor.table(&self.latencies.iter().flat_map(latency_cells).collect::<Vec<_>>());
+        visitor.table(&self.series.iter().flat_map(series_points).collect::<Vec<_>>());
+        visitor
+            .table(&self.packets.iter().map(|of| PacketOf { of, run: self }).collect::<Vec<_>>());
+        visitor.table(
+            &self.modem_events.iter().map(|of| EventOf { of, run: self }).collect::<Vec<_>>(),
+        );
+        visitor.table(&self.delay_parts);
+    }
+}
+
+/// What all tables have.
+pub fn definitions() -> Vec<TableDefinition> {
+    vec![
+        definition::<FlowRow>(),
+        definition::<TrafficClassRow>(),
+        definition::<ConnectionRow>(),
+        definition::<ServiceFlowRow>(),
+        definition::<ChannelRow>(),
+        definition::<QueueRow>(),
+        definition::<LatencyHistogramRow>(),
+        definition::<PageRow>(),
+        definition::<LatencyCell>(),
+        definition::<SeriesPoint>(),
+        definition::<PacketOf>(),
+        definition::<EventOf>(),
+        definition::<DelayPartRow>(),
+    ]
+}
+
+fn definition<Row: Table>() -> TableDefinition {
+    let columns = Row::columns();
+    TableDefinition {
+        name: Row::NAME,
+        about: Row::ABOUT,
+        columns: columns.iter().map(|column| column.definition).collect(),
+    }
+}
+
+/// A cell of the distribution of a flow's latency.
+struct LatencyCell<'a> {
+    of: &'a LatencyCells,
+    edge_ms: f64,
+    packets: u64,
+}
+
+fn latency_cells(of: &LatencyCells) -> impl Iterator<Item = LatencyCell<'_>> {
+    of.cells.iter().map(move |&(edge_ms, packets)| LatencyCell { of, edge_ms, packets })
+}
+
+columns! {
+    /// The distribution of the one-way latency of each flow: packets by cell, of those sent from metrics.from_s
+    /// on.
+    "latencies" of LatencyCell<'_>, Repeated {
+        /// Entry of the scenario's traffic list.
+        traffic: &str => |cell| cell.of.traffic.as_str();
+        /// up: from the home to a server; down: to the home.
+        direction: &str => |cell| cell.of.direction;
+        /// One-way latency: the upper edge of a cell of the distribution.
+        latency_ms: f64, in "ms" => |cell| cell.edge_ms;
+        /// Packets in that cell.
+        packets: u64, in "packets" => |cell| cell.packets;
+    }
+}
+
+/// A value of a series.
+struct SeriesPoint<'a> {
+    of: &'a SeriesRow,
+    index: usize,
+}
+
+impl SeriesPoint<'_> {
+    fn time_s(&self) -> f64 {
+        (self.of.offset + self.index + 1) as f64 * self.of.interval_s
+    }
+
+    fn value(&self) -> Option<f32> {
+        Some(self.of.series.values[self.index]).filter(|value| !value.is_nan())
+    }
+}
+
+fn series_points(of: &SeriesRow) -> impl Iterator<Item = SeriesPoint<'_>> {
+    (0..of.series.values.len()).map(move |index| SeriesPoint { of, index })
+}
+
+columns! {
+    /// Values over time, one for each sampling interval.
+    "series" of SeriesPoint<'_>, Repeated {
+        /// What a series is of: a queue, a traffic entry and direction.
+        subject: &str => |point| point.of.subject.as_str();
+        /// What is sampled, in the unit of the column unit.
+        metric: &str => |point| point.of.series.metric;
+        /// Unit of the value.
+        unit: &str => |point| point.of.series.unit;
+        /// End of the interval.
+        time_s: f64, in "s" => SeriesPoint::time_s;
+        /// Mean over the interval, or state at its end; null where there was nothing to measure.
+        value: Option<f32> => SeriesPoint::value;
+    }
+}
+
+/// A packet of the trace.
+struct PacketOf<'a> {
+    of: &'a PacketRecord,
+    run: &'a Results,
+}
+
+impl<'a> PacketOf<'a> {
+    fn traffic(&self) -> &'a str {
+        &self.run.traffic[usize::from(self.of.traffic)]
+    }
+
+    fn server(&self) -> &'a str {
+        &self.run.servers[usize::from(self.of.server)]
+    }
+
+    fn server_port(&self) -> u16 {
+        self.run.ports[usize::from(self.of.traffic)]
+    }
+
+    fn is_datagram(&self) -> bool {
+        self.of.flow == DATAGRAM
+    }
+
+    fn flow(&self) -> Option<u32> {
+        (!self.is_datagram()).then_some(self.of.flow)
+    }
+
+    fn is_quic(&self) -> bool {
+        !self.is_datagram() && self.run.quic[usize::from(self.of.traffic)]
+    }
+
+    fn packet_number(&self) -> Option<u64> {
+        self.is_quic().then(|| self.of.segment.packet_number())
+    }
+
+    fn ack(&self) -> Option<u64> {
+        self.of.segment.has(Flags::ACK).then_some(self.of.segment.ack)
+    }
+
+    /// A datagram has no length of its own: UDP's and IPv4's headers are in its size.
+    fn payload_bytes(&self) -> u16 {
+        if self.is_datagram() { self.of.size.saturating_sub(28) } else { self.of.segment.len }
+    }
+
+    fn flags(&self) -> Option<String> {
+        let all = [
+            (Flags::SYN, "syn"),
+            (Flags::ACK, "ack"),
+            (Flags::FIN, "fin"),
+            (Flags::ECE, "ece"),
+            (Flags::CWR, "cwr"),
+            (Flags::AE, "ae"),
+        ];
+        let set = all.iter().filter(|(flag, _)| self.of.segment.has(*flag)).map(|(_, name)| *name);
+        let has_flags = !self.is_datagram() && !self.is_quic();
+        has_flags.then(|| set.collect::<Vec<_>>().join(" "))
+    }
+
+    fn echo_s(&self) -> Option<f64> {
+        let has_timestamps =
+            !self.is_datagram() && self.run.timestamps[usize::from(self.of.traffic)];
+        has_timestamps.then(|| self.of.segment.echo.secs_f64())
+    }
+
+    /// As sequence numbers: `2921-4381 7301-8761`.
+    fn sack(&self) -> Option<String> {
+        if self.is_quic() {
+            return None;
+        }
+        let Segment { ack, sack, .. } = &self.of.segment;
+        let text = |block: &SackBlock| {
+            format!("{}-{}", ack + u64::from(block.start), ack + u64::from(block.end))
+        };
+        let blocks: Vec<_> = sack.iter().filter(|block| block.end > 0).map(text).collect();
+        (!blocks.is_empty()).then(|| blocks.join(" "))
+    }
+}
+
+/// A time, unless it was never.
+fn seconds(time: Time) -> Option<f64> {
+    (time != Time::NEVER).then(|| time.secs_f64())
+}
+
+columns! {
+    /// Headers, times and outcome of every packet that ended, in that order. Empty unless the scenario
+    /// sets metrics.packet_trace.
+    "packets" of PacketOf<'_>, Repeated {
+        /// Number of the packet among those sent in the run, from 0.
+        packet: u64 => |packet| packet.of.number;
+        /// Entry of the scenario's traffic list.
+        traffic: &str => PacketOf::traffic;
+        /// up: from the home to a server; down: to the home.
+        direction: &str => |packet| packet.of.direction.name();
+        /// The home that it comes from or goes to: its number in the network, from 1.
+        home: u16 => |packet| packet.of.home + 1;
+        /// The server that it comes from or goes to.
+        server: &str => PacketOf::server;
+        /// Port of the server.
+        server_port: u16 => PacketOf::server_port;
+        /// Slot of its connection; null for datagrams.
+        flow: Option<u32> => PacketOf::flow;
+        /// Number of its connection among those of its entry, from 1; null for datagrams.
+        connection: Option<u32> => |packet| packet.of.connection;
+        /// Sequence number, or the count of datagrams; with QUIC the offset in the stream.
+        seq: u64, from "RFC 9293, section 3.1" => |packet| packet.of.segment.seq;
+        /// Packet number of QUIC, which nothing on the path can read; null for others.
+        packet_number: Option<u64>, from "RFC 9000, section 12.3" => PacketOf::packet_number;
+        /// The next sequence number that its sender expects; null for QUIC.
+        ack: Option<u64>, from "RFC 9293, section 3.1" => PacketOf::ack;
+        /// Flags that are set: syn, ack, fin, ece, cwr, ae; null for datagrams and QUIC.
+        flags: Option<String> => PacketOf::flags;
+        /// Payload that it carries.
+        payload_bytes: u16, in "B" => PacketOf::payload_bytes;
+        /// Bytes on the wire.
+        size_bytes: u16, in "B" => |packet| packet.of.size;
+        /// Timestamp that it echoes, as simulated time.
+        echo_s: Option<f64>, in "s", from "RFC 7323, section 3" => PacketOf::echo_s;
+        /// Runs of bytes held beyond ack; null for QUIC.
+        sack: Option<String>, from "RFC 2018" => PacketOf::sack;
+        /// The ECN field as it was sent.
+        ecn: &str, from "RFC 3168, section 5" => |packet| packet.of.ecn.name();
+        /// When its sender sent it.
+        sent_s: f64, in "s" => |packet| packet.of.sent.secs_f64();
+        /// Downstream: when it came to the CMTS; null if it was lost before.
+        reached_cmts_s: Option<f64>, in "s" => |packet| seconds(packet.of.reached_cmts);
+        /// When its last byte left its service flow, at the modem upstream, at the CMTS downstream;
+        /// null if it was dropped before.
+        forwarded_s: Option<f64>, in "s" => |packet| seconds(packet.of.forwarded);
+        /// When it was delivered or dropped.
+        ended_s: f64, in "s" => |packet| packet.of.ended.secs_f64();
+        /// A queue has marked it.
+        marked: bool => |packet| packet.of.marked;
+        /// delivered, or why it was dropped.
+        outcome: &str => |packet| packet.of.outcome.name();
+    }
+}
+
+/// An event at the modem.
+struct EventOf<'a> {
+    of: &'a ModemEvent,
+    run: &'a Results,
+}
+
+impl<'a> EventOf<'a> {
+    fn traffic(&self) -> Option<&'a str> {
+        self.of.traffic.map(|entry| self.run.traffic[usize::from(entry)].as_str())
+    }
+
+    fn reason(&self) -> Option<&'a str> {
+        match self.of.kind {
+            ModemEventKind::Drop(reason) => Some(reason.name()),
+            _ => None,
+        }
+    }
+}
+
+columns! {
+    /// What happens at the primary upstream service flow of the first home's modem, event by event in
+    /// the order of time. Empty unless the scenario sets metrics.modem_trace.
+    "modem_events" of EventOf<'_>, Repeated {
+        /// When it happens.
+        time_s: f64, in "s" => |event| event.of.at.secs_f64();
+        /// What happens. Of a packet: arrive, drop, mark, hold and release (two-queue modem), dequeue,
+        /// piece, piece_end, sent. Of the MAC: request, withhold, map, defer, grant, unused.
+        event: &str => |event| event.of.kind.name();
+        /// Number of the packet among those sent in the run; null where it is not of one.
+        packet: Option<u64> => |event| event.of.packet;
+        /// Entry of the scenario's traffic list that the packet is of.
+        traffic: Option<&str> => EventOf::traffic;
+        /// Number of its connection among those of its entry, from 1; null for datagrams.
+        connection: Option<u32> => |event| event.of.connection;
+        /// Bytes of the packet, or those that were requested, withheld, granted, sent or not used.
+        bytes: u64, in "B" => |event| event.of.bytes;
+        /// Why the packet was dropped.
+        reason: Option<&str> => EventOf::reason;
+        /// What the bucket of the sustained rate holds then.
+        tokens_bytes: f64, in "B" => |event| event.of.tokens;
+        /// Packets that wait in the modem after the event, without one that is being sent.
+        backlog_packets: u64, in "packets" => |event| event.of.backlog.packets;
+        /// Their bytes.
+        backlog_bytes: u64, in "B" => |event| event.of.backlog.bytes;
+    }
+}

@@ -1,0 +1,10 @@
+//! Scores of what users notice: calls, games, pages and video, and whether senders keep to a code point.
+//!
+//! Functions and small states that know neither accounts nor tables.
+
+pub mod frames;
+pub mod g107;
+pub mod nqb;
+pub mod playout;
+pub mod qoe;
+pub mod voice_model;

@@ -1,0 +1,482 @@
+//! Groups of runs side by side: which is an idle line, which are best, and what they are compared with.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use super::facts::{Entry, Facts, Payload};
+use super::grades::{Assessment, Grade, assess};
+use super::measures::{Better, MEASURES, Measure};
+use super::over_seeds::{Value, over_seeds};
+use super::thresholds::{
+    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNSTREAM_QUEUE, GAME, PAGE, UNDER_LOAD, UPLOAD,
+    UPSTREAM_QUEUE, VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
+};
+use sojourn_engine::packet::Direction;
+use sojourn_scenario::apps::bulk::Bulk;
+use sojourn_scenario::watch::Unwatched;
+
+/// A smaller change than this share of a value is none to speak of.
+pub(super) const SAME: f64 = 0.02;
+/// If no change is greater than this and no grade differs, settings hardly differ; one for the worse is a price.
+pub(super) const HARDLY: f64 = 0.10;
+
+/// Grades of the line, of which users notice nothing at once.
+const OF_THE_LINE: [&str; 5] = [VIDEO_RATE, UPSTREAM_QUEUE, DOWNSTREAM_QUEUE, UPLOAD, DOWNLOAD];
+
+/// Grades that are shares of what the line has: they compare nothing between lines.
+const OF_ITS_LINE: [&str; 3] = [VIDEO_RATE, UPLOAD, DOWNLOAD];
+
+/// The application that a measure is of; `None` if it has no grades.
+pub(super) fn application_of(measure: &Measure) -> Option<&'static str> {
+    let starts = [
+        ("game_", GAME),
+        ("voice_", CALL),
+        ("page_", PAGE),
+        ("video_stalled", VIDEO),
+        ("video_rate", VIDEO_RATE),
+        ("video_call", VIDEO_CALL),
+        ("upstream_queue", UPSTREAM_QUEUE),
+        ("downstream_queue", DOWNSTREAM_QUEUE),
+    ];
+    starts.into_iter().find(|(start, _)| measure.key.starts_with(start)).map(|(_, name)| name)
+}
+
+/// Runs that differ in their seed alone.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// Its name, which no other group has; empty for a single run.
+    pub name: &'a str,
+    /// The variant that it is of.
+    pub variant: &'a str,
+    /// The values of the swept keys, as they stand in names.
+    pub point: &'a [String],
+    /// The facts of its runs: one at least.
+    pub runs: Vec<&'a Facts>,
+}
+
+/// The bulk traffic of a group of one sort in one direction.
+pub(super) struct BulkKind {
+    /// What it is, and where its payload goes.
+    pub payload: Payload,
+    /// The sum of its rates.
+    pub mbps: f64,
+    /// The number of its transfers: entries, each as often as homes have it.
+    pub transfers: u32,
+    is_several: bool,
+    /// Does the same sort go the other way too?
+    goes_both_ways: bool,
+}
+
+impl BulkKind {
+    /// It in a word, with its direction where this tells it apart.
+    pub fn word(&self) -> String {
+        self.in_words(false)
+    }
+
+    /// The noun of a sentence, and whether it is a plural.
+    pub fn noun(&self) -> (String, bool) {
+        let is_plural = self.is_several && self.payload.sort != Bulk::Data;
+        (self.in_words(is_plural), is_plural)
+    }
+
+    fn in_words(&self, is_plural: bool) -> String {
+        let Payload { sort, direction } = self.payload;
+        let (word, ending) = (sort.word(direction), if is_plural { "s" } else { "" });
+        let way = match (self.goes_both_ways && sort != Bulk::Transfer, direction) {
+            (false, _) => "",
+            (true, Direction::Up) => " up",
+            (true, Direction::Down) => " down",
+        };
+        format!("{word}{ending}{way}")
+    }
+}
+
+/// How far a measure of a group is from that of another one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Difference {
+    /// The mean of the other group.
+    pub from: f64,
+    /// The mean of this group.
+    pub to: f64,
+    /// Half of the 95 % interval of the paired differences, if both have the same seeds, two or more.
+    pub half_width: Option<f64>,
+}
+
+impl Difference {
+    /// Is it more than the seeds alone may make?
+    fn is_sure(&self) -> bool {
+        self.half_width.is_none_or(|half| (self.to - self.from).abs() > half)
+    }
+
+    /// Is it by more than this share of the greater value?
+    pub fn is_beyond(&self, share: f64) -> bool {
+        (self.to - self.from).abs() > share * self.from.abs().max(self.to.abs())
+    }
+
+    /// Is it worse, by more than this share?
+    pub fn is_worse_by(&self, share: f64, measure: &Measure) -> bool {
+        let more = match measure.better {
+            Better::Lower => self.to - self.from,
+            Better::Higher => self.from - self.to,
+        };
+        more > share * self.from.abs()
+    }
+}
+
+impl Group<'_> {
+    /// Is it without bulk traffic: is none meant, or was nothing of it delivered?
+    fn is_idle_line_of(&self, other: &Self) -> bool {
+        let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.bulk().next().is_none());
+        let is_meant = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
+        is_idle(self)
+            && (!is_idle(other) || (is_meant(self) && !is_meant(other)))
+            && self.point == other.point
+            && self.runs[0].line == other.runs[0].line
+    }
+
+    /// The demand of its traffic.
+    pub(super) fn load(&self) -> &str {
+        &self.runs[0].load
+    }
+
+    /// The directions that are loaded unwatched.
+    pub(super) fn unwatched(&self) -> &[Unwatched] {
+        &self.runs[0].unwatched
+    }
+
+    /// Does a queue of a direction stand in a run?
+    pub(super) fn stands(&self, direction: Direction) -> bool {
+        self.runs.iter().any(|facts| facts.stands(direction))
+    }
+
+    /// Is a direction loaded while nothing watches it?
+    pub(super) fn is_unwatched(&self, direction: Direction) -> bool {
+        self.unwatched().iter().any(|one| one.direction == direction)
+    }
+
+    /// The number of bulk transfers of a sort in a direction: entries, each as often as homes have it.
+    pub(super) fn transfers(&self, sort: Bulk, direction: Direction) -> u32 {
+        let those = self.bulk().into_iter().filter(|(_, of)| *of == Payload { sort, direction });
+        those.map(|(entry, _)| u32::from(entry.homes)).sum()
+    }
+
+    /// Its bulk traffic by sort and direction.
+    pub(super) fn bulk_kinds(&self) -> Vec<BulkKind> {
+        let mut kinds: Vec<BulkKind> = Vec::new();
+        for (entry, payload) in self.bulk() {
+            let mbps = self.bulk_mbps(&entry.name).unwrap_or_default();
+            match kinds.iter_mut().find(|kind| kind.payload == payload) {
+                Some(kind) => {
+                    kind.mbps += mbps;
+                    kind.transfers += u32::from(entry.homes);
+                    kind.is_several = true;
+                }
+                None => kinds.push(BulkKind {
+                    payload,
+                    mbps,
+                    transfers: u32::from(entry.homes),
+                    is_several: entry.is_several,
+                    goes_both_ways: false,
+                }),
+            }
+        }
+        let payloads: Vec<Payload> = kinds.iter().map(|kind| kind.payload).collect();
+        for kind in &mut kinds {
+            let is_back = |of: &Payload| {
+                of.sort == kind.payload.sort && of.direction != kind.payload.direction
+            };
+            kind.goes_both_ways = payloads.iter().any(is_back);
+        }
+        kinds.sort_by_key(|kind| kind.payload.direction != Direction::Up);
+        kinds
+    }
+
+    /// The rate of a bulk entry, in the mean over its runs, in Mbps.
+    pub(super) fn bulk_mbps(&self, entry: &str) -> Option<f64> {
+        let rates = self.runs.iter().map(|facts| facts.bulk_mbps.get(entry).copied());
+        over_seeds(&rates.collect::<Vec<_>>()).mean
+    }
+
+    pub(super) fn bulk(&self) -> Vec<(&Entry, Payload)> {
+        self.runs[0].bulk().collect()
+    }
+
+    /// How far a measure is from that of another group, if by more than 2 %, by more than the last digit
+    /// that tables show, and by more than the seeds alone may make.
+    pub(super) fn difference(&self, measure: &Measure, other: &Self) -> Option<Difference> {
+        let (to, from) = (self.mean(measure.key)?, other.mean(measure.key)?);
+        let of = |facts: &Facts| facts.measures.get(measure.key).copied().flatten();
+        let difference = Difference { from, to, half_width: self.paired(other, of) };
+        (differs(measure, from, to) && difference.is_sure()).then_some(difference)
+    }
+
+    /// Half of the 95 % interval of the paired differences of a value.
+    fn paired(&self, other: &Self, of: impl Fn(&Facts) -> Option<f64>) -> Option<f64> {
+        let seeds = |group: &Self| group.runs.iter().map(|facts| facts.seed).collect::<Vec<_>>();
+        if seeds(self) != seeds(other) {
+            return None;
+        }
+        let pairs = self.runs.iter().zip(&other.runs);
+        let differences: Vec<_> = pairs.map(|(one, two)| Some(of(one)? - of(two)?)).collect();
+        over_seeds(&differences).half_width
+    }
+
+    /// A measure over its runs; `None` if they have no such rows.
+    pub(super) fn value(&self, measure: &Measure) -> Option<Value> {
+        let found = self.runs.iter().map(|facts| facts.measures.get(measure.key).copied());
+        let found: Vec<_> = found.collect();
+        let is_there = found.iter().any(Option::is_some);
+        let values: Vec<_> = found.into_iter().map(Option::flatten).collect();
+        is_there.then(|| over_seeds(&values))
+    }
+
+    /// The mean of a measure over its runs.
+    pub(super) fn mean(&self, key: &str) -> Option<f64> {
+        self.value(Measure::named(key))?.mean
+    }
+}
+
+/// A group with its grades, and the idle line that it is compared with.
+pub(super) struct Judged<'a> {
+    pub group: &'a Group<'a>,
+    pub assessments: Vec<Assessment>,
+    pub is_idle_line: bool,
+    /// The number of its idle line among the groups.
+    pub idle_line: Option<usize>,
+}
+
+/// Judges all groups. An idle line is one without bulk traffic, if another group at the same point that differs
+/// in bulk traffic and queues alone has some.
+pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
+    let judge = |group: &'a Group<'a>| {
+        let idle_line = groups.iter().position(|other| other.is_idle_line_of(group));
+        let idle_runs = idle_line.map(|number| groups[number].runs.as_slice());
+        Judged {
+            group,
+            assessments: assess(&group.runs, idle_runs),
+            is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
+            idle_line,
+        }
+    };
+    groups.iter().map(judge).collect()
+}
+
+impl Judged<'_> {
+    /// The grade of an application; `None` where it has none.
+    pub fn grade(&self, application: &str) -> Option<Grade> {
+        self.assessments.iter().find(|found| found.application == application)?.grade()
+    }
+
+    /// A value that an application is graded by.
+    pub fn value(&self, application: &str, metric: &str) -> Option<f64> {
+        let found = self.assessments.iter().find(|found| found.application == application)?;
+        found.values.get(metric).copied().flatten()
+    }
+
+    /// Is it good on everything that is measured?
+    pub fn is_good_as_measured(&self) -> bool {
+        self.assessments.iter().all(|found| found.grade() == Some(Grade::Good))
+    }
+
+    /// Is it good on every test, and is each loaded direction measured?
+    pub fn is_good(&self) -> bool {
+        self.is_good_as_measured() && self.group.unwatched().is_empty()
+    }
+
+    /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
+    pub fn lacks_idle_line(&self) -> bool {
+        let facts = self.group.runs[0];
+        let would_tell = !facts.round_trips_ms.is_empty() || !facts.video_mbps.is_empty();
+        self.idle_line.is_none() && would_tell && facts.bulk().next().is_some()
+    }
+
+    /// Its name in sentences.
+    pub fn name(&self) -> &str {
+        if self.group.name.is_empty() { "this run" } else { self.group.name }
+    }
+
+    /// Does an application have another grade than in `other`, for a reason? What it rests on must differ by much
+    /// and by more than the seeds alone may make: a value on the edge between two grades decides nothing.
+    pub fn is_told_apart(&self, other: &Self, application: &Application) -> bool {
+        let name = application.name;
+        if OF_ITS_LINE.contains(&name) && self.group.runs[0].line != other.group.runs[0].line {
+            return false;
+        }
+        let differs = |metric: &str| {
+            let values = [self, other].map(|one| one.value(name, metric));
+            let [Some(to), Some(from)] = values else { return values != [None, None] };
+            let half_width = self.group.paired(other.group, |facts| facts.tested(name, metric));
+            let found = Difference { from, to, half_width };
+            found.is_beyond(HARDLY) && found.is_sure()
+        };
+        let faults = [self, other].map(|one| one.fault(name));
+        // What could not be measured is neither better nor worse.
+        !faults.contains(&Some(None))
+            && faults[0] != faults[1]
+            && application.metrics().into_iter().any(|(metric, _)| differs(metric))
+    }
+
+    /// What an application is if it is not good; `Some(None)` if its grade is missing. Behind a fair queue that
+    /// stands for nobody but those who fill it, the others tell what they notice of it.
+    fn fault(&self, application: &str) -> Option<Option<Grade>> {
+        let found = self.assessments.iter().find(|found| found.application == application)?;
+        let is_own = |way: &Direction| {
+            queue_of(*way).0 == application
+                && self.group.runs[0].isolated.contains(way)
+                && !self.group.is_unwatched(*way)
+        };
+        if Direction::BOTH.iter().any(is_own) {
+            return None;
+        }
+        Some(found.grade()).filter(|grade| *grade != Some(Grade::Good))
+    }
+
+    /// Less for better grades: fewer poor ones, then fewer fair ones. What load adds is left out: games and calls
+    /// have it in their own grades, and a line that is slow without load adds little.
+    fn by_grades_of(&self, other: &Self, of_line: bool) -> Ordering {
+        let is_meant = |one: &&Application| {
+            one.name != UNDER_LOAD
+                && OF_THE_LINE.contains(&one.name) == of_line
+                && self.is_told_apart(other, one)
+        };
+        let count = |judged: &Self| {
+            [Grade::Poor, Grade::Fair].map(|grade| {
+                let those = APPLICATIONS.iter().filter(is_meant);
+                those.filter(|one| judged.fault(one.name) == Some(Some(grade))).count()
+            })
+        };
+        count(self).cmp(&count(other))
+    }
+
+    /// The first thing that users notice and that is much worse in one of two settings, where it is not good in
+    /// both: less if it is better here.
+    fn by_complaints(&self, other: &Self) -> Ordering {
+        let is_good = |one: &Self, name: &str| one.grade(name) == Some(Grade::Good);
+        let is_meant = |measure: &&Measure| {
+            let application = application_of(measure);
+            measure.decides()
+                && !measure.is_far_tail()
+                && measure.is_noticed()
+                && application.is_none_or(|name| !is_good(self, name) || !is_good(other, name))
+        };
+        let mut found = MEASURES.iter().filter(is_meant).filter_map(|measure| {
+            let found = self.group.difference(measure, other.group)?;
+            found.is_beyond(HARDLY).then(|| found.is_worse_by(0.0, measure))
+        });
+        match found.next() {
+            None => Ordering::Equal,
+            Some(true) => Ordering::Greater,
+            Some(false) => Ordering::Less,
+        }
+    }
+
+    /// Less for what is better before all measures: grades of what users notice, then what they complain of, then
+    /// grades of queues and rates.
+    pub fn by_grades(&self, other: &Self) -> Ordering {
+        self.by_grades_of(other, false)
+            .then_with(|| self.by_complaints(other))
+            .then_with(|| self.by_grades_of(other, true))
+    }
+
+    /// Less for what is better: the grades decide, then the decisive measure.
+    pub fn rank(&self, other: &Self) -> Ordering {
+        let by_measure = match decisive(self.group, other.group) {
+            None => Ordering::Equal,
+            Some((measure, found)) if found.is_worse_by(0.0, measure) => Ordering::Greater,
+            Some(_) => Ordering::Less,
+        };
+        self.by_grades(other).then(by_measure)
+    }
+}
+
+/// The measure that decides between two groups with equal grades: the first one that differs by much, or else
+/// the first one that differs at all.
+pub(super) fn decisive(
+    group: &Group<'_>,
+    other: &Group<'_>,
+) -> Option<(&'static Measure, Difference)> {
+    let differing = deciding(&[group, other]).into_iter();
+    let found: Vec<_> = differing.filter_map(|m| Some((m, group.difference(m, other)?))).collect();
+    found.iter().find(|(_, found)| found.is_beyond(HARDLY)).or(found.first()).copied()
+}
+
+/// The measures that decide between groups with equal grades, the first one first: what users notice, then
+/// the far tails of it, then the delay of queues and rates, that in which the groups differ most before the others.
+/// All groups have all of these, of the same traffic. The queue of a direction that games or calls watch does not
+/// decide unless it stands: they tell what is noticed of it.
+pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
+    let values = |measure: &Measure| -> Option<Vec<f64>> {
+        groups.iter().map(|group| group.mean(measure.key)).collect()
+    };
+    let span = |measure: &Measure| {
+        let values = values(measure).unwrap_or_default();
+        let most = values.iter().copied().fold(f64::MIN, f64::max);
+        let least = values.iter().copied().fold(f64::MAX, f64::min);
+        if most > 0.0 { (most - least) / most } else { 0.0 }
+    };
+    let mut found: Vec<&Measure> = MEASURES
+        .iter()
+        .filter(|m| m.decides() && is_comparable(m, groups) && values(m).is_some())
+        .filter(|m| {
+            m.of_queues()
+                .is_none_or(|way| groups.iter().any(|g| g.is_unwatched(way) || g.stands(way)))
+        })
+        .collect();
+    found.sort_by(|one, other| {
+        let of_line = |m: &Measure| m.of_bulk().is_some() || m.of_queues().is_some();
+        let place = |m: &Measure| (of_line(m), m.is_far_tail());
+        let apart = |m: &Measure| if of_line(m) { span(m) } else { 0.0 };
+        place(one).cmp(&place(other)).then(apart(other).total_cmp(&apart(one)))
+    });
+    found
+}
+
+/// The best of some groups, in their order: those with the best grades, and of these those that no deciding
+/// measure shows to be worse, one measure after the other, first by much and then at all. All of them if nothing
+/// differs.
+pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
+    let better = |one: usize, other: usize| {
+        if all[other].by_grades(&all[one]) == Ordering::Less { other } else { one }
+    };
+    let Some(top) = loaded.iter().copied().reduce(better) else { return Vec::new() };
+    let is_best = |number: &usize| all[top].by_grades(&all[*number]) != Ordering::Less;
+    let mut best: Vec<usize> = loaded.iter().copied().filter(is_best).collect();
+    let groups: Vec<&Group<'_>> = best.iter().map(|number| all[*number].group).collect();
+    let deciding = deciding(&groups);
+    for (share, measure) in
+        [HARDLY, SAME].into_iter().flat_map(|share| deciding.iter().map(move |m| (share, *m)))
+    {
+        let mean = |number: usize| all[number].group.mean(measure.key).unwrap_or_default();
+        let is_better = |one: f64, other: f64| match measure.better {
+            Better::Lower => one < other,
+            Better::Higher => one > other,
+        };
+        let top = best
+            .iter()
+            .copied()
+            .reduce(|top, number| if is_better(mean(number), mean(top)) { number } else { top });
+        let Some(top) = top else { break };
+        best.retain(|number| {
+            let found = all[*number].group.difference(measure, all[top].group);
+            found.is_none_or(|found| !found.is_beyond(share))
+        });
+    }
+    best
+}
+
+/// Do two values of a measure differ by more than 2 %, by more than the last digit that tables show and by more
+/// than nobody notices?
+fn differs(measure: &Measure, one: f64, another: f64) -> bool {
+    let resolution = 10f64.powi(-i32::from(measure.digits));
+    let most = one.abs().max(another.abs());
+    let least = (SAME * most).max(resolution).max(measure.unnoticed);
+    most > measure.equal_up_to && (one - another).abs() > least
+}
+
+/// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.
+pub(super) fn is_comparable(measure: &Measure, groups: &[&Group<'_>]) -> bool {
+    let Some((sort, direction)) = measure.of_bulk() else { return true };
+    let counts: BTreeSet<u32> =
+        groups.iter().map(|group| group.transfers(sort, direction)).collect();
+    counts.len() <= 1
+}

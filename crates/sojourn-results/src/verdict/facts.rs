@@ -1,0 +1,374 @@
+//! What a run contributes to a verdict.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::causes::{Cause, causes, idle_laws};
+use super::measures::MEASURES;
+use super::missing::Missing;
+use super::pages::page_load;
+use super::rows::{Row, Rows};
+use super::shares::{self, SHORTEST_S};
+use super::thresholds::{
+    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, GOOD_QUEUE_MS, PAGE_LOAD,
+    SLOW_START_S, UPLOAD, UPLOAD_SHARE, VIDEO, VIDEO_CALL, VIDEO_STALLED, VIDEO_START, queue_of,
+};
+use crate::scores::qoe::GAME_ACCESS_MS;
+use sojourn_engine::packet::Direction;
+use sojourn_scenario::apps::AppSpec;
+use sojourn_scenario::apps::bulk::Bulk;
+use sojourn_scenario::watch::{Load, Unwatched};
+use sojourn_scenario::{Scenario, is_idle, line_of, traffic};
+
+/// Values by their names.
+pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
+
+/// Bulk traffic, as sentences and comparisons see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Payload {
+    /// Its sort.
+    pub sort: Bulk,
+    /// Which way its payload goes.
+    pub direction: Direction,
+}
+
+/// A traffic entry.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is, in words: its purpose or its kind.
+    pub kind: &'static str,
+    /// What it sends in bulk; `None` for other traffic.
+    pub bulk: Option<Payload>,
+    /// The number of homes that have it.
+    pub homes: u16,
+    /// Are there several of it: in several homes, or over several connections?
+    pub is_several: bool,
+    /// Was anything of it delivered?
+    pub sent: bool,
+    /// Has it a grade?
+    pub graded: bool,
+}
+
+/// What is graded in a run, with its values: of several entries those of the worst.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Tested {
+    pub application: &'static str,
+    pub values: Values,
+    /// Why it cannot have a grade, if it cannot.
+    pub missing: Option<Missing>,
+    /// Is something of it measured at both ends?
+    pub has_both_ends: bool,
+    /// What the summary adds, such as how pages were counted.
+    pub note: &'static str,
+}
+
+/// What a run contributes to a verdict: its measures, what it has for grades, and what its traffic is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Facts {
+    /// The seed.
+    pub(super) seed: u64,
+    /// The traffic entries.
+    pub traffic: Vec<Entry>,
+    /// The measures that apply, by key; `None` where nothing was measured.
+    pub measures: Values,
+    /// The demand of the traffic: runs with another one do not answer the same question.
+    pub(super) load: String,
+    /// The settings that decide what its idle line is.
+    pub(super) line: String,
+    /// Does no bulk traffic begin before the run ends?
+    pub(super) is_idle: bool,
+    /// The directions that are loaded while nothing watches the delay.
+    pub(super) unwatched: Vec<Unwatched>,
+    /// The directions in which all queues are fair: each flow waits behind its own packets.
+    pub(super) isolated: Vec<Direction>,
+    pub(super) tests: Vec<Tested>,
+    /// The rate of each bulk entry in the direction of its payload, in Mbps.
+    pub(super) bulk_mbps: BTreeMap<String, f64>,
+    /// The mean round trip of each game and call that measures it, in ms.
+    pub(super) round_trips_ms: BTreeMap<String, f64>,
+    /// The mean rate of each video, in Mbps.
+    pub(super) video_mbps: BTreeMap<String, f64>,
+    /// How much of its time each game and call that measures round trips is under the load of its own homes.
+    pub(super) loads: BTreeMap<String, Load>,
+    /// Where the time goes of what users notice.
+    pub causes: Vec<Cause>,
+    /// Why algorithms did nothing.
+    pub(super) idle_laws: Vec<String>,
+}
+
+impl Facts {
+    /// The facts of a run of this scenario with these tables.
+    pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
+        let tests: Vec<_> =
+            APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
+        let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
+        Self {
+            seed: scenario.seed,
+            traffic: entries(scenario, rows),
+            measures: measures.collect(),
+            load: load(scenario),
+            line: line_of(scenario).to_string(),
+            is_idle: is_idle(scenario),
+            unwatched: scenario.unwatched(),
+            isolated: Direction::BOTH.into_iter().filter(|way| scenario.isolates(*way)).collect(),
+            tests,
+            bulk_mbps: bulk_mbps(scenario, rows),
+            round_trips_ms: round_trips_ms(scenario, rows),
+            video_mbps: video_mbps(rows),
+            loads: loads(scenario),
+            causes: causes(scenario, rows),
+            idle_laws: idle_laws(scenario, rows),
+        }
+    }
+
+    /// A value that an application is graded by.
+    pub(super) fn tested(&self, application: &str, metric: &str) -> Option<f64> {
+        let found = self.tests.iter().find(|test| test.application == application)?;
+        found.values.get(metric).copied().flatten()
+    }
+
+    /// Is the queue of a direction not good?
+    pub(super) fn stands(&self, direction: Direction) -> bool {
+        let (name, metric) = queue_of(direction);
+        self.tested(name, metric) > Some(GOOD_QUEUE_MS)
+    }
+
+    /// The directions in which bulk traffic goes.
+    pub fn loaded(&self) -> impl Iterator<Item = Direction> {
+        let loads = |direction| self.bulk().any(|(_, payload)| payload.direction == direction);
+        Direction::BOTH.into_iter().filter(move |direction| loads(*direction))
+    }
+
+    /// The bulk entries of which something was delivered.
+    pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
+        self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))
+    }
+}
+
+/// Keys of a traffic entry that its users may choose, beside what they want of the network.
+const CHOICES: [&str; 9] =
+    ["tcp", "limit_mbps", "server", "servers", "dscp", "ecn", "port", "address", "playout"];
+
+/// What the homes want of the network: their number, and their traffic without what they may choose.
+fn load(scenario: &Scenario) -> String {
+    let mut wanted = serde_json::to_value(&scenario.traffic).unwrap_or_default();
+    for entry in wanted.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+        entry
+            .as_object_mut()
+            .into_iter()
+            .for_each(|keys| keys.retain(|key, _| !CHOICES.contains(&key.as_str())));
+    }
+    let homes: Vec<_> = scenario.groups().map(|group| (group.name, group.count)).collect();
+    serde_json::json!([wanted, homes]).to_string()
+}
+
+fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
+    let is_judged = |row: &&Row| APPLICATIONS.iter().any(|a| is_of(a, row));
+    let mut graded: BTreeSet<&str> =
+        rows.flows.iter().filter(is_judged).map(Row::traffic).collect();
+    for direction in Direction::BOTH {
+        graded.extend(shares::unlimited(scenario, direction).map(|(name, ..)| name));
+    }
+    let is_sent = |row: &&Row| row.number("throughput_mbps") != Some(0.0);
+    let sent: BTreeSet<&str> = rows.flows.iter().filter(is_sent).map(Row::traffic).collect();
+    let homes_of = |entry: &traffic::Entry| scenario.group(scenario.group_of(entry)).count;
+    let payload =
+        |app: &AppSpec| Some(Payload { sort: Bulk::of(app)?, direction: app.bulk_direction()? });
+    let entry = |(name, entry): (&String, &traffic::Entry)| Entry {
+        name: name.clone(),
+        kind: entry.app.word(),
+        bulk: payload(&entry.app),
+        homes: homes_of(entry),
+        is_several: homes_of(entry) > 1 || entry.app.transfers() > 1,
+        sent: sent.contains(name.as_str()),
+        graded: graded.contains(name.as_str()),
+    };
+    scenario.traffic.iter().map(entry).collect()
+}
+
+fn is_of(application: &Application, row: &Row) -> bool {
+    application.quality.is_some() && row.quality() == application.quality
+}
+
+/// What is graded of transfers in a direction, and what they got.
+fn transfers(application: &Application) -> Option<(Direction, &'static str)> {
+    match application.name {
+        UPLOAD => Some((Direction::Up, UPLOAD_SHARE)),
+        DOWNLOAD => Some((Direction::Down, DOWNLOAD_SHARE)),
+        _ => None,
+    }
+}
+
+fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
+    if let Some((direction, metric)) = transfers(application) {
+        return tested_transfers(application, scenario, rows, direction, metric);
+    }
+    let is_queue = |way: &Direction| queue_of(*way).0 == application.name;
+    if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
+        let mean_ms = queue_mean_ms(scenario, rows, direction)?;
+        let (_, metric) = queue_of(direction);
+        let values = Values::from([(metric, Some(mean_ms))]);
+        let (missing, has_both_ends) = (None, false);
+        let application = application.name;
+        return Some(Tested { application, values, missing, has_both_ends, note: "" });
+    }
+    let flows: Vec<&Row> = rows.flows.iter().filter(|row| is_of(application, row)).collect();
+    if flows.is_empty() {
+        return None;
+    }
+    let mut note = "";
+    let mut missing = match application.name {
+        GAME | CALL | VIDEO_CALL => other_end(&flows, scenario),
+        _ => None,
+    };
+    if application.name == VIDEO {
+        missing = flows.iter().find_map(|row| short_video(scenario, row));
+    }
+    let mut of_flow = |row: &Row, metric: &'static str| {
+        if metric == VIDEO_STALLED && begins_too_late(row) {
+            return row.number(metric).or(Some(100.0));
+        }
+        if metric != PAGE_LOAD {
+            return row.number(metric);
+        }
+        let found = page_load(scenario, rows, row.traffic());
+        if found.is_graded && found.unfinished > 0 {
+            note = "counting pages unfinished at the end as loaded then";
+        }
+        if !found.is_graded {
+            missing = Some(Missing::TooFewPages);
+        }
+        found.median_s.filter(|_| found.is_graded)
+    };
+    let worst = |(metric, at_least): (&'static str, bool)| {
+        let values = flows.iter().filter_map(|row| of_flow(row, metric));
+        (metric, values.reduce(if at_least { f64::min } else { f64::max }))
+    };
+    let values = application.metrics().into_iter().map(worst).collect();
+    let has_both_ends = flows.iter().any(|row| is_two_way(scenario, row));
+    Some(Tested { application: application.name, values, missing, has_both_ends, note })
+}
+
+/// A video that has played for so short a time that its stalls are unknown, unless it begins too late.
+fn short_video(scenario: &Scenario, row: &Row) -> Option<Missing> {
+    let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
+    let wait_s = row.number(VIDEO_START)?;
+    let latest_s = (video.start_s + video.start_spread_s - scenario.metrics.from_s).max(0.0);
+    let is_short = scenario.counted_s() - latest_s - wait_s < SHORTEST_S;
+    (is_short && !begins_too_late(row))
+        .then(|| Missing::ShortVideo { traffic: row.traffic().to_owned() })
+}
+
+fn begins_too_late(row: &Row) -> bool {
+    row.number(VIDEO_START) > Some(SLOW_START_S)
+}
+
+/// What keeps the other end of games or calls from being known: one that goes one way, or one that has
+/// lost all that it sent in a direction.
+fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
+    let one_way = flows.iter().find_map(|row| {
+        let app = &scenario.traffic.get(row.traffic())?.app;
+        let lacks = Direction::BOTH.into_iter().find(|direction| !app.watches(*direction))?;
+        Some(Missing::OneWay { traffic: row.traffic().to_owned(), lacks })
+    });
+    let arrived = |row: &&Row, direction| {
+        let is_there = |other: &&&Row| {
+            other.traffic() == row.traffic() && other.direction() == Some(direction)
+        };
+        flows.iter().find(is_there).is_some_and(|other| other.number("latency_mean_ms").is_some())
+    };
+    let is_whole = |row: &&Row| Direction::BOTH.into_iter().all(|way| arrived(row, way));
+    let scarce = || {
+        let row = flows.iter().find(|row| row.is_scarce("delivered_packets"))?;
+        Some(Missing::TooFewPackets { traffic: row.traffic().to_owned() })
+    };
+    let lost = || (!flows.iter().all(is_whole)).then_some(Missing::Delivery);
+    one_way.or_else(scarce).or_else(lost)
+}
+
+/// The mean wait in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
+/// queue stands in it: one packet in ten waits longer there than a good game may in all. Films, pages and
+/// acknowledgements make one too.
+fn queue_mean_ms(scenario: &Scenario, rows: &Rows, direction: Direction) -> Option<f64> {
+    let of_way = rows.queues.iter().filter(|row| row.direction() == Some(direction));
+    let queues: Vec<&Row> = of_way.filter(|row| !row.is_scarce("departed_packets")).collect();
+    let is_loaded = rows.flows.iter().any(|row| {
+        let entry = scenario.traffic.get(row.traffic());
+        row.direction() == Some(direction) && entry.is_some_and(|one| one.app.loads(direction))
+    });
+    let stands = queues.iter().any(|row| row.number("sojourn_p90_ms") > Some(GAME_ACCESS_MS));
+    let means = queues.iter().filter_map(|row| row.number("sojourn_mean_ms"));
+    means.reduce(f64::max).filter(|_| is_loaded || stands)
+}
+
+fn tested_transfers(
+    application: &Application,
+    scenario: &Scenario,
+    rows: &Rows,
+    direction: Direction,
+    metric: &'static str,
+) -> Option<Tested> {
+    let shares = shares::shares_percent(scenario, rows, direction);
+    if shares.is_empty() {
+        return None;
+    }
+    let missing = if !shares.contains(&None) {
+        None
+    } else if shares::are_beside_flows(scenario, direction) {
+        Some(Missing::SeveralFlows(direction))
+    } else {
+        Some(Missing::TooShort(direction))
+    };
+    let least = shares.into_iter().flatten().reduce(f64::min);
+    let values = Values::from([(metric, least)]);
+    let transfers =
+        shares::unlimited(scenario, direction).map(|(.., transfer)| transfer.connections);
+    let note = if transfers.sum::<u32>() > 1 { "all transfers together" } else { "" };
+    let (application, has_both_ends) = (application.name, false);
+    Some(Tested { application, values, missing, has_both_ends, note })
+}
+
+fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
+    let mut sums = BTreeMap::new();
+    for row in &rows.flows {
+        let entry = scenario.traffic.get(row.traffic());
+        let payload = entry.and_then(|entry| entry.app.bulk_direction());
+        if let (Some(_), Some(mbps)) = (payload, row.number("throughput_mbps"))
+            && row.direction() == payload
+        {
+            *sums.entry(row.traffic().to_owned()).or_default() += mbps;
+        }
+    }
+    sums
+}
+
+fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
+    let rates = rows
+        .flows
+        .iter()
+        .filter_map(|row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?)));
+    rates.collect()
+}
+
+fn loads(scenario: &Scenario) -> BTreeMap<String, Load> {
+    let watching = scenario.traffic.iter().filter(|(_, entry)| entry.app.is_two_way());
+    watching.map(|(name, entry)| (name.clone(), scenario.load_of(entry))).collect()
+}
+
+fn is_two_way(scenario: &Scenario, row: &Row) -> bool {
+    scenario.traffic.get(row.traffic()).is_some_and(|entry| entry.app.is_two_way())
+}
+
+/// The mean of the round trips that each game and call measures, of both ends the greater one, as tables have.
+fn round_trips_ms(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
+    let mut most: BTreeMap<String, f64> = BTreeMap::new();
+    for row in rows.flows.iter().filter(|row| is_two_way(scenario, row)) {
+        let Some(mean_ms) = row.number("rtt_mean_ms") else { continue };
+        let of_entry = most.entry(row.traffic().to_owned()).or_insert(mean_ms);
+        *of_entry = of_entry.max(mean_ms);
+    }
+    most
+}

@@ -1,0 +1,385 @@
+//! The numbers of a run that tables show side by side, each computed from rows of its tables.
+
+use serde::Serialize;
+
+use super::pages::page_load;
+use super::rows::{Row, Rows};
+use super::thresholds::PAGE_LOAD;
+use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Member;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::Quality;
+use sojourn_scenario::apps::bulk::Bulk;
+
+/// Which way a number is better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// The less.
+    Lower,
+    /// The more.
+    Higher,
+}
+
+/// The rows that a measure is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Of {
+    /// Flows of a quality.
+    Quality(Quality),
+    /// Games that measure round trips.
+    TwoWayGames,
+    /// Games that send one way, of which nobody knows the round trip.
+    OneWayGames,
+    /// The same, in a scenario with a low-latency queue: there the far tail is what it is about.
+    TwoWayGamesNearLowLatency,
+    OneWayGamesNearLowLatency,
+    /// Bulk traffic of a sort in the direction of its payload, without acknowledgements.
+    Bulk(Bulk, Direction),
+    /// The queues in a direction of homes whose users notice delay, and those that homes share.
+    Queues(Direction),
+    /// Upstream members of a low-latency aggregate.
+    Members(Member),
+}
+
+/// How several rows become one number: the worst counts, and rates are summed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Merge {
+    Max,
+    Min,
+    Sum,
+}
+
+/// A number of a run.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Measure {
+    /// Its name, with its unit at the end.
+    pub key: &'static str,
+    /// Its name in words, without its unit.
+    pub label: &'static str,
+    /// Its unit; empty where there is none.
+    pub unit: &'static str,
+    /// Digits after the point that tables show.
+    pub digits: u8,
+    /// Which way it is better.
+    pub better: Better,
+    /// The direction of the queues that it is of, if it is of queues.
+    pub queues: Option<Direction>,
+    /// Values up to this one are all equally good.
+    #[serde(skip)]
+    pub(super) equal_up_to: f64,
+    /// Differences up to this one are not noticed.
+    #[serde(skip)]
+    pub(super) unnoticed: f64,
+    #[serde(skip)]
+    of: Of,
+    #[serde(skip)]
+    column: &'static str,
+    #[serde(skip)]
+    merge: Merge,
+}
+
+const fn measure(
+    (key, label, unit, digits): (&'static str, &'static str, &'static str, u8),
+    of: Of,
+    column: &'static str,
+    merge: Merge,
+) -> Measure {
+    let better = if matches!(merge, Merge::Max) { Better::Lower } else { Better::Higher };
+    let queues = if let Queues(direction) = of { Some(direction) } else { None };
+    Measure {
+        key,
+        label,
+        unit,
+        digits,
+        better,
+        queues,
+        equal_up_to: 0.0,
+        unnoticed: if queues.is_some() { SHORT_WAIT_MS } else { 0.0 },
+        of,
+        column,
+        merge,
+    }
+}
+
+/// Losses of a game up to what a good one may have are equally good, and no one notices so much more or less.
+const FEW_LOST_PERCENT: f64 = 1.0;
+
+/// Queues whose delays differ by less are equal to anyone who waits in them: a quarter of what a game has.
+const SHORT_WAIT_MS: f64 = 5.0;
+
+/// Where fewer frames arrive whole, the delay of these says nothing.
+const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
+
+/// A user feels what takes so long to be instantaneous (Nielsen 1993, Usability Engineering, section 5.5).
+const INSTANT_S: f64 = 0.1;
+
+use Merge::{Max, Min, Sum};
+use Of::{
+    Members, OneWayGames, OneWayGamesNearLowLatency, Queues, TwoWayGames, TwoWayGamesNearLowLatency,
+};
+
+/// All measures, in the order of tables.
+pub const MEASURES: [Measure; 30] = [
+    measure(("game_rtt_p50_ms", "game RTT p50", "ms", 1), TwoWayGames, "rtt_p50_ms", Max),
+    measure(("game_rtt_p90_ms", "game RTT p90", "ms", 1), TwoWayGames, "rtt_p90_ms", Max),
+    measure(("game_rtt_p99_ms", "game RTT p99", "ms", 1), TwoWayGames, "rtt_p99_ms", Max),
+    measure(
+        ("game_rtt_p999_ms", "game RTT p99.9", "ms", 1),
+        TwoWayGamesNearLowLatency,
+        "rtt_p999_ms",
+        Max,
+    ),
+    measure(("game_latency_p50_ms", "game p50", "ms", 1), OneWayGames, "latency_p50_ms", Max),
+    measure(("game_latency_p90_ms", "game p90", "ms", 1), OneWayGames, "latency_p90_ms", Max),
+    measure(("game_latency_p99_ms", "game p99", "ms", 1), OneWayGames, "latency_p99_ms", Max),
+    measure(
+        ("game_latency_p999_ms", "game p99.9", "ms", 1),
+        OneWayGamesNearLowLatency,
+        "latency_p999_ms",
+        Max,
+    ),
+    measure(
+        ("game_latency_p9999_ms", "game p99.99", "ms", 1),
+        OneWayGamesNearLowLatency,
+        "latency_p9999_ms",
+        Max,
+    ),
+    measure(
+        ("game_loss_percent", "game loss", "%", 2),
+        Of::Quality(Quality::Game),
+        "loss_percent",
+        Max,
+    )
+    .equal_up_to(FEW_LOST_PERCENT)
+    .unnoticed(FEW_LOST_PERCENT),
+    measure(("voice_mos", "voice MOS", "", 2), Of::Quality(Quality::Voice), "mos", Min),
+    measure(
+        ("page_load_median_s", "page load", "s", 2),
+        Of::Quality(Quality::Pages),
+        PAGE_LOAD,
+        Max,
+    )
+    .unnoticed(INSTANT_S),
+    measure(
+        ("response_median_s", "web response", "s", 3),
+        Of::Quality(Quality::Responses),
+        "response_median_s",
+        Max,
+    )
+    .unnoticed(INSTANT_S),
+    measure(
+        ("video_rate_mbps", "video", "Mbps", 2),
+        Of::Quality(Quality::Video),
+        "video_rate_mbps",
+        Min,
+    ),
+    measure(
+        ("video_stalled_percent", "video stalled", "%", 1),
+        Of::Quality(Quality::Video),
+        "video_stalled_percent",
+        Max,
+    ),
+    measure(
+        ("video_call_incomplete_percent", "video call incomplete", "%", 1),
+        Of::Quality(Quality::VideoCall),
+        "frames_incomplete_percent",
+        Max,
+    )
+    .equal_up_to(FEW_LOST_PERCENT)
+    .unnoticed(FEW_LOST_PERCENT),
+    measure(
+        ("video_call_latency_p90_ms", "video call p90", "ms", 1),
+        Of::Quality(Quality::VideoCall),
+        "frame_latency_p90_ms",
+        Max,
+    ),
+    measure(
+        ("upload_mbps", "upload", "Mbps", 2),
+        Of::Bulk(Bulk::Transfer, Direction::Up),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("torrent_mbps", "torrent", "Mbps", 2),
+        Of::Bulk(Bulk::Torrent, Direction::Up),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("data_up_mbps", "data up", "Mbps", 2),
+        Of::Bulk(Bulk::Data, Direction::Up),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("download_mbps", "download", "Mbps", 2),
+        Of::Bulk(Bulk::Transfer, Direction::Down),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("torrent_down_mbps", "torrent down", "Mbps", 2),
+        Of::Bulk(Bulk::Torrent, Direction::Down),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("data_down_mbps", "data down", "Mbps", 2),
+        Of::Bulk(Bulk::Data, Direction::Down),
+        "throughput_mbps",
+        Sum,
+    ),
+    measure(
+        ("upstream_queue_p50_ms", "up queue p50", "ms", 1),
+        Queues(Direction::Up),
+        "sojourn_p50_ms",
+        Max,
+    ),
+    measure(
+        ("upstream_queue_p99_ms", "up queue p99", "ms", 1),
+        Queues(Direction::Up),
+        "sojourn_p99_ms",
+        Max,
+    ),
+    measure(
+        ("downstream_queue_p50_ms", "down queue p50", "ms", 1),
+        Queues(Direction::Down),
+        "sojourn_p50_ms",
+        Max,
+    ),
+    measure(
+        ("downstream_queue_p99_ms", "down queue p99", "ms", 1),
+        Queues(Direction::Down),
+        "sojourn_p99_ms",
+        Max,
+    ),
+    measure(
+        ("low_latency_queue_p99_ms", "low-latency p99", "ms", 2),
+        Members(Member::LowLatency),
+        "sojourn_p99_ms",
+        Max,
+    ),
+    measure(
+        ("low_latency_queue_p999_ms", "low-latency p99.9", "ms", 2),
+        Members(Member::LowLatency),
+        "sojourn_p999_ms",
+        Max,
+    ),
+    measure(
+        ("classic_queue_p99_ms", "classic p99", "ms", 1),
+        Members(Member::Classic),
+        "sojourn_p99_ms",
+        Max,
+    ),
+];
+
+impl Measure {
+    const fn equal_up_to(self, equal_up_to: f64) -> Self {
+        Self { equal_up_to, ..self }
+    }
+
+    const fn unnoticed(self, unnoticed: f64) -> Self {
+        Self { unnoticed, ..self }
+    }
+
+    /// The measure of this name.
+    ///
+    /// # Panics If there is none.
+    pub fn named(key: &str) -> &'static Self {
+        MEASURES.iter().find(|measure| measure.key == key).expect("a measure that there is")
+    }
+
+    /// The bulk traffic whose rates it sums up; `None` if it does not.
+    pub(super) fn of_bulk(&self) -> Option<(Bulk, Direction)> {
+        if let Of::Bulk(sort, direction) = self.of { Some((sort, direction)) } else { None }
+    }
+
+    /// The direction of the queues that it is the delay of; `None` if it is of something else.
+    pub(super) fn of_queues(&self) -> Option<Direction> {
+        match self.of {
+            Queues(direction) => Some(direction),
+            Members(_) => Some(Direction::Up),
+            _ => None,
+        }
+    }
+
+    /// Does it decide between settings? Medians of games do not: the tail is what users notice.
+    pub(super) fn decides(&self) -> bool {
+        !self.key.ends_with("_p50_ms") || self.queues.is_some()
+    }
+
+    /// Is it what users notice?
+    pub(super) fn is_noticed(&self) -> bool {
+        self.of_queues().is_none() && self.of_bulk().is_none() && self.key != "video_rate_mbps"
+    }
+
+    /// Is it of less than one packet in ten?
+    pub(super) fn is_far_tail(&self) -> bool {
+        self.of_queues().is_none() && self.key.contains("_p99")
+    }
+
+    /// Its unit as it follows a number.
+    pub(super) fn unit_after(&self) -> String {
+        if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) }
+    }
+
+    /// Its value in a run, and `None` in it if nothing was measured; `None` if the run has no such rows.
+    pub(super) fn value(&self, scenario: &Scenario, rows: &Rows) -> Option<Option<f64>> {
+        let mut found = self.rows(scenario, rows).peekable();
+        found.peek()?;
+        let values = found.filter_map(|row| match self.column {
+            // As grades have it: pages that did not load before the end count.
+            PAGE_LOAD => page_load(scenario, rows, row.traffic()).median_s,
+            "frame_latency_p90_ms" => row.number(self.column).filter(|_| {
+                row.number("frames_incomplete_percent") <= Some(MOST_INCOMPLETE_PERCENT)
+            }),
+            column => row.number(column),
+        });
+        Some(match self.merge {
+            Merge::Max => values.reduce(f64::max),
+            Merge::Min => values.reduce(f64::min),
+            Merge::Sum => values.reduce(|sum, value| sum + value),
+        })
+    }
+
+    fn rows<'a>(
+        &self,
+        scenario: &'a Scenario,
+        rows: &'a Rows,
+    ) -> Box<dyn Iterator<Item = &'a Row> + 'a> {
+        let is_near_low_latency = || rows.queues.iter().any(|row| row.member().is_some());
+        let games = move |is_two_way: bool| {
+            let entry = |row: &Row| scenario.traffic.get(row.traffic());
+            of_quality(rows, Quality::Game).filter(move |row| {
+                entry(row).is_none_or(|entry| entry.app.is_two_way()) == is_two_way
+            })
+        };
+        match self.of {
+            Of::Quality(quality) => Box::new(of_quality(rows, quality)),
+            TwoWayGames => Box::new(games(true)),
+            OneWayGames => Box::new(games(false)),
+            TwoWayGamesNearLowLatency if is_near_low_latency() => Box::new(games(true)),
+            OneWayGamesNearLowLatency if is_near_low_latency() => Box::new(games(false)),
+            TwoWayGamesNearLowLatency | OneWayGamesNearLowLatency => Box::new(std::iter::empty()),
+            Of::Bulk(sort, direction) => Box::new(rows.flows.iter().filter(move |row| {
+                let entry = scenario.traffic.get(row.traffic());
+                row.direction() == Some(direction)
+                    && entry.is_some_and(|entry| {
+                        Bulk::of(&entry.app) == Some(sort) && entry.app.loads(direction)
+                    })
+            })),
+            Queues(direction) => {
+                Box::new(rows.queues.iter().filter(move |row| {
+                    row.direction() == Some(direction) && row.member().is_none()
+                }))
+            }
+            Members(member) => Box::new(rows.queues.iter().filter(move |row| {
+                row.member() == Some(member) && row.direction() == Some(Direction::Up)
+            })),
+        }
+    }
+}
+
+fn of_quality(rows: &Rows, quality: Quality) -> impl Iterator<Item = &Row> {
+    rows.flows.iter().filter(move |row| row.quality() == Some(quality))
+}

@@ -1,0 +1,95 @@
+//! How long pages take, those included that were still loading when the run ended.
+
+use super::rows::Rows;
+use super::thresholds::POOR_PAGE_S;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::AppSpec;
+
+/// A page that began at a time that is known ends this near to it.
+const SAME_S: f64 = 1e-6;
+/// A single loaded page is not graded: it was loaded before the queue had filled.
+const FEWEST_PAGES: usize = 2;
+
+/// How long the pages of an entry take to load.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct PageLoad {
+    /// The median; `None` if nothing is known.
+    pub median_s: Option<f64>,
+    /// The number of unfinished pages that count.
+    pub unfinished: usize,
+    /// Are there enough pages for a grade?
+    pub is_graded: bool,
+}
+
+/// The load time of an entry's pages.
+///
+/// A page still loading at the end counts as loaded at that time, unless that would lower the
+/// median. Without a loaded page, nothing is known until an unfinished one has taken longer than the fair
+/// threshold.
+pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> PageLoad {
+    let mine = rows.pages.iter().filter(|row| row.traffic() == traffic);
+    let loaded: Vec<f64> = mine.filter_map(|row| row.number("load_time_s")).collect();
+    let typical_s = median(&loaded).unwrap_or_default();
+    let unfinished = unfinished_s(scenario, rows, traffic);
+    let counted: Vec<f64> = unfinished.into_iter().filter(|had_s| *had_s > typical_s).collect();
+    let all: Vec<f64> = loaded.iter().chain(&counted).copied().collect();
+    let is_known = !loaded.is_empty() || counted.iter().any(|had_s| *had_s > POOR_PAGE_S);
+    // A single page that is poor by itself is no better than none.
+    let are_poor = all.iter().all(|took_s| *took_s > POOR_PAGE_S);
+    let is_graded = is_known && (all.len() >= FEWEST_PAGES || loaded.is_empty() || are_poor);
+    PageLoad { median_s: median(&all).filter(|_| is_known), unfinished: counted.len(), is_graded }
+}
+
+/// How long each unfinished page of a traffic entry had been loading at the end, in s. Pages count that began
+/// when counting had begun. That of a user who was there before and finished none of these is left out: when
+/// it began is unknown.
+///
+/// A user opens the next page `pause_s` after the last one was loaded. The start of a user who has
+/// not loaded any page is known to within `start_spread_s`; the latest possible time is used.
+pub fn unfinished_s(scenario: &Scenario, rows: &Rows, traffic: &str) -> Vec<f64> {
+    let Some(entry) = scenario.traffic.get(traffic) else { return Vec::new() };
+    let AppSpec::Web(web) = &entry.app else { return Vec::new() };
+    let mine = rows.pages.iter().filter(|row| row.traffic() == traffic);
+    let of = |column| move |row| super::Row::number(row, column).unwrap_or_default();
+    let starts: Vec<f64> = mine.clone().map(of("start_s")).collect();
+    let took = mine.map(of("load_time_s"));
+    let next = starts.iter().zip(took).map(|(start, took)| start + took + web.pause_s);
+    let (firsts, waiting) = matched(&starts, next);
+    let homes = scenario.group(scenario.group_of(entry)).count;
+    let users = web.users as usize * usize::from(homes);
+    let latest_s = web.start_s + web.start_spread_s;
+    let idle_users = users.saturating_sub(firsts);
+    let began = waiting.into_iter().chain(std::iter::repeat_n(latest_s, idle_users));
+    let (from_s, end_s) = (scenario.metrics.from_s, scenario.duration_s);
+    began
+        .filter(|start_s| (from_s..end_s).contains(start_s))
+        .map(|start_s| end_s - start_s)
+        .collect()
+}
+
+/// The number of starts that were not expected, and the expected starts that are missing.
+fn matched(starts: &[f64], expected: impl Iterator<Item = f64>) -> (usize, Vec<f64>) {
+    let mut left = starts.to_vec();
+    left.sort_by(f64::total_cmp);
+    let mut missing = Vec::new();
+    for time_s in expected {
+        let place = left.partition_point(|start| *start < time_s - SAME_S);
+        if left.get(place).is_some_and(|start| *start <= time_s + SAME_S) {
+            left.remove(place);
+        } else {
+            missing.push(time_s);
+        }
+    }
+    (left.len(), missing)
+}
+
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}

@@ -1,0 +1,113 @@
+//! Rows of a run's tables by the names of their columns, whether they come from a run or from a file.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::metrics::column::{Cells, Table};
+use crate::metrics::results::Results;
+use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Member;
+use sojourn_scenario::apps::Quality;
+
+/// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
+pub(super) const FEWEST_PACKETS: f64 = 50.0;
+
+/// A row of a table: values by the names of columns.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Row(pub Map<String, Value>);
+
+impl Row {
+    /// A number; `None` for null, and for a column that there is not.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        self.0.get(column)?.as_f64()
+    }
+
+    /// A text; empty for null, and for a column that there is not.
+    pub fn text(&self, column: &str) -> &str {
+        self.0.get(column).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Are the packets of this column too few to say anything?
+    pub(super) fn is_scarce(&self, packets: &str) -> bool {
+        self.number(packets).is_some_and(|packets| packets < FEWEST_PACKETS)
+    }
+
+    /// The traffic entry that it is of.
+    pub(super) fn traffic(&self) -> &str {
+        self.text("traffic")
+    }
+
+    /// Where its packets go.
+    pub(super) fn direction(&self) -> Option<Direction> {
+        let name = self.text("direction");
+        Direction::BOTH.into_iter().find(|direction| direction.name() == name)
+    }
+
+    /// How its entry is judged.
+    pub(super) fn quality(&self) -> Option<Quality> {
+        let name = self.text("quality");
+        Quality::ALL.into_iter().find(|quality| quality.name() == name)
+    }
+
+    /// The member of an aggregate that it is of.
+    pub(super) fn member(&self) -> Option<Member> {
+        let name = self.text("member");
+        Member::BOTH.into_iter().find(|member| member.name() == name)
+    }
+
+    /// The group of homes that it is of, if it is of one.
+    pub(super) fn homes(&self) -> Option<&str> {
+        Some(self.text("homes")).filter(|name| !name.is_empty())
+    }
+}
+
+/// The tables of a run that verdicts read. Columns are those of [`crate::metrics::rows`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rows {
+    /// A row per traffic entry and direction.
+    pub flows: Vec<Row>,
+    /// A row per queue.
+    pub queues: Vec<Row>,
+    /// A row per page loaded.
+    pub pages: Vec<Row>,
+    /// A row per group of homes, service flow and direction.
+    #[serde(default)]
+    pub service_flows: Vec<Row>,
+}
+
+impl From<&Results> for Rows {
+    fn from(results: &Results) -> Self {
+        Self {
+            flows: rows_of(&results.flows),
+            queues: rows_of(&results.queues),
+            pages: rows_of(&results.pages),
+            service_flows: rows_of(&results.service_flows),
+        }
+    }
+}
+
+/// The rows of any table.
+pub(super) fn rows_of<R: Table>(table: &[R]) -> Vec<Row> {
+    let mut rows = vec![Row::default(); table.len()];
+    for column in R::columns() {
+        for (row, value) in rows.iter_mut().zip(values((column.cells)(table))) {
+            row.0.insert(column.definition.name.to_owned(), value);
+        }
+    }
+    rows
+}
+
+fn values(cells: Cells<'_>) -> Vec<Value> {
+    match cells {
+        Cells::Flag(values) => values.map(Value::from).collect(),
+        Cells::U16(values) => values.map(Value::from).collect(),
+        Cells::U32(values) => values.map(Value::from).collect(),
+        Cells::U64(values) => values.map(Value::from).collect(),
+        Cells::F32(values) => values.map(Value::from).collect(),
+        Cells::F64(values) => values.map(Value::from).collect(),
+        Cells::Text(values) => values.map(|text| text.map(Cow::into_owned).into()).collect(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Which traffic is bulk traffic. It may fill a line, and only its rate matters.
+//!
+//! Bulk traffic is: transfers in either direction (uploads, downloads), torrents, on/off sources,
+//! streams of data and replayed captures. The rest is traffic whose delay users notice: games, calls,
+//! video calls, pages, web sessions and videos. An idle line carries only the rest.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::AppSpec;
+use sojourn_engine::packet::Direction;
+
+/// A sort of bulk traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bulk {
+    /// Uploads and downloads.
+    Transfer,
+    /// Torrents.
+    Torrent,
+    /// Streams of data, sources that pause, replayed captures.
+    Data,
+}
+
+impl Bulk {
+    /// The sort of an app; `None` if it is no bulk traffic.
+    pub fn of(app: &AppSpec) -> Option<Self> {
+        app.is_bulk().then_some(match app {
+            AppSpec::Transfer(_) => Self::Transfer,
+            AppSpec::Torrent(_) => Self::Torrent,
+            _ => Self::Data,
+        })
+    }
+
+    /// It in a word, if its payload goes in this direction.
+    pub const fn word(self, direction: Direction) -> &'static str {
+        match (self, direction) {
+            (Self::Transfer, Direction::Up) => "upload",
+            (Self::Transfer, Direction::Down) => "download",
+            (Self::Torrent, _) => "torrent",
+            (Self::Data, _) => "data traffic",
+        }
+    }
+}
+
+impl AppSpec {
+    /// Is it bulk traffic?
+    pub fn is_bulk(&self) -> bool {
+        self.bulk_direction().is_some()
+    }
+
+    /// Where the payload of bulk traffic goes; `None` for other traffic.
+    pub fn bulk_direction(&self) -> Option<Direction> {
+        use super::stream::Purpose;
+        match self {
+            Self::Transfer(transfer) => Some(transfer.direction),
+            Self::Torrent(torrent) => Some(torrent.direction),
+            Self::OnOff(source) => Some(source.direction),
+            // One of both directions counts as its upload.
+            Self::Replay(replay) => Some(replay.direction.unwrap_or_default()),
+            Self::Stream(stream) if stream.purpose == Purpose::Data => Some(
+                // With direction `both`, what comes back to the home are answers.
+                if stream.direction().includes(Direction::Up) {
+                    Direction::Up
+                } else {
+                    Direction::Down
+                },
+            ),
+            Self::Stream(_)
+            | Self::Web(_)
+            | Self::WebSessions(_)
+            | Self::Video(_)
+            | Self::VideoCall(_) => None,
+        }
+    }
+
+    /// Does it send data in bulk in this direction?
+    pub fn loads(&self, direction: Direction) -> bool {
+        match self {
+            Self::Stream(stream) => self.is_bulk() && stream.direction().includes(direction),
+            // A capture of a home loads both.
+            Self::Replay(replay) => replay.direction.is_none_or(|only| only == direction),
+            _ => self.bulk_direction() == Some(direction),
+        }
+    }
+
+    /// Do its users notice the delay of each packet in this direction?
+    pub fn watches(&self, direction: Direction) -> bool {
+        match self {
+            Self::Stream(stream) => !self.is_bulk() && stream.direction().includes(direction),
+            Self::VideoCall(call) => call.direction.includes(direction),
+            _ => false,
+        }
+    }
+
+    /// Do its ends measure round trips that its users notice?
+    pub fn is_two_way(&self) -> bool {
+        Direction::BOTH.into_iter().all(|direction| self.watches(direction))
+    }
+
+    /// When bulk traffic begins, in s; never for other traffic.
+    pub fn bulk_from_s(&self) -> f64 {
+        match self {
+            Self::Transfer(transfer) => transfer.start_s,
+            Self::Torrent(torrent) => torrent.start_s,
+            Self::OnOff(source) => source.start_s,
+            Self::Replay(replay) => replay.start_s,
+            Self::Stream(stream) if self.is_bulk() => stream.start_s.unwrap_or_default(),
+            Self::Stream(_)
+            | Self::Web(_)
+            | Self::WebSessions(_)
+            | Self::Video(_)
+            | Self::VideoCall(_) => f64::INFINITY,
+        }
+    }
+
+    /// From when until when it may load the line, in s: up to infinity if no key says when it ends.
+    pub fn may_load_s(&self) -> Range<f64> {
+        let stop_s = match self {
+            Self::Transfer(transfer) => transfer.stop_s,
+            Self::Stream(stream) => stream.stop_s,
+            _ => None,
+        };
+        self.bulk_from_s()..stop_s.unwrap_or(f64::INFINITY)
+    }
+
+    /// The same, if it loads the line all that time; else empty.
+    pub fn surely_loads_s(&self) -> Range<f64> {
+        match self {
+            Self::Transfer(transfer) if transfer.file_bytes.is_some() => 0.0..0.0,
+            _ if self.ends_by_itself() => 0.0..0.0,
+            _ => self.may_load_s(),
+        }
+    }
+
+    /// From when until when it watches the line, in s; empty for what does not.
+    pub fn watches_s(&self) -> Range<f64> {
+        let (start_s, stop_s) = match self {
+            Self::Stream(stream) if !self.is_bulk() => (stream.start_s, stream.stop_s),
+            Self::VideoCall(call) => (call.start_s, call.stop_s),
+            _ => return 0.0..0.0,
+        };
+        start_s.unwrap_or_default()..stop_s.unwrap_or(f64::INFINITY)
+    }
+
+    /// May it be bulk traffic that is over before this time, in s?
+    pub fn bulk_may_end(&self, before_s: f64) -> bool {
+        self.is_bulk() && (self.may_load_s().end < before_s || self.ends_by_itself())
+    }
+
+    /// Is it bulk traffic that ends when all is sent?
+    fn ends_by_itself(&self) -> bool {
+        match self {
+            Self::Transfer(transfer) => {
+                let goes_on = transfer.pause_s.or(transfer.every_s).is_some();
+                transfer.file_bytes.is_some() && !goes_on
+            }
+            Self::Replay(replay) => replay.pause_s.is_none(),
+            _ => false,
+        }
+    }
+
+    /// The number of transfers at a time.
+    pub fn transfers(&self) -> u32 {
+        if let Self::Transfer(transfer) = self { transfer.connections } else { 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::apps::{AppParameters as _, Quality};
+    use serde_json::json;
+
+    #[test]
+    fn bulk_is_what_is_judged_by_its_rate() {
+        let stream = |purpose: &str| json!({"kind": "stream", "server": "s", "purpose": purpose});
+        let cases = [
+            (json!({"kind": "transfer", "server": "s"}), Some("upload")),
+            (json!({"kind": "transfer", "server": "s", "direction": "down"}), Some("download")),
+            (json!({"kind": "torrent", "servers": ["s"]}), Some("torrent")),
+            (stream("data"), Some("data traffic")),
+            (stream("game"), None),
+            (stream("voice"), None),
+            (json!({"kind": "video", "server": "s"}), None),
+        ];
+        for (spec, word) in cases {
+            let app: AppSpec = serde_json::from_value(spec.clone()).unwrap();
+            assert_eq!(app.is_bulk(), word.is_some(), "{spec}");
+            assert_eq!(app.is_bulk(), app.quality() == Quality::Throughput, "{spec}");
+            assert_eq!(app.bulk_from_s().is_finite(), app.is_bulk(), "{spec}");
+            let told = Bulk::of(&app).zip(app.bulk_direction()).map(|(sort, way)| sort.word(way));
+            assert_eq!(told, word, "{spec}");
+        }
+    }
+}

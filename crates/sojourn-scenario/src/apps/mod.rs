@@ -1,0 +1,533 @@
+//! Apps: what users and their devices do. Each traffic model has a file.
+//!
+//! An app never handles a packet. It gets events (its timer, an opened connection, received data)
+//! and answers with commands, which the network carries out.
+
+mod agenda;
+pub mod bulk;
+pub mod draw;
+pub mod on_off;
+pub mod replay;
+pub mod stream;
+pub mod torrent;
+pub mod transfer;
+pub mod two_way;
+pub mod video;
+pub mod video_call;
+pub mod web;
+pub mod web_sessions;
+
+use std::ops::{Add as _, Sub as _};
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use sojourn_engine::dialect::Dialect;
+use sojourn_engine::packet::Direction;
+use sojourn_engine::rng::Rng;
+use sojourn_engine::units::Time;
+use sojourn_input::compare::at_least;
+use sojourn_input::problem::{Fault, Faults};
+use sojourn_transport::{Config, TcpOptions};
+
+pub use on_off::OnOff;
+pub use replay::Replay;
+pub use stream::Stream;
+pub use torrent::Torrent;
+pub use transfer::Transfer;
+pub use two_way::Answer;
+pub use video::Video;
+pub use video_call::VideoCall;
+pub use web::Web;
+pub use web_sessions::WebSessions;
+
+/// An end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// The end in the home, which opened the connection.
+    Home,
+    /// The end at the server.
+    Server,
+}
+
+impl End {
+    /// The end that sends packets in this direction.
+    pub const fn sending(direction: Direction) -> Self {
+        match direction {
+            Direction::Up => Self::Home,
+            Direction::Down => Self::Server,
+        }
+    }
+
+    /// The direction of packets from this end.
+    pub const fn outward(self) -> Direction {
+        match self {
+            Self::Home => Direction::Up,
+            Self::Server => Direction::Down,
+        }
+    }
+}
+
+/// A connection. The generation tells it apart from earlier users of the slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ConnectionId {
+    /// Slot in the network's table.
+    pub slot: u32,
+    /// Counts the uses of the slot.
+    pub generation: u16,
+}
+
+/// An event for an app.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// The app's timer has expired.
+    Timer,
+    /// The connection that the app requested with this tag is being opened.
+    Opening(u32, ConnectionId),
+    /// The handshake is complete at the home's end.
+    Established(u32, ConnectionId),
+    /// An end has received all the bytes it was told to expect.
+    Received(u32, ConnectionId, End),
+    /// All the bytes that an end was told to send are acknowledged.
+    Acknowledged(u32, ConnectionId, End),
+}
+
+/// A frame of a video call, of which datagrams are parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// Its number in its direction, from 0.
+    pub number: u32,
+    /// How many datagrams it has.
+    pub packets: u32,
+}
+
+/// A command of an app.
+#[derive(Clone, Copy, Debug)]
+pub enum Command {
+    /// Open a connection to a server; events about it carry `tag`.
+    Open {
+        /// Index in the scenario's list of servers.
+        server: u16,
+        /// A number that the app chooses.
+        tag: u32,
+    },
+    /// Send bytes; `u64::MAX` for an endless transfer.
+    Send(ConnectionId, End, u64),
+    /// Report when this many more bytes have been received.
+    Expect(ConnectionId, End, u64),
+    /// Send no more from this end.
+    Close(ConnectionId, End),
+    /// Abort the connection at both ends at once; packets in flight are discarded.
+    Abort(ConnectionId),
+    /// Send one datagram to or from a server.
+    Datagram {
+        /// Index in the scenario's list of servers.
+        server: u16,
+        /// Direction of the datagram.
+        direction: Direction,
+        /// Bytes on the wire.
+        size: u16,
+        /// The video frame that it is a part of.
+        frame: Option<Frame>,
+    },
+    /// Set the app's timer to this time. This replaces the earlier time.
+    Wake(Time),
+}
+
+/// What an app gets together with an event.
+pub struct AppContext<'a> {
+    /// Now.
+    pub now: Time,
+    /// The app's random stream.
+    pub rng: &'a mut Rng,
+    /// Commands, carried out in order.
+    pub commands: &'a mut Vec<Command>,
+}
+
+impl AppContext<'_> {
+    /// Adds a command.
+    pub fn ask(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+
+    /// Sends a request over a connection, and expects `answer_bytes` at the home.
+    fn request(&mut self, id: ConnectionId, request_bytes: u64, answer_bytes: u64) {
+        self.ask(Command::Send(id, End::Home, request_bytes));
+        self.ask(Command::Expect(id, End::Server, request_bytes));
+        self.ask(Command::Expect(id, End::Home, answer_bytes));
+    }
+}
+
+/// What an app achieved, for the results.
+#[derive(Default)]
+pub struct Done {
+    /// Pages loaded: start time and load time.
+    pub pages: Vec<(Time, Time)>,
+    /// Completed transfers of known size.
+    pub transfers_completed: Option<u64>,
+    /// Objects of web sessions: when each was requested, and its response time.
+    pub responses: Vec<(Time, Time)>,
+    /// Viewing statistics of videos.
+    pub viewing: Option<Viewing>,
+}
+
+impl Done {
+    /// The sum of the same app in two homes.
+    pub fn and(mut self, other: Self) -> Self {
+        self.pages.extend(other.pages);
+        self.responses.extend(other.responses);
+        Self {
+            transfers_completed: either(
+                self.transfers_completed,
+                other.transfers_completed,
+                u64::add,
+            ),
+            viewing: either(self.viewing, other.viewing, Viewing::plus),
+            ..self
+        }
+    }
+
+    /// What it achieved since it was as `earlier`, of what was requested at `from` or later.
+    pub fn since(mut self, earlier: &Self, from: Time) -> Self {
+        self.pages.retain(|(start, _)| *start >= from);
+        self.responses.retain(|(start, _)| *start >= from);
+        Self {
+            transfers_completed: either(
+                self.transfers_completed,
+                earlier.transfers_completed,
+                u64::sub,
+            ),
+            viewing: either(self.viewing, earlier.viewing, Viewing::minus),
+            ..self
+        }
+    }
+}
+
+/// Combines both, or returns the one that is there.
+fn either<T>(one: Option<T>, other: Option<T>, together: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(together(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Viewing statistics, summed over viewers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Viewing {
+    /// Segments played.
+    pub played_segments: f64,
+    /// Sum of their rates in Mbps.
+    pub played_mbps: f64,
+    /// Changes of the quality level.
+    pub adaptations: f64,
+    /// Viewers who began.
+    pub viewers: f64,
+    /// Time since each viewer began, in s.
+    pub watched_s: f64,
+    /// Time since playback first began, in s.
+    pub playing_s: f64,
+    /// Time of that during which playback stalled, in s.
+    pub stalled_s: f64,
+}
+
+impl Viewing {
+    /// Mean rate of the played video in Mbps; `None` if nothing was played.
+    pub fn rate_mbps(&self) -> Option<f64> {
+        ratio(self.played_mbps, self.played_segments)
+    }
+
+    /// Changes of the quality level per viewer and hour.
+    pub fn adaptations_per_hour(&self) -> Option<f64> {
+        ratio(self.adaptations, self.watched_s / 3600.0)
+    }
+
+    /// The mean time that viewers waited for playback to begin first, in s.
+    pub fn start_wait_s(&self) -> Option<f64> {
+        ratio(self.watched_s - self.playing_s, self.viewers)
+    }
+
+    /// Share of the time since playback first began during which it stalled, in percent.
+    pub fn stalled_percent(&self) -> Option<f64> {
+        ratio(100.0 * self.stalled_s, self.playing_s)
+    }
+
+    fn plus(self, other: Self) -> Self {
+        self.each(other, f64::add)
+    }
+
+    fn minus(self, earlier: Self) -> Self {
+        Self { viewers: self.viewers, ..self.each(earlier, f64::sub) }
+    }
+
+    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            played_segments: of(self.played_segments, other.played_segments),
+            played_mbps: of(self.played_mbps, other.played_mbps),
+            adaptations: of(self.adaptations, other.adaptations),
+            viewers: of(self.viewers, other.viewers),
+            watched_s: of(self.watched_s, other.watched_s),
+            playing_s: of(self.playing_s, other.playing_s),
+            stalled_s: of(self.stalled_s, other.stalled_s),
+        }
+    }
+}
+
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// A traffic model.
+#[enum_dispatch]
+pub trait Model {
+    /// When the app's timer first expires.
+    fn start(&self, rng: &mut Rng) -> Time;
+    /// Something happened.
+    fn on_event(&mut self, event: Event, context: &mut AppContext);
+    /// What it achieved up to now.
+    fn done(&self, now: Time) -> Done;
+}
+
+/// Every traffic model there is.
+#[enum_dispatch(Model)]
+pub enum App {
+    /// Datagrams at a steady pace.
+    Stream,
+    /// File transfers.
+    Transfer,
+    /// Web pages.
+    Web,
+    /// Web sessions.
+    WebSessions,
+    /// Videos.
+    Video,
+    /// BitTorrent.
+    Torrent,
+    /// Sources that pause.
+    OnOff,
+    /// Replay of a packet capture.
+    Replay,
+    /// Video calls.
+    VideoCall,
+}
+
+/// Builds an app from its parameters.
+#[enum_dispatch]
+pub trait AppParameters {
+    /// The app. `server` maps a server's name to its index.
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App;
+    /// The servers it talks to: the key that names each, and the name.
+    fn servers(&self) -> Vec<(String, &str)>;
+    /// TCP options of the entry.
+    fn tcp(&self) -> Option<&TcpOptions>;
+    /// TCP options of the model's source, where they differ from the dialect's defaults.
+    fn usual_tcp(&self, _dialect: Dialect) -> TcpOptions {
+        TcpOptions::default()
+    }
+    /// Size on the wire of its largest datagram in bytes; 0 if it sends none.
+    fn largest_datagram(&self) -> u16 {
+        0
+    }
+    /// How its service is scored.
+    fn quality(&self) -> Quality;
+    /// What it asks of the network in so many seconds.
+    fn load(&self, seconds: f64) -> Load;
+    /// Are its packets played by a buffer that adapts?
+    fn plays_adaptively(&self) -> bool {
+        false
+    }
+    /// Time between its packets in a direction, where it is constant.
+    fn packet_interval(&self, _direction: Direction) -> Time {
+        Time::ZERO
+    }
+    /// How its server answers, if its ends send datagrams to each other.
+    fn answer(&self) -> Option<Answer> {
+        None
+    }
+    /// Are its datagrams parts of frames?
+    fn sends_frames(&self) -> bool {
+        false
+    }
+    /// Its keys that name servers.
+    fn server_keys(&mut self) -> ServerKeys<'_>;
+    /// The faults of keys that do not agree with each other.
+    fn check(&self) -> Faults {
+        Faults::default()
+    }
+}
+
+/// The keys of an app that name servers; empty where the scenario names none.
+pub enum ServerKeys<'a> {
+    /// It has one server.
+    One(&'a mut String),
+    /// It has several servers.
+    Several(&'a mut Vec<String>),
+}
+
+/// What an app asks of the network in one home, on average, for estimates before a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Load {
+    /// Connections that are open at once.
+    pub connections: f64,
+    /// Connections that it opens in all.
+    pub opened: f64,
+    /// Packets that it sends by its timer, whatever the network does: datagrams, or data for a
+    /// connection.
+    pub packets: f64,
+    /// Their mean size in bytes.
+    pub packet_bytes: f64,
+    /// Seconds in which it sends them; 0 if it does in the whole run.
+    pub sending_s: f64,
+    /// Bytes that its connections carry if the network does not limit them.
+    pub stream_bytes: f64,
+    /// The only direction in which these go; none where both carry them.
+    pub direction: Option<Direction>,
+    /// Bytes of memory that it takes beside its connections.
+    pub kept_bytes: f64,
+}
+
+impl Load {
+    /// Packets that it sends in a second by its timer, while it sends, in a run of so many seconds.
+    pub fn packets_per_s(&self, seconds: f64) -> f64 {
+        self.packets / if self.sending_s > 0.0 { self.sending_s } else { seconds }
+    }
+
+    /// Does it send in this direction?
+    pub fn is_of(&self, way: Direction) -> bool {
+        self.direction.is_none_or(|only| only == way)
+    }
+}
+
+/// How an app's service is scored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quality {
+    /// E-model score of voice.
+    Voice,
+    /// Delay and loss of game packets.
+    Game,
+    /// Page load times.
+    Pages,
+    /// Response times.
+    Responses,
+    /// Rate, stalls and level changes of video.
+    Video,
+    /// Delay and loss of the frames of a video call.
+    VideoCall,
+    /// Throughput.
+    Throughput,
+}
+
+impl Quality {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Voice,
+        Self::Game,
+        Self::Pages,
+        Self::Responses,
+        Self::Video,
+        Self::VideoCall,
+        Self::Throughput,
+    ];
+
+    /// Its name in results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Voice => "voice",
+            Self::Game => "game",
+            Self::Pages => "pages",
+            Self::Responses => "responses",
+            Self::Video => "video",
+            Self::VideoCall => "video_call",
+            Self::Throughput => "throughput",
+        }
+    }
+}
+
+/// Checks that a source does not stop before it starts.
+fn check_stop(start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
+    stop_s.map_or(Ok(()), |stop_s| at_least(("stop_s", stop_s), ("start_s", start_s)))
+}
+
+/// What a traffic entry does, chosen by `kind`.
+#[enum_dispatch(AppParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AppSpec {
+    /// Datagrams at a steady pace: a voice call, a game, or constant-bit-rate data.
+    Stream(stream::Parameters),
+    /// File transfers over TCP: endless, repeating or in bursts, upload or download.
+    Transfer(transfer::Parameters),
+    /// Users who load web pages.
+    Web(web::Parameters),
+    /// Web sessions with random pages, objects and pauses.
+    WebSessions(web_sessions::Parameters),
+    /// Adaptive video streaming in segments.
+    Video(video::Parameters),
+    /// BitTorrent: many connections that send pieces under a common rate limit.
+    Torrent(torrent::Parameters),
+    /// On/off sources: they send at a steady rate and pause, for random times.
+    OnOff(on_off::Parameters),
+    /// Replay of a capture file's packets as datagrams.
+    Replay(replay::Parameters),
+    /// Video calls: frames of several datagrams at a steady pace.
+    VideoCall(video_call::Parameters),
+}
+
+impl AppSpec {
+    /// What it is, in words: what a stream is for, and the kind of all others.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Stream(stream) => match stream.purpose {
+                stream::Purpose::Voice => "voice",
+                stream::Purpose::Game => "game",
+                stream::Purpose::Data => "data",
+            },
+            Self::Transfer(_) => "transfer",
+            Self::Web(_) => "web",
+            Self::WebSessions(_) => "web sessions",
+            Self::Video(_) => "video",
+            Self::VideoCall(_) => "video call",
+            Self::Torrent(_) => "torrent",
+            Self::OnOff(_) => "on off",
+            Self::Replay(_) => "replay",
+        }
+    }
+
+    /// When it starts, in s, if the scenario says so.
+    pub fn start_s(&self) -> Option<f64> {
+        match self {
+            Self::Stream(app) => app.start_s,
+            Self::VideoCall(app) => app.start_s,
+            Self::Transfer(app) => Some(app.start_s),
+            Self::Web(app) => Some(app.start_s),
+            Self::WebSessions(app) => Some(app.start_s),
+            Self::Video(app) => Some(app.start_s),
+            Self::Torrent(app) => Some(app.start_s),
+            Self::OnOff(app) => Some(app.start_s),
+            Self::Replay(app) => Some(app.start_s),
+        }
+    }
+
+    /// Default port of its servers, as registered with IANA: HTTPS, RTP (RFC 3551 §8), a game
+    /// console's port, BitTorrent's first port, and discard (RFC 863).
+    pub fn default_port(&self) -> u16 {
+        match self {
+            Self::Web(_) | Self::WebSessions(_) | Self::Video(_) | Self::Transfer(_) => 443,
+            Self::Stream(stream) => match stream.purpose {
+                stream::Purpose::Voice => 5004,
+                stream::Purpose::Game => 3074,
+                stream::Purpose::Data => 9,
+            },
+            Self::VideoCall(_) => 5004,
+            Self::Torrent(_) => 6881,
+            Self::OnOff(_) | Self::Replay(_) => 9,
+        }
+    }
+
+    /// TCP configuration of its connections, in a scenario with these options and this dialect.
+    pub fn tcp_config(&self, base: &TcpOptions, dialect: Dialect) -> Config {
+        let options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
+        let usual = self.usual_tcp(options.dialect.unwrap_or(dialect));
+        options.or(&usual).resolve(dialect)
+    }
+}

@@ -1,0 +1,132 @@
+//! Packet captures that a scenario replays. They are read when the scenario is loaded, so that a
+//! run reads no file.
+//!
+//! All forms of pcap and pcapng are read (draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng), also
+//! compressed by gzip. Of a packet count its time, its size on the wire, and the addresses that give its
+//! direction; not its captured bytes.
+
+mod home;
+mod link;
+mod reader;
+mod reading;
+mod source;
+mod split;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use super::schema::Scenario;
+use super::traces;
+use crate::apps::AppSpec;
+use crate::apps::replay::Parameters;
+use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::words;
+use source::MOST_BYTES;
+
+pub use reading::{How, Reading, Refusal, parse};
+
+/// Where captures are read from.
+pub trait Files {
+    /// The content of a file.
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
+}
+
+/// The files of this machine.
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        // Reading a pipe or a device might never end.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(std::io::Error::other("not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(std::io::Error::other(format!("more than {MOST_BYTES} bytes")));
+        }
+        Ok(bytes)
+    }
+}
+
+/// The captures of one scenario file's runs, each read once.
+pub(super) struct Captures<'a> {
+    files: &'a dyn Files,
+    directory: PathBuf,
+    read: RefCell<BTreeMap<(PathBuf, How), Reading>>,
+}
+
+impl<'a> Captures<'a> {
+    /// Captures with paths relative to the directory of the scenario file `source`.
+    pub fn beside(source: &str, files: &'a dyn Files) -> Self {
+        let directory = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
+        Self { files, directory, read: RefCell::default() }
+    }
+
+    /// Fills each replay of a scenario: its packets, their digest and directions, and the path they came
+    /// from. So it does with capacity traces. Returns what a user must know of them.
+    ///
+    /// # Errors The faults of all replays and traces.
+    pub fn fill(&self, scenario: &mut Scenario) -> Result<Vec<String>, Faults> {
+        let mut notes = Vec::new();
+        let mut faults = traces::fill(scenario, &self.directory, self.files);
+        for (name, entry) in &mut scenario.traffic {
+            if let AppSpec::Replay(replay) = &mut entry.app {
+                let path = words::join("traffic", name);
+                match self.fill_one(replay, &path) {
+                    Ok(own) => notes.extend(own.iter().map(|note| format!("{path}: {note}"))),
+                    Err(fault) => faults.add(fault),
+                }
+            }
+        }
+        if faults.is_empty() { Ok(notes) } else { Err(faults) }
+    }
+
+    fn fill_one(&self, replay: &mut Parameters, path: &str) -> Result<Vec<String>, Fault> {
+        let file = self.directory.join(&replay.file);
+        let file = std::path::absolute(&file).unwrap_or(file);
+        let reading = self.reading(&file, How::of(replay)).map_err(|refusal| {
+            let name = format!("{:?}", replay.file);
+            match refusal {
+                Refusal::File(reason) => {
+                    Fault::new(format!("{path}.file"), format!("found {name}, {reason}"))
+                }
+                Refusal::Home(reason) => {
+                    Fault::new(format!("{path}.home_address"), format!("{reason}, in {name}"))
+                }
+            }
+        })?;
+        let digest = reading.capture.digest();
+        if let Some(other) = replay.digest.as_ref().filter(|other| **other != digest) {
+            let other = words::quoted(other);
+            let message =
+                format!("found {other}; allowed: {digest:?}, that of {:?}, or none", replay.file);
+            return Err(Fault::new(format!("{path}.digest"), message));
+        }
+        replay.digest = Some(digest);
+        replay.capture = reading.capture;
+        replay.direction = reading.direction;
+        replay.home_address = reading.home;
+        if let Some(file) = file.to_str() {
+            file.clone_into(&mut replay.file);
+        }
+        Ok(reading.notes)
+    }
+
+    fn reading(&self, file: &Path, how: How) -> Result<Reading, Refusal> {
+        let key = (file.to_owned(), how);
+        if let Some(reading) = self.read.borrow().get(&key) {
+            return Ok(reading.clone());
+        }
+        let unreadable =
+            |error| Refusal::File(format!("which cannot be read ({error}); {}", reader::ALLOWED));
+        let reading = parse(&self.files.read(file).map_err(unreadable)?, &key.1)?;
+        self.read.borrow_mut().insert(key, reading.clone());
+        Ok(reading)
+    }
+}
+
+#[cfg(test)]
+mod capture_tests;

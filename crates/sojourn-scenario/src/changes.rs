@@ -1,0 +1,155 @@
+//! Defaults that are others than in the last release, and which of them a scenario relies on.
+//!
+//! The table here is the only one: `sojourn validate`, `sojourn.changes` and the changelog show it. To add a
+//! change is to add a line, with its condition.
+
+use serde_json::Value;
+
+use sojourn_input::words;
+
+/// The release with the former defaults.
+pub const SINCE: &str = "0.2.0";
+
+/// A default that is another one now.
+#[derive(Debug)]
+pub struct Change {
+    /// The key, where `*` is any name.
+    pub key: &'static str,
+    /// Where it has the default.
+    pub condition: &'static str,
+    /// The former default.
+    pub before: &'static str,
+    /// The default now.
+    pub now: &'static str,
+    /// What gives the former default back, as TOML in the key's table.
+    pub restore: &'static str,
+    /// Why it changed.
+    pub why: &'static str,
+    /// Does a table that lacks the key have the default?
+    applies: fn(&Value) -> bool,
+}
+
+macro_rules! changes {
+    ($($key:literal, $condition:literal, $applies:expr, $before:literal => $now:literal, $restore:literal, $why:literal;)*) => {
+        /// All of them.
+        pub static CHANGES: &[Change] = &[$(Change {
+            key: $key,
+            condition: $condition,
+            before: $before,
+            now: $now,
+            restore: $restore,
+            why: $why,
+            applies: $applies,
+        }),*];
+    };
+}
+
+#[rustfmt::skip]
+changes! {
+    "traffic.*.direction", "`stream` with purpose `game` or `voice`", |entry| is(entry, "kind", &["stream"]) && is(entry, "purpose", &["game", "voice"]),
+        r#""up""# => r#""both""#, r#"direction = "up""#, "users notice what comes back";
+    "traffic.*.direction", "`replay` of a capture with addresses", |entry| is(entry, "kind", &["replay"]) && !has(entry, "home_address"),
+        r#""up""# => "that of each packet, by `home_address`", r#"direction = "up""#, "captures hold both directions";
+    "traffic.*.ladder", "`video` without `ladder_mbps`", |entry| is(entry, "kind", &["video"]) && !has(entry, "ladder_mbps"),
+        r#""hong2015""# => r#""apple_hls""#, r#"ladder = "hong2015""#, "videos of today have up to 16.8 Mbps";
+}
+
+fn is(table: &Value, key: &str, values: &[&str]) -> bool {
+    table[key].as_str().is_some_and(|value| values.contains(&value))
+}
+
+fn has(table: &Value, key: &str) -> bool {
+    table.get(key).is_some()
+}
+
+/// A changed default that a scenario relies on.
+#[derive(Clone, Debug)]
+pub struct Changed {
+    /// The change.
+    pub change: &'static Change,
+    /// The key in the scenario.
+    pub path: String,
+}
+
+impl Changed {
+    /// What is said of it.
+    pub fn sentence(&self) -> String {
+        let Change { now, restore, .. } = self.change;
+        format!("{}: default is now {now}; {restore} restores {SINCE}", self.path)
+    }
+}
+
+impl PartialEq for Changed {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path && std::ptr::eq(self.change, other.change)
+    }
+}
+
+impl Change {
+    /// The keys of a scenario, as it is written, that have the default because it does not name them.
+    fn in_scenario(&self, scenario: &Value) -> Vec<String> {
+        let (tables, key) = self.key.rsplit_once('.').unwrap_or(("", self.key));
+        let mut places = vec![(String::new(), scenario)];
+        for step in tables.split('.').filter(|step| !step.is_empty()) {
+            places = places.iter().flat_map(|place| below(place, step)).collect();
+        }
+        let lacks = |(_, table): &(String, &Value)| !has(table, key) && (self.applies)(table);
+        places.into_iter().filter(lacks).map(|(path, _)| words::join(&path, key)).collect()
+    }
+}
+
+/// The tables one step below, with their paths. A table that is missing has no keys.
+fn below<'a>((path, table): &(String, &'a Value), step: &str) -> Vec<(String, &'a Value)> {
+    if step != "*" {
+        return vec![(words::join(path, step), &table[step])];
+    }
+    let tables = table.as_object().into_iter().flatten();
+    tables.map(|(name, table)| (words::join(path, name), table)).collect()
+}
+
+/// The changed defaults that a scenario relies on, as it is written.
+pub(super) fn relied_on(scenario: &Value) -> Vec<Changed> {
+    let keys = |change: &'static Change| {
+        let paths = change.in_scenario(scenario).into_iter();
+        paths.map(move |path| Changed { change, path })
+    };
+    CHANGES.iter().flat_map(keys).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(scenario: &Value) -> Vec<String> {
+        relied_on(scenario).iter().map(Changed::sentence).collect()
+    }
+
+    #[test]
+    fn a_default_counts_where_the_scenario_does_not_name_the_key() {
+        let entry = |keys: Value| json!({ "traffic": { "a b": keys } });
+        let game = json!({ "kind": "stream", "purpose": "game" });
+        assert_eq!(
+            said(&entry(game)),
+            [r#"traffic."a b".direction: default is now "both"; direction = "up" restores 0.2.0"#]
+        );
+        let film = json!({ "kind": "video" });
+        assert_eq!(
+            said(&entry(film)),
+            [
+                r#"traffic."a b".ladder: default is now "apple_hls"; ladder = "hong2015" restores 0.2.0"#
+            ]
+        );
+        for other in [
+            json!({ "kind": "stream", "purpose": "game", "direction": "both" }),
+            json!({ "kind": "stream", "purpose": "data" }),
+            json!({ "kind": "video", "ladder_mbps": [1] }),
+            json!({ "kind": "video", "ladder": "apple_hls" }),
+            json!({ "kind": "replay", "home_address": "10.0.0.1" }),
+            json!({ "kind": "web" }),
+        ] {
+            assert_eq!(said(&entry(other.clone())), Vec::<String>::new(), "{other}");
+        }
+        assert_eq!(said(&json!({})), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,311 @@
+//! Checks across parts of a scenario. The schema checks each key, and each part checks its own
+//! keys.
+
+use super::schema::Scenario;
+use super::traffic::Entry;
+use crate::apps::{AppParameters, AppSpec};
+use indexmap::IndexMap;
+use sojourn_access::AccessSpec;
+use sojourn_access::classifier::Classifier;
+use sojourn_access::docsis::booking::Booking;
+use sojourn_access::docsis::parameters::{Cable, ModemSpec, PlantSpec};
+use sojourn_access::docsis::upstream_channel::UpstreamChannel;
+use sojourn_access::homes::Group;
+use sojourn_access::service::{ServiceFlow, flow_path};
+use sojourn_engine::address::Network;
+use sojourn_engine::dialect::Dialect;
+use sojourn_engine::queue::room::Room;
+use sojourn_engine::queue::{QueueSpec, SchedulerParameters};
+use sojourn_engine::units::BitRate;
+use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::words;
+use sojourn_transport::check::{self as tcp, NO_NAGLE};
+
+/// The most homes a network may have, over all groups.
+const MOST_HOMES: usize = 10_000;
+
+/// All faults.
+pub(super) fn check(scenario: &Scenario) -> Faults {
+    let mut faults = Faults::from(homes(scenario));
+    faults.add_under("upstream_channel", scenario.upstream_channel.check());
+    for (name, entry) in &scenario.traffic {
+        faults.add(traffic(scenario, entry, &words::join("traffic", name)));
+    }
+    faults.add(nagle_of_none(scenario));
+    faults.add(warm_up(scenario));
+    let room =
+        Room { largest: scenario.largest_sent(), exclusive: scenario.dialect == Dialect::Ns2 };
+    if let Some(cmts) = &scenario.cmts {
+        faults.add(weights(scenario, &cmts.queue, "cmts.queue"));
+        let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+        faults.add_under("cmts.queue", cmts.queue.check(&room, BitRate::from_mbps(mbps)));
+        faults.add_under("cmts", cmts.queue.check_no_member_rate());
+    }
+    faults.add(hops(scenario, &room));
+    faults.add(access(scenario));
+    faults.add(cable(scenario));
+    faults.add(booking(scenario));
+    faults.add(tcp::check_ip(&scenario.tcp, "tcp"));
+    let base = Group {
+        name: "",
+        count: 1,
+        upstream: &scenario.upstream,
+        downstream: &scenario.downstream,
+        distance_km: None,
+    };
+    let base = service(scenario, &base, "", &room);
+    // What homes take over from the scenario is told once.
+    let is_of_base = base.clone();
+    faults.add(base);
+    for (group, name) in scenario.groups().zip(scenario.homes.keys()) {
+        let path = words::join("homes", name);
+        let own = service(scenario, &group, "", &room).without(&is_of_base);
+        faults.add_under(&path, own);
+    }
+    faults.one_per_key()
+}
+
+/// Checks a traffic entry.
+fn traffic(scenario: &Scenario, entry: &Entry, path: &str) -> Faults {
+    let app = &entry.app;
+    let mut faults = Faults::from(home_of(scenario, entry, path));
+    faults.add(ecn_of(entry, path));
+    faults.add(servers(scenario, app, path));
+    faults.add_under(path, app.check());
+    if let Some(own) = app.tcp() {
+        let config = app.tcp_config(&scenario.tcp, scenario.dialect);
+        faults.add(tcp::check(&config, own, &words::join(path, "tcp"), &scenario.tcp));
+    }
+    faults
+}
+
+/// Something must be left to count.
+fn warm_up(scenario: &Scenario) -> Result<(), Fault> {
+    let (from_s, end_s) = (scenario.metrics.from_s, scenario.duration_s);
+    if from_s < end_s {
+        return Ok(());
+    }
+    let message = format!("found {from_s}; allowed: less than {end_s}, the value of duration_s");
+    Err(Fault::new("metrics.from_s", message))
+}
+
+/// Limits the number of homes.
+fn homes(scenario: &Scenario) -> Result<(), Fault> {
+    let homes = scenario.homes_in_all();
+    if homes <= MOST_HOMES {
+        return Ok(());
+    }
+    let message = format!("found {homes} in all; allowed: {MOST_HOMES} or fewer");
+    Err(Fault::new("homes", message))
+}
+
+/// A traffic entry must run in an existing group of homes.
+fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> {
+    let Some(home) = &entry.labels.home else { return Ok(()) };
+    let is_address = Network::try_from(home.clone()).is_ok();
+    let hint = match &entry.app {
+        AppSpec::Replay(_) if is_address => "; the home's address in a capture is home_address",
+        _ => "",
+    };
+    is_there(home, &names(&scenario.homes), "homes")
+        .map_err(|message| Fault::new(words::join(path, "home"), message + hint))
+}
+
+/// Only senders of datagrams have an ECN field to choose.
+fn ecn_of(entry: &Entry, path: &str) -> Result<(), Fault> {
+    if entry.labels.ecn.is_none() || entry.app.tcp().is_none() {
+        return Ok(());
+    }
+    let message = "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP \
+                   chooses its own";
+    Err(Fault::new(words::join(path, "ecn"), message))
+}
+
+/// Checks the hops beside the access network.
+fn hops(scenario: &Scenario, room: &Room) -> Faults {
+    let mut faults = Faults::default();
+    for (name, server) in &scenario.servers {
+        let Some(queue) = &server.queue else { continue };
+        let path = words::join("servers", name);
+        let queue_path = words::join(&path, "queue");
+        faults.add(weights(scenario, queue, &queue_path));
+        faults.add_under(&queue_path, queue.check(room, BitRate::from_mbps(server.rate_mbps)));
+        faults.add_under(&path, queue.check_no_member_rate());
+    }
+    let of_homes = scenario.homes.iter().filter_map(|(name, homes)| {
+        Some((words::join(&words::join("homes", name), "router"), homes.router.as_ref()?))
+    });
+    let routers = scenario.router.iter().map(|router| ("router".to_owned(), router));
+    let core = scenario.core.iter().map(|(name, both)| (words::join("core", name), both));
+    for (path, both) in routers.chain(of_homes).chain(core) {
+        for (direction, bottleneck) in both.both() {
+            let path = words::join(&path, direction.stream());
+            faults.add(weights(scenario, &bottleneck.queue, &words::join(&path, "queue")));
+            faults.add_under(&path, bottleneck.check(room));
+        }
+    }
+    faults
+}
+
+/// Without a cable, keys of the cable plant have no effect and are rejected.
+fn access(scenario: &Scenario) -> Faults {
+    if scenario.access == AccessSpec::Docsis {
+        return Faults::default();
+    }
+    let given = [
+        ("cable", scenario.cable != Cable::default()),
+        ("upstream_channel", scenario.upstream_channel != UpstreamChannel::default()),
+        ("cmts", scenario.cmts.is_some()),
+    ];
+    let message = "found without a cable network; allowed: only with access kind docsis";
+    given
+        .iter()
+        .filter(|(_, is_given)| *is_given)
+        .map(|(key, _)| Fault::new(*key, message))
+        .collect()
+}
+
+/// The cable has one length, and MAPs are made early enough.
+fn cable(scenario: &Scenario) -> Faults {
+    let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+    let mut faults = Faults::default();
+    if cable.delay_ms.is_some() && cable.distance_km.is_some() {
+        let message = "found together with delay_ms; allowed: one of them";
+        faults.add(Fault::new("cable.distance_km", message));
+    }
+    faults.add_under("cable", cable.check_noise());
+    let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
+    let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
+    if let Some((set, least)) = spec.late_advance(modems) {
+        let message = format!(
+            "found {set}; allowed: {least:.1} or more, the sum of the fixed times and of the longest \
+             cable, there and back"
+        );
+        faults.add(Fault::new("cable.timing.map_advance_us", message));
+    }
+    faults
+}
+
+/// Unsolicited grants and polls of all homes must fit into the channel that they share.
+fn booking(scenario: &Scenario) -> Result<(), Fault> {
+    let mut booking = Booking::new(&scenario.upstream_channel);
+    let paths = scenario.homes.iter().map(|(name, homes)| match homes.upstream {
+        Some(_) => words::join(&words::join("homes", name), "upstream"),
+        None => "upstream".to_owned(),
+    });
+    let paths = paths.chain(scenario.homes.is_empty().then(|| "upstream".to_owned()));
+    for (group, path) in scenario.groups().zip(paths) {
+        if group.upstream.modem == ModemSpec::SharedChannel {
+            booking.add(group.upstream, group.count.into(), &path)?;
+        }
+    }
+    booking.check()
+}
+
+/// Checks the service of the homes at `path`, or of the scenario itself.
+fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Faults {
+    let (up, down) = (group.upstream, group.downstream);
+    let (up_path, down_path) = (words::join(path, "upstream"), words::join(path, "downstream"));
+    let mut faults = up.check(room).under(&up_path);
+    let shares_channel = scenario.cmts.is_some();
+    faults.add_under(&down_path, down.check(shares_channel, room));
+    let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+    let plant = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
+    faults.add_under(path, plant.check_profiles(up, down));
+    if let AccessSpec::Fibre(fibre) = &scenario.access {
+        faults.add_under(path, fibre.check(group));
+    }
+    for (path, queue, flows) in
+        [(&up_path, &up.queue, &up.flows), (&down_path, &down.queue, &down.flows)]
+    {
+        faults.add(weights(scenario, queue, &words::join(path, "queue")));
+        for (name, flow) in flows {
+            let path = flow_path(path, name);
+            faults.add(names_in_flow(scenario, flow, &path));
+        }
+    }
+    faults
+}
+
+/// Names in classifiers must exist.
+fn names_in_flow(scenario: &Scenario, flow: &ServiceFlow, path: &str) -> Faults {
+    let mut faults = weights(scenario, &flow.queue, &words::join(path, "queue"));
+    for (number, classifier) in flow.classifiers.iter().enumerate() {
+        faults.add(names_in_classifier(scenario, classifier, &format!("{path}.match.{number}")));
+    }
+    faults
+}
+
+fn names_in_classifier(scenario: &Scenario, classifier: &Classifier, path: &str) -> Faults {
+    let Classifier { server, traffic, .. } = classifier;
+    let mut faults = Faults::default();
+    for (key, name, there, table) in [
+        ("server", server, names(&scenario.servers), "servers"),
+        ("traffic", traffic, names(&scenario.traffic), "traffic"),
+    ] {
+        let known = name.as_ref().map_or(Ok(()), |name| is_there(name, &there, table));
+        faults.add(known.map_err(|message| Fault::new(words::join(path, key), message)));
+    }
+    faults
+}
+
+fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Faults {
+    let there = names(&scenario.servers);
+    let mut named = app.servers();
+    if named.is_empty() {
+        named.push(("servers".to_owned(), ""));
+    }
+    let missing = named.into_iter().filter_map(|(key, server)| {
+        let message = is_there(server, &there, "servers").err()?;
+        Some(Fault::new(format!("{path}.{key}"), message))
+    });
+    missing.collect()
+}
+
+fn names<T>(table: &IndexMap<String, T>) -> Vec<&str> {
+    table.keys().map(String::as_str).collect()
+}
+
+/// A name must be one of `there`, the names in `table`. The error lists them.
+fn is_there(name: &str, there: &[&str], table: &str) -> Result<(), String> {
+    if there.contains(&name) {
+        return Ok(());
+    }
+    let names = match there {
+        [] => format!("a name in the table {table}, which is empty"),
+        names => names.join(", "),
+    };
+    if name.is_empty() {
+        return Err(format!("missing; allowed: {names}"));
+    }
+    Err(format!("found {}; allowed: {names}{}", words::quoted(name), did_you_mean(name, there)))
+}
+
+fn did_you_mean(name: &str, names: &[&str]) -> String {
+    words::closest(name, names).map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
+}
+
+/// Weights must belong to existing traffic entries.
+fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Faults {
+    let there = names(&scenario.traffic);
+    let named = queue.scheduler.weights().into_iter().flat_map(|weights| weights.0.keys());
+    let unknown = named.filter(|name| !there.contains(&name.as_str())).map(|name| {
+        let path = words::join(&format!("{path}.scheduler.weights"), name);
+        let close = did_you_mean(name, &there);
+        let message = format!("unknown traffic entry; allowed: {}{close}", there.join(", "));
+        Fault::new(path, message)
+    });
+    unknown.collect()
+}
+
+/// Rejects `tcp.nagle` if no traffic entry has Nagle's algorithm.
+fn nagle_of_none(scenario: &Scenario) -> Result<(), Fault> {
+    let has_it = |app: &AppSpec| {
+        app.tcp().is_some() && app.tcp_config(&scenario.tcp, scenario.dialect).is_full()
+    };
+    let is_idle = !scenario.traffic.values().any(|entry| has_it(&entry.app));
+    match scenario.tcp.nagle.filter(|_| is_idle) {
+        None => Ok(()),
+        Some(_) => Err(Fault::new("tcp.nagle", NO_NAGLE)),
+    }
+}

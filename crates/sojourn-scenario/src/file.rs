@@ -1,0 +1,463 @@
+//! Scenario files: from text to scenarios, and back.
+
+use std::cell::OnceCell;
+
+use serde_json::{Map, Value, json};
+
+use super::capture::{Captures, Disk, Files};
+use super::estimate::estimate;
+use super::labels::{Overridden, at, distinct, file_name};
+use super::overlay::{COMPARE, Overlay, Set, merge};
+use super::rates::in_whole_bits;
+use super::schema::{Scenario, json_schema};
+use super::variant::Variant;
+use super::{changes, check};
+use sojourn_input::problem::{Fault, Faults, Problem, Problems};
+use sojourn_input::schema_check::Checker;
+use sojourn_input::text::{Document, Lines};
+use sojourn_input::words;
+
+/// The scenario's table of groups of homes.
+pub(crate) const HOMES: &str = "homes";
+/// The scenario's tables of a home's service, which groups of homes may override.
+/// What groups of homes may have of their own beside their service.
+const ROUTER: &str = "router";
+pub(crate) const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
+
+/// Values of all variants together; these take half a minute.
+const MOST_VALUES: usize = 1_000_000;
+
+/// Reads a scenario file: its runs, checked.
+///
+/// `text` is the file's text and `source` its name in messages; paths of captures are relative to
+/// the directory of `source`. Each of `sets` is `key.path=value` and overrides the file and its
+/// variants; a set that begins with `compare.` changes a variant.
+///
+/// # Errors All problems of the file, or those of the text itself.
+pub fn load(text: &str, source: &str, sets: &[String]) -> Result<Vec<Variant>, Problems> {
+    Source::new(text, source).sets(sets).load()
+}
+
+/// The text of a scenario file, and what it is read with.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    text: &'a str,
+    name: &'a str,
+    sets: &'a [String],
+    overlay: Option<&'a dyn Overlay>,
+    files: &'a dyn Files,
+    most_bytes: u64,
+}
+
+impl<'a> Source<'a> {
+    /// A text with its name in messages. Paths in it are relative to the directory of that name.
+    pub fn new(text: &'a str, name: &'a str) -> Self {
+        Self { text, name, sets: &[], overlay: None, files: &Disk, most_bytes: u64::MAX }
+    }
+
+    /// With settings that override everything, each as `key.path=value`.
+    pub fn sets(self, sets: &'a [String]) -> Self {
+        Self { sets, ..self }
+    }
+
+    /// With an overlay that overrides the file and its variants.
+    pub fn overlay(self, overlay: Option<&'a dyn Overlay>) -> Self {
+        Self { overlay, ..self }
+    }
+
+    /// With captures and traces from there instead of this machine's disk.
+    pub fn files(self, files: &'a dyn Files) -> Self {
+        Self { files, ..self }
+    }
+
+    /// A variant whose run may need more bytes of memory is refused.
+    pub fn most_bytes(self, most_bytes: u64) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    /// Reads and checks the scenario, with all its variants.
+    ///
+    /// # Errors All problems: where each is, what was found and what is allowed.
+    pub fn load(self) -> Result<Vec<Variant>, Problems> {
+        let Self { text, name: source, sets, overlay, files, most_bytes } = self;
+        let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
+        let (mut base, lines) = Document::parse(text, source)?.into_parts();
+        if base.get("scenario").is_some_and(Value::is_string) {
+            let message = "found a sweep file; allowed: a scenario; `sojourn sweep` runs sweeps";
+            return Err(Fault::new("scenario", message).of(source).into());
+        }
+        let written = base.clone();
+        for set in &sets {
+            set.apply(&mut base)?;
+        }
+        let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
+        // Without variants, an unknown-key message should list `compare` among the allowed keys.
+        let schema = if compare.is_some() { json_schema() } else { file_schema() };
+        let (checker, captures) = (Checker::new(schema), Some(Captures::beside(source, files)));
+        let (shared, compared) = Default::default();
+        let file = File {
+            source,
+            lines,
+            sets,
+            base,
+            written,
+            overlay,
+            checker,
+            captures,
+            most_bytes,
+            shared,
+            compared,
+        };
+        match compare {
+            None => Ok(vec![file.variant("", &json!({}))?]),
+            Some(compare) => file.variants(&compare),
+        }
+    }
+
+    /// Reads the complete scenario of stored results, and checks it. Its captures and traces are not read, for
+    /// they may be gone.
+    ///
+    /// # Errors All problems of the scenario, or those of the text itself.
+    pub fn load_stored(self) -> Result<Scenario, Problems> {
+        let Self { text, name: source, .. } = self;
+        let (base, lines) = Document::parse(text, source)?.into_parts();
+        let file = File {
+            source,
+            lines,
+            sets: Vec::new(),
+            base,
+            written: Value::Null,
+            overlay: None,
+            checker: Checker::new(json_schema()),
+            captures: None,
+            most_bytes: u64::MAX,
+            shared: OnceCell::new(),
+            compared: OnceCell::new(),
+        };
+        Ok(file.variant("", &json!({}))?.scenario)
+    }
+}
+
+/// Numbers, strings and others that are no tables or lists.
+fn values_in(value: &Value) -> usize {
+    match value {
+        Value::Object(table) => table.values().map(values_in).sum(),
+        Value::Array(items) => items.iter().map(values_in).sum(),
+        _ => 1,
+    }
+}
+
+/// What all succeed in giving, or the problems of all that fail.
+fn all_of<T>(results: impl Iterator<Item = Result<T, Problems>>) -> Result<Vec<T>, Problems> {
+    let (mut values, mut problems) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(more) => problems.extend(more.told().cloned()),
+        }
+    }
+    Problems::of(problems).map_or(Ok(values), Err)
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario file: the scenario's, plus the table of variants.
+pub fn file_schema() -> Value {
+    let mut schema = json_schema();
+    schema["properties"][COMPARE] = json!({
+        "type": "object",
+        "additionalProperties": { "type": "object" },
+        "minProperties": 1,
+        "maxProperties": 10_000,
+        "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
+            differs from the scenario. Its tables are merged into the scenario's key by key, but a \
+            table with its own `kind` and any other value replace the scenario's.",
+    });
+    schema
+}
+
+/// A scenario with all its defaults as TOML. Loading it gives an equal scenario.
+pub fn to_toml(scenario: &Scenario) -> String {
+    let value = serde_json::to_value(scenario).map(without_nulls);
+    let text = value.map(|value| toml::to_string_pretty(&value));
+    match text {
+        Ok(Ok(text)) => text,
+        Ok(Err(error)) => format!("# cannot be written as TOML: {error}\n"),
+        Err(error) => format!("# cannot be written as TOML: {error}\n"),
+    }
+}
+
+/// TOML has no null, so keys that are unset are left out.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(table) => {
+            let set = table.into_iter().filter(|(_, value)| !value.is_null());
+            set.map(|(key, value)| (key, without_nulls(value))).collect()
+        }
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
+}
+
+/// A file with `--set` values applied and its variants split off.
+struct File<'a> {
+    source: &'a str,
+    lines: Lines,
+    sets: Vec<Set>,
+    base: Value,
+    /// The same with its variants, without `--set` values.
+    written: Value,
+    overlay: Option<&'a dyn Overlay>,
+    checker: Checker,
+    /// Where captures are read; `None` if they stay unread.
+    captures: Option<Captures<'a>>,
+    most_bytes: u64,
+    /// Faults of the scenario without its variants, once they are asked for.
+    shared: OnceCell<Vec<Fault>>,
+    /// The scenario and its variants as they are written, and with the overlay.
+    compared: OnceCell<(Vec<Value>, Vec<Value>)>,
+}
+
+impl File<'_> {
+    fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problems> {
+        let schema = file_schema()["properties"][COMPARE].take();
+        self.told(Checker::new(schema).check(compare, COMPARE), "")?;
+        let variants = compare.as_object().into_iter().flatten();
+        let (count, each) = (variants.clone().count(), values_in(&self.base));
+        if count * each > MOST_VALUES {
+            let message = format!(
+                "found {count} variants of a scenario of {each} values; allowed: {MOST_VALUES} values or fewer \
+                 in all variants together"
+            );
+            return Err(Fault::new(COMPARE, message).of(self.source).into());
+        }
+        all_of(variants.map(|(name, overlay)| self.named(name, overlay))).map(distinct)
+    }
+
+    fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
+        if name.trim().is_empty() {
+            let message =
+                "found a variant with an empty name; allowed: a name of at least 1 character";
+            return Err(Fault::new(COMPARE, message).of(self.source).into());
+        }
+        self.variant(name, overlay)
+    }
+
+    fn variant(&self, name: &str, own: &Value) -> Result<Variant, Problems> {
+        let mut value = self.base.clone();
+        merge(&mut value, own);
+        let variants = &self.written[COMPARE];
+        let mut overridden =
+            Overridden::of(variants.get(name).unwrap_or(own), variants, &self.written);
+        let within = self.sets.iter().filter(|set| set.is_of(name));
+        within.for_each(|set| overridden.within(&set.label(), own));
+        let mut notes = self.overlay.map_or_else(Vec::new, |overlay| {
+            let notes = overlay.apply(&mut value);
+            let overrides = |path: &str| self.is_levelled(overlay, path);
+            overridden.by(&file_name(overlay.source()), &value, true, overrides);
+            notes
+        });
+        for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
+            set.apply(&mut value)?;
+            overridden.by(&set.label(), &value, !set.is_of_runs(), |_| false);
+        }
+        let scenario = match self.scenario(&value) {
+            Ok((scenario, told)) => {
+                notes.extend(told);
+                notes.extend(scenario.without_traffic());
+                scenario
+            }
+            Err(faults) => return Err(self.told(faults, name).expect_err("a refusal has a fault")),
+        };
+        let (name, kept_name) = overridden.names(name);
+        Ok(Variant { name, kept_name, scenario, notes, changes: changes::relied_on(&value) })
+    }
+
+    /// Do the variants differ in this key as they are written, and not with a modem's file?
+    fn is_levelled(&self, overlay: &dyn Overlay, path: &str) -> bool {
+        let (without, with) = self.compared.get_or_init(|| {
+            let mut without = vec![self.written.clone()];
+            for (_, own) in self.written[COMPARE].as_object().into_iter().flatten() {
+                let mut variant = self.written.clone();
+                merge(&mut variant, own);
+                without.push(variant);
+            }
+            let mut with = without.clone();
+            for variant in &mut with {
+                overlay.apply(variant);
+            }
+            (without, with)
+        });
+        let differ = |all: &[Value]| all.iter().any(|one| at(one, path) != at(&all[0], path));
+        differ(without) && !differ(with)
+    }
+
+    /// The scenario and what a user must know of its captures, or its faults: those of single keys, or else
+    /// those between keys.
+    fn scenario(&self, value: &Value) -> Result<(Scenario, Vec<String>), Faults> {
+        let mut faults = self.checker.check(value, "");
+        let mut value = value.clone();
+        if faults.is_empty() {
+            faults = self.merge_homes(&mut value);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        in_whole_bits(&mut value);
+        let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
+            let path = error.path().to_string();
+            Fault::new(path.trim_start_matches('.'), error.inner().to_string())
+        })?;
+        let mut faults = Faults::default();
+        let filled = self.captures.as_ref().map(|captures| captures.fill(&mut scenario));
+        let notes = filled.unwrap_or(Ok(Vec::new())).unwrap_or_else(|more| {
+            faults.add(more);
+            Vec::new()
+        });
+        scenario.fill();
+        faults.add(check::check(&scenario));
+        if faults.is_empty() {
+            faults.add(estimate(&scenario).check(self.most_bytes));
+        }
+        if faults.is_empty() { Ok((scenario, notes)) } else { Err(faults) }
+    }
+
+    /// Merges what homes set for their upstream, downstream and router into copies of the scenario's tables.
+    fn merge_homes(&self, value: &mut Value) -> Faults {
+        let base = value.clone();
+        let mut faults = Faults::default();
+        let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
+        for (name, home) in homes.into_iter().flatten() {
+            for key in DIRECTIONS.into_iter().chain([ROUTER]) {
+                let Some(own) = home.get_mut(key).filter(|own| own.is_object()) else {
+                    continue;
+                };
+                let mut merged = base.get(key).cloned().unwrap_or_else(|| Map::new().into());
+                merge(&mut merged, own);
+                let path = [HOMES, name, key]
+                    .iter()
+                    .fold(String::new(), |path, key| words::join(&path, key));
+                faults.add(self.checker.check_key(key, &merged, &path));
+                *own = merged;
+            }
+        }
+        faults
+    }
+
+    /// The file or files in which a fault lies.
+    fn source_of(&self, fault: &Fault) -> String {
+        let is_of = |direction: &str| match *fault.path.split('.').collect::<Vec<_>>() {
+            [first, ..] if first == direction => true,
+            [homes, .., _] => homes == HOMES && fault.path.contains(&format!(".{direction}.")),
+            _ => false,
+        };
+        match self.overlay {
+            Some(overlay) if DIRECTIONS.into_iter().any(is_of) => {
+                format!("{} with {}", self.source, overlay.source())
+            }
+            _ => self.source.to_owned(),
+        }
+    }
+
+    /// The faults of a variant as problems, if there are any.
+    fn told(&self, faults: Faults, variant: &str) -> Result<(), Problems> {
+        let problems = faults.into_iter().map(|fault| self.problem(fault, variant));
+        Problems::of(problems).map_or(Ok(()), Err)
+    }
+
+    /// Names the origin of a fault: a `--set`, one variant, or the scenario that all variants
+    /// share.
+    fn problem(&self, fault: Fault, variant: &str) -> Problem {
+        let is_shared = variant.is_empty() || self.is_shared(&fault);
+        let given = if self.is_missing_from_a_new_table(&fault, variant) {
+            fault.path.rsplit_once('.').map_or("", |(table, _)| table)
+        } else {
+            &fault.path
+        };
+        let set = self.sets.iter().rev().find(|set| set.gave(given, variant));
+        let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());
+        let fault = self.with_hint(fault, variant);
+        let line = set.is_none().then(|| self.line_of(&fault.path, variant)).flatten();
+        let path = match is_shared {
+            true => fault.path.clone(),
+            false => format!("variant {variant}: {}", fault.path),
+        };
+        Problem { line, ..Fault { path, ..fault }.of(&source) }
+    }
+
+    /// Is a key missing from a table that the file does not have, so that a `--set` made it?
+    fn is_missing_from_a_new_table(&self, fault: &Fault, variant: &str) -> bool {
+        let table = fault.path.rsplit_once('.').map(|(table, _)| table);
+        fault.message.starts_with(words::MISSING)
+            && table.is_some_and(|table| self.own_line_of(table, variant).is_none())
+    }
+
+    /// An unknown key may be one of the kind that a `--set` replaced: then it says how to replace all keys.
+    fn with_hint(&self, fault: Fault, variant: &str) -> Fault {
+        let is_unknown = fault.message.starts_with(words::UNKNOWN_KEY);
+        let hint = |set: &Set| set.whole_table(&fault.path, variant);
+        match self.sets.iter().rev().find_map(hint).filter(|_| is_unknown) {
+            None => fault,
+            Some(hint) => Fault { message: format!("{}; {hint}", fault.message), ..fault },
+        }
+    }
+
+    /// Is the scenario at fault, and not a variant of it?
+    fn is_shared(&self, fault: &Fault) -> bool {
+        let faults = || self.scenario(&self.base).err().into_iter().flatten().collect();
+        self.shared.get_or_init(faults).contains(fault)
+    }
+
+    /// The line of the file that gives a key in a variant.
+    fn line_of(&self, path: &str, variant: &str) -> Option<usize> {
+        self.own_line_of(path, variant).or_else(|| self.lines.near(path))
+    }
+
+    /// The same for exactly this key.
+    fn own_line_of(&self, path: &str, variant: &str) -> Option<usize> {
+        let own = words::join(&words::join("", COMPARE), variant);
+        let own = (!variant.is_empty()).then(|| self.lines.at(&format!("{own}.{path}"))).flatten();
+        own.or_else(|| self.lines.at(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_input::shape;
+
+    /// Keywords that constrain nothing.
+    const NOTES: &[&str] = &["title", "description", "default", "format", "$schema", "$defs"];
+    #[rustfmt::skip]
+    const CHECKED: &[&str] = &[
+        "type", "minimum", "maximum", "minItems", "maxItems", "items", "minProperties",
+        "maxProperties", "required", "properties", "additionalProperties", "const", "enum",
+    ];
+
+    fn assert_known(schema: &Value) {
+        let Some(node) = schema.as_object() else {
+            assert!(schema.is_boolean(), "{schema}");
+            return;
+        };
+        let alone = ["$ref", "anyOf", "oneOf"].iter().find(|key| node.contains_key(**key));
+        for key in node.keys().map(String::as_str) {
+            let checked = alone.map_or(CHECKED.contains(&key), |alone| *alone == key);
+            assert!(NOTES.contains(&key) || checked, "{key} is not checked in {schema}");
+        }
+        if let Some(options) = node.get("oneOf") {
+            assert!(
+                shape::choices(schema).is_some() || shape::kinds(schema).is_some(),
+                "{options}"
+            );
+        }
+        let lists = ["anyOf", "oneOf"].iter().filter_map(|key| node.get(*key)?.as_array());
+        lists.flatten().for_each(assert_known);
+        let tables = ["properties", "$defs"].iter().filter_map(|key| node.get(*key)?.as_object());
+        tables.flat_map(|table| table.values()).for_each(assert_known);
+        let nodes = ["items", "additionalProperties"].iter().filter_map(|key| node.get(*key));
+        nodes.for_each(assert_known);
+    }
+
+    #[test]
+    fn every_keyword_of_the_schema_is_checked() {
+        assert_known(&file_schema());
+    }
+}

@@ -1,0 +1,161 @@
+//! Idle lines: runs of the same scenario without its bulk traffic, with which results are compared.
+
+use serde_json::Value;
+
+use super::schema::Scenario;
+use super::variant::Variant;
+use crate::apps::AppSpec;
+
+/// Its name in tables.
+pub const NAME: &str = "idle line";
+/// Its name where films go on, which do not leave the line idle.
+pub const WITHOUT_BULK: &str = "without uploads and downloads";
+/// Keys that do not change an idle line.
+const ASIDE: [&str; 4] = ["title", "description", "seed", "baseline"];
+/// The key of what hardly does, unless films fill the queue.
+const QUEUE: &str = "queue";
+
+/// The idle lines of `variants`: each variant that has bulk traffic without that traffic, once for all variants
+/// that differ in queues and bulk traffic alone. Where films go on, the rate that they have is that of the queue, and
+/// variants that differ in queues have lines of their own.
+///
+/// A variant has none in these cases:
+///
+/// - it has no bulk traffic;
+/// - it has no other traffic;
+/// - another variant is its idle line already;
+/// - its `baseline` is false.
+///
+/// If there are several lines, the name of each says whose settings it has.
+pub fn idle_lines(variants: &[Variant]) -> Vec<Variant> {
+    let lines: Vec<Value> = variants.iter().map(|variant| line_of(&variant.scenario)).collect();
+    let is_only = lines.iter().all(|line| *line == lines[0]);
+    let there = variants.iter().zip(&lines).filter(|(variant, _)| is_idle(&variant.scenario));
+    let mut known: Vec<Value> = there.map(|(_, line)| line.clone()).collect();
+    let mut found: Vec<Variant> = Vec::new();
+    for (variant, line) in variants.iter().zip(lines) {
+        let mut scenario = variant.scenario.clone();
+        scenario.traffic.retain(|_, entry| !entry.app.is_bulk());
+        let is_wanted = scenario.baseline && !scenario.traffic.is_empty();
+        if is_wanted && !known.contains(&line) {
+            known.push(line);
+            let name = name_of(variant, &scenario, is_only, variants);
+            let kept_name = name.clone();
+            let (notes, changes) = (Vec::new(), Vec::new());
+            found.push(Variant { name, kept_name, scenario, notes, changes });
+        }
+    }
+    found
+}
+
+/// A name that no variant has.
+fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> String {
+    let mut name = match (has_films(idle), is_only) {
+        (false, true) => NAME.to_owned(),
+        (false, false) => format!("{NAME} of {}", of.name),
+        (true, true) => WITHOUT_BULK.to_owned(),
+        (true, false) => format!("{} {WITHOUT_BULK}", of.name),
+    };
+    while taken.iter().any(|variant| variant.name == name) {
+        name.push('\'');
+    }
+    name
+}
+
+fn has_films(scenario: &Scenario) -> bool {
+    scenario.traffic.values().any(|entry| matches!(entry.app, AppSpec::Video(_)))
+}
+
+/// Does no bulk traffic begin before the run ends?
+pub fn is_idle(scenario: &Scenario) -> bool {
+    scenario.traffic.values().all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
+}
+
+/// The settings of a scenario that decide what its idle line is.
+pub fn line_of(scenario: &Scenario) -> Value {
+    let mut idle = scenario.clone();
+    idle.traffic.retain(|_, entry| !entry.app.is_bulk());
+    let asides: &[&str] = if has_films(&idle) { &[] } else { &[QUEUE] };
+    without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
+}
+
+fn without(value: Value, keys: &[&str]) -> Value {
+    match value {
+        Value::Object(table) => {
+            let kept = table.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
+            kept.map(|(key, value)| (key, without(value, keys))).collect()
+        }
+        Value::Array(items) => items.into_iter().map(|item| without(item, keys)).collect(),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load;
+
+    const HOME: &str = "
+        duration_s = 10
+        upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3044 }
+        downstream = { sustained_mbps = 20, peak_mbps = 20, burst_bytes = 3044 }
+        servers.near.delay_ms = 9
+        traffic.game = { kind = 'stream', purpose = 'game', direction = 'up', server = 'near' }
+        traffic.upload = { kind = 'transfer', server = 'near' }
+    ";
+
+    fn idle_lines_of(more: &str) -> Vec<Variant> {
+        idle_lines(&load(&format!("{HOME}\n{more}"), "home.toml", &[]).unwrap())
+    }
+
+    fn names_of(more: &str) -> Vec<String> {
+        idle_lines_of(more).into_iter().map(|idle| idle.name).collect()
+    }
+
+    #[test]
+    fn it_has_the_same_people_and_no_bulk_traffic() {
+        let idle = &idle_lines_of("")[0];
+        assert_eq!(idle.name, "idle line");
+        assert_eq!(idle.scenario.traffic.keys().collect::<Vec<_>>(), ["game"]);
+    }
+
+    #[test]
+    fn there_is_none_where_it_says_nothing() {
+        for none in [
+            "baseline = false",
+            "compare.a.baseline = false",
+            "compare.a.traffic.upload.start_s = 10\ncompare.b.title = 'b'",
+        ] {
+            assert_eq!(idle_lines_of(none), [], "{none}");
+        }
+        let late = load(HOME, "home.toml", &["traffic.upload.start_s=20".to_owned()]).unwrap();
+        assert_eq!(idle_lines(&late), []);
+        let alone = HOME.replace("traffic.game", "#");
+        assert_eq!(idle_lines(&load(&alone, "home.toml", &[]).unwrap()), []);
+    }
+
+    #[test]
+    fn each_line_has_its_own_and_is_named_after_its_first_variant() {
+        let queues =
+            "compare.a.upstream.queue.limit_bytes = 9000\ncompare.b.traffic.upload.connections = 2";
+        assert_eq!(names_of(queues), ["idle line"]);
+        let rates = "compare.slow.upstream.sustained_mbps = 4\ncompare.fast.title = ''";
+        assert_eq!(names_of(rates), ["idle line of slow", "idle line of fast"]);
+        let delays = "compare.far.servers.near.delay_ms = 60\ncompare.close.title = ''\n\
+                      compare.late.traffic.upload.start_s = 2";
+        assert_eq!(names_of(delays), ["idle line of far", "idle line of close"]);
+        let film = "traffic.film = { kind = 'video', server = 'near' }";
+        assert_eq!(names_of(film), ["without uploads and downloads"]);
+        let both = ["a without uploads and downloads", "b without uploads and downloads"];
+        assert_eq!(names_of(&format!("{film}\n{queues}")), both);
+        let taken = "compare.'idle line'.title = ''";
+        assert_eq!(names_of(taken), ["idle line'"]);
+    }
+
+    #[test]
+    fn a_variant_may_be_the_idle_line_of_its_own_line_alone() {
+        let idle = "compare.idle.traffic.upload.start_s = 10\ncompare.near.title = ''\n\
+                    compare.far.servers.near.delay_ms = 60";
+        assert_eq!(names_of(idle), ["idle line of far"]);
+    }
+}

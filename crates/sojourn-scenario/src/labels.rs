@@ -1,0 +1,244 @@
+//! Names of variants that say what they are, whatever overrides them.
+//!
+//! What overrides a key that a variant sets goes into its name. Variants that are equal are one.
+
+use serde_json::Value;
+
+use super::schema::Scenario;
+use super::variant::Variant;
+use sojourn_input::words;
+
+/// Keys that do not change a run, and for which no variant is named.
+const ASIDE: [&str; 2] = ["title", "description"];
+
+/// The keys that a variant is named for, and what has overridden them.
+pub(super) struct Overridden {
+    /// Path and value of each key; without a value where the file leaves it out.
+    own: Vec<(String, Option<Value>)>,
+    /// What overrode some of them, each once, in its order.
+    by: Vec<String>,
+    /// Are they all overridden?
+    entirely: bool,
+    /// What changed the variant itself, in the `compare` table.
+    within: Vec<String>,
+}
+
+impl Overridden {
+    /// The keys that a variant of the `compare` table sets. One that sets none is named for what `file` has
+    /// where the other `variants` differ from it.
+    pub fn of(own: &Value, variants: &Value, file: &Value) -> Self {
+        let mut named_for = keys(own);
+        if named_for.is_empty() {
+            let others =
+                variants.as_object().into_iter().flatten().flat_map(|(_, other)| keys(other));
+            let in_file = |path: String| {
+                let value = at(file, &path).cloned();
+                (path, value)
+            };
+            named_for = others.map(|(path, _)| in_file(path)).collect();
+        }
+        Self { own: named_for, by: Vec::new(), entirely: false, within: Vec::new() }
+    }
+
+    /// Something may have overridden some of them, and `value` is the result: keys with another value, and
+    /// those that it `overrides` with the same. `is_setting`: it may name a variant of which nothing else
+    /// is left.
+    pub fn by(
+        &mut self,
+        label: &str,
+        value: &Value,
+        is_setting: bool,
+        overrides: impl Fn(&str) -> bool,
+    ) {
+        let before = self.own.len();
+        self.own.retain(|(path, own)| at(value, path) == own.as_ref() && !overrides(path));
+        if self.own.len() < before {
+            self.by.push(label.to_owned());
+            self.entirely = self.own.is_empty();
+        } else if self.entirely && before == 0 && is_setting {
+            // Nothing of the variant is left: what comes after names it too.
+            self.by.push(label.to_owned());
+        }
+    }
+
+    /// The variant was changed in the `compare` table, so that it sets `now`.
+    pub fn within(&mut self, label: &str, now: &Value) {
+        let before = self.own.len();
+        let is_kept =
+            |(path, own): &(String, Option<Value>)| own.is_none() || at(now, path) == own.as_ref();
+        if self.own.iter().filter(|leaf| is_kept(leaf)).count() < before {
+            self.within.push(label.to_owned());
+        }
+        self.own = keys(now);
+    }
+
+    /// The name of the variant, and what is kept of that in the table.
+    pub fn names(self, name: &str) -> (String, String) {
+        let by = if self.entirely { self.by } else { [self.within, self.by].concat() };
+        let by = by.join(", ");
+        match (by.is_empty(), self.entirely) {
+            (true, _) => (name.to_owned(), name.to_owned()),
+            (false, true) => (by, String::new()),
+            (false, false) => (format!("{name}, but {by}"), name.to_owned()),
+        }
+    }
+}
+
+/// The keys of a variant with their values, but for those that name none.
+fn keys(variant: &Value) -> Vec<(String, Option<Value>)> {
+    let mut leaves = Vec::new();
+    collect(variant, "", &mut leaves);
+    leaves.retain(|(path, _)| !ASIDE.contains(&path.as_str()));
+    leaves.into_iter().map(|(path, value)| (path, Some(value))).collect()
+}
+
+/// All values that are no tables, with their dotted paths.
+fn collect(value: &Value, path: &str, leaves: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(table) => {
+            table.iter().for_each(|(key, below)| collect(below, &words::join(path, key), leaves));
+        }
+        other => leaves.push((path.to_owned(), other.clone())),
+    }
+}
+
+/// The value with a dotted path.
+pub(super) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(table) => table.iter().find_map(|(key, below)| {
+            let key = words::join("", key);
+            match path.strip_prefix(&key)? {
+                "" => Some(below),
+                rest => at(below, rest.strip_prefix('.')?),
+            }
+        }),
+        _ => None,
+    }
+}
+
+/// The variants without those that are equal to an earlier one, which says so in its notes.
+pub fn distinct(variants: Vec<Variant>) -> Vec<Variant> {
+    let mut kept: Vec<(Variant, Vec<String>)> = Vec::new();
+    for variant in variants {
+        match kept.iter_mut().find(|(known, _)| is_equal(&known.scenario, &variant.scenario)) {
+            Some((_, others)) => others.push(variant.name),
+            None => kept.push((variant, Vec::new())),
+        }
+    }
+    let noted = |(mut variant, others): (Variant, Vec<String>)| {
+        if !others.is_empty() {
+            variant.notes.push(sentence(&variant.name, &others));
+        }
+        variant
+    };
+    kept.into_iter().map(noted).collect()
+}
+
+fn sentence(name: &str, others: &[String]) -> String {
+    let mut named: Vec<&str> = others.iter().map(String::as_str).collect();
+    named.retain(|other| *other != name);
+    if named.is_empty() {
+        let count = others.len() + 1;
+        return format!(
+            "{count} variants are equal, because {name} overrides the keys in which they differ: \
+             one run stands for all"
+        );
+    }
+    let quoted = named.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(" and ");
+    if named.len() == others.len() {
+        return format!("'{name}' and {quoted} are equal: one run stands for all");
+    }
+    let count = others.len() + 1;
+    format!("{count} variants are equal, {quoted} among them: the run '{name}' stands for all")
+}
+
+/// Equal but for what does not change a run.
+fn is_equal(one: &Scenario, other: &Scenario) -> bool {
+    let bare = |scenario: &Scenario| Scenario {
+        title: String::new(),
+        description: String::new(),
+        ..scenario.clone()
+    };
+    bare(one) == bare(other)
+}
+
+/// The last part of a path.
+pub(super) fn file_name(path: &str) -> String {
+    path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load;
+
+    const HOME: &str = "
+        duration_s = 1
+        upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 3044 }
+        downstream = { sustained_mbps = 20, peak_mbps = 20, burst_bytes = 3044 }
+        servers.near.delay_ms = 9
+        traffic.upload = { kind = 'transfer', server = 'near' }
+        compare.small.upstream.queue.limit_bytes = 10_000
+        compare.large.upstream.queue.limit_bytes = 90_000
+        compare.CoDel.upstream.queue = { limit_bytes = 80_000, law = { kind = 'codel' } }
+        compare.'as it is' = {}
+    ";
+
+    fn names(sets: &[&str]) -> Vec<(String, String)> {
+        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let variants = load(HOME, "home.toml", &sets).unwrap();
+        variants.into_iter().map(|v| (v.name, v.notes.join("; "))).collect()
+    }
+
+    fn pairs(names: &[(&str, &str)]) -> Vec<(String, String)> {
+        names.iter().map(|(name, note)| ((*name).to_owned(), (*note).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_overrides_a_variant_is_in_its_name() {
+        let all = [("small", ""), ("large", ""), ("CoDel", ""), ("as it is", "")];
+        assert_eq!(names(&[]), pairs(&all));
+        assert_eq!(names(&["seed=7"]), pairs(&all), "no variant is named for its seed");
+        // The limit of two is all that they are named for; the fourth is named for its limit and law.
+        let told = names(&["upstream.queue.limit_bytes=50000"]);
+        assert_eq!(told.len(), 2);
+        assert_eq!(told[0].0, "limit 50 kB");
+        let equal = "3 variants are equal, 'as it is, but limit 50 kB' among them: the run 'limit 50 kB' \
+                     stands for all";
+        assert_eq!(told[0].1, equal);
+        assert_eq!(told[1].0, "CoDel, but limit 50 kB");
+    }
+
+    #[test]
+    fn a_variant_without_keys_is_named_for_what_the_others_change() {
+        let own_rate = names(&["upstream.sustained_mbps=4"]);
+        assert_eq!(own_rate[3].0, "as it is", "no other variant has another rate");
+        let told = names(&["upstream.queue.law.kind=pie"]);
+        assert_eq!(told[3].0, "as it is, but law pie");
+        let both = ["upstream.queue.law.kind=pie", "upstream.queue.limit_bytes=50000"];
+        let told = names(&both);
+        assert_eq!(told.len(), 1, "nothing is left in which they differ");
+        assert!(told[0].1.contains("'law pie, limit 50 kB'"), "{}", told[0].1);
+    }
+
+    #[test]
+    fn a_value_that_is_the_same_overrides_nothing() {
+        let told = names(&["upstream.queue.limit_bytes=90000"]);
+        assert_eq!(told[0].0, "limit 90 kB");
+        assert_eq!(told[1].0, "CoDel, but limit 90 kB");
+        assert_eq!(names(&["upstream.queue.limit_bytes=80000"])[1].0, "CoDel");
+    }
+
+    #[test]
+    fn a_kind_is_told_as_its_part() {
+        let told = names(&["upstream.queue.law.kind=docsis_pie"]);
+        assert_eq!(told[2].0, "CoDel, but law docsis_pie");
+        let told = names(&["upstream.queue.law={kind=\"pie\"}"]);
+        assert_eq!(told[2].0, "CoDel, but law pie");
+    }
+
+    #[test]
+    fn a_set_of_one_variant_is_part_of_it() {
+        let told = names(&["compare.small.upstream.queue.limit_bytes=20000"]);
+        assert_eq!(told[0].0, "small, but limit 20 kB");
+    }
+}

@@ -1,0 +1,35 @@
+//! The rate of the channel that a service flow without a limit may fill.
+
+use serde_json::Value;
+
+use sojourn_access::docsis::downstream_channel::Cmts;
+use sojourn_access::docsis::framing::{Framing, request_region};
+use sojourn_access::docsis::modem::LEAST_CHANNEL_MBPS;
+use sojourn_access::docsis::upstream_channel::UpstreamChannel;
+
+/// The rate of the channel upstream or downstream in Mbps, if the scenario has one that does not
+/// follow the rates of its service flows.
+pub(super) fn channel_mbps(direction: &str, scenario: &Value) -> Option<f64> {
+    let number = |path: &str| scenario.pointer(path).and_then(Value::as_f64);
+    if scenario.pointer("/access/kind").and_then(Value::as_str).is_some_and(|kind| kind != "docsis")
+    {
+        return None;
+    }
+    if direction == "downstream" {
+        let cmts: Option<Cmts> =
+            scenario.get("cmts").and_then(|cmts| serde_json::from_value(cmts.clone()).ok());
+        let shared =
+            cmts.map(|Cmts { channel, .. }| channel.rate_mbps() * f64::from(channel.count()));
+        return shared.or_else(|| number("/downstream/channel_mbps"));
+    }
+    match scenario.pointer("/upstream/modem/kind").and_then(Value::as_str) {
+        Some("link") => None,
+        Some("shared_channel") => {
+            let spec = scenario.get("upstream_channel").cloned();
+            let spec = spec.and_then(|spec| serde_json::from_value(spec).ok());
+            let spec: UpstreamChannel = spec.unwrap_or_default();
+            Some(Framing::of(&spec).greatest_mbps(request_region(&spec)))
+        }
+        _ => number("/upstream/mac/channel_mbps").or(Some(LEAST_CHANNEL_MBPS)),
+    }
+}

@@ -1,0 +1,340 @@
+//! The scenario: the one definition of its keys, units, ranges and defaults.
+//!
+//! Doc comments here appear in the JSON Schema that users read. Ranges are checked from that schema
+//! too.
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
+
+use super::homes::Homes;
+use super::metrics::Metrics;
+use super::traffic::Entry;
+use crate::apps::{AppParameters, AppSpec, ServerKeys};
+use sojourn_access::AccessSpec;
+use sojourn_access::docsis::downstream_channel::Cmts;
+use sojourn_access::docsis::framing::Framing;
+use sojourn_access::docsis::parameters::{Cable, ModemSpec};
+use sojourn_access::docsis::upstream_channel::UpstreamChannel;
+use sojourn_access::docsis::warnings::enough_burst;
+use sojourn_access::homes::Group;
+use sojourn_access::service::{Downstream, Upstream};
+use sojourn_engine::address::Address;
+use sojourn_engine::aqm::AqmSpec;
+use sojourn_engine::dialect::Dialect;
+use sojourn_engine::hop::{Bottleneck, Bottlenecks};
+use sojourn_engine::packet::Direction;
+use sojourn_engine::queue::QueueSpec;
+use sojourn_engine::units::Time;
+use sojourn_transport::TcpOptions;
+
+/// Name of the only group in a scenario without groups.
+const LONE_HOME: &str = "home";
+
+/// A scenario: homes on an access network, the servers they talk to, and their traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Title of tables and reports.
+    #[serde(default)]
+    pub title: String,
+    /// Purpose of the scenario and sources of its values.
+    #[serde(default)]
+    pub description: String,
+    /// Simulated time in s.
+    #[serde(default = "a_minute")]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub duration_s: f64,
+    /// Seed of all random streams. The same scenario with the same seed gives the same run.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Set of rules for TCP, the cable's timing and the counting of bytes: `linux`, `rfc` or `ns2`.
+    /// `tcp` may set another one for its connections.
+    #[serde(default)]
+    pub dialect: Dialect,
+    /// The access network, chosen by `kind`: `docsis` or `fibre`.
+    #[serde(default)]
+    pub access: AccessSpec,
+    /// Propagation and request-grant timing on the cable plant.
+    #[serde(default)]
+    pub cable: Cable,
+    /// The modem's primary upstream service flow. Its `flows` holds further ones.
+    pub upstream: Upstream,
+    /// The home's primary downstream service flow at the CMTS. Its `flows` holds further ones.
+    pub downstream: Downstream,
+    /// The upstream channel shared by all modems of kind `shared_channel`.
+    #[serde(default)]
+    pub upstream_channel: UpstreamChannel,
+    /// The downstream channel that all homes share. Default: each service flow has a channel of its
+    /// own.
+    #[serde(default)]
+    pub cmts: Option<Cmts>,
+    /// Groups of identical homes, by name. Default: one home. It is called `home` and has the
+    /// scenario's `upstream` and `downstream`.
+    #[serde(default)]
+    pub homes: IndexMap<String, Homes>,
+    /// A router in each home, between its devices and the modem: a shaper with a queue manager in each
+    /// direction. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub router: Option<Bottlenecks>,
+    /// Links between the access network and the servers that all traffic passes, by name, the first one
+    /// next to the access network. Default: none.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("maxProperties" = 100))]
+    pub core: IndexMap<String, Bottlenecks>,
+    /// Servers beyond the CMTS, by name.
+    #[serde(default)]
+    #[schemars(extend("maxProperties" = 65_535))]
+    pub servers: IndexMap<String, Server>,
+    /// TCP options of all connections. Entries of `traffic` may override single keys.
+    #[serde(default)]
+    pub tcp: TcpOptions,
+    /// Traffic entries, by name: what users and their devices do.
+    #[schemars(extend("minProperties" = 1, "maxProperties" = 65_535))]
+    pub traffic: IndexMap<String, Entry>,
+    /// What is measured and recorded.
+    #[serde(default)]
+    pub metrics: Metrics,
+    /// Whether to add an idle line to compare with: a further run of the same traffic without
+    /// transfers, torrents and other bulk traffic.
+    #[serde(default = "yes")]
+    pub baseline: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn a_minute() -> f64 {
+    60.0
+}
+
+/// A server beyond the CMTS, on a link of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// One-way delay of the server's link in ms. The round-trip time is twice this delay plus twice
+    /// the cable's delay plus the MAC's delay.
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub delay_ms: f64,
+    /// Rate of the server's link in Mbps.
+    #[serde(default = "gigabit")]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub rate_mbps: f64,
+    /// Random packet loss on the server's link in percent, in each direction, independent for each
+    /// packet.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub loss_percent: f64,
+    /// Queue manager before the server's link, in each direction. Default: none, and nothing limits what
+    /// waits there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueSpec>,
+    /// IP address of the server, for classifiers that match addresses. Default: no address.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub address: Option<Address>,
+}
+
+fn gigabit() -> f64 {
+    1000.0
+}
+
+impl Scenario {
+    /// The time that rates are over, in s: from the end of the warm-up to the end of the run.
+    pub fn counted_s(&self) -> f64 {
+        self.duration_s - self.metrics.from_s
+    }
+
+    /// All groups of homes in the scenario's order, or one home called `home` if it names none.
+    pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
+        (0..self.homes.len().max(1)).map(|index| self.group(index))
+    }
+
+    /// The group of this number.
+    pub fn group(&self, index: usize) -> Group<'_> {
+        let (upstream, downstream) = (&self.upstream, &self.downstream);
+        match self.homes.get_index(index) {
+            None => Group { name: LONE_HOME, count: 1, upstream, downstream, distance_km: None },
+            Some((name, homes)) => Group {
+                name,
+                count: homes.count,
+                upstream: homes.upstream.as_ref().unwrap_or(upstream),
+                downstream: homes.downstream.as_ref().unwrap_or(downstream),
+                distance_km: homes.distance_km,
+            },
+        }
+    }
+
+    /// The router's shaper in a direction of the homes of a group.
+    pub fn router(&self, group: usize, direction: Direction) -> Option<&Bottleneck> {
+        let own = self.homes.get_index(group).and_then(|(_, homes)| homes.router.as_ref());
+        own.or(self.router.as_ref())?.of(direction)
+    }
+
+    /// The one-way delay of all links between the access network and the servers, in ms.
+    pub fn core_delay_ms(&self, direction: Direction) -> f64 {
+        self.core.values().filter_map(|one| one.of(direction)).map(|one| one.delay_ms).sum()
+    }
+
+    /// A note for each group of homes that no traffic is of, which may be a slip of the pen.
+    pub(super) fn without_traffic(&self) -> impl Iterator<Item = String> {
+        let is_used = |name: &str| {
+            self.traffic.values().any(|entry| self.group(self.group_of(entry)).name == name)
+        };
+        self.homes.keys().filter(move |name| !is_used(name)).map(|name| {
+            format!(
+                "homes.{name} has no traffic; home = \"{name}\" in a traffic table gives it some"
+            )
+        })
+    }
+
+    /// The group of the home of this number.
+    pub fn group_of_home(&self, home: usize) -> Group<'_> {
+        let mut last = 0;
+        let is_of = |group: &Group<'_>| {
+            last += usize::from(group.count);
+            home < last
+        };
+        self.groups().find(is_of).expect("a home of a group")
+    }
+
+    /// The AQM algorithm in a direction of a group of homes; `None` where several queues may have others.
+    pub fn only_law(&self, homes: &str, direction: Direction) -> Option<&AqmSpec> {
+        let (number, group) = (0..).zip(self.groups()).find(|(_, group)| group.name == homes)?;
+        if self.router(number, direction).is_some() {
+            return None;
+        }
+        let (up, down) = (group.upstream, group.downstream);
+        match direction {
+            Direction::Up => up.flows.is_empty().then_some(&up.queue.law),
+            Direction::Down => {
+                (down.flows.is_empty() && self.cmts.is_none()).then_some(&down.queue.law)
+            }
+        }
+    }
+
+    /// Is each queue of a direction fair, so that a flow waits behind its own packets alone?
+    pub fn isolates(&self, direction: Direction) -> bool {
+        let of_group = |(number, group): (usize, Group<'_>)| {
+            let router = self.router(number, direction).is_none_or(|one| one.queue.isolates());
+            let access = match direction {
+                Direction::Up => {
+                    let is_one = !matches!(group.upstream.modem, ModemSpec::TwoQueues { .. });
+                    is_one && group.upstream.flows.is_empty() && group.upstream.queue.isolates()
+                }
+                Direction::Down => {
+                    group.downstream.flows.is_empty() && group.downstream.queue.isolates()
+                }
+            };
+            router && access
+        };
+        let beyond =
+            self.core.values().filter_map(|link| link.of(direction)).map(|link| &link.queue);
+        let servers = self.servers.values().filter_map(|server| server.queue.as_ref());
+        let cmts =
+            self.cmts.iter().filter(|_| direction == Direction::Down).map(|cmts| &cmts.queue);
+        (0..).zip(self.groups()).all(of_group)
+            && beyond.chain(servers).chain(cmts).all(QueueSpec::isolates)
+    }
+
+    /// How many homes there are in total.
+    pub fn homes_in_all(&self) -> usize {
+        self.groups().map(|group| usize::from(group.count)).sum()
+    }
+
+    /// The number of the group in whose homes a traffic entry runs: the first group, unless the
+    /// entry names another.
+    pub fn group_of(&self, entry: &Entry) -> usize {
+        let name = entry.labels.home.as_deref();
+        name.and_then(|name| self.homes.get_index_of(name)).unwrap_or_default()
+    }
+
+    /// Names the defaults that depend on other keys. A plain link is as it was in the documents: it
+    /// has no request and grant, and counts IP packets.
+    pub fn fill(&mut self) {
+        if self.access == AccessSpec::Docsis {
+            let is_link = self.upstream.modem == ModemSpec::Link;
+            self.cable.fill(is_link || self.dialect == Dialect::Ns2);
+        }
+        self.fill_servers();
+        for entry in self.traffic.values_mut() {
+            if let AppSpec::Stream(stream) = &mut entry.app {
+                stream.fill();
+            }
+        }
+        self.fill_services();
+    }
+
+    /// An entry that names no server has the first, or all where it may have several.
+    fn fill_servers(&mut self) {
+        let names: Vec<&String> = self.servers.keys().collect();
+        for entry in self.traffic.values_mut() {
+            match entry.app.server_keys() {
+                ServerKeys::One(server) if server.is_empty() => {
+                    *server = names.first().map_or_else(String::new, |first| (*first).clone());
+                }
+                ServerKeys::Several(servers) if servers.is_empty() => {
+                    *servers = names.iter().map(|name| (*name).clone()).collect();
+                }
+                ServerKeys::One(_) | ServerKeys::Several(_) => {}
+            }
+        }
+    }
+
+    /// Peak rates, and bursts that hold no flow below its rate.
+    fn fill_services(&mut self) {
+        let largest = self.largest_sent();
+        let shared_map = Framing::of(&self.upstream_channel).map_interval();
+        let is_docsis = self.access == AccessSpec::Docsis;
+        let fill = |up: Option<&mut Upstream>, down: Option<&mut Downstream>| {
+            if let Some(up) = up {
+                let map = match up.modem {
+                    ModemSpec::Link => None,
+                    ModemSpec::SharedChannel => Some(shared_map),
+                    ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {
+                        Some(Time::from_secs_f64(up.mac.map_interval_ms / 1e3))
+                    }
+                };
+                let map = map.filter(|_| is_docsis);
+                up.fill(&|mbps| map.map_or(0, |map| enough_burst(mbps, map)).max(largest));
+            }
+            if let Some(down) = down {
+                down.fill(&|_| largest);
+            }
+        };
+        fill(Some(&mut self.upstream), Some(&mut self.downstream));
+        for homes in self.homes.values_mut() {
+            fill(homes.upstream.as_mut(), homes.downstream.as_mut());
+        }
+    }
+
+    /// Size in bytes of the largest packet that may be sent.
+    pub(crate) fn largest_sent(&self) -> u64 {
+        let packet = |app: &AppSpec| {
+            let segment = app.tcp().map_or(0, |_| {
+                let config = app.tcp_config(&self.tcp, self.dialect);
+                let ip = config.mss as u16 + config.header;
+                u64::from(self.cable.byte_count().of_ip(ip))
+            });
+            segment.max(app.largest_datagram().into())
+        };
+        self.traffic.values().map(|entry| packet(&entry.app)).fold(0, u64::max)
+    }
+
+    /// The number of the first home in which a traffic entry runs.
+    pub fn first_home_of(&self, entry: &Entry) -> usize {
+        let before = self.groups().take(self.group_of(entry));
+        before.map(|group| usize::from(group.count)).sum()
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario, from the types of this module.
+pub fn json_schema() -> serde_json::Value {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    generator.into_root_schema_for::<Scenario>().to_value()
+}

@@ -1,0 +1,84 @@
+//! Capacity traces that a scenario names. They are read when the scenario is loaded, as captures are.
+
+use std::path::Path;
+
+use super::capture::Files;
+use super::schema::Scenario;
+use sojourn_engine::capacity::{ALLOWED, Trace, parse};
+use sojourn_engine::hop::Bottlenecks;
+use sojourn_input::digest::digest;
+use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::words;
+
+/// Fills each trace of a scenario that is in a file: its rates, their digest, and the path they came from.
+///
+/// # Errors The faults of all traces.
+pub(super) fn fill(scenario: &mut Scenario, directory: &Path, files: &dyn Files) -> Faults {
+    let mut faults = Faults::default();
+    for (path, trace) in traces(scenario) {
+        faults.add_under(&path, fill_one(trace, directory, files));
+    }
+    faults
+}
+
+/// All traces with their paths.
+fn traces(scenario: &mut Scenario) -> Vec<(String, &mut Trace)> {
+    let mut found = Vec::new();
+    let Scenario { upstream, downstream, homes, router, core, .. } = scenario;
+    found.extend(own("", upstream.capacity.as_mut(), downstream.capacity.as_mut()));
+    found.extend(router.iter_mut().flat_map(|both| of_both("router", both)));
+    for (name, home) in homes {
+        let path = words::join("homes", name);
+        let up = home.upstream.as_mut().and_then(|up| up.capacity.as_mut());
+        let down = home.downstream.as_mut().and_then(|down| down.capacity.as_mut());
+        found.extend(own(&path, up, down));
+        let router = home.router.iter_mut();
+        found.extend(router.flat_map(|both| of_both(&words::join(&path, "router"), both)));
+    }
+    for (name, both) in core {
+        found.extend(of_both(&words::join("core", name), both));
+    }
+    found
+}
+
+fn of_both<'a>(path: &str, both: &'a mut Bottlenecks) -> Vec<(String, &'a mut Trace)> {
+    let [up, down] = [&mut both.upstream, &mut both.downstream]
+        .map(|one| one.as_mut().and_then(|one| one.capacity.as_mut()));
+    own(path, up, down)
+}
+
+fn own<'a>(
+    path: &str,
+    up: Option<&'a mut Trace>,
+    down: Option<&'a mut Trace>,
+) -> Vec<(String, &'a mut Trace)> {
+    let ways = [("upstream", up), ("downstream", down)];
+    let named = ways.into_iter().filter_map(|(way, trace)| {
+        Some((words::join(&words::join(path, way), "capacity"), trace?))
+    });
+    named.collect()
+}
+
+fn fill_one(trace: &mut Trace, directory: &Path, files: &dyn Files) -> Result<(), Fault> {
+    let Some(name) = &trace.file else { return Ok(()) };
+    let wrong = |why: String| Fault::new("file", format!("found {name:?}, {why}"));
+    let file = directory.join(name);
+    let file = std::path::absolute(&file).unwrap_or(file);
+    let unreadable = |error| wrong(format!("which cannot be read ({error}); {ALLOWED}"));
+    let bytes = files.read(&file).map_err(unreadable)?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| wrong(format!("which is no text; {ALLOWED}")))?;
+    let read = parse(&text).map_err(wrong)?;
+    let digest = digest(read.iter().flat_map(|step| [step.for_s, step.mbps].map(f64::to_bits)));
+    if let Some(other) = trace.digest.as_ref().filter(|other| **other != digest) {
+        let other = words::quoted(other);
+        let message = format!("found {other}; allowed: {digest:?}, that of {name:?}, or none");
+        return Err(Fault::new("digest", message));
+    }
+    trace.read = read;
+    trace.digest = Some(digest);
+    if let Some(file) = file.to_str() {
+        trace.file = Some(file.to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! How many segments more than the bandwidth explains are acknowledged at once, where links or receivers
+//! collect acknowledgements (Linux 6.18 bbr; draft-ietf-ccwg-bbr "BBR.extra_acked").
+
+use crate::rate::RateSample;
+use sojourn_engine::units::Time;
+
+/// An epoch ends at the latest after so many segments.
+const LARGEST_EPOCH: u64 = 1 << 20;
+/// Rounds of each of the two slots whose larger counts.
+const SLOT_ROUNDS: u64 = 5;
+
+/// The largest such number of the last five to ten rounds.
+#[derive(Default)]
+pub struct Aggregation {
+    since: Time,
+    acknowledged: u64,
+    slots: [u64; 2],
+    slot: usize,
+    rounds: u64,
+}
+
+impl Aggregation {
+    /// That number.
+    pub fn extra(&self) -> u64 {
+        self.slots[0].max(self.slots[1])
+    }
+
+    /// Sending begins after a silence.
+    pub fn restart(&mut self, now: Time) {
+        (self.since, self.acknowledged) = (now, 0);
+    }
+
+    /// Takes in a sample, at a bandwidth in segments per second.
+    pub fn take(&mut self, sample: &RateSample, per_second: f64, is_round_start: bool, cwnd: f64) {
+        if sample.newly_delivered == 0 || sample.rate.is_none() {
+            return;
+        }
+        if is_round_start {
+            self.rounds += 1;
+            if self.rounds >= SLOT_ROUNDS {
+                (self.rounds, self.slot) = (0, 1 - self.slot);
+                self.slots[self.slot] = 0;
+            }
+        }
+        let expect =
+            |since: Time| (sample.delivered_at.since(since).secs_f64() * per_second) as u64;
+        let mut expected = expect(self.since);
+        let is_full = self.acknowledged + sample.newly_delivered >= LARGEST_EPOCH;
+        if self.acknowledged <= expected || is_full {
+            self.restart(sample.delivered_at);
+            expected = 0;
+        }
+        self.acknowledged += sample.newly_delivered;
+        let extra = (self.acknowledged - expected).min(cwnd as u64);
+        self.slots[self.slot] = self.slots[self.slot].max(extra);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate::Rate;
+
+    /// At 1000 segments a second 20 come at once, and 20 more 5 ms later: 40 - 5 = 35 are extra.
+    #[test]
+    fn what_comes_at_once_is_extra_for_five_to_ten_rounds() {
+        let mut aggregation = Aggregation::default();
+        let mut take = |ms: u64, newly_delivered: u64, starts: bool| {
+            let sample = RateSample {
+                delivered_at: Time::from_ms(ms),
+                newly_delivered,
+                rate: Some(Rate::default()),
+                ..RateSample::default()
+            };
+            aggregation.take(&sample, 1000.0, starts, 100.0);
+            aggregation.extra()
+        };
+        assert_eq!(take(1000, 20, true), 20);
+        assert_eq!(take(1005, 20, false), 35);
+        // From 1000 to 1100 ms 100 are expected and 40 came: a new epoch.
+        assert_eq!(take(1100, 2, true), 35);
+        assert_eq!((0..7).map(|i| take(2000 + 100 * i, 1, true)).last(), Some(35));
+        assert_eq!(take(3000, 1, true), 1);
+    }
+}

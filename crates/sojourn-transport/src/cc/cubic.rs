@@ -1,0 +1,181 @@
+//! CUBIC (RFC 9438). The ns-2 dialect has Linux 2.6.22's version (`cubic_ns2`).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::hystart::HyStart;
+use super::reno::slow_start;
+use super::{
+    Ack, CongestionControl, CongestionParameters, Controller, LinuxCubic, Ns2Cubic, Window,
+};
+use crate::config::Config;
+use sojourn_engine::dialect::Dialect;
+use sojourn_engine::units::Time;
+
+/// Segments per cubic second (RFC 9438 §5.1).
+const C: f64 = 0.4;
+/// Multiplicative decrease (RFC 9438 §4.6).
+const BETA: f64 = 0.7;
+
+/// Parameters of CUBIC.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Cubic")]
+pub struct Parameters {
+    /// End the first slow start when round-trip times grow (HyStart++, RFC 9406; RFC 9438 §4.10
+    /// recommends it; in the `linux` dialect the older HyStart). Default: `true`; it has no effect in
+    /// the `ns2` dialect.
+    pub hystart: Option<bool>,
+}
+
+impl CongestionParameters for Parameters {
+    fn start(&self, config: &Config) -> Controller {
+        match config.dialect {
+            Dialect::Rfc => {
+                let hystart = self.hystart.unwrap_or(true).then(HyStart::new);
+                Cubic { hystart, ..Cubic::new() }.into()
+            }
+            Dialect::Ns2 => Ns2Cubic::new().into(),
+            Dialect::Linux => LinuxCubic::new(self.hystart.unwrap_or(true)).into(),
+        }
+    }
+}
+
+/// Segments per round trip by which Reno grows, with the same decrease at a loss (RFC 9438 §4.3).
+const RENO_ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// A period of growth between two losses.
+struct Epoch {
+    start: Time,
+    /// Seconds until the window is back at `origin`.
+    k_s: f64,
+    /// Plateau of the cubic function in segments.
+    origin: f64,
+    /// Reno's window in segments.
+    reno: f64,
+}
+
+/// CUBIC.
+pub struct Cubic {
+    /// Window before the last reduction (less with fast convergence), in segments.
+    w_max: f64,
+    /// Window just before the last reduction.
+    prior: f64,
+    epoch: Option<Epoch>,
+    /// Present until the first loss.
+    hystart: Option<HyStart>,
+}
+
+impl Cubic {
+    /// A controller before any loss, with plain slow start.
+    fn new() -> Self {
+        Self { w_max: 0.0, prior: 0.0, epoch: None, hystart: None }
+    }
+
+    fn epoch(&mut self, cwnd: f64, now: Time) -> &mut Epoch {
+        let w_max = self.w_max;
+        self.epoch.get_or_insert_with(|| {
+            // RFC 9438 §4.2: K = cbrt((W_max - cwnd_epoch) / C).
+            let k_s = libm::cbrt((w_max - cwnd).max(0.0) / C);
+            Epoch { start: now, k_s, origin: w_max.max(cwnd), reno: cwnd }
+        })
+    }
+
+    /// RFC 9438 §4.2-4.5, for one acknowledgement of `ack.segments`.
+    fn grow(&mut self, window: &mut Window, ack: &Ack) {
+        let (prior, cwnd) = (self.prior, window.cwnd);
+        let epoch = self.epoch(cwnd, ack.now);
+        // §4.3: Reno's estimate, with full growth once it has passed the old window.
+        epoch.reno += if epoch.reno >= prior { 1.0 } else { RENO_ALPHA } * ack.segments / cwnd;
+        let t = ack.now.since(epoch.start).secs_f64();
+        let cubic = |t: f64| C * cube(t - epoch.k_s) + epoch.origin;
+        if cubic(t) < epoch.reno {
+            window.cwnd = epoch.reno.max(cwnd);
+        } else {
+            let target = cubic(t + ack.srtt.secs_f64()).clamp(cwnd, 1.5 * cwnd);
+            window.cwnd += (target - cwnd) / cwnd * ack.segments;
+        }
+    }
+}
+
+/// Not `powi`: its last bits may differ between builds.
+fn cube(x: f64) -> f64 {
+    x * x * x
+}
+
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        if let Some(hystart) = self.hystart.as_mut().filter(|_| window.in_slow_start()) {
+            hystart.on_ack(window, ack);
+        } else if slow_start(window, ack.segments, ack.max_window) > 0.0 {
+            self.grow(window, ack);
+        }
+        window.cwnd = window.cwnd.min(ack.max_window);
+    }
+
+    fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
+        self.epoch = None;
+        self.hystart = None;
+        self.prior = window.cwnd;
+        // Fast convergence (RFC 9438 §4.7): release more while the plateau is falling.
+        self.w_max =
+            if window.cwnd < self.w_max { window.cwnd * (1.0 + BETA) / 2.0 } else { window.cwnd };
+        window.ssthresh = (window.cwnd * BETA).max(2.0);
+        window.cwnd = window.ssthresh;
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
+        self.on_loss(window, flight, now);
+        window.cwnd = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after_loss_at(w: f64) -> (Cubic, Window) {
+        let mut cubic = Cubic::new();
+        let mut window = Window { cwnd: w, ssthresh: 1.0 };
+        cubic.on_loss(&mut window, w, Time::ZERO);
+        (cubic, window)
+    }
+
+    #[test]
+    fn the_plateau_is_reached_after_k() {
+        // K = cbrt(W (1 - beta) / C): W = 100: cbrt(75) = 4.217 s; W = 417: 6.788 s.
+        for (w, want) in [(100.0, 4.217), (417.0, 6.788)] {
+            let (mut cubic, window) = after_loss_at(w);
+            let k = cubic.epoch(window.cwnd, Time::ZERO).k_s;
+            assert!((k - want).abs() < 2e-3, "{w}: {k}");
+        }
+    }
+
+    #[test]
+    fn a_long_round_trip_follows_the_cubic_curve() {
+        // At 200 ms Reno is far behind: after K the window must be near W_max again.
+        let (mut cubic, mut window) = after_loss_at(400.0);
+        let srtt = Time::from_ms(200);
+        let mut now = Time::ZERO;
+        while now.secs_f64() < 6.694 {
+            // One round trip: the window's segments, acknowledged two at a time, evenly spaced.
+            let acks = (window.cwnd / 2.0).round();
+            for n in 1..=acks as u64 {
+                let at = now + srtt.scaled(n as f64 / acks);
+                cubic.on_ack(&mut window, &Ack::of(at, 2.0, srtt));
+            }
+            now += srtt;
+        }
+        // K = cbrt(400 * 0.3 / 0.4) = 6.694 s.
+        assert!((window.cwnd - 400.0).abs() < 2.0, "{}", window.cwnd);
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_plateau() {
+        let (mut cubic, mut window) = after_loss_at(100.0);
+        cubic.on_loss(&mut window, 70.0, Time::ZERO);
+        // 70 < 100, so W_max = 70 * 1.7 / 2 = 59.5 and cwnd = 49.
+        assert!((cubic.w_max - 59.5).abs() < 1e-9);
+        assert!((window.cwnd - 49.0).abs() < 1e-9);
+    }
+}

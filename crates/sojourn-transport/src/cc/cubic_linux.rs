@@ -1,0 +1,239 @@
+//! CUBIC as Linux has it (6.18): RFC 9438 in whole segments and ticks of 4 ms, with the older HyStart.
+//!
+//! Left out: the kernel's table of cube roots is off by 0.2 %; its clock starts anywhere in a tick.
+
+use super::hystart_classic::ClassicHyStart;
+use super::whole::{Avoidance, slow_start};
+use super::{Ack, CongestionControl, RoundTrip, Window};
+use crate::ticks::TICK;
+use sojourn_engine::units::Time;
+
+/// Multiplicative decrease, times 1024: 0.7 (RFC 9438 §4.6).
+const BETA: u64 = 717;
+/// Factor of the cubic function, times 1024: 0.4 segments per cubic second.
+const C: u64 = 410;
+/// Units per second of the time in the cubic function.
+const UNITS: u64 = 1024;
+/// How long a growth rate is kept while the window does not change: a 32nd of a second, in ticks.
+const KEPT_TICKS: u64 = 250 / 32;
+/// Segments delivered per segment of growth, at most, before the first loss.
+const BEFORE_LOSS: u64 = 20;
+/// And at least: growth by half a round trip.
+const FASTEST: u64 = 2;
+/// Segments per segment of Reno's growth with the same decrease at a loss, for a window of one, times
+/// 8: (1 + beta) / (1 - beta) / 3 (RFC 9438 §4.3).
+const RENO: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+/// For so long after a reduction round trips are not measured.
+const DISCARDED: Time = Time::from_s(1);
+
+/// Whole ticks of the clock.
+fn ticks(time: Time) -> u64 {
+    time.ps() / TICK.ps()
+}
+
+/// Units until the window is back at the plateau: `below` = C K^3 (RFC 9438 §4.2).
+pub fn k_units(below: u64) -> u64 {
+    libm::cbrt(below as f64 * 1024.0 / C as f64 * (UNITS * UNITS * UNITS) as f64) as u64
+}
+
+/// The cubic function: the window in segments, `t` units after the reduction.
+pub fn cubic(plateau: u64, k: u64, t: u64) -> u64 {
+    let offset = u128::from(t.abs_diff(k));
+    let rise = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
+    if t < k { plateau.saturating_sub(rise) } else { plateau + rise }
+}
+
+/// A period of growth between two losses.
+struct Epoch {
+    /// In ticks.
+    start: u64,
+    k: u64,
+    plateau: u64,
+    /// Segments delivered that Reno's estimate has not used yet.
+    delivered: u64,
+    /// Reno's window.
+    reno: u64,
+}
+
+impl Epoch {
+    /// Segments by which Reno's window is ahead of this one (RFC 9438 §4.3).
+    fn reno_ahead(&mut self, cwnd: u64) -> u64 {
+        let per_segment = (cwnd * RENO / 8).max(1);
+        let grown = self.delivered.saturating_sub(1) / per_segment;
+        self.delivered -= grown * per_segment;
+        self.reno += grown;
+        self.reno.saturating_sub(cwnd)
+    }
+}
+
+/// CUBIC of Linux.
+pub struct LinuxCubic {
+    /// The window before the last reduction (less with fast convergence); zero before the first.
+    w_max: u64,
+    epoch: Option<Epoch>,
+    avoidance: Avoidance,
+    /// Segments delivered for one of growth.
+    per_segment: u64,
+    /// The window and the tick for which that was computed.
+    computed: (u64, u64),
+    min_rtt: Option<Time>,
+    has_hystart: bool,
+    /// A slow start that HyStart may end.
+    hystart: Option<ClassicHyStart>,
+}
+
+impl LinuxCubic {
+    /// A controller before any loss.
+    pub(super) fn new(has_hystart: bool) -> Self {
+        Self {
+            w_max: 0,
+            epoch: None,
+            avoidance: Avoidance::default(),
+            per_segment: 0,
+            computed: (0, 0),
+            min_rtt: None,
+            has_hystart,
+            hystart: has_hystart.then(ClassicHyStart::default),
+        }
+    }
+
+    fn begin_epoch(&mut self, cwnd: u64, tick: u64, delivered: u64) {
+        let k = k_units(self.w_max.saturating_sub(cwnd));
+        let plateau = self.w_max.max(cwnd);
+        self.epoch = Some(Epoch { start: tick, k, plateau, delivered, reno: cwnd });
+    }
+
+    /// How many segments delivered make one of growth.
+    fn update(&mut self, cwnd: u64, now: Time, delivered: u64) {
+        let tick = ticks(now);
+        if let Some(epoch) = &mut self.epoch {
+            epoch.delivered += delivered;
+        }
+        if self.computed.0 == cwnd && tick - self.computed.1 <= KEPT_TICKS {
+            return;
+        }
+        if self.epoch.is_none() || self.computed.1 != tick {
+            self.computed = (cwnd, tick);
+            self.by_cubic(cwnd, tick, delivered);
+        }
+        let ahead = self.epoch.as_mut().map_or(0, |epoch| epoch.reno_ahead(cwnd));
+        let by_reno = cwnd.checked_div(ahead).unwrap_or(u64::MAX);
+        self.per_segment = self.per_segment.min(by_reno).max(FASTEST);
+    }
+
+    fn by_cubic(&mut self, cwnd: u64, tick: u64, delivered: u64) {
+        if self.epoch.is_none() {
+            self.begin_epoch(cwnd, tick, delivered);
+        }
+        let Some(epoch) = &self.epoch else { return };
+        let ahead = self.min_rtt.map_or(0, |rtt| rtt.ps().div_ceil(TICK.ps()));
+        let t = (tick + ahead - epoch.start) * UNITS * TICK.ps() / Time::from_s(1).ps();
+        let target = cubic(epoch.plateau, epoch.k, t);
+        self.per_segment = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if self.w_max == 0 {
+            self.per_segment = self.per_segment.min(BEFORE_LOSS);
+        }
+    }
+
+    fn is_just_reduced(&self, now: Time) -> bool {
+        let discarded = ticks(DISCARDED);
+        self.epoch.as_ref().is_some_and(|epoch| ticks(now) - epoch.start < discarded)
+    }
+}
+
+impl CongestionControl for LinuxCubic {
+    fn on_round_trip(&mut self, window: &mut Window, trip: &RoundTrip) {
+        if self.is_just_reduced(trip.now) {
+            return;
+        }
+        let min_rtt = self.min_rtt.map_or(trip.rtt, |min| min.min(trip.rtt));
+        self.min_rtt = Some(min_rtt);
+        if let Some(hystart) = self.hystart.as_mut().filter(|_| window.in_slow_start())
+            && hystart.ends(window, trip, min_rtt)
+        {
+            window.ssthresh = window.cwnd;
+            self.hystart = None;
+        }
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let left = slow_start(window, ack.segments as u64, ack.max_window);
+        if left > 0 {
+            self.update(window.cwnd as u64, ack.now, left);
+            self.avoidance.grow(window, left, self.per_segment, ack.max_window);
+        }
+    }
+
+    fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
+        let cwnd = window.cwnd as u64;
+        self.epoch = None;
+        // Fast convergence (RFC 9438 §4.7): release more while the plateau is falling.
+        self.w_max = if cwnd < self.w_max { cwnd * (1024 + BETA) / 2048 } else { cwnd };
+        window.ssthresh = (cwnd * BETA / 1024).max(2) as f64;
+        window.cwnd = window.ssthresh;
+        self.avoidance.reset();
+    }
+
+    /// A timeout resets everything but the threshold; the slow start after it may end by HyStart.
+    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
+        self.on_loss(window, flight, now);
+        *self = Self::new(self.has_hystart);
+        window.cwnd = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cubic_function_in_whole_numbers() {
+        // K = cbrt(30 / (410/1024)) = 4.2153 s, 4316 units of 1/1024 s.
+        assert_eq!(k_units(30), 4316);
+        // At K the plateau; 2 s later 0.4004 * 8 = 3.2 more; at the reduction 29.99 less, so 29.
+        assert_eq!(cubic(100, 4316, 4316), 100);
+        assert_eq!(cubic(100, 4316, 4316 + 2048), 103);
+        assert_eq!(cubic(100, 4316, 0), 71);
+    }
+
+    #[test]
+    fn a_loss_takes_three_tenths_and_fast_convergence_more_of_the_plateau() {
+        let (mut cubic, mut window) =
+            (LinuxCubic::new(true), Window { cwnd: 100.0, ssthresh: 1e9 });
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        // 100 * 717 / 1024 = 70.02.
+        assert_eq!((window, cubic.w_max), (Window { cwnd: 70.0, ssthresh: 70.0 }, 100));
+        window.cwnd = 90.0;
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        // 90 * 1741 / 2048 = 76.5; 90 * 717 / 1024 = 63.02.
+        assert_eq!((window.cwnd, cubic.w_max), (63.0, 76));
+    }
+
+    /// Before a loss at most 20 segments delivered make one of growth.
+    #[test]
+    fn before_a_loss_it_grows_by_a_twentieth() {
+        let (mut cubic, mut window) =
+            (LinuxCubic::new(true), Window { cwnd: 100.0, ssthresh: 1.0 });
+        for n in 0..50 {
+            cubic.on_ack(&mut window, &Ack::of(Time::from_ms(n), 2.0, Time::from_ms(100)));
+        }
+        assert_eq!(window.cwnd, 105.0);
+    }
+
+    /// A window of 24 falls to 16. K = cbrt(8 * 1024 / 410) = 2.71 s, but at 20 ms Reno's estimate is
+    /// ahead: it gains a segment for each 15/8 * 16 = 30 delivered, two windows.
+    #[test]
+    fn a_short_round_trip_grows_as_reno() {
+        let (mut cubic, mut window) = (LinuxCubic::new(true), Window { cwnd: 24.0, ssthresh: 1e9 });
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        assert_eq!(window.cwnd, 16.0);
+        let acks = (0..).take_while(|&n| {
+            let at = Time::from_us(2500 * n);
+            cubic.on_ack(&mut window, &Ack::of(at, 2.0, Time::from_ms(20)));
+            window.cwnd < 18.0
+        });
+        // Near 30 + 32 segments two at a time, and what the count per segment adds: 16 and 17 more.
+        let delivered = 2 * acks.count();
+        assert!((60..120).contains(&delivered), "{delivered}");
+    }
+}

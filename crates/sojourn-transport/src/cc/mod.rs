@@ -1,0 +1,263 @@
+//! Congestion control: how fast to send, with a file per algorithm.
+//!
+//! The window is a real number of segments. An algorithm changes it at acknowledgements, losses and
+//! timeouts, and knows nothing of sequence numbers, timers or packets.
+
+mod aggregation;
+pub mod bbr1;
+pub mod bbr3;
+mod bbr3_model;
+#[cfg(test)]
+mod bbr3_tests;
+pub mod cubic;
+mod cubic_linux;
+mod cubic_ns2;
+pub mod dctcp;
+mod draw;
+mod hystart;
+mod hystart_classic;
+pub mod ledbat;
+mod policer;
+pub mod prague;
+pub mod reno;
+mod reno_linux;
+mod whole;
+mod windowed_max;
+
+use enum_dispatch::enum_dispatch;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::bursts::BurstLimit;
+use super::config::Config;
+use super::rate::RateSample;
+use sojourn_engine::units::Time;
+
+pub use bbr1::Bbr1;
+pub use bbr3::Bbr3;
+pub use cubic::Cubic;
+pub use cubic_linux::LinuxCubic;
+pub use cubic_ns2::Ns2Cubic;
+pub use dctcp::Dctcp;
+pub use ledbat::Ledbat;
+pub use prague::Prague;
+pub use reno::Reno;
+pub use reno_linux::LinuxReno;
+
+/// The congestion window and the slow-start threshold, in segments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Segments that may be outstanding.
+    pub cwnd: f64,
+    /// The window grows by slow start below this.
+    pub ssthresh: f64,
+}
+
+impl Window {
+    /// Does the window grow by slow start?
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+}
+
+/// An acknowledgement of new data outside loss recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Now.
+    pub now: Time,
+    /// Newly acknowledged segments, as a real number.
+    pub segments: f64,
+    /// Outstanding segments, as a real number.
+    pub flight: f64,
+    /// Smoothed round-trip time, zero before the first measurement.
+    pub srtt: Time,
+    /// Minimum round-trip time, zero before the first measurement.
+    pub min_rtt: Time,
+    /// Round-trip time, from the echoed timestamp to now; zero without timestamps.
+    pub rtt: Time,
+    /// Time from the echoed timestamp to when the acknowledgement was sent: one-way delay, plus the
+    /// delay of a delayed acknowledgement.
+    pub one_way: Time,
+    /// Maximum window of the receiver in segments.
+    pub max_window: f64,
+}
+
+/// A round trip that an acknowledgement measures, before the window changes.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrip {
+    /// Now.
+    pub now: Time,
+    /// Of the last segment that is newly acknowledged or held, and was sent once.
+    pub rtt: Time,
+    /// First byte not acknowledged.
+    pub una: u64,
+    /// One past the highest byte sent.
+    pub nxt: u64,
+    /// Does the sender pace what it sends?
+    pub is_paced: bool,
+}
+
+/// What an acknowledgement says of marks, for a control that reacts to their share.
+#[derive(Clone, Copy, Debug)]
+pub struct EcnFeedback {
+    /// Now.
+    pub now: Time,
+    /// Newly delivered segments.
+    pub delivered: f64,
+    /// Segments that it newly reports as marked.
+    pub marked: f64,
+    /// First byte not acknowledged.
+    pub una: u64,
+    /// One past the highest byte sent.
+    pub nxt: u64,
+    /// Smoothed round-trip time, zero before the first measurement.
+    pub srtt: Time,
+    /// A recovery from a loss goes on, or what follows a timeout.
+    pub is_recovering: bool,
+}
+
+#[cfg(test)]
+impl Ack {
+    /// An acknowledgement of this many segments on a path with this round-trip time and no queue.
+    fn of(now: Time, segments: f64, rtt: Time) -> Self {
+        let one_way = rtt.scaled(0.5);
+        let (srtt, min_rtt) = (rtt, rtt);
+        Self { now, segments, flight: 1e4, srtt, min_rtt, rtt, one_way, max_window: 1e4 }
+    }
+}
+
+/// A congestion control.
+#[enum_dispatch]
+pub trait CongestionControl {
+    /// Does it want a sample of the delivery rate at each acknowledgement? It then sets the window by
+    /// itself, also in a recovery.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+    /// The connection is open; the round trip of the handshake, zero if unknown.
+    fn on_established(&mut self, _window: &Window, _srtt: Time, _now: Time) {}
+    /// An acknowledgement came, and all that it says about deliveries and losses is known.
+    fn on_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
+    /// Something leaves while nothing is in flight.
+    fn on_restart(&mut self, _window: &mut Window, _now: Time, _is_app_limited: bool) {}
+    /// Does it send less than the path takes, so that samples are to be marked as limited?
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// A round trip was measured. This comes first of all that an acknowledgement changes.
+    fn on_round_trip(&mut self, _window: &mut Window, _trip: &RoundTrip) {}
+    /// New data was acknowledged while the window limited sending.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+    /// Duplicate or selective acknowledgements revealed a loss, with `flight` segments outstanding.
+    fn on_loss(&mut self, window: &mut Window, flight: f64, now: Time);
+    /// A mark was echoed; RFC 3168 §6.1.2 requires the reaction to a loss.
+    fn on_mark(&mut self, window: &mut Window, flight: f64, now: Time) {
+        self.on_loss(window, flight, now);
+    }
+    /// Does it react to the share of marks, by `on_feedback`, rather than to a mark as to a loss?
+    fn is_scalable(&self) -> bool {
+        false
+    }
+    /// With accurate feedback, for a scalable control: each acknowledgement that delivers something,
+    /// before the window grows for it. Marked segments do not keep it from growing.
+    fn on_feedback(&mut self, _window: &mut Window, _feedback: &EcnFeedback) {}
+    /// How much leaves as one burst, for a control that limits it.
+    fn burst_limit(&self) -> Option<BurstLimit> {
+        None
+    }
+    /// The pacing rate in bytes per second, for a control that sets it; otherwise it follows from the
+    /// window and the round trip.
+    fn pacing_rate(&self) -> Option<u64> {
+        None
+    }
+    /// The retransmission timer expired.
+    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time);
+}
+
+/// Every congestion control.
+#[enum_dispatch(CongestionControl)]
+pub enum Controller {
+    /// Reno: additive increase, multiplicative decrease.
+    Reno,
+    /// CUBIC: a cubic function of the time since the last loss.
+    Cubic,
+    /// Reno of today's Linux.
+    LinuxReno,
+    /// CUBIC of today's Linux.
+    LinuxCubic,
+    /// CUBIC of Linux 2.6.22, which ns-2 has.
+    Ns2Cubic,
+    /// LEDBAT: uses what others leave, up to a target queue delay.
+    Ledbat,
+    /// BBR of today's Linux: paced at the rate of delivery.
+    Bbr1,
+    /// BBR version 3.
+    Bbr3,
+    /// DCTCP: reduces by the share of marks.
+    Dctcp,
+    /// Prague: reduces by the share of marks, at a rate that depends little on the round trip.
+    Prague,
+}
+
+/// Builds a controller from its parameters.
+#[enum_dispatch]
+pub trait CongestionParameters {
+    /// The controller of a new connection.
+    fn start(&self, config: &Config) -> Controller;
+}
+
+/// A congestion control, chosen by `kind`.
+#[enum_dispatch(CongestionParameters)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CongestionSpec {
+    /// Reno (RFC 5681).
+    Reno(reno::Parameters),
+    /// CUBIC (RFC 9438; in the `ns2` dialect that of Linux 2.6.22).
+    Cubic(cubic::Parameters),
+    /// LEDBAT, which yields to other traffic (RFC 6817; in the `ns2` dialect that of Rossi and
+    /// Valenti). It requires timestamps, and enables them by default.
+    Ledbat(ledbat::Parameters),
+    /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces its packets. Only in
+    /// the `linux` dialect.
+    Bbr1(bbr1::Parameters),
+    /// BBR version 3 (draft-ietf-ccwg-bbr). It paces its packets. Only in the `linux` dialect.
+    Bbr3(bbr3::Parameters),
+    /// DCTCP (RFC 8257), which reduces its window by the share of marks. Only in the `linux`
+    /// dialect, with `ecn = "accecn"` (its default) or `"l4s"`.
+    Dctcp(dctcp::Parameters),
+    /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the
+    /// `linux` dialect, with `ecn = "l4s"` (its default) or `"accecn"`. It is paced by default.
+    Prague(prague::Parameters),
+}
+
+impl CongestionSpec {
+    /// Is it a kind of BBR, which needs the `linux` dialect and pacing?
+    pub fn is_bbr(&self) -> bool {
+        matches!(self, Self::Bbr1(_) | Self::Bbr3(_))
+    }
+
+    /// Does it need feedback of the share of marks?
+    pub fn is_scalable(&self) -> bool {
+        matches!(self, Self::Dctcp(_) | Self::Prague(_))
+    }
+
+    /// Name in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reno(_) => "reno",
+            Self::Cubic(_) => "cubic",
+            Self::Ledbat(_) => "ledbat",
+            Self::Bbr1(_) => "bbr1",
+            Self::Bbr3(_) => "bbr3",
+            Self::Dctcp(_) => "dctcp",
+            Self::Prague(_) => "prague",
+        }
+    }
+}
+
+impl Default for CongestionSpec {
+    fn default() -> Self {
+        Self::Cubic(cubic::Parameters::default())
+    }
+}

@@ -1,0 +1,132 @@
+//! A policer's rate, as BBR of Linux finds it ("long-term" sampling; draft-cardwell-iccrg-bbr-00 §4.1.2.1 names
+//! it, Linux 6.18 has it): two intervals in a row, from loss to loss, in which a fifth of what was
+//! delivered was lost and that have the same rate, tell of a token bucket. That rate is then used for 48 rounds.
+
+use crate::rate::RateSample;
+use sojourn_engine::units::Time;
+
+/// An interval has at least so many rounds, and at most four times as many.
+const LEAST_ROUNDS: u64 = 4;
+/// The share lost in it: 50/256.
+const LOSS_SHARE: f64 = 50.0 / 256.0;
+/// Rates are the same within an eighth, or 4 kbit/s.
+const SAME_SHARE: f64 = 1.0 / 8.0;
+const SAME_BYTES_PER_S: f64 = 500.0;
+/// For so many rounds the rate is used.
+const USED_ROUNDS: u64 = 48;
+
+/// What is known of a policer. Rates are in segments per second.
+#[derive(Default)]
+pub struct Policer {
+    rate: f64,
+    is_used: bool,
+    is_sampling: bool,
+    rounds: u64,
+    since: Time,
+    delivered: u64,
+    lost: u64,
+}
+
+impl Policer {
+    /// The rate to use, if there is a policer.
+    pub fn rate(&self) -> Option<f64> {
+        self.is_used.then_some(self.rate)
+    }
+
+    /// Forgets all.
+    pub fn reset(&mut self, sample: &RateSample) {
+        (self.rate, self.is_used, self.is_sampling) = (0.0, false, false);
+        self.begin(sample);
+    }
+
+    fn begin(&mut self, sample: &RateSample) {
+        (self.since, self.rounds) = (sample.delivered_at, 0);
+        (self.delivered, self.lost) = (sample.delivered, sample.lost);
+    }
+
+    /// Takes in a sample; `has_losses` also after a timeout. Says whether the rate is no longer used.
+    pub fn take(
+        &mut self,
+        sample: &RateSample,
+        (is_round_start, has_losses): (bool, bool),
+        is_probing: bool,
+        mss: u64,
+    ) -> bool {
+        if self.is_used {
+            self.rounds += u64::from(is_probing && is_round_start);
+            let is_over = self.rounds >= USED_ROUNDS;
+            if is_over {
+                self.reset(sample);
+            }
+            return is_over;
+        }
+        if !self.is_sampling {
+            if !has_losses {
+                return false;
+            }
+            self.begin(sample);
+            self.is_sampling = true;
+        }
+        if sample.rate.is_some_and(|rate| rate.is_app_limited) {
+            self.reset(sample);
+            return false;
+        }
+        self.rounds += u64::from(is_round_start);
+        if self.rounds > 4 * LEAST_ROUNDS {
+            self.reset(sample);
+        } else if self.rounds >= LEAST_ROUNDS && has_losses {
+            self.judge(sample, mss);
+        }
+        false
+    }
+
+    fn judge(&mut self, sample: &RateSample, mss: u64) {
+        let delivered = (sample.delivered - self.delivered) as f64;
+        let lost = (sample.lost - self.lost) as f64;
+        let time = sample.delivered_at.since(self.since);
+        if delivered == 0.0 || lost < LOSS_SHARE * delivered || time < Time::from_ms(1) {
+            return;
+        }
+        let rate = delivered / time.secs_f64();
+        let apart = (rate - self.rate).abs();
+        let is_same = apart <= SAME_SHARE * self.rate || apart * mss as f64 <= SAME_BYTES_PER_S;
+        if self.rate > 0.0 && is_same {
+            self.rate = (rate + self.rate) / 2.0;
+            (self.is_used, self.rounds) = (true, 0);
+        } else {
+            self.rate = rate;
+            self.begin(sample);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each round of 100 ms delivers 100 segments and loses 25.
+    #[test]
+    fn two_intervals_with_one_rate_and_a_fifth_lost_are_a_policer() {
+        let mut policer = Policer::default();
+        let mut round = 0;
+        let mut next = |policer: &mut Policer| {
+            let sample = RateSample {
+                delivered: 100 * round,
+                delivered_at: Time::from_ms(100 * round),
+                lost: 25 * round,
+                ..RateSample::default()
+            };
+            round += 1;
+            policer.take(&sample, (true, true), true, 1448)
+        };
+        // The first round opens the interval, and counts; four make one, then four the other.
+        (0..7).for_each(|_| assert!(!next(&mut policer)));
+        assert_eq!(policer.rate(), None);
+        assert!(!next(&mut policer));
+        assert_eq!(policer.rate(), Some(1000.0));
+        (0..47).for_each(|_| assert!(!next(&mut policer)));
+        assert_eq!(policer.rate(), Some(1000.0));
+        assert!(next(&mut policer), "after 48 rounds the link is probed again");
+        assert_eq!(policer.rate(), None);
+    }
+}

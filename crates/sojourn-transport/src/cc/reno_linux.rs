@@ -1,0 +1,49 @@
+//! Reno as Linux has it: in whole segments, the threshold from the window and not from what is
+//! outstanding.
+
+use super::whole::{Avoidance, slow_start};
+use super::{Ack, CongestionControl, Window};
+use sojourn_engine::units::Time;
+
+/// Reno of Linux.
+#[derive(Default)]
+pub struct LinuxReno {
+    avoidance: Avoidance,
+}
+
+impl CongestionControl for LinuxReno {
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        let left = slow_start(window, ack.segments as u64, ack.max_window);
+        if left > 0 {
+            let cwnd = window.cwnd as u64;
+            self.avoidance.grow(window, left, cwnd, ack.max_window);
+        }
+    }
+
+    fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
+        window.ssthresh = (window.cwnd / 2.0).floor().max(2.0);
+        window.cwnd = window.ssthresh;
+        self.avoidance.reset();
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
+        self.on_loss(window, flight, now);
+        window.cwnd = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_the_window_in_whole_segments_and_one_more_a_round_trip() {
+        let (mut reno, mut window) = (LinuxReno::default(), Window { cwnd: 41.0, ssthresh: 1e9 });
+        reno.on_loss(&mut window, 7.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 20.0, ssthresh: 20.0 });
+        for _ in 0..10 {
+            reno.on_ack(&mut window, &Ack::of(Time::ZERO, 2.0, Time::from_ms(50)));
+        }
+        assert_eq!(window.cwnd, 21.0);
+    }
+}

@@ -1,0 +1,114 @@
+//! TCP options as a connection uses them, after defaults.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::accecn::EcnMode;
+use super::cc::CongestionSpec;
+use sojourn_engine::dialect::Dialect;
+use sojourn_engine::units::Time;
+
+/// Transport protocol of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// TCP (RFC 9293).
+    #[default]
+    Tcp,
+    /// QUIC (RFC 9000, RFC 9002): one stream in each direction, over UDP.
+    Quic,
+}
+
+/// How TCP detects and retransmits lost segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Recovery {
+    /// Selective acknowledgements (RFC 2018, RFC 6675; in ns-2 the agent Sack1).
+    #[default]
+    Sack,
+    /// NewReno: duplicate acknowledgements, one hole repaired per round trip (RFC 6582).
+    Newreno,
+    /// Reno: duplicate acknowledgements, one hole repaired per window (RFC 2581).
+    Reno,
+    /// The ns-2 agent FullTcp/Sack with its handshake, timers and acknowledgements. Only for the
+    /// `ns2` dialect.
+    FullSack,
+    /// The ns-2 agent TCP/Linux, after Linux 2.6.22. It detects lost retransmissions, and while it
+    /// slows down it sends one segment for every two that arrive. Only for the `ns2` dialect.
+    Linux,
+}
+
+impl Recovery {
+    /// Does the receiver send SACK blocks (RFC 2018)?
+    pub fn is_selective(self) -> bool {
+        matches!(self, Self::Sack | Self::FullSack | Self::Linux)
+    }
+}
+
+/// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
+pub const TIMESTAMPS_BYTES: u16 = 12;
+
+/// TCP configuration, shared by all connections of a traffic entry.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Transport protocol.
+    pub transport: Transport,
+    /// Dialect of window growth, recovery and timers.
+    pub dialect: Dialect,
+    /// Congestion control.
+    pub congestion_control: CongestionSpec,
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Payload bytes of a full segment; with QUIC, of a full datagram.
+    pub mss: u64,
+    /// Header bytes with timestamps.
+    pub header: u16,
+    /// Bytes of the SACK option: a fixed part, and for each block.
+    pub sack_bytes: (u16, u16),
+    /// Do segments carry timestamps?
+    pub timestamps: bool,
+    /// Initial window in segments.
+    pub initial_window: f64,
+    /// Maximum window in segments.
+    pub max_window: f64,
+    /// In-order segments per acknowledgement.
+    pub ack_every: u32,
+    /// Maximum delay of an acknowledgement.
+    pub delayed_ack: Time,
+    /// Do delayed acknowledgements wait for whole multiples of that delay?
+    pub delayed_ack_beats: bool,
+    /// Does the window shrink after an idle time?
+    pub restart_after_idle: bool,
+    /// With FullTcp: does a last segment that is not full wait (Nagle's algorithm)?
+    pub nagle: bool,
+    /// Maximum random delay before an event's transmissions.
+    pub send_jitter: Time,
+    /// Timeout before the first round-trip measurement.
+    pub initial_rto: Time,
+    /// Minimum timeout.
+    pub min_rto: Time,
+    /// Maximum timeout.
+    pub max_rto: Time,
+    /// Clock tick of round-trip measurements; zero for none.
+    pub rtt_tick: Time,
+    /// How it uses explicit congestion notification.
+    pub ecn: EcnMode,
+    /// Does a sender read marks from the field ACE alone?
+    pub ace_only: bool,
+    /// Does the sender pace what it sends?
+    pub pacing: bool,
+}
+
+impl Config {
+    /// The MSS as the SYN's option says it (RFC 6691): with the bytes of the timestamps, which ns-2 does not
+    /// take from it.
+    pub fn mss_option(&self) -> u64 {
+        let takes = self.timestamps && self.dialect != Dialect::Ns2;
+        self.mss + if takes { TIMESTAMPS_BYTES.into() } else { 0 }
+    }
+
+    /// Is it ns-2's two-way agent?
+    pub fn is_full(&self) -> bool {
+        self.recovery == Recovery::FullSack
+    }
+}

@@ -1,0 +1,833 @@
+//! One end of a connection: handshake, timers, and the sending and receiving halves.
+
+use super::accecn::{self, Agreed, Counters};
+use super::cc::{
+    Ack, CongestionControl, CongestionParameters, Controller, EcnFeedback, RoundTrip, Window,
+};
+use super::config::Config;
+use super::departures::Departures;
+use super::idle;
+use super::rate::RateSample;
+use super::receiver::Receiver;
+use super::rtt::Rtt;
+use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
+use sojourn_engine::count::Tally;
+use sojourn_engine::dialect::Dialect;
+use sojourn_engine::packet::{Ecn, Flags, Segment};
+use sojourn_engine::units::Time;
+
+/// The most segments that TCP/Linux sends at once after recovering from a timeout (ns-linux-param.c
+/// tcp_max_burst).
+const LARGEST_BURST: u64 = 3;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum State {
+    /// Waiting for a SYN.
+    Listen,
+    /// It has sent a SYN.
+    SynSent,
+    /// It has received a SYN and answered it.
+    SynReceived,
+    /// Data may flow.
+    Established,
+}
+
+/// What a segment changed, for the application.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SegmentEvents {
+    /// The handshake is complete at this end.
+    pub established: bool,
+    /// Payload bytes newly received in order.
+    pub received_bytes: u64,
+    /// All expected data has been received.
+    pub received_all: bool,
+    /// All data to be sent is acknowledged.
+    pub acknowledged_all: bool,
+    /// Round-trip time measured with an acknowledgement of data; zero for none.
+    pub rtt: Time,
+    /// Age of the segment whose timestamp an acknowledgement of new data echoes; zero for none.
+    pub echo_age: Time,
+}
+
+/// A segment to be sent.
+#[derive(Debug)]
+pub struct Departure {
+    /// The segment.
+    pub segment: Segment,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// May it be marked?
+    pub ecn: Ecn,
+}
+
+/// Bytes in segments, as a real number.
+fn segments(bytes: u64, config: &Config) -> f64 {
+    bytes as f64 / config.mss as f64
+}
+
+/// One end of a connection.
+pub struct Endpoint {
+    state: State,
+    sender: Sender,
+    receiver: Receiver,
+    rtt: Rtt,
+    window: Window,
+    controller: Controller,
+    /// Is a SYN or its answer to be sent?
+    syn_due: bool,
+    syns_sent: u32,
+    /// When the retransmission timer expires.
+    rto_due: Time,
+    /// Without timestamps: the end of the segment being timed, and when it was sent.
+    timed: Option<(u64, Time)>,
+    last_sent: Time,
+    /// ns-2: when the timer that keeps running while nothing is outstanding expires.
+    idle_due: Time,
+    /// When the random delay before waiting transmissions ends.
+    jitter_over: Time,
+    /// FullTcp ends the handshake with a bare acknowledgement, even with data to send.
+    handshake_ack_due: bool,
+    /// The feedback of marks that both ends support.
+    ecn_agreed: Agreed,
+    /// With accurate feedback: the other end's counters.
+    marks_seen: accecn::Seen,
+    /// The ECN field of the other end's SYN, which the answer reports.
+    syn_ecn: Ecn,
+    /// Must the next new segment report that the window was reduced (CWR)?
+    reduction_due: bool,
+    /// Does the window, not the application, limit sending?
+    is_window_limited: bool,
+    /// Does the congestion control want samples of the delivery rate?
+    wants_samples: bool,
+    /// Dialect `linux`: when segments may leave.
+    departures: Departures,
+    /// Report when the receiver has reached this sequence number.
+    expected: u64,
+    told_acknowledged: u64,
+    total_to_send: u64,
+    tally: Tally,
+}
+
+impl Endpoint {
+    /// An end that waits to be opened, by itself or by the other end.
+    pub fn new(config: &Config) -> Self {
+        let controller = config.congestion_control.start(config);
+        let mut sender = Sender::new(config);
+        let wants_samples = controller.wants_samples();
+        if wants_samples {
+            sender.sample_rate();
+        }
+        Self {
+            state: State::Listen,
+            sender,
+            receiver: Receiver::new(),
+            rtt: Rtt::new(config),
+            window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
+            controller,
+            syn_due: false,
+            syns_sent: 0,
+            rto_due: Time::NEVER,
+            timed: None,
+            last_sent: Time::ZERO,
+            idle_due: Time::NEVER,
+            jitter_over: Time::NEVER,
+            handshake_ack_due: false,
+            ecn_agreed: Agreed::default(),
+            marks_seen: accecn::Seen::default(),
+            syn_ecn: Ecn::NotEct,
+            reduction_due: false,
+            is_window_limited: false,
+            wants_samples,
+            departures: Departures::new(),
+            expected: u64::MAX,
+            told_acknowledged: 0,
+            total_to_send: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Opens the connection from this end.
+    pub fn open(&mut self) {
+        self.state = State::SynSent;
+        self.syn_due = true;
+    }
+
+    /// Adds `bytes` to send; `u64::MAX` for an endless transfer.
+    pub fn send(&mut self, bytes: u64) {
+        self.sender.space_mut().append(bytes);
+        self.total_to_send = self.total_to_send.saturating_add(bytes);
+    }
+
+    /// Reports when `bytes` more than expected so far have been received.
+    pub fn expect(&mut self, bytes: u64) {
+        let base = if self.expected == u64::MAX { 1 } else { self.expected };
+        self.expected = base.saturating_add(bytes);
+    }
+
+    /// Closes this end: nothing more to send.
+    pub fn close(&mut self) {
+        self.sender.space_mut().close();
+    }
+
+    /// Are both directions closed and acknowledged, as far as this end knows?
+    pub fn is_done(&self) -> bool {
+        self.sender.space().fin_acknowledged() && self.receiver.is_complete()
+    }
+
+    /// The congestion window, in segments.
+    pub fn window(&self) -> Window {
+        self.window
+    }
+
+    /// Smoothed round-trip time, zero before the first measurement.
+    pub fn smoothed_rtt(&self) -> Time {
+        self.rtt.smoothed()
+    }
+
+    /// Retransmissions and timeouts so far.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// When `on_timer` is due.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        let timers = self.rto_due.min(self.receiver.deadline()).min(self.jitter_over);
+        timers.min(self.sender.deadline()).min(self.departures.deadline())
+    }
+
+    /// Handles a segment that the other end sent at `sent_at` and that arrived with this ECN field.
+    pub fn on_segment(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        ecn: Ecn,
+        config: &Config,
+    ) -> SegmentEvents {
+        let mut events = SegmentEvents::default();
+        if s.has(Flags::SYN) {
+            self.on_syn(now, s, (sent_at, ecn), config, &mut events);
+            return events;
+        }
+        if s.has(Flags::ACK) {
+            self.on_ack(now, s, sent_at, config, &mut events);
+        }
+        self.receiver.note_ecn(s, ecn == Ecn::Ce);
+        if s.len > 0 || s.has(Flags::FIN) {
+            let before = self.receiver.next();
+            let srtt = self.rtt.smoothed();
+            self.receiver.on_data(now, s, sent_at, srtt, config);
+            let after = self.receiver.next();
+            events.received_bytes =
+                after - before - u64::from(after > before && self.receiver.is_complete());
+            if before < self.expected && after >= self.expected {
+                events.received_all = true;
+            }
+        }
+        events
+    }
+
+    fn on_syn(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        (sent_at, ecn): (Time, Ecn),
+        config: &Config,
+        events: &mut SegmentEvents,
+    ) {
+        self.receiver.on_syn(sent_at);
+        match self.state {
+            State::Listen | State::SynReceived => {
+                self.agree(accecn::accepted(s, config.ecn), Counters::default());
+                self.syn_ecn = ecn;
+                self.state = State::SynReceived;
+                self.syn_due = true;
+            }
+            State::SynSent if s.has(Flags::ACK) => {
+                self.agree(accecn::concluded(s, config.ecn), Counters::after_answer(ecn));
+                self.establish(now, Some(s.echo), config, events)
+            }
+            State::SynSent | State::Established => {}
+        }
+    }
+
+    fn agree(&mut self, agreed: Agreed, counters: Counters) {
+        self.ecn_agreed = agreed;
+        if agreed == Agreed::Accurate {
+            self.receiver.count_marks(counters);
+        }
+    }
+
+    fn establish(
+        &mut self,
+        now: Time,
+        echo: Option<Time>,
+        config: &Config,
+        events: &mut SegmentEvents,
+    ) {
+        self.handshake_ack_due = config.is_full() && self.state == State::SynSent;
+        self.state = State::Established;
+        self.sender.space_mut().on_syn_acknowledged();
+        self.rto_due = Time::NEVER;
+        if self.syns_sent > 1 {
+            self.restart_after_lost_syn(config);
+        } else if let Some(sent_at) = echo {
+            self.rtt.measured(sent_at, now, config);
+        }
+        self.controller.on_established(&self.window, self.rtt.smoothed(), now);
+        if self.wants_samples {
+            self.set_pacing_rate(config);
+        }
+        events.established = true;
+    }
+
+    /// RFC 5681 §3.1: a window of one segment after a lost SYN (ns-2: bugfix_ss_), and a longer
+    /// timeout. In ns-2 the timeout of a SYN is like any other: it halves the threshold, to its
+    /// minimum, and stays doubled until a measurement. FullTcp keeps its initial window and ends
+    /// the doubling (tcp-full.cc `recv`, `newack`).
+    fn restart_after_lost_syn(&mut self, config: &Config) {
+        if config.is_full() {
+            self.window.ssthresh = 2.0;
+            self.rtt.end_backoff();
+            return;
+        }
+        self.window.cwnd = 1.0;
+        match config.dialect {
+            Dialect::Rfc | Dialect::Linux => self.rtt.restart_after_lost_syn(),
+            Dialect::Ns2 => self.window.ssthresh = 2.0,
+        }
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        config: &Config,
+        events: &mut SegmentEvents,
+    ) {
+        match self.state {
+            State::SynReceived if s.ack >= 1 => self.establish(now, Some(s.echo), config, events),
+            State::Established => {}
+            _ => return,
+        }
+        let is_pure = s.len == 0 && !s.has(Flags::FIN);
+        if !is_pure && self.ecn_agreed == Agreed::Nothing && self.sender.learns_nothing(s.ack) {
+            return; // data of the other end, while this end sends nothing
+        }
+        let flight = self.sender.space().flight();
+        let mut is_marked = self.ecn_agreed == Agreed::Classic && s.has(Flags::ECE);
+        if is_marked {
+            self.react_to_mark(now, s, segments(flight, config));
+        }
+        let before = self.sender.space().first_outstanding();
+        let moment = self.moment(now);
+        let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, &moment, config);
+        self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
+        if progress.acknowledged > 0 {
+            events.echo_age = now.since(s.echo);
+        }
+        let is_linux = config.dialect == Dialect::Linux;
+        if is_linux {
+            events.rtt = self.time(now, s, &progress, config);
+            if progress.acknowledged > 0 || self.is_sent_before_head(&progress) {
+                self.restart_rto(now, &progress, config);
+            }
+        } else if progress.acknowledged > 0 || progress.renews_timer {
+            if config.is_full() {
+                // tcp-full.cc `newack`: the timer is set before this measurement is known.
+                self.restart_rto(now, &progress, config);
+                self.rtt.end_backoff();
+                events.rtt = self.measure(now, s, &progress, config);
+            } else {
+                events.rtt = self.measure(now, s, &progress, config);
+                self.restart_rto(now, &progress, config);
+            }
+        }
+        if self.ecn_agreed == Agreed::Accurate && s.ack >= before {
+            is_marked = self.read_marks(now, s, segments(flight, config), &progress, config);
+        }
+        if self.wants_samples {
+            self.sample(now, &progress, config);
+        } else if let Some(under_way) = progress.ends_loss_with {
+            self.leave_loss(under_way);
+        } else if progress.loss_found {
+            if !progress.is_same_congestion {
+                self.lose(segments(flight, config), now, config);
+            }
+            self.timed = None;
+            if config.dialect == Dialect::Ns2 {
+                self.rto_due = now + self.rtt.timeout(config);
+            }
+        } else if progress.may_grow && !is_marked {
+            self.grow(now, s, sent_at, &progress, config);
+        }
+        self.shrink(config);
+        self.set_pacing_rate(config);
+        if self.sender.space().all_data_acknowledged()
+            && self.told_acknowledged != self.total_to_send
+        {
+            self.told_acknowledged = self.total_to_send;
+            events.acknowledged_all = true;
+        }
+    }
+
+    fn react_to_mark(&mut self, now: Time, s: &Segment, flight: f64) {
+        if self.sender.on_mark(s.ack) {
+            self.controller.on_mark(&mut self.window, flight, now);
+            self.reduction_due = true;
+        }
+    }
+
+    /// Accurate feedback (RFC 9768): a scalable control learns of the share of marks, any other treats
+    /// them as one echoed mark. Says whether the window may not grow for it. What delivers nothing
+    /// reports marks on acknowledgements alone, which say nothing of this end's data.
+    fn read_marks(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        flight: f64,
+        progress: &Progress,
+        config: &Config,
+    ) -> bool {
+        let packets = progress.delivered.max(progress.acknowledged.div_ceil(config.mss));
+        let delivered = accecn::Delivered { packets, mss: config.mss };
+        let marks = self.marks_seen.update(s, delivered, config.ace_only);
+        if packets == 0 && flight == 0.0 {
+            return false;
+        }
+        if !self.controller.is_scalable() {
+            if marks.packets > 0 {
+                self.react_to_mark(now, s, flight);
+            }
+            return marks.packets > 0;
+        }
+        let space = self.sender.space();
+        let feedback = EcnFeedback {
+            now,
+            delivered: packets as f64,
+            marked: marks.packets as f64,
+            una: space.first_outstanding(),
+            nxt: space.highest_sent(),
+            srtt: self.rtt.smoothed(),
+            is_recovering: self.sender.counts().is_recovering || progress.ends_recovery,
+        };
+        self.controller.on_feedback(&mut self.window, &feedback);
+        false
+    }
+
+    /// tcp-linux.cc `tcp_moderate_cwnd`: after a timeout, back to the threshold without a burst.
+    fn leave_loss(&mut self, under_way: u64) {
+        if self.window.cwnd < self.window.ssthresh {
+            self.window.cwnd = self.window.ssthresh.min((under_way + LARGEST_BURST) as f64);
+        }
+    }
+
+    /// A loss was found. In dialect `linux` the reduction moves the window to its threshold step by step.
+    fn lose(&mut self, flight: f64, now: Time, config: &Config) {
+        let before = self.window.cwnd;
+        self.controller.on_loss(&mut self.window, flight, now);
+        if config.dialect == Dialect::Linux {
+            self.window.cwnd = before;
+        }
+        self.reduction_due = true;
+    }
+
+    /// A recovery shrinks the window, unless the congestion control sets it by itself.
+    fn shrink(&mut self, config: &Config) {
+        if !self.wants_samples {
+            self.sender.shrink(&mut self.window, config);
+        }
+    }
+
+    /// The congestion control sets the window by the rate of delivery.
+    fn sample(&mut self, now: Time, progress: &Progress, config: &Config) {
+        if progress.loss_found {
+            let flight = self.flight_segments(config);
+            self.controller.on_loss(&mut self.window, flight, now);
+        }
+        let moment = self.moment(now);
+        let is_window_limited = self.departures.is_window_limited();
+        if let Some(sample) = self.sender.rate_sample(&moment) {
+            let sample = RateSample {
+                rtt: progress.timed.map_or(Time::ZERO, |(_, last)| now.since(last)),
+                may_be_delayed: progress.delivered == 1 && progress.acknowledged < config.mss,
+                is_window_limited,
+                next_departure: self.departures.next_departure(),
+                max_window: config.max_window,
+                ..sample
+            };
+            self.controller.on_sample(&mut self.window, &sample);
+        }
+        let (holds_back, in_flight) =
+            (self.controller.holds_back(), self.sender.counts().under_way);
+        if let Some(sampler) = self.sender.sampler() {
+            sampler.clear_losses();
+            if holds_back {
+                sampler.note_app_limited(in_flight);
+            }
+        }
+    }
+
+    /// There is nothing to send, and the window has room: what leaves next says little of the path.
+    fn note_app_limited(&mut self, config: &Config) {
+        let counts = self.sender.counts();
+        let has_room = counts.under_way < self.window.cwnd as u64;
+        let is_idle = self.sender.space().unsent() < config.mss && !counts.is_lost;
+        if has_room
+            && is_idle
+            && let Some(sampler) = self.sender.sampler()
+        {
+            sampler.note_app_limited(counts.under_way);
+        }
+    }
+
+    /// Something leaves while nothing is in flight.
+    fn note_restart(&mut self, now: Time) {
+        if let Some(sampler) = self.sender.sampler() {
+            let is_app_limited = sampler.is_app_limited();
+            self.controller.on_restart(&mut self.window, now, is_app_limited);
+        }
+    }
+
+    fn grow(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        progress: &Progress,
+        config: &Config,
+    ) {
+        if progress.ends_recovery {
+            self.window.cwnd = self.window.ssthresh;
+        }
+        if self.window_may_grow(config) {
+            let ack = self.ack(now, s, sent_at, progress, config);
+            self.controller.on_ack(&mut self.window, &ack);
+        }
+    }
+
+    /// Does an acknowledgement tell only of what left before the first outstanding segment last did? It
+    /// says nothing of that one then, and the timer waits on.
+    fn is_sent_before_head(&self, progress: &Progress) -> bool {
+        let head_sent = self.sender.counts().head_sent;
+        progress.timed.zip(head_sent).is_some_and(|((first, _), head)| first < head)
+    }
+
+    fn set_pacing_rate(&mut self, config: &Config) {
+        if config.dialect == Dialect::Linux {
+            let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed());
+            let stated = self.controller.pacing_rate();
+            self.departures.limit_bursts(self.controller.burst_limit());
+            self.departures.set_rate(stated, &self.window, &counts, srtt, config);
+        }
+    }
+
+    /// May a segment leave now? In other dialects nothing but the window holds it back.
+    fn may_leave(&mut self, now: Time, config: &Config) -> bool {
+        if config.dialect != Dialect::Linux {
+            return true;
+        }
+        let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed());
+        let seen = (&counts, self.sender.space());
+        self.departures.allows(now, &self.window, seen, srtt, config)
+    }
+
+    /// Dialect `linux`: round trips by when segments left, or by the echoed timestamp where all that is
+    /// acknowledged was sent again.
+    fn time(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
+        let echoed = (config.timestamps && progress.acknowledged > 0).then_some((s.echo, s.echo));
+        let Some((first, last)) = progress.timed.or(echoed) else { return Time::ZERO };
+        self.rtt.measured_span((first, last), now, config);
+        let space = self.sender.space();
+        let trip = RoundTrip {
+            now,
+            rtt: now.since(last),
+            una: space.first_outstanding(),
+            nxt: space.highest_sent(),
+            is_paced: config.pacing,
+        };
+        self.controller.on_round_trip(&mut self.window, &trip);
+        now.since(first)
+    }
+
+    fn flight_segments(&self, config: &Config) -> f64 {
+        segments(self.sender.space().flight(), config)
+    }
+
+    /// RFC 7661 §1: an unused window gives no information about the path. A pace that a scalable control
+    /// sets follows from its window, and to wait for it is to use the window.
+    fn window_may_grow(&self, config: &Config) -> bool {
+        match config.dialect {
+            Dialect::Rfc => self.is_window_limited,
+            Dialect::Ns2 => true,
+            Dialect::Linux if config.pacing && self.controller.is_scalable() => {
+                self.is_window_limited
+            }
+            Dialect::Linux => self.departures.may_grow(&self.window),
+        }
+    }
+
+    /// An acknowledgement as congestion control sees it.
+    fn ack(
+        &self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        progress: &Progress,
+        config: &Config,
+    ) -> Ack {
+        Ack {
+            now,
+            segments: match progress.delivered {
+                delivered if config.dialect == Dialect::Linux => delivered as f64,
+                _ => progress.acknowledged as f64 / config.mss as f64,
+            },
+            flight: self.flight_segments(config),
+            srtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
+            rtt: if config.timestamps { now.since(s.echo) } else { Time::ZERO },
+            one_way: sent_at.since(s.echo),
+            max_window: config.max_window,
+        }
+    }
+
+    /// With timestamps (RFC 7323 §4.1): every acknowledgement of new data. Without (RFC 6298 §3):
+    /// one segment at a time, never a retransmitted one. ns-2 measures nothing in a recovery.
+    fn measure(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
+        let sent_at = if progress.is_partial {
+            self.rtt.end_backoff();
+            return Time::ZERO;
+        } else if config.timestamps {
+            s.echo
+        } else if let Some((_, sent_at)) = self.timed.filter(|&(end, _)| s.ack >= end) {
+            self.timed = None;
+            sent_at
+        } else {
+            return Time::ZERO;
+        };
+        self.rtt.measured(sent_at, now, config);
+        now.since(sent_at)
+    }
+
+    /// RFC 6298 §5.2-5.3.
+    fn restart_rto(&mut self, now: Time, progress: &Progress, config: &Config) {
+        let due = now + self.rtt.timeout(config);
+        if !self.sender.space().is_outstanding() {
+            self.rto_due = Time::NEVER;
+            self.idle_due = due;
+        } else if !progress.keeps_timer {
+            self.rto_due = due;
+        }
+    }
+
+    /// Does anything to send still need a random delay?
+    #[inline]
+    pub fn needs_jitter(&self, config: &Config) -> bool {
+        config.send_jitter > Time::ZERO
+            && self.jitter_over == Time::NEVER
+            && self.sender.waits_for_jitter()
+    }
+
+    /// Sets the random delay: the fraction `draw`, from 0 to 1, of `send_jitter_us`.
+    pub fn draw_jitter(&mut self, now: Time, draw: f64, config: &Config) {
+        self.jitter_over = now + config.send_jitter.scaled(draw);
+    }
+
+    /// Handles the timers that are due.
+    pub fn on_timer(&mut self, now: Time, config: &Config) {
+        self.receiver.on_timer(now);
+        if now >= self.jitter_over {
+            self.jitter_over = Time::NEVER;
+            self.sender.on_jitter_over();
+        }
+        if now >= self.sender.deadline() {
+            self.on_sender_deadline(now, config);
+        }
+        if now < self.rto_due {
+            return;
+        }
+        self.rto_due = Time::NEVER;
+        self.tally.timeouts += 1;
+        self.rtt.back_off();
+        if self.state == State::Established {
+            if config.dialect != Dialect::Ns2 && self.sender.was_given_up() {
+                // RFC 5681 §3.1: the threshold stays where the first timeout put it.
+                self.window.cwnd = 1.0;
+            } else {
+                let flight = self.flight_segments(config);
+                self.controller.on_timeout(&mut self.window, flight, now);
+            }
+            self.sender.on_timeout(config);
+            self.timed = None;
+            self.reduction_due = true;
+        } else {
+            self.syn_due = true;
+        }
+    }
+
+    /// Something is late, or the tail is to be probed (RFC 8985).
+    fn on_sender_deadline(&mut self, now: Time, config: &Config) {
+        let flight = self.flight_segments(config);
+        if self.sender.on_deadline(&self.moment(now), config) {
+            self.lose(flight, now, config);
+            self.timed = None;
+        }
+        self.shrink(config);
+        self.rto_due = now + self.rtt.timeout(config);
+    }
+
+    fn moment(&self, now: Time) -> Moment {
+        Moment { now, srtt: self.rtt.smoothed(), min_rtt: self.rtt.min() }
+    }
+
+    /// The next segment this end wants to send now. Ask until there is none.
+    pub fn poll(&mut self, now: Time, config: &Config) -> Option<Departure> {
+        if self.syn_due {
+            return Some(self.syn(now, config));
+        }
+        if self.state != State::Established {
+            return None;
+        }
+        if std::mem::take(&mut self.handshake_ack_due) || self.receiver.flushes() {
+            return Some(self.bare_ack(config));
+        }
+        self.restart_after_idle(now, config);
+        let is_silent = self.wants_samples && self.sender.counts().under_way == 0;
+        if self.may_leave(now, config)
+            && let Some(outgoing) = self.sender.next(self.window.cwnd, &self.moment(now), config)
+        {
+            if is_silent {
+                self.note_restart(now);
+            }
+            return Some(self.data(now, &outgoing, config));
+        }
+        if self.wants_samples {
+            self.note_app_limited(config);
+        }
+        self.departures.stop();
+        self.is_window_limited = self.sender.has_more();
+        self.receiver.wants_ack().then(|| self.bare_ack(config))
+    }
+
+    fn syn(&mut self, now: Time, config: &Config) -> Departure {
+        self.syn_due = false;
+        self.tally.retransmissions += u64::from(self.syns_sent > 0);
+        self.syns_sent += 1;
+        self.rto_due = now + self.rtt.timeout(config);
+        let mut segment = Segment { flags: Flags::SYN, ..Segment::default() };
+        if self.state == State::SynReceived {
+            self.receiver.acknowledge(&mut segment, config);
+        }
+        let is_answer = segment.has(Flags::ACK);
+        segment.flags = segment.flags.and(match is_answer {
+            true => accecn::answer(self.ecn_agreed, self.syn_ecn),
+            false => accecn::offer(config.ecn),
+        });
+        let is_ect = !is_answer || self.ecn_agreed == Agreed::Accurate;
+        let ecn = if is_ect { self.control_field(config) } else { Ecn::NotEct };
+        Departure { segment, size: config.header, ecn }
+    }
+
+    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is out of date. The
+    /// timer of ns-2's one-way agents keeps running while nothing is outstanding, and resets the
+    /// window to one segment. FullTcp resets it to its initial window (tcp-full.cc `foutput`).
+    fn restart_after_idle(&mut self, now: Time, config: &Config) {
+        if !config.restart_after_idle || self.wants_samples || self.sender.space().is_outstanding()
+        {
+            return;
+        }
+        match config.dialect {
+            Dialect::Rfc => {
+                if now.since(self.last_sent) > self.rtt.timeout(config) {
+                    self.window.cwnd = self.window.cwnd.min(config.initial_window);
+                }
+            }
+            Dialect::Linux => {
+                let idle = now.since(self.last_sent);
+                let timeout = self.rtt.timeout(config);
+                idle::shrink(&mut self.window, idle, timeout, config.initial_window);
+            }
+            Dialect::Ns2 if config.is_full() => {
+                let has_idled = self.rtt.has_idled(self.last_sent, now, config);
+                if has_idled && self.sender.has_more() {
+                    self.window.cwnd = config.initial_window;
+                }
+            }
+            Dialect::Ns2 => {
+                if now >= self.idle_due {
+                    self.idle_due = Time::NEVER;
+                    self.window.cwnd = 1.0;
+                    self.sender.on_timeout(config);
+                }
+            }
+        }
+    }
+
+    fn data(&mut self, now: Time, outgoing: &Outgoing, config: &Config) -> Departure {
+        let pushes =
+            config.dialect == Dialect::Linux && self.departures.pushes(self.sender.space());
+        let mut segment = Segment {
+            seq: outgoing.seq,
+            len: outgoing.len as u16,
+            flags: Flags::FIN.when(outgoing.fin).and(Flags::PSH.when(pushes)),
+            ..Segment::default()
+        };
+        self.receiver.acknowledge(&mut segment, config);
+        segment.sack = Default::default();
+        self.last_sent = now;
+        if outgoing.again {
+            self.tally.retransmissions += 1;
+            if config.dialect == Dialect::Linux
+                && outgoing.seq == self.sender.space().first_outstanding()
+            {
+                self.rto_due = Time::NEVER;
+            }
+            // Karn's rule; ns-2 forgets the segment being timed at losses and timeouts only.
+            if config.dialect != Dialect::Ns2 {
+                self.timed = None;
+            }
+        } else if !config.timestamps && self.timed.is_none() {
+            self.timed = Some((outgoing.seq + outgoing.len, now));
+        }
+        if self.rto_due == Time::NEVER {
+            self.rto_due = now + self.rtt.timeout(config);
+        }
+        // RFC 3168 §6.1.4, §6.1.5: neither bare acknowledgements nor retransmissions.
+        let is_fresh = !outgoing.again && segment.len > 0;
+        if is_fresh && self.ecn_agreed == Agreed::Classic {
+            segment.flags.set(Flags::CWR, std::mem::take(&mut self.reduction_due));
+        }
+        let size = config.header + segment.len;
+        Departure { segment, size, ecn: self.field(is_fresh, config) }
+    }
+
+    fn bare_ack(&mut self, config: &Config) -> Departure {
+        let mut segment = Segment { seq: self.sender.space().highest_sent(), ..Segment::default() };
+        self.receiver.acknowledge(&mut segment, config);
+        let blocks = segment.sack.iter().filter(|block| block.end > 0).count() as u16;
+        let (once, each) = config.sack_bytes;
+        let options = if blocks > 0 { once + each * blocks } else { 0 };
+        let ecn = self.field(false, config);
+        Departure { segment, size: config.header + options, ecn }
+    }
+
+    /// The ECN field of a segment after the handshake; `is_fresh` is data that was not sent before.
+    fn field(&self, is_fresh: bool, config: &Config) -> Ecn {
+        match self.ecn_agreed {
+            Agreed::Nothing => Ecn::NotEct,
+            Agreed::Classic if is_fresh && !config.congestion_control.is_scalable() => Ecn::Ect0,
+            Agreed::Classic => Ecn::NotEct,
+            Agreed::Accurate if is_fresh => config.ecn.codepoint(),
+            Agreed::Accurate => self.control_field(config),
+        }
+    }
+
+    /// The ECN field of what is neither new nor data. RFC 9331 §A.2.1 and RFC 8311 §4.3 let a scalable control
+    /// mark it all, so that it shares the queue of the data.
+    fn control_field(&self, config: &Config) -> Ecn {
+        let is_ect = config.congestion_control.is_scalable() && config.ecn.is_accurate();
+        if is_ect { config.ecn.codepoint() } else { Ecn::NotEct }
+    }
+}

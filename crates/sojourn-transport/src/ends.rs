@@ -1,0 +1,148 @@
+//! Both ends of a connection, of either transport protocol.
+
+use super::cc::Window;
+use super::config::{Config, Transport};
+use super::endpoint::{Departure, Endpoint, SegmentEvents};
+use super::quic::QuicEndpoint;
+use sojourn_engine::count::Tally;
+use sojourn_engine::packet::{Ecn, Segment};
+use sojourn_engine::units::Time;
+
+/// The end that opens the connection and the other one, which all methods have by number: 0 and 1.
+#[expect(clippy::large_enum_variant, reason = "most connections are TCP's, without a step between")]
+pub enum Ends {
+    /// TCP.
+    Tcp([Endpoint; 2]),
+    /// QUIC.
+    Quic(Box<[QuicEndpoint; 2]>),
+}
+
+/// The same call for an end of either kind.
+macro_rules! of_end {
+    ($ends:expr, $end:expr, $name:ident => $call:expr) => {
+        match $ends {
+            Ends::Tcp(ends) => {
+                let $name = &mut ends[$end];
+                $call
+            }
+            Ends::Quic(ends) => {
+                let $name = &mut ends[$end];
+                $call
+            }
+        }
+    };
+}
+
+impl Ends {
+    /// Two ends, of which the first opens the connection.
+    pub fn open(config: &Config) -> Self {
+        match config.transport {
+            Transport::Tcp => {
+                let mut first = Endpoint::new(config);
+                first.open();
+                Self::Tcp([first, Endpoint::new(config)])
+            }
+            Transport::Quic => {
+                let mut first = QuicEndpoint::new(config);
+                first.open();
+                Self::Quic(Box::new([first, QuicEndpoint::new(config)]))
+            }
+        }
+    }
+
+    /// Handles a segment at an end that the other end sent at `sent_at`, and that arrived with this ECN field.
+    #[inline]
+    pub fn on_segment(
+        &mut self,
+        end: usize,
+        now: Time,
+        segment: &Segment,
+        (sent_at, ecn): (Time, Ecn),
+        config: &Config,
+    ) -> SegmentEvents {
+        match self {
+            Self::Tcp(ends) => ends[end].on_segment(now, segment, sent_at, ecn, config),
+            Self::Quic(ends) => {
+                let [first, second] = &mut **ends;
+                let (here, there) = if end == 0 { (first, second) } else { (second, first) };
+                here.on_segment(now, segment, there.received_mut(), config)
+            }
+        }
+    }
+
+    /// The next segment that an end wants to send now. Ask until there is none.
+    #[inline]
+    pub fn poll(&mut self, end: usize, now: Time, config: &Config) -> Option<Departure> {
+        of_end!(self, end, it => it.poll(now, config))
+    }
+
+    /// When `on_timer` is due at an end.
+    #[inline]
+    pub fn deadline(&self, end: usize) -> Time {
+        match self {
+            Self::Tcp(ends) => ends[end].deadline(),
+            Self::Quic(ends) => ends[end].deadline(),
+        }
+    }
+
+    /// Handles the timers of an end that are due.
+    pub fn on_timer(&mut self, end: usize, now: Time, config: &Config) {
+        of_end!(self, end, it => it.on_timer(now, config));
+    }
+
+    /// Adds `bytes` to send at an end; `u64::MAX` for an endless transfer.
+    pub fn send(&mut self, end: usize, bytes: u64) {
+        of_end!(self, end, it => it.send(bytes));
+    }
+
+    /// Reports when `bytes` more than expected so far have been received at an end.
+    pub fn expect(&mut self, end: usize, bytes: u64) {
+        of_end!(self, end, it => it.expect(bytes));
+    }
+
+    /// Closes an end: nothing more to send.
+    pub fn close(&mut self, end: usize) {
+        of_end!(self, end, it => it.close());
+    }
+
+    /// Does anything to send at an end still need a random delay? Only ns-2 has it.
+    #[inline]
+    pub fn needs_jitter(&self, end: usize, config: &Config) -> bool {
+        match self {
+            Self::Tcp(ends) => ends[end].needs_jitter(config),
+            Self::Quic(_) => false,
+        }
+    }
+
+    /// Sets the random delay of an end: the fraction `draw`, from 0 to 1, of `send_jitter_us`.
+    pub fn draw_jitter(&mut self, end: usize, now: Time, draw: f64, config: &Config) {
+        match self {
+            Self::Tcp(ends) => ends[end].draw_jitter(now, draw, config),
+            Self::Quic(_) => {} // it has none
+        }
+    }
+
+    /// The congestion window of an end, in segments.
+    pub fn window(&self, end: usize) -> Window {
+        match self {
+            Self::Tcp(ends) => ends[end].window(),
+            Self::Quic(ends) => ends[end].window(),
+        }
+    }
+
+    /// Have both ends closed, and do both know it?
+    pub fn is_done(&self) -> bool {
+        match self {
+            Self::Tcp(ends) => ends.iter().all(Endpoint::is_done),
+            Self::Quic(ends) => ends.iter().all(QuicEndpoint::is_done),
+        }
+    }
+
+    /// Retransmissions and timeouts of both ends.
+    pub fn tallies(&self) -> [Tally; 2] {
+        match self {
+            Self::Tcp(ends) => [ends[0].tally(), ends[1].tally()],
+            Self::Quic(ends) => [ends[0].tally(), ends[1].tally()],
+        }
+    }
+}

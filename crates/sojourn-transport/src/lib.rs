@@ -1,0 +1,33 @@
+//! TCP and QUIC: connections whose ends react to segments and timers.
+//!
+//! The caller hands an end segments and the time, and polls it for segments to send until there are
+//! none. An end reads no clock and knows no network.
+
+pub mod accecn;
+mod ack_policy;
+mod bursts;
+pub mod cc;
+pub mod check;
+pub mod config;
+mod departures;
+pub mod endpoint;
+pub mod ends;
+mod idle;
+pub mod options;
+mod pacer;
+pub mod quic;
+mod ranges;
+mod rate;
+mod receiver;
+mod rtt;
+mod sender;
+mod ticks;
+mod window_use;
+
+pub use config::{Config, Recovery, Transport};
+pub use endpoint::{Departure, Endpoint, SegmentEvents};
+pub use ends::Ends;
+pub use options::TcpOptions;
+
+#[cfg(test)]
+mod pair_tests;

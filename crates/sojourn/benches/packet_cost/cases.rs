@@ -1,0 +1,113 @@
+//! What is measured: scenarios, each with the queue managers that it compares.
+
+use sojourn::scenario::{Scenario, load};
+
+/// A scenario with one of its queue managers.
+pub struct Case {
+    pub name: String,
+    pub scheme: String,
+    pub scenario: Scenario,
+    /// The share of the run after which all connections are open and past their slow start.
+    pub settled: f64,
+}
+
+impl Case {
+    pub fn full_name(&self) -> String {
+        format!("{} {}", self.name, self.scheme)
+    }
+}
+
+/// Modems on one CMTS.
+const MODEMS: [u32; 4] = [1, 10, 100, 500];
+
+/// The game and the call of recorded costs send from the home alone.
+const STREAM: &str = "kind = \"stream\"";
+const ONE_WAY_STREAM: &str = "kind = \"stream\"\ndirection = \"up\"";
+
+/// All cases, in the order of the table.
+pub fn all() -> Vec<Case> {
+    let home =
+        [include_str!("../../../../scenarios/home.toml"), include_str!("cases/managers.toml")];
+    let mut texts = vec![
+        ("base".to_owned(), include_str!("cases/base.toml").to_owned(), 0.05),
+        ("tiers".to_owned(), include_str!("cases/tiers.toml").to_owned(), 0.25),
+        ("home".to_owned(), home.concat().replace(STREAM, ONE_WAY_STREAM), 0.05),
+        ("ledbat".to_owned(), include_str!("cases/ledbat.toml").to_owned(), 0.2),
+    ];
+    texts.extend(MODEMS.map(|modems| (format!("{modems} modems"), cmts(modems), 0.2)));
+    texts.iter().flat_map(|(name, text, settled)| cases(name, text, *settled)).collect()
+}
+
+fn cases(name: &str, text: &str, settled: f64) -> Vec<Case> {
+    let variants = load(text, name, &[]).expect("the cases are valid");
+    let case = |(scheme, scenario)| Case { name: name.to_owned(), scheme, scenario, settled };
+    variants.into_iter().map(|v| (v.name, v.scenario)).map(case).collect()
+}
+
+/// So many modems on one CMTS, with two service flows each way. Each has a download, which together
+/// fill 1 Gbps, and an upload, which together fill four bonded channels.
+fn cmts(modems: u32) -> String {
+    format!(
+        "duration_s = 10
+         upstream_channel.channels = 4
+         [upstream]
+         sustained_mbps = 100
+         peak_mbps = 100
+         burst_bytes = 10_000
+         modem.kind = 'shared_channel'
+         queue.limit_bytes = 200_000
+         [upstream.flows.voice]
+         sustained_mbps = 1
+         peak_mbps = 1
+         burst_bytes = 3044
+         match = [{{ protocol = 'udp' }}]
+         [downstream]
+         regulator = false
+         sustained_mbps = 1000
+         peak_mbps = 1000
+         burst_bytes = 10_000
+         [downstream.flows.voice]
+         sustained_mbps = 1
+         peak_mbps = 1
+         burst_bytes = 3044
+         match = [{{ protocol = 'udp' }}]
+         [cmts]
+         channel = {{ kind = 'rate', rate_mbps = 1000 }}
+         queue = {{ limit_bytes = 6_000_000 }}
+         [homes.all]
+         count = {modems}
+         [servers.near]
+         delay_ms = 9
+         rate_mbps = 10_000
+         [traffic.save]
+         kind = 'transfer'
+         server = 'near'
+         start_spread_s = 0.2
+         [traffic.load]
+         kind = 'transfer'
+         server = 'near'
+         direction = 'down'
+         start_spread_s = 0.2
+         [compare.DropTail]
+         "
+    )
+}
+
+/// An idle home with four service flows each way on the shared channel, so many times.
+pub fn idle(homes: u64) -> Scenario {
+    let flow =
+        "sustained_mbps = 1\npeak_mbps = 2\nburst_bytes = 3000\nqueue.law.kind = 'docsis_pie'";
+    let mut text = format!(
+        "duration_s = 10\nhomes.all = {{ count = {homes} }}\nservers.near = {{ delay_ms = 9 }}
+         traffic.save = {{ kind = 'transfer', server = 'near', start_s = 20 }}
+         upstream.modem.kind = 'shared_channel'\n"
+    );
+    for way in ["upstream", "downstream"] {
+        for table in ["", ".flows.a", ".flows.b", ".flows.c"] {
+            for key in flow.lines() {
+                text += &format!("{way}{table}.{key}\n");
+            }
+        }
+    }
+    cases("idle", &text, 0.0).swap_remove(0).scenario
+}

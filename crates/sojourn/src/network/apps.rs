@@ -1,0 +1,261 @@
+//! The apps of a run: every traffic model in each of its homes, its events and its commands.
+
+use super::Simulation;
+use super::connections::{Connection, Owner, Route};
+use sojourn_access::classifier::{Header, Protocol, service_flow};
+use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Packet, SACK_BLOCKS, SackBlock, Segment};
+use sojourn_engine::rng::Rng;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::{App, AppContext, AppParameters, Command, End, Event, Frame, Model};
+use sojourn_transport::{SegmentEvents, Transport};
+
+/// A traffic model in one home, with its state in the network.
+pub(super) struct AppInstance {
+    pub app: App,
+    pub owner: Owner,
+    pub rng: Rng,
+    /// Random numbers for the addresses and ports of its connections.
+    pub ports: Rng,
+    /// Random numbers for the delays before its connections send.
+    pub send_jitter: Rng,
+    /// Hashes and service flows of its datagrams.
+    pub datagrams: Route,
+    /// The ECN field of its datagrams.
+    pub ecn: Ecn,
+    /// Number of the home within its group, from 1.
+    pub home_number: u16,
+    pub datagrams_sent: u64,
+    pub connections_opened: u64,
+}
+
+/// Every traffic entry in each of its homes.
+pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
+    let mut instances = Vec::new();
+    for traffic in 0..scenario.traffic.len() {
+        let group = scenario.group_of(&scenario.traffic[traffic]);
+        let before: u16 = scenario.groups().take(group).map(|group| group.count).sum();
+        for number in 0..scenario.group(group).count {
+            let app = u32::try_from(instances.len()).expect("entries and homes are limited");
+            let traffic = u16::try_from(traffic).expect("the schema limits entries");
+            let owner = Owner { app, traffic, home: before + number };
+            instances.push(instance(scenario, owner, number));
+        }
+    }
+    instances
+}
+
+/// The number of the first instance of each traffic entry.
+pub(super) fn first_of_entries(scenario: &Scenario, instances: &[AppInstance]) -> Vec<u32> {
+    let first = |traffic| instances.partition_point(|of| usize::from(of.owner.traffic) < traffic);
+    (0..scenario.traffic.len()).map(|traffic| first(traffic) as u32).collect()
+}
+
+/// A traffic entry in the home with this number in its group, from 0.
+fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
+    let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
+    let server = |name: &str| {
+        let index = scenario.servers.get_index_of(name).unwrap_or_default();
+        u16::try_from(index).expect("the schema limits servers")
+    };
+    let stream = |what: &str| match number {
+        0 => Rng::named(scenario.seed, &format!("{what} {name}")),
+        _ => Rng::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
+    };
+    let mut ports = stream("ports of");
+    let tuples = [ports.bits() as u32, ports.bits() as u32];
+    let port = home_port(owner.traffic.into());
+    let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
+    let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
+    let dscp = entry.labels.dscp;
+    AppInstance {
+        app: entry.app.start(&server),
+        owner,
+        rng: stream("traffic"),
+        send_jitter: stream("send jitter of"),
+        datagrams: Route { server: server_of_datagrams, tuples, service_flows, dscp },
+        ecn: entry.datagram_ecn(),
+        home_number: number + 1,
+        datagrams_sent: 0,
+        connections_opened: 0,
+        ports,
+    }
+}
+
+/// The `number`th port of a home, among the dynamic ports (RFC 6335 §6).
+pub(super) fn home_port(number: u64) -> u16 {
+    const FIRST: u16 = 49_152;
+    FIRST + (number % u64::from(u16::MAX - FIRST + 1)) as u16
+}
+
+/// The service flows that an entry's packets take, upstream and downstream.
+pub(super) fn classify(
+    scenario: &Scenario,
+    traffic: u16,
+    protocol: Protocol,
+    server: u16,
+    home_port: u16,
+) -> [u8; 2] {
+    let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
+    let group = scenario.group(scenario.group_of(entry));
+    let version = entry.app.tcp().and_then(|tcp| tcp.ip).unwrap_or(scenario.tcp.version());
+    let up = Header {
+        ip: version,
+        protocol,
+        server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
+        traffic: name,
+        source: entry.labels.address,
+        destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
+        source_port: home_port,
+        destination_port: entry.port(),
+        dscp: entry.labels.dscp,
+    };
+    let (upstream, downstream) = (group.upstream.classifiers(), group.downstream.classifiers());
+    [service_flow(upstream, &up), service_flow(downstream, &up.reversed())]
+}
+
+impl Simulation {
+    /// Reports to the app of a connection what a segment changed.
+    pub(super) fn report_segment(&mut self, slot: u32, end: End, events: &SegmentEvents) {
+        let Connection { owner: Owner { app, .. }, tag, .. } = *self.connections.get_mut(slot);
+        let id = self.connections.id(slot);
+        if events.established && end == End::Home {
+            self.pending_events.push_back((app, Event::Established(tag, id)));
+        }
+        if events.received_all {
+            self.pending_events.push_back((app, Event::Received(tag, id, end)));
+        }
+        if events.acknowledged_all {
+            self.pending_events.push_back((app, Event::Acknowledged(tag, id, end)));
+        }
+        self.deliver_events();
+    }
+
+    pub(super) fn deliver(&mut self, app: u32, event: Event) {
+        self.pending_events.push_back((app, event));
+        self.deliver_events();
+    }
+
+    /// Delivers pending events to apps and executes their commands until no event is left.
+    fn deliver_events(&mut self) {
+        while let Some((app, event)) = self.pending_events.pop_front() {
+            let mut commands = std::mem::take(&mut self.commands);
+            let instance = &mut self.instances[app as usize];
+            let mut context =
+                AppContext { now: self.now, rng: &mut instance.rng, commands: &mut commands };
+            instance.app.on_event(event, &mut context);
+            for command in commands.drain(..) {
+                self.carry_out(app, command);
+            }
+            self.commands = commands;
+        }
+    }
+
+    fn carry_out(&mut self, app: u32, command: Command) {
+        match command {
+            Command::Open { server, tag } => self.open(app, server, tag),
+            Command::Send(id, end, bytes) => {
+                if let Some(connection) = self.connections.current(id) {
+                    connection.ends.send(end as usize, bytes);
+                    self.pump(id.slot, end);
+                }
+            }
+            Command::Expect(id, end, bytes) => {
+                if let Some(connection) = self.connections.current(id) {
+                    connection.ends.expect(end as usize, bytes);
+                }
+            }
+            Command::Close(id, end) => {
+                if let Some(connection) = self.connections.current(id) {
+                    connection.ends.close(end as usize);
+                    self.pump(id.slot, end);
+                }
+            }
+            Command::Abort(id) => {
+                if self.connections.current(id).is_some() {
+                    self.release(id.slot);
+                }
+            }
+            Command::Datagram { server, direction, size, frame } => {
+                self.send_datagram(app, server, direction, size, frame);
+            }
+            Command::Wake(at) => self.timers.set(app, at),
+        }
+    }
+
+    fn open(&mut self, app: u32, server: u16, tag: u32) {
+        let instance = &mut self.instances[app as usize];
+        let (owner, home_number) = (instance.owner, instance.home_number);
+        let tuples = [instance.ports.bits() as u32, instance.ports.bits() as u32];
+        let home_port = home_port(instance.connections_opened);
+        instance.connections_opened += 1;
+        let dscp = instance.datagrams.dscp;
+        let config = &self.configs[usize::from(owner.traffic)];
+        let protocol = match config.transport {
+            Transport::Tcp => Protocol::Tcp,
+            Transport::Quic => Protocol::Udp,
+        };
+        let service_flows = classify(&self.scenario, owner.traffic, protocol, server, home_port);
+        let route = Route { server, tuples, service_flows, dscp };
+        let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
+        if is_new {
+            self.timers.grow(self.timer_of(id.slot + 1, End::Home) as usize);
+        }
+        self.ledger.opened(self.now, id.slot, id.generation, owner.traffic, home_number);
+        self.pending_events.push_back((app, Event::Opening(tag, id)));
+        self.pump(id.slot, End::Home);
+    }
+
+    /// A datagram has arrived: it may complete a round trip, and may be answered at once.
+    #[inline]
+    pub(super) fn hear(&mut self, packet: &Packet) {
+        let Some(reaction) = self.conversations.hear(self.now, packet) else { return };
+        if let Some(round_trip) = reaction.round_trip {
+            self.ledger.round_trip(self.now, packet, round_trip);
+        }
+        if let Some(app) = reaction.answered_by {
+            self.send_datagram(app, packet.server, packet.direction.reversed(), packet.size, None);
+        }
+    }
+
+    fn send_datagram(
+        &mut self,
+        app: u32,
+        server: u16,
+        direction: Direction,
+        size: u16,
+        frame: Option<Frame>,
+    ) {
+        let instance = &mut self.instances[app as usize];
+        let seq = instance.datagrams_sent;
+        instance.datagrams_sent += 1;
+        let Owner { traffic, home, .. } = instance.owner;
+        let echo = self.conversations.echo(self.now, traffic, home, direction);
+        let mut sack = [SackBlock::default(); SACK_BLOCKS];
+        if let Some(Frame { number, packets }) = frame {
+            sack[0] = SackBlock { start: number, end: packets };
+        }
+        let packet = Packet {
+            sent_at: self.now,
+            queued_at: self.now,
+            segment: Segment {
+                seq,
+                echo,
+                sack,
+                dscp: instance.datagrams.dscp,
+                ..Segment::default()
+            },
+            tuple: instance.datagrams.tuples[direction as usize],
+            flow: DATAGRAM,
+            generation: 0,
+            traffic: instance.owner.traffic,
+            server,
+            home: instance.owner.home,
+            service_flow: instance.datagrams.service_flows[direction as usize],
+            size,
+            direction,
+            ecn: instance.ecn,
+            number: [0; 3],
+        };
+        self.send(packet);
+    }
+}

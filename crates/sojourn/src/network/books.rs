@@ -1,0 +1,48 @@
+//! The ledger of a run, as its scenario requires it.
+
+use super::ledger::Ledger;
+use super::ledger::account::Rates;
+use sojourn_access::service::{Downstream, Upstream};
+use sojourn_engine::record::service_flows::ServiceFlowBook;
+use sojourn_engine::record::{Recorder, Trace};
+use sojourn_engine::units::Time;
+use sojourn_results::scores::nqb::NQB;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::AppParameters;
+
+/// An empty ledger for a run of this scenario.
+pub(super) fn ledger(scenario: &Scenario) -> Ledger {
+    let rates = scenario.traffic.values().map(|entry| {
+        let group = scenario.group(scenario.group_of(entry));
+        let homes = f64::from(group.count);
+        [group.upstream.terms(), group.downstream.terms()].map(|terms| Rates {
+            sustained_mbps: homes * terms.sustained_mbps,
+            peak_mbps: homes * terms.peak_mbps,
+        })
+    });
+    let rates: Vec<_> = rates.collect();
+    let groups = scenario.groups().map(|group| {
+        let (Upstream { flows: up, .. }, Downstream { flows: down, .. }) =
+            (group.upstream, group.downstream);
+        (group.count, [1 + up.len(), 1 + down.len()])
+    });
+    let metrics = &scenario.metrics;
+    let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
+    let [from, end] = [metrics.from_s, scenario.duration_s].map(Time::from_secs_f64);
+    let recorder = Recorder::new(ServiceFlowBook::new(groups), trace, end);
+    let mut ledger = Ledger::new(recorder, &rates, from, metrics.connections.into());
+    for (number, entry) in scenario.traffic.values().enumerate() {
+        let homes = scenario.group(scenario.group_of(entry)).count.into();
+        let first_home = scenario.first_home_of(entry);
+        if entry.app.plays_adaptively() {
+            ledger.play_calls(number, first_home, homes);
+        }
+        if entry.app.sends_frames() {
+            ledger.watch_frames(number, first_home, homes);
+        }
+        if entry.labels.dscp == NQB {
+            ledger.bound_nqb(number, first_home, homes);
+        }
+    }
+    ledger
+}

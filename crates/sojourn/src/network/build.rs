@@ -1,0 +1,150 @@
+//! Builds a run at time zero from its scenario.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::connections::Connections;
+use super::conversations::Conversations;
+use super::hops::Hops;
+use super::report::early_tail;
+use super::{Pause, SAMPLER, Simulation, Stage, apps, books};
+use sojourn_access::docsis::parameters::PlantSpec;
+use sojourn_access::docsis::plant::Docsis;
+use sojourn_access::fibre::Fibre;
+use sojourn_access::{Access, AccessNetwork, AccessSpec, Extent, Site};
+use sojourn_engine::packet::Direction;
+use sojourn_engine::units::Time;
+use sojourn_engine::wake::{StageId, Wake};
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::Model;
+
+impl Simulation {
+    /// A run at time zero. [`sojourn_scenario::load`] must have checked the scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut scenario = scenario.clone();
+        scenario.fill();
+        let s = &scenario;
+        let instances = apps::instances(s);
+        let mut simulation = Self {
+            now: Time::ZERO,
+            end: Time::from_secs_f64(s.duration_s),
+            counts_from: Time::from_secs_f64(s.metrics.from_s),
+            before_counting: None,
+            early: None,
+            pauses: VecDeque::new(),
+            until: Time::ZERO,
+            wake: Wake::new(2),
+            timers: Wake::new(64),
+            stages: Vec::new(),
+            events: 0,
+            fingerprint: 0,
+            conversations: Conversations::new(s, &apps::first_of_entries(s, &instances)),
+            instances,
+            configs: s
+                .traffic
+                .values()
+                .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect))
+                .collect(),
+            connections: Connections::default(),
+            access: access(s, Extent::Whole),
+            hops: Direction::BOTH.map(|direction| Hops::new(s, direction)),
+            access_stages: [0; 2],
+            first_app: 0,
+            ledger: books::ledger(s),
+            sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
+            pending_events: VecDeque::new(),
+            commands: Vec::new(),
+            scenario: s.clone(),
+        };
+        simulation.number_stages();
+        simulation.set_first_wakes();
+        simulation.set_pauses();
+        simulation
+    }
+
+    fn set_pauses(&mut self) {
+        if self.counts_from > Time::ZERO {
+            self.pauses.push_back((self.counts_from, Pause::Counting));
+        }
+        let early = early_tail::ends_at(&self.scenario);
+        if let Some(at) = early.filter(|at| (self.counts_from..self.end).contains(at)) {
+            self.pauses.push_back((at, Pause::Early));
+        }
+        self.set_until();
+    }
+
+    fn number_stages(&mut self) {
+        let [up, down] = Direction::BOTH;
+        self.add_stages(1, [(0, Stage::Sampler)]);
+        let [[routers_up, hops_up], [routers_down, hops_down]] =
+            [up, down].map(|direction| self.hops[direction as usize].numbers());
+        self.add_hops(up, routers_up);
+        self.add_parts(up);
+        self.add_hops(up, hops_up);
+        self.add_hops(down, hops_down);
+        self.add_parts(down);
+        self.add_hops(down, routers_down);
+        self.wake.grow(self.stages.len());
+        self.timers.grow(self.instances.len());
+    }
+
+    fn add_parts(&mut self, direction: Direction) {
+        self.access_stages[direction as usize] = self.stages.len() as StageId;
+        let parts = self.access.parts(direction);
+        let numbered = |part| (self.access.number(direction, part), Stage::Access(direction, part));
+        let stages: Vec<_> = (0..parts).map(numbered).collect();
+        self.add_stages(self.access.number(direction, parts), stages);
+    }
+
+    fn add_hops(&mut self, direction: Direction, numbers: Range<u32>) {
+        let count = numbers.end - numbers.start;
+        for (stage, number) in (self.stages.len() as StageId..).zip(numbers.clone()) {
+            self.hops[direction as usize].get_mut(number).stage = stage;
+        }
+        self.add_stages(count, (0..).zip(numbers.map(|number| Stage::Hop(direction, number))));
+    }
+
+    /// Adds stages with their numbers among `count` numbers that follow the ones taken so far.
+    fn add_stages(&mut self, count: u32, stages: impl IntoIterator<Item = (StageId, Stage)>) {
+        let first = self.first_app;
+        self.stages.extend(stages.into_iter().map(|(number, stage)| (first + number, stage)));
+        self.first_app += count;
+    }
+
+    fn set_first_wakes(&mut self) {
+        self.wake.set(SAMPLER, self.sample_interval);
+        for (place, (_, stage)) in (0..).zip(&self.stages) {
+            let first = match *stage {
+                Stage::Sampler => continue,
+                Stage::Access(direction, part) => self.access.first_wake(direction, part),
+                Stage::Hop(direction, number) => {
+                    self.hops[direction as usize].get_mut(number).hop.next_wake()
+                }
+            };
+            self.wake.set(place, first);
+        }
+        for (app, instance) in (0..).zip(&mut self.instances) {
+            self.timers.set(app, instance.app.start(&mut instance.rng));
+        }
+    }
+}
+
+/// The access network of a scenario.
+pub(super) fn access(scenario: &Scenario, extent: Extent) -> Access {
+    let site = Site {
+        groups: scenario.groups().collect(),
+        traffic: scenario.traffic.keys().map(String::as_str).collect(),
+        watch_flows: scenario.metrics.watch_flows as usize,
+        extent,
+        dialect: scenario.dialect,
+        seed: scenario.seed,
+    };
+    match &scenario.access {
+        AccessSpec::Docsis => {
+            let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+            let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
+            Docsis::new(&spec, &site).into()
+        }
+        AccessSpec::Fibre(spec) => Fibre::new(spec, &site).into(),
+    }
+}

@@ -1,0 +1,84 @@
+//! Ends that send datagrams to each other and measure round-trip times with them, as RTCP does
+//! (RFC 3550 §6.4.1): a datagram echoes when the last one received was sent, less the time since it came.
+
+use sojourn_engine::packet::{Direction, Packet};
+use sojourn_engine::units::Time;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::{Answer, AppParameters};
+
+/// The last datagram that an end has received.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    sent_at: Time,
+    at: Time,
+}
+
+impl Heard {
+    /// What a datagram echoes that leaves now; zero if nothing has been heard.
+    fn echo(self, now: Time) -> Time {
+        if self.at == Time::ZERO { Time::ZERO } else { self.sent_at + now.since(self.at) }
+    }
+}
+
+/// The ends of an entry whose ends send to each other.
+struct Conversation {
+    answer: Answer,
+    /// Number of its first app, and of the home in which that runs.
+    first_app: u32,
+    first_home: u16,
+    /// What was heard last of the datagrams in each direction, for each home.
+    heard: Vec<[Heard; 2]>,
+}
+
+/// What a datagram that has arrived leads to.
+pub(super) struct Reaction {
+    /// The round-trip time that it completes.
+    pub round_trip: Option<Time>,
+    /// The app that answers it at once.
+    pub answered_by: Option<u32>,
+}
+
+/// All of a run, by traffic entry.
+pub(super) struct Conversations(Vec<Option<Box<Conversation>>>);
+
+impl Conversations {
+    /// Nothing has been said. `first_apps` are the first instances of each entry.
+    pub fn new(scenario: &Scenario, first_apps: &[u32]) -> Self {
+        let conversation = |(entry, &first_app): (&sojourn_scenario::traffic::Entry, &u32)| {
+            let answer = entry.app.answer()?;
+            let homes = scenario.group(scenario.group_of(entry)).count;
+            let heard = vec![[Heard::default(); 2]; homes.into()];
+            let first_home = scenario.first_home_of(entry) as u16;
+            Some(Box::new(Conversation { answer, first_app, first_home, heard }))
+        };
+        Self(scenario.traffic.values().zip(first_apps).map(conversation).collect())
+    }
+
+    /// What a datagram echoes that leaves now.
+    #[inline]
+    pub fn echo(&self, now: Time, traffic: u16, home: u16, direction: Direction) -> Time {
+        self.0[usize::from(traffic)].as_ref().map_or(Time::ZERO, |conversation| {
+            if conversation.answer == Answer::EachPacket && direction == Direction::Up {
+                return Time::ZERO; // the next ping answers nothing
+            }
+            let home = usize::from(home - conversation.first_home);
+            conversation.heard[home][direction.reversed() as usize].echo(now)
+        })
+    }
+
+    /// A datagram has arrived.
+    #[inline]
+    pub fn hear(&mut self, now: Time, packet: &Packet) -> Option<Reaction> {
+        let conversation = self.0[usize::from(packet.traffic)].as_mut()?;
+        let home = packet.home - conversation.first_home;
+        let heard = &mut conversation.heard[usize::from(home)][packet.direction as usize];
+        *heard = Heard { sent_at: packet.sent_at, at: now };
+        let echo = packet.segment.echo;
+        let answers =
+            conversation.answer == Answer::EachPacket && packet.direction == Direction::Up;
+        Some(Reaction {
+            round_trip: (echo > Time::ZERO).then(|| now.since(echo)),
+            answered_by: answers.then_some(conversation.first_app + u32::from(home)),
+        })
+    }
+}

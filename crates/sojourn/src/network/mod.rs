@@ -1,0 +1,340 @@
+//! The path: its stages in the order a packet meets them, one match, one loop.
+//!
+//! ```text
+//!  home                                                               servers
+//!  apps, TCP ──> router ──> access network ──> core ──> link of the server ──> TCP, apps
+//!      ^                                                                           │
+//!      └──────── router <── access network <── core <── link of the server <───────┘
+//! ```
+//!
+//! Every stage has three verbs: accept a packet, say when it next wants to be woken, wake. The loop
+//! wakes the stage that is due and hands what comes out of it to the next one. At equal times the
+//! stage that stands first in [`Stage`]'s order is woken first.
+
+mod apps;
+mod books;
+mod build;
+mod connections;
+mod conversations;
+mod hops;
+mod ledger;
+mod reading;
+mod report;
+mod transport;
+
+use std::collections::VecDeque;
+
+use apps::AppInstance;
+use connections::Connections;
+use conversations::Conversations;
+use hops::{Hops, Then};
+use ledger::Ledger;
+use reading::Reading;
+use report::early_tail::Early;
+use sojourn_access::{Access, AccessNetwork, Alarms, Extent, PlacedQueue};
+use sojourn_engine::count::Count;
+use sojourn_engine::packet::{Direction, Packet};
+use sojourn_engine::record::modem_trace::ModemTrace;
+use sojourn_engine::units::Time;
+use sojourn_engine::wake::{StageId, Wake};
+use sojourn_results::metrics::results::Results;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::{Command, End, Event};
+use sojourn_transport::Config;
+use sojourn_transport::cc::Window;
+
+/// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
+/// built for them, and no app.
+pub fn warnings(scenario: &Scenario) -> Vec<String> {
+    let mut scenario = scenario.clone();
+    scenario.fill();
+    report::warnings_of_network(&build::access(&scenario, Extent::Samples), &scenario)
+}
+
+/// What packets pass and can be woken, and the sampler. Stages are numbered in this order, which also
+/// decides the order at equal times; timers of apps and then of connections come after all of them.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// Samples all time series.
+    Sampler,
+    /// A part of the access network. Parts toward the servers come here, behind the routers, and parts toward
+    /// the homes after the other hops, before the routers.
+    Access(Direction, u32),
+    /// Another hop of a direction: a router, a link of the core or of a server.
+    Hop(Direction, u32),
+}
+
+/// What is read between two events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// Counting begins.
+    Counting,
+    /// The first seconds are over, which may make the tail.
+    Early,
+}
+
+/// A run: the network, the apps and the ledger.
+pub struct Simulation {
+    now: Time,
+    end: Time,
+    /// From when on what is measured counts.
+    counts_from: Time,
+    /// What the counters read then, if that is not the start.
+    before_counting: Option<Box<Reading>>,
+    /// The latencies of the first seconds.
+    early: Option<Box<Early>>,
+    /// When events stop for something to be read, in order; the run ends behind the last of them.
+    pauses: VecDeque<(Time, Pause)>,
+    /// The last instant before the next pause, or the end.
+    until: Time,
+    wake: Wake,
+    /// Timers of apps, then of connections, two for each slot. They are many and rarely due, so they
+    /// have a tournament of their own.
+    timers: Wake,
+    /// Every stage with its number in the fingerprint.
+    stages: Vec<(StageId, Stage)>,
+    events: u64,
+    fingerprint: u64,
+
+    instances: Vec<AppInstance>,
+    /// TCP configuration of each traffic entry.
+    configs: Vec<Config>,
+    connections: Connections,
+    conversations: Conversations,
+    access: Access,
+    /// The other hops, upstream and downstream.
+    hops: [Hops; 2],
+    /// The first stages of the access network, upstream and downstream.
+    access_stages: [StageId; 2],
+    /// The number of the first app in the fingerprint.
+    first_app: StageId,
+
+    ledger: Ledger,
+    sample_interval: Time,
+    /// Events for apps, in the order in which they happened, and the commands of apps. Both are
+    /// empty between wake-ups.
+    pending_events: VecDeque<(u32, Event)>,
+    commands: Vec<Command>,
+    scenario: Scenario,
+}
+
+const SAMPLER: StageId = 0;
+
+impl Simulation {
+    /// Simulated time reached.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The congestion window of an end of the connection in a slot, if that slot was ever used.
+    pub fn window(&self, slot: u32, end: End) -> Option<Window> {
+        self.connections.get(slot).map(|connection| connection.ends.window(end as usize))
+    }
+
+    /// Number of packets with payload and datagrams that have been delivered.
+    pub fn forwarded_packets(&self) -> u64 {
+        self.ledger.data_packets()
+    }
+
+    /// Handles up to `events` wake-ups. Returns whether the run goes on.
+    pub fn advance(&mut self, events: u64) -> bool {
+        for _ in 0..events {
+            let (at, stage) = self.wake.next();
+            let (timer_at, timer) = self.timers.next();
+            let due = at.min(timer_at);
+            if due > self.until && !self.pass(due) {
+                return false;
+            }
+            assert!(due >= self.now, "time runs backwards");
+            self.now = due;
+            self.events += 1;
+            if at <= timer_at {
+                let (number, stage) = self.stages[stage as usize];
+                self.fingerprint = mix(self.fingerprint, at, number);
+                self.wake_stage(stage);
+            } else if let Some(timer) = timer.checked_sub(self.instances.len() as StageId) {
+                self.fingerprint = mix(self.fingerprint, timer_at, !timer);
+                self.on_timer(timer);
+            } else {
+                self.fingerprint = mix(self.fingerprint, timer_at, self.first_app + timer);
+                self.timers.set(timer, Time::NEVER);
+                self.deliver(timer, Event::Timer);
+            }
+        }
+        true
+    }
+
+    /// Reads what is to be read before an event at `due`. Returns whether the run goes on to it.
+    #[cold]
+    fn pass(&mut self, due: Time) -> bool {
+        while due > self.until {
+            let Some((at, pause)) = self.pauses.pop_front() else {
+                self.now = self.end;
+                return false;
+            };
+            self.now = at;
+            match pause {
+                Pause::Counting => self.begin_counting(),
+                Pause::Early => self.early = Some(Box::new(Early::of(self))),
+            }
+            self.set_until();
+        }
+        true
+    }
+
+    fn set_until(&mut self) {
+        let just_before = |(at, _): &(Time, Pause)| at.since(Time::from_ps(1));
+        self.until = self.pauses.front().map_or(self.end, just_before);
+    }
+
+    fn begin_counting(&mut self) {
+        self.before_counting = Some(Box::new(Reading::of(self)));
+        let open = self.connections.open_ones();
+        let open = open.map(|(slot, of)| (slot, of.owner.traffic, of.tallies()));
+        self.ledger.begin(open);
+    }
+
+    /// Runs to the end.
+    pub fn run(scenario: &Scenario) -> Results {
+        let mut simulation = Self::new(scenario);
+        while simulation.advance(u64::MAX) {}
+        simulation.finish()
+    }
+
+    fn wake_stage(&mut self, stage: Stage) {
+        match stage {
+            Stage::Access(direction, part) => self.wake_access(direction, part),
+            Stage::Hop(direction, number) => self.wake_hop(direction, number),
+            Stage::Sampler => self.sample(),
+        }
+    }
+
+    /// Sends a packet from its sender.
+    fn send(&mut self, mut packet: Packet) {
+        self.ledger.sent(&mut packet);
+        let hops = &self.hops[packet.direction as usize];
+        let hop = match packet.direction {
+            Direction::Up => hops.router(&packet),
+            Direction::Down => Some(hops.server(&packet)),
+        };
+        match hop {
+            Some(number) => self.enter_hop(self.now, number, packet),
+            None => self.enter_access(packet),
+        }
+    }
+
+    #[inline]
+    fn enter_access(&mut self, packet: Packet) {
+        let mut alarms = Alarms::new(&mut self.wake, self.access_stages);
+        if let Some((at, packet)) =
+            self.access.accept(self.now, packet, &mut alarms, &mut self.ledger.recorder)
+        {
+            self.leave_access(at, packet);
+        }
+    }
+
+    fn wake_access(&mut self, direction: Direction, part: u32) {
+        let mut alarms = Alarms::new(&mut self.wake, self.access_stages);
+        let crossed =
+            self.access.wake(self.now, direction, part, &mut alarms, &mut self.ledger.recorder);
+        if let Some((at, packet)) = crossed {
+            self.leave_access(at, packet);
+        }
+    }
+
+    /// A packet for a server goes on at time `at`, one for a home now.
+    #[inline(always)]
+    fn leave_access(&mut self, at: Time, packet: Packet) {
+        let hops = &self.hops[packet.direction as usize];
+        let hop = match packet.direction {
+            Direction::Up => Some(hops.beyond_access(&packet)),
+            Direction::Down => hops.router(&packet),
+        };
+        match hop {
+            Some(number) => self.enter_hop(at, number, packet),
+            None => self.arrive(End::Home, &packet),
+        }
+    }
+
+    #[inline(always)]
+    fn enter_hop(&mut self, at: Time, number: u32, packet: Packet) {
+        let placed = self.hops[packet.direction as usize].get_mut(number);
+        placed.hop.accept(self.now, at, packet, &mut self.ledger.recorder);
+        self.wake.set(placed.stage, placed.hop.next_wake());
+    }
+
+    fn wake_hop(&mut self, direction: Direction, number: u32) {
+        let hops = &mut self.hops[direction as usize];
+        let placed = hops.get_mut(number);
+        let crossed = placed.hop.wake(self.now, &mut self.ledger.recorder);
+        self.wake.set(placed.stage, placed.hop.next_wake());
+        let Some((at, packet)) = crossed else { return };
+        match hops.after(number, &packet) {
+            Then::Hop(number) => self.enter_hop(at, number, packet),
+            Then::Access => self.enter_access(packet),
+            Then::Receiver => self.arrive(End::sending(direction.reversed()), &packet),
+        }
+    }
+
+    fn sample(&mut self) {
+        self.access.sample(self.now);
+        self.hops.iter_mut().for_each(Hops::sample);
+        self.ledger.sample(self.now, self.sample_interval);
+        self.wake.set(SAMPLER, self.now + self.sample_interval);
+    }
+
+    /// Packets and bytes in all stages.
+    fn inside(&self) -> Count {
+        let in_hops: Count = self.hops.iter().map(Hops::inside).sum();
+        in_hops.plus(self.access.inside())
+    }
+
+    /// The measured queues: those of the access network, then those of the other hops.
+    fn queues(&self) -> Vec<PlacedQueue<'_>> {
+        let mut queues = self.access.queues();
+        for (direction, hops) in Direction::BOTH.into_iter().zip(&self.hops) {
+            queues.extend(hops.all().filter_map(|placed| {
+                let queue = placed.hop.queue().filter(|queue| queue.meter().is_some())?;
+                Some(PlacedQueue { queue, direction, home: placed.home })
+            }));
+        }
+        queues
+    }
+
+    /// A run that ends early is one of a shorter scenario. Says so if nothing of it counts.
+    fn cut_short(&mut self) -> Option<String> {
+        if self.now < self.end {
+            self.scenario.duration_s = self.now.secs_f64();
+        }
+        let from_s = self.scenario.metrics.from_s;
+        (from_s > 0.0 && self.before_counting.is_none()).then(|| {
+            self.scenario.metrics.from_s = 0.0;
+            format!("the run ended before metrics.from_s = {from_s}, so nothing of it counts")
+        })
+    }
+
+    /// Ends the run where it is, and returns its results up to now.
+    ///
+    /// # Panics If a packet was lost or duplicated on the way.
+    pub fn finish(mut self) -> Results {
+        self.ledger.close(self.inside());
+        let uncounted = self.cut_short();
+        for (slot, connection) in self.connections.open_ones() {
+            self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
+        }
+        let trace = self.ledger.recorder.take_trace();
+        let cut = trace.iter().flat_map(|trace| trace.warnings()).collect::<Vec<_>>();
+        let (packets, modem) = trace.map(|trace| trace.finish()).unwrap_or_default();
+        let modem = modem.map(ModemTrace::finish).unwrap_or_default();
+        let mut results = report::results(&self, packets, modem);
+        results.warnings.extend(cut.into_iter().chain(uncounted));
+        results
+    }
+}
+
+/// Adds an event to the fingerprint of the run.
+#[inline]
+fn mix(fingerprint: u64, at: Time, stage: StageId) -> u64 {
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    (fingerprint.rotate_left(5) ^ at.ps() ^ u64::from(stage) << 48).wrapping_mul(ODD)
+}

@@ -1,0 +1,97 @@
+//! A warning where the first seconds make the tail: slow start fills a queue once, and the packets of
+//! these seconds are the slowest per cent of the run.
+
+use super::super::Simulation;
+use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Latency;
+use sojourn_engine::units::Time;
+use sojourn_results::scores::qoe::GAME_ACCESS_MS;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::{AppParameters, AppSpec, Quality};
+
+/// How long bulk traffic may take to settle: as long as an upload must run to be graded.
+const SETTLES_S: f64 = 10.0;
+const QUANTILE: f64 = 0.99;
+/// Five values lie beyond the quantile of so many: fewer say nothing of a tail.
+const FEWEST: u64 = 500;
+/// A tail is the beginning's if it is so many times that of the rest ...
+const TIMES: f64 = 2.0;
+/// ... and longer by what a game has for the whole access network.
+const LEAST_MS: f64 = GAME_ACCESS_MS;
+
+/// Latencies of the first seconds of a run.
+pub struct Early {
+    at: Time,
+    latencies: Vec<Latency>,
+}
+
+/// When the first seconds are over: 10 s after the first bulk traffic begins, or half of what the run
+/// has left then. `None` if bulk traffic may end: what comes after it has another load.
+pub fn ends_at(scenario: &Scenario) -> Option<Time> {
+    let end_s = scenario.duration_s;
+    let apps = || scenario.traffic.values().map(|entry| &entry.app);
+    let first_s = apps().map(AppSpec::bulk_from_s).fold(f64::INFINITY, f64::min);
+    let first_s = if first_s.is_finite() { first_s } else { 0.0 };
+    let settled_s = first_s + SETTLES_S.min((end_s - first_s).max(0.0) / 2.0);
+    let is_load_kept = !apps().any(|app| app.bulk_may_end(end_s));
+    is_load_kept.then(|| Time::from_secs_f64(settled_s))
+}
+
+impl Early {
+    /// What was measured up to now.
+    pub fn of(run: &Simulation) -> Self {
+        let latencies = watched(run).into_iter().map(|(_, latency)| latency.clone()).collect();
+        Self { at: run.now, latencies }
+    }
+
+    /// A warning, if the first seconds make a tail.
+    pub fn warning(&self, run: &Simulation) -> Option<String> {
+        let counted = run.before_counting.as_ref();
+        let tail = |(number, (what, whole)): (usize, (String, &Latency))| {
+            let rest = whole.since(&self.latencies[number]);
+            let before = counted.and_then(|reading| reading.queues.get(number));
+            let whole = before.map_or_else(|| whole.clone(), |of| whole.since(&of.sojourn));
+            let [whole, rest] = (rest.count() >= FEWEST)
+                .then(|| [&whole, &rest].map(|latency| latency.quantile_ms(QUANTILE)))?;
+            let (whole, rest) = whole.zip(rest)?;
+            (whole >= TIMES * rest && whole - rest >= LEAST_MS).then_some((what, whole, rest))
+        };
+        let mut tails = watched(run).into_iter().enumerate().filter_map(tail);
+        let (what, whole, rest) = tails.next()?;
+        let over = match run.scenario.metrics.from_s {
+            0.0 => "over the whole run".to_owned(),
+            from_s => format!("from {from_s} s on"),
+        };
+        let others =
+            tails.map(|(what, whole, rest)| format!(", {what} {} and {}", ms(whole), ms(rest)));
+        Some(format!(
+            "the first {at} s make the tail: {what} is {} {over} and {} after {at} s{}; metrics.from_s = {at} \
+             leaves them out",
+            ms(whole),
+            ms(rest),
+            others.collect::<String>(),
+            at = self.at.secs_f64(),
+        ))
+    }
+}
+
+/// Sojourn times of the measured queues, in the order of readings, and latencies of games and calls.
+fn watched(run: &Simulation) -> Vec<(String, &Latency)> {
+    let meters = run.queues().into_iter().filter_map(|placed| placed.queue.meter());
+    let queues =
+        meters.map(|meter| (format!("p99 of the {} queue", meter.name()), meter.sojourn()));
+    let entries = run.scenario.traffic.iter().enumerate().filter(|(_, (_, entry))| {
+        matches!(entry.app.quality(), Quality::Game | Quality::Voice | Quality::VideoCall)
+    });
+    let latencies = entries.flat_map(|(index, (name, _))| {
+        Direction::BOTH.map(|direction| {
+            let latency = &run.ledger.account(index, direction).latency;
+            (format!("p99 of traffic.{name} {}", direction.name()), latency)
+        })
+    });
+    queues.chain(latencies).collect()
+}
+
+fn ms(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1} ms") } else { format!("{value:.0} ms") }
+}

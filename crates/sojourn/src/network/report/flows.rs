@@ -1,0 +1,295 @@
+//! The rows of the `flows` and `connections` tables.
+
+use super::super::Simulation;
+use super::super::ledger::account::Account;
+use super::super::ledger::connections::ConnectionAccount;
+use sojourn_access::AccessNetwork;
+use sojourn_engine::packet::{Direction, DropReason};
+use sojourn_engine::record::Latency;
+use sojourn_engine::units::{BitRate, Time};
+use sojourn_results::metrics::rows::{ConnectionRow, FlowRow};
+use sojourn_results::scores::playout::Played;
+use sojourn_results::scores::qoe::{
+    self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
+};
+use sojourn_results::scores::voice_model::r_value;
+use sojourn_scenario::apps::{AppParameters, Done, Quality};
+use sojourn_scenario::metrics::VoiceModel;
+
+/// The row of a traffic entry in a direction.
+pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Done) -> FlowRow {
+    let (name, entry) =
+        run.scenario.traffic.get_index(index).expect("an account per traffic entry");
+    let account = run.ledger.account(index, direction);
+    let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.counted_s();
+    let latency = &account.latency;
+    let rtt = account.round_trips.latency();
+    let mut row = FlowRow {
+        traffic: name.clone(),
+        quality: entry.app.quality().name(),
+        direction: direction.name(),
+        sent_packets: account.sent.packets,
+        sent_bytes: account.sent.bytes,
+        delivered_packets: account.delivered.packets,
+        delivered_bytes: account.delivered.bytes,
+        dropped_overflow_packets: account.dropped[DropReason::Overflow as usize].packets,
+        dropped_aqm_packets: account.dropped[DropReason::Aqm as usize].packets,
+        dropped_link_packets: account.dropped[DropReason::Link as usize].packets,
+        dropped_contention_packets: account.dropped[DropReason::Contention as usize].packets,
+        superseded_packets: account.dropped[DropReason::Superseded as usize].packets,
+        marked_packets: account.marked_packets,
+        sanctioned_packets: account.sanctioned_packets,
+        loss_percent: percent(account.lost_packets(), ended_packets(account)),
+        throughput_mbps: mbps(account.delivered.bytes),
+        goodput_mbps: mbps(account.goodput_bytes),
+        latency_mean_ms: latency.mean_ms(),
+        latency_min_ms: latency.min_ms(),
+        latency_p50_ms: latency.quantile_ms(0.5),
+        latency_p90_ms: latency.quantile_ms(0.9),
+        latency_p99_ms: latency.quantile_ms(0.99),
+        latency_p999_ms: latency.quantile_ms(0.999),
+        latency_p9999_ms: latency.quantile_ms(0.9999),
+        latency_max_ms: latency.max_ms(),
+        over_20_ms_access_percent: None,
+        over_80_ms_round_trip_percent: None,
+        late_percent: None,
+        concealed_percent: None,
+        playout_delay_ms: None,
+        r_value: None,
+        mos: None,
+        network_r_value: None,
+        network_mos: None,
+        page_loads: None,
+        page_load_median_s: None,
+        page_load_mad_s: None,
+        page_load_p90_s: None,
+        responses: None,
+        response_mean_s: None,
+        response_stddev_s: None,
+        response_median_s: None,
+        response_p90_s: None,
+        video_rate_mbps: None,
+        video_adaptations_per_hour: None,
+        video_start_wait_s: None,
+        video_stalled_percent: None,
+        frame_latency_p50_ms: None,
+        frame_latency_p90_ms: None,
+        frame_latency_p99_ms: None,
+        frames_incomplete_percent: None,
+        transfers_completed: done.transfers_completed,
+        time_to_sustained_rate_s: None,
+        time_to_peak_rate_s: None,
+        connections: run.ledger.connections().opened_by(index),
+        rtt_mean_ms: rtt.mean_ms(),
+        rtt_min_ms: rtt.min_ms(),
+        rtt_echo_mean_ms: account.echoes.ms(),
+        rtt_p50_ms: rtt.quantile_ms(0.5),
+        rtt_p90_ms: rtt.quantile_ms(0.9),
+        rtt_p99_ms: rtt.quantile_ms(0.99),
+        rtt_p999_ms: rtt.quantile_ms(0.999),
+        retransmitted_packets: account.tally().retransmissions,
+        timeouts: account.tally().timeouts,
+    };
+    match entry.app.quality() {
+        Quality::Voice => {
+            let model = run.scenario.metrics.voice_model;
+            score_voice(&mut row, account, (run.end, entry.app.packet_interval(direction)), model);
+        }
+        Quality::Game => score_game(&mut row, run, index, direction),
+        Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
+        Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
+        Quality::Video if direction == Direction::Down => score_video(&mut row, done),
+        Quality::Pages | Quality::Responses | Quality::Video => {}
+        Quality::VideoCall => score_frames(&mut row, account),
+        Quality::Throughput => score_throughput(&mut row, account),
+    }
+    row
+}
+
+fn score_responses(row: &mut FlowRow, done: &Done) {
+    let times: Vec<f64> = done.responses.iter().map(|(_, time)| time.secs_f64()).collect();
+    row.responses = Some(times.len() as u64);
+    row.response_mean_s = qoe::mean(&times);
+    row.response_stddev_s = qoe::standard_deviation(&times);
+    row.response_median_s = qoe::median(&times);
+    row.response_p90_s = qoe::quantile(&times, 0.9);
+}
+
+fn score_video(row: &mut FlowRow, done: &Done) {
+    row.video_rate_mbps = done.viewing.and_then(|viewing| viewing.rate_mbps());
+    row.video_adaptations_per_hour =
+        done.viewing.and_then(|viewing| viewing.adaptations_per_hour());
+    row.video_start_wait_s = done.viewing.and_then(|viewing| viewing.start_wait_s());
+    row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent());
+}
+
+fn score_frames(row: &mut FlowRow, account: &Account) {
+    let Some(frames) = &account.frames else { return };
+    row.frame_latency_p50_ms = frames.latency().quantile_ms(0.5);
+    row.frame_latency_p90_ms = frames.latency().quantile_ms(0.9);
+    row.frame_latency_p99_ms = frames.latency().quantile_ms(0.99);
+    let (ended, incomplete) = frames.incomplete();
+    row.frames_incomplete_percent = percent(incomplete, ended);
+}
+
+/// A share in percent.
+pub fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
+}
+
+fn ended_packets(account: &Account) -> u64 {
+    account.delivered.packets + account.lost_packets()
+}
+
+/// Scores what was played, and what the network alone did (Hong 2015 §3.2.2.2 and table 4.10: latency
+/// and loss as they are). A call of which nothing is delivered has a score if it was due.
+fn score_voice(
+    row: &mut FlowRow,
+    account: &Account,
+    (end, interval): (Time, Time),
+    model: VoiceModel,
+) {
+    let mean_ms = account.latency.mean_ms();
+    let heard = match account.calls.played() {
+        Some(played) => heard_adaptively(&played, account, end, interval),
+        None if mean_ms.is_some() => heard_on_time(account),
+        None => return,
+    };
+    if heard.due_packets == 0 {
+        return;
+    }
+    let r = r_value(model, heard.delay_ms + VOICE_EXTRA_DELAY_MS, heard.concealed);
+    row.late_percent = Some(100.0 * heard.late_packets as f64 / heard.due_packets as f64);
+    row.concealed_percent = Some(100.0 * heard.concealed);
+    row.playout_delay_ms = account.calls.played().and_then(|played| played.delay_ms());
+    row.r_value = Some(r);
+    row.mos = Some(qoe::mos(r));
+    let Some(mean_ms) = mean_ms else { return };
+    let lost = account.lost_packets() as f64 / ended_packets(account) as f64;
+    let network_r = r_value(model, mean_ms, lost);
+    row.network_r_value = Some(network_r);
+    row.network_mos = Some(qoe::mos(network_r));
+}
+
+/// What somebody hears of a call.
+struct Heard {
+    /// Mean time until a packet is played.
+    delay_ms: f64,
+    /// Packets that came too late, or not by the end of the run though they were due.
+    late_packets: u64,
+    /// Packets that were due: delivered, dropped or overdue at the end.
+    due_packets: u64,
+    /// Share of the call that is not played as it was sent.
+    concealed: f64,
+}
+
+/// The gap before a late packet is concealed, and so is each packet that was dropped or is overdue at
+/// the end.
+fn heard_adaptively(played: &Played, account: &Account, end: Time, interval: Time) -> Heard {
+    let overdue = account.calls.overdue_packets(end, interval);
+    let due_packets = ended_packets(account) + overdue;
+    let missing = (account.lost_packets() + overdue) as f64;
+    let gaps = played.concealed.secs_f64() / interval.secs_f64();
+    Heard {
+        delay_ms: played.delay_ms().unwrap_or_default(),
+        late_packets: played.late_packets + overdue,
+        due_packets,
+        concealed: ((missing + gaps) / due_packets as f64).min(1.0),
+    }
+}
+
+/// White & Padden 2012 §3.2.2: late packets count as lost, and the latency in the model is that of
+/// the packets that are played.
+fn heard_on_time(account: &Account) -> Heard {
+    let (latency, ended) = (&account.latency, ended_packets(account) as f64);
+    let fastest_ms = latency.min_ms().unwrap_or_default();
+    let latest_ms = fastest_ms + VOICE_LATE_MS;
+    let late = latency.count_above_ms(latest_ms);
+    Heard {
+        delay_ms: latency.mean_up_to_ms(latest_ms).unwrap_or(fastest_ms),
+        late_packets: late,
+        due_packets: ended_packets(account),
+        concealed: (account.lost_packets() + late) as f64 / ended,
+    }
+}
+
+fn score_game(row: &mut FlowRow, run: &Simulation, index: usize, direction: Direction) {
+    let account = run.ledger.account(index, direction);
+    let round_trips = account.round_trips.latency();
+    let beyond_access_ms = beyond_access_ms(run, index, direction);
+    row.over_20_ms_access_percent = share_over(&account.latency, GAME_ACCESS_MS + beyond_access_ms);
+    row.over_80_ms_round_trip_percent = match round_trips.count() {
+        0 => share_over(&account.latency, GAME_ROUND_TRIP_MS - beyond_access_ms),
+        _ => share_over(round_trips, GAME_ROUND_TRIP_MS),
+    };
+}
+
+fn share_over(latency: &Latency, budget_ms: f64) -> Option<f64> {
+    percent(latency.count_above_ms(budget_ms.max(0.0)), latency.count())
+}
+
+/// What the cable, the links of the core and that of an entry's first server take of the one-way latency of a
+/// packet that is sent alone, in ms.
+fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64 {
+    let scenario = &run.scenario;
+    let sent = run.ledger.account(index, direction).sent;
+    let packet_bytes = sent.bytes.checked_div(sent.packets).unwrap_or_default();
+    let servers = scenario.traffic[index].app.servers();
+    let link_ms =
+        servers.first().and_then(|(_, name)| scenario.servers.get(*name)).map_or(0.0, |s| {
+            s.delay_ms + BitRate::from_mbps(s.rate_mbps).time_for(packet_bytes).ms_f64()
+        });
+    let home = scenario.first_home_of(&scenario.traffic[index]);
+    let core_ms: f64 = scenario
+        .core
+        .values()
+        .filter_map(|both| both.of(direction))
+        .map(|link| link.delay_ms + link.mean_rate().time_for(packet_bytes).ms_f64())
+        .sum();
+    run.access.propagation(home).ms_f64() + core_ms + link_ms
+}
+
+fn score_pages(row: &mut FlowRow, done: &Done) {
+    let times = load_times_s(done);
+    row.page_loads = Some(times.len() as u64);
+    row.page_load_median_s = qoe::median(&times);
+    row.page_load_mad_s = qoe::median_absolute_deviation(&times);
+    row.page_load_p90_s = qoe::quantile(&times, 0.9);
+}
+
+/// Page load times in s.
+pub fn load_times_s(done: &Done) -> Vec<f64> {
+    done.pages.iter().map(|(_, load_time)| load_time.secs_f64()).collect()
+}
+
+fn score_throughput(row: &mut FlowRow, account: &Account) {
+    let since_start = |reached: Time| account.first_sent.map(|start| (reached - start).secs_f64());
+    row.time_to_sustained_rate_s = account.to_sustained.reached().and_then(since_start);
+    row.time_to_peak_rate_s = account.to_peak.reached().and_then(since_start);
+}
+
+/// The row of a direction of a connection.
+pub fn connection_row(
+    traffic: &str,
+    account: &ConnectionAccount,
+    direction: Direction,
+) -> ConnectionRow {
+    let way = &account.ways[direction as usize];
+    ConnectionRow {
+        traffic: traffic.to_owned(),
+        home: account.home,
+        connection: account.number,
+        direction: direction.name(),
+        start_s: account.start.secs_f64(),
+        end_s: account.end.map(Time::secs_f64),
+        payload_bytes: way.payload_bytes,
+        delivered_packets: way.delivered.packets,
+        delivered_bytes: way.delivered.bytes,
+        dropped_packets: way.dropped_packets,
+        marked_packets: way.marked_packets,
+        retransmitted_packets: way.tally().retransmissions,
+        timeouts: way.tally().timeouts,
+        rtt_mean_ms: way.rtt_mean_ms(),
+        rtt_echo_mean_ms: way.rtt_echo_mean_ms(),
+    }
+}

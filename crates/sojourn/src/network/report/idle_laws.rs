@@ -1,0 +1,41 @@
+//! Warnings of AQM algorithms that never acted where they had reason to.
+
+use sojourn_access::PlacedQueue;
+use sojourn_engine::packet::Direction;
+use sojourn_scenario::Scenario;
+
+/// A sentence for each queue whose algorithm dropped and marked nothing, though the queue overflowed or half
+/// of its packets waited longer than the target.
+pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<String> {
+    queues.iter().filter_map(|placed| warning(scenario, placed)).collect()
+}
+
+/// How long a third of the buffer takes at the service's sustained rate, in ms.
+fn third_ms(scenario: &Scenario, home: usize, direction: Direction, buffer_bytes: u64) -> f64 {
+    let terms = scenario.group_of_home(home).terms(direction);
+    buffer_bytes as f64 / 3.0 * 8.0 / (terms.sustained_mbps * 1e3)
+}
+
+fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
+    let PlacedQueue { queue, direction, home } = placed;
+    let (meter, counts) = (queue.meter()?, queue.counts());
+    if counts.dropped_aqm + counts.marked > 0 {
+        return None;
+    }
+    let law = scenario.only_law(scenario.group_of_home((*home)?).name, *direction)?;
+    let (name, target_ms) = (law.name()?, law.target_ms()?);
+    let median_ms = meter.sojourn().quantile_ms(0.5)?;
+    let what = match (counts.dropped_overflow, median_ms > target_ms) {
+        (0, false) => return None,
+        (0, true) => format!("half of the packets waited over {median_ms:.0} ms"),
+        (overflows, _) => format!("{overflows} packets found the queue full"),
+    };
+    let buffer_bytes = queue.buffer_bytes();
+    let third_ms = third_ms(scenario, (*home)?, *direction, buffer_bytes);
+    let is_low = counts.dropped_overflow == 0 && meter.sojourn().max_ms()? < third_ms;
+    let why = law.obstacle(buffer_bytes, is_low).map_or(String::new(), |why| format!("; {why}"));
+    Some(format!(
+        "{}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
+        meter.name()
+    ))
+}

@@ -1,0 +1,342 @@
+//! From a finished run to its results.
+
+mod delay_parts;
+pub(super) mod early_tail;
+mod flows;
+mod idle_laws;
+pub(super) mod service_flows;
+mod starved;
+mod traffic_classes;
+
+use std::collections::BTreeSet;
+
+use super::Simulation;
+use super::ledger::connections::ConnectionAccount;
+use super::reading::{QueueReading, Reading};
+use sojourn_access::{Access, AccessNetwork};
+use sojourn_engine::packet::Direction;
+use sojourn_engine::queue::Queue;
+use sojourn_engine::record::channel_use::ChannelUse;
+use sojourn_engine::record::delay_parts::split;
+use sojourn_engine::record::modem_trace::ModemEvent;
+use sojourn_engine::record::trace::PacketRecord;
+use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts, Series};
+use sojourn_engine::units::Time;
+use sojourn_results::metrics::results::{LatencyCells, Results, SeriesRow};
+use sojourn_results::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, QueueRow};
+use sojourn_results::scores::qoe;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::{AppParameters, Done, Quality};
+use sojourn_scenario::traffic::Entry;
+use sojourn_scenario::watch::Unwatched;
+use sojourn_transport::Transport;
+
+/// The results of a run that has come to its end.
+pub(super) fn results(
+    run: &Simulation,
+    packets: Vec<PacketRecord>,
+    (modem_events, deliveries): (Vec<ModemEvent>, Vec<(u64, Time)>),
+) -> Results {
+    let delays = split(&modem_events, &deliveries);
+    let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
+    let Reading { queues, channels, macs, done } = counted(run);
+    let mut results = Results {
+        version: crate::VERSION,
+        duration_s: run.scenario.duration_s,
+        events: run.events,
+        forwarded_packets: run.forwarded_packets(),
+        fingerprint: run.fingerprint,
+        warnings: warnings(run, &done),
+        flows: Vec::new(),
+        traffic_classes: Vec::new(),
+        connections: Vec::new(),
+        service_flows: service_flows::rows(run, &macs),
+        channels: channels.iter().map(channel_row).collect(),
+        queues: queues.iter().flat_map(|reading| queue_rows(run, reading)).collect(),
+        latency_histogram: queues.iter().flat_map(histogram_rows).collect(),
+        pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
+        latencies: Vec::new(),
+        series: run
+            .queues()
+            .into_iter()
+            .flat_map(|placed| queue_series(run, placed.queue))
+            .chain(channel_series(run))
+            .collect(),
+        packets,
+        modem_events,
+        delay_parts: delay_parts::rows(&names, &delays, run.counts_from),
+        delays,
+        ports: run.scenario.traffic.values().map(Entry::port).collect(),
+        quic: run.configs.iter().map(|config| config.transport == Transport::Quic).collect(),
+        timestamps: run.configs.iter().map(|config| config.timestamps).collect(),
+        servers: run.scenario.servers.keys().cloned().collect(),
+        traffic: names,
+    };
+    for (index, done) in done.iter().enumerate() {
+        for direction in Direction::BOTH {
+            add_flow(&mut results, run, index, direction, done);
+        }
+    }
+    for account in run.ledger.connections().accounts() {
+        for direction in Direction::BOTH {
+            add_connection(&mut results, run, account, direction);
+        }
+    }
+    results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
+    results.warnings.extend(unused_low_latency(&results.queues));
+    results.warnings.extend(idle_laws::warnings(&run.scenario, &run.queues()));
+    let unwatched = run.scenario.unwatched();
+    results.warnings.extend(unwatched.iter().map(Unwatched::sentence));
+    results
+}
+
+/// What counts of the counters' readings at the end.
+fn counted(run: &Simulation) -> Reading {
+    let whole = Reading::of(run);
+    match &run.before_counting {
+        Some(before) => whole.since(before, run.counts_from),
+        None => whole,
+    }
+}
+
+/// What an entry of the traffic list sent in a direction, if it sent anything.
+fn add_flow(
+    results: &mut Results,
+    run: &Simulation,
+    index: usize,
+    direction: Direction,
+    done: &Done,
+) {
+    let account = run.ledger.account(index, direction);
+    if account.first_sent.is_none() {
+        return;
+    }
+    let name = &results.traffic[index];
+    let subject = format!("{name} {}", direction.name());
+    if !account.round_trips.is_empty() {
+        results.series.push(series_row(run, subject.clone(), account.round_trips.series()));
+    }
+    results.series.push(series_row(run, subject, &account.throughput));
+    if account.sent.packets == 0 {
+        return;
+    }
+    results.latencies.push(LatencyCells {
+        traffic: name.clone(),
+        direction: direction.name(),
+        cells: account.latency.cells(),
+    });
+    results.flows.push(flows::flow_row(run, index, direction, done));
+}
+
+/// What was delivered of a connection in a direction, if anything was; over time only where there was
+/// payload, while the connection was open.
+fn add_connection(
+    results: &mut Results,
+    run: &Simulation,
+    account: &ConnectionAccount,
+    direction: Direction,
+) {
+    let way = &account.ways[direction as usize];
+    let name = &results.traffic[usize::from(account.traffic)];
+    if way.carried_payload() {
+        let subject = format!("{name} {} {}", direction.name(), account.number);
+        let mut row = series_row(run, subject, &way.throughput);
+        let interval_of = |s: f64| (s / row.interval_s) as usize;
+        row.offset = interval_of(account.start.secs_f64());
+        if let Some(end) = account.end {
+            row.series.values.truncate(interval_of(end.secs_f64()) + 1);
+        }
+        row.series.values.drain(..row.offset.min(row.series.values.len()));
+        results.series.push(row);
+    }
+    if way.delivered.packets + way.dropped_packets > 0 {
+        results.connections.push(flows::connection_row(name, account, direction));
+    }
+}
+
+fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
+    let shares = qoe::shares_up_to(&flows::load_times_s(done));
+    done.pages.iter().zip(shares).map(|((start, load_time), share)| PageRow {
+        traffic: name.to_owned(),
+        start_s: start.secs_f64(),
+        load_time_s: load_time.secs_f64(),
+        cdf_percent: share,
+    })
+}
+
+/// The row of a queue, and of its members if it has any.
+fn queue_rows(run: &Simulation, reading: &QueueReading) -> Vec<QueueRow> {
+    let QueueReading { name, direction, home, sojourn, counts, members, .. } = reading;
+    let homes = home.map(|home| run.scenario.group_of_home(home).name.to_owned());
+    let row = |member: Option<Member>, sojourn, counts, causes| QueueRow {
+        queue: member.map_or(name.clone(), |of| format!("{name} {}", of.name())),
+        direction: direction.name(),
+        homes: homes.clone(),
+        member: member.map(Member::name),
+        ..queue_row(sojourn, counts, causes)
+    };
+    let both = members.iter().map(|(.., causes)| *causes).reduce(MemberCounts::plus);
+    let whole = row(None, sojourn, *counts, both.as_ref());
+    let members = members.iter().map(|(member, sojourn, causes)| {
+        row(Some(*member), sojourn, causes.counts(), Some(causes))
+    });
+    std::iter::once(whole).chain(members).collect()
+}
+
+/// What was measured of a queue or of a member of it.
+fn queue_row(sojourn: &Latency, counts: QueueCounts, causes: Option<&MemberCounts>) -> QueueRow {
+    QueueRow {
+        departed_packets: sojourn.count(),
+        sojourn_mean_ms: sojourn.mean_ms(),
+        sojourn_p50_ms: sojourn.quantile_ms(0.5),
+        sojourn_p90_ms: sojourn.quantile_ms(0.9),
+        sojourn_p99_ms: sojourn.quantile_ms(0.99),
+        sojourn_p999_ms: sojourn.quantile_ms(0.999),
+        sojourn_p9999_ms: sojourn.quantile_ms(0.9999),
+        sojourn_max_ms: sojourn.max_ms(),
+        marked_packets: counts.marked,
+        native_marked_packets: causes.map(|causes| causes.native_marks),
+        coupled_marked_packets: causes.map(|causes| causes.coupled_marks),
+        overload_marked_packets: causes.map(|causes| causes.overload_marks),
+        dropped_overflow_packets: counts.dropped_overflow,
+        dropped_aqm_packets: counts.dropped_aqm,
+        sanctioned_packets: causes.map(|causes| causes.sanctioned),
+        ..QueueRow::default()
+    }
+}
+
+/// The rows of a queue's latency histogram, if it keeps one.
+fn histogram_rows(reading: &QueueReading) -> Vec<LatencyHistogramRow> {
+    let Some(histogram) = &reading.histogram else { return Vec::new() };
+    let rows = Member::BOTH.into_iter().flat_map(|member| {
+        let bins = histogram.of_member(member);
+        let edges_ms = histogram.edges_ms().map(Some).chain([None]);
+        edges_ms.zip(&bins.packets).map(move |(up_to_ms, packets)| LatencyHistogramRow {
+            queue: reading.name.clone(),
+            member: member.name(),
+            up_to_ms,
+            packets: *packets,
+            greatest_ms: bins.greatest.map(Time::ms_f64),
+        })
+    });
+    rows.collect()
+}
+
+/// The row of the upstream channel.
+fn channel_row(used: &ChannelUse) -> ChannelRow {
+    let share = used.granted_minislots as f64 / used.minislots;
+    ChannelRow {
+        channel: "upstream",
+        granted_minislots: used.granted_minislots,
+        utilisation_percent: 100.0 * share.min(1.0), // the last MAP may end after the run
+        request_opportunities: used.request_opportunities,
+        contention_requests: used.contention_requests,
+        collisions: used.collisions,
+    }
+}
+
+fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
+    queue.series().map(|(subject, series)| series_row(run, subject, series)).collect()
+}
+
+fn channel_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
+    let series = run.access.channel_series().into_iter();
+    series.map(|series| series_row(run, "upstream channel".to_owned(), series))
+}
+
+fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
+    let interval_s = run.sample_interval.secs_f64() * f64::from(series.stride);
+    SeriesRow { subject, series: series.clone(), offset: 0, interval_s }
+}
+
+/// What a user must know of the network.
+pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<String> {
+    let mut warnings = access.warnings();
+    warnings.extend(service_flows::strange_addresses(scenario));
+    warnings.extend(starved::warnings(scenario));
+    warnings.extend(routers_with_nothing_to_do(scenario));
+    warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
+        let start_s = late_start_s(entry, scenario)?;
+        Some(format!(
+            "traffic.{name} sends nothing: it starts at {start_s} s, and the run ends at {} s",
+            scenario.duration_s
+        ))
+    }));
+    warnings
+}
+
+/// A router helps where it is slower than the service, so that packets wait in it.
+fn routers_with_nothing_to_do(scenario: &Scenario) -> BTreeSet<String> {
+    let groups = (0..).zip(scenario.groups());
+    let ways = groups.flat_map(|group| Direction::BOTH.map(|way| (group, way)));
+    let idle = ways.filter_map(|((number, group), way)| {
+        let router_mbps = scenario.router(number, way)?.least_mbps();
+        let service_mbps = group.terms(way).sustained_mbps;
+        let elsewhere = if way == Direction::Up { "the modem" } else { "the CMTS" };
+        (router_mbps >= service_mbps).then(|| {
+            format!(
+                "the router {} carries {router_mbps} Mbps, no less than the service ({service_mbps} \
+                 Mbps): packets wait in {elsewhere}, and not in the router",
+                way.stream()
+            )
+        })
+    });
+    idle.collect()
+}
+
+/// When an entry starts, if that is after the end of the run.
+fn late_start_s(entry: &Entry, scenario: &Scenario) -> Option<f64> {
+    entry.app.start_s().filter(|start_s| *start_s > scenario.duration_s)
+}
+
+/// What a user must know before trusting the results.
+fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
+    let mut warnings = warnings_of_network(&run.access, &run.scenario);
+    for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
+        let accounts = Direction::BOTH.map(|way| run.ledger.account(index, way));
+        if accounts.iter().all(|account| account.first_sent.is_none()) {
+            if late_start_s(entry, &run.scenario).is_none() {
+                warnings.push(format!("traffic.{name} sent nothing within the run"));
+            }
+        } else if accounts.iter().all(|account| account.sent.packets == 0) {
+            let from_s = run.scenario.metrics.from_s;
+            warnings.push(format!(
+                "traffic.{name} sent nothing from metrics.from_s = {from_s} s on, so it is in no table"
+            ));
+        } else if entry.app.quality() == Quality::Pages && done[index].pages.is_empty() {
+            let of = match run.scenario.metrics.from_s {
+                0.0 => String::new(),
+                from_s => format!(" of those requested from metrics.from_s = {from_s} s on"),
+            };
+            warnings.push(format!("traffic.{name} did not finish loading a single page{of}"));
+        }
+        warnings.extend(too_fast_for_nqb(run, index, name, entry));
+    }
+    warnings.extend(run.early.as_ref().and_then(|early| early.warning(run)));
+    warnings
+}
+
+/// Warns if there are low-latency flows, and no packet took one.
+fn unused_low_latency(queues: &[QueueRow]) -> Option<String> {
+    let members = || queues.iter().filter(|row| row.member == Some(Member::LowLatency.name()));
+    let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
+    is_unused.then(|| {
+        "no packet took a low-latency flow: give traffic that builds no queue, such as games and calls, one \
+         of its code points (dscp = 45, NQB, or 46, EF, unless the scheduler sets others)"
+            .to_owned()
+    })
+}
+
+/// RFC 9956 §4: senders of the NQB code point are slow and smooth.
+fn too_fast_for_nqb(run: &Simulation, index: usize, name: &str, entry: &Entry) -> Option<String> {
+    let homes = f64::from(run.scenario.group(run.scenario.group_of(entry)).count);
+    let complaint = Direction::BOTH.into_iter().find_map(|direction| {
+        let account = run.ledger.account(index, direction);
+        let kbps = account.sent.bytes as f64 * 8e-3 / run.scenario.counted_s() / homes;
+        account.nqb.as_ref()?.complaint(kbps)
+    })?;
+    Some(format!(
+        "traffic.{name} has dscp 45 (NQB) and {complaint}: RFC 9956 asks such senders to stay below 500 \
+         kbps and to send smoothly, or else to be capable of L4S"
+    ))
+}

@@ -1,0 +1,128 @@
+//! The rows of the `service_flows` table, and what to know of service flows before trusting results.
+
+use super::super::Simulation;
+use sojourn_access::AccessNetwork;
+use sojourn_access::classifier::Classifier;
+use sojourn_access::docsis::request_grant::MacCounters;
+use sojourn_access::docsis::scheduling_service::SchedulingService;
+use sojourn_access::homes::Group;
+use sojourn_access::service::{PRIMARY, flow_path};
+use sojourn_engine::address::{Address, Network};
+use sojourn_engine::packet::{Direction, DropReason};
+use sojourn_results::metrics::rows::ServiceFlowRow;
+use sojourn_scenario::Scenario;
+
+/// One row for each group of homes, service flow and direction.
+pub fn rows(run: &Simulation, macs: &[Option<MacCounters>]) -> Vec<ServiceFlowRow> {
+    let (mut rows, mut macs) = (Vec::new(), macs.iter());
+    for (first, group) in groups(run) {
+        let flows = [&group.upstream.flows, &group.downstream.flows];
+        for (direction, flows) in Direction::BOTH.into_iter().zip(flows) {
+            let names = [PRIMARY].into_iter().chain(flows.keys().map(String::as_str));
+            for (flow, name) in names.enumerate() {
+                let mac = (direction == Direction::Up).then(|| *macs.next()?).flatten();
+                rows.push(row(run, &group, (first, direction, flow), name, mac));
+            }
+        }
+    }
+    rows
+}
+
+/// The counters of the MAC of each upstream service flow, all homes of a group together.
+pub fn macs(run: &Simulation) -> Vec<Option<MacCounters>> {
+    let mut macs = Vec::new();
+    for (first, group) in groups(run) {
+        for flow in 0..=group.upstream.flows.len() {
+            let homes = first..first + usize::from(group.count);
+            let modems = homes.filter_map(|home| run.access.mac_counters(home, flow));
+            macs.push(modems.reduce(MacCounters::plus));
+        }
+    }
+    macs
+}
+
+/// All groups, with the number of their first home.
+fn groups(run: &Simulation) -> impl Iterator<Item = (usize, Group<'_>)> {
+    run.scenario.groups().scan(0, |next, group| {
+        let first = *next;
+        *next += usize::from(group.count);
+        Some((first, group))
+    })
+}
+
+fn has_proactive_grants(group: &Group, flow: usize) -> bool {
+    let further = group.upstream.flows.values().map(|flow| &flow.scheduling);
+    let service = [&group.upstream.scheduling].into_iter().chain(further).nth(flow);
+    matches!(service, Some(SchedulingService::ProactiveGrants(_)))
+}
+
+fn row(
+    run: &Simulation,
+    group: &Group,
+    (first, direction, flow): (usize, Direction, usize),
+    name: &str,
+    mac: Option<MacCounters>,
+) -> ServiceFlowRow {
+    let counters = run.ledger.recorder.service_flows().get(first, direction, flow);
+    let dropped = |reason: DropReason| counters.dropped[reason as usize].packets;
+    ServiceFlowRow {
+        homes: group.name.to_owned(),
+        service_flow: name.to_owned(),
+        direction: direction.name(),
+        forwarded_packets: counters.forwarded.packets,
+        forwarded_bytes: counters.forwarded.bytes,
+        policed_drop_packets: dropped(DropReason::Overflow),
+        policed_delay_packets: counters.delayed_packets,
+        dropped_aqm_packets: dropped(DropReason::Aqm),
+        marked_packets: counters.marked_packets,
+        superseded_packets: dropped(DropReason::Superseded),
+        contention_dropped_packets: dropped(DropReason::Contention),
+        mac_requests: mac.map(|mac| mac.requests),
+        mac_collisions: mac.map(|mac| mac.collisions),
+        mac_grants: mac.map(|mac| mac.grants),
+        mac_granted_bytes: mac.map(|mac| mac.granted_bytes),
+        mac_unused_bytes: mac.map(|mac| mac.unused_bytes),
+        mac_unused_proactive_bytes: mac
+            .filter(|_| has_proactive_grants(group, flow))
+            .map(|mac| mac.unused_proactive_bytes),
+    }
+}
+
+/// Classifiers that fit nothing, as nobody has such an address.
+pub fn strange_addresses(scenario: &Scenario) -> Vec<String> {
+    let devices = scenario.traffic.values().filter_map(|entry| entry.labels.address);
+    let devices = ("traffic", devices.collect::<Vec<_>>());
+    let servers = scenario.servers.values().filter_map(|server| server.address);
+    let servers = ("servers", servers.collect());
+    let mut warnings = Vec::new();
+    for group in scenario.groups() {
+        for (way, flows, from, to) in [
+            ("upstream", &group.upstream.flows, &devices, &servers),
+            ("downstream", &group.downstream.flows, &servers, &devices),
+        ] {
+            for (name, flow) in flows {
+                for (number, Classifier { source, destination, .. }) in (0..).zip(&flow.classifiers)
+                {
+                    let path = format!("{}.match.{number}", flow_path(way, name));
+                    warnings.extend(strange_address(&format!("{path}.source"), source, from));
+                    warnings.extend(strange_address(
+                        &format!("{path}.destination"),
+                        destination,
+                        to,
+                    ));
+                }
+            }
+        }
+    }
+    warnings
+}
+
+fn strange_address(
+    path: &str,
+    network: &Option<Network>,
+    (table, addresses): &(&str, Vec<Address>),
+) -> Option<String> {
+    let network = (*network)?;
+    let is_strange = !addresses.iter().any(|address| network.holds(*address));
+    is_strange.then(|| format!("{path} fits nothing: no address of {table} is in {network}"))
+}

@@ -1,0 +1,73 @@
+//! Warnings of settings that keep a service flow from sending, for the whole run or at its full rate.
+
+use sojourn_access::AccessSpec;
+use sojourn_access::homes::Group;
+use sojourn_access::service::{Upstream, flow_path};
+use sojourn_engine::units::{BitRate, Time};
+use sojourn_scenario::Scenario;
+
+/// All warnings of a scenario on a cable.
+pub(super) fn warnings(scenario: &Scenario) -> Vec<String> {
+    if scenario.access != AccessSpec::Docsis {
+        return Vec::new();
+    }
+    let mut warnings = Vec::new();
+    for (key, noise) in [
+        ("upstream_noise", &scenario.cable.upstream_noise),
+        ("downstream_noise", &scenario.cable.downstream_noise),
+    ] {
+        if noise.codeword_error_percent >= 100.0 {
+            warnings
+                .push(format!("cable.{key}.codeword_error_percent is 100: all packets are lost"));
+        }
+    }
+    for group in scenario.groups() {
+        for warning in of_group(scenario, &group) {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+    }
+    warnings
+}
+
+fn of_group(scenario: &Scenario, group: &Group) -> Vec<String> {
+    let end = Time::from_secs_f64(scenario.duration_s);
+    let upstream = group.upstream;
+    let outages = upstream.ranging_outages.iter().enumerate().filter_map(|(number, outage)| {
+        let (from, until) = outage.span();
+        let path = format!("upstream.ranging_outages.{number}");
+        if from >= end {
+            return Some(format!("{path} has no effect: it begins when the run is over"));
+        }
+        (from == Time::ZERO && until >= end)
+            .then(|| format!("{path} lasts for the whole run: nothing is sent upstream"))
+    });
+    let flows = upstream.flow_names().zip(upstream.service_flows());
+    let polls = flows.flat_map(|(name, flow)| polls(&flow_path("upstream", name), &flow, end));
+    outages.chain(polls).collect()
+}
+
+/// A flow that may request only when it is polled, and may request no more than its bucket holds.
+fn polls(path: &str, flow: &Upstream, end: Time) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let Some(times) = flow.scheduling.polls() else { return warnings };
+    if times.interval >= end {
+        warnings.push(format!(
+            "{path}.scheduling polls every {} s, which is no less than the run",
+            times.interval.secs_f64()
+        ));
+    }
+    let policy = flow.scheduling.policy();
+    let is_polled_alone = flow.scheduling.is_shaped() && !policy.contention && !policy.piggyback;
+    let burst_bytes = flow.terms().burst_bytes;
+    let enough = BitRate::from_mbps(flow.sustained_mbps).bytes_in(times.interval).ceil() as u64;
+    if is_polled_alone && burst_bytes < enough {
+        warnings.push(format!(
+            "{path}.burst_bytes is {burst_bytes}: without piggyback a flow requests no more at a poll, and \
+             cannot reach {} Mbps; set {path}.burst_bytes to {enough} or more",
+            flow.sustained_mbps
+        ));
+    }
+    warnings
+}

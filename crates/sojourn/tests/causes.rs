@@ -1,0 +1,173 @@
+//! Where the time goes: what a run names as the cause of a delay is its cause, since the delay falls by as
+//! much, or nearly so, without it.
+
+use std::collections::BTreeMap;
+
+use sojourn::Simulation;
+use sojourn::engine::packet::Direction;
+use sojourn::engine::rng::Rng;
+use sojourn::results::verdict::{Cause, Facts, Place, Row, Rows};
+use sojourn::scenario::load;
+
+use sojourn_testing::rounds;
+
+/// The delay falls by this share at least of what was said to be due to the cause. What is left of a wait for
+/// grants is the time on the link, and a wait behind others may end in one for grants.
+const FALLS_BY: f64 = 0.6;
+/// Nobody asks for the cause of less.
+const LEAST_MS: f64 = 5.0;
+
+/// An entry of a drawn home or its neighbours.
+#[derive(Clone)]
+struct Traffic {
+    keys: &'static str,
+    loads: Option<Direction>,
+    is_ours: bool,
+}
+
+/// A line, of which parts can be taken away.
+#[derive(Clone)]
+struct Line {
+    up_mbps: f64,
+    down_mbps: f64,
+    law: &'static str,
+    modem: &'static str,
+    delay_ms: f64,
+    km: f64,
+    neighbours: u64,
+    traffic: Vec<Traffic>,
+    seed: u64,
+}
+
+const TRAFFIC: [(Option<Direction>, &str); 5] = [
+    (Some(Direction::Up), "kind = 'transfer'"),
+    (Some(Direction::Down), "kind = 'transfer', direction = 'down'"),
+    (
+        Some(Direction::Up),
+        "kind = 'stream', purpose = 'data', packet_bytes = 1000, interval_ms = 8",
+    ),
+    (
+        Some(Direction::Up),
+        "kind = 'stream', purpose = 'data', packet_bytes = 100, interval_ms = 20",
+    ),
+    (None, "kind = 'web', objects = { kind = 'fixed' }"),
+];
+const LAWS: [&str; 5] = ["drop_tail", "codel", "pie", "docsis_pie", "red"];
+const MODEMS: [&str; 2] = ["single_queue", "shared_channel"];
+
+impl Line {
+    fn drawn(seed: u64) -> Self {
+        let mut rng = Rng::named(seed, "line");
+        let one_of = |of: &[&'static str], rng: &mut Rng| of[rng.below(of.len() as u64) as usize];
+        let mut line = Self {
+            up_mbps: [2.0, 5.0, 10.0, 20.0][rng.below(4) as usize],
+            down_mbps: [10.0, 20.0, 40.0][rng.below(3) as usize],
+            law: one_of(&LAWS, &mut rng),
+            modem: one_of(&MODEMS, &mut rng),
+            delay_ms: [0.0, 3.0, 10.0, 30.0][rng.below(4) as usize],
+            km: [1.0, 20.0, 80.0][rng.below(3) as usize],
+            neighbours: 1 + rng.below(80),
+            traffic: Vec::new(),
+            seed,
+        };
+        for (loads, keys) in TRAFFIC {
+            for is_ours in [true, false] {
+                if rng.below(3) == 0 {
+                    line.traffic.push(Traffic { keys, loads, is_ours });
+                }
+            }
+        }
+        line
+    }
+
+    /// The cause of the game's delay, and that delay in each direction.
+    fn cause(&self) -> (Cause, BTreeMap<String, f64>) {
+        let variant = load(&self.text(), "line.toml", &[]).unwrap().remove(0);
+        let rows = Rows::from(&Simulation::run(&variant.scenario));
+        let facts = Facts::of(&variant.scenario, &rows);
+        let [cause] = &facts.causes[..] else { panic!("{:?}", facts.causes) };
+        let game = rows.flows.iter().filter(|row| row.text("traffic") == "game");
+        let delay =
+            |row: &Row| Some((row.text("direction").to_owned(), row.number("latency_mean_ms")?));
+        (cause.clone(), game.filter_map(delay).collect())
+    }
+
+    fn text(&self) -> String {
+        let Self { up_mbps, down_mbps, law, modem, delay_ms, km, neighbours, seed, .. } = self;
+        let own = |traffic: &Traffic| if traffic.is_ours { "ours" } else { "theirs" };
+        let entries = self.traffic.iter().enumerate().map(|(number, one)| {
+            let server = if one.loads.is_some() { "server = 'near'" } else { "servers = ['near']" };
+            format!("traffic.t{number} = {{ {}, {server}, home = '{}' }}\n", one.keys, own(one))
+        });
+        let law = if *law == "drop_tail" {
+            String::new()
+        } else {
+            format!("upstream.queue.law.kind = '{law}'")
+        };
+        format!(
+            "duration_s = 3\nseed = {seed}
+             upstream.sustained_mbps = {up_mbps}
+             upstream.modem.kind = '{modem}'
+             {law}
+             downstream.sustained_mbps = {down_mbps}
+             servers.near.delay_ms = 8
+             servers.of_game.delay_ms = {delay_ms}
+             homes.ours.distance_km = {km}
+             homes.theirs.count = {neighbours}
+             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'of_game', home = 'ours' }}
+             {}",
+            entries.collect::<String>()
+        )
+    }
+
+    /// The same line without the cause.
+    fn without(&self, place: &Place) -> Self {
+        let mut line = self.clone();
+        match place {
+            Place::Path => line.delay_ms = 0.0,
+            Place::Grants => line.modem = "link",
+            Place::Contention(_) => line.traffic.retain(|one| one.is_ours),
+            // Downloads fill the upstream queue with acknowledgements.
+            Place::Queue(Direction::Up, _) => line.traffic.clear(),
+            Place::Queue(Direction::Down, _) => {
+                line.traffic.retain(|one| one.loads == Some(Direction::Up));
+            }
+        }
+        line
+    }
+}
+
+/// The directions in which a cause acts.
+fn ways(place: &Place) -> &'static [&'static str] {
+    match place {
+        Place::Path => &["up", "down"],
+        Place::Queue(Direction::Down, _) => &["down"],
+        Place::Queue(Direction::Up, _) | Place::Grants | Place::Contention(_) => &["up"],
+    }
+}
+
+#[test]
+fn without_its_cause_a_delay_falls() {
+    let mut seen = BTreeMap::<&str, u32>::new();
+    rounds(50, |seed| {
+        let line = Line::drawn(seed);
+        let (cause, before) = line.cause();
+        if cause.ms < LEAST_MS {
+            return;
+        }
+        let name = match cause.place {
+            Place::Path => "path",
+            Place::Queue(Direction::Up, _) => "upstream queue",
+            Place::Queue(Direction::Down, _) => "downstream queue",
+            Place::Grants => "grants",
+            Place::Contention(_) => "contention",
+        };
+        *seen.entry(name).or_default() += 1;
+        let (_, after) = line.without(&cause.place).cause();
+        let falls_by: f64 = ways(&cause.place).iter().map(|way| before[*way] - after[*way]).sum();
+        assert!(falls_by >= FALLS_BY * cause.ms, "{cause:?} falls by {falls_by}: {}", line.text());
+    });
+    if std::env::var_os("FUZZ_SEED").is_none() {
+        assert_eq!(seen.len(), 5, "{seen:?}");
+    }
+}

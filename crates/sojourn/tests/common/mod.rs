@@ -1,0 +1,58 @@
+//! Scenarios and results as the tests need them.
+
+use sojourn::results::metrics::results::{Results, SeriesRow};
+use sojourn::results::metrics::rows::{FlowRow, QueueRow};
+use sojourn::scenario::Scenario;
+
+/// A scenario from TOML. It is not checked: tests go to the edges.
+pub fn scenario(text: &str) -> Scenario {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The queue managers of `scenarios/home.toml`: a name and the keys of `upstream.queue`.
+pub const HOME_QUEUES: [(&str, &str); 5] = [
+    ("BufferBloat", "limit_bytes = 625_000"),
+    ("Buffer Control", "limit_bytes = 31_250"),
+    (
+        "CoDel",
+        "limit_bytes = 625_000
+         law = { kind = 'codel', target_ms = 10, interval_ms = 150 }",
+    ),
+    (
+        "SFQ-CoDel",
+        "limit_bytes = 625_000
+         scheduler = { kind = 'sfq', bins = 32, quantum_bytes = 300 }
+         law = { kind = 'codel', target_ms = 10, interval_ms = 150 }",
+    ),
+    ("DOCSIS-PIE", "law = { kind = 'docsis_pie' }"),
+];
+
+/// `scenarios/home.toml` for this many seconds, with one of its queue managers, and as in White & Rice
+/// 2013: game and call send from the home alone.
+pub fn home(queue: &str, duration_s: f64) -> Scenario {
+    let text = include_str!("../../../../scenarios/home.toml")
+        .replace("kind = \"stream\"", "kind = \"stream\"\ndirection = \"up\"");
+    let mut root: toml::Table = toml::from_str(&text).expect("it is TOML");
+    root.remove("compare");
+    let mut home: Scenario = root.try_into().expect("it is a scenario");
+    home.upstream.queue = toml::from_str(queue).expect("it is a queue");
+    home.duration_s = duration_s;
+    home
+}
+
+/// The row of a traffic entry in a direction.
+pub fn flow<'a>(results: &'a Results, traffic: &str, direction: &str) -> &'a FlowRow {
+    let is_meant = |row: &&FlowRow| row.traffic == traffic && row.direction == direction;
+    results.flows.iter().find(is_meant).expect("the flow carried packets")
+}
+
+/// The row of a queue.
+pub fn queue<'a>(results: &'a Results, name: &str) -> &'a QueueRow {
+    results.queues.iter().find(|row| row.queue == name).expect("there is such a queue")
+}
+
+/// A series by its subject and metric.
+pub fn series<'a>(results: &'a Results, subject: &str, metric: &str) -> &'a SeriesRow {
+    let is_meant = |row: &&SeriesRow| row.subject == subject && row.series.metric == metric;
+    results.series.iter().find(is_meant).expect("there is such a series")
+}

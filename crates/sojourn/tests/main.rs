@@ -1,0 +1,45 @@
+//! The tests of what the library shows, in one program: it is linked once.
+
+mod common;
+mod queue_kit;
+mod queue_low_latency;
+
+mod causes;
+mod closed_form;
+mod cmts;
+mod conservation;
+mod determinism;
+mod fibre;
+mod hops;
+mod layers;
+mod linux_tcp;
+mod low_latency;
+mod modem_config;
+mod modem_config_fuzz;
+mod modem_trace;
+mod network;
+mod ns2_traces;
+mod pacing;
+mod plant_faults;
+mod plant_timing;
+mod provision;
+mod qoe;
+mod queue_abb;
+mod queue_dualq;
+mod queue_fuzz;
+mod queue_properties;
+mod queue_rounds;
+mod queue_signals;
+mod queue_table;
+mod quic;
+mod replay;
+mod scenario_files;
+mod scheduling_services;
+mod shared_channel;
+mod swarm;
+mod traffic;
+mod transport;
+mod two_queues;
+mod two_way;
+mod verdict;
+mod warm_up;

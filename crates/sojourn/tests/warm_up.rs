@@ -1,0 +1,207 @@
+//! `metrics.from_s`: what counts of a run, and the warning where its beginning makes the tail.
+
+use crate::common::{flow, queue, scenario, series};
+use sojourn::Simulation;
+use sojourn::engine::record::trace::Outcome;
+use sojourn::results::metrics::results::Results;
+
+/// A home with everything that is measured, on a channel that two modems share.
+fn home(duration_s: f64, from_s: f64) -> Results {
+    Simulation::run(&scenario(&format!(
+        "duration_s = {duration_s}
+         metrics = {{ from_s = {from_s}, packet_trace = true, modem_trace = true }}
+         upstream = {{ sustained_mbps = 5, peak_mbps = 20, burst_bytes = 100_000, modem = {{ kind = 'shared_channel' }}, queue.law.kind = 'docsis_pie' }}
+         downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }}
+         homes.all.count = 2
+         servers.near.delay_ms = 10
+         tcp.ecn = 'classic'
+         [traffic.game]
+         kind = 'stream'
+         purpose = 'game'
+         server = 'near'
+         [traffic.call]
+         kind = 'stream'
+         purpose = 'voice'
+         server = 'near'
+         [traffic.camera]
+         kind = 'video_call'
+         server = 'near'
+         direction = 'up'
+         [traffic.upload]
+         kind = 'transfer'
+         direction = 'up'
+         server = 'near'
+         connections = 2
+         [traffic.photos]
+         kind = 'transfer'
+         direction = 'up'
+         file_bytes = 100_000
+         pause_s = 0.2
+         server = 'near'
+         [traffic.pages]
+         kind = 'web'
+         servers = ['near']
+         objects = {{ kind = 'appendix_a' }}
+         pause_s = 0.2
+         [traffic.film]
+         kind = 'video'
+         server = 'near'
+         ladder_mbps = [1, 2, 4]"
+    )))
+}
+
+/// Nothing happens at this very instant.
+const FROM_S: f64 = 4.000_3;
+const END_S: f64 = 9.0;
+
+#[test]
+fn packets_count_that_are_sent_from_then_on() {
+    // A run that ends where counting begins is the beginning of the other.
+    let (whole, before, results) = (home(END_S, 0.0), home(FROM_S, 0.0), home(END_S, FROM_S));
+    assert!(results.flows.len() >= 8);
+    for row in &results.flows {
+        let counted: Vec<_> = results
+            .packets
+            .iter()
+            .filter(|packet| {
+                results.traffic[usize::from(packet.traffic)] == row.traffic
+                    && packet.direction.name() == row.direction
+                    && packet.sent.secs_f64() >= FROM_S
+            })
+            .collect();
+        let came = counted.iter().filter(|packet| packet.outcome == Outcome::Delivered);
+        let bytes: u64 = came.clone().map(|packet| u64::from(packet.size)).sum();
+        let dropped =
+            counted.iter().filter(|packet| matches!(packet.outcome, Outcome::Dropped(_))).count()
+                as u64;
+        let slowest = came.clone().map(|packet| packet.ended.since(packet.sent)).max();
+        let sent = |of: &Results| flow(of, &row.traffic, row.direction).sent_packets;
+        assert_eq!(row.sent_packets, sent(&whole) - sent(&before));
+        assert_eq!((row.delivered_packets, row.delivered_bytes), (came.count() as u64, bytes));
+        assert_eq!(row.dropped_overflow_packets + row.dropped_aqm_packets, dropped);
+        assert_eq!(row.latency_max_ms, slowest.map(|time| time.ms_f64()));
+        let mbps = bytes as f64 * 8e-6 / (END_S - FROM_S);
+        assert!((row.throughput_mbps - mbps).abs() < 1e-9);
+        assert!(row.goodput_mbps <= row.throughput_mbps && row.goodput_mbps >= 0.0);
+        assert_eq!(
+            row.marked_packets,
+            counted.iter().filter(|packet| packet.marked).count() as u64
+        );
+    }
+    let of_connections: u64 = results.connections.iter().map(|row| row.delivered_packets).sum();
+    let of_entries: u64 = ["upload", "photos", "pages", "film"]
+        .iter()
+        .flat_map(|name| ["up", "down"].map(|way| flow(&results, name, way).delivered_packets))
+        .sum();
+    assert!(of_connections <= of_entries && of_connections > 0);
+    let class = results.traffic_classes.iter().find(|row| row.quality == "game").unwrap();
+    assert_eq!(class.sent_packets, flow(&results, "game", "up").sent_packets);
+}
+
+#[test]
+fn nothing_else_moves() {
+    let (whole, counted) = (home(END_S, 0.0), home(END_S, FROM_S));
+    assert_eq!(whole.fingerprint, counted.fingerprint);
+    assert_eq!(whole.forwarded_packets, counted.forwarded_packets);
+    for subject in ["upload up", "game up"] {
+        let of = |results| series(results, subject, "throughput").series.values.clone();
+        assert_eq!(of(&whole), of(&counted));
+    }
+    let delays = |results: &Results| {
+        let values = &series(results, "upstream", "queue_delay").series.values;
+        values.iter().map(|value| value.to_bits()).collect::<Vec<_>>()
+    };
+    assert_eq!(delays(&whole), delays(&counted));
+    let of = |results| flow(results, "upload", "up").time_to_sustained_rate_s;
+    assert_eq!(of(&whole), of(&counted));
+}
+
+#[test]
+fn counters_count_what_comes_after_the_beginning() {
+    let (whole, before, counted) = (home(END_S, 0.0), home(FROM_S, 0.0), home(END_S, FROM_S));
+    for (index, row) in counted.queues.iter().enumerate() {
+        let [all, early] = [&whole, &before].map(|results| &results.queues[index]);
+        assert_eq!(row.departed_packets, all.departed_packets - early.departed_packets);
+    }
+    for (index, row) in counted.service_flows.iter().enumerate() {
+        let [all, early] = [&whole, &before].map(|results| &results.service_flows[index]);
+        assert_eq!(row.forwarded_bytes, all.forwarded_bytes - early.forwarded_bytes);
+        assert_eq!(row.dropped_aqm_packets, all.dropped_aqm_packets - early.dropped_aqm_packets);
+        let grants = |of: Option<u64>| of.unwrap_or_default();
+        assert_eq!(grants(row.mac_grants), grants(all.mac_grants) - grants(early.mac_grants));
+    }
+    let [row, all, early] = [&counted, &whole, &before].map(|results| &results.channels[0]);
+    assert_eq!(row.granted_minislots, all.granted_minislots - early.granted_minislots);
+    let used_s = |share: f64, seconds: f64| share * seconds;
+    let later = used_s(all.utilisation_percent, END_S) - used_s(early.utilisation_percent, FROM_S);
+    assert!((row.utilisation_percent * (END_S - FROM_S) - later).abs() < 1e-6);
+    let of = |results| flow(results, "photos", "up").transfers_completed.unwrap();
+    assert_eq!(of(&counted), of(&whole) - of(&before));
+    let of = |results| flow(results, "upload", "up").retransmitted_packets;
+    assert_eq!(of(&counted), of(&whole) - of(&before));
+}
+
+#[test]
+fn pages_count_that_are_requested_from_then_on() {
+    let (whole, counted) = (home(END_S, 0.0), home(END_S, FROM_S));
+    let starts =
+        |results: &Results| results.pages.iter().map(|row| row.start_s).collect::<Vec<_>>();
+    let late: Vec<f64> = starts(&whole).into_iter().filter(|start| *start >= FROM_S).collect();
+    assert_eq!(starts(&counted), late);
+    assert!(!late.is_empty() && late.len() < whole.pages.len());
+    assert_eq!(flow(&counted, "pages", "down").page_loads, Some(late.len() as u64));
+    let total = |results: &Results| {
+        results
+            .delay_parts
+            .iter()
+            .filter(|row| row.part == "total")
+            .map(|row| row.delivered_packets)
+            .sum::<u64>()
+    };
+    assert!(total(&counted) > 0 && total(&counted) < total(&whole));
+}
+
+/// Uploads that fill a large buffer once and are then held by DOCSIS-PIE, or that keep it full.
+fn uploads(queue_keys: &str, keys: &str, of_uploads: &str) -> Vec<String> {
+    let run = Simulation::run(&scenario(&format!(
+        "duration_s = 30
+         upstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 3044, queue = {{ {queue_keys} }} }}
+         downstream = {{ sustained_mbps = 100, peak_mbps = 100 }}
+         servers.near.delay_ms = 10
+         metrics = {{ {keys} }}
+         [traffic.uploads]
+         kind = 'transfer'
+         direction = 'up'
+         connections = 16
+         server = 'near'
+         {of_uploads}"
+    )));
+    assert!(queue(&run, "upstream").sojourn_p99_ms.is_some());
+    run.warnings.into_iter().filter(|warning| warning.contains("make the tail")).collect()
+}
+
+#[test]
+fn a_tail_that_the_first_seconds_make_is_warned_of() {
+    let warnings = uploads("law.kind = 'docsis_pie'", "", "");
+    let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+    assert!(warning.starts_with("the first 10 s make the tail: p99 of the upstream queue is "));
+    assert!(warning.ends_with(" after 10 s; metrics.from_s = 10 leaves them out"), "{warning}");
+    // The second it takes to fill is still there.
+    let warnings = uploads("law.kind = 'docsis_pie'", "from_s = 0.1", "");
+    assert!(warnings[0].contains(" ms from 0.1 s on and "), "{warnings:?}");
+}
+
+#[test]
+fn a_tail_that_stays_is_not_warned_of() {
+    assert_eq!(uploads("limit_bytes = 250_000", "", ""), Vec::<String>::new());
+    assert_eq!(uploads("law.kind = 'docsis_pie'", "from_s = 10", ""), Vec::<String>::new());
+}
+
+#[test]
+fn a_tail_of_bulk_traffic_that_ends_is_its_own() {
+    let kept = "stop_s = 30";
+    assert_eq!(uploads("law.kind = 'docsis_pie'", "", kept).len(), 1);
+    for ends in ["stop_s = 12", "file_bytes = 2_500_000"] {
+        assert_eq!(uploads("law.kind = 'docsis_pie'", "", ends), Vec::<String>::new(), "{ends}");
+    }
+}
