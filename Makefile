@@ -10,7 +10,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run web test crash damage audit wheel fuzz swarm lint bench bench-peers record figures docs columns studies
+.PHONY: help run quick web test crash damage audit wheel fuzz swarm lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -18,6 +18,10 @@ help: ## List the targets
 
 run: $(VENV)/installed ## Build sojourn and run the home scenario into out/home
 	$(BIN)/sojourn run scenarios/home.toml --out out/home
+
+quick: $(VENV)/packages ## Build the simulator again in seconds, after a change of it; its runs take longer than those of make run
+	@rm -f $(VENV)/installed
+	@PIP_QUIET=1 $(BIN)/maturin develop --profile quick --locked --quiet
 
 web: $(WEB) ## Build the live page for any web host, into the package and out/web
 	mkdir -p out
@@ -114,7 +118,7 @@ studies: $(VENV)/installed ## Run all studies at full length, for hours, and ren
 # Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 	@echo 'Building the simulator: one to four minutes the first time'
-	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked --quiet
+	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked $$([ -t 2 ] || echo --quiet)
 	@touch $@
 
 # The live page's module; crates/sojourn-web/build.sh says what it needs.
