@@ -97,7 +97,8 @@ figures: $(VENV)/installed ## Draw the figures of docs and the tables of README 
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
 	$(BIN)/python -m sojourn_docs figures docs/img
 
-docs: $(VENV)/installed $(VENV)/checks ## Build the documentation site into out/site; a broken link fails
+docs: $(VENV)/installed $(VENV)/checks ## Build the documentation site into out/site; a broken link fails, in the crates' own pages too
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/python -m sojourn_docs sources out/docs
 	$(BIN)/zensical build --clean --strict
 	$(BIN)/python -m sojourn_docs live out/site

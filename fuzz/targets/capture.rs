@@ -2,11 +2,12 @@
 #![no_main]
 
 use sojourn::engine::packet::{Direction, LARGEST_PACKET};
-use sojourn::scenario::capture::{How, parse};
 use sojourn::engine::units::Time;
+use sojourn::scenario::capture::{How, parse};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let (first, file) = bytes.split_first().map_or((u8::MAX, bytes), |(first, rest)| (*first, rest));
+    let (first, file) =
+        bytes.split_first().map_or((u8::MAX, bytes), |(first, rest)| (*first, rest));
     let mut how = How::default();
     match first {
         0..128 => how.framing_bytes = Some(u16::from(first)),

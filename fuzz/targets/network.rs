@@ -1,7 +1,7 @@
 //! Bytes choose a network, which runs to its end and keeps to its delays, rates and loads.
 #![no_main]
 
-use sojourn::scenario::estimate::estimate;
+use sojourn::scenario::estimate;
 use sojourn_fuzz::queue_kit::drawer::Choices;
 use sojourn_fuzz::swarm::{network, oracles};
 

@@ -12,7 +12,10 @@ const MOST_EVENTS: u64 = 20_000;
 libfuzzer_sys::fuzz_target!(|text: &str| {
     match Source::new(text, "file").most_bytes(MOST_BYTES).load() {
         Err(problems) => {
-            assert!(problems.told().all(|problem| !problem.to_string().contains('\n')), "{problems}");
+            assert!(
+                problems.told().all(|problem| !problem.to_string().contains('\n')),
+                "{problems}"
+            );
         }
         Ok(variants) => {
             for variant in variants.iter().take(3) {

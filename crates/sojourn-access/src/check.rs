@@ -5,7 +5,7 @@ use super::docsis::parameters::ModemSpec;
 use super::docsis::scheduling_service::SchedulingService;
 use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Terms, Upstream, flow_path};
 use indexmap::IndexMap;
-use sojourn_engine::queue::room::Room;
+use sojourn_engine::queue::Room;
 use sojourn_engine::queue::{QueueSpec, SchedulerSpec};
 use sojourn_engine::units::BitRate;
 use sojourn_input::compare::{ascending, at_least};

@@ -9,20 +9,20 @@ use sojourn_engine::units::Time;
 
 /// Items in transit, ordered by arrival. Those that arrive at the same time keep the order in which
 /// they were accepted. Only the first is scheduled.
-pub struct DelayLine<T = Packet> {
+pub(crate) struct DelayLine<T = Packet> {
     delay: Time,
     under_way: VecDeque<(Time, T)>,
 }
 
 impl<T> DelayLine<T> {
     /// An empty line of this one-way delay.
-    pub fn new(delay: Time) -> Self {
+    pub(crate) fn new(delay: Time) -> Self {
         Self { delay, under_way: VecDeque::new() }
     }
 
     /// Takes an item whose last byte leaves its sender at `leaves_at`.
     #[inline]
-    pub fn accept(&mut self, leaves_at: Time, item: T) {
+    pub(crate) fn accept(&mut self, leaves_at: Time, item: T) {
         let arrival = leaves_at + self.delay;
         if self.under_way.back().is_none_or(|(last, _)| *last <= arrival) {
             self.under_way.push_back((arrival, item));
@@ -39,25 +39,25 @@ impl<T> DelayLine<T> {
 
     /// When the next item arrives.
     #[inline]
-    pub fn next_wake(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
     /// The next item, and when it arrives.
     #[inline]
-    pub fn wake(&mut self) -> Option<(Time, T)> {
+    pub(crate) fn wake(&mut self) -> Option<(Time, T)> {
         self.under_way.pop_front()
     }
 
     /// The items in transit.
-    pub fn items(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn items(&self) -> impl Iterator<Item = &T> {
         self.under_way.iter().map(|(_, item)| item)
     }
 }
 
 impl DelayLine {
     /// Packets and bytes in transit.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         self.items().map(Count::of).sum()
     }
 }

@@ -59,7 +59,7 @@ pub fn homes<'a>(groups: &'a [Group<'a>]) -> impl Iterator<Item = Home<'a>> {
 }
 
 /// For each home, what `what` returns for its downstream service flows.
-pub fn of_downstream_flows<T: Clone>(
+pub(crate) fn of_downstream_flows<T: Clone>(
     groups: &[Group],
     what: impl Fn(&Downstream) -> Vec<T>,
 ) -> Vec<Vec<T>> {
@@ -68,7 +68,7 @@ pub fn of_downstream_flows<T: Clone>(
 }
 
 /// For each home, what `what` returns for its downstream service.
-pub fn of_homes<T: Clone>(groups: &[Group], what: impl Fn(&Downstream) -> T) -> Vec<T> {
+pub(crate) fn of_homes<T: Clone>(groups: &[Group], what: impl Fn(&Downstream) -> T) -> Vec<T> {
     let of_group = |group: &Group| vec![what(group.downstream); usize::from(group.count)];
     groups.iter().flat_map(of_group).collect()
 }

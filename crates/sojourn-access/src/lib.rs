@@ -8,28 +8,37 @@
 //! [`AccessSpec`].
 
 mod check;
-pub mod classifier;
-pub mod context;
-pub mod delay_line;
+pub(crate) mod classifier;
+pub(crate) mod context;
+pub(crate) mod delay_line;
 pub mod docsis;
-pub mod fibre;
-pub mod homes;
+pub(crate) mod fibre;
+pub(crate) mod homes;
 pub mod modem_config;
-pub mod service;
-pub mod shaped_link;
-pub mod shaper;
+pub(crate) mod service;
+pub(crate) mod shaped_link;
+pub(crate) mod shaper;
+
+pub use classifier::{Classifier, Header, Protocol, service_flow};
+pub use context::ServiceFlowContext;
+pub use fibre::Fibre;
+pub use homes::{Group, homes};
+pub use service::{
+    Buffer, DEFAULT_BURST_BYTES, Downstream, PRIMARY, ServiceFlow, Terms, Upstream, flow_path,
+};
+pub use shaped_link::ShapedLink;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use docsis::request_grant::MacCounters;
-use homes::{Group, Home};
+use homes::Home;
 use sojourn_engine::count::Count;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue::Queue;
-use sojourn_engine::record::channel_use::ChannelUse;
+use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{Recorder, Series};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};

@@ -13,8 +13,8 @@ use sojourn_engine::capacity::Capacity;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{Queue, default_limit_bytes};
+use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::Recorder;
-use sojourn_engine::record::modem_trace::ModemEventKind as Kind;
 use sojourn_engine::units::{BitRate, Time};
 
 /// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.

@@ -12,11 +12,11 @@ use sojourn_engine::units::Time;
 
 /// Depth of the peak-rate bucket in bytes: one maximum Ethernet frame with a VLAN tag
 /// (White & Padden 2012 §3.1.1).
-pub const PEAK_BURST_BYTES: u64 = 1522;
+pub(crate) const PEAK_BURST_BYTES: u64 = 1522;
 
 /// The two token buckets of a service flow.
 #[derive(Clone, Debug)]
-pub struct Shaper {
+pub(crate) struct Shaper {
     /// The bucket of the sustained rate, as deep as the burst.
     pub sustained: TokenBucket,
     /// The bucket of the peak rate, one frame deep.
@@ -27,13 +27,13 @@ pub struct Shaper {
 
 impl Shaper {
     /// Full buckets with a scenario's values.
-    pub fn of(terms: Terms) -> Self {
+    pub(crate) fn of(terms: Terms) -> Self {
         let [sustained, peak] = [terms.sustained_mbps, terms.peak_mbps].map(BitRate::from_mbps);
         Self::new(sustained, peak, terms.burst_bytes)
     }
 
     /// Full buckets.
-    pub fn new(sustained: BitRate, peak: BitRate, burst_bytes: u64) -> Self {
+    pub(crate) fn new(sustained: BitRate, peak: BitRate, burst_bytes: u64) -> Self {
         Self {
             sustained: TokenBucket::new(sustained, burst_bytes),
             peak: TokenBucket::new(peak, PEAK_BURST_BYTES),
@@ -42,7 +42,7 @@ impl Shaper {
     }
 
     /// What the AQM algorithms of the queue in front may know of this shaper.
-    pub fn drain_rate(&self, now: Time, buffer_bytes: u64) -> DrainRate {
+    pub(crate) fn drain_rate(&self, now: Time, buffer_bytes: u64) -> DrainRate {
         DrainRate {
             tokens: self.sustained.tokens(now),
             sustained: self.sustained.rate(),
@@ -52,12 +52,12 @@ impl Shaper {
     }
 
     /// Bytes that both buckets allow now.
-    pub fn tokens(&self, now: Time) -> f64 {
+    pub(crate) fn tokens(&self, now: Time) -> f64 {
         self.sustained.tokens(now).min(self.peak.tokens(now))
     }
 
     /// When `bytes` may be sent. Records the wait until then.
-    pub fn ready_at(&mut self, now: Time, bytes: u64) -> Time {
+    pub(crate) fn ready_at(&mut self, now: Time, bytes: u64) -> Time {
         let by_sustained = self.sustained.ready_at(now, bytes);
         let ready_at = by_sustained.max(self.peak.ready_at(now, bytes));
         let by_rate = if self.has_peak() { by_sustained } else { ready_at };
@@ -69,7 +69,7 @@ impl Shaper {
 
     /// Records that bytes wait now, where the two rates would let `sustained` and `peak` bytes
     /// pass.
-    pub fn hold(&mut self, now: Time, sustained: f64, peak: f64) {
+    pub(crate) fn hold(&mut self, now: Time, sustained: f64, peak: f64) {
         if sustained < peak || !self.has_peak() {
             self.held_until = self.held_until.max(Some(now));
         }
@@ -82,18 +82,18 @@ impl Shaper {
 
     /// Was this packet, now sent, in its queue while the sustained rate held bytes back?
     #[inline]
-    pub fn held(&self, packet: &Packet) -> bool {
+    pub(crate) fn held(&self, packet: &Packet) -> bool {
         self.held_until >= Some(packet.queued_at)
     }
 
     /// Removes the tokens for `bytes` that are sent now.
-    pub fn take(&mut self, now: Time, bytes: u64) {
+    pub(crate) fn take(&mut self, now: Time, bytes: u64) {
         self.sustained.take(now, bytes);
         self.peak.take(now, bytes);
     }
 
     /// Puts back the tokens for `bytes` that were granted and are not sent.
-    pub fn put_back(&mut self, bytes: u64) {
+    pub(crate) fn put_back(&mut self, bytes: u64) {
         self.sustained.put_back(bytes);
         self.peak.put_back(bytes);
     }

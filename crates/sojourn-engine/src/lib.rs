@@ -17,6 +17,6 @@ pub mod queue;
 pub mod record;
 pub mod rng;
 pub mod token_bucket;
-pub mod tournament;
+pub(crate) mod tournament;
 pub mod units;
 pub mod wake;

@@ -7,7 +7,7 @@
 //! **Ties: the lower index wins.**
 
 /// The key of an index that does not compete: no key is greater.
-pub const ABSENT: u64 = u64::MAX;
+pub(crate) const ABSENT: u64 = u64::MAX;
 
 /// A key and its index.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ fn winner_of(pair: &Pair) -> Entry {
 }
 
 /// Keys by index, and the least of them.
-pub struct Tournament {
+pub(crate) struct Tournament {
     /// The tree in heap order: the root is node 1, the children of `n` are `2n` and `2n + 1`, and
     /// the leaves are the last half. Nodes that meet are stored together: `n` is in pair `n / 2`.
     pairs: Vec<Pair>,
@@ -32,7 +32,7 @@ pub struct Tournament {
 
 impl Tournament {
     /// Room for at least `entrants`, all of them [`ABSENT`].
-    pub fn new(entrants: usize) -> Self {
+    pub(crate) fn new(entrants: usize) -> Self {
         let leaves = entrants.max(2).next_power_of_two();
         let absent = |index| Entry { key: ABSENT, index };
         let mut pairs = vec![[absent(0); 2]; leaves / 2];
@@ -53,7 +53,7 @@ impl Tournament {
     }
 
     /// Makes room for indices below `entrants`; keys already set stay.
-    pub fn grow(&mut self, entrants: usize) {
+    pub(crate) fn grow(&mut self, entrants: usize) {
         if entrants <= self.leaves() {
             return;
         }
@@ -66,7 +66,7 @@ impl Tournament {
 
     /// Sets the key of `index`, replacing the old one.
     #[inline]
-    pub fn set(&mut self, index: u32, key: u64) {
+    pub(crate) fn set(&mut self, index: u32, key: u64) {
         let mut node = self.leaves() + index as usize;
         let mut entry = Entry { key, index };
         while node > 1 {
@@ -83,14 +83,14 @@ impl Tournament {
 
     /// The key of `index`.
     #[inline]
-    pub fn key(&self, index: u32) -> u64 {
+    pub(crate) fn key(&self, index: u32) -> u64 {
         let leaf = self.leaves() + index as usize;
         self.pairs[leaf / 2][leaf % 2].key
     }
 
     /// The least key and its index.
     #[inline]
-    pub fn winner(&self) -> (u64, u32) {
+    pub(crate) fn winner(&self) -> (u64, u32) {
         let Entry { key, index } = self.pairs[0][1];
         (key, index)
     }

@@ -92,7 +92,7 @@ pub(crate) fn entries(schema: &Value) -> Counts {
 
 impl Counts {
     /// As text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let noun = self.noun;
         match (self.min, self.max) {
             (None, None) => String::new(),
@@ -104,7 +104,7 @@ impl Counts {
     }
 
     /// As text that follows a noun.
-    pub fn of(&self) -> String {
+    pub(crate) fn of(&self) -> String {
         let text = self.text();
         if text.is_empty() { text } else { format!(" of {text}") }
     }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sojourn::engine::aqm::pie_parts::Derandomiser;
+use sojourn::engine::aqm::Derandomiser;
 use sojourn::engine::aqm::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict,
 };
@@ -21,7 +21,7 @@ use crate::variant::Variant;
 /// The number of arrivals up to and including each drop, for this many drops at a constant drop
 /// probability, with the derandomiser of PIE and DOCSIS-PIE.
 #[pyfunction]
-pub fn derandomiser_runs(probability: f64, drops: usize, seed: u64) -> PyResult<Vec<u64>> {
+pub(crate) fn derandomiser_runs(probability: f64, drops: usize, seed: u64) -> PyResult<Vec<u64>> {
     if !(probability > 0.0 && probability <= 1.0) {
         return Err(refused("probability", probability, "above 0, up to 1"));
     }
@@ -59,7 +59,11 @@ const MOST_PACKETS: u64 = 1_000_000;
 /// Returns the numbers of the arrivals, from 0, that it would have dropped, and its drop
 /// probability after each update, if it has one.
 #[pyfunction]
-pub fn open_loop(variant: &Variant, backlog: u64, arrivals: u64) -> PyResult<(Vec<u64>, Vec<f64>)> {
+pub(crate) fn open_loop(
+    variant: &Variant,
+    backlog: u64,
+    arrivals: u64,
+) -> PyResult<(Vec<u64>, Vec<f64>)> {
     for (key, found) in [("backlog", backlog), ("arrivals", arrivals)] {
         if !(1..=MOST_PACKETS).contains(&found) {
             return Err(refused(key, found, "1 to 1000000"));

@@ -7,7 +7,7 @@ use sojourn::engine::fairness::{self, Demand};
 /// Divides a capacity by weighted max-min fairness and returns each flow's share. A demand may be
 /// infinite. All rates are in the same unit.
 #[pyfunction]
-pub fn max_min(capacity: f64, demands: Vec<f64>, weights: Vec<f64>) -> PyResult<Vec<f64>> {
+pub(crate) fn max_min(capacity: f64, demands: Vec<f64>, weights: Vec<f64>) -> PyResult<Vec<f64>> {
     if demands.len() != weights.len() {
         let (demands, weights) = (demands.len(), weights.len());
         return Err(PyValueError::new_err(format!(
@@ -26,14 +26,14 @@ pub fn max_min(capacity: f64, demands: Vec<f64>, weights: Vec<f64>) -> PyResult<
 
 /// Jain's fairness index: 1 if all values are equal, `None` if all are zero or there are none.
 #[pyfunction]
-pub fn jfi(x: Vec<f64>) -> PyResult<Option<f64>> {
+pub(crate) fn jfi(x: Vec<f64>) -> PyResult<Option<f64>> {
     all_at_least_zero("x", &x)?;
     Ok(fairness::jfi(&x))
 }
 
 /// Minimum over maximum; `None` if all values are zero or there are none.
 #[pyfunction]
-pub fn mmr(x: Vec<f64>) -> PyResult<Option<f64>> {
+pub(crate) fn mmr(x: Vec<f64>) -> PyResult<Option<f64>> {
     all_at_least_zero("x", &x)?;
     Ok(fairness::mmr(&x))
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use pyo3::prelude::*;
 use sojourn::Simulation;
 use sojourn::engine::units::Time;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
 
 use crate::Cancelled;
@@ -80,7 +80,7 @@ impl Job {
 /// Runs a variant without holding the interpreter's lock. Raises `Cancelled` if the job is
 /// cancelled.
 #[pyfunction]
-pub fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
+pub(crate) fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
     let run = || {
         let mut results = job.simulate(&variant.scenario)?;
         results.warnings.splice(0..0, variant.notes.iter().cloned());

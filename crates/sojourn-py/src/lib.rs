@@ -37,8 +37,8 @@ mod _sojourn {
     use pyo3::exceptions::{PyRuntimeError, PyValueError};
     use pyo3::prelude::*;
     use sojourn::input::document;
-    use sojourn::results::metrics::tables::definitions;
-    use sojourn::scenario::file::file_schema;
+    use sojourn::results::metrics::definitions;
+    use sojourn::scenario::file_schema;
 
     use crate::problem::about;
 

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use sojourn::input::setting;
 use sojourn::scenario::changes::{CHANGES, Change, SINCE};
-use sojourn::scenario::file::to_toml;
 use sojourn::scenario::provision::Provision;
+use sojourn::scenario::to_toml;
 use sojourn::scenario::{self, Source};
 
 use crate::ScenarioError;
@@ -19,7 +19,7 @@ use crate::variant::Variant;
 /// refused.
 #[pyfunction]
 #[pyo3(signature = (text, source, sets, modem=None, most_bytes=None))]
-pub fn load(
+pub(crate) fn load(
     py: Python<'_>,
     text: &str,
     source: &str,
@@ -43,7 +43,7 @@ pub fn load(
 
 /// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.
 #[pyfunction]
-pub fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
+pub(crate) fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
     let read =
         caught(|| Source::new(text, source).load_stored().map(|scenario| to_toml(&scenario)))?;
     read.map_err(|problems| about(py, &problems, ScenarioError::new_err))
@@ -52,7 +52,7 @@ pub fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<Str
 /// All defaults that differ from the last release, and that release. Of each: key, condition, former and
 /// present default, what restores the former one, and why.
 #[pyfunction]
-pub fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
+pub(crate) fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
     let row = |change: &Change| {
         [change.key, change.condition, change.before, change.now, change.restore, change.why]
     };
@@ -61,34 +61,34 @@ pub fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
 
 /// The idle lines of these variants: the same traffic without bulk traffic.
 #[pyfunction]
-pub fn idle_lines(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
+pub(crate) fn idle_lines(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
     let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
     caught(|| scenario::idle_lines(&variants).into_iter().map(Variant::from).collect())
 }
 
 /// The variants without those that are equal to an earlier one, which says so in its notes.
 #[pyfunction]
-pub fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
+pub(crate) fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
     let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
     caught(|| scenario::labels::distinct(variants).into_iter().map(Variant::from).collect())
 }
 
 /// `KEY.PATH=VALUE` as names of variants have it.
 #[pyfunction]
-pub fn set_label(py: Python<'_>, set: &str) -> PyResult<String> {
+pub(crate) fn set_label(py: Python<'_>, set: &str) -> PyResult<String> {
     scenario::overlay::label(set)
         .map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))
 }
 
 /// The key of a `KEY.PATH=VALUE` in words, its unit (empty for none), and the value with it.
 #[pyfunction]
-pub fn in_words(py: Python<'_>, set: &str) -> PyResult<(String, &'static str, String)> {
+pub(crate) fn in_words(py: Python<'_>, set: &str) -> PyResult<(String, &'static str, String)> {
     scenario::overlay::in_words(set)
         .map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))
 }
 
 /// The unit that the name of a key ends with; empty for none.
 #[pyfunction]
-pub fn unit_of(key: &str) -> &'static str {
+pub(crate) fn unit_of(key: &str) -> &'static str {
     setting::named(key).1
 }

@@ -13,14 +13,14 @@ thread_local! {
 }
 
 /// Makes panics record their location for [`caught`], instead of printing a message on stderr.
-pub fn remember_where() {
+pub(crate) fn remember_where() {
     set_hook(Box::new(|panic| {
         WHERE.set(panic.location().map(ToString::to_string).unwrap_or_default());
     }));
 }
 
 /// Returns the result of `work`, or its panic as an exception.
-pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PyErr> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, PyErr> {
     // State that a panic leaves half-done is dropped with the closure, so nobody sees it.
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let message = text_of(payload.as_ref());

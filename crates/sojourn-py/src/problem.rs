@@ -49,7 +49,11 @@ impl From<&problem::Problem> for Problem {
 
 /// The exception for problems. Its attribute `problems` lists them; `source` and `path` are those of
 /// the first, and `rest` says how many more there are.
-pub fn about(py: Python<'_>, problems: &Problems, new: impl FnOnce(String) -> PyErr) -> PyErr {
+pub(crate) fn about(
+    py: Python<'_>,
+    problems: &Problems,
+    new: impl FnOnce(String) -> PyErr,
+) -> PyErr {
     let error = new(problems.to_string());
     let value = error.value(py);
     let first = problems.first();

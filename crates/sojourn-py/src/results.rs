@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use serde_json::json;
+use sojourn::results::metrics::Results;
+use sojourn::results::metrics::Visitor;
 use sojourn::results::metrics::column::Table;
-use sojourn::results::metrics::results::Results;
-use sojourn::results::metrics::tables::Visitor;
 
 use crate::table::{ArrowTable, arrow_table};
 
@@ -30,7 +30,7 @@ impl RunResult {
 
 /// All tables without rows, by their names.
 #[pyfunction]
-pub fn empty_tables() -> HashMap<&'static str, ArrowTable> {
+pub(crate) fn empty_tables() -> HashMap<&'static str, ArrowTable> {
     tables(&Results::default())
 }
 

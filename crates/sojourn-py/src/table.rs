@@ -40,7 +40,7 @@ impl ArrowTable {
 }
 
 /// Rows as columns, each with its unit, meaning and source in its metadata.
-pub fn arrow_table<Row: Table>(rows: &[Row]) -> ArrowTable {
+pub(crate) fn arrow_table<Row: Table>(rows: &[Row]) -> ArrowTable {
     let (fields, arrays): (Vec<_>, Vec<_>) =
         Row::columns().iter().map(|column| field_and_array(rows, column)).unzip();
     let schema = Arc::new(Schema::new(fields));

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use sojourn::scenario::changes::{Change, Changed};
-use sojourn::scenario::estimate::estimate;
-use sojourn::scenario::file::to_toml;
+use sojourn::scenario::estimate;
+use sojourn::scenario::to_toml;
 use sojourn::scenario::{self, Scenario};
 
 use crate::panics::caught;

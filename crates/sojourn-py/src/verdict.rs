@@ -55,7 +55,7 @@ type Given<'py> = (String, String, Vec<String>, Vec<PyRef<'py, Facts>>);
 
 /// The verdict on groups of runs, as JSON. `keys` were swept.
 #[pyfunction]
-pub fn verdict(groups: Vec<Given<'_>>, keys: Vec<String>) -> PyResult<String> {
+pub(crate) fn verdict(groups: Vec<Given<'_>>, keys: Vec<String>) -> PyResult<String> {
     if groups.is_empty() || groups.iter().any(|(.., runs)| runs.is_empty()) {
         return Err(PyValueError::new_err(
             "groups: found one without runs; allowed: 1 run or more",
@@ -83,13 +83,13 @@ pub fn verdict(groups: Vec<Given<'_>>, keys: Vec<String>) -> PyResult<String> {
 
 /// What is graded, with thresholds and sources, as JSON.
 #[pyfunction]
-pub fn applications_json() -> PyResult<String> {
+pub(crate) fn applications_json() -> PyResult<String> {
     json(&APPLICATIONS)
 }
 
 /// The measures of runs side by side, as JSON.
 #[pyfunction]
-pub fn measures_json() -> PyResult<String> {
+pub(crate) fn measures_json() -> PyResult<String> {
     json(&MEASURES)
 }
 

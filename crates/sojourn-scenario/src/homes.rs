@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use sojourn_access::service::{Downstream, Upstream};
+use sojourn_access::{Downstream, Upstream};
 use sojourn_engine::hop::Bottlenecks;
 
 /// A group of identical homes.

@@ -26,7 +26,7 @@ pub(super) struct Overridden {
 impl Overridden {
     /// The keys that a variant of the `compare` table sets. One that sets none is named for what `file` has
     /// where the other `variants` differ from it.
-    pub fn of(own: &Value, variants: &Value, file: &Value) -> Self {
+    pub(crate) fn of(own: &Value, variants: &Value, file: &Value) -> Self {
         let mut named_for = keys(own);
         if named_for.is_empty() {
             let others =
@@ -43,7 +43,7 @@ impl Overridden {
     /// Something may have overridden some of them, and `value` is the result: keys with another value, and
     /// those that it `overrides` with the same. `is_setting`: it may name a variant of which nothing else
     /// is left.
-    pub fn by(
+    pub(crate) fn by(
         &mut self,
         label: &str,
         value: &Value,
@@ -62,7 +62,7 @@ impl Overridden {
     }
 
     /// The variant was changed in the `compare` table, so that it sets `now`.
-    pub fn within(&mut self, label: &str, now: &Value) {
+    pub(crate) fn within(&mut self, label: &str, now: &Value) {
         let before = self.own.len();
         let is_kept =
             |(path, own): &(String, Option<Value>)| own.is_none() || at(now, path) == own.as_ref();
@@ -73,7 +73,7 @@ impl Overridden {
     }
 
     /// The name of the variant, and what is kept of that in the table.
-    pub fn names(self, name: &str) -> (String, String) {
+    pub(crate) fn names(self, name: &str) -> (String, String) {
         let by = if self.entirely { self.by } else { [self.within, self.by].concat() };
         let by = by.join(", ");
         match (by.is_empty(), self.entirely) {

@@ -84,7 +84,7 @@ pub(super) struct Set {
 
 impl Set {
     /// Parses `key.path=value`.
-    pub fn parse(set: &str) -> Result<Self, Problem> {
+    pub(crate) fn parse(set: &str) -> Result<Self, Problem> {
         const ALLOWED: &str = "allowed: KEY=VALUE with a dotted TOML key, \
                                such as upstream.queue.limit_bytes=250000";
         let source = format!("--set {set}");
@@ -103,17 +103,17 @@ impl Set {
     }
 
     /// Does it change the table of variants?
-    pub fn is_for_variants(&self) -> bool {
+    pub(crate) fn is_for_variants(&self) -> bool {
         self.path.first().is_some_and(|key| key == COMPARE)
     }
 
     /// Does it change how long or by which random numbers all variants run?
-    pub fn is_of_runs(&self) -> bool {
+    pub(crate) fn is_of_runs(&self) -> bool {
         matches!(&*self.path, [key] if ["duration_s", "seed"].contains(&&**key))
     }
 
     /// If it changed the kind of the table with the key at `path`, how to replace the whole table.
-    pub fn whole_table(&self, path: &str, variant: &str) -> Option<String> {
+    pub(crate) fn whole_table(&self, path: &str, variant: &str) -> Option<String> {
         let (tag, table) = self.path.split_last().filter(|(tag, _)| *tag == TAG)?;
         let own = joined(own(table, variant));
         let key = path.strip_prefix(&own)?.strip_prefix('.')?;
@@ -127,7 +127,7 @@ impl Set {
     }
 
     /// Sets the value in `root`.
-    pub fn apply(&self, root: &mut Value) -> Result<(), Problem> {
+    pub(crate) fn apply(&self, root: &mut Value) -> Result<(), Problem> {
         let mut place = root;
         for (depth, key) in self.path.iter().enumerate() {
             let above = joined(&self.path[..depth]);
@@ -138,17 +138,17 @@ impl Set {
     }
 
     /// It as names of variants have it: `limit 250 kB`, `law docsis_pie`.
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         setting::setting(&self.path, &self.value)
     }
 
     /// Does it change this variant in the table of variants?
-    pub fn is_of(&self, variant: &str) -> bool {
+    pub(crate) fn is_of(&self, variant: &str) -> bool {
         matches!(&*self.path, [compare, name, ..] if compare == COMPARE && name == variant)
     }
 
     /// Did this set give the value at `path` in this variant, or a part of it?
-    pub fn gave(&self, path: &str, variant: &str) -> bool {
+    pub(crate) fn gave(&self, path: &str, variant: &str) -> bool {
         let own = joined(own(&self.path, variant));
         let holds = |above: &str, below: &str| {
             let rest = below.strip_prefix(above);

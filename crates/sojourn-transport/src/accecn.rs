@@ -53,7 +53,7 @@ impl EcnMode {
 
 /// What both ends support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Agreed {
+pub(crate) enum Agreed {
     /// No marks.
     #[default]
     Nothing,
@@ -79,7 +79,7 @@ fn ace_flags(value: u8) -> Flags {
 }
 
 /// The flags with which a SYN offers what this end supports (RFC 9768 §3.1.1, RFC 3168 §6.1.1).
-pub fn offer(mode: EcnMode) -> Flags {
+pub(crate) fn offer(mode: EcnMode) -> Flags {
     match mode {
         EcnMode::Off => Flags::default(),
         EcnMode::Classic => Flags::ECE.and(Flags::CWR),
@@ -88,7 +88,7 @@ pub fn offer(mode: EcnMode) -> Flags {
 }
 
 /// The flags that report the ECN field of a SYN or its answer (RFC 9768 §3.1.1 table 2).
-pub fn reported(ecn: Ecn) -> Flags {
+pub(crate) fn reported(ecn: Ecn) -> Flags {
     ace_flags(match ecn {
         Ecn::NotEct => 0b010,
         Ecn::Ect1 => 0b011,
@@ -98,7 +98,7 @@ pub fn reported(ecn: Ecn) -> Flags {
 }
 
 /// What an end agrees to that has received this SYN.
-pub fn accepted(syn: &Segment, mode: EcnMode) -> Agreed {
+pub(crate) fn accepted(syn: &Segment, mode: EcnMode) -> Agreed {
     let offers_classic = syn.has(Flags::ECE);
     match ace(syn) {
         0b111 if mode.is_accurate() => Agreed::Accurate,
@@ -108,7 +108,7 @@ pub fn accepted(syn: &Segment, mode: EcnMode) -> Agreed {
 }
 
 /// The flags of the answer to a SYN that arrived with this ECN field.
-pub fn answer(agreed: Agreed, ecn: Ecn) -> Flags {
+pub(crate) fn answer(agreed: Agreed, ecn: Ecn) -> Flags {
     match agreed {
         Agreed::Nothing => Flags::default(),
         Agreed::Classic => Flags::ECE,
@@ -118,7 +118,7 @@ pub fn answer(agreed: Agreed, ecn: Ecn) -> Flags {
 
 /// What an end has agreed on that offered `mode` and received this answer (RFC 9768 §3.1.1 table 2: none
 /// of the flags is an end without ECN, all of them one that reflects what it does not know).
-pub fn concluded(answer: &Segment, mode: EcnMode) -> Agreed {
+pub(crate) fn concluded(answer: &Segment, mode: EcnMode) -> Agreed {
     match (ace(answer), mode) {
         (_, EcnMode::Off) => Agreed::Nothing,
         (_, EcnMode::Classic) if answer.has(Flags::ECE) => Agreed::Classic,
@@ -133,7 +133,7 @@ const MARKS_PER_ACK: u8 = 2;
 
 /// What a receiver counts (RFC 9768 §3.2.1).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Counters {
+pub(crate) struct Counters {
     /// Marked packets (r.cep).
     packets: u64,
     /// Their payload bytes (r.ceb).
@@ -155,13 +155,13 @@ impl Default for Counters {
 impl Counters {
     /// Those of the end that opened the connection: what ends the handshake reports how the answer to
     /// its SYN arrived (RFC 9768 §3.1.1).
-    pub fn after_answer(ecn: Ecn) -> Self {
+    pub(crate) fn after_answer(ecn: Ecn) -> Self {
         Self { answer: Some(ecn), ..Self::default() }
     }
 
     /// A packet has come with so many payload bytes; says whether it is to be acknowledged at once
     /// (RFC 9768 §3.2.2.5.1): the first marked one after others, and every second.
-    pub fn count(&mut self, is_marked: bool, payload: u16) -> bool {
+    pub(crate) fn count(&mut self, is_marked: bool, payload: u16) -> bool {
         let is_first = is_marked && !self.was_marked;
         self.was_marked = is_marked;
         if !is_marked {
@@ -174,7 +174,7 @@ impl Counters {
     }
 
     /// Writes the counters into a segment that leaves.
-    pub fn write(&mut self, segment: &mut Segment) {
+    pub(crate) fn write(&mut self, segment: &mut Segment) {
         let [low, ..] = self.packets.to_le_bytes();
         segment.ce_packets = low;
         let [a, b, c, ..] = self.bytes.to_le_bytes();
@@ -188,7 +188,7 @@ impl Counters {
 
 /// What an acknowledgement says of marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct NewMarks {
+pub(crate) struct NewMarks {
     /// Packets that it newly reports as marked.
     pub packets: u64,
     /// Payload bytes in them.
@@ -197,7 +197,7 @@ pub struct NewMarks {
 
 /// What acknowledgements newly delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Delivered {
+pub(crate) struct Delivered {
     /// Packets.
     pub packets: u64,
     /// Payload bytes of a full one.
@@ -206,7 +206,7 @@ pub struct Delivered {
 
 /// What a sender knows of the other end's counters (RFC 9768 §3.2.1: s.cep, s.ceb).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub(crate) struct Seen {
     packets: u8,
     bytes: u32,
     /// Packets that an acknowledgement delivers, on average.
@@ -230,7 +230,12 @@ const BYTES_MODULO: u32 = 1 << 24;
 impl Seen {
     /// The marks that a segment newly reports, with the byte counter or, with `ace_only`, by three bits.
     /// The caller passes on segments in order only: an older one would look like a wrap.
-    pub fn update(&mut self, segment: &Segment, delivered: Delivered, ace_only: bool) -> NewMarks {
+    pub(crate) fn update(
+        &mut self,
+        segment: &Segment,
+        delivered: Delivered,
+        ace_only: bool,
+    ) -> NewMarks {
         if ace_only {
             let packets = self.by_ace(segment.ce_packets, delivered.packets);
             self.packets = segment.ce_packets;

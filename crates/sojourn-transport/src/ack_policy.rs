@@ -19,7 +19,7 @@ const RTT_SHARE: f64 = 0.05;
 
 /// What a receiver in order knows.
 #[derive(Clone, Copy, Debug)]
-pub struct InOrder {
+pub(crate) struct InOrder {
     /// Segments with data received so far, this one included.
     pub received: u32,
     /// Bytes not acknowledged.
@@ -31,30 +31,30 @@ pub struct InOrder {
 }
 
 /// Is a connection at its start, of which so many segments with data have come?
-pub fn is_quick(received: u32) -> bool {
+pub(crate) fn is_quick(received: u32) -> bool {
     received <= QUICK
 }
 
 /// Is it acknowledged at once? Otherwise when the delay ends.
-pub fn acknowledges_now(seen: &InOrder, config: &Config) -> bool {
+pub(crate) fn acknowledges_now(seen: &InOrder, config: &Config) -> bool {
     let enough = u64::from(config.ack_every - 1) * config.mss;
     is_quick(seen.received) || seen.unacknowledged > enough || seen.pushes || seen.len < config.mss
 }
 
 /// How long a duplicate acknowledgement may wait.
-pub fn compression(srtt: Time) -> Time {
+pub(crate) fn compression(srtt: Time) -> Time {
     if srtt == Time::ZERO { LONGEST } else { srtt.scaled(RTT_SHARE).min(LONGEST) }
 }
 
 /// A segment extends the block at this place, newest first, or makes a block while there are so many: may
 /// what was held back lose blocks then, as an acknowledgement has room for three?
-pub fn hides_blocks(place: usize) -> bool {
+pub(crate) fn hides_blocks(place: usize) -> bool {
     place >= BLOCKS_EXPECTED
 }
 
 /// Duplicate acknowledgements of one hole.
 #[derive(Default)]
-pub struct Duplicates {
+pub(crate) struct Duplicates {
     /// The byte that is missing.
     at: u64,
     sent: u32,
@@ -63,7 +63,7 @@ pub struct Duplicates {
 
 impl Duplicates {
     /// A segment beyond a hole at `next` has come: does its acknowledgement leave at once?
-    pub fn leaves_now(&mut self, next: u64) -> bool {
+    pub(crate) fn leaves_now(&mut self, next: u64) -> bool {
         if self.held_back >= MOST_COMPRESSED {
             return true;
         }
@@ -80,12 +80,12 @@ impl Duplicates {
     }
 
     /// Has an acknowledgement been held back and not told since?
-    pub fn are_held_back(&self) -> bool {
+    pub(crate) fn are_held_back(&self) -> bool {
         self.held_back > 0
     }
 
     /// An acknowledgement leaves, which tells all.
-    pub fn told(&mut self) {
+    pub(crate) fn told(&mut self) {
         self.held_back = 0;
     }
 }

@@ -15,7 +15,7 @@ const WINDOW_SHARE: u64 = 3;
 const RECENT: Time = Time::from_ms(1);
 
 /// Segments of a burst at a pacing rate in bytes per second.
-pub fn burst_segments(bytes_per_s: u64, mss: u64) -> u64 {
+pub(crate) fn burst_segments(bytes_per_s: u64, mss: u64) -> u64 {
     ((bytes_per_s / SHARE).min(LARGEST_BYTES) / mss).max(LEAST)
 }
 
@@ -39,7 +39,7 @@ impl BurstLimit {
 
 /// What a sender knows when the window has room for less than a burst.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub(crate) struct Room {
     /// Segments that the window has room for.
     pub segments: u64,
     /// The window in segments.
@@ -56,7 +56,7 @@ pub struct Room {
 
 /// Does it wait for acknowledgements that make room for more? Only if the next one is near: the first
 /// segment not acknowledged left half a round trip ago.
-pub fn waits_for_room(room: &Room) -> bool {
+pub(crate) fn waits_for_room(room: &Room) -> bool {
     let is_enough = room.segments >= room.burst || room.segments * WINDOW_SHARE >= room.window;
     let is_near = room.head_age.times(2) >= room.srtt;
     !is_enough && is_near && room.since_last <= RECENT

@@ -46,7 +46,7 @@ impl Recovery {
 }
 
 /// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
-pub const TIMESTAMPS_BYTES: u16 = 12;
+pub(crate) const TIMESTAMPS_BYTES: u16 = 12;
 
 /// TCP configuration, shared by all connections of a traffic entry.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use super::window_use::WindowUse;
 use sojourn_engine::units::Time;
 
 /// What a sender keeps of its departures.
-pub struct Departures {
+pub(crate) struct Departures {
     used: WindowUse,
     pacer: Pacer,
     /// Bytes per second that pacing allows.
@@ -29,7 +29,7 @@ pub struct Departures {
 
 impl Departures {
     /// Nothing has left yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             used: WindowUse::default(),
             pacer: Pacer::default(),
@@ -45,28 +45,28 @@ impl Departures {
 
     /// When the next burst may leave, if one waits.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    pub(crate) fn deadline(&self) -> Time {
         self.due
     }
 
     /// When pacing lets the next burst leave.
-    pub fn next_departure(&self) -> Time {
+    pub(crate) fn next_departure(&self) -> Time {
         self.pacer.next()
     }
 
     /// Was the window what held sending back?
-    pub fn is_window_limited(&self) -> bool {
+    pub(crate) fn is_window_limited(&self) -> bool {
         self.used.is_limited()
     }
 
     /// Was the window what limited sending, so that it may grow?
-    pub fn may_grow(&self, window: &Window) -> bool {
+    pub(crate) fn may_grow(&self, window: &Window) -> bool {
         self.used.may_grow(window)
     }
 
     /// An acknowledgement has changed the window or the round trip: the pacing rate follows, or is
     /// what a congestion control states.
-    pub fn set_rate(
+    pub(crate) fn set_rate(
         &mut self,
         stated: Option<u64>,
         window: &Window,
@@ -80,12 +80,12 @@ impl Departures {
     }
 
     /// The congestion control limits bursts so.
-    pub fn limit_bursts(&mut self, limit: Option<BurstLimit>) {
+    pub(crate) fn limit_bursts(&mut self, limit: Option<BurstLimit>) {
         self.burst_limit = limit;
     }
 
     /// May a segment leave now? It is then one of a burst.
-    pub fn allows(
+    pub(crate) fn allows(
         &mut self,
         now: Time,
         window: &Window,
@@ -147,12 +147,12 @@ impl Departures {
     }
 
     /// Does the segment that was allowed last push: does a burst end with it?
-    pub fn pushes(&self, space: &Space) -> bool {
+    pub(crate) fn pushes(&self, space: &Space) -> bool {
         (self.left == 0 && self.is_long) || space.unsent() == 0
     }
 
     /// There was less to send than was allowed.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.left = 0;
     }
 

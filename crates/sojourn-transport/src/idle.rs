@@ -5,7 +5,7 @@ use super::cc::Window;
 use sojourn_engine::units::Time;
 
 /// Shrinks a window that was not used for `idle`.
-pub fn shrink(window: &mut Window, idle: Time, timeout: Time, initial_window: f64) {
+pub(crate) fn shrink(window: &mut Window, idle: Time, timeout: Time, initial_window: f64) {
     if idle <= timeout {
         return;
     }

@@ -3,19 +3,19 @@
 //! The caller hands an end segments and the time, and polls it for segments to send until there are
 //! none. An end reads no clock and knows no network.
 
-pub mod accecn;
+pub(crate) mod accecn;
 mod ack_policy;
 mod bursts;
 pub mod cc;
 pub mod check;
-pub mod config;
+pub(crate) mod config;
 mod departures;
-pub mod endpoint;
-pub mod ends;
+pub(crate) mod endpoint;
+pub(crate) mod ends;
 mod idle;
-pub mod options;
+pub(crate) mod options;
 mod pacer;
-pub mod quic;
+pub(crate) mod quic;
 mod ranges;
 mod rate;
 mod receiver;

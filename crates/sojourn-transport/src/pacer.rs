@@ -10,7 +10,7 @@ const AVOIDANCE_PERCENT: u64 = 120;
 
 /// The rate in bytes per second for a window and what is outstanding, in segments. From half of the
 /// threshold on the end of slow start is near. Without a round trip there is no bound.
-pub fn rate(cwnd: f64, ssthresh: f64, outstanding: u64, mss: u64, srtt: Time) -> u64 {
+pub(crate) fn rate(cwnd: f64, ssthresh: f64, outstanding: u64, mss: u64, srtt: Time) -> u64 {
     let is_doubling = cwnd < (ssthresh / 2.0).floor();
     let percent = if is_doubling { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
     let bytes = u128::from((cwnd as u64).max(outstanding)) * u128::from(mss * percent);
@@ -22,19 +22,19 @@ pub fn rate(cwnd: f64, ssthresh: f64, outstanding: u64, mss: u64, srtt: Time) ->
 
 /// When the next burst may leave.
 #[derive(Default)]
-pub struct Pacer {
+pub(crate) struct Pacer {
     next: Time,
     sent: u64,
 }
 
 impl Pacer {
     /// When that is.
-    pub fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         self.next
     }
 
     /// A burst leaves. A sender that is late makes up for it with half of the burst's time at most.
-    pub fn sent(&mut self, now: Time, segments: u64, mss: u64, bytes_per_s: u64) {
+    pub(crate) fn sent(&mut self, now: Time, segments: u64, mss: u64, bytes_per_s: u64) {
         self.sent += segments;
         let credit = now.since(self.next);
         self.next = self.next.max(now);

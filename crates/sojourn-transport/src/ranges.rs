@@ -5,30 +5,30 @@
 
 /// Disjoint half-open ranges in ascending order.
 #[derive(Default, Debug)]
-pub struct Ranges {
+pub(crate) struct Ranges {
     ranges: Vec<(u64, u64)>,
     covered: u64,
 }
 
 impl Ranges {
     /// Number of bytes that all ranges cover.
-    pub fn covered(&self) -> u64 {
+    pub(crate) fn covered(&self) -> u64 {
         self.covered
     }
 
     /// Is nothing covered?
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// Removes all ranges.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.ranges.clear();
         self.covered = 0;
     }
 
     /// Adds `[start, end)`. Returns how many bytes of it are new.
-    pub fn insert(&mut self, start: u64, end: u64) -> u64 {
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
@@ -50,7 +50,7 @@ impl Ranges {
     }
 
     /// Removes everything below `edge`. Returns how many covered bytes that were.
-    pub fn remove_below(&mut self, edge: u64) -> u64 {
+    pub(crate) fn remove_below(&mut self, edge: u64) -> u64 {
         let whole = self.ranges.partition_point(|r| r.1 <= edge);
         let mut removed: u64 = self.ranges[..whole].iter().map(|r| r.1 - r.0).sum();
         self.ranges.drain(..whole);
@@ -63,29 +63,29 @@ impl Ranges {
     }
 
     /// The range that contains `at`.
-    pub fn containing(&self, at: u64) -> Option<(u64, u64)> {
+    pub(crate) fn containing(&self, at: u64) -> Option<(u64, u64)> {
         let index = self.ranges.partition_point(|r| r.1 <= at);
         self.ranges.get(index).copied().filter(|r| r.0 <= at)
     }
 
     /// The first range.
-    pub fn first(&self) -> Option<(u64, u64)> {
+    pub(crate) fn first(&self) -> Option<(u64, u64)> {
         self.ranges.first().copied()
     }
 
     /// How many ranges there are.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.ranges.len()
     }
 
     /// All ranges.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()
     }
 
     /// The first hole at or after `from`: its start, and the start of the next range (`u64::MAX` if
     /// there is none).
-    pub fn next_hole(&self, from: u64) -> (u64, u64) {
+    pub(crate) fn next_hole(&self, from: u64) -> (u64, u64) {
         let mut index = self.ranges.partition_point(|r| r.1 <= from);
         let mut start = from;
         if let Some(range) = self.ranges.get(index).filter(|range| range.0 <= from) {

@@ -115,7 +115,7 @@ struct Stamp {
 
 /// The sampler of a connection: a stamp for each segment that is not acknowledged, in their order.
 #[derive(Default)]
-pub struct RateSampler {
+pub(crate) struct RateSampler {
     stamps: VecDeque<Stamp>,
     delivered: u64,
     delivered_at: Time,
@@ -136,14 +136,14 @@ pub struct RateSampler {
 
 impl RateSampler {
     /// A new segment leaves, with so many in flight before it.
-    pub fn send(&mut self, now: Time, in_flight: u64) {
+    pub(crate) fn send(&mut self, now: Time, in_flight: u64) {
         let is_first = self.stamps.is_empty();
         let stamp = self.stamp(now, in_flight, is_first);
         self.stamps.push_back(stamp);
     }
 
     /// The segment at this place leaves again.
-    pub fn send_again(&mut self, place: usize, now: Time, in_flight: u64) {
+    pub(crate) fn send_again(&mut self, place: usize, now: Time, in_flight: u64) {
         let stamp = self.stamp(now, in_flight, false);
         if let Some(old) = self.stamps.get_mut(place) {
             *old = stamp;
@@ -167,7 +167,7 @@ impl RateSampler {
     }
 
     /// An acknowledgement comes, with so many in flight before it.
-    pub fn begin(&mut self, in_flight: u64) {
+    pub(crate) fn begin(&mut self, in_flight: u64) {
         self.prior_in_flight = in_flight;
         (self.delivered_before, self.lost_before) = (self.delivered, self.lost);
         self.newest = None;
@@ -175,7 +175,7 @@ impl RateSampler {
 
     /// The segment at this place is delivered (draft §3.3): of all that one acknowledgement delivers the
     /// one that was sent last counts.
-    pub fn deliver(&mut self, place: usize, now: Time) {
+    pub(crate) fn deliver(&mut self, place: usize, now: Time) {
         self.delivered += 1;
         self.delivered_at = now;
         let Some(&stamp) = self.stamps.get(place) else { return };
@@ -186,13 +186,13 @@ impl RateSampler {
     }
 
     /// The first segment is acknowledged: nothing more will be asked about it.
-    pub fn forget_first(&mut self) {
+    pub(crate) fn forget_first(&mut self) {
         self.stamps.pop_front();
         self.gone += 1;
     }
 
     /// The segment at this place is judged lost.
-    pub fn lose(&mut self, place: usize) {
+    pub(crate) fn lose(&mut self, place: usize) {
         self.lost += 1;
         if let Some(stamp) = self.stamps.get(place) {
             self.losses.push(LostSegment {
@@ -205,18 +205,18 @@ impl RateSampler {
     }
 
     /// The application has nothing more to send, and the window has room (draft §3.4).
-    pub fn note_app_limited(&mut self, in_flight: u64) {
+    pub(crate) fn note_app_limited(&mut self, in_flight: u64) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
     /// Is what leaves now limited by the application?
-    pub fn is_app_limited(&self) -> bool {
+    pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
     }
 
     /// All of an acknowledgement is known: the sample (draft §3.3). One that took less than the least
     /// round trip is of a segment that had arrived before it was sent again.
-    pub fn sample(&mut self, now: Time, min_rtt: Time, in_flight: u64) -> RateSample<'_> {
+    pub(crate) fn sample(&mut self, now: Time, min_rtt: Time, in_flight: u64) -> RateSample<'_> {
         if self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
         }
@@ -249,7 +249,7 @@ impl RateSampler {
     }
 
     /// The losses of a sample have been told.
-    pub fn clear_losses(&mut self) {
+    pub(crate) fn clear_losses(&mut self) {
         self.losses.clear();
     }
 }

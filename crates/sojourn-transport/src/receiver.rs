@@ -12,7 +12,7 @@ use sojourn_engine::packet::{Flags, SACK_BLOCKS, SackBlock, Segment};
 use sojourn_engine::units::Time;
 
 /// Received data, and what is to be acknowledged.
-pub struct Receiver {
+pub(crate) struct Receiver {
     /// The next byte expected.
     next: u64,
     /// Data received beyond the next expected byte.
@@ -43,7 +43,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that has received nothing, not even a SYN.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             next: 0,
             held: Ranges::default(),
@@ -63,25 +63,25 @@ impl Receiver {
     }
 
     /// The next byte expected.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
     /// Handles the SYN, which is acknowledged at once.
-    pub fn on_syn(&mut self, sent_at: Time) {
+    pub(crate) fn on_syn(&mut self, sent_at: Time) {
         self.next = self.next.max(1);
         self.echo = sent_at;
         self.ack_now = true;
     }
 
     /// Marks are to be counted, not echoed.
-    pub fn count_marks(&mut self, counters: Counters) {
+    pub(crate) fn count_marks(&mut self, counters: Counters) {
         self.counters = Some(counters);
     }
 
     /// Notes the ECN field of a segment that has come. RFC 9768 §3.2.2: every packet counts, but no bare
     /// acknowledgement is acknowledged for it. RFC 3168 §6.1.3 knows data alone.
-    pub fn note_ecn(&mut self, segment: &Segment, is_marked: bool) {
+    pub(crate) fn note_ecn(&mut self, segment: &Segment, is_marked: bool) {
         let is_data = segment.len > 0 || segment.has(Flags::FIN);
         match &mut self.counters {
             Some(counters) => self.ack_now |= counters.count(is_marked, segment.len) && is_data,
@@ -97,7 +97,7 @@ impl Receiver {
 
     /// Handles a segment with payload or FIN.
     /// `srtt` is this end's own round trip, zero if it has measured none.
-    pub fn on_data(
+    pub(crate) fn on_data(
         &mut self,
         now: Time,
         segment: &Segment,
@@ -228,35 +228,35 @@ impl Receiver {
     }
 
     /// Has everything up to the other side's FIN been received?
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.fin_end == Some(self.next)
     }
 
     /// Is one to be sent with the blocks from before the last segment, and then perhaps another?
     #[inline]
-    pub fn flushes(&self) -> bool {
+    pub(crate) fn flushes(&self) -> bool {
         self.flushed.is_some()
     }
 
     /// Is an acknowledgement to be sent now?
-    pub fn wants_ack(&self) -> bool {
+    pub(crate) fn wants_ack(&self) -> bool {
         self.ack_now
     }
 
     /// When a delayed acknowledgement is due.
-    pub fn deadline(&self) -> Time {
+    pub(crate) fn deadline(&self) -> Time {
         self.ack_due
     }
 
     /// Handles the end of an acknowledgement's delay, if it is due.
-    pub fn on_timer(&mut self, now: Time) {
+    pub(crate) fn on_timer(&mut self, now: Time) {
         if now >= self.ack_due {
             self.ack_now = true;
         }
     }
 
     /// Writes the acknowledgement into a segment to be sent.
-    pub fn acknowledge(&mut self, segment: &mut Segment, config: &Config) {
+    pub(crate) fn acknowledge(&mut self, segment: &mut Segment, config: &Config) {
         segment.flags.set(Flags::ACK, true);
         segment.ack = self.next;
         segment.echo = self.echo;

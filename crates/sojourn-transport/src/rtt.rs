@@ -15,7 +15,7 @@ enum Estimate {
 }
 
 /// The round-trip estimator of one end.
-pub struct Rtt {
+pub(crate) struct Rtt {
     estimate: Estimate,
     /// Smoothed round-trip time, zero before the first measurement.
     smoothed: Time,
@@ -29,7 +29,7 @@ pub struct Rtt {
 
 impl Rtt {
     /// An estimator without a measurement.
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         Self {
             estimate: Estimate::None,
             smoothed: Time::ZERO,
@@ -40,18 +40,18 @@ impl Rtt {
     }
 
     /// Smoothed round-trip time, zero before the first measurement.
-    pub fn smoothed(&self) -> Time {
+    pub(crate) fn smoothed(&self) -> Time {
         self.smoothed
     }
 
     /// Minimum round-trip time, zero before the first measurement.
-    pub fn min(&self) -> Time {
+    pub(crate) fn min(&self) -> Time {
         self.min
     }
 
     /// Measures the round trip of a segment sent once, at `sent_at`, and acknowledged now. This
     /// ends any backoff (Karn).
-    pub fn measured(&mut self, sent_at: Time, now: Time, config: &Config) {
+    pub(crate) fn measured(&mut self, sent_at: Time, now: Time, config: &Config) {
         let rtt = now.since(sent_at);
         self.min = if self.min == Time::ZERO { rtt } else { self.min.min(rtt) };
         let rto = if config.rtt_tick == Time::ZERO {
@@ -65,7 +65,12 @@ impl Rtt {
 
     /// Measures several segments of one acknowledgement: the first of them, which waited longest for it,
     /// counts for the timeout, and the last for the least round trip.
-    pub fn measured_span(&mut self, (first, last): (Time, Time), now: Time, config: &Config) {
+    pub(crate) fn measured_span(
+        &mut self,
+        (first, last): (Time, Time),
+        now: Time,
+        config: &Config,
+    ) {
         self.measured(first, now, config);
         self.min = self.min.min(now.since(last));
     }
@@ -109,13 +114,13 @@ impl Rtt {
     }
 
     /// The current timeout.
-    pub fn timeout(&self, config: &Config) -> Time {
+    pub(crate) fn timeout(&self, config: &Config) -> Time {
         self.base.max(config.min_rto).times(1 << self.backoff.min(16)).min(config.max_rto)
     }
 
     /// Has the end been idle for longer than the timeout without its minimum? (tcp-full.cc
     /// `idle_restart`)
-    pub fn has_idled(&self, last_sent: Time, now: Time, config: &Config) -> bool {
+    pub(crate) fn has_idled(&self, last_sent: Time, now: Time, config: &Config) -> bool {
         let idle = if config.timestamps || config.rtt_tick == Time::ZERO {
             now.since(last_sent)
         } else {
@@ -126,7 +131,7 @@ impl Rtt {
 
     /// Doubles the timeout (RFC 6298 §5.5). After four doublings in a row ns-2 discards its
     /// smoothed value and adds it to the variation (tcp.cc `rtt_backoff`).
-    pub fn back_off(&mut self) {
+    pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
         if let Estimate::Ticks(srtt, var) = &mut self.estimate
             && self.backoff >= 4
@@ -138,12 +143,12 @@ impl Rtt {
     }
 
     /// Resets the doubling of the timeout.
-    pub fn end_backoff(&mut self) {
+    pub(crate) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
 
     /// RFC 6298 §5.7: after a retransmitted SYN the data starts with a timeout of at least 3 s.
-    pub fn restart_after_lost_syn(&mut self) {
+    pub(crate) fn restart_after_lost_syn(&mut self) {
         self.base = self.base.max(Time::from_s(3));
         self.backoff = 0;
     }

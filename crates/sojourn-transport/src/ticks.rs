@@ -4,11 +4,11 @@
 use sojourn_engine::units::Time;
 
 /// A tick.
-pub const TICK: Time = Time::from_ms(4);
+pub(crate) const TICK: Time = Time::from_ms(4);
 
 /// When a timer fires that is set now to this wait: it is rounded up to whole ticks, counted from the tick at
 /// hand, and one more, because the wheel of timers must not be early (kernel/time/timer.c, calc_index).
-pub fn fires_at(now: Time, wait: Time) -> Time {
+pub(crate) fn fires_at(now: Time, wait: Time) -> Time {
     TICK.times(now.ps() / TICK.ps() + wait.ps().div_ceil(TICK.ps()) + 1)
 }
 

@@ -5,7 +5,7 @@ use super::cc::Window;
 
 /// What was seen of a window of data.
 #[derive(Default)]
-pub struct WindowUse {
+pub(crate) struct WindowUse {
     is_limited: bool,
     /// The most segments outstanding in it.
     most: u64,
@@ -15,7 +15,7 @@ pub struct WindowUse {
 
 impl WindowUse {
     /// Something was sent, or could not be. The strongest sign of a window of data stays for all of it.
-    pub fn note(&mut self, is_limited: bool, outstanding: u64, una: u64, nxt: u64) {
+    pub(crate) fn note(&mut self, is_limited: bool, outstanding: u64, una: u64, nxt: u64) {
         let is_new = una >= self.until;
         if is_new || is_limited || (!self.is_limited && outstanding > self.most) {
             *self = Self { is_limited, most: outstanding, until: nxt };
@@ -23,12 +23,12 @@ impl WindowUse {
     }
 
     /// Was the window what held sending back?
-    pub fn is_limited(&self) -> bool {
+    pub(crate) fn is_limited(&self) -> bool {
         self.is_limited
     }
 
     /// May the window grow? In slow start up to twice what was used of it.
-    pub fn may_grow(&self, window: &Window) -> bool {
+    pub(crate) fn may_grow(&self, window: &Window) -> bool {
         self.is_limited || (window.in_slow_start() && window.cwnd < 2.0 * self.most as f64)
     }
 }

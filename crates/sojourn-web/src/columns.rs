@@ -3,24 +3,27 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use sojourn::results::metrics::Results;
+use sojourn::results::metrics::Visitor;
 use sojourn::results::metrics::column::{Cells, Table};
-use sojourn::results::metrics::results::Results;
-use sojourn::results::metrics::tables::Visitor;
 
 /// Columns of 64-bit floats, one after the other.
 #[derive(Default)]
-pub struct Blob(Vec<u8>);
+pub(crate) struct Blob(Vec<u8>);
 
 impl Blob {
     /// Appends a column and returns its place: the number of its first value, and how many it has.
-    pub fn column(&mut self, values: impl Iterator<Item = f64>) -> Value {
+    pub(crate) fn column(&mut self, values: impl Iterator<Item = f64>) -> Value {
         let first = self.0.len() / size_of::<f64>();
         values.for_each(|value| self.0.extend(value.to_le_bytes()));
         json!({ "first": first, "count": self.0.len() / size_of::<f64>() - first })
     }
 
     /// Texts as numbers of a list of them; -1 stands for none.
-    pub fn texts<T: AsRef<str>>(&mut self, values: impl Iterator<Item = Option<T>>) -> Value {
+    pub(crate) fn texts<T: AsRef<str>>(
+        &mut self,
+        values: impl Iterator<Item = Option<T>>,
+    ) -> Value {
         let mut numbers = HashMap::new();
         let mut texts = Vec::new();
         let codes = values.map(|text| match text {
@@ -36,13 +39,13 @@ impl Blob {
     }
 
     /// The bytes.
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 }
 
 /// All tables of a run, by name. A cell without a value is NaN.
-pub fn tables(results: &Results, blob: &mut Blob) -> Value {
+pub(crate) fn tables(results: &Results, blob: &mut Blob) -> Value {
     let mut tables = Tables { blob, found: serde_json::Map::new() };
     results.tables(&mut tables);
     Value::Object(tables.found)

@@ -8,16 +8,16 @@ use sojourn::scenario::Files;
 
 /// Files by name.
 #[derive(Default)]
-pub struct Kept(BTreeMap<String, Vec<u8>>);
+pub(crate) struct Kept(BTreeMap<String, Vec<u8>>);
 
 impl Kept {
     /// Keeps a file, in place of one of the same name.
-    pub fn keep(&mut self, name: String, content: Vec<u8>) {
+    pub(crate) fn keep(&mut self, name: String, content: Vec<u8>) {
         self.0.insert(name, content);
     }
 
     /// The content of a file.
-    pub fn get(&self, name: &str) -> Option<&[u8]> {
+    pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
         self.0.get(name).map(Vec::as_slice)
     }
 }

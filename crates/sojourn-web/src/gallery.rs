@@ -26,7 +26,7 @@ const CASES: &[(&str, &str)] = cases![
 ];
 
 /// The cases for a page. A name is that of the file, without the number that orders it.
-pub fn cases() -> Value {
+pub(crate) fn cases() -> Value {
     let case = |(name, text): &(&str, &str)| {
         let name = name.split_once('-').map_or(*name, |(_, name)| name);
         json!({ "name": name, "text": text })

@@ -7,13 +7,13 @@ use sojourn::scenario::Variant;
 use sojourn::scenario::provision;
 
 /// The settings of a file.
-pub fn view(content: &[u8], name: &str) -> Result<ModemConfig, Problem> {
+pub(crate) fn view(content: &[u8], name: &str) -> Result<ModemConfig, Problem> {
     Ok(File::decode(content, name)?.view())
 }
 
 /// The service of a scenario that a modem file has overridden: its tables `upstream` and
 /// `downstream` without what is unset, and what cannot be simulated.
-pub fn service(variant: &Variant) -> Value {
+pub(crate) fn service(variant: &Variant) -> Value {
     let scenario = serde_json::to_value(&variant.scenario).expect("a scenario is plain data");
     json!({
         "upstream": without_nulls(&scenario["upstream"]),
@@ -35,7 +35,7 @@ fn without_nulls(value: &Value) -> Value {
 
 /// The file for a modem in the first group of homes, and a line for each setting that files cannot
 /// express.
-pub fn file(variant: &Variant) -> Result<(Vec<u8>, Vec<String>), Problem> {
+pub(crate) fn file(variant: &Variant) -> Result<(Vec<u8>, Vec<String>), Problem> {
     let mut groups = variant.scenario.groups();
     let group = groups.next().expect("a scenario has at least one home");
     let (config, notes) = provision::modem_config(&group);

@@ -6,8 +6,8 @@ use sojourn::access::modem_config::ModemConfig;
 use sojourn::input::document::parse;
 use sojourn::input::problem::{Problem, Problems};
 use sojourn::results::verdict::{Facts, Group, verdict};
-use sojourn::scenario::estimate::estimate;
-use sojourn::scenario::file::file_schema;
+use sojourn::scenario::estimate;
+use sojourn::scenario::file_schema;
 use sojourn::scenario::provision::Provision;
 use sojourn::scenario::{Source, Variant, idle_lines};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sojourn::engine::record::modem_trace::{ModemEvent, ModemEventKind};
-use sojourn::results::metrics::results::Results;
+use sojourn::engine::record::{ModemEvent, ModemEventKind};
+use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
 
 use crate::columns::Blob;
@@ -17,7 +17,7 @@ const MOST_EVENTS: usize = 20_000;
 const MOST_TRACED_BYTES: f64 = 250e6;
 
 /// The latest start of a picture, in s.
-pub fn latest_s(scenario: &Scenario) -> f64 {
+pub(crate) fn latest_s(scenario: &Scenario) -> f64 {
     let traced_s = MOST_TRACED_BYTES * 8e-6 / scenario.upstream.terms().peak_mbps;
     (scenario.duration_s.min(traced_s) - SHOWN_S).max(0.0)
 }
@@ -25,7 +25,12 @@ pub fn latest_s(scenario: &Scenario) -> f64 {
 /// The packets that wait at `from_s`, and the events from there on.
 ///
 /// Times are in ms from `from_s`; `traffic` is the number of an entry, -1 for none.
-pub fn picture(results: &Results, scenario: &Scenario, from_s: f64, blob: &mut Blob) -> Value {
+pub(crate) fn picture(
+    results: &Results,
+    scenario: &Scenario,
+    from_s: f64,
+    blob: &mut Blob,
+) -> Value {
     let start = results.modem_events.partition_point(|event| event.at.secs_f64() < from_s);
     let (before, after) = results.modem_events.split_at(start);
     let within = &after[..after.len().min(MOST_EVENTS)];

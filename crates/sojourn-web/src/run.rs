@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use sojourn::Simulation;
 use sojourn::engine::units::Time;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::verdict::Rows;
 use sojourn::scenario::Variant;
 
 use crate::columns::{Blob, tables};
 
 /// A run, from its start to its results.
-pub struct Run {
+pub(crate) struct Run {
     variant: Variant,
     simulation: Option<Simulation>,
     goes_on: bool,
@@ -20,7 +20,7 @@ pub struct Run {
 impl Run {
     /// Builds the simulation. A page shows no traces of packets, whose memory grows with the run;
     /// they change nothing else.
-    pub fn new(mut variant: Variant, picture_until_s: Option<f64>) -> Self {
+    pub(crate) fn new(mut variant: Variant, picture_until_s: Option<f64>) -> Self {
         let scenario = &mut variant.scenario;
         scenario.metrics.packet_trace = false;
         scenario.metrics.modem_trace = picture_until_s.is_some();
@@ -33,7 +33,7 @@ impl Run {
     }
 
     /// Handles so many events. Replies how far it is.
-    pub fn advance(&mut self, events: u64) -> Value {
+    pub(crate) fn advance(&mut self, events: u64) -> Value {
         if let Some(simulation) = &mut self.simulation {
             self.goes_on = simulation.advance(events);
         }
@@ -44,7 +44,7 @@ impl Run {
     }
 
     /// The results, once the run has come to its end.
-    pub fn results(&mut self) -> Option<&Results> {
+    pub(crate) fn results(&mut self) -> Option<&Results> {
         if !self.goes_on
             && let Some(simulation) = self.simulation.take()
         {
@@ -56,13 +56,13 @@ impl Run {
     }
 
     /// The variant that runs.
-    pub fn variant(&self) -> &Variant {
+    pub(crate) fn variant(&self) -> &Variant {
         &self.variant
     }
 }
 
 /// Meta data and tables of a run.
-pub fn shown(results: &Results, seed: u64, blob: &mut Blob) -> Value {
+pub(crate) fn shown(results: &Results, seed: u64, blob: &mut Blob) -> Value {
     json!({
         "version": results.version,
         // As text: JavaScript has no whole numbers from 2^53 on.

@@ -33,7 +33,7 @@ pub use sojourn_scenario as scenario;
 pub use sojourn_transport as transport;
 
 pub use network::{Simulation, warnings};
-pub use results::metrics::results::Results;
+pub use results::metrics::Results;
 pub use scenario::{Scenario, Source, Variant, load};
 
 /// Version of this library, part of every result.

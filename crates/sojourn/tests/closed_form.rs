@@ -6,15 +6,17 @@
 use crate::common::{HOME_QUEUES, flow, home, queue, scenario, series};
 use crate::queue_kit::datagram;
 use sojourn::Simulation;
-use sojourn::access::service;
-use sojourn::access::{context::ServiceFlowContext, docsis::modem::Modem, shaped_link::ShapedLink};
+
+use sojourn::access;
+use sojourn::access::docsis::Modem;
+use sojourn::access::{ServiceFlowContext, ShapedLink};
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::packet::{Direction, Flags, Packet};
 use sojourn::engine::record::Recorder;
-use sojourn::engine::record::trace::{Outcome, PacketRecord};
+use sojourn::engine::record::{Outcome, PacketRecord};
 use sojourn::engine::rng::Rng;
 use sojourn::engine::units::{BitRate, Time};
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
 use sojourn::transport::{Endpoint, TcpOptions};
 
@@ -70,7 +72,7 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
 #[test]
 fn a_packet_alone_takes_one_request_and_one_grant() {
     for shaping in ["requests", "transmissions"] {
-        let spec: service::Upstream = toml::from_str(&format!(
+        let spec: access::Upstream = toml::from_str(&format!(
             "sustained_mbps = 5
              peak_mbps = 20
              burst_bytes = 10_000_000
@@ -240,7 +242,7 @@ struct Waits {
 
 /// Poisson arrivals of packets that take 2.4 ms each, at a load of `rho`, until all have left.
 fn poisson_into_downstream(rho: f64, packets: usize) -> Waits {
-    let spec: service::Downstream = toml::from_str(
+    let spec: access::Downstream = toml::from_str(
         "sustained_mbps = 100
          peak_mbps = 100
          burst_bytes = 10_000_000

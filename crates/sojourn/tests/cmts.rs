@@ -2,7 +2,7 @@
 
 use crate::common::{flow, queue};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::scenario::load;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;

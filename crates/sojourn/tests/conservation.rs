@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use crate::common::{flow, scenario};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 
 use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn::Simulation;
-use sojourn::access::docsis::parameters::ByteCount;
-use sojourn::access::docsis::timing::TimingSpec;
+use sojourn::access::docsis::ByteCount;
+use sojourn::access::docsis::TimingSpec;
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::units::Time;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::FlowRow;
 use sojourn::scenario::Scenario;
 use sojourn_testing::assert_snapshot;

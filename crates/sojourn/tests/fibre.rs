@@ -3,7 +3,7 @@
 
 use crate::common::{flow, queue, scenario};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn_testing::at_random;
 
 fn run(text: &str) -> Results {

@@ -2,8 +2,8 @@
 
 use crate::common::{flow, queue};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
-use sojourn::scenario::file::to_toml;
+use sojourn::results::metrics::Results;
+use sojourn::scenario::to_toml;
 use sojourn::scenario::{Scenario, Source, load};
 use std::io;
 use std::path::Path;

@@ -4,7 +4,7 @@
 use crate::common::scenario;
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::engine::record::trace::{Outcome, PacketRecord};
+use sojourn::engine::record::{Outcome, PacketRecord};
 use sojourn::scenario::Scenario;
 use sojourn::scenario::apps::End;
 use std::collections::HashSet;

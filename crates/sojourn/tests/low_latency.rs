@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use crate::common::{flow, queue, series};
 use sojourn::Simulation;
-use sojourn::engine::record::modem_trace::{ModemEvent, ModemEventKind};
+use sojourn::engine::record::{ModemEvent, ModemEventKind};
 use sojourn::engine::units::Time;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::scenario::load;
 
 fn run(keys: &str) -> Results {

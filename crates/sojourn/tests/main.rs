@@ -1,5 +1,7 @@
 //! The tests of what the library shows, in one program: it is linked once.
 
+#![allow(unreachable_pub, reason = "the fuzz targets use some of these rooms")]
+
 mod common;
 mod queue_kit;
 mod queue_low_latency;

@@ -1,17 +1,17 @@
 //! The estimate of a run's memory, held against what the run allocates.
 
 #[path = "swarm/network.rs"]
-#[allow(dead_code, reason = "the swarm tests use more of it")]
+#[allow(dead_code, unreachable_pub, reason = "the swarm tests use more of it")]
 mod network;
-#[allow(dead_code, reason = "the tests of queues use more of it")]
+#[allow(dead_code, unreachable_pub, reason = "the tests of queues use more of it")]
 mod queue_kit;
 
 use peak_alloc::PeakAlloc;
 use queue_kit::drawer::Choices;
 use sojourn::Simulation;
 use sojourn::engine::rng::Rng;
-use sojourn::results::metrics::results::Results;
-use sojourn::scenario::estimate::estimate;
+use sojourn::results::metrics::Results;
+use sojourn::scenario::estimate;
 use sojourn::scenario::{Scenario, load};
 use std::sync::Mutex;
 

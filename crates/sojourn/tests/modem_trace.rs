@@ -3,11 +3,11 @@
 use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::engine::record::delay_parts::Part;
-use sojourn::engine::record::modem_trace::{ModemEvent, ModemEventKind};
-use sojourn::engine::record::trace::Outcome;
+use sojourn::engine::record::Outcome;
+use sojourn::engine::record::Part;
+use sojourn::engine::record::{ModemEvent, ModemEventKind};
 use sojourn::engine::units::Time;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
 
 fn traced(mut scenario: Scenario) -> Results {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::common::{flow, queue, scenario};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::ServiceFlowRow;
 use sojourn::scenario::load;
 use sojourn_testing::at_random;

@@ -8,7 +8,7 @@ use std::fmt;
 use crate::common::scenario;
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::engine::record::trace::{Outcome, PacketRecord};
+use sojourn::engine::record::{Outcome, PacketRecord};
 use sojourn::engine::units::Time;
 use sojourn::results::metrics::rows::FlowRow;
 use sojourn::scenario::apps::End;

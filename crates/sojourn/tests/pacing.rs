@@ -4,7 +4,7 @@
 use crate::common::scenario;
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::engine::record::trace::PacketRecord;
+use sojourn::engine::record::PacketRecord;
 use sojourn::engine::units::Time;
 
 /// An upload of 72 segments per round trip of some 41 ms, 21 Mb/s or 1.8 packets per ms, through a modem that

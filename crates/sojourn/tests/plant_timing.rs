@@ -2,7 +2,7 @@
 
 use crate::common::flow;
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::FlowRow;
 use sojourn::scenario::load;
 

@@ -3,7 +3,7 @@
 use crate::common::flow;
 use serde_json::json;
 use sojourn::Simulation;
-use sojourn::access::classifier::Protocol;
+use sojourn::access::Protocol;
 use sojourn::access::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, DropClassifier, Ipv4Match, Scheduling,
     ServiceFlow, TosOverwrite, TosRange, Unknown,

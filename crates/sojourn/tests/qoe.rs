@@ -3,7 +3,7 @@
 use crate::common::{flow, home, scenario, series};
 use sojourn::Simulation;
 use sojourn::engine::units::Time;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::{ConnectionRow, TrafficClassRow};
 
 /// Two uploads, the second of which starts at 1 s and is short, with nothing lost; `keys` are added.

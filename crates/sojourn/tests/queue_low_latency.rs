@@ -3,7 +3,7 @@
 
 use crate::queue_kit::{Rig, datagram};
 use sojourn::engine::packet::{Ecn, Packet, Segment};
-use sojourn::engine::record::recorder::PacketEventKind;
+use sojourn::engine::record::PacketEventKind;
 use sojourn::engine::units::{BitRate, Time};
 
 /// Traffic entry 0 goes to L, entry 1 to C.

@@ -8,7 +8,7 @@ use sojourn::engine::dialect::Dialect;
 use sojourn::engine::packet::Packet;
 use sojourn::engine::queue::QueueSpec;
 use sojourn::engine::units::Time;
-use sojourn::scenario::schema::json_schema;
+use sojourn::scenario::json_schema;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 

@@ -5,7 +5,7 @@ use crate::common::{flow, home, queue, scenario, series};
 use crate::queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
 use sojourn::Simulation;
 use sojourn::engine::packet::{DropReason, Ecn, Flags, Packet, SackBlock};
-use sojourn::engine::record::recorder::PacketEventKind;
+use sojourn::engine::record::PacketEventKind;
 use sojourn::engine::units::Time;
 
 /// 300 packets of 1500 bytes at once; one leaves every 1.2 ms. Which of those that leave are marked,

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::{flow, queue, scenario};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
 use sojourn_testing::assert_snapshot;
 

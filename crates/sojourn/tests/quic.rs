@@ -3,8 +3,8 @@
 use crate::common::{flow, scenario};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::engine::record::trace::{Outcome, PacketRecord};
-use sojourn::results::metrics::results::Results;
+use sojourn::engine::record::{Outcome, PacketRecord};
+use sojourn::results::metrics::Results;
 
 /// An upload for 30 s over a drop-tail link of 20 Mbps with a round trip of 40 ms and 50 ms of buffer, where
 /// bytes are those of IP packets.

@@ -9,7 +9,7 @@ use sojourn::Simulation;
 use sojourn::input::problem::Problems;
 use sojourn::scenario::apps::AppSpec;
 use sojourn::scenario::apps::replay::Parameters;
-use sojourn::scenario::file::to_toml;
+use sojourn::scenario::to_toml;
 use sojourn::scenario::{Scenario, Variant, load};
 
 /// Times in ns after the epoch, and sizes on the wire.

@@ -4,8 +4,8 @@
 use crate::common::{flow, scenario, series};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::engine::record::trace::{Outcome, PacketRecord};
-use sojourn::results::metrics::results::Results;
+use sojourn::engine::record::{Outcome, PacketRecord};
+use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
 
 /// Traffic entries on a service of 38 Mbps down and 20 Mbps up, and a server at 40 ms of delay one

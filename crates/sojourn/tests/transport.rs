@@ -2,7 +2,7 @@
 
 use crate::common::{flow, queue, scenario};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 
 /// One upload over a plain link of 10 Mbps with 20 ms of delay each way.
 fn alone(tcp: &str, keys: &str, seconds: f64) -> String {

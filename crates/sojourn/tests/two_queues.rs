@@ -2,7 +2,7 @@
 
 use crate::common::{flow, queue, scenario, series};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 
 /// A modem at 5/20 Mbps with 10 MB of burst, one stream and one upload if `uploads`.
 fn run(modem: &str, more: &str, uploads: bool) -> Results {

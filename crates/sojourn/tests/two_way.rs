@@ -3,7 +3,7 @@
 
 use crate::common::{flow, scenario};
 use sojourn::Simulation;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::FlowRow;
 
 /// Plain links of 10 Mbps up and 20 Mbps down, a server 10 ms away at 1 Gbps, and no cable.

@@ -2,8 +2,8 @@
 
 use crate::common::{flow, queue, scenario, series};
 use sojourn::Simulation;
-use sojourn::engine::record::trace::Outcome;
-use sojourn::results::metrics::results::Results;
+use sojourn::engine::record::Outcome;
+use sojourn::results::metrics::Results;
 
 /// A home with everything that is measured, on a channel that two modems share.
 fn home(duration_s: f64, from_s: f64) -> Results {

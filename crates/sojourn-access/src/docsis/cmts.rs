@@ -29,7 +29,7 @@ use sojourn_engine::units::{BitRate, Pace, Time};
 const NAME: &str = "cmts";
 
 /// The queue managers and the channel that all homes share.
-pub struct Cmts {
+pub(crate) struct Cmts {
     /// One for each traffic priority, the highest first.
     queues: Vec<Queue>,
     /// The index in `queues` for each service flow, by home and number.
@@ -53,7 +53,7 @@ pub struct Cmts {
 
 impl Cmts {
     /// The CMTS of a scenario, with empty queues.
-    pub fn new(spec: &downstream_channel::Cmts, framing_bytes: u64, site: &Site) -> Self {
+    pub(crate) fn new(spec: &downstream_channel::Cmts, framing_bytes: u64, site: &Site) -> Self {
         let channel = BitRate::from_mbps(spec.channel.rate_mbps());
         let channels = spec.channel.count();
         let rate = BitRate::from_bps(channel.bps() * u64::from(channels));
@@ -98,7 +98,12 @@ impl Cmts {
 
     /// Takes a packet. Returns the packet that is sent at once, if a channel is free.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> Option<Packet> {
+    pub(crate) fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        recorder: &mut Recorder,
+    ) -> Option<Packet> {
         let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
         self.queues[usize::from(class)].enqueue(now, packet, &self.drain_rate, recorder);
         self.send_next(now, recorder)
@@ -106,20 +111,20 @@ impl Cmts {
 
     /// The next wake time: when a channel is free, if a packet waits for it.
     #[inline]
-    pub fn next_wake(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         let free = self.busy_until[self.first_free];
         self.queues.iter().fold(Time::NEVER, |next, queue| next.min(queue.next_wake(free)))
     }
 
     /// When the last packet for a home has been sent and has passed the channel.
     #[inline]
-    pub fn received_at(&self, home: u16) -> Time {
+    pub(crate) fn received_at(&self, home: u16) -> Time {
         let sent_at = self.last_to[usize::from(home)];
         self.pipeline.map_or(sent_at, |pipeline| pipeline.received_at(sent_at))
     }
 
     /// Does what is due. Returns the packet that is sent next, if there is one.
-    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+    pub(crate) fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         for queue in self.queues.iter_mut().filter(|queue| queue.next_update() <= now) {
             queue.update(now, &self.drain_rate);
         }
@@ -162,17 +167,17 @@ impl Cmts {
     }
 
     /// Packets and bytes that wait. Packets being sent already count in the next stage.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         self.queues.iter().map(Queue::backlog).sum()
     }
 
     /// Its queues, for their measurements.
-    pub fn queues(&self) -> impl Iterator<Item = &Queue> {
+    pub(crate) fn queues(&self) -> impl Iterator<Item = &Queue> {
         self.queues.iter()
     }
 
     /// Samples the queues for their time series.
-    pub fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) {
         self.queues.iter_mut().for_each(|queue| queue.sample(|_| ()));
     }
 }

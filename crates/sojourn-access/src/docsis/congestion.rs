@@ -101,7 +101,7 @@ impl Pattern {
 
 /// Free capacity of the channel over time, as the mean of the largest grant in a MAP.
 #[derive(Clone, Debug)]
-pub struct FreeCapacity {
+pub(crate) struct FreeCapacity {
     pattern: Pattern,
     /// Half-width of the uniform variation around the mean, as a fraction of the mean.
     spread: f64,
@@ -109,7 +109,7 @@ pub struct FreeCapacity {
 
 impl FreeCapacity {
     /// The pattern of the scenario. Without congestion: the constant rate `free` with this spread.
-    pub fn of(
+    pub(crate) fn of(
         congestion: Option<&Congestion>,
         free: BitRate,
         map_interval: Time,
@@ -127,13 +127,13 @@ impl FreeCapacity {
     }
 
     /// A constant rate.
-    pub fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
+    pub(crate) fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
         let pattern = Pattern::Steady(grant_bytes(rate, map_interval));
         Self { pattern, spread: spread_percent / 100.0 }
     }
 
     /// Four ascending levels in the studies' pattern.
-    pub fn in_steps(
+    pub(crate) fn in_steps(
         levels: &[BitRate],
         step: Time,
         map_interval: Time,
@@ -156,7 +156,7 @@ impl FreeCapacity {
 
     /// The largest grant of the MAP at `now` in bytes, for `draw` uniform in [0, 1). It has a
     /// fraction: at low rates a MAP interval carries less than a byte.
-    pub fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
+    pub(crate) fn greatest_grant(&self, now: Time, draw: f64) -> f64 {
         let mean = self.pattern.at(now);
         let width = whole(mean * self.spread);
         mean + whole(2.0 * width * draw) - width

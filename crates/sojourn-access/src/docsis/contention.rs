@@ -26,7 +26,7 @@ struct Contender {
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The CMTS heard it.
     Heard,
     /// Another request was sent in the same opportunity.
@@ -38,7 +38,7 @@ pub enum Outcome {
 }
 
 /// All contending service flows.
-pub struct Contention {
+pub(crate) struct Contention {
     opportunities: u32,
     start: u8,
     end: u8,
@@ -50,7 +50,7 @@ pub struct Contention {
 
 impl Contention {
     /// No contenders.
-    pub fn new(spec: &UpstreamChannel, seed: u64) -> Self {
+    pub(crate) fn new(spec: &UpstreamChannel, seed: u64) -> Self {
         Self {
             opportunities: spec.request_opportunities,
             start: spec.backoff_start,
@@ -62,12 +62,12 @@ impl Contention {
     }
 
     /// Is nobody contending?
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.contenders.is_empty()
     }
 
     /// Adds a service flow that contends from the next MAP on.
-    pub fn join(&mut self, flow: u32) {
+    pub(crate) fn join(&mut self, flow: u32) {
         let skip = draw(&mut self.rng, self.start);
         self.contenders.push(Contender {
             flow,
@@ -80,7 +80,7 @@ impl Contention {
 
     /// Runs the request region of a MAP. Records the outcome of each request, and of each contender
     /// that leaves without one. The requests are answered `answered_after` MAPs later.
-    pub fn hold(
+    pub(crate) fn hold(
         &mut self,
         answered_after: u64,
         wants: impl Fn(u32) -> bool,

@@ -13,7 +13,7 @@ use sojourn_engine::record::Recorder;
 use sojourn_engine::units::Time;
 
 /// The first stage for a packet to a home.
-pub enum Downstream {
+pub(crate) enum Downstream {
     /// A queue, token buckets and a channel of its own.
     Link(ShapedLink),
     /// A queue and token buckets in front of the shared channel (Hong 2015 §3.2.1, the conventional
@@ -24,7 +24,7 @@ pub enum Downstream {
 impl Downstream {
     /// An empty queue and full token buckets. Nothing if packets go straight to the shared channel
     /// (Hong 2015 §3.1.4, the new service tiers).
-    pub fn new(
+    pub(crate) fn new(
         spec: &service::Downstream,
         has_shared_channel: bool,
         context: &ServiceFlowContext,
@@ -38,7 +38,7 @@ impl Downstream {
 
     /// The next wake time.
     #[inline]
-    pub fn next_wake(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         match self {
             Self::Link(link) => link.next_wake(),
             Self::Regulator(regulator) => regulator.queue.next_wake(),
@@ -46,7 +46,7 @@ impl Downstream {
     }
 
     /// Packets and bytes it holds.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         match self {
             Self::Link(link) => link.inside(),
             Self::Regulator(regulator) => regulator.queue.inside(),
@@ -54,7 +54,7 @@ impl Downstream {
     }
 
     /// Its queue.
-    pub fn queue(&self) -> &Queue {
+    pub(crate) fn queue(&self) -> &Queue {
         match self {
             Self::Link(link) => link.queue(),
             Self::Regulator(regulator) => regulator.queue.queue(),
@@ -62,7 +62,7 @@ impl Downstream {
     }
 
     /// Samples its queue for its time series.
-    pub fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) {
         match self {
             Self::Link(link) => link.sample(),
             Self::Regulator(regulator) => regulator.queue.sample(|_| ()),
@@ -71,7 +71,7 @@ impl Downstream {
 }
 
 /// Token buckets with a queue in front of them.
-pub struct Regulator {
+pub(crate) struct Regulator {
     queue: ShapingQueue,
     shaper: Shaper,
 }
@@ -85,17 +85,17 @@ impl Regulator {
     }
 
     /// Takes a packet for the home.
-    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+    pub(crate) fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         self.queue.accept(now, packet, &self.shaper, recorder);
     }
 
     /// Runs the queue manager's periodic update if it is due.
-    pub fn update(&mut self, now: Time) {
+    pub(crate) fn update(&mut self, now: Time) {
         self.queue.update(now, &self.shaper);
     }
 
     /// The next packet that may pass now.
-    pub fn release(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+    pub(crate) fn release(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         self.queue.release(now, true, NextQueue::default(), &mut self.shaper, recorder)
     }
 }

@@ -12,7 +12,7 @@ pub(super) struct Shares {
 
 impl Shares {
     /// Of both.
-    pub fn total(self) -> u64 {
+    pub(super) fn total(self) -> u64 {
         self.low + self.classic
     }
 }

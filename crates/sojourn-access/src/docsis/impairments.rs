@@ -45,7 +45,7 @@ struct Bursts {
 }
 
 /// Noise in one direction.
-pub struct NoiseSource {
+pub(crate) struct NoiseSource {
     /// Probability that a codeword passes.
     passes: f64,
     codeword_bytes: u16,
@@ -55,7 +55,7 @@ pub struct NoiseSource {
 
 impl NoiseSource {
     /// The noise of a scenario, if it has any.
-    pub fn of(spec: &Noise, seed: u64, direction: Direction) -> Option<Self> {
+    pub(crate) fn of(spec: &Noise, seed: u64, direction: Direction) -> Option<Self> {
         let mut rng = Rng::named(seed, &format!("noise {}", direction.name()));
         let bursts = spec.burst_interval_s.map(|mean_s| Bursts {
             mean_s,
@@ -69,7 +69,7 @@ impl NoiseSource {
     }
 
     /// Is a packet lost that is received at `at`?
-    pub fn hits(&mut self, at: Time, packet: &Packet) -> bool {
+    pub(crate) fn hits(&mut self, at: Time, packet: &Packet) -> bool {
         self.in_burst(at) || self.has_error(packet.size)
     }
 
@@ -118,7 +118,7 @@ impl Interconnect {
 }
 
 /// One direction of it.
-pub struct InterconnectWay {
+pub(crate) struct InterconnectWay {
     delay: Time,
     jitter: Time,
     /// When the last packet of each home arrives.
@@ -128,14 +128,14 @@ pub struct InterconnectWay {
 
 impl InterconnectWay {
     /// The way in this direction, if it takes any time.
-    pub fn of(spec: &Interconnect, seed: u64, direction: Direction) -> Option<Self> {
+    pub(crate) fn of(spec: &Interconnect, seed: u64, direction: Direction) -> Option<Self> {
         let (delay, jitter) = (Interconnect::us(spec.delay_us), Interconnect::us(spec.jitter_us));
         let rng = Rng::named(seed, &format!("interconnect {}", direction.name()));
         (spec.longest() > Time::ZERO).then_some(Self { delay, jitter, last: Vec::new(), rng })
     }
 
     /// When a packet arrives that enters at `at`.
-    pub fn cross(&mut self, at: Time, home: usize) -> Time {
+    pub(crate) fn cross(&mut self, at: Time, home: usize) -> Time {
         if self.last.len() <= home {
             self.last.resize(home + 1, Time::ZERO);
         }

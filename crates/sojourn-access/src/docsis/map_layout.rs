@@ -21,7 +21,7 @@ struct Due {
 
 /// An unsolicited grant or a poll in the MAP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub(super) struct Placed {
     /// First minislot, and their number.
     pub place: u64,
     /// Minislots.
@@ -34,7 +34,7 @@ pub struct Placed {
 
 /// A part of a requested grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(super) struct Part {
     /// First minislot, and their number.
     pub place: u64,
     /// Minislots.
@@ -44,7 +44,7 @@ pub struct Part {
 }
 
 /// The unsolicited grants and polls of a MAP.
-pub struct MapLayout {
+pub(super) struct MapLayout {
     /// Minislots of a poll.
     poll: u64,
     due: Vec<Due>,
@@ -53,12 +53,12 @@ pub struct MapLayout {
 
 impl MapLayout {
     /// An empty MAP whose polls have so many minislots.
-    pub fn new(poll_minislots: u64) -> Self {
+    pub(super) fn new(poll_minislots: u64) -> Self {
         Self { poll: poll_minislots, due: Vec::new(), placed: Vec::new() }
     }
 
     /// Places what is due in the MAP interval that begins at `map`. Each source has its profile.
-    pub fn fill<'a>(
+    pub(super) fn fill<'a>(
         &mut self,
         map: Time,
         framing: &Framing,
@@ -98,24 +98,24 @@ impl MapLayout {
     }
 
     /// What is placed, in order.
-    pub fn placed(&self) -> &[Placed] {
+    pub(super) fn placed(&self) -> &[Placed] {
         &self.placed
     }
 
     /// Minislots that are taken.
-    pub fn taken(&self) -> u64 {
+    pub(super) fn taken(&self) -> u64 {
         self.placed.iter().map(|placed| placed.minislots).sum()
     }
 
     /// How many runs of taken minislots there are.
-    pub fn runs(&self) -> u64 {
+    pub(super) fn runs(&self) -> u64 {
         let ends = self.placed.iter().map(|placed| placed.place + placed.minislots);
         let before = std::iter::once(u64::MAX).chain(ends);
         before.zip(&self.placed).filter(|(end, placed)| *end != placed.place).count() as u64
     }
 
     /// The minislot of this number among the free ones, and how many free ones follow from it on.
-    pub fn free(&self, mut number: u64, minislots: u64) -> (u64, u64) {
+    pub(super) fn free(&self, mut number: u64, minislots: u64) -> (u64, u64) {
         let mut from = 0;
         for placed in &self.placed {
             let run = placed.place - from;
@@ -130,7 +130,7 @@ impl MapLayout {
 
     /// The first part of a grant of `bytes` from the free minislot of this number on. Returns it, if
     /// one fits before the next unsolicited grant, and the number of the free minislot behind it.
-    pub fn part(
+    pub(super) fn part(
         &self,
         number: u64,
         bytes: u64,

@@ -27,17 +27,17 @@ impl Outage {
 
 /// Outages, of which there are few.
 #[derive(Clone, Debug, Default)]
-pub struct Outages(Vec<(Time, Time)>);
+pub(crate) struct Outages(Vec<(Time, Time)>);
 
 impl Outages {
     /// Those of a scenario.
-    pub fn new(outages: &[Outage]) -> Self {
+    pub(crate) fn new(outages: &[Outage]) -> Self {
         Self(outages.iter().map(Outage::span).collect())
     }
 
     /// Is there one now?
     #[inline]
-    pub fn at(&self, now: Time) -> bool {
+    pub(crate) fn at(&self, now: Time) -> bool {
         !self.0.is_empty() && self.0.iter().any(|(from, until)| (*from..*until).contains(&now))
     }
 }

@@ -18,7 +18,7 @@ use crate::homes::{Group, Home};
 use crate::{AccessNetwork, Alarms, PlacedQueue, Site};
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, DropReason, Packet};
-use sojourn_engine::record::channel_use::ChannelUse;
+use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{Recorder, Series};
 use sojourn_engine::units::Time;
 

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::regularity::{Grid, Regularity};
-use sojourn_engine::aqm::proactive_rate::ProactiveRate;
+use sojourn_engine::aqm::ProactiveRate;
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_input::problem::Fault;
 

@@ -2,33 +2,33 @@
 
 use crate::context::ServiceFlowContext;
 use sojourn_engine::packet::Packet;
+use sojourn_engine::record::ModemEventKind;
 use sojourn_engine::record::Recorder;
-use sojourn_engine::record::modem_trace::ModemEventKind;
 use sojourn_engine::token_bucket::TokenBucket;
 use sojourn_engine::units::Time;
 
 /// Records the events of one service flow. It is active for the primary upstream flow of the first
 /// home, and only if the scenario wants a trace.
 #[derive(Clone, Copy, Default)]
-pub struct Probe {
+pub(crate) struct Probe {
     is_here: bool,
 }
 
 impl Probe {
     /// The probe of an upstream service flow in this context.
-    pub fn upstream(context: &ServiceFlowContext) -> Self {
+    pub(crate) fn upstream(context: &ServiceFlowContext) -> Self {
         Self { is_here: context.home.is_empty() && context.flow.is_empty() }
     }
 
     /// Is this flow traced?
     #[inline]
-    pub fn is_open(self, recorder: &mut Recorder) -> bool {
+    pub(crate) fn is_open(self, recorder: &mut Recorder) -> bool {
         self.is_here && recorder.trace().is_some_and(|trace| trace.modem().is_some())
     }
 
     /// Records the bucket of the sustained rate from now on.
     #[inline]
-    pub fn bucket(self, recorder: &mut Recorder, bucket: &TokenBucket) {
+    pub(crate) fn bucket(self, recorder: &mut Recorder, bucket: &TokenBucket) {
         if self.is_here
             && let Some(modem) = recorder.trace().and_then(|trace| trace.modem())
         {
@@ -38,7 +38,13 @@ impl Probe {
 
     /// Records a packet from the home, and the bucket.
     #[inline]
-    pub fn arrive(self, recorder: &mut Recorder, now: Time, bucket: &TokenBucket, packet: &Packet) {
+    pub(crate) fn arrive(
+        self,
+        recorder: &mut Recorder,
+        now: Time,
+        bucket: &TokenBucket,
+        packet: &Packet,
+    ) {
         if self.is_here
             && let Some(trace) = recorder.trace()
         {
@@ -48,7 +54,7 @@ impl Probe {
 
     /// Records an event that concerns bytes but no single packet.
     #[inline]
-    pub fn note(self, recorder: &mut Recorder, at: Time, kind: ModemEventKind, bytes: u64) {
+    pub(crate) fn note(self, recorder: &mut Recorder, at: Time, kind: ModemEventKind, bytes: u64) {
         if self.is_here
             && let Some(modem) = recorder.trace().and_then(|trace| trace.modem())
         {
@@ -58,7 +64,13 @@ impl Probe {
 
     /// Records an event of a packet.
     #[inline]
-    pub fn packet(self, recorder: &mut Recorder, at: Time, kind: ModemEventKind, packet: &Packet) {
+    pub(crate) fn packet(
+        self,
+        recorder: &mut Recorder,
+        at: Time,
+        kind: ModemEventKind,
+        packet: &Packet,
+    ) {
         if self.is_here
             && let Some(trace) = recorder.trace()
         {

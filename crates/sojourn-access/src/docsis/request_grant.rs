@@ -15,8 +15,8 @@ use super::probe::Probe;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::Queue;
+use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::Recorder;
-use sojourn_engine::record::modem_trace::ModemEventKind as Kind;
 use sojourn_engine::units::Time;
 
 /// A packet being sent; earlier grants may have carried some of its bytes.
@@ -157,7 +157,7 @@ pub(super) struct RequestGrant {
 
 impl RequestGrant {
     /// A flow with nothing waiting, requested or granted.
-    pub fn new(queue: Queue, overhead: u64) -> Self {
+    pub(super) fn new(queue: Queue, overhead: u64) -> Self {
         Self {
             low_weight: queue.low_latency_weight(),
             low: LowPart::default(),
@@ -178,13 +178,13 @@ impl RequestGrant {
 
     /// Is it the low-latency and the classic flow of an aggregate?
     #[inline]
-    pub fn is_aggregate(&self) -> bool {
+    pub(super) fn is_aggregate(&self) -> bool {
         self.low_weight.is_some()
     }
 
     /// Bytes that wait.
     #[inline]
-    pub fn waiting(&self) -> Waiting {
+    pub(super) fn waiting(&self) -> Waiting {
         let mut waiting = self.waiting_of(self.queue.backlog(), self.fragment.as_ref(), false);
         if let Some(fragment) = &self.low.fragment {
             let low = self.waiting_of(Count::default(), Some(fragment), true);
@@ -210,19 +210,19 @@ impl RequestGrant {
 
     /// Requested bytes that the CMTS knows of and has not granted.
     #[inline]
-    pub fn at_cmts(&self) -> u64 {
+    pub(super) fn at_cmts(&self) -> u64 {
         self.at_cmts
     }
 
     /// Bytes requested and not yet used.
     #[inline]
-    pub fn requested(&self) -> u64 {
+    pub(super) fn requested(&self) -> u64 {
         self.at_cmts + self.under_way_bytes + self.granted + self.ahead
     }
 
     /// Waiting bytes on the channel that have not been requested.
     #[inline]
-    pub fn unrequested(&self) -> u64 {
+    pub(super) fn unrequested(&self) -> u64 {
         if self.is_aggregate() {
             return self.unrequested_of_both().total();
         }
@@ -253,7 +253,7 @@ impl RequestGrant {
     }
 
     /// Which flows of an aggregate have no grant, neither a requested one nor proactive ones.
-    pub fn ungranted(&self) -> Option<By> {
+    pub(super) fn ungranted(&self) -> Option<By> {
         let Shares { low, classic } = self.granted_to_both();
         let low_is_granted = low > 0 || self.low.proactive_per_map.is_some();
         match (low_is_granted, classic > 0) {
@@ -265,7 +265,7 @@ impl RequestGrant {
     }
 
     /// Waiting bytes that these flows of an aggregate have not requested.
-    pub fn unrequested_by(&self, by: By) -> Shares {
+    pub(super) fn unrequested_by(&self, by: By) -> Shares {
         let all = self.unrequested_of_both();
         let granted = self.granted_to_both();
         let low_requested = self.requested_low();
@@ -285,34 +285,34 @@ impl RequestGrant {
     }
 
     /// Sets what a MAP interval brings the low-latency flow unasked.
-    pub fn set_proactive(&mut self, bytes_per_map: Option<u64>) {
+    pub(super) fn set_proactive(&mut self, bytes_per_map: Option<u64>) {
         self.low.proactive_per_map = bytes_per_map;
     }
 
     /// Bytes that the low-latency flow is granted unasked in a MAP interval.
-    pub fn unasked_per_map(&self) -> u64 {
+    pub(super) fn unasked_per_map(&self) -> u64 {
         self.low.proactive_per_map.unwrap_or(0)
     }
 
     /// How many of these bytes, which are to be sent, nobody requested.
     #[inline]
-    pub fn proactive_part(&self, piece: u64) -> u64 {
+    pub(super) fn proactive_part(&self, piece: u64) -> u64 {
         if self.low.sends { piece.min(self.low.proactive) } else { 0 }
     }
 
     /// Requested and granted bytes that were not used since this was last called.
-    pub fn take_unused(&mut self) -> u64 {
+    pub(super) fn take_unused(&mut self) -> u64 {
         std::mem::take(&mut self.unused)
     }
 
     /// Is a piece being sent?
     #[inline]
-    pub fn is_sending(&self) -> bool {
+    pub(super) fn is_sending(&self) -> bool {
         self.piece > 0
     }
 
     /// Is nothing waiting, requested or granted?
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.queue.backlog().packets == 0
             && self.fragment.is_none()
             && self.low.fragment.is_none()
@@ -321,23 +321,23 @@ impl RequestGrant {
 
     /// Requests `bytes`, which MAPs can grant from `granted_from` on.
     #[inline]
-    pub fn request(&mut self, bytes: u64, granted_from: Time) {
+    pub(super) fn request(&mut self, bytes: u64, granted_from: Time) {
         self.request_shares(Shares { low: 0, classic: bytes }, granted_from);
     }
 
     /// Requests `bytes` of what both flows of an aggregate want.
-    pub fn request_of(&mut self, bytes: u64, wanted: Shares, granted_from: Time) {
+    pub(super) fn request_of(&mut self, bytes: u64, wanted: Shares, granted_from: Time) {
         self.request_shares(self.shares(bytes, wanted), granted_from);
     }
 
     /// How `bytes` are divided between what both flows of an aggregate want.
-    pub fn shares(&self, bytes: u64, wanted: Shares) -> Shares {
+    pub(super) fn shares(&self, bytes: u64, wanted: Shares) -> Shares {
         split(bytes, wanted, 0, self.low_weight.unwrap_or(0.0))
     }
 
     /// Requests for both flows of an aggregate.
     #[inline]
-    pub fn request_shares(&mut self, shares: Shares, granted_from: Time) {
+    pub(super) fn request_shares(&mut self, shares: Shares, granted_from: Time) {
         let (bytes, low) = (shares.total(), shares.low);
         self.under_way.push_back(Request { granted_from, bytes, low });
         self.under_way_bytes += bytes;
@@ -347,7 +347,7 @@ impl RequestGrant {
 
     /// The CMTS now knows of the requests that the MAP at `map` can grant.
     #[inline]
-    pub fn requests_arrive(&mut self, map: Time) {
+    pub(super) fn requests_arrive(&mut self, map: Time) {
         while let Some(request) = self.under_way.pop_front_if(|request| request.granted_from <= map)
         {
             self.under_way_bytes -= request.bytes;
@@ -360,7 +360,7 @@ impl RequestGrant {
     /// The CMTS grants `bytes` of the request. The modem may use them once the grant begins; an
     /// aggregate's low-latency flow has its share at once.
     #[inline]
-    pub fn grant(&mut self, bytes: u64) {
+    pub(super) fn grant(&mut self, bytes: u64) {
         self.low.granted += self.take_request(bytes);
     }
 
@@ -389,13 +389,13 @@ impl RequestGrant {
 
     /// The CMTS grants `bytes` of the request, in grants that begin later.
     #[inline]
-    pub fn grant_ahead(&mut self, bytes: u64) {
+    pub(super) fn grant_ahead(&mut self, bytes: u64) {
         self.low.ahead += self.take_request(bytes);
         self.ahead += bytes;
     }
 
     /// The CMTS takes back what it granted ahead and could not place.
-    pub fn take_back(&mut self, bytes: u64) {
+    pub(super) fn take_back(&mut self, bytes: u64) {
         let low = bytes.saturating_sub(self.ahead - self.low.ahead);
         self.low.ahead -= low;
         self.low.at_cmts += low;
@@ -406,7 +406,7 @@ impl RequestGrant {
 
     /// A grant of `bytes` begins that was granted ahead.
     #[inline]
-    pub fn begin_grant(&mut self, bytes: u64) {
+    pub(super) fn begin_grant(&mut self, bytes: u64) {
         let low = self.low.ahead.min(bytes);
         self.low.ahead -= low;
         self.low.granted += low;
@@ -415,7 +415,7 @@ impl RequestGrant {
     }
 
     /// A grant of `bytes` begins that was not requested. An aggregate's is its low-latency flow's.
-    pub fn begin_unsolicited(&mut self, bytes: u64) {
+    pub(super) fn begin_unsolicited(&mut self, bytes: u64) {
         if self.is_aggregate() {
             self.low.granted += bytes;
             self.low.proactive += bytes;
@@ -426,7 +426,7 @@ impl RequestGrant {
     }
 
     /// Does anything wait that may be sent in an unsolicited grant?
-    pub fn waits_for_unsolicited(&self) -> bool {
+    pub(super) fn waits_for_unsolicited(&self) -> bool {
         if self.is_aggregate() {
             return self.queue.low_latency_backlog().packets > 0 || self.low.fragment.is_some();
         }
@@ -437,7 +437,12 @@ impl RequestGrant {
     /// next packet from the queue if there is no current one. An aggregate's low-latency flow sends
     /// first.
     #[inline(always)]
-    pub fn sendable(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) -> Option<u64> {
+    pub(super) fn sendable(
+        &mut self,
+        now: Time,
+        probe: Probe,
+        recorder: &mut Recorder,
+    ) -> Option<u64> {
         if self.is_aggregate() {
             return self.sendable_of_aggregate(now, probe, recorder);
         }
@@ -512,7 +517,7 @@ impl RequestGrant {
 
     /// How many of the next `bytes` of the current packet are payload, not overhead.
     #[inline]
-    pub fn payload_of(&self, bytes: u64) -> u64 {
+    pub(super) fn payload_of(&self, bytes: u64) -> u64 {
         let current = if self.low.sends { &self.low.fragment } else { &self.fragment };
         let sent = current.as_ref().map_or(0, |fragment| fragment.sent);
         (sent + bytes).saturating_sub(self.overhead.max(sent))
@@ -520,7 +525,13 @@ impl RequestGrant {
 
     /// Starts sending `bytes` of the current packet.
     #[inline]
-    pub fn begin_piece(&mut self, now: Time, bytes: u64, probe: Probe, recorder: &mut Recorder) {
+    pub(super) fn begin_piece(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        probe: Probe,
+        recorder: &mut Recorder,
+    ) {
         probe.note(recorder, now, Kind::Piece, bytes);
         self.piece = bytes;
         self.granted -= bytes;
@@ -531,7 +542,7 @@ impl RequestGrant {
     }
 
     /// The rest of the grant stays unused.
-    pub fn waste_grant(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) {
+    pub(super) fn waste_grant(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) {
         if self.low.granted > 0 {
             self.waste_grant_of_low(now, probe, recorder);
         }
@@ -544,7 +555,7 @@ impl RequestGrant {
 
     /// Ends the piece being sent.
     #[inline]
-    pub fn end_piece(&mut self) -> PieceEnd {
+    pub(super) fn end_piece(&mut self) -> PieceEnd {
         let piece = std::mem::take(&mut self.piece);
         let overhead = self.overhead;
         let current = self.current();
@@ -558,19 +569,19 @@ impl RequestGrant {
 
     /// Takes out the packet whose last piece has ended.
     #[inline]
-    pub fn take_sent(&mut self) -> Option<Packet> {
+    pub(super) fn take_sent(&mut self) -> Option<Packet> {
         self.current().take().map(|fragment| fragment.packet)
     }
 
     /// Removes the next packet to be sent, which is to be dropped.
-    pub fn discard_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+    pub(super) fn discard_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         let next = self.low.fragment.take().or_else(|| self.fragment.take());
         let next = next.map(|fragment| fragment.packet);
         next.or_else(|| self.queue.discard(now, recorder))
     }
 
     /// Packets and bytes held.
-    pub fn inside(&self) -> Count {
+    pub(super) fn inside(&self) -> Count {
         let fragments = [&self.fragment, &self.low.fragment].into_iter().flatten();
         fragments.fold(self.queue.backlog(), |sum, fragment| sum.plus(Count::of(&fragment.packet)))
     }

@@ -16,7 +16,7 @@ use sojourn_engine::units::Time;
 const PRIORITIES: usize = 8;
 
 /// The service flows that wait for grants.
-pub struct Scheduler {
+pub(super) struct Scheduler {
     quantum: u64,
     /// Waiting flows by priority, in the order of their turns.
     rings: [VecDeque<u32>; PRIORITIES],
@@ -32,7 +32,7 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// No waiting flows.
-    pub fn new(quantum_bytes: u64) -> Self {
+    pub(super) fn new(quantum_bytes: u64) -> Self {
         Self {
             quantum: quantum_bytes,
             rings: Default::default(),
@@ -44,12 +44,12 @@ impl Scheduler {
     }
 
     /// Is no flow waiting?
-    pub fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.rings.iter().all(VecDeque::is_empty)
     }
 
     /// Adds a service flow whose requests are known. It may be waiting already.
-    pub fn join(&mut self, number: u32, flow: &mut UpstreamServiceFlow) {
+    pub(super) fn join(&mut self, number: u32, flow: &mut UpstreamServiceFlow) {
         if std::mem::replace(&mut flow.waits, true) {
             return;
         }
@@ -61,7 +61,7 @@ impl Scheduler {
 
     /// The most minislots that all grants of a MAP can take, if they begin no later than `latest`,
     /// out of those available.
-    pub fn most(
+    pub(super) fn most(
         &self,
         latest: Time,
         minislots: u64,
@@ -81,7 +81,7 @@ impl Scheduler {
 
     /// Divides the minislots of a MAP whose grants begin at `start`, and sets each flow's `in_map`.
     /// Returns the flows with a grant, in order, and the number of minislots used.
-    pub fn share(
+    pub(super) fn share(
         &mut self,
         start: Time,
         minislots: u64,

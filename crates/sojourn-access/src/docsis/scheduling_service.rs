@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::proactive_grants::ProactiveGrants;
-pub use super::regularity::{Grid, Regularity};
-use sojourn_engine::aqm::proactive_rate::ProactiveRate;
+use super::regularity::{Grid, Regularity};
+use sojourn_engine::aqm::ProactiveRate;
 use sojourn_engine::units::Time;
 use sojourn_input::problem::Fault;
 

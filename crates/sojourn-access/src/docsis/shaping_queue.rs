@@ -15,12 +15,12 @@ use sojourn_engine::aqm::DrainRate;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{NextQueue, Queue};
-use sojourn_engine::record::modem_trace::ModemEventKind;
+use sojourn_engine::record::ModemEventKind;
 use sojourn_engine::record::{Gauges, Recorder};
 use sojourn_engine::units::Time;
 
 /// The rate-shaping queue. Its owner holds the token buckets.
-pub struct ShapingQueue {
+pub(crate) struct ShapingQueue {
     queue: Queue,
     /// Taken from the queue, waiting for tokens until `ready_at`.
     held: Option<Packet>,
@@ -31,12 +31,18 @@ pub struct ShapingQueue {
 
 impl ShapingQueue {
     /// An empty queue.
-    pub fn new(queue: Queue, back_pressure: bool, across_both: bool) -> Self {
+    pub(crate) fn new(queue: Queue, back_pressure: bool, across_both: bool) -> Self {
         Self { queue, held: None, ready_at: Time::NEVER, back_pressure, across_both }
     }
 
     /// Takes a packet. If none is held already, the queue must be woken at once.
-    pub fn accept(&mut self, now: Time, packet: Packet, shaper: &Shaper, recorder: &mut Recorder) {
+    pub(crate) fn accept(
+        &mut self,
+        now: Time,
+        packet: Packet,
+        shaper: &Shaper,
+        recorder: &mut Recorder,
+    ) {
         let drain_rate = self.drain_rate(now, shaper);
         self.queue.enqueue(now, packet, &drain_rate, recorder);
         if self.held.is_none() {
@@ -45,7 +51,7 @@ impl ShapingQueue {
     }
 
     /// The next packet that may pass now, given the room and the state of the transmit queue.
-    pub fn release(
+    pub(crate) fn release(
         &mut self,
         now: Time,
         has_room: bool,
@@ -77,17 +83,17 @@ impl ShapingQueue {
     }
 
     /// The next wake time.
-    pub fn next_wake(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         self.ready_at.min(self.queue.next_update())
     }
 
     /// A MAP of the modem behind it brought a grant and left `ungranted` requested bytes.
-    pub fn on_map(&mut self, granted: u64, ungranted: u64) {
+    pub(crate) fn on_map(&mut self, granted: u64, ungranted: u64) {
         self.queue.on_map(granted, ungranted);
     }
 
     /// Runs the queue manager's periodic update if it is due.
-    pub fn update(&mut self, now: Time, shaper: &Shaper) {
+    pub(crate) fn update(&mut self, now: Time, shaper: &Shaper) {
         if self.queue.next_update() <= now {
             let drain_rate = self.drain_rate(now, shaper);
             self.queue.update(now, &drain_rate);
@@ -99,18 +105,18 @@ impl ShapingQueue {
     }
 
     /// Packets and bytes held.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         let held = self.held.as_ref().map(Count::of);
         self.queue.backlog().plus(held.unwrap_or_default())
     }
 
     /// The queue, for its measurements.
-    pub fn queue(&self) -> &Queue {
+    pub(crate) fn queue(&self) -> &Queue {
         &self.queue
     }
 
     /// Samples the queue for its time series.
-    pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
+    pub(crate) fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
         self.queue.sample(show_link);
     }
 }

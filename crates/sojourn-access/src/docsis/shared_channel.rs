@@ -31,7 +31,7 @@ use crate::docsis::upstream_channel::{PartialService, Phy, UpstreamChannel};
 use crate::service::Upstream;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
-use sojourn_engine::record::channel_use::ChannelUse;
+use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{GaugeSeries, Recorder, Series};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -73,7 +73,7 @@ struct ChannelCounters {
 }
 
 /// The channel and the service flows on it.
-pub struct SharedChannel {
+pub(crate) struct SharedChannel {
     framing: Framing,
     /// The framing with all channels, and with some lost, and when.
     whole: Framing,
@@ -120,7 +120,12 @@ pub struct SharedChannel {
 
 impl SharedChannel {
     /// A channel without modems.
-    pub fn new(spec: &UpstreamChannel, overhead: u64, plant: &PlantTiming, seed: u64) -> Self {
+    pub(crate) fn new(
+        spec: &UpstreamChannel,
+        overhead: u64,
+        plant: &PlantTiming,
+        seed: u64,
+    ) -> Self {
         let framing = Framing::of(spec);
         Self {
             timing: Timing::new(plant, framing.map_interval(), framing.frame()),
@@ -155,7 +160,7 @@ impl SharedChannel {
     }
 
     /// Adds the service flows of a modem. Returns the number of the first.
-    pub fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
+    pub(crate) fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
         let map_interval = self.timing.map_interval();
         let grid = Grid { map_interval, frame: None, overhead: self.overhead, is_own: false };
@@ -178,14 +183,14 @@ impl SharedChannel {
     }
 
     /// The service flow of this number.
-    pub fn flow(&self, number: u32) -> &UpstreamServiceFlow {
+    pub(crate) fn flow(&self, number: u32) -> &UpstreamServiceFlow {
         &self.flows[number as usize]
     }
 
     /// Takes a packet from a home whose modem is farther away than the nearest by this propagation
     /// delay.
     #[inline]
-    pub fn accept(
+    pub(crate) fn accept(
         &mut self,
         now: Time,
         farther: Time,
@@ -235,7 +240,7 @@ impl SharedChannel {
 
     /// The next wake time of the channel.
     #[inline]
-    pub fn next_wake(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
         let mac = self.burst_next.min(self.next_map).min(self.region);
         leaves.min(mac).min(self.updates.next().0).min(self.entering.next_wake())
@@ -244,7 +249,7 @@ impl SharedChannel {
     /// Does one thing that is due. Returns a packet that the CMTS has received by then, if there is
     /// one. At equal times the order is: the end of a piece or the start of a grant, the AQM
     /// algorithms by the number of their flow, the MAP, requests in contention, packets that enter.
-    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+    pub(crate) fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         let (update_at, flow) = self.updates.next();
         if self.burst_next <= now {
             self.go_on(now, recorder);
@@ -456,7 +461,7 @@ impl SharedChannel {
     }
 
     /// Packets and bytes on the channel and before it.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         let sent = self.leaving.iter().map(|(_, packet)| Count::of(packet));
         let entering = self.entering.items().map(|(_, packet)| Count::of(packet));
         self.flows
@@ -468,7 +473,7 @@ impl SharedChannel {
     }
 
     /// Samples the channel and its queues for their time series.
-    pub fn sample(&mut self, now: Time) {
+    pub(crate) fn sample(&mut self, now: Time) {
         self.flows.iter_mut().for_each(UpstreamServiceFlow::sample);
         let (was, is) = (self.sampled, self.counters);
         let offered = self.minislots_until(now) - self.minislots_until(self.sampled_at);
@@ -485,7 +490,7 @@ impl SharedChannel {
     }
 
     /// Counters up to `now`, including the request opportunities of skipped MAPs.
-    pub fn used(&self, now: Time) -> ChannelUse {
+    pub(crate) fn used(&self, now: Time) -> ChannelUse {
         let ChannelCounters { granted_minislots, contention_requests, collisions } = self.counters;
         let maps = now.ps() / self.framing.map_interval().ps();
         ChannelUse {
@@ -498,7 +503,7 @@ impl SharedChannel {
     }
 
     /// A warning if too many requests collide.
-    pub fn collision_warning(&self) -> Option<String> {
+    pub(crate) fn collision_warning(&self) -> Option<String> {
         let ChannelCounters { contention_requests, collisions, .. } = self.counters;
         let lost = collisions as f64 / contention_requests.max(1) as f64;
         let all: u64 = self.flows.iter().map(|flow| flow.counters().requests).sum();
@@ -513,17 +518,17 @@ impl SharedChannel {
     }
 
     /// Time between MAPs.
-    pub fn map_interval(&self) -> Time {
+    pub(crate) fn map_interval(&self) -> Time {
         self.timing.map_interval()
     }
 
     /// The highest rate, including packet headers.
-    pub fn greatest_mbps(&self) -> f64 {
+    pub(crate) fn greatest_mbps(&self) -> f64 {
         self.whole.greatest_mbps(self.request_minislots)
     }
 
     /// The time series of the channel.
-    pub fn series(&self) -> impl Iterator<Item = &Series> {
+    pub(crate) fn series(&self) -> impl Iterator<Item = &Series> {
         self.gauges.iter()
     }
 }

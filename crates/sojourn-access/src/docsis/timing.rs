@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use sojourn_engine::aqm::virtual_queue::Loop;
+use sojourn_engine::aqm::Loop;
 use sojourn_engine::units::Time;
 
 /// Propagation in coaxial cable and fibre: two thirds of the speed of light (docsis-ns3: 8 km and
@@ -26,7 +26,7 @@ const US_PER_KM: f64 = 5.0;
 const MAP_DELIVERY_US: f64 = 5.0 * 22.5;
 
 /// The propagation delay of a cable of this length.
-pub fn propagation(distance_km: f64) -> Time {
+pub(crate) fn propagation(distance_km: f64) -> Time {
     Time::from_secs_f64(distance_km * US_PER_KM * 1e-6)
 }
 
@@ -153,7 +153,7 @@ impl PlantTiming<'_> {
 
 /// The timing of a channel.
 #[derive(Clone, Copy, Debug)]
-pub struct Timing {
+pub(crate) struct Timing {
     map_interval: Time,
     rule: Rule,
 }
@@ -174,7 +174,7 @@ enum Rule {
 
 impl Timing {
     /// The timing of a channel with this MAP interval, rounded to whole frames, if it has any.
-    pub fn new(plant: &PlantTiming, map_interval: Time, frame: Option<Frame>) -> Self {
+    pub(crate) fn new(plant: &PlantTiming, map_interval: Time, frame: Option<Frame>) -> Self {
         let Some(spec) = plant.spec else { return Self { map_interval, rule: Rule::Documents } };
         let in_frames = |count: u32| frame.map_or(Time::ZERO, |f| f.time.times(count.into()));
         let set = spec.map_advance_us.map(|us| Time::from_secs_f64(us * 1e-6));
@@ -191,23 +191,23 @@ impl Timing {
     }
 
     /// Time between MAPs.
-    pub fn map_interval(&self) -> Time {
+    pub(crate) fn map_interval(&self) -> Time {
         self.map_interval
     }
 
     /// Is it the studies' timing, with requests at the start of a MAP interval?
-    pub fn is_documents(&self) -> bool {
+    pub(crate) fn is_documents(&self) -> bool {
         matches!(self.rule, Rule::Documents)
     }
 
     /// The start of the MAP interval at `now`.
-    pub fn map_before(&self, now: Time) -> Time {
+    pub(crate) fn map_before(&self, now: Time) -> Time {
         self.map_interval.times(now.ps() / self.map_interval.ps())
     }
 
     /// The first MAP that can grant what is requested at `now`.
     #[inline]
-    pub fn granted_from(&self, now: Time) -> Time {
+    pub(crate) fn granted_from(&self, now: Time) -> Time {
         match self.rule {
             Rule::Documents => self.map_before(now) + self.map_interval.times(2),
             Rule::Specification { request_to_map, frame, .. } => {
@@ -219,7 +219,7 @@ impl Timing {
     }
 
     /// From a request at `now` to the end of the first interval that can grant it.
-    pub fn sent_within(&self, now: Time) -> Time {
+    pub(crate) fn sent_within(&self, now: Time) -> Time {
         match self.rule {
             Rule::Documents => self.map_interval.times(3),
             Rule::Specification { .. } => self.granted_from(now) + self.map_interval - now,
@@ -228,7 +228,7 @@ impl Timing {
 
     /// The loop delay of MULPI annex O, as docsis-ns3 takes it from a MAP: from its Ack Time, the
     /// last moment of a request that it can answer, to the end of its interval.
-    pub fn request_loop(&self) -> Loop {
+    pub(crate) fn request_loop(&self) -> Loop {
         let least = match self.rule {
             Rule::Documents => self.map_interval.times(2),
             Rule::Specification { least_loop, .. } => least_loop,
@@ -240,7 +240,7 @@ impl Timing {
     /// docsis-ns3 draws one frame of each interval, all alike. A request is sent in the frame that is
     /// drawn, so it is built before; docsis-ns3 builds it in that frame and sends it in the next one,
     /// which may be beyond the interval that the MAP describes.
-    pub fn request_place(&self, map: Time, draw: f64) -> Time {
+    pub(crate) fn request_place(&self, map: Time, draw: f64) -> Time {
         match self.rule {
             Rule::Documents => map,
             Rule::Specification { frame: None, .. } => map + self.map_interval.scaled(draw),
@@ -253,7 +253,7 @@ impl Timing {
 
     /// When the CMTS has decoded what the modem has sent by `now`, without propagation.
     #[inline]
-    pub fn received_at(&self, now: Time) -> Time {
+    pub(crate) fn received_at(&self, now: Time) -> Time {
         match self.rule {
             Rule::Documents => now,
             Rule::Specification { frame, around_burst, .. } => {

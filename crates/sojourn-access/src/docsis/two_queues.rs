@@ -13,7 +13,7 @@ use sojourn_engine::record::Recorder;
 use sojourn_engine::units::{BitRate, Time};
 
 /// How the two queues work together.
-pub struct TwoQueues {
+pub(crate) struct TwoQueues {
     /// The transmit queue's limit.
     pub transmit: QueueSpec,
     /// Does a full transmit queue hold packets back (§2.2.3, the second alternative)?
@@ -23,7 +23,7 @@ pub struct TwoQueues {
 }
 
 /// A rate-shaping queue in front of a modem; the two share its token buckets.
-pub struct TwoQueueModem {
+pub(crate) struct TwoQueueModem {
     shaping_queue: ShapingQueue,
     /// The part that requests and sends.
     modem: Modem,
@@ -31,7 +31,7 @@ pub struct TwoQueueModem {
 
 impl TwoQueueModem {
     /// An idle modem with full token buckets.
-    pub fn new(queues: &TwoQueues, spec: &Upstream, context: &ServiceFlowContext) -> Self {
+    pub(crate) fn new(queues: &TwoQueues, spec: &Upstream, context: &ServiceFlowContext) -> Self {
         let buffer_bytes = default_limit_bytes(BitRate::from_mbps(spec.sustained_mbps));
         let managed = context.queue("upstream", &spec.queue, buffer_bytes);
         let transmit = context.plain_queue("transmit", &queues.transmit, buffer_bytes);
@@ -43,7 +43,7 @@ impl TwoQueueModem {
     }
 
     /// Takes a packet from the home.
-    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+    pub(crate) fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         self.modem.arrive(now, &packet, recorder);
         self.shaping_queue.accept(now, packet, &self.modem.shaper, recorder);
     }
@@ -66,14 +66,14 @@ impl TwoQueueModem {
 
     /// The next wake time.
     #[inline]
-    pub fn next_wake(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         self.modem.next_wake().min(self.shaping_queue.next_wake())
     }
 
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
     /// equal times the order is: the end of a piece, the rate-shaping queue, the MAP, the start of
     /// a burst.
-    pub fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+    pub(crate) fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         if self.modem.burst_is_due(now) {
             let sent = self.modem.continue_burst(now, recorder);
             self.feed(now, recorder);
@@ -96,27 +96,27 @@ impl TwoQueueModem {
 
     /// When the CMTS has received what has been sent by now, without propagation.
     #[inline]
-    pub fn received_at(&self, now: Time) -> Time {
+    pub(crate) fn received_at(&self, now: Time) -> Time {
         self.modem.received_at(now)
     }
 
     /// Packets and bytes it holds.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         self.modem.inside().plus(self.shaping_queue.inside())
     }
 
     /// Counters of the MAC.
-    pub fn counters(&self) -> MacCounters {
+    pub(crate) fn counters(&self) -> MacCounters {
         self.modem.counters()
     }
 
     /// Its queues, the one with the queue manager first.
-    pub fn queues(&self) -> [&Queue; 2] {
+    pub(crate) fn queues(&self) -> [&Queue; 2] {
         [self.shaping_queue.queue(), self.modem.queue()]
     }
 
     /// Samples its queues and the channel's free capacity for their time series.
-    pub fn sample(&mut self, now: Time) {
+    pub(crate) fn sample(&mut self, now: Time) {
         let mbps = self.modem.channel_mbps(now);
         self.shaping_queue.sample(|gauges| show_channel(gauges, mbps));
         self.modem.sample_queue();

@@ -10,7 +10,7 @@ use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 
 /// Regular times, each late by a random part of the tolerated jitter.
-pub struct OpportunityClock {
+pub(crate) struct OpportunityClock {
     times: Regularity,
     /// Nominal time of the current interval.
     nominal: Time,
@@ -22,7 +22,7 @@ pub struct OpportunityClock {
 
 impl OpportunityClock {
     /// A clock whose phase is drawn from the random stream.
-    pub fn new(times: Regularity, mut rng: Rng) -> Self {
+    pub(crate) fn new(times: Regularity, mut rng: Rng) -> Self {
         let phase = times.interval.scaled(rng.uniform());
         let mut clock = Self { times, nominal: phase, done: 0, next: phase, rng };
         clock.draw();
@@ -31,17 +31,17 @@ impl OpportunityClock {
 
     /// The next opportunity.
     #[inline]
-    pub fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         self.next
     }
 
     /// Nominal interval.
-    pub fn interval(&self) -> Time {
+    pub(crate) fn interval(&self) -> Time {
         self.times.interval
     }
 
     /// Goes on to the opportunity after the next one.
-    pub fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.done += 1;
         if self.done >= self.times.per_interval {
             self.done = 0;
@@ -51,7 +51,7 @@ impl OpportunityClock {
     }
 
     /// Begins anew: the first nominal time is `at`.
-    pub fn restart(&mut self, at: Time) {
+    pub(crate) fn restart(&mut self, at: Time) {
         (self.nominal, self.done) = (at, 0);
         self.draw();
     }
@@ -66,7 +66,7 @@ impl OpportunityClock {
 
 /// What a service flow may do at such a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opportunity {
+pub(crate) enum Opportunity {
     /// Send so many bytes.
     Grant(u64),
     /// Request.
@@ -74,7 +74,7 @@ pub enum Opportunity {
 }
 
 /// A service flow's unsolicited grants and polls.
-pub struct Unsolicited {
+pub(crate) struct Unsolicited {
     grants: Option<(u64, OpportunityClock)>,
     polls: Option<OpportunityClock>,
     /// Unused grants in a row after which polls follow; never without activity detection.
@@ -87,7 +87,12 @@ pub struct Unsolicited {
 
 impl Unsolicited {
     /// What the service gives on this grid, if anything. `name` is that of the flow's random streams.
-    pub fn of(service: &SchedulingService, grid: &Grid, seed: u64, name: &str) -> Option<Self> {
+    pub(crate) fn of(
+        service: &SchedulingService,
+        grid: &Grid,
+        seed: u64,
+        name: &str,
+    ) -> Option<Self> {
         let clock = |times, what: &str| {
             OpportunityClock::new(times, Rng::named(seed, &format!("{name} {what}")))
         };
@@ -114,7 +119,7 @@ impl Unsolicited {
 
     /// The next grant or poll.
     #[inline]
-    pub fn next(&self) -> Time {
+    pub(crate) fn next(&self) -> Time {
         match (&self.grants, &self.polls) {
             (Some((_, clock)), _) if self.grants_now => clock.next(),
             (_, Some(clock)) => clock.next(),
@@ -123,7 +128,7 @@ impl Unsolicited {
     }
 
     /// The nominal interval of what comes next.
-    pub fn interval(&self) -> Time {
+    pub(crate) fn interval(&self) -> Time {
         match (&self.grants, &self.polls) {
             (Some((_, clock)), _) if self.grants_now => clock.interval(),
             (_, Some(clock)) => clock.interval(),
@@ -132,7 +137,7 @@ impl Unsolicited {
     }
 
     /// What the next one is. Goes on to the one after it.
-    pub fn take(&mut self) -> Opportunity {
+    pub(crate) fn take(&mut self) -> Opportunity {
         match (&mut self.grants, &mut self.polls) {
             (Some((bytes, clock)), _) if self.grants_now => {
                 clock.advance();
@@ -146,7 +151,7 @@ impl Unsolicited {
     }
 
     /// Activity detection: a grant at `now` was used or not.
-    pub fn was_used(&mut self, now: Time, used: bool) {
+    pub(crate) fn was_used(&mut self, now: Time, used: bool) {
         self.unused = if used { 0 } else { self.unused + 1 };
         let is_idle = self.idle_grants.is_some_and(|most| self.unused >= most);
         if let Some(polls) = &mut self.polls
@@ -160,7 +165,7 @@ impl Unsolicited {
 
     /// Activity detection: a request came, which is granted from `granted_from` on. Unsolicited
     /// grants follow that grant.
-    pub fn was_requested(&mut self, granted_from: Time) {
+    pub(crate) fn was_requested(&mut self, granted_from: Time) {
         if let Some((_, grants)) = &mut self.grants
             && !self.grants_now
         {

@@ -12,7 +12,7 @@ use sojourn_engine::queue::{Queue, QueueSpec};
 use sojourn_engine::units::Time;
 
 /// The upstream stage of a home's service flow.
-pub enum Upstream {
+pub(crate) enum Upstream {
     /// A modem: queue, shaping, request and grant.
     Modem(Box<Modem>),
     /// A modem behind a rate-shaping queue.
@@ -25,7 +25,7 @@ impl Upstream {
     /// An empty queue and full token buckets.
     ///
     /// # Panics For a modem on a shared channel, whose flows belong to that channel.
-    pub fn new(spec: &service::Upstream, context: &ServiceFlowContext) -> Self {
+    pub(crate) fn new(spec: &service::Upstream, context: &ServiceFlowContext) -> Self {
         match spec.modem {
             ModemSpec::SingleQueue => Self::Modem(Box::new(Modem::new(spec, context))),
             ModemSpec::TwoQueues {
@@ -47,7 +47,7 @@ impl Upstream {
 
     /// The next wake time.
     #[inline]
-    pub fn next_wake(&self) -> Time {
+    pub(crate) fn next_wake(&self) -> Time {
         match self {
             Self::Modem(modem) => modem.next_wake(),
             Self::TwoQueues(modem) => modem.next_wake(),
@@ -56,7 +56,7 @@ impl Upstream {
     }
 
     /// Packets and bytes it holds.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         match self {
             Self::Modem(modem) => modem.inside(),
             Self::TwoQueues(modem) => modem.inside(),
@@ -65,7 +65,7 @@ impl Upstream {
     }
 
     /// Warnings about settings that distort the results.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         match self {
             Self::Modem(modem) => modem.warnings().collect(),
             Self::TwoQueues(_) | Self::Link(_) => Vec::new(),
@@ -73,7 +73,7 @@ impl Upstream {
     }
 
     /// Its queues, the one with the queue manager first.
-    pub fn queues(&self) -> Vec<&Queue> {
+    pub(crate) fn queues(&self) -> Vec<&Queue> {
         match self {
             Self::Modem(modem) => vec![modem.queue()],
             Self::TwoQueues(modem) => modem.queues().into(),
@@ -82,7 +82,7 @@ impl Upstream {
     }
 
     /// Counters of its MAC, if it has one.
-    pub fn mac_counters(&self) -> Option<MacCounters> {
+    pub(crate) fn mac_counters(&self) -> Option<MacCounters> {
         match self {
             Self::Modem(modem) => Some(modem.counters()),
             Self::TwoQueues(modem) => Some(modem.counters()),
@@ -91,7 +91,7 @@ impl Upstream {
     }
 
     /// Samples its queues for their time series.
-    pub fn sample(&mut self, now: Time) {
+    pub(crate) fn sample(&mut self, now: Time) {
         match self {
             Self::Modem(modem) => modem.sample(now),
             Self::TwoQueues(modem) => modem.sample(now),

@@ -19,17 +19,17 @@ use crate::context::ServiceFlowContext;
 use crate::service::Upstream;
 use crate::shaper::{PEAK_BURST_BYTES, Shaper};
 use sojourn_engine::aqm::DrainRate;
-use sojourn_engine::aqm::virtual_queue::Loop;
+use sojourn_engine::aqm::Loop;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{DropReason, Packet};
 use sojourn_engine::queue::{Queue, default_limit_bytes};
+use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::Recorder;
-use sojourn_engine::record::modem_trace::ModemEventKind as Kind;
 use sojourn_engine::token_bucket::TokenBucket;
 use sojourn_engine::units::{BitRate, Time};
 
 /// An upstream service flow on the shared channel.
-pub struct UpstreamServiceFlow {
+pub(crate) struct UpstreamServiceFlow {
     flow: RequestGrant,
     shaper: Shaper,
     /// Bucket of the minimum reserved rate, if there is one.
@@ -61,7 +61,7 @@ pub struct UpstreamServiceFlow {
 
 impl UpstreamServiceFlow {
     /// An idle flow with full token buckets.
-    pub fn new(
+    pub(crate) fn new(
         spec: &Upstream,
         context: &ServiceFlowContext,
         timing: &Timing,
@@ -99,7 +99,7 @@ impl UpstreamServiceFlow {
 
     /// Takes a packet from the home.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+    pub(crate) fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         self.probe.arrive(recorder, now, &self.shaper.sustained, &packet);
         let drain_rate = self.drain_rate(now);
         self.flow.queue.enqueue(now, packet, &drain_rate, recorder);
@@ -113,7 +113,7 @@ impl UpstreamServiceFlow {
     /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
     /// grant.
     /// An aggregate contends for both of its flows at once.
-    pub fn wants_to_contend(&self) -> bool {
+    pub(crate) fn wants_to_contend(&self) -> bool {
         if self.flow.is_aggregate() {
             return self.flow.unrequested_by(By::Idle).total() > 0;
         }
@@ -121,13 +121,18 @@ impl UpstreamServiceFlow {
     }
 
     /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.
-    pub fn answer_poll(&mut self, now: Time, granted_from: Time, recorder: &mut Recorder) -> bool {
+    pub(crate) fn answer_poll(
+        &mut self,
+        now: Time,
+        granted_from: Time,
+        recorder: &mut Recorder,
+    ) -> bool {
         !self.silent.at(now) && self.request_by(By::Low, now, granted_from, recorder)
     }
 
     /// Requests all waiting bytes that are not yet requested after contention; MAPs can grant them
     /// from `granted_from` on.
-    pub fn request(&mut self, now: Time, granted_from: Time, recorder: &mut Recorder) {
+    pub(crate) fn request(&mut self, now: Time, granted_from: Time, recorder: &mut Recorder) {
         self.request_by(By::Idle, now, granted_from, recorder);
     }
 
@@ -154,7 +159,7 @@ impl UpstreamServiceFlow {
 
     /// Begins a grant of `bytes`: requests what has come since. Returns whether it requested
     /// anything.
-    pub fn begin_grant(
+    pub(crate) fn begin_grant(
         &mut self,
         now: Time,
         bytes: u64,
@@ -167,7 +172,12 @@ impl UpstreamServiceFlow {
     }
 
     /// Begins an unsolicited grant of `bytes`. Returns whether anything waits for it.
-    pub fn begin_unsolicited(&mut self, now: Time, bytes: u64, recorder: &mut Recorder) -> bool {
+    pub(crate) fn begin_unsolicited(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        recorder: &mut Recorder,
+    ) -> bool {
         let is_used = self.flow.waits_for_unsolicited();
         self.flow.begin_unsolicited(bytes);
         self.note(recorder, now, Kind::Grant, bytes);
@@ -175,7 +185,7 @@ impl UpstreamServiceFlow {
     }
 
     /// Requests what an aggregate's proactive grant leaves of its low-latency flow.
-    pub fn request_beyond_grant(
+    pub(crate) fn request_beyond_grant(
         &mut self,
         now: Time,
         granted_from: Time,
@@ -185,18 +195,18 @@ impl UpstreamServiceFlow {
     }
 
     /// Takes back what a MAP granted and could not place.
-    pub fn take_back(&mut self, bytes: u64) {
+    pub(crate) fn take_back(&mut self, bytes: u64) {
         self.flow.take_back(bytes);
     }
 
     /// Takes back a request that collided.
-    pub fn collided(&mut self) {
+    pub(crate) fn collided(&mut self) {
         self.flow.counters.requests += 1;
         self.flow.counters.collisions += 1;
     }
 
     /// Drops the packet whose request failed too often (MULPI §7.2.1).
-    pub fn give_up(&mut self, now: Time, recorder: &mut Recorder) {
+    pub(crate) fn give_up(&mut self, now: Time, recorder: &mut Recorder) {
         if let Some(packet) = self.flow.discard_next(now, recorder) {
             recorder.dropped(now, packet, DropReason::Contention);
         }
@@ -204,19 +214,19 @@ impl UpstreamServiceFlow {
 
     /// The CMTS now knows of the requests that the MAP at `map` can grant. Returns whether it knows
     /// of any.
-    pub fn requests_arrive(&mut self, map: Time) -> bool {
+    pub(crate) fn requests_arrive(&mut self, map: Time) -> bool {
         self.flow.requests_arrive(map);
         self.flow.at_cmts() > 0
     }
 
     /// Requested bytes that the CMTS knows of.
-    pub fn known_request(&self) -> u64 {
+    pub(crate) fn known_request(&self) -> u64 {
         self.flow.at_cmts()
     }
 
     /// Bytes that the MAP whose grants begin at `start` may grant in addition to what it grants
     /// already.
-    pub fn need(&mut self, start: Time) -> u64 {
+    pub(crate) fn need(&mut self, start: Time) -> u64 {
         if self.map != start {
             self.map = start;
             self.grantable = self.grantable(start);
@@ -228,13 +238,13 @@ impl UpstreamServiceFlow {
     }
 
     /// The part of that need which its minimum reserved rate covers.
-    pub fn reserved_need(&mut self, start: Time) -> u64 {
+    pub(crate) fn reserved_need(&mut self, start: Time) -> u64 {
         let tokens = self.reserved.as_ref().map_or(0.0, |reserved| reserved.tokens(start));
         self.need(start).min(tokens as u64)
     }
 
     /// Bytes that a grant at `start` may carry: requested, and allowed by the token buckets then.
-    pub fn grantable(&self, start: Time) -> u64 {
+    pub(crate) fn grantable(&self, start: Time) -> u64 {
         if self.silent.at(start) {
             return 0;
         }
@@ -258,7 +268,7 @@ impl UpstreamServiceFlow {
 
     /// Records the MAP that takes effect now, with grants from `start` on, in the trace, including
     /// what the token buckets keep it from granting.
-    pub fn note_map(&self, now: Time, start: Time, recorder: &mut Recorder) {
+    pub(crate) fn note_map(&self, now: Time, start: Time, recorder: &mut Recorder) {
         if !self.probe.is_open(recorder) {
             return;
         }
@@ -270,7 +280,7 @@ impl UpstreamServiceFlow {
     }
 
     /// Applies the current MAP's grant, which begins at `start`. Returns its bytes.
-    pub fn take_grant(&mut self, start: Time) -> u64 {
+    pub(crate) fn take_grant(&mut self, start: Time) -> u64 {
         let grant = std::mem::take(&mut self.in_map);
         if grant == self.grantable && grant < self.flow.at_cmts() {
             self.hold(start);
@@ -285,7 +295,7 @@ impl UpstreamServiceFlow {
 
     /// Starts sending the next piece. Returns its bytes, or `None` if the grant has nothing more to
     /// send.
-    pub fn next_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<u64> {
+    pub(crate) fn next_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<u64> {
         if self.flow.granted == 0 {
             return None;
         }
@@ -324,7 +334,7 @@ impl UpstreamServiceFlow {
     }
 
     /// Ends the piece being sent. Returns the packet if this was its last piece.
-    pub fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
+    pub(crate) fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         match self.flow.end_piece() {
             PieceEnd::Nothing => None,
             PieceEnd::Piece(bytes) => {
@@ -349,12 +359,12 @@ impl UpstreamServiceFlow {
     }
 
     /// When the AQM algorithm of its queue is next updated.
-    pub fn next_update(&self) -> Time {
+    pub(crate) fn next_update(&self) -> Time {
         self.flow.queue.next_update()
     }
 
     /// Runs the periodic update of its queue's AQM algorithm.
-    pub fn update(&mut self, now: Time) {
+    pub(crate) fn update(&mut self, now: Time) {
         if self.flow.at_cmts() == 0 {
             self.flow.queue.on_map(0, 0); // the MAPs that had nothing for it
         }
@@ -363,22 +373,22 @@ impl UpstreamServiceFlow {
     }
 
     /// Packets and bytes it holds.
-    pub fn inside(&self) -> Count {
+    pub(crate) fn inside(&self) -> Count {
         self.flow.inside()
     }
 
     /// Its queue, for its measurements.
-    pub fn queue(&self) -> &Queue {
+    pub(crate) fn queue(&self) -> &Queue {
         &self.flow.queue
     }
 
     /// Samples its queue for its time series.
-    pub fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) {
         self.flow.queue.sample(|_| ());
     }
 
     /// Counters of its MAC.
-    pub fn counters(&self) -> MacCounters {
+    pub(crate) fn counters(&self) -> MacCounters {
         self.flow.counters
     }
 }

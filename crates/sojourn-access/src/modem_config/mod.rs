@@ -2,7 +2,7 @@
 //!
 //! A file is a sequence of TLVs, followed by an end marker and padding (CM-SP-MULPI Annex C and D).
 //! A TLV has a byte for its type, a byte for the length of its value, and the value, which may be a
-//! sequence of TLVs itself. [`table`] lists the known types; unknown ones are preserved unchanged.
+//! sequence of TLVs itself. `table` lists the known types; unknown ones are preserved unchanged.
 //!
 //! This module does not know scenarios.
 //!
@@ -10,13 +10,16 @@
 //! CMTS MIC of DOCSIS 3.0.
 
 mod digest;
-pub mod leaf;
+pub(crate) mod leaf;
 mod origin;
 mod rules;
 mod settings;
-pub mod table;
+pub(crate) mod table;
 mod tree;
 pub mod view;
+
+pub use leaf::Leaf;
+pub use table::{FILE, Kind, Row, Table};
 
 use origin::Origin;
 use serde_json::Value;

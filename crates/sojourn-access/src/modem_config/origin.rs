@@ -30,7 +30,7 @@ pub(super) struct Origin {
 
 impl Origin {
     /// Of a file with these TLVs.
-    pub fn of(tlvs: &[Tlv], padding_bytes: usize) -> Self {
+    pub(super) fn of(tlvs: &[Tlv], padding_bytes: usize) -> Self {
         let found = |number| {
             let tlv = tlvs.iter().find(|tlv| tlv.number == number)?;
             tlv.value().as_str().map(str::to_owned)
@@ -44,7 +44,7 @@ impl Origin {
     }
 
     /// From the table of a text.
-    pub fn read(table: &Value) -> Result<Self, Fault> {
+    pub(super) fn read(table: &Value) -> Result<Self, Fault> {
         let refused = |message: String| Fault::here(message).under(FILE);
         let origin: Self = serde_json::from_value(table.clone()).map_err(|error| {
             refused(format!("{error}; allowed: the table of config show --toml, or none"))
@@ -65,17 +65,17 @@ impl Origin {
     }
 
     /// Are these TLVs, without digests, as they were read?
-    pub fn is_of(&self, tlvs: &[Tlv]) -> bool {
+    pub(super) fn is_of(&self, tlvs: &[Tlv]) -> bool {
         self.settings_md5 == hex(&digest::of_modem(tlvs))
     }
 
     /// Zeros after the end marker.
-    pub fn padding_bytes(&self) -> usize {
+    pub(super) fn padding_bytes(&self) -> usize {
         self.padding_bytes
     }
 
     /// Appends the digests that were read.
-    pub fn append(&self, tlvs: &mut Vec<Tlv>) {
+    pub(super) fn append(&self, tlvs: &mut Vec<Tlv>) {
         for (number, mic) in [(CM_MIC, &self.cm_mic), (CMTS_MIC, &self.cmts_mic)] {
             let bytes = mic.as_ref().and_then(|mic| DIGEST.write(&mic.as_str().into()).ok());
             if let Some(bytes) = bytes {

@@ -99,15 +99,15 @@ impl Table {
 }
 
 /// Unit of a rate, which the data rate unit multiplies.
-pub const RATE: &str = "bit/s";
+pub(crate) const RATE: &str = "bit/s";
 /// Type number of a service flow's data rate unit.
-pub const DATA_RATE_UNIT: u8 = 41;
+pub(crate) const DATA_RATE_UNIT: u8 = 41;
 /// The digest that the modem checks.
-pub const CM_MIC: u8 = 6;
+pub(crate) const CM_MIC: u8 = 6;
 /// The digest that the CMTS checks.
-pub const CMTS_MIC: u8 = 7;
+pub(crate) const CMTS_MIC: u8 = 7;
 /// The most service flows in each direction of a file; a limit of this simulator.
-pub const MOST_SERVICE_FLOWS: usize = 32;
+pub(crate) const MOST_SERVICE_FLOWS: usize = 32;
 
 const ANY: usize = usize::MAX;
 

@@ -1,4 +1,4 @@
-//! Typed view of a configuration file. Fields are the keys of [`super::table`], which has their
+//! Typed view of a configuration file. Fields are the keys of `table`, which has their
 //! ranges and sections of the specification. Settings that the file leaves out are `None` or empty.
 
 use std::net::{Ipv4Addr, Ipv6Addr};

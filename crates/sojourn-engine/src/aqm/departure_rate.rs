@@ -5,7 +5,7 @@ use crate::units::Time;
 
 /// Departure rate from the time that a fixed number of bytes takes. The times are averaged (RFC
 /// 8033 appendix B).
-pub struct ByTime {
+pub(super) struct ByTime {
     /// DQ_THRESHOLD, in bytes.
     threshold: u64,
     /// Start of the current count and the bytes counted, if counting.
@@ -16,12 +16,12 @@ pub struct ByTime {
 
 impl ByTime {
     /// An estimator that counts `threshold` bytes in each cycle.
-    pub fn new(threshold: u64) -> Self {
+    pub(super) fn new(threshold: u64) -> Self {
         Self { threshold, cycle: None, average_s: None }
     }
 
     /// Counts a packet that has left.
-    pub fn departed(&mut self, packet: &Departure) {
+    pub(super) fn departed(&mut self, packet: &Departure) {
         if let Some((start, bytes)) = &mut self.cycle {
             *bytes += packet.size;
             if *bytes >= self.threshold {
@@ -39,12 +39,12 @@ impl ByTime {
     }
 
     /// The rate in bytes per second; `None` before the first measurement.
-    pub fn bytes_per_s(&self) -> Option<f64> {
+    pub(super) fn bytes_per_s(&self) -> Option<f64> {
         self.average_s.map(|seconds| self.threshold as f64 / seconds)
     }
 
     /// Time in seconds to drain a backlog; 0 before the first measurement.
-    pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
+    pub(super) fn latency_s(&self, backlog_bytes: u64) -> f64 {
         self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / self.threshold as f64
     }
 }
@@ -52,7 +52,7 @@ impl ByTime {
 /// Departure rate as bytes over time. The rates are averaged (the PIE draft and its ns-2 code;
 /// CoDel-DT in CableLabs' ns-2 code). The packet that starts a cycle is counted, so the rate is
 /// slightly too high.
-pub struct ByRate {
+pub(super) struct ByRate {
     threshold: u64,
     cycle: Option<(Time, u64)>,
     bytes_per_s: Option<f64>,
@@ -60,12 +60,12 @@ pub struct ByRate {
 
 impl ByRate {
     /// An estimator that counts `threshold` bytes in each cycle.
-    pub fn new(threshold: u64) -> Self {
+    pub(super) fn new(threshold: u64) -> Self {
         Self { threshold, cycle: None, bytes_per_s: None }
     }
 
     /// Counts a packet that has left.
-    pub fn departed(&mut self, packet: &Departure) {
+    pub(super) fn departed(&mut self, packet: &Departure) {
         if self.cycle.is_none() && packet.left.bytes >= self.threshold {
             self.cycle = Some((packet.now, 0));
         }
@@ -81,17 +81,17 @@ impl ByRate {
     }
 
     /// The rate in bytes per second; `None` before the first measurement.
-    pub fn bytes_per_s(&self) -> Option<f64> {
+    pub(super) fn bytes_per_s(&self) -> Option<f64> {
         self.bytes_per_s
     }
 
     /// Time in seconds to drain a backlog; 0 before the first measurement.
-    pub fn latency_s(&self, backlog_bytes: u64) -> f64 {
+    pub(super) fn latency_s(&self, backlog_bytes: u64) -> f64 {
         self.bytes_per_s.map_or(0.0, |rate| backlog_bytes as f64 / rate)
     }
 
     /// Resets the estimator: a burst reset forgets the rate.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         *self = Self::new(self.threshold);
     }
 }

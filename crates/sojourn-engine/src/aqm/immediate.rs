@@ -8,7 +8,7 @@ use crate::units::{BitRate, Time};
 const FLOOR_BYTES: u64 = 2 * 2000;
 
 /// The ramp for a maximum threshold, a range of 2^`lg_range_ns` ns and a maximum rate.
-pub fn ramp(max: Time, lg_range_ns: u32, rate: BitRate) -> Ramp {
+pub(crate) fn ramp(max: Time, lg_range_ns: u32, rate: BitRate) -> Ramp {
     let range = Time::from_ps(1000 << lg_range_ns);
     let min = max.since(range).max(rate.time_for(FLOOR_BYTES));
     Ramp { min, max: min + range }

@@ -5,14 +5,14 @@ use crate::units::Time;
 
 /// Spaces signals evenly: `recur()` of RFC 9332 appendix A.1.
 #[derive(Default)]
-pub struct Spacer {
+pub(crate) struct Spacer {
     accumulated: f64,
 }
 
 impl Spacer {
     /// Is there a signal for a packet with this likelihood?
     #[inline]
-    pub fn says_signal(&mut self, likelihood: f64) -> bool {
+    pub(crate) fn says_signal(&mut self, likelihood: f64) -> bool {
         self.accumulated += likelihood;
         let signal = self.accumulated > 1.0;
         if signal {
@@ -23,14 +23,14 @@ impl Spacer {
 
     /// The same, by a draw for each packet if that is asked for.
     #[inline]
-    pub fn chooses(&mut self, likelihood: f64, at_random: bool, rng: &mut Rng) -> bool {
+    pub(crate) fn chooses(&mut self, likelihood: f64, at_random: bool, rng: &mut Rng) -> bool {
         if at_random { rng.uniform() < likelihood } else { self.says_signal(likelihood) }
     }
 }
 
 /// The proportional-integral controller of PI2 (RFC 9332 appendix A.1): unlike PIE's, its gains are
 /// constant, since its output is squared before it is applied to classic traffic.
-pub struct PiController {
+pub(crate) struct PiController {
     target_s: f64,
     alpha_hz: f64,
     beta_hz: f64,
@@ -42,18 +42,18 @@ pub struct PiController {
 
 impl PiController {
     /// A controller whose output is 0.
-    pub fn new(target_ms: f64, alpha_hz: f64, beta_hz: f64, most: f64) -> Self {
+    pub(crate) fn new(target_ms: f64, alpha_hz: f64, beta_hz: f64, most: f64) -> Self {
         Self { target_s: target_ms / 1e3, alpha_hz, beta_hz, most, delay_old_s: 0.0, p: 0.0 }
     }
 
     /// The base probability p'.
     #[inline]
-    pub fn p(&self) -> f64 {
+    pub(crate) fn p(&self) -> f64 {
         self.p
     }
 
     /// Updates the base probability for the queue delay of now. Returns whether anything changed.
-    pub fn update(&mut self, delay_s: f64) -> bool {
+    pub(crate) fn update(&mut self, delay_s: f64) -> bool {
         let before = (self.p, self.delay_old_s);
         let error = self.alpha_hz * (delay_s - self.target_s);
         let growth = self.beta_hz * (delay_s - self.delay_old_s);
@@ -65,7 +65,7 @@ impl PiController {
 
 /// A marking likelihood that rises from 0 to 1 between two delays; a step if they are equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ramp {
+pub(crate) struct Ramp {
     /// Up to this delay nothing is marked.
     pub min: Time,
     /// Beyond this delay, and at it if it is more than `min`, everything is marked.
@@ -75,7 +75,7 @@ pub struct Ramp {
 impl Ramp {
     /// The likelihood at this delay (RFC 9332 appendix A.1; RFC 9957 §4.2.4).
     #[inline]
-    pub fn likelihood(&self, delay: Time) -> f64 {
+    pub(crate) fn likelihood(&self, delay: Time) -> f64 {
         if delay <= self.min {
             0.0
         } else if delay >= self.max {

@@ -9,16 +9,20 @@ pub mod codel;
 pub mod codel_dt;
 mod departure_rate;
 pub mod docsis_pie;
-pub mod immediate;
-pub mod marking;
+pub(crate) mod immediate;
+pub(crate) mod marking;
 pub mod pi2;
 pub mod pie;
 pub mod pie_early;
-pub mod pie_parts;
-pub mod proactive_rate;
-pub mod queue_protection;
+pub(crate) mod pie_parts;
+pub(crate) mod proactive_rate;
+pub(crate) mod queue_protection;
 pub mod red;
-pub mod virtual_queue;
+pub(crate) mod virtual_queue;
+
+pub use pie_parts::Derandomiser;
+pub use proactive_rate::ProactiveRate;
+pub use virtual_queue::Loop;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;

@@ -5,9 +5,9 @@ use crate::rng::Rng;
 
 /// No drop happens until the probability accumulated since the last one reaches this (RFC 8033
 /// §5.4, RFC 8034 §4.6).
-pub const PROB_LOW: f64 = 0.85;
+pub(crate) const PROB_LOW: f64 = 0.85;
 /// A drop is forced when the accumulated probability reaches this.
-pub const PROB_HIGH: f64 = 8.5;
+pub(crate) const PROB_HIGH: f64 = 8.5;
 
 /// Spaces drops: after a drop the next one comes neither at once nor very late.
 #[derive(Default)]
@@ -37,14 +37,14 @@ impl Derandomiser {
 
 /// Signals congestion by a mark below `max_mark_probability`. At higher probabilities marks have
 /// proved too weak, and packets are dropped.
-pub fn signal_or_drop(probability: f64, max_mark_probability: f64) -> Verdict {
+pub(crate) fn signal_or_drop(probability: f64, max_mark_probability: f64) -> Verdict {
     // RFC 8033 §5.1: marked below MAX_ECNTH.
     if probability < max_mark_probability { Verdict::Signal } else { Verdict::Drop }
 }
 
 /// Divisor of the controller's step where the drop probability is small (RFC 8033 §4.2); 1 above
 /// 0.1.
-pub fn tuning_divisor(probability: f64) -> f64 {
+pub(crate) fn tuning_divisor(probability: f64) -> f64 {
     match probability {
         p if p < 1e-6 => 2048.0,
         p if p < 1e-5 => 512.0,

@@ -18,7 +18,7 @@ const SCORE_MAX: Time = Time::from_s(5);
 
 /// What Queue Protection is set up with.
 #[derive(Clone, Copy, Debug)]
-pub struct Thresholds {
+pub(crate) struct Thresholds {
     /// Queue delay above which packets may be sanctioned (CRITICALqL).
     pub critical_delay: Time,
     /// Score that is too high at that delay (CRITICALqLSCORE, 4 ms).
@@ -37,7 +37,7 @@ struct Bucket {
 }
 
 /// Buckets of all flows.
-pub struct QueueProtection {
+pub(crate) struct QueueProtection {
     thresholds: Thresholds,
     aging_bytes_per_s: f64,
     buckets: [Bucket; DREGS + 1],
@@ -46,20 +46,20 @@ pub struct QueueProtection {
 
 impl QueueProtection {
     /// No flow has a score.
-    pub fn new(thresholds: Thresholds) -> Self {
+    pub(crate) fn new(thresholds: Thresholds) -> Self {
         let aging_bytes_per_s = 1e9 * 2_f64.powi(thresholds.lg_aging as i32 - 30);
         let buckets = [Bucket::default(); DREGS + 1];
         Self { thresholds, aging_bytes_per_s, buckets, judged_by_dregs: 0 }
     }
 
     /// The delay above which packets may be sanctioned follows the queue's rate.
-    pub fn set_critical_delay(&mut self, delay: Time) {
+    pub(crate) fn set_critical_delay(&mut self, delay: Time) {
         self.thresholds.critical_delay = delay;
     }
 
     /// Is a packet of the flow with this hash to be sanctioned? `delay` is the queue's with it,
     /// `likelihood` that of the native law.
-    pub fn sanctions(
+    pub(crate) fn sanctions(
         &mut self,
         now: Time,
         flow: u32,
@@ -108,7 +108,7 @@ impl QueueProtection {
     }
 
     /// Reports how many packets were judged by the shared bucket.
-    pub fn gauges(&self, out: &mut Gauges) {
+    pub(crate) fn gauges(&self, out: &mut Gauges) {
         out.set("shared_bucket_packets", "packets", self.judged_by_dregs as f64);
     }
 }

@@ -19,7 +19,7 @@ const SETTLED: u64 = 4096;
 
 /// State of the virtual queue; it is empty at first.
 #[derive(Default)]
-pub struct VirtualQueue {
+pub(crate) struct VirtualQueue {
     /// Its length in seconds, when it was last brought up to date.
     length_s: f64,
     at: Time,
@@ -53,7 +53,7 @@ impl Loop {
 impl VirtualQueue {
     /// Brings it up to `now`, with `waiting` bytes since it last was. To be called before these change.
     #[inline]
-    pub fn advance(&mut self, now: Time, waiting: u64, rate: BitRate, allowed: f64) {
+    pub(crate) fn advance(&mut self, now: Time, waiting: u64, rate: BitRate, allowed: f64) {
         let due = now.ps() / INTERVAL.ps();
         if due > self.compared {
             self.compare(due, waiting as f64, rate, allowed);
@@ -87,13 +87,13 @@ impl VirtualQueue {
 
     /// Adds a packet. Returns its length with it.
     #[inline]
-    pub fn add(&mut self, size: u64, rate: BitRate) -> Time {
+    pub(crate) fn add(&mut self, size: u64, rate: BitRate) -> Time {
         self.length_s += 8.0 * size as f64 / rate.bps() as f64;
         Time::from_secs_f64(self.length_s)
     }
 
     /// Takes back a packet that was dropped or redirected.
-    pub fn give_back(&mut self, size: u64, rate: BitRate) {
+    pub(crate) fn give_back(&mut self, size: u64, rate: BitRate) {
         self.length_s = (self.length_s - 8.0 * size as f64 / rate.bps() as f64).max(0.0);
     }
 }

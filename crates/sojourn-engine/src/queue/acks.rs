@@ -30,7 +30,7 @@ pub enum Acks {
 }
 
 /// Waiting acknowledgements, first in, first out.
-pub struct AckLane {
+pub(crate) struct AckLane {
     aggregates: bool,
     packets: VecDeque<Packet>,
     bytes: u64,
@@ -43,7 +43,7 @@ pub struct AckLane {
 
 impl AckLane {
     /// An empty lane, or `None` if acknowledgements wait in order.
-    pub fn new(acks: Acks) -> Option<Self> {
+    pub(crate) fn new(acks: Acks) -> Option<Self> {
         (acks != Acks::InOrder).then(|| Self {
             aggregates: acks == Acks::Aggregated,
             packets: VecDeque::new(),
@@ -54,13 +54,13 @@ impl AckLane {
     }
 
     /// Backlog of the lane.
-    pub fn backlog(&self) -> Count {
+    pub(crate) fn backlog(&self) -> Count {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
 
     /// Replaces an acknowledgement that `packet` supersedes and returns the old one. Otherwise
     /// returns `packet` as the error.
-    pub fn replace(&mut self, packet: Packet) -> Result<Packet, Packet> {
+    pub(crate) fn replace(&mut self, packet: Packet) -> Result<Packet, Packet> {
         match self.superseded_by(&packet) {
             Some(place) => {
                 self.bytes += u64::from(packet.size);
@@ -82,7 +82,7 @@ impl AckLane {
     }
 
     /// Appends an acknowledgement.
-    pub fn push(&mut self, packet: Packet) {
+    pub(crate) fn push(&mut self, packet: Packet) {
         let slot = packet.flow as usize;
         if slot >= self.latest.len() {
             self.latest.resize(slot + 1, u64::MAX);
@@ -94,7 +94,7 @@ impl AckLane {
 
     /// The next acknowledgement to send.
     #[inline]
-    pub fn pop(&mut self) -> Option<Packet> {
+    pub(crate) fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size);
         self.left += 1;

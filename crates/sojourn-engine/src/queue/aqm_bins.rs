@@ -13,7 +13,7 @@ use crate::units::Time;
 
 /// The decision of the AQM algorithm on the head of a bin.
 #[derive(Clone, Copy)]
-pub enum Head {
+pub(super) enum Head {
     /// It may leave: a packet of this many bytes.
     Passes(i64),
     /// It was dropped; the next head is to be judged.
@@ -23,7 +23,7 @@ pub enum Head {
 }
 
 /// Bins, with one AQM algorithm each or one for all.
-pub struct AqmBins {
+pub(super) struct AqmBins {
     bins: Bins,
     algorithms: Vec<AqmAlgorithm>,
     /// For each algorithm: did the last update change nothing, and has no packet come since?
@@ -37,12 +37,12 @@ pub struct AqmBins {
 impl AqmBins {
     /// Creates `count` empty bins with an AQM algorithm each. `measure` decides which bin is
     /// longest.
-    pub fn new(count: usize, measure: Measure, setting: &Setting) -> Self {
+    pub(super) fn new(count: usize, measure: Measure, setting: &Setting) -> Self {
         Self::with(Bins::new(count, measure), count, false, setting)
     }
 
     /// Creates `count` empty bins with one AQM algorithm for all.
-    pub fn under_one_algorithm(count: usize, setting: &Setting) -> Self {
+    pub(super) fn under_one_algorithm(count: usize, setting: &Setting) -> Self {
         Self::with(Bins::new(count, Measure::Bytes), 1, true, setting)
     }
 
@@ -60,7 +60,7 @@ impl AqmBins {
     }
 
     /// Grows to at least `count` bins.
-    pub fn grow(&mut self, count: usize) {
+    pub(super) fn grow(&mut self, count: usize) {
         self.bins.grow(count);
         while self.algorithms.len() < count && !self.shared {
             self.algorithms.push(self.spec.start());
@@ -69,22 +69,22 @@ impl AqmBins {
     }
 
     /// How many bins there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.bins.count()
     }
 
     /// Backlog of all bins.
-    pub fn backlog(&self) -> Count {
+    pub(super) fn backlog(&self) -> Count {
         self.bins.backlog()
     }
 
     /// Backlog of one bin.
-    pub fn backlog_of(&self, bin: usize) -> Count {
+    pub(super) fn backlog_of(&self, bin: usize) -> Count {
         self.bins.backlog_of(bin)
     }
 
     /// The packet at the head of a bin.
-    pub fn head(&self, bin: usize) -> Option<&Packet> {
+    pub(super) fn head(&self, bin: usize) -> Option<&Packet> {
         self.bins.head(bin)
     }
 
@@ -110,7 +110,7 @@ impl AqmBins {
 
     /// Asks the AQM algorithm, then appends or drops the packet. Returns whether it was appended.
     #[inline]
-    pub fn push(&mut self, bin: usize, mut packet: Packet, entry: &mut Entry) -> bool {
+    pub(super) fn push(&mut self, bin: usize, mut packet: Packet, entry: &mut Entry) -> bool {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
         self.clock.wake(now);
         self.at_rest[if self.shared { 0 } else { bin }] = false;
@@ -127,7 +127,7 @@ impl AqmBins {
 
     /// Asks the AQM algorithm about the head of a bin, and drops the head if it says so.
     #[inline]
-    pub fn judge_head(&mut self, bin: usize, exit: &mut Exit) -> Head {
+    pub(super) fn judge_head(&mut self, bin: usize, exit: &mut Exit) -> Head {
         let Some(head) = self.bins.head(bin) else {
             self.emptied(bin);
             return Head::None;
@@ -149,12 +149,12 @@ impl AqmBins {
 
     /// Removes the head of a bin.
     #[inline]
-    pub fn pop(&mut self, bin: usize) -> Option<Packet> {
+    pub(super) fn pop(&mut self, bin: usize) -> Option<Packet> {
         self.bins.pop_front(bin)
     }
 
     /// Tells the AQM algorithm of a bin that a packet was requested and none waits.
-    pub fn emptied(&mut self, bin: usize) {
+    pub(super) fn emptied(&mut self, bin: usize) {
         let (aqm, waiting) = self.aqm_of(bin);
         if waiting.packets == 0 {
             aqm.on_empty();
@@ -162,20 +162,20 @@ impl AqmBins {
     }
 
     /// Drops a packet of this bin for lack of room.
-    pub fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
+    pub(super) fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
         self.aqm_of(bin).0.on_overflow();
         entry.books.drop(entry.now, packet, DropReason::Overflow);
     }
 
     /// Before an arrival of `size` bytes: drops from the tail of the longest bin until it fits.
-    pub fn make_room(&mut self, size: u64, entry: &mut Entry) {
+    pub(super) fn make_room(&mut self, size: u64, entry: &mut Entry) {
         while let Some((bin, victim)) = self.take_excess(size, entry) {
             self.overflow(bin, victim, entry);
         }
     }
 
     /// Removes the tail of the longest bin if otherwise there is no room for `size` bytes.
-    pub fn take_excess(&mut self, size: u64, entry: &Entry) -> Option<(usize, Packet)> {
+    pub(super) fn take_excess(&mut self, size: u64, entry: &Entry) -> Option<(usize, Packet)> {
         if entry.limit.admits(self.bins.backlog(), size) {
             return None;
         }
@@ -185,7 +185,7 @@ impl AqmBins {
 
     /// After an arrival: drops from the head of the longest bin until the limit holds. `batch`
     /// turns its length in packets into the number of packets to drop at once.
-    pub fn shed(&mut self, entry: &mut Entry, batch: impl Fn(u64) -> u64) {
+    pub(super) fn shed(&mut self, entry: &mut Entry, batch: impl Fn(u64) -> u64) {
         while !entry.limit.holds(self.bins.backlog()) {
             let Some((bin, _)) = self.bins.longest() else { return };
             for _ in 0..batch(self.bins.backlog_of(bin).packets) {
@@ -197,7 +197,7 @@ impl AqmBins {
 
     /// Tells the AQM algorithms of a MAP on the link that all bins share.
     #[inline]
-    pub fn on_map(&mut self, granted: u64, ungranted: u64) {
+    pub(super) fn on_map(&mut self, granted: u64, ungranted: u64) {
         if self.algorithms[0].follows_maps() {
             self.algorithms.iter_mut().for_each(|aqm| aqm.on_map(granted, ungranted));
         }
@@ -205,12 +205,12 @@ impl AqmBins {
 
     /// When `update` is due next. All algorithms are updated together; one that was added later
     /// joins at its first update.
-    pub fn next_update(&self) -> Time {
+    pub(super) fn next_update(&self) -> Time {
         self.clock.next()
     }
 
     /// Runs the periodic update of the AQM algorithms.
-    pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
+    pub(super) fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         for bin in 0..self.algorithms.len() {
             if self.at_rest[bin] {
                 continue;
@@ -224,12 +224,12 @@ impl AqmBins {
 
     /// The bin that a hash selects.
     #[inline]
-    pub fn hashed(&self, tuple: u32) -> usize {
+    pub(super) fn hashed(&self, tuple: u32) -> usize {
         tuple as usize % self.count()
     }
 
     /// Reports a flow's view of its bin.
-    pub fn flow_gauges(&self, bin: usize, rounds: &Rounds, out: &mut Gauges) {
+    pub(super) fn flow_gauges(&self, bin: usize, rounds: &Rounds, out: &mut Gauges) {
         out.set("bin", "1", bin as f64);
         out.set("deficit", "B", rounds.deficit(bin) as f64);
         out.set("bin_bytes", "B", self.bins.backlog_of(bin).bytes as f64);
@@ -239,7 +239,7 @@ impl AqmBins {
     }
 
     /// Reports the state of the AQM algorithm, if there is one for all bins.
-    pub fn gauges(&self, out: &mut Gauges) {
+    pub(super) fn gauges(&self, out: &mut Gauges) {
         if self.shared {
             self.algorithms[0].gauges(out);
         }

@@ -31,7 +31,7 @@ const EMPTY: Chain =
 
 /// Unit in which bins are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measure {
+pub(super) enum Measure {
     /// Bytes on the wire.
     Bytes,
     /// Packets.
@@ -41,7 +41,7 @@ pub enum Measure {
 impl Measure {
     /// The size of a backlog in this unit.
     #[inline]
-    pub fn of(self, backlog: Count) -> u64 {
+    pub(super) fn of(self, backlog: Count) -> u64 {
         match self {
             Self::Bytes => backlog.bytes,
             Self::Packets => backlog.packets,
@@ -50,7 +50,7 @@ impl Measure {
 }
 
 /// Bins and the pool they share.
-pub struct Bins {
+pub(super) struct Bins {
     slots: Vec<Slot>,
     free: u32,
     chains: Vec<Chain>,
@@ -65,7 +65,7 @@ pub struct Bins {
 
 impl Bins {
     /// Creates `count` empty bins.
-    pub fn new(count: usize, measure: Measure) -> Self {
+    pub(super) fn new(count: usize, measure: Measure) -> Self {
         Self {
             slots: Vec::new(),
             free: END,
@@ -78,12 +78,12 @@ impl Bins {
     }
 
     /// How many bins there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.chains.len()
     }
 
     /// Grows to at least `count` bins.
-    pub fn grow(&mut self, count: usize) {
+    pub(super) fn grow(&mut self, count: usize) {
         if count > self.chains.len() {
             self.chains.resize(count, EMPTY);
             self.lengths.grow(count);
@@ -91,27 +91,27 @@ impl Bins {
     }
 
     /// Backlog of one bin.
-    pub fn backlog_of(&self, bin: usize) -> Count {
+    pub(super) fn backlog_of(&self, bin: usize) -> Count {
         self.chains[bin].backlog
     }
 
     /// Backlog of all bins.
-    pub fn backlog(&self) -> Count {
+    pub(super) fn backlog(&self) -> Count {
         self.total
     }
 
     /// The packet at the head of a bin.
-    pub fn head(&self, bin: usize) -> Option<&Packet> {
+    pub(super) fn head(&self, bin: usize) -> Option<&Packet> {
         self.slots.get(self.chains[bin].head as usize)?.packet.as_ref()
     }
 
     /// The packet at the head of a bin, for marking.
-    pub fn head_mut(&mut self, bin: usize) -> Option<&mut Packet> {
+    pub(super) fn head_mut(&mut self, bin: usize) -> Option<&mut Packet> {
         self.slots.get_mut(self.chains[bin].head as usize)?.packet.as_mut()
     }
 
     /// The longest bin and its length, or `None` if all are empty. Ties go to the lower number.
-    pub fn longest(&mut self) -> Option<(usize, u64)> {
+    pub(super) fn longest(&mut self) -> Option<(usize, u64)> {
         for bin in self.changed.drain(..) {
             let chain = &mut self.chains[bin as usize];
             chain.is_changed = false;
@@ -123,7 +123,7 @@ impl Bins {
 
     /// Appends a packet to a bin.
     #[inline]
-    pub fn push_back(&mut self, bin: usize, packet: Packet) {
+    pub(super) fn push_back(&mut self, bin: usize, packet: Packet) {
         let size = u64::from(packet.size);
         let before = self.chains[bin].tail;
         let slot = self.take_slot(Slot { packet: Some(packet), before, next: END });
@@ -140,7 +140,7 @@ impl Bins {
 
     /// Removes the packet at the head of a bin.
     #[inline]
-    pub fn pop_front(&mut self, bin: usize) -> Option<Packet> {
+    pub(super) fn pop_front(&mut self, bin: usize) -> Option<Packet> {
         let slot = self.chains[bin].head;
         let next = self.slots.get(slot as usize)?.next;
         self.chains[bin].head = next;
@@ -152,7 +152,7 @@ impl Bins {
     }
 
     /// Removes the packet at the tail of a bin.
-    pub fn pop_back(&mut self, bin: usize) -> Option<Packet> {
+    pub(super) fn pop_back(&mut self, bin: usize) -> Option<Packet> {
         let slot = self.chains[bin].tail;
         let before = self.slots.get(slot as usize)?.before;
         self.chains[bin].tail = before;

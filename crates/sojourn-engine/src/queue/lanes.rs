@@ -10,11 +10,11 @@ use crate::record::MemberCounts;
 use crate::units::Time;
 
 /// Bytes of the packet that weights of the round robin are counted in: 1500 and an Ethernet header.
-pub const MTU: f64 = 1514.0;
+pub(super) const MTU: f64 = 1514.0;
 
 /// One of the two queues, with its spacing of signals.
 #[derive(Default)]
-pub struct Lane {
+pub(super) struct Lane {
     packets: VecDeque<Packet>,
     bytes: u64,
     /// Spaces its marks.
@@ -30,26 +30,26 @@ pub struct Lane {
 impl Lane {
     /// Appends a packet.
     #[inline]
-    pub fn push(&mut self, packet: Packet) {
+    pub(super) fn push(&mut self, packet: Packet) {
         self.bytes += u64::from(packet.size);
         self.packets.push_back(packet);
     }
 
     /// Removes the first packet.
     #[inline]
-    pub fn pop(&mut self) -> Option<Packet> {
+    pub(super) fn pop(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.size);
         Some(packet)
     }
 
     /// Packets dropped for either reason.
-    pub fn dropped(&self) -> u64 {
+    pub(super) fn dropped(&self) -> u64 {
         self.dropped_overflow + self.dropped_aqm
     }
 
     /// What it counts by itself.
-    pub fn counts(&self) -> MemberCounts {
+    pub(super) fn counts(&self) -> MemberCounts {
         MemberCounts {
             backlog: self.backlog(),
             dropped_overflow: self.dropped_overflow,
@@ -60,31 +60,31 @@ impl Lane {
 
     /// Does nothing wait?
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
     /// What waits.
     #[inline]
-    pub fn backlog(&self) -> Count {
+    pub(super) fn backlog(&self) -> Count {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
 
     /// How long the head has waited; nothing if there is none.
-    pub fn head_sojourn(&self, now: Time) -> Time {
+    pub(super) fn head_sojourn(&self, now: Time) -> Time {
         self.packets.front().map_or(Time::ZERO, |head| now.since(head.queued_at))
     }
 }
 
 /// Weighted round robin by credit (sch_dualpi2).
-pub struct Wrr {
+pub(super) struct Wrr {
     classic_weight: f64,
     credit: f64,
 }
 
 impl Wrr {
     /// A round robin that gives this share to C.
-    pub fn new(classic_weight: f64) -> Self {
+    pub(super) fn new(classic_weight: f64) -> Self {
         Self { classic_weight, credit: Self::start(classic_weight) }
     }
 
@@ -95,19 +95,19 @@ impl Wrr {
 
     /// Is it the turn of L? Both wait.
     #[inline]
-    pub fn serves_low(&self) -> bool {
+    pub(super) fn serves_low(&self) -> bool {
         self.credit <= 0.0
     }
 
     /// Forgets who has had how much: nothing waits.
     #[inline]
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.credit = Self::start(self.classic_weight);
     }
 
     /// A packet of this queue is sent while the other one waits.
     #[inline]
-    pub fn charge(&mut self, from_low: bool, size: f64) {
+    pub(super) fn charge(&mut self, from_low: bool, size: f64) {
         self.credit +=
             if from_low { self.classic_weight * size } else { (self.classic_weight - 1.0) * size };
     }

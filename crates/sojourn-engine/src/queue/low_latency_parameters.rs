@@ -150,7 +150,7 @@ pub(super) struct ClassicAqm {
 
 /// Bytes that both flows may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffers {
+pub(crate) struct Buffers {
     /// The low-latency flow.
     pub low: u64,
     /// The classic flow.

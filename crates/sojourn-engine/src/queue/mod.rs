@@ -5,7 +5,7 @@
 //! in every scheduler except `dualq` and `low_latency`, which have their own.
 
 pub mod abb;
-pub mod acks;
+pub(crate) mod acks;
 mod aqm_bins;
 mod bins;
 pub mod drr;
@@ -15,15 +15,18 @@ mod flow_table;
 pub mod fq;
 mod lanes;
 pub mod low_latency;
-pub mod low_latency_parameters;
+pub(crate) mod low_latency_parameters;
 mod plugs;
 mod reserved_rates;
-pub mod room;
+pub(crate) mod room;
 mod rounds;
 pub mod sfq;
 mod update_clock;
 mod watch;
-pub mod weights;
+pub(crate) mod weights;
+
+pub use low_latency_parameters::Parameters;
+pub use room::Room;
 
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;

@@ -9,7 +9,7 @@
 use crate::units::Time;
 
 /// The plugs of the bins, and the time they cost.
-pub struct Plugs {
+pub(super) struct Plugs {
     /// Packets ahead of each bin's plug.
     ahead: Vec<u64>,
     /// Packets ahead of all plugs together; `None` while there are no plugs.
@@ -20,12 +20,12 @@ pub struct Plugs {
 
 impl Plugs {
     /// No plugs in `bins` bins.
-    pub fn new(bins: usize) -> Self {
+    pub(super) fn new(bins: usize) -> Self {
         Self { ahead: vec![0; bins], all_ahead: None, disrupted_since: None, disrupted: Time::ZERO }
     }
 
     /// Plugs every bin behind the packets it holds.
-    pub fn plug(&mut self, packets: impl Fn(usize) -> u64) {
+    pub(super) fn plug(&mut self, packets: impl Fn(usize) -> u64) {
         for (bin, ahead) in self.ahead.iter_mut().enumerate() {
             *ahead = packets(bin);
         }
@@ -34,19 +34,19 @@ impl Plugs {
 
     /// Are there plugs?
     #[inline]
-    pub fn are_in(&self) -> bool {
+    pub(super) fn are_in(&self) -> bool {
         self.all_ahead.is_some()
     }
 
     /// Is the plug of this bin at its head?
     #[inline]
-    pub fn hold(&self, bin: usize) -> bool {
+    pub(super) fn hold(&self, bin: usize) -> bool {
         self.are_in() && self.ahead[bin] == 0
     }
 
     /// Records that a packet has come into a bin.
     #[inline]
-    pub fn pushed(&mut self, bin: usize, now: Time) {
+    pub(super) fn pushed(&mut self, bin: usize, now: Time) {
         if self.hold(bin) {
             self.disrupted_since.get_or_insert(now);
         }
@@ -54,7 +54,7 @@ impl Plugs {
 
     /// Records that the head of a bin has left; `left` packets remain in the bin.
     #[inline]
-    pub fn popped(&mut self, bin: usize, left: u64, now: Time) {
+    pub(super) fn popped(&mut self, bin: usize, left: u64, now: Time) {
         self.advance(bin);
         if self.hold(bin) && left > 0 {
             self.disrupted_since.get_or_insert(now);
@@ -62,7 +62,7 @@ impl Plugs {
     }
 
     /// Records that the tail of a bin was dropped; `left` packets remain in the bin.
-    pub fn cut(&mut self, bin: usize, left: u64) {
+    pub(super) fn cut(&mut self, bin: usize, left: u64) {
         if self.ahead[bin] > left {
             self.advance(bin);
         }
@@ -78,7 +78,7 @@ impl Plugs {
 
     /// Pulls the plugs if all of them are at the heads. Returns whether they were.
     #[inline]
-    pub fn pull(&mut self, now: Time) -> bool {
+    pub(super) fn pull(&mut self, now: Time) -> bool {
         if self.all_ahead != Some(0) {
             return false;
         }
@@ -91,7 +91,7 @@ impl Plugs {
 
     /// Disruption time (Hong 2015 §5.1.4): from the first plug at its head with a packet behind it
     /// until the plugs are pulled.
-    pub fn disrupted(&self) -> Time {
+    pub(super) fn disrupted(&self) -> Time {
         self.disrupted
     }
 }

@@ -21,7 +21,7 @@ struct Reservation {
 
 /// The flows with a minimum reserved rate.
 #[derive(Default)]
-pub struct ReservedRates {
+pub(super) struct ReservedRates {
     /// Indexed by flow; empty if no flow reserves a rate.
     flows: Vec<Option<Reservation>>,
     /// Flows with packets, ordered by when they were due at the last look; some may be empty by
@@ -31,7 +31,7 @@ pub struct ReservedRates {
 
 impl ReservedRates {
     /// Flows with these rates, none of which has packets.
-    pub fn new(rates: &[Option<BitRate>]) -> Self {
+    pub(super) fn new(rates: &[Option<BitRate>]) -> Self {
         let reserve = |rate| Reservation { rate, due: Time::ZERO, is_listed: false };
         let flows = rates.iter().map(|rate| rate.map(reserve)).collect();
         Self { flows, list: BinaryHeap::with_capacity(rates.len()) }
@@ -39,7 +39,7 @@ impl ReservedRates {
 
     /// Records that a packet came to an empty flow.
     #[inline]
-    pub fn wakes(&mut self, flow: usize, now: Time) {
+    pub(super) fn wakes(&mut self, flow: usize, now: Time) {
         let Some(Some(reserve)) = self.flows.get_mut(flow) else { return };
         reserve.due = reserve.due.max(now);
         if !reserve.is_listed {
@@ -49,7 +49,7 @@ impl ReservedRates {
     }
 
     /// The flow that has been due for longest. The caller must then `charge` it or make it `leave`.
-    pub fn first_due(&mut self, now: Time) -> Option<usize> {
+    pub(super) fn first_due(&mut self, now: Time) -> Option<usize> {
         loop {
             let Reverse((listed, flow)) = *self.list.peek()?;
             let due = self.flows[flow as usize].map_or(listed, |reserve| reserve.due);
@@ -65,14 +65,14 @@ impl ReservedRates {
     }
 
     /// Charges a due flow for the bytes it has sent.
-    pub fn charge(&mut self, flow: usize, bytes: u64) {
+    pub(super) fn charge(&mut self, flow: usize, bytes: u64) {
         if let Some(reserve) = &mut self.flows[flow] {
             reserve.due += reserve.rate.time_for(bytes);
         }
     }
 
     /// Removes a due flow that has no packets.
-    pub fn leave(&mut self, flow: usize) {
+    pub(super) fn leave(&mut self, flow: usize) {
         self.list.pop();
         if let Some(reserve) = &mut self.flows[flow] {
             reserve.is_listed = false;

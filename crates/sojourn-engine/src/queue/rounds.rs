@@ -20,7 +20,7 @@ struct Turn {
 }
 
 /// The busy bins, in the order of service.
-pub struct Rounds {
+pub(super) struct Rounds {
     turns: Vec<Turn>,
     /// Bins that became busy and have not used up their first quantum; served first.
     fresh: VecDeque<u32>,
@@ -30,42 +30,42 @@ pub struct Rounds {
 
 impl Rounds {
     /// Creates `count` idle bins with the same quantum.
-    pub fn new(count: usize, quantum: i64) -> Self {
+    pub(super) fn new(count: usize, quantum: i64) -> Self {
         let turn = Turn { deficit: 0, quantum: quantum.max(1), scheduled: false };
         Self { turns: vec![turn; count], fresh: VecDeque::new(), rounds: VecDeque::new() }
     }
 
     /// Grows to at least `count` bins. The caller sets the quantum of new bins.
-    pub fn grow(&mut self, count: usize) {
+    pub(super) fn grow(&mut self, count: usize) {
         if count > self.turns.len() {
             self.turns.resize(count, Turn { deficit: 0, quantum: 1, scheduled: false });
         }
     }
 
     /// Sets a bin's quantum from its next turn on.
-    pub fn set_quantum(&mut self, bin: usize, bytes: f64) {
+    pub(super) fn set_quantum(&mut self, bin: usize, bytes: f64) {
         self.turns[bin].quantum = (bytes + 0.5).max(1.0) as i64;
     }
 
     /// Is the bin busy?
     #[inline]
-    pub fn is_scheduled(&self, bin: usize) -> bool {
+    pub(super) fn is_scheduled(&self, bin: usize) -> bool {
         self.turns[bin].scheduled
     }
 
     /// Bytes a bin may still send in its turn; negative if it has sent too much.
-    pub fn deficit(&self, bin: usize) -> i64 {
+    pub(super) fn deficit(&self, bin: usize) -> i64 {
         self.turns[bin].deficit
     }
 
     /// Number of busy bins.
-    pub fn busy(&self) -> usize {
+    pub(super) fn busy(&self) -> usize {
         self.fresh.len() + self.rounds.len()
     }
 
     /// Adds a bin, if it is not yet scheduled, before those that were busy already.
     #[inline]
-    pub fn join_first(&mut self, bin: usize) {
+    pub(super) fn join_first(&mut self, bin: usize) {
         if self.begin(bin) {
             self.fresh.push_back(bin as u32);
         }
@@ -73,7 +73,7 @@ impl Rounds {
 
     /// Adds a bin, if it is not yet scheduled, after all others.
     #[inline]
-    pub fn join_last(&mut self, bin: usize) {
+    pub(super) fn join_last(&mut self, bin: usize) {
         if self.begin(bin) {
             self.rounds.push_back(bin as u32);
         }
@@ -91,7 +91,7 @@ impl Rounds {
     /// The bin whose turn it is: the first whose deficit covers its `need`. A bin with too small a
     /// deficit gets another quantum and goes to the end of the round.
     #[inline]
-    pub fn current(&mut self, need: impl Fn(usize) -> i64) -> Option<usize> {
+    pub(super) fn current(&mut self, need: impl Fn(usize) -> i64) -> Option<usize> {
         loop {
             let list = if self.fresh.is_empty() { &mut self.rounds } else { &mut self.fresh };
             let bin = *list.front()?;
@@ -107,12 +107,12 @@ impl Rounds {
 
     /// Charges the bin whose turn it is for the bytes it has sent.
     #[inline]
-    pub fn charge(&mut self, bin: usize, bytes: i64) {
+    pub(super) fn charge(&mut self, bin: usize, bytes: i64) {
         self.turns[bin].deficit -= bytes;
     }
 
     /// Removes the bin whose turn it is.
-    pub fn retire_current(&mut self) {
+    pub(super) fn retire_current(&mut self) {
         if let Some(bin) = self.fresh.pop_front().or_else(|| self.rounds.pop_front()) {
             self.turns[bin as usize].scheduled = false;
         }
@@ -120,7 +120,7 @@ impl Rounds {
 
     /// Removes the bin whose turn it is, since it is empty. A bin that goes first takes one turn
     /// among the others before it leaves (RFC 8290 §4.2).
-    pub fn age_or_retire_current(&mut self) {
+    pub(super) fn age_or_retire_current(&mut self) {
         match self.fresh.pop_front() {
             Some(bin) => self.rounds.push_back(bin),
             None => self.retire_current(),

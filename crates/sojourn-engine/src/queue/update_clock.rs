@@ -4,31 +4,31 @@
 use crate::units::Time;
 
 /// The clock of a queue's AQM algorithms.
-pub struct UpdateClock {
+pub(super) struct UpdateClock {
     interval: Time,
     next: Time,
 }
 
 impl UpdateClock {
     /// A clock with this interval; `Time::NEVER` for algorithms without updates.
-    pub fn new(interval: Time) -> Self {
+    pub(super) fn new(interval: Time) -> Self {
         Self { interval, next: interval }
     }
 
     /// When the next update is due.
     #[inline]
-    pub fn next(&self) -> Time {
+    pub(super) fn next(&self) -> Time {
         self.next
     }
 
     /// Records an update. `matters` says whether another update may change something.
-    pub fn ticked(&mut self, now: Time, matters: bool) {
+    pub(super) fn ticked(&mut self, now: Time, matters: bool) {
         self.next = if matters { now + self.interval } else { Time::NEVER };
     }
 
     /// Resumes updates after the arrival of a packet.
     #[inline]
-    pub fn wake(&mut self, now: Time) {
+    pub(super) fn wake(&mut self, now: Time) {
         if self.next == Time::NEVER && self.interval != Time::NEVER {
             self.next = self.interval.times(now.ps() / self.interval.ps() + 1);
         }

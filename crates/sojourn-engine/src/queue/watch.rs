@@ -15,7 +15,7 @@ struct Watched {
 
 /// The first flows that came to a queue.
 #[derive(Default)]
-pub struct Watch {
+pub(super) struct Watch {
     most: usize,
     names: Vec<String>,
     table: FlowTable,
@@ -25,14 +25,14 @@ pub struct Watch {
 
 impl Watch {
     /// Will watch the first `most` flows of a table; `names` are those of the traffic entries.
-    pub fn new(most: usize, table: &FlowTable, names: &[&str]) -> Self {
+    pub(super) fn new(most: usize, table: &FlowTable, names: &[&str]) -> Self {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         Self { most, names, table: table.clone(), ..Self::default() }
     }
 
     /// Records that a packet has come to the queue.
     #[inline]
-    pub fn note(&mut self, packet: &Packet) {
+    pub(super) fn note(&mut self, packet: &Packet) {
         if self.most > 0 {
             self.note_flow(packet);
         }
@@ -62,7 +62,7 @@ impl Watch {
     }
 
     /// Ends a sampling interval.
-    pub fn sample(&mut self, scheduler: &Scheduler) {
+    pub(super) fn sample(&mut self, scheduler: &Scheduler) {
         for flow in self.flows.iter_mut().filter(|flow| !flow.is_over) {
             flow.series.sample(|gauges| scheduler.flow_gauges(flow.key, gauges));
         }
@@ -70,7 +70,7 @@ impl Watch {
     }
 
     /// The time series of each flow, with its name.
-    pub fn series(&self) -> impl Iterator<Item = (&str, &Series)> {
+    pub(super) fn series(&self) -> impl Iterator<Item = (&str, &Series)> {
         self.flows.iter().flat_map(|flow| flow.series.iter().map(|s| (flow.name.as_str(), s)))
     }
 }

@@ -3,23 +3,29 @@
 //! Everything here is streaming: memory does not grow with the length of the run, except for the
 //! optional traces of packets and of a modem.
 
-pub mod channel_use;
-pub mod delay_parts;
-pub mod latency;
-pub mod latency_histogram;
-pub mod latency_meter;
-pub mod modem_trace;
-pub mod queue_meter;
-pub mod recorder;
-pub mod series;
-pub mod service_flows;
-pub mod time_mean;
-pub mod trace;
+pub(crate) mod channel_use;
+pub(crate) mod delay_parts;
+pub(crate) mod latency;
+pub(crate) mod latency_histogram;
+pub(crate) mod latency_meter;
+pub(crate) mod modem_trace;
+pub(crate) mod queue_meter;
+pub(crate) mod recorder;
+pub(crate) mod series;
+pub(crate) mod service_flows;
+pub(crate) mod time_mean;
+pub(crate) mod trace;
 
-pub use latency::Latency;
+pub use channel_use::ChannelUse;
+pub use delay_parts::{Delay, Part, split};
+pub use latency_histogram::LatencyHistogram;
+pub use modem_trace::{MOST_EVENTS, ModemEvent, ModemEventKind, ModemTrace};
+pub use recorder::{PacketEvent, PacketEventKind, Recorder};
+pub use service_flows::ServiceFlowBook;
+pub use trace::{MOST_PACKETS, Outcome, PacketRecord, Trace};
+
+pub use latency::{Latency, RELATIVE_ERROR};
 pub use latency_meter::LatencyMeter;
 pub use queue_meter::{Member, MemberCounts, QueueCounts, QueueMeter};
-pub use recorder::Recorder;
 pub use series::{GaugeSeries, Gauges, Series};
 pub use time_mean::TimeMean;
-pub use trace::Trace;

@@ -1,6 +1,6 @@
 //! Columns of result tables, each defined once: name, type, unit, meaning and source.
 //!
-//! [`rows!`] makes a struct of them, [`columns!`] reads them out of rows that are kept otherwise. What
+//! `rows!` makes a struct of them, `columns!` reads them out of rows that are kept otherwise. What
 //! hands out tables or writes the documentation goes through the columns and names none.
 
 use std::borrow::Cow;

@@ -1,6 +1,9 @@
 //! Results of a run: their rows, their columns with units and sources, and the tables that have them.
 
 pub mod column;
-pub mod results;
+pub(crate) mod results;
 pub mod rows;
-pub mod tables;
+pub(crate) mod tables;
+
+pub use results::{LatencyCells, Results, SeriesRow};
+pub use tables::{Visitor, definitions};

@@ -4,10 +4,10 @@ use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
     ServiceFlowRow, TrafficClassRow,
 };
+use sojourn_engine::record::Delay;
+use sojourn_engine::record::ModemEvent;
+use sojourn_engine::record::PacketRecord;
 use sojourn_engine::record::Series;
-use sojourn_engine::record::delay_parts::Delay;
-use sojourn_engine::record::modem_trace::ModemEvent;
-use sojourn_engine::record::trace::PacketRecord;
 
 /// The distribution of the one-way latency of a flow.
 #[derive(Clone, Debug)]

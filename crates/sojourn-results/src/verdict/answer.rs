@@ -15,7 +15,7 @@ use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, UNDER_LOAD, UPSTREAM_QUEUE,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
-use sojourn_scenario::watch::Unwatched;
+use sojourn_scenario::Unwatched;
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// Nor more than these that are good.

@@ -5,7 +5,7 @@ use super::rows::{Row, Rows};
 use super::words::{digits, joined};
 use crate::scores::qoe::GAME_ACCESS_MS;
 use sojourn_access::AccessSpec;
-use sojourn_access::docsis::parameters::ModemSpec;
+use sojourn_access::docsis::ModemSpec;
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::AppParameters as _;

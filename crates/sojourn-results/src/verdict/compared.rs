@@ -12,8 +12,8 @@ use super::thresholds::{
     UPSTREAM_QUEUE, VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::apps::bulk::Bulk;
-use sojourn_scenario::watch::Unwatched;
+use sojourn_scenario::Unwatched;
+use sojourn_scenario::apps::Bulk;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -69,12 +69,12 @@ pub(super) struct BulkKind {
 
 impl BulkKind {
     /// It in a word, with its direction where this tells it apart.
-    pub fn word(&self) -> String {
+    pub(super) fn word(&self) -> String {
         self.in_words(false)
     }
 
     /// The noun of a sentence, and whether it is a plural.
-    pub fn noun(&self) -> (String, bool) {
+    pub(super) fn noun(&self) -> (String, bool) {
         let is_plural = self.is_several && self.payload.sort != Bulk::Data;
         (self.in_words(is_plural), is_plural)
     }
@@ -109,12 +109,12 @@ impl Difference {
     }
 
     /// Is it by more than this share of the greater value?
-    pub fn is_beyond(&self, share: f64) -> bool {
+    pub(super) fn is_beyond(&self, share: f64) -> bool {
         (self.to - self.from).abs() > share * self.from.abs().max(self.to.abs())
     }
 
     /// Is it worse, by more than this share?
-    pub fn is_worse_by(&self, share: f64, measure: &Measure) -> bool {
+    pub(super) fn is_worse_by(&self, share: f64, measure: &Measure) -> bool {
         let more = match measure.better {
             Better::Lower => self.to - self.from,
             Better::Higher => self.from - self.to,
@@ -263,41 +263,41 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
 
 impl Judged<'_> {
     /// The grade of an application; `None` where it has none.
-    pub fn grade(&self, application: &str) -> Option<Grade> {
+    pub(super) fn grade(&self, application: &str) -> Option<Grade> {
         self.assessments.iter().find(|found| found.application == application)?.grade()
     }
 
     /// A value that an application is graded by.
-    pub fn value(&self, application: &str, metric: &str) -> Option<f64> {
+    pub(super) fn value(&self, application: &str, metric: &str) -> Option<f64> {
         let found = self.assessments.iter().find(|found| found.application == application)?;
         found.values.get(metric).copied().flatten()
     }
 
     /// Is it good on everything that is measured?
-    pub fn is_good_as_measured(&self) -> bool {
+    pub(super) fn is_good_as_measured(&self) -> bool {
         self.assessments.iter().all(|found| found.grade() == Some(Grade::Good))
     }
 
     /// Is it good on every test, and is each loaded direction measured?
-    pub fn is_good(&self) -> bool {
+    pub(super) fn is_good(&self) -> bool {
         self.is_good_as_measured() && self.group.unwatched().is_empty()
     }
 
     /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
-    pub fn lacks_idle_line(&self) -> bool {
+    pub(super) fn lacks_idle_line(&self) -> bool {
         let facts = self.group.runs[0];
         let would_tell = !facts.round_trips_ms.is_empty() || !facts.video_mbps.is_empty();
         self.idle_line.is_none() && would_tell && facts.bulk().next().is_some()
     }
 
     /// Its name in sentences.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         if self.group.name.is_empty() { "this run" } else { self.group.name }
     }
 
     /// Does an application have another grade than in `other`, for a reason? What it rests on must differ by much
     /// and by more than the seeds alone may make: a value on the edge between two grades decides nothing.
-    pub fn is_told_apart(&self, other: &Self, application: &Application) -> bool {
+    pub(super) fn is_told_apart(&self, other: &Self, application: &Application) -> bool {
         let name = application.name;
         if OF_ITS_LINE.contains(&name) && self.group.runs[0].line != other.group.runs[0].line {
             return false;
@@ -372,14 +372,14 @@ impl Judged<'_> {
 
     /// Less for what is better before all measures: grades of what users notice, then what they complain of, then
     /// grades of queues and rates.
-    pub fn by_grades(&self, other: &Self) -> Ordering {
+    pub(super) fn by_grades(&self, other: &Self) -> Ordering {
         self.by_grades_of(other, false)
             .then_with(|| self.by_complaints(other))
             .then_with(|| self.by_grades_of(other, true))
     }
 
     /// Less for what is better: the grades decide, then the decisive measure.
-    pub fn rank(&self, other: &Self) -> Ordering {
+    pub(super) fn rank(&self, other: &Self) -> Ordering {
         let by_measure = match decisive(self.group, other.group) {
             None => Ordering::Equal,
             Some((measure, found)) if found.is_worse_by(0.0, measure) => Ordering::Greater,

@@ -17,8 +17,8 @@ use super::thresholds::{
 use crate::scores::qoe::GAME_ACCESS_MS;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::AppSpec;
-use sojourn_scenario::apps::bulk::Bulk;
-use sojourn_scenario::watch::{Load, Unwatched};
+use sojourn_scenario::apps::Bulk;
+use sojourn_scenario::{Load, Unwatched};
 use sojourn_scenario::{Scenario, is_idle, line_of, traffic};
 
 /// Values by their names.

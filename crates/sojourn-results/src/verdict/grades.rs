@@ -13,7 +13,7 @@ use super::thresholds::{
     WORST_LETTER,
 };
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::watch::Load;
+use sojourn_scenario::Load;
 
 /// A grade.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -54,7 +54,7 @@ impl Serialize for Grade {
 
 /// All values that an application is graded by.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Measured(BTreeMap<&'static str, f64>);
+pub(super) struct Measured(BTreeMap<&'static str, f64>);
 
 impl Measured {
     /// The values, if none of them is missing.
@@ -73,7 +73,7 @@ impl Measured {
 
 /// A grade with the values that it rests on: there is no other way to make one.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Graded {
+pub(super) struct Graded {
     grade: Grade,
     measured: Measured,
 }

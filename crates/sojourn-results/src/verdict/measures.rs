@@ -8,8 +8,8 @@ use super::thresholds::PAGE_LOAD;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Member;
 use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::Bulk;
 use sojourn_scenario::apps::Quality;
-use sojourn_scenario::apps::bulk::Bulk;
 
 /// Which way a number is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]

@@ -3,7 +3,7 @@
 use super::rows::FEWEST_PACKETS;
 use super::shares::SHORTEST_S;
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::apps::bulk::Bulk;
+use sojourn_scenario::apps::Bulk;
 
 /// Why something has no grade.
 #[derive(Clone, PartialEq, Debug)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::Rows;
-use sojourn_access::service::Terms;
+use sojourn_access::Terms;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;

@@ -5,7 +5,7 @@ use sojourn_engine::units::Time;
 use sojourn_engine::wake::Wake;
 
 /// The actors of an app and their times. An app has one timer, that of the next actor.
-pub struct Agenda {
+pub(super) struct Agenda {
     due: Wake,
     actors: u32,
     start: Time,
@@ -15,7 +15,7 @@ pub struct Agenda {
 
 impl Agenda {
     /// Actors that start at random times within `spread_s` seconds after `start_s`.
-    pub fn new(actors: u32, start_s: f64, spread_s: f64) -> Self {
+    pub(super) fn new(actors: u32, start_s: f64, spread_s: f64) -> Self {
         Self {
             due: Wake::new(actors as usize),
             actors,
@@ -26,23 +26,23 @@ impl Agenda {
     }
 
     /// When the app's first timer expires.
-    pub fn start(&self) -> Time {
+    pub(super) fn start(&self) -> Time {
         self.start
     }
 
     /// Sets when an actor acts next, replacing its earlier time.
-    pub fn set(&mut self, actor: u32, at: Time) {
+    pub(super) fn set(&mut self, actor: u32, at: Time) {
         self.due.set(actor, at);
     }
 
     /// When the next actor is due.
-    pub fn next(&self) -> Time {
+    pub(super) fn next(&self) -> Time {
         self.due.next().0
     }
 
     /// An actor that is due by now, the lowest number first at equal times. Each actor is returned
     /// once for each time that was set.
-    pub fn take(&mut self, context: &mut AppContext) -> Option<u32> {
+    pub(super) fn take(&mut self, context: &mut AppContext) -> Option<u32> {
         if !self.planned {
             self.plan(context);
         }
@@ -54,7 +54,7 @@ impl Agenda {
     }
 
     /// Sets the app's timer.
-    pub fn ask(&self, context: &mut AppContext) {
+    pub(super) fn ask(&self, context: &mut AppContext) {
         context.ask(Command::Wake(self.next()));
     }
 

@@ -4,8 +4,8 @@
 //! and answers with commands, which the network carries out.
 
 mod agenda;
-pub mod bulk;
-pub mod draw;
+pub(crate) mod bulk;
+pub(crate) mod draw;
 pub mod on_off;
 pub mod replay;
 pub mod stream;
@@ -16,6 +16,8 @@ pub mod video;
 pub mod video_call;
 pub mod web;
 pub mod web_sessions;
+
+pub use bulk::Bulk;
 
 use std::ops::{Add as _, Sub as _};
 

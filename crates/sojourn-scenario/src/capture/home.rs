@@ -22,11 +22,11 @@ const PRIVATE_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0xfc00, 0, 0, 0, 0, 0, 0, 0),
 const LINK_PREFIX: u32 = 64;
 
 /// Packets by their ends.
-pub type Conversations = IndexMap<Ends, u64>;
+pub(super) type Conversations = IndexMap<Ends, u64>;
 
 /// What is known of the home.
 #[derive(Debug, PartialEq)]
-pub enum Found {
+pub(super) enum Found {
     /// It is this, and what shows it.
     Home(Home, String),
     /// No packet has an answer, and nothing shows which end is the home.
@@ -38,7 +38,7 @@ pub enum Found {
 }
 
 /// The direction of a packet, if it passes between the home and others.
-pub fn direction(home: &Home, ends: &Ends) -> Option<Direction> {
+pub(super) fn direction(home: &Home, ends: &Ends) -> Option<Direction> {
     if !passes(ends) {
         return None;
     }
@@ -51,7 +51,7 @@ pub fn direction(home: &Home, ends: &Ends) -> Option<Direction> {
 
 /// The home of these conversations, by the first of these that settles it: how the capturing host saw the
 /// packets, or for IPv4 and IPv6 each private addresses against others, or the one host in all packets.
-pub fn find(conversations: &Conversations) -> Found {
+pub(super) fn find(conversations: &Conversations) -> Found {
     let passing: Conversations =
         conversations.iter().filter(|(ends, _)| passes(ends)).map(|(e, n)| (*e, *n)).collect();
     if passing.is_empty() {
@@ -79,7 +79,7 @@ pub fn find(conversations: &Conversations) -> Found {
 }
 
 /// The addresses of these conversations and their packets, most first.
-pub fn candidates(conversations: &Conversations) -> Vec<(IpAddr, u64)> {
+pub(super) fn candidates(conversations: &Conversations) -> Vec<(IpAddr, u64)> {
     let mut packets = BTreeMap::<IpAddr, u64>::new();
     for (ends, count) in conversations.iter().filter(|(ends, _)| passes(ends)) {
         for end in [ends.from, ends.to] {

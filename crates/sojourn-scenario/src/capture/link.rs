@@ -6,7 +6,7 @@ use etherparse::{EtherType, IpNumber, LaxNetSlice, LaxSlicedPacket, TransportSli
 use pcap_parser::Linktype;
 
 /// The link types, for messages.
-pub const ALLOWED: &str = "allowed: Ethernet (1), Linux cooked (113, 276), loopback (0, 108), PPP (9), raw IP (101, \
+pub(super) const ALLOWED: &str = "allowed: Ethernet (1), Linux cooked (113, 276), loopback (0, 108), PPP (9), raw IP (101, \
      228, 229)";
 /// Bytes of an Ethernet header and check sequence.
 const ETHERNET_BYTES: u16 = 18;
@@ -17,11 +17,11 @@ const ETHERNET_HEADER_BYTES: usize = 14;
 const TCP_BYTES: usize = 20;
 const UDP_BYTES: usize = 8;
 /// Bytes of headers of IPv4 and TCP without options, where none were captured.
-pub const USUAL_HEADERS: usize = 40;
+pub(super) const USUAL_HEADERS: usize = 40;
 
 /// How frames are framed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Link {
+pub(super) enum Link {
     /// With their Ethernet header.
     Ethernet,
     /// IP packets alone.
@@ -50,7 +50,7 @@ const LINKS: [(Linktype, Link); 10] = [
 
 /// Where a packet came from, as the capturing host noted it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Passage {
+pub(super) enum Passage {
     /// It came to this host.
     In,
     /// This host sent it.
@@ -61,7 +61,7 @@ pub enum Passage {
 
 /// The hosts at both ends of a packet's way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Ends {
+pub(super) struct Ends {
     pub from: IpAddr,
     pub to: IpAddr,
     pub passage: Passage,
@@ -69,7 +69,7 @@ pub struct Ends {
 
 /// The lengths of a frame's parts in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Parts {
+pub(super) struct Parts {
     /// What the capture put before it and no wire carries.
     pub unsent: u16,
     /// Its framing on the wire as captured.
@@ -79,17 +79,17 @@ pub struct Parts {
 }
 
 impl Link {
-    pub fn of(linktype: Linktype) -> Option<Self> {
+    pub(super) fn of(linktype: Linktype) -> Option<Self> {
         LINKS.iter().find(|(known, _)| *known == linktype).map(|(_, link)| *link)
     }
 
     /// Bytes of framing that are not captured.
-    pub fn framing_bytes(self) -> u16 {
+    pub(super) fn framing_bytes(self) -> u16 {
         if self == Self::Ethernet { 0 } else { ETHERNET_BYTES }
     }
 
     /// Parts and ends of a frame, of which at least the beginning may be captured.
-    pub fn read(self, frame: &[u8]) -> (Parts, Option<Ends>) {
+    pub(super) fn read(self, frame: &[u8]) -> (Parts, Option<Ends>) {
         let unsent = self.unsent_bytes(frame);
         let packet = frame.get(unsent..).unwrap_or_default();
         let passage = self.passage(frame);

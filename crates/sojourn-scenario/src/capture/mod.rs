@@ -60,7 +60,7 @@ pub(super) struct Captures<'a> {
 
 impl<'a> Captures<'a> {
     /// Captures with paths relative to the directory of the scenario file `source`.
-    pub fn beside(source: &str, files: &'a dyn Files) -> Self {
+    pub(crate) fn beside(source: &str, files: &'a dyn Files) -> Self {
         let directory = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
         Self { files, directory, read: RefCell::default() }
     }
@@ -69,7 +69,7 @@ impl<'a> Captures<'a> {
     /// from. So it does with capacity traces. Returns what a user must know of them.
     ///
     /// # Errors The faults of all replays and traces.
-    pub fn fill(&self, scenario: &mut Scenario) -> Result<Vec<String>, Faults> {
+    pub(crate) fn fill(&self, scenario: &mut Scenario) -> Result<Vec<String>, Faults> {
         let mut notes = Vec::new();
         let mut faults = traces::fill(scenario, &self.directory, self.files);
         for (name, entry) in &mut scenario.traffic {

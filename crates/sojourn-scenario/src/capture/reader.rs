@@ -14,18 +14,18 @@ use super::link::{self, Link};
 use super::source::{IsIncomplete, Parsed, Source, Stop};
 use super::split::{Frame, LARGEST_FRAME};
 
-pub const PS_PER_SECOND: i128 = 1_000_000_000_000;
+pub(super) const PS_PER_SECOND: i128 = 1_000_000_000_000;
 /// Packets of a capture, which take 1 GB while it is read.
-pub const MOST_PACKETS: usize = 1 << 25;
+pub(super) const MOST_PACKETS: usize = 1 << 25;
 /// A packet block of the first version of pcapng, which newer writers must not use.
 const OLD_PACKET_BLOCK: u32 = 2;
 /// Bytes of any block around its body: its type, and its length before and after.
 const BLOCK_AROUND: u32 = 12;
-pub const ALLOWED: &str = "allowed: a complete pcap or pcapng file";
+pub(super) const ALLOWED: &str = "allowed: a complete pcap or pcapng file";
 
 /// Collects the packets of a capture. Errors continue a sentence that starts with the file's name.
 #[derive(Default)]
-pub struct Reader {
+pub(super) struct Reader {
     /// Bytes added to each packet, instead of those of its link type.
     pub framing_bytes: Option<u16>,
     pub frames: Vec<Frame>,
@@ -52,7 +52,7 @@ type FrameParser = fn(&[u8]) -> IResult<&[u8], LegacyPcapBlock<'_>, PcapError<&[
 
 impl Reader {
     /// Reads a file.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<(), String> {
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), String> {
         let mut source = Source::of(bytes);
         let section =
             source.next(|bytes| parsed(bytes, parse_sectionheaderblock(bytes)).map(|_| ((), 0)));

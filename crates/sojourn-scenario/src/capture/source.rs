@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use flate2::read::MultiGzDecoder;
 
 /// Bytes of a capture file, compressed or not.
-pub const MOST_BYTES: u64 = 1 << 31;
+pub(super) const MOST_BYTES: u64 = 1 << 31;
 /// How a file that gzip has written begins (RFC 1952 §2.3.1).
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 const CHUNK_BYTES: u64 = 1 << 16;
@@ -14,7 +14,7 @@ const LARGEST_PIECE: usize = 1 << 26;
 
 /// Why there is no next piece.
 #[derive(Debug)]
-pub enum Stop {
+pub(super) enum Stop {
     /// The bytes end within it.
     Cut,
     /// It is not what it should be.
@@ -25,13 +25,13 @@ pub enum Stop {
 
 /// What a parser makes of bytes: a value and how many bytes it has, or an error, which may be that more
 /// bytes are needed.
-pub type Parsed<T> = Result<(T, usize), IsIncomplete>;
+pub(super) type Parsed<T> = Result<(T, usize), IsIncomplete>;
 
 /// Would more bytes help?
-pub struct IsIncomplete(pub bool);
+pub(super) struct IsIncomplete(pub bool);
 
 /// A file of which a part is in memory.
-pub struct Source<'a> {
+pub(super) struct Source<'a> {
     /// What is not in the buffer yet.
     rest: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
@@ -45,7 +45,7 @@ pub struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// The content of a file.
-    pub fn of(bytes: &'a [u8]) -> Self {
+    pub(super) fn of(bytes: &'a [u8]) -> Self {
         let is_compressed = bytes.starts_with(&GZIP);
         let rest: Box<dyn Read> =
             if is_compressed { Box::new(MultiGzDecoder::new(bytes)) } else { Box::new(bytes) };
@@ -53,7 +53,7 @@ impl<'a> Source<'a> {
     }
 
     /// What `parse` finds at the beginning of the bytes that are left.
-    pub fn next<T>(&mut self, mut parse: impl FnMut(&[u8]) -> Parsed<T>) -> Result<T, Stop> {
+    pub(super) fn next<T>(&mut self, mut parse: impl FnMut(&[u8]) -> Parsed<T>) -> Result<T, Stop> {
         loop {
             match parse(&self.buffer[self.done..]) {
                 Ok((value, length)) => {
@@ -68,7 +68,7 @@ impl<'a> Source<'a> {
     }
 
     /// Is nothing left?
-    pub fn is_at_end(&mut self) -> Result<bool, Stop> {
+    pub(super) fn is_at_end(&mut self) -> Result<bool, Stop> {
         Ok(self.done == self.buffer.len() && !self.fill()?)
     }
 

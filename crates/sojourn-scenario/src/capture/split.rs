@@ -5,14 +5,14 @@ use sojourn_engine::packet::{FULL_PACKET, LARGEST_PACKET};
 use super::link::USUAL_HEADERS;
 
 /// Bytes of the largest frame: twice what Linux joins at most, 8 times 65536 (GSO_MAX_SIZE).
-pub const LARGEST_FRAME: i64 = 1 << 20;
+pub(super) const LARGEST_FRAME: i64 = 1 << 20;
 /// The largest IP packet of an Ethernet.
-pub const ETHERNET_MTU: u16 = 1500;
+pub(super) const ETHERNET_MTU: u16 = 1500;
 /// Bytes around an IP packet in the largest frame, with VLAN tag and check sequence.
 const MOST_AROUND: u32 = FULL_PACKET as u32 - ETHERNET_MTU as u32;
 
 /// A frame of a capture.
-pub struct Frame {
+pub(super) struct Frame {
     /// In ps since the file's own epoch.
     pub at: i128,
     pub wire_bytes: u32,
@@ -26,19 +26,19 @@ pub struct Frame {
 
 /// The MTU by which frames are split: the given one, or that of Ethernet if any frame is larger than any
 /// packet.
-pub fn mtu(given: Option<u16>, frames: &[Frame]) -> Option<u16> {
+pub(super) fn mtu(given: Option<u16>, frames: &[Frame]) -> Option<u16> {
     let is_joined = |frame: &Frame| frame.wire_bytes > u32::from(LARGEST_PACKET);
     given.or_else(|| frames.iter().any(is_joined).then_some(ETHERNET_MTU))
 }
 
 impl Frame {
     /// Is it several packets that the capturing host handed to its network card as one, or got so?
-    pub fn is_joined(&self, mtu: u16) -> bool {
+    pub(super) fn is_joined(&self, mtu: u16) -> bool {
         self.wire_bytes > u32::from(mtu) + MOST_AROUND
     }
 
     /// The sizes of its packets on the wire. Each has the headers, and all but the last fill the MTU.
-    pub fn sizes(&self, mtu: Option<u16>) -> impl Iterator<Item = u32> {
+    pub(super) fn sizes(&self, mtu: Option<u16>) -> impl Iterator<Item = u32> {
         let mtu = mtu.filter(|mtu| self.is_joined(*mtu)).map(u32::from);
         let around = u32::from(self.around).min(self.wire_bytes);
         let packet_bytes = self.wire_bytes - around;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use sojourn_access::docsis::downstream_channel::Cmts;
-use sojourn_access::docsis::framing::{Framing, request_region};
-use sojourn_access::docsis::modem::LEAST_CHANNEL_MBPS;
-use sojourn_access::docsis::upstream_channel::UpstreamChannel;
+use sojourn_access::docsis::Cmts;
+use sojourn_access::docsis::LEAST_CHANNEL_MBPS;
+use sojourn_access::docsis::UpstreamChannel;
+use sojourn_access::docsis::{Framing, request_region};
 
 /// The rate of the channel upstream or downstream in Mbps, if the scenario has one that does not
 /// follow the rates of its service flows.

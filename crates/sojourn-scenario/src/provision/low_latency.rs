@@ -5,13 +5,13 @@
 use serde_json::{Map, Value, json};
 
 use super::notes::Notes;
-use sojourn_access::docsis::proactive_grants::ProactiveGrants;
-use sojourn_access::docsis::scheduling_service::SchedulingService;
+use sojourn_access::docsis::ProactiveGrants;
+use sojourn_access::docsis::SchedulingService;
 use sojourn_access::modem_config::view::{
     Aggregate, Aqm, AqmAlgorithm, BufferControl, Classifier, DataRateUnit, Ipv4Match, LowLatency,
     Scheduling, ServiceFlow, TosRange,
 };
-use sojourn_engine::queue::low_latency_parameters::Parameters;
+use sojourn_engine::queue::Parameters;
 
 /// Bits of the type of service that are the code point, and those that are ECN.
 const DSCP_BITS: u8 = 0b1111_1100;
@@ -58,7 +58,7 @@ pub(super) struct Direction<'a> {
 
 impl Direction<'_> {
     /// The flows, with one for the two of an aggregate.
-    pub fn merged(&self, notes: &mut Notes) -> Vec<Flow> {
+    pub(super) fn merged(&self, notes: &mut Notes) -> Vec<Flow> {
         let plain = |(index, flow): (usize, &ServiceFlow)| Flow {
             index,
             flow: flow.clone(),

@@ -22,7 +22,7 @@ fn types_of(value: &serde_json::Value) -> String {
 
 impl Notes<'_> {
     /// Adds a line about the key at `path`, once.
-    pub fn add(&mut self, path: &str, text: &str) {
+    pub(super) fn add(&mut self, path: &str, text: &str) {
         let line = format!("{}: {path}: {text}", self.source);
         if !self.lines.contains(&line) {
             self.lines.push(line);
@@ -30,7 +30,7 @@ impl Notes<'_> {
     }
 
     /// Notes every key that is set and not among those in `done`.
-    pub fn note_others(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
+    pub(super) fn note_others(&mut self, table: impl serde::Serialize, path: &str, done: &[&str]) {
         let table = serde_json::to_value(table).unwrap_or_default();
         for (key, value) in table.as_object().into_iter().flatten() {
             let is_set = !value.is_null() && *value != json!([]);

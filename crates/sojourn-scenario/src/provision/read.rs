@@ -10,12 +10,12 @@ use super::notes::Notes;
 use super::scheduling;
 use crate::file::{DIRECTIONS, HOMES};
 use crate::overlay::{Overlay, differences, merge};
-use sojourn_access::docsis::scheduling_service::SchedulingService;
+use sojourn_access::DEFAULT_BURST_BYTES;
+use sojourn_access::docsis::SchedulingService;
 use sojourn_access::modem_config::ModemConfig;
 use sojourn_access::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
-use sojourn_access::service::DEFAULT_BURST_BYTES;
 use sojourn_engine::address::Network;
 use sojourn_engine::units::BitRate;
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use sojourn_access::docsis::scheduling_service::{Regularity, SchedulingService};
+use sojourn_access::docsis::{Regularity, SchedulingService};
 use sojourn_access::modem_config::view::{Scheduling, ServiceFlow};
 use sojourn_engine::units::Time;
 

@@ -1,14 +1,14 @@
 //! The configuration file for a modem of a scenario.
 
 use super::{low_latency, scheduling};
-use sojourn_access::classifier::{self, Protocol};
-use sojourn_access::docsis::scheduling_service::SchedulingService;
-use sojourn_access::homes::Group;
+use sojourn_access::Group;
+use sojourn_access::Protocol;
+use sojourn_access::docsis::SchedulingService;
 use sojourn_access::modem_config::ModemConfig;
 use sojourn_access::modem_config::view::{
     Aqm, BufferControl, Classifier, DataRateUnit, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
-use sojourn_access::service::{Buffer, Terms, flow_path};
+use sojourn_access::{Buffer, Terms, flow_path};
 use sojourn_engine::address::Network;
 use sojourn_engine::aqm::AqmSpec;
 use sojourn_engine::packet::Direction;
@@ -26,7 +26,7 @@ struct Flow<'a> {
     scheduling: Option<&'a SchedulingService>,
     buffer: &'a Buffer,
     queue: &'a QueueSpec,
-    classifiers: &'a [classifier::Classifier],
+    classifiers: &'a [sojourn_access::Classifier],
 }
 
 /// The configuration file for the homes of a group, and a line for each setting that files cannot
@@ -242,25 +242,25 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
 }
 
 /// Does it match IPv6 alone?
-fn is_v6(classifier: &classifier::Classifier) -> bool {
+fn is_v6(classifier: &sojourn_access::Classifier) -> bool {
     let networks = [classifier.source, classifier.destination];
     classifier.ip == Some(6) || networks.iter().flatten().any(|network| network.v6().is_some())
 }
 
-fn tos(classifier: &classifier::Classifier) -> Option<TosRange> {
+fn tos(classifier: &sojourn_access::Classifier) -> Option<TosRange> {
     let range = classifier.dscp.as_ref()?;
     let mask = range.get(2).copied().unwrap_or(0x3f);
     Some(TosRange { low: range.first()? << 2, high: range.get(1)? << 2, mask: mask << 2 })
 }
 
-fn protocol(classifier: &classifier::Classifier) -> Option<u16> {
+fn protocol(classifier: &sojourn_access::Classifier) -> Option<u16> {
     classifier.protocol.map(|protocol| match protocol {
         Protocol::Tcp => 6,
         Protocol::Udp => 17,
     })
 }
 
-fn ipv6(classifier: &classifier::Classifier) -> Ipv6Match {
+fn ipv6(classifier: &sojourn_access::Classifier) -> Ipv6Match {
     let v6 = |network: Option<Network>| network.and_then(|network| network.v6());
     let (source, destination) = (v6(classifier.source), v6(classifier.destination));
     Ipv6Match {
@@ -275,11 +275,11 @@ fn ipv6(classifier: &classifier::Classifier) -> Ipv6Match {
 }
 
 /// The part for IPv4; of a classifier of IPv6 only the ports (DOCSIS MULPI C.2.1.7).
-fn ipv4(classifier: &classifier::Classifier) -> Option<Ipv4Match> {
+fn ipv4(classifier: &sojourn_access::Classifier) -> Option<Ipv4Match> {
     let port = |range: &Option<Vec<u16>>, end: usize| range.as_ref()?.get(end).copied();
     let v4 = |network: Option<Network>| network.and_then(|network| network.v4());
     let (source, destination) = (v4(classifier.source), v4(classifier.destination));
-    let classifier::Classifier { source_ports, destination_ports, .. } = classifier;
+    let sojourn_access::Classifier { source_ports, destination_ports, .. } = classifier;
     let is_v4 = !is_v6(classifier);
     let ipv4 = Ipv4Match {
         tos: tos(classifier).filter(|_| is_v4),

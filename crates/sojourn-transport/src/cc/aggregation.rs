@@ -11,7 +11,7 @@ const SLOT_ROUNDS: u64 = 5;
 
 /// The largest such number of the last five to ten rounds.
 #[derive(Default)]
-pub struct Aggregation {
+pub(super) struct Aggregation {
     since: Time,
     acknowledged: u64,
     slots: [u64; 2],
@@ -21,17 +21,23 @@ pub struct Aggregation {
 
 impl Aggregation {
     /// That number.
-    pub fn extra(&self) -> u64 {
+    pub(super) fn extra(&self) -> u64 {
         self.slots[0].max(self.slots[1])
     }
 
     /// Sending begins after a silence.
-    pub fn restart(&mut self, now: Time) {
+    pub(super) fn restart(&mut self, now: Time) {
         (self.since, self.acknowledged) = (now, 0);
     }
 
     /// Takes in a sample, at a bandwidth in segments per second.
-    pub fn take(&mut self, sample: &RateSample, per_second: f64, is_round_start: bool, cwnd: f64) {
+    pub(super) fn take(
+        &mut self,
+        sample: &RateSample,
+        per_second: f64,
+        is_round_start: bool,
+        cwnd: f64,
+    ) {
         if sample.newly_delivered == 0 || sample.rate.is_none() {
             return;
         }

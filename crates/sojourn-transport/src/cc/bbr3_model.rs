@@ -11,13 +11,13 @@ const FULL_ROUNDS: u32 = 3;
 const PROBE_RTT_INTERVAL: Time = Time::from_s(5);
 const MIN_RTT_TIME: Time = Time::from_s(10);
 /// draft "LossThresh", "Beta" and "Headroom".
-pub const LOSS_SHARE: f64 = 0.02;
-pub const BETA: f64 = 0.7;
+pub(super) const LOSS_SHARE: f64 = 0.02;
+pub(super) const BETA: f64 = 0.7;
 const HEADROOM: f64 = 0.15;
 
 /// Where the samples of a bandwidth probe stand (draft "BBR.ack_phase").
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Feedback {
+pub(super) enum Feedback {
     /// None are waited for.
     None,
     /// The pipe is filled first.
@@ -32,16 +32,16 @@ pub enum Feedback {
 
 /// The largest rate of this probing cycle and of the one before (draft "MaxBwFilterLen").
 #[derive(Default)]
-pub struct MaxBandwidth([f64; 2]);
+pub(super) struct MaxBandwidth([f64; 2]);
 
 impl MaxBandwidth {
     /// That rate in segments per second.
-    pub fn get(&self) -> f64 {
+    pub(super) fn get(&self) -> f64 {
         self.0[0].max(self.0[1])
     }
 
     /// draft "UpdateMaxBw": what the application limits does not lower it.
-    pub fn take(&mut self, rate: &Rate) {
+    pub(super) fn take(&mut self, rate: &Rate) {
         let per_second = rate.per_second();
         if per_second >= self.get() || !rate.is_app_limited {
             self.0[0] = self.0[0].max(per_second);
@@ -49,7 +49,7 @@ impl MaxBandwidth {
     }
 
     /// draft "AdvanceMaxBwFilter". A cycle without a sample leaves the one before.
-    pub fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         if self.0[0] > 0.0 {
             self.0 = [0.0, self.0[0]];
         }
@@ -58,7 +58,7 @@ impl MaxBandwidth {
 
 /// Is the pipe full? (draft "CheckFullBWReached")
 #[derive(Default)]
-pub struct FullPipe {
+pub(super) struct FullPipe {
     bandwidth: f64,
     count: u32,
     /// By the search at hand, and ever.
@@ -69,12 +69,12 @@ pub struct FullPipe {
 
 impl FullPipe {
     /// A search begins at this bandwidth.
-    pub fn reset(&mut self, bandwidth: f64) {
+    pub(super) fn reset(&mut self, bandwidth: f64) {
         (self.bandwidth, self.count, self.is_now) = (bandwidth, 0, false);
     }
 
     /// A round begins with this sample.
-    pub fn take(&mut self, rate: &Rate) {
+    pub(super) fn take(&mut self, rate: &Rate) {
         if self.is_now || rate.is_app_limited {
             return;
         }
@@ -90,7 +90,7 @@ impl FullPipe {
 
 /// The least round trip, and the least of the last five seconds, which tells when to probe
 /// (draft "UpdateMinRTT").
-pub struct MinRtt {
+pub(super) struct MinRtt {
     least: Option<Time>,
     least_at: Time,
     recent: Time,
@@ -101,18 +101,18 @@ pub struct MinRtt {
 
 impl MinRtt {
     /// Begins with the round trip of the handshake.
-    pub fn new(least: Option<Time>, now: Time) -> Self {
+    pub(super) fn new(least: Option<Time>, now: Time) -> Self {
         let (recent, recent_at) = (least.unwrap_or(Time::NEVER), now);
         Self { least, least_at: now, recent, recent_at, is_expired: false }
     }
 
     /// The least round trip.
-    pub fn get(&self) -> Option<Time> {
+    pub(super) fn get(&self) -> Option<Time> {
         self.least
     }
 
     /// Takes in a round trip, zero for none.
-    pub fn take(&mut self, now: Time, rtt: Time) {
+    pub(super) fn take(&mut self, now: Time, rtt: Time) {
         self.is_expired = now > self.recent_at + PROBE_RTT_INTERVAL;
         if rtt > Time::ZERO && (rtt < self.recent || self.is_expired) {
             (self.recent, self.recent_at) = (rtt, now);
@@ -124,13 +124,13 @@ impl MinRtt {
     }
 
     /// A probe has ended: the next is due an interval later.
-    pub fn probed(&mut self, now: Time) {
+    pub(super) fn probed(&mut self, now: Time) {
         self.recent_at = now;
     }
 }
 
 /// What losses say (draft "Updating the Model Upon Packet Loss").
-pub struct Bounds {
+pub(super) struct Bounds {
     /// What may be in flight for long, and for a while, in segments, and the rate for a while.
     pub inflight_long: f64,
     /// For a while.
@@ -169,18 +169,18 @@ impl Default for Bounds {
 
 impl Bounds {
     /// draft "IsInflightTooHigh".
-    pub fn is_too_high(lost: u64, in_flight: u64) -> bool {
+    pub(super) fn is_too_high(lost: u64, in_flight: u64) -> bool {
         lost as f64 > in_flight as f64 * LOSS_SHARE
     }
 
     /// draft "InflightAtLoss": where in flight the losses crossed the threshold.
-    pub fn inflight_at_loss(lost: u64, in_flight: u64) -> f64 {
+    pub(super) fn inflight_at_loss(lost: u64, in_flight: u64) -> f64 {
         let (before, lost_before) = (in_flight as f64 - 1.0, lost as f64 - 1.0);
         before + (LOSS_SHARE * before - lost_before) / (1.0 - LOSS_SHARE)
     }
 
     /// draft "NoteLoss"; says whether it is the first of a round.
-    pub fn note_loss(&mut self, number: u64, delivered: u64) -> bool {
+    pub(super) fn note_loss(&mut self, number: u64, delivered: u64) -> bool {
         let is_first = !self.is_loss_in_round;
         if is_first {
             self.round_end = delivered;
@@ -194,7 +194,7 @@ impl Bounds {
     }
 
     /// draft "UpdateLatestDeliverySignals".
-    pub fn update_latest(&mut self, sample: &RateSample) {
+    pub(super) fn update_latest(&mut self, sample: &RateSample) {
         self.is_round_start = false;
         let Some(rate) = &sample.rate else { return };
         self.bandwidth_latest = self.bandwidth_latest.max(rate.per_second());
@@ -206,7 +206,7 @@ impl Bounds {
     }
 
     /// draft "AdaptLowerBoundsFromCongestion": once a round with a loss, if nothing is probed.
-    pub fn adapt(&mut self, is_probing: bool, max_bandwidth: f64, cwnd: f64) {
+    pub(super) fn adapt(&mut self, is_probing: bool, max_bandwidth: f64, cwnd: f64) {
         if !self.is_round_start {
             return;
         }
@@ -221,7 +221,7 @@ impl Bounds {
     }
 
     /// draft "AdvanceLatestDeliverySignals".
-    pub fn advance_latest(&mut self, sample: &RateSample) {
+    pub(super) fn advance_latest(&mut self, sample: &RateSample) {
         if let Some(rate) = sample.rate.filter(|_| self.is_round_start) {
             self.bandwidth_latest = rate.per_second();
             self.inflight_latest = rate.delivered as f64;
@@ -229,18 +229,18 @@ impl Bounds {
     }
 
     /// draft "ResetCongestionSignals".
-    pub fn reset_signals(&mut self) {
+    pub(super) fn reset_signals(&mut self) {
         self.is_loss_in_round = false;
         (self.bandwidth_latest, self.inflight_latest) = (0.0, 0.0);
     }
 
     /// draft "ResetShortTermModel".
-    pub fn reset_short(&mut self) {
+    pub(super) fn reset_short(&mut self) {
         (self.bandwidth_short, self.inflight_short) = (f64::INFINITY, f64::INFINITY);
     }
 
     /// draft "InflightWithHeadroom".
-    pub fn with_headroom(&self, least: f64) -> f64 {
+    pub(super) fn with_headroom(&self, least: f64) -> f64 {
         let headroom = (HEADROOM * self.inflight_long).max(1.0);
         if self.inflight_long.is_infinite() {
             return f64::INFINITY;

@@ -32,12 +32,12 @@ fn ticks(time: Time) -> u64 {
 }
 
 /// Units until the window is back at the plateau: `below` = C K^3 (RFC 9438 §4.2).
-pub fn k_units(below: u64) -> u64 {
+pub(super) fn k_units(below: u64) -> u64 {
     libm::cbrt(below as f64 * 1024.0 / C as f64 * (UNITS * UNITS * UNITS) as f64) as u64
 }
 
 /// The cubic function: the window in segments, `t` units after the reduction.
-pub fn cubic(plateau: u64, k: u64, t: u64) -> u64 {
+pub(super) fn cubic(plateau: u64, k: u64, t: u64) -> u64 {
     let offset = u128::from(t.abs_diff(k));
     let rise = ((u128::from(C) * offset * offset * offset) >> 40) as u64;
     if t < k { plateau.saturating_sub(rise) } else { plateau + rise }

@@ -3,7 +3,7 @@
 use sojourn_engine::units::Time;
 
 /// A number that looks random (Steele et al., "Fast splittable pseudorandom number generators", 2014).
-pub fn mixed(now: Time) -> u64 {
+pub(super) fn mixed(now: Time) -> u64 {
     let mut x = now.ps().wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -11,7 +11,7 @@ pub fn mixed(now: Time) -> u64 {
 }
 
 /// A fraction from 0 to 1.
-pub fn fraction(now: Time) -> f64 {
+pub(super) fn fraction(now: Time) -> f64 {
     (mixed(now) >> 11) as f64 / (1u64 << 53) as f64
 }
 

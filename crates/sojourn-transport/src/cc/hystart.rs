@@ -24,7 +24,7 @@ struct Conservative {
 }
 
 /// The first slow start of a connection.
-pub struct HyStart {
+pub(super) struct HyStart {
     /// Segments left in this round.
     left: f64,
     last_min: Time,
@@ -35,7 +35,7 @@ pub struct HyStart {
 
 impl HyStart {
     /// The state before the first acknowledgement.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             left: 0.0,
             last_min: Time::NEVER,
@@ -47,7 +47,7 @@ impl HyStart {
 
     /// Grows the window for an acknowledgement (§4.2). It leaves slow start by setting the
     /// threshold.
-    pub fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+    pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         if ack.rtt > Time::ZERO {
             self.current_min = self.current_min.min(ack.rtt);
             self.samples += 1;

@@ -18,19 +18,19 @@ const RISE: (Time, Time) = (Time::from_ms(4), Time::from_ms(16));
 
 /// A train may last for the least round trip; without pacing, which spreads a window over half a round
 /// trip, for half of that.
-pub fn longest_train(min_rtt: Time, is_paced: bool) -> Time {
+pub(super) fn longest_train(min_rtt: Time, is_paced: bool) -> Time {
     let whole = min_rtt + ACK_DELAY;
     if is_paced { whole } else { whole.scaled(0.5) }
 }
 
 /// Round trips may be longer than the least one by an eighth of it, within bounds.
-pub fn longest_rtt(min_rtt: Time) -> Time {
+pub(super) fn longest_rtt(min_rtt: Time) -> Time {
     min_rtt + min_rtt.scaled(0.125).clamp(RISE.0, RISE.1)
 }
 
 /// A slow start that has not ended yet.
 #[derive(Default)]
-pub struct ClassicHyStart {
+pub(super) struct ClassicHyStart {
     round_start: Time,
     /// The last acknowledgement of the train.
     last_ack: Time,
@@ -42,7 +42,7 @@ pub struct ClassicHyStart {
 
 impl ClassicHyStart {
     /// Takes in a round trip, `min_rtt` being the least so far; says whether slow start ends here.
-    pub fn ends(&mut self, window: &Window, trip: &RoundTrip, min_rtt: Time) -> bool {
+    pub(super) fn ends(&mut self, window: &Window, trip: &RoundTrip, min_rtt: Time) -> bool {
         if trip.una > self.end {
             *self = Self {
                 round_start: trip.now,

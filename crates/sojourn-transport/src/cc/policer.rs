@@ -17,7 +17,7 @@ const USED_ROUNDS: u64 = 48;
 
 /// What is known of a policer. Rates are in segments per second.
 #[derive(Default)]
-pub struct Policer {
+pub(super) struct Policer {
     rate: f64,
     is_used: bool,
     is_sampling: bool,
@@ -29,12 +29,12 @@ pub struct Policer {
 
 impl Policer {
     /// The rate to use, if there is a policer.
-    pub fn rate(&self) -> Option<f64> {
+    pub(super) fn rate(&self) -> Option<f64> {
         self.is_used.then_some(self.rate)
     }
 
     /// Forgets all.
-    pub fn reset(&mut self, sample: &RateSample) {
+    pub(super) fn reset(&mut self, sample: &RateSample) {
         (self.rate, self.is_used, self.is_sampling) = (0.0, false, false);
         self.begin(sample);
     }
@@ -45,7 +45,7 @@ impl Policer {
     }
 
     /// Takes in a sample; `has_losses` also after a timeout. Says whether the rate is no longer used.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         sample: &RateSample,
         (is_round_start, has_losses): (bool, bool),

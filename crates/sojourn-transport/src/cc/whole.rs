@@ -5,7 +5,7 @@ use super::Window;
 
 /// Slow start: the window grows by all that is delivered, up to the threshold (RFC 3465 without its
 /// limit). Gives what is left for congestion avoidance.
-pub fn slow_start(window: &mut Window, delivered: u64, max_window: f64) -> u64 {
+pub(super) fn slow_start(window: &mut Window, delivered: u64, max_window: f64) -> u64 {
     if !window.in_slow_start() {
         return delivered;
     }
@@ -17,13 +17,19 @@ pub fn slow_start(window: &mut Window, delivered: u64, max_window: f64) -> u64 {
 
 /// Segments delivered that have not made the window grow yet.
 #[derive(Default)]
-pub struct Avoidance {
+pub(super) struct Avoidance {
     count: u64,
 }
 
 impl Avoidance {
     /// One segment of growth for each `per_segment` delivered.
-    pub fn grow(&mut self, window: &mut Window, delivered: u64, per_segment: u64, max_window: f64) {
+    pub(super) fn grow(
+        &mut self,
+        window: &mut Window,
+        delivered: u64,
+        per_segment: u64,
+        max_window: f64,
+    ) {
         let per_segment = per_segment.max(1);
         let mut grown = window.cwnd;
         // A count that was enough for an earlier, larger divisor gives one segment and no more.
@@ -38,7 +44,7 @@ impl Avoidance {
     }
 
     /// Forgets what was counted.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.count = 0;
     }
 }

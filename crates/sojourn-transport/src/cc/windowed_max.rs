@@ -13,18 +13,18 @@ struct Seen {
 
 /// The largest value of a window.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WindowedMax {
+pub(super) struct WindowedMax {
     best: [Seen; 3],
 }
 
 impl WindowedMax {
     /// The largest value.
-    pub fn get(&self) -> f64 {
+    pub(super) fn get(&self) -> f64 {
         self.best[0].value
     }
 
     /// Takes in a value; what is older than `window` is forgotten.
-    pub fn take(&mut self, at: u64, value: f64, window: u64) {
+    pub(super) fn take(&mut self, at: u64, value: f64, window: u64) {
         let new = Seen { at, value };
         let [first, second, third] = &mut self.best;
         if value >= first.value || at - third.at > window {

@@ -14,7 +14,7 @@ use super::rtt::Rtt;
 const LEAST_WINDOW: f64 = 2.0;
 
 /// Window and congestion control of an end.
-pub struct Congestion {
+pub(super) struct Congestion {
     window: Window,
     controller: Controller,
     /// When the recovery at hand began: what left by then and is lost is the same congestion.
@@ -27,7 +27,7 @@ pub struct Congestion {
 
 impl Congestion {
     /// The window at the start.
-    pub fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
         Self {
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
             controller: config.congestion_control.start(config),
@@ -38,32 +38,32 @@ impl Congestion {
     }
 
     /// The window in datagrams.
-    pub fn window(&self) -> Window {
+    pub(super) fn window(&self) -> Window {
         self.window
     }
 
     /// The window in bytes.
-    pub fn bytes(&self, config: &Config) -> u64 {
+    pub(super) fn bytes(&self, config: &Config) -> u64 {
         (self.window.cwnd * config.mss as f64) as u64
     }
 
     /// A pacing rate that the control states, in bytes per second.
-    pub fn stated_rate(&self) -> Option<u64> {
+    pub(super) fn stated_rate(&self) -> Option<u64> {
         self.controller.pacing_rate()
     }
 
     /// Did this leave in a recovery that goes on (RFC 9002 §7.3.2)?
-    pub fn is_before_recovery(&self, sent_at: Time) -> bool {
+    pub(super) fn is_before_recovery(&self, sent_at: Time) -> bool {
         self.recovery_since.is_some_and(|since| sent_at <= since)
     }
 
     /// A round trip was measured.
-    pub fn on_round_trip(&mut self, trip: &RoundTrip) {
+    pub(super) fn on_round_trip(&mut self, trip: &RoundTrip) {
         self.controller.on_round_trip(&mut self.window, trip);
     }
 
     /// The last of the lost packets left at `sent_at`. Says whether this is a new congestion (RFC 9002 B.6).
-    pub fn on_loss(&mut self, now: Time, sent_at: Time) -> bool {
+    pub(super) fn on_loss(&mut self, now: Time, sent_at: Time) -> bool {
         if self.is_before_recovery(sent_at) {
             return false;
         }
@@ -77,7 +77,7 @@ impl Congestion {
 
     /// Congestion is persistent (RFC 9002 §7.6.2): as after a timeout of TCP. The threshold is where the loss
     /// put it.
-    pub fn on_persistent(&mut self, now: Time) {
+    pub(super) fn on_persistent(&mut self, now: Time) {
         let Window { cwnd, ssthresh } = self.window;
         self.controller.on_timeout(&mut self.window, cwnd, now);
         self.window = Window { cwnd: LEAST_WINDOW, ssthresh };
@@ -85,7 +85,14 @@ impl Congestion {
     }
 
     /// `bytes` were acknowledged that left outside a recovery (RFC 9002 B.5).
-    pub fn on_ack(&mut self, now: Time, bytes: u64, flight: u64, rtt: &Rtt, config: &Config) {
+    pub(super) fn on_ack(
+        &mut self,
+        now: Time,
+        bytes: u64,
+        flight: u64,
+        rtt: &Rtt,
+        config: &Config,
+    ) {
         if !self.is_limited || bytes == 0 {
             return;
         }

@@ -23,7 +23,7 @@ const DONE: u64 = 1;
 const AMPLIFICATION: u64 = 3;
 
 /// The handshake of an end.
-pub struct Handshake {
+pub(super) struct Handshake {
     is_client: bool,
     /// Handshake bytes to send.
     pub out: Outgoing,
@@ -36,7 +36,7 @@ pub struct Handshake {
 
 impl Handshake {
     /// Nothing has happened.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             is_client: false,
             out: Outgoing::default(),
@@ -48,24 +48,24 @@ impl Handshake {
     }
 
     /// This end opens the connection.
-    pub fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         self.is_client = true;
         self.allowance = u64::MAX;
         self.out.append(CLIENT_HELLO);
     }
 
     /// Is this the end that opens?
-    pub fn is_client(&self) -> bool {
+    pub(super) fn is_client(&self) -> bool {
         self.is_client
     }
 
     /// May data flow (RFC 9001 §4.1.1)?
-    pub fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.is_complete
     }
 
     /// Handshake bytes have come; says whether they complete the handshake at this end.
-    pub fn on_crypto(&mut self, offset: u64, len: u64) -> bool {
+    pub(super) fn on_crypto(&mut self, offset: u64, len: u64) -> bool {
         self.incoming.on_data(offset, len, false);
         let (answered_at, complete_at, answer) = if self.is_client {
             (SERVER_FLIGHT, SERVER_FLIGHT, FINISHED)
@@ -88,18 +88,18 @@ impl Handshake {
 
     /// Is a packet with these handshake bytes in the same datagram as an Initial packet, which the first of
     /// each end are?
-    pub fn is_initial(&self, offset: u64) -> bool {
+    pub(super) fn is_initial(&self, offset: u64) -> bool {
         if self.is_client { offset < CLIENT_HELLO } else { offset == 0 }
     }
 
     /// Are these bytes sent with a long header? All but HANDSHAKE_DONE.
-    pub fn is_long(&self, offset: u64) -> bool {
+    pub(super) fn is_long(&self, offset: u64) -> bool {
         is_long(self.is_client, offset)
     }
 
     /// The handshake bytes to send next, in a packet with other frames of `others` bytes; for a probe also
     /// what has been sent and is not acknowledged.
-    pub fn next(&mut self, others: u64, is_probe: bool) -> Option<Piece> {
+    pub(super) fn next(&mut self, others: u64, is_probe: bool) -> Option<Piece> {
         let is_client = self.is_client;
         let most = |offset| room(is_client, offset, others);
         let next = self.out.next(u64::MAX, most);
@@ -107,23 +107,23 @@ impl Handshake {
     }
 
     /// Bytes of the frame with so many handshake bytes.
-    pub fn frame(&self, offset: u64, len: u64) -> u64 {
+    pub(super) fn frame(&self, offset: u64, len: u64) -> u64 {
         if self.is_long(offset) { sizes::crypto_frame(offset) + len } else { DONE }
     }
 
     /// A datagram has come: one of the client's first has the size of an Initial.
-    pub fn on_datagram(&mut self, validates: bool) {
+    pub(super) fn on_datagram(&mut self, validates: bool) {
         let allowed = AMPLIFICATION * sizes::INITIAL_DATAGRAM;
         self.allowance = if validates { u64::MAX } else { self.allowance.saturating_add(allowed) };
     }
 
     /// May a full datagram leave (RFC 9000 §8.1)?
-    pub fn may_send(&self) -> bool {
+    pub(super) fn may_send(&self) -> bool {
         self.allowance >= sizes::INITIAL_DATAGRAM
     }
 
     /// A datagram leaves.
-    pub fn on_sent(&mut self, bytes: u64) {
+    pub(super) fn on_sent(&mut self, bytes: u64) {
         if self.allowance != u64::MAX {
             self.allowance = self.allowance.saturating_sub(bytes);
         }

@@ -28,7 +28,7 @@ pub struct AckFrame {
 
 /// A packet's header and frames.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Header {
+pub(super) struct Header {
     /// Packet number.
     pub number: u64,
     /// Where its bytes belong in the stream, or in the handshake.
@@ -49,7 +49,7 @@ pub struct Header {
 
 impl Header {
     /// The transport header of the packet.
-    pub fn segment(&self) -> Segment {
+    pub(super) fn segment(&self) -> Segment {
         let when = |bit: u32, is_set: bool| if is_set { bit } else { 0 };
         let kinds =
             when(ELICITS, self.elicits) | when(LONG, self.is_long) | when(ACK, self.ack.is_some());
@@ -70,7 +70,7 @@ impl Header {
     }
 
     /// What a packet's transport header says.
-    pub fn of(segment: &Segment) -> Self {
+    pub(super) fn of(segment: &Segment) -> Self {
         let [number, smallest, SackBlock { start: kinds, end: crypto }] = segment.sack;
         let has = |bit: u32| kinds & bit != 0;
         let ack =

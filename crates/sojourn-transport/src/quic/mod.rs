@@ -20,18 +20,18 @@ mod sent;
 mod sizes;
 mod stream;
 
-pub use endpoint::QuicEndpoint;
+pub(crate) use endpoint::QuicEndpoint;
 
 /// UDP payload of a full datagram where the path takes 1500 bytes, by IPv6 too (RFC 8899; quinn and quic-go
 /// find this size).
-pub const DATAGRAM: u16 = 1500 - 40 - 8;
+pub(crate) const DATAGRAM: u16 = 1500 - 40 - 8;
 /// The least that a path must take (RFC 9000 §14).
-pub const LEAST_DATAGRAM: u64 = sizes::INITIAL_DATAGRAM;
+pub(crate) const LEAST_DATAGRAM: u64 = sizes::INITIAL_DATAGRAM;
 /// Headers below QUIC: IPv4 and UDP.
-pub const LOWER_HEADERS: u16 = 20 + 8;
+pub(crate) const LOWER_HEADERS: u16 = 20 + 8;
 
 /// The initial window in whole datagrams (RFC 9002 §7.2).
-pub fn initial_window(datagram_bytes: u64) -> f64 {
+pub(crate) fn initial_window(datagram_bytes: u64) -> f64 {
     let bytes = (10 * datagram_bytes).min((2 * datagram_bytes).max(14_720));
     (bytes / datagram_bytes) as f64
 }

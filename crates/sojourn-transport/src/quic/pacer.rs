@@ -7,7 +7,7 @@ use sojourn_engine::units::Time;
 const GAIN_QUARTERS: u64 = 5;
 
 /// The rate in bytes per second for a window in bytes.
-pub fn rate(window_bytes: u64, srtt: Time) -> u64 {
+pub(super) fn rate(window_bytes: u64, srtt: Time) -> u64 {
     let bytes = u128::from(window_bytes) * u128::from(GAIN_QUARTERS);
     let per_second = bytes * u128::from(Time::from_s(1).ps()) / 4;
     let rate = per_second.checked_div(u128::from(srtt.ps())).unwrap_or(u128::from(u64::MAX));
@@ -21,18 +21,18 @@ fn time_for(bytes: u64, bytes_per_s: u64) -> Time {
 
 /// When the next packet may leave.
 #[derive(Default)]
-pub struct Pacer {
+pub(super) struct Pacer {
     due: Time,
 }
 
 impl Pacer {
     /// When that is.
-    pub fn due(&self) -> Time {
+    pub(super) fn due(&self) -> Time {
         self.due
     }
 
     /// A packet leaves. A sender that was idle may make up for it with `burst` bytes at most.
-    pub fn sent(&mut self, now: Time, bytes: u64, burst: u64, bytes_per_s: u64) {
+    pub(super) fn sent(&mut self, now: Time, bytes: u64, burst: u64, bytes_per_s: u64) {
         let saved = time_for(burst.saturating_sub(bytes), bytes_per_s);
         self.due = self.due.max(now.since(saved)) + time_for(bytes, bytes_per_s);
     }

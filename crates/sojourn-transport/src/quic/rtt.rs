@@ -12,7 +12,7 @@ const TIME_THRESHOLD: f64 = 9.0 / 8.0;
 const PERSISTENT: u64 = 3;
 
 /// The estimate of an end.
-pub struct Rtt {
+pub(super) struct Rtt {
     latest: Time,
     min: Time,
     smoothed: Time,
@@ -23,7 +23,7 @@ pub struct Rtt {
 
 impl Rtt {
     /// Nothing measured.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             latest: Time::ZERO,
             min: Time::ZERO,
@@ -35,7 +35,7 @@ impl Rtt {
 
     /// Takes in a round trip of the largest packet that an acknowledgement is the first to tell of
     /// (RFC 9002 §5.3), of which the other end held it back for `ack_delay`.
-    pub fn measured(&mut self, now: Time, rtt: Time, ack_delay: Time) {
+    pub(super) fn measured(&mut self, now: Time, rtt: Time, ack_delay: Time) {
         self.latest = rtt;
         if self.first_at.is_none() {
             (self.min, self.smoothed, self.var) = (rtt, rtt, rtt.scaled(0.5));
@@ -51,37 +51,37 @@ impl Rtt {
     }
 
     /// When the first round trip was measured.
-    pub fn first_at(&self) -> Option<Time> {
+    pub(super) fn first_at(&self) -> Option<Time> {
         self.first_at
     }
 
     /// The last one measured, zero before the first.
-    pub fn latest(&self) -> Time {
+    pub(super) fn latest(&self) -> Time {
         self.latest
     }
 
     /// The least one, zero before the first.
-    pub fn min(&self) -> Time {
+    pub(super) fn min(&self) -> Time {
         self.min
     }
 
     /// The smoothed one, or what counts before the first is measured.
-    pub fn smoothed(&self) -> Time {
+    pub(super) fn smoothed(&self) -> Time {
         self.smoothed
     }
 
     /// How late a packet may be before it is lost (RFC 9002 §6.1.2).
-    pub fn loss_delay(&self) -> Time {
+    pub(super) fn loss_delay(&self) -> Time {
         self.latest.max(self.smoothed).scaled(TIME_THRESHOLD).max(GRANULARITY)
     }
 
     /// The probe timeout without backoff (RFC 9002 §6.2.1).
-    pub fn probe(&self, max_ack_delay: Time) -> Time {
+    pub(super) fn probe(&self, max_ack_delay: Time) -> Time {
         self.smoothed + self.var.times(4).max(GRANULARITY) + max_ack_delay
     }
 
     /// When all is lost for longer than this, congestion is persistent (RFC 9002 §7.6.1).
-    pub fn persistent(&self, max_ack_delay: Time) -> Time {
+    pub(super) fn persistent(&self, max_ack_delay: Time) -> Time {
         self.probe(max_ack_delay).times(PERSISTENT)
     }
 }

@@ -11,7 +11,7 @@ const PACKET_THRESHOLD: u64 = 3;
 
 /// What became of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub(super) enum State {
     /// It elicits an acknowledgement, and none has come.
     UnderWay,
     /// It carries nothing but an ACK frame.
@@ -24,7 +24,7 @@ pub enum State {
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub(super) struct Sent {
     /// When.
     pub at: Time,
     /// Where its bytes begin.
@@ -42,7 +42,7 @@ pub struct Sent {
 }
 
 /// Packets in the order of their numbers.
-pub struct Record {
+pub(super) struct Record {
     packets: VecDeque<Sent>,
     /// How many have left at the front: the first has this number.
     gone: u64,
@@ -58,7 +58,7 @@ pub struct Record {
 
 impl Record {
     /// Nothing sent.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             packets: VecDeque::new(),
             gone: 0,
@@ -72,37 +72,37 @@ impl Record {
     }
 
     /// The number of the next packet.
-    pub fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.gone + self.packets.len() as u64
     }
 
     /// Bytes of datagrams under way.
-    pub fn under_way_bytes(&self) -> u64 {
+    pub(super) fn under_way_bytes(&self) -> u64 {
         self.under_way_bytes
     }
 
     /// Is something under way that elicits an acknowledgement?
-    pub fn is_under_way(&self) -> bool {
+    pub(super) fn is_under_way(&self) -> bool {
         self.under_way > 0
     }
 
     /// The largest number that was acknowledged.
-    pub fn largest_acknowledged(&self) -> Option<u64> {
+    pub(super) fn largest_acknowledged(&self) -> Option<u64> {
         self.largest_acknowledged
     }
 
     /// When something last left that elicits an acknowledgement.
-    pub fn last_eliciting_at(&self) -> Time {
+    pub(super) fn last_eliciting_at(&self) -> Time {
         self.last_eliciting_at
     }
 
     /// When a packet will be late enough to be lost.
-    pub fn loss_at(&self) -> Time {
+    pub(super) fn loss_at(&self) -> Time {
         self.loss_at
     }
 
     /// A packet leaves.
-    pub fn send(&mut self, packet: Sent) {
+    pub(super) fn send(&mut self, packet: Sent) {
         if packet.state == State::UnderWay {
             self.under_way += 1;
             self.under_way_bytes += u64::from(packet.size);
@@ -115,7 +115,7 @@ impl Record {
     }
 
     /// A packet is acknowledged: gives it, unless it was lost before or had nothing to acknowledge.
-    pub fn acknowledge(&mut self, number: u64) -> Option<Sent> {
+    pub(super) fn acknowledge(&mut self, number: u64) -> Option<Sent> {
         self.largest_acknowledged = self.largest_acknowledged.max(Some(number));
         let packet = self.packets.get_mut(number.checked_sub(self.gone)? as usize)?;
         match packet.state {
@@ -132,7 +132,7 @@ impl Record {
     }
 
     /// Finds what is lost by now (RFC 9002 A.10).
-    pub fn detect(&mut self, now: Time, loss_delay: Time, mut lost: impl FnMut(&Sent)) {
+    pub(super) fn detect(&mut self, now: Time, loss_delay: Time, mut lost: impl FnMut(&Sent)) {
         self.loss_at = Time::NEVER;
         let Some(largest) = self.largest_acknowledged else { return };
         for (number, packet) in (self.gone..=largest).zip(&mut self.packets) {
@@ -153,7 +153,7 @@ impl Record {
 
     /// Forgets what is settled at the front. Says whether all packets of longer than `persistent` are lost
     /// among those that left after the first round trip was measured (RFC 9002 §7.6.2).
-    pub fn settle(&mut self, persistent: Time, measured_at: Option<Time>) -> bool {
+    pub(super) fn settle(&mut self, persistent: Time, measured_at: Option<Time>) -> bool {
         let mut is_persistent = false;
         while let Some(packet) = self.packets.front().filter(|p| p.state != State::UnderWay) {
             match packet.state {

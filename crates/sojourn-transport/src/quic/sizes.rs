@@ -12,15 +12,15 @@ const SHORT_HEADER: u64 = 1 + CONNECTION_ID;
 const LONG_HEADER: u64 = 1 + 4 + 2 * (1 + CONNECTION_ID) + 2;
 /// RFC 9000 §14.1: a datagram with an Initial packet has this size at least, and no other is larger before the
 /// path is known.
-pub const INITIAL_DATAGRAM: u64 = 1200;
+pub(super) const INITIAL_DATAGRAM: u64 = 1200;
 /// A unit of the delay in an ACK frame: 2^3 us (RFC 9000 §18.2: ack_delay_exponent).
 const DELAY_UNIT: Time = Time::from_us(8);
 
 /// Room that is left for a packet number, so that what a packet carries fits into a later one too.
-pub const NUMBER_ROOM: u64 = 4;
+pub(super) const NUMBER_ROOM: u64 = 4;
 
 /// Bytes of a variable-length integer (RFC 9000 §16).
-pub fn varint(value: u64) -> u64 {
+pub(super) fn varint(value: u64) -> u64 {
     match value {
         0..=63 => 1,
         64..=16_383 => 2,
@@ -30,7 +30,7 @@ pub fn varint(value: u64) -> u64 {
 }
 
 /// Bytes of a packet number: it tells apart twice as many as are not acknowledged (RFC 9000 §17.1, A.2).
-pub fn packet_number(number: u64, largest_acknowledged: Option<u64>) -> u64 {
+pub(super) fn packet_number(number: u64, largest_acknowledged: Option<u64>) -> u64 {
     let unacknowledged = largest_acknowledged.map_or(number + 1, |largest| number - largest);
     match unacknowledged.saturating_mul(2) {
         0..=0x100 => 1,
@@ -41,27 +41,27 @@ pub fn packet_number(number: u64, largest_acknowledged: Option<u64>) -> u64 {
 }
 
 /// What a packet costs without frames.
-pub fn overhead(is_long: bool, number_bytes: u64) -> u64 {
+pub(super) fn overhead(is_long: bool, number_bytes: u64) -> u64 {
     (if is_long { LONG_HEADER } else { SHORT_HEADER }) + number_bytes + TAG
 }
 
 /// Header of a STREAM frame that is the last in its packet (RFC 9000 §19.8): type, stream and offset.
-pub fn stream_frame(offset: u64) -> u64 {
+pub(super) fn stream_frame(offset: u64) -> u64 {
     1 + 1 + if offset > 0 { varint(offset) } else { 0 }
 }
 
 /// Header of a CRYPTO frame (RFC 9000 §19.6): type, offset, and a length of two bytes.
-pub fn crypto_frame(offset: u64) -> u64 {
+pub(super) fn crypto_frame(offset: u64) -> u64 {
     1 + varint(offset) + 2
 }
 
 /// A delay as an ACK frame tells it: in whole units.
-pub fn told_delay(delay: Time) -> Time {
+pub(super) fn told_delay(delay: Time) -> Time {
     DELAY_UNIT.times(delay.ps() / DELAY_UNIT.ps())
 }
 
 /// Bytes of an ACK frame (RFC 9000 §19.3) with these ranges `[start, end)`, the highest first.
-pub fn ack_frame(delay: Time, mut ranges: impl Iterator<Item = (u64, u64)>) -> u64 {
+pub(super) fn ack_frame(delay: Time, mut ranges: impl Iterator<Item = (u64, u64)>) -> u64 {
     let Some((mut lowest, end)) = ranges.next() else { return 0 };
     let mut bytes = 1 + varint(end - 1) + varint(delay.ps() / DELAY_UNIT.ps());
     bytes += varint(end - 1 - lowest);

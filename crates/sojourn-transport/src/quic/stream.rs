@@ -5,7 +5,7 @@ use crate::ranges::Ranges;
 
 /// A piece of a stream to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
+pub(super) struct Piece {
     /// Its first byte.
     pub offset: u64,
     /// Its bytes, with the end of the stream counted for one.
@@ -16,7 +16,7 @@ pub struct Piece {
 
 /// The sending side.
 #[derive(Default)]
-pub struct Outgoing {
+pub(super) struct Outgoing {
     /// The first byte that is not acknowledged.
     una: u64,
     /// One past the highest byte sent.
@@ -32,32 +32,32 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// Adds data to send; `u64::MAX` for data without end.
-    pub fn append(&mut self, bytes: u64) {
+    pub(super) fn append(&mut self, bytes: u64) {
         self.end = self.end.saturating_add(bytes);
     }
 
     /// The stream ends after the data.
-    pub fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.has_fin = true;
     }
 
     /// Is all data acknowledged, whatever of the end?
-    pub fn all_data_acknowledged(&self) -> bool {
+    pub(super) fn all_data_acknowledged(&self) -> bool {
         self.end > 0 && self.una >= self.end
     }
 
     /// Is the end acknowledged?
-    pub fn fin_acknowledged(&self) -> bool {
+    pub(super) fn fin_acknowledged(&self) -> bool {
         self.has_fin && self.una > self.end
     }
 
     /// Is there something to send?
-    pub fn has_more(&self) -> bool {
+    pub(super) fn has_more(&self) -> bool {
         self.nxt < self.limit() || !self.lost.is_empty()
     }
 
     /// Bytes to send that a packet could take now, as far as they are known.
-    pub fn waiting(&self) -> u64 {
+    pub(super) fn waiting(&self) -> u64 {
         self.lost.covered().saturating_add(self.limit() - self.nxt)
     }
 
@@ -66,7 +66,7 @@ impl Outgoing {
     }
 
     /// Payload of a piece, and whether the stream ends with it.
-    pub fn payload(&self, piece: &Piece) -> (u64, bool) {
+    pub(super) fn payload(&self, piece: &Piece) -> (u64, bool) {
         let is_end = piece.offset + piece.len > self.end;
         (piece.len - u64::from(is_end), is_end)
     }
@@ -80,7 +80,7 @@ impl Outgoing {
 
     /// What is to be sent next: what was lost, then new data that ends below `reach`. `most` tells the
     /// payload of a packet by its offset.
-    pub fn next(&mut self, reach: u64, most: impl Fn(u64) -> u64) -> Option<Piece> {
+    pub(super) fn next(&mut self, reach: u64, most: impl Fn(u64) -> u64) -> Option<Piece> {
         if let Some(piece) = self.next_lost(&most) {
             return Some(piece);
         }
@@ -100,7 +100,7 @@ impl Outgoing {
     }
 
     /// What is not acknowledged from `from` on, or else from the start: for a probe.
-    pub fn unacknowledged(&self, from: u64, most: impl Fn(u64) -> u64) -> Option<Piece> {
+    pub(super) fn unacknowledged(&self, from: u64, most: impl Fn(u64) -> u64) -> Option<Piece> {
         let find = |from: u64| {
             let (offset, until) = self.acknowledged.next_hole(from);
             let until = until.min(self.nxt);
@@ -110,7 +110,7 @@ impl Outgoing {
     }
 
     /// A piece leaves.
-    pub fn sent(&mut self, piece: &Piece) {
+    pub(super) fn sent(&mut self, piece: &Piece) {
         let end = piece.offset + piece.len;
         self.nxt = self.nxt.max(end);
         if piece.again {
@@ -119,7 +119,7 @@ impl Outgoing {
     }
 
     /// A piece has arrived.
-    pub fn acknowledge(&mut self, offset: u64, len: u64) {
+    pub(super) fn acknowledge(&mut self, offset: u64, len: u64) {
         if offset + len <= self.una {
             return;
         }
@@ -136,14 +136,14 @@ impl Outgoing {
     }
 
     /// A piece was lost, and is to be sent again as far as no other copy of it has arrived.
-    pub fn lose(&mut self, offset: u64, len: u64) {
+    pub(super) fn lose(&mut self, offset: u64, len: u64) {
         self.lost.insert(offset.max(self.una), (offset + len).max(self.una));
     }
 }
 
 /// The receiving side.
 #[derive(Default)]
-pub struct Incoming {
+pub(super) struct Incoming {
     next: u64,
     held: Ranges,
     /// One past the number of the end.
@@ -152,17 +152,17 @@ pub struct Incoming {
 
 impl Incoming {
     /// Bytes received in order.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.next - u64::from(self.is_complete())
     }
 
     /// Has all come, up to the end?
-    pub fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.fin_end == Some(self.next)
     }
 
     /// A piece has come.
-    pub fn on_data(&mut self, offset: u64, len: u64, fin: bool) {
+    pub(super) fn on_data(&mut self, offset: u64, len: u64, fin: bool) {
         let end = offset + len + u64::from(fin);
         if fin {
             self.fin_end = Some(end);

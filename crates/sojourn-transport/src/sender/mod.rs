@@ -35,7 +35,7 @@ const DUP_THRESH: u32 = 3;
 
 /// What an acknowledgement changed.
 #[derive(Debug, Default, PartialEq)]
-pub struct Progress {
+pub(crate) struct Progress {
     /// Bytes newly acknowledged.
     pub acknowledged: u64,
     /// A loss was detected and a recovery begins.
@@ -64,7 +64,7 @@ pub struct Progress {
 
 /// What the clock says, and what it has measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// Now.
     pub now: Time,
     /// Smoothed round-trip time, zero before the first measurement.
@@ -75,7 +75,7 @@ pub struct Moment {
 
 /// What a sender has sent, in segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Thought to be in the network.
     pub under_way: u64,
     /// Not acknowledged.
@@ -92,7 +92,7 @@ pub struct Counts {
 
 /// A segment to send.
 #[derive(Debug, PartialEq)]
-pub struct Outgoing {
+pub(crate) struct Outgoing {
     /// First byte.
     pub seq: u64,
     /// Payload bytes.
@@ -104,7 +104,7 @@ pub struct Outgoing {
 }
 
 /// The sequence space: what there is to send, and what was sent and acknowledged.
-pub struct Space {
+pub(crate) struct Space {
     /// First byte not acknowledged. The SYN is byte 0, data starts at 1.
     una: u64,
     /// One past the highest byte sent.
@@ -123,63 +123,63 @@ impl Default for Space {
 
 impl Space {
     /// Our SYN has been acknowledged.
-    pub fn on_syn_acknowledged(&mut self) {
+    pub(crate) fn on_syn_acknowledged(&mut self) {
         self.una = self.una.max(1);
         self.nxt = self.nxt.max(1);
     }
 
     /// Adds data to send; `u64::MAX` for an endless transfer.
-    pub fn append(&mut self, bytes: u64) {
+    pub(crate) fn append(&mut self, bytes: u64) {
         self.end = self.end.saturating_add(bytes);
     }
 
     /// Appends a FIN to the data.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.fin = true;
     }
 
     /// Is all data acknowledged, without regard to the FIN?
-    pub fn all_data_acknowledged(&self) -> bool {
+    pub(crate) fn all_data_acknowledged(&self) -> bool {
         self.una >= self.end && self.end > 1
     }
 
     /// Is our FIN acknowledged?
-    pub fn fin_acknowledged(&self) -> bool {
+    pub(crate) fn fin_acknowledged(&self) -> bool {
         self.fin && self.una > self.end
     }
 
     /// Is any data outstanding?
-    pub fn is_outstanding(&self) -> bool {
+    pub(crate) fn is_outstanding(&self) -> bool {
         self.nxt > self.una
     }
 
     /// Is nothing outstanding, and nothing more acknowledged by this?
-    pub fn is_quiet_at(&self, ack: u64) -> bool {
+    pub(crate) fn is_quiet_at(&self, ack: u64) -> bool {
         self.una == self.nxt && self.una == ack
     }
 
     /// One past the highest byte sent.
-    pub fn highest_sent(&self) -> u64 {
+    pub(crate) fn highest_sent(&self) -> u64 {
         self.nxt
     }
 
     /// Bytes sent but not acknowledged (RFC 5681 §2: FlightSize).
-    pub fn flight(&self) -> u64 {
+    pub(crate) fn flight(&self) -> u64 {
         self.nxt - self.una
     }
 
     /// Bytes of data that have not been sent.
-    pub fn unsent(&self) -> u64 {
+    pub(crate) fn unsent(&self) -> u64 {
         self.end.saturating_sub(self.nxt)
     }
 
     /// Is the FIN all that is left to send?
-    pub fn has_fin_to_send(&self) -> bool {
+    pub(crate) fn has_fin_to_send(&self) -> bool {
         self.fin && self.nxt == self.end
     }
 
     /// First byte not acknowledged.
-    pub fn first_outstanding(&self) -> u64 {
+    pub(crate) fn first_outstanding(&self) -> u64 {
         self.una
     }
 
@@ -218,7 +218,7 @@ fn ranges_of(ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> impl Iterator<Item 
 
 /// A sender of any kind.
 #[enum_dispatch]
-pub trait Sending {
+pub(crate) trait Sending {
     /// The sequence space.
     fn space(&self) -> &Space;
     /// The sequence space, to add data.
@@ -282,7 +282,7 @@ pub trait Sending {
 
 /// The sender of a connection.
 #[enum_dispatch(Sending)]
-pub enum Sender {
+pub(crate) enum Sender {
     /// By RFC 8985 and RFC 9937.
     Rack(RackSender),
     /// By the RFCs without selective acknowledgements.
@@ -297,7 +297,7 @@ pub enum Sender {
 
 impl Sender {
     /// A sender without data.
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         match (config.dialect, config.recovery) {
             (_, Recovery::FullSack) => FullSender::default().into(),
             (_, Recovery::Linux) => Ns2LinuxSender::default().into(),

@@ -57,7 +57,7 @@ const NEWRENO_BURST: Permit = Permit::Burst(2);
 
 /// The sender of ns-2.
 #[derive(Default)]
-pub struct Ns2Sender {
+pub(crate) struct Ns2Sender {
     space: Space,
     /// The segment to send next, unless a hole goes first (t_seqno_). A timeout moves it back.
     cursor: u64,

@@ -221,7 +221,7 @@ enum State {
 
 /// The sender of TCP/Linux.
 #[derive(Default)]
-pub struct Ns2LinuxSender {
+pub(crate) struct Ns2LinuxSender {
     space: Space,
     board: Scoreboard,
     state: State,

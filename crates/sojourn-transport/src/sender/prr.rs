@@ -3,7 +3,7 @@
 
 /// A reduction that goes on. All counts are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Prr {
+pub(super) struct Prr {
     /// What was under way when the reduction began (RFC 9937 §5: RecoverFS).
     pub recover_flight: u64,
     /// Delivered since.
@@ -14,7 +14,7 @@ pub struct Prr {
 
 /// What an acknowledgement says to the reduction, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
+pub(super) struct Step {
     /// Newly delivered by it.
     pub delivered: u64,
     /// It acknowledges new data and reveals no further loss (RFC 9937 §5: SafeACK).
@@ -29,7 +29,7 @@ pub struct Step {
 
 impl Prr {
     /// Takes in an acknowledgement; gives what may be in the network from now on (RFC 9937 §6.2).
-    pub fn limit(&mut self, step: Step) -> u64 {
+    pub(super) fn limit(&mut self, step: Step) -> u64 {
         let Step { delivered, is_safe, pipe, threshold, mss } = step;
         self.delivered += delivered;
         let sendable = if pipe > threshold {

@@ -51,7 +51,7 @@ struct Probe {
 
 /// The sender.
 #[derive(Default)]
-pub struct RackSender {
+pub(crate) struct RackSender {
     space: Space,
     board: Scoreboard,
     phase: Phase,
@@ -101,7 +101,7 @@ impl Default for Deadline {
 
 impl RackSender {
     /// Bytes thought to be in the network (RFC 6675 §2: pipe).
-    pub fn pipe(&self) -> u64 {
+    pub(crate) fn pipe(&self) -> u64 {
         self.space.flight() - self.board.held() - self.board.lost()
     }
 

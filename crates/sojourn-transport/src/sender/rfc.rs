@@ -21,7 +21,7 @@ enum Phase {
 
 /// The sender of the RFCs.
 #[derive(Default)]
-pub struct RfcSender {
+pub(crate) struct RfcSender {
     space: Space,
     /// Bytes below this point count as lost.
     lost_below: u64,
@@ -43,7 +43,7 @@ pub struct RfcSender {
 
 impl RfcSender {
     /// Bytes believed to be in the network (RFC 6675 §2: pipe).
-    pub fn pipe(&self) -> u64 {
+    pub(crate) fn pipe(&self) -> u64 {
         let under_way = self.space.flight() + self.resent_under_way;
         under_way.saturating_sub(self.dup_bytes + self.lost())
     }

@@ -57,7 +57,7 @@ struct Latest {
 
 /// What an acknowledgement delivers.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
-pub struct Delivery {
+pub(super) struct Delivery {
     /// Bytes newly acknowledged or held.
     pub bytes: u64,
     /// Bytes newly held.
@@ -74,7 +74,7 @@ pub struct Delivery {
 impl Delivery {
     /// When the first and the last segment left that give a round trip: acknowledged ones, or else
     /// held ones, that were sent once (Karn). The last counts held ones before acknowledged ones.
-    pub fn timed(&self) -> Option<(Time, Time)> {
+    pub(super) fn timed(&self) -> Option<(Time, Time)> {
         let acknowledged = if self.is_ambiguous { None } else { self.acknowledged_sent.0 };
         let (first, _) = acknowledged.or(self.held_sent.0)?;
         let (_, last) = self.held_sent.0.or(acknowledged)?;
@@ -94,7 +94,7 @@ impl Span {
 
 /// Segments under way, in the order of their numbers.
 #[derive(Default)]
-pub struct Scoreboard {
+pub(super) struct Scoreboard {
     segments: VecDeque<Sent>,
     /// How many have left at the front: the first has this number.
     gone: u64,
@@ -118,47 +118,47 @@ pub struct Scoreboard {
 
 impl Scoreboard {
     /// From now on the rate of delivery is sampled.
-    pub fn sample_rate(&mut self) {
+    pub(super) fn sample_rate(&mut self) {
         self.rate = Some(Box::default());
     }
 
     /// The sampler of the delivery rate.
-    pub fn rate_mut(&mut self) -> Option<&mut RateSampler> {
+    pub(super) fn rate_mut(&mut self) -> Option<&mut RateSampler> {
         self.rate.as_deref_mut()
     }
 
     /// Bytes that the receiver holds beyond what it acknowledged.
-    pub fn held(&self) -> u64 {
+    pub(super) fn held(&self) -> u64 {
         self.held.covered()
     }
 
     /// Segments that it holds so.
-    pub fn held_segments(&self) -> u32 {
+    pub(super) fn held_segments(&self) -> u32 {
         self.held_segments
     }
 
     /// Bytes lost and not sent again.
-    pub fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> u64 {
         self.lost
     }
 
     /// Segments that are not acknowledged.
-    pub fn outstanding(&self) -> u64 {
+    pub(super) fn outstanding(&self) -> u64 {
         self.segments.len() as u64
     }
 
     /// Segments thought to be in the network.
-    pub fn under_way(&self) -> u64 {
+    pub(super) fn under_way(&self) -> u64 {
         self.outstanding() - u64::from(self.held_segments) - u64::from(self.lost_segments)
     }
 
     /// When the first segment that is not acknowledged last left.
-    pub fn head_sent(&self) -> Option<Time> {
+    pub(super) fn head_sent(&self) -> Option<Time> {
         self.segments.front().map(|segment| segment.at)
     }
 
     /// A new segment leaves.
-    pub fn send(&mut self, now: Time, seq: u64, len: u64) {
+    pub(super) fn send(&mut self, now: Time, seq: u64, len: u64) {
         if self.rate.is_some() {
             let in_flight = self.under_way();
             self.rate.iter_mut().for_each(|rate| rate.send(now, in_flight));
@@ -168,7 +168,7 @@ impl Scoreboard {
     }
 
     /// The lowest segment that is lost and not sent again: where it begins, and its length.
-    pub fn next_lost(&mut self) -> Option<(u64, u64)> {
+    pub(super) fn next_lost(&mut self) -> Option<(u64, u64)> {
         while let Some(&Reverse(number)) = self.to_send.peek() {
             match self.get(number) {
                 Some(segment) if segment.state == State::Lost => {
@@ -181,7 +181,7 @@ impl Scoreboard {
     }
 
     /// What [`Self::next_lost`] gave leaves again.
-    pub fn send_lost(&mut self, now: Time) {
+    pub(super) fn send_lost(&mut self, now: Time) {
         let Some(Reverse(number)) = self.to_send.pop() else { return };
         self.mark_again(number, now);
     }
@@ -210,7 +210,7 @@ impl Scoreboard {
     }
 
     /// The last segment leaves again as a probe (RFC 8985 §7.3): where it begins, and its length.
-    pub fn send_last(&mut self, now: Time) -> Option<(u64, u64)> {
+    pub(super) fn send_last(&mut self, now: Time) -> Option<(u64, u64)> {
         let (offset, last) = self
             .segments
             .iter()
@@ -224,7 +224,7 @@ impl Scoreboard {
 
     /// Takes in an acknowledgement of all below `ack`, with its blocks. `min_rtt` is the least round
     /// trip seen: what was sent again and seems to be delivered sooner was delivered before.
-    pub fn acknowledge(
+    pub(super) fn acknowledge(
         &mut self,
         now: Time,
         ack: u64,
@@ -321,7 +321,7 @@ impl Scoreboard {
 
     /// Marks what is lost by now (RFC 8985 §6.2 step 5). Gives the bytes newly lost, and when to look
     /// again if something is late but not by the reordering window yet.
-    pub fn detect(&mut self, now: Time, window: Time) -> (u64, Time) {
+    pub(super) fn detect(&mut self, now: Time, window: Time) -> (u64, Time) {
         let before = self.lost;
         let (mut look_again, allowed) = (Time::NEVER, self.latest.rtt + window);
         while let Some(segment) = self.get(self.judged).copied() {
@@ -374,7 +374,7 @@ impl Scoreboard {
     }
 
     /// The retransmission timer expired: all that is not held is lost.
-    pub fn lose_all(&mut self) {
+    pub(super) fn lose_all(&mut self) {
         for offset in 0..self.segments.len() {
             if matches!(self.segments[offset].state, State::Original | State::Again) {
                 self.lose(self.gone + offset as u64);

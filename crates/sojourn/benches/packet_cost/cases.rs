@@ -3,7 +3,7 @@
 use sojourn::scenario::{Scenario, load};
 
 /// A scenario with one of its queue managers.
-pub struct Case {
+pub(crate) struct Case {
     pub name: String,
     pub scheme: String,
     pub scenario: Scenario,
@@ -12,7 +12,7 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn full_name(&self) -> String {
+    pub(crate) fn full_name(&self) -> String {
         format!("{} {}", self.name, self.scheme)
     }
 }
@@ -25,7 +25,7 @@ const STREAM: &str = "kind = \"stream\"";
 const ONE_WAY_STREAM: &str = "kind = \"stream\"\ndirection = \"up\"";
 
 /// All cases, in the order of the table.
-pub fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     let home =
         [include_str!("../../../../scenarios/home.toml"), include_str!("cases/managers.toml")];
     let mut texts = vec![
@@ -94,7 +94,7 @@ fn cmts(modems: u32) -> String {
 }
 
 /// An idle home with four service flows each way on the shared channel, so many times.
-pub fn idle(homes: u64) -> Scenario {
+pub(crate) fn idle(homes: u64) -> Scenario {
     let flow =
         "sustained_mbps = 1\npeak_mbps = 2\nburst_bytes = 3000\nqueue.law.kind = 'docsis_pie'";
     let mut text = format!(

@@ -27,7 +27,7 @@ const GUARDED: [&str; 8] = [
 const RATIOS: [(&str, f64, &str); 1] = [("home LLD", 1.3, "home DOCSIS-PIE")];
 
 /// Instructions per data packet of the case of this name and scheme, where valgrind is installed.
-pub fn per_packet(name: &str) -> Option<f64> {
+pub(crate) fn per_packet(name: &str) -> Option<f64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg("--toggle-collect=*counted_part*")
@@ -65,7 +65,7 @@ fn counts(cases: &[Case]) -> Option<BTreeMap<String, f64>> {
 }
 
 /// Writes the counts to a file.
-pub fn record(cases: &[Case], file: &str) -> ExitCode {
+pub(crate) fn record(cases: &[Case], file: &str) -> ExitCode {
     let Some(counts) = counts(cases) else {
         eprintln!("instructions are counted by valgrind, which is not installed");
         return ExitCode::FAILURE;
@@ -78,7 +78,7 @@ pub fn record(cases: &[Case], file: &str) -> ExitCode {
 }
 
 /// Fails where a count exceeds the recorded one by more than the bound, or its ratio to another one.
-pub fn check(cases: &[Case], file: &str) -> ExitCode {
+pub(crate) fn check(cases: &[Case], file: &str) -> ExitCode {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) => return fail(&format!("{file}: {error}")),

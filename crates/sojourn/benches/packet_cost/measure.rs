@@ -9,7 +9,7 @@ use sojourn::scenario::Scenario;
 use crate::cases::Case;
 
 /// What a run cost.
-pub struct Cost {
+pub(crate) struct Cost {
     pub cpu_s: f64,
     pub sim_s: f64,
     pub events: u64,
@@ -18,15 +18,15 @@ pub struct Cost {
 }
 
 impl Cost {
-    pub fn us_per_packet(&self) -> f64 {
+    pub(crate) fn us_per_packet(&self) -> f64 {
         self.cpu_s * 1e6 / self.data_packets as f64
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         json!([self.cpu_s, self.sim_s, self.events, self.data_packets, self.peak_rss_mib])
     }
 
-    pub fn of_json(value: &Value) -> Option<Self> {
+    pub(crate) fn of_json(value: &Value) -> Option<Self> {
         Some(Self {
             cpu_s: value[0].as_f64()?,
             sim_s: value[1].as_f64()?,
@@ -51,7 +51,7 @@ fn status_kib(key: &str) -> Option<u64> {
 }
 
 /// Runs it whole, all metrics on. Loading and reporting are not in the time.
-pub fn run(scenario: &Scenario) -> Cost {
+pub(crate) fn run(scenario: &Scenario) -> Cost {
     let mut simulation = Simulation::new(scenario);
     let start = cpu_seconds();
     while simulation.advance(u64::MAX) {}
@@ -74,7 +74,7 @@ fn counted_part(simulation: &mut Simulation, end: Time) {
 }
 
 /// Runs it until it has settled, and counts the twentieth that follows; gives the data packets of that.
-pub fn run_counted(case: &Case) -> u64 {
+pub(crate) fn run_counted(case: &Case) -> u64 {
     let part = |share: f64| Time::from_secs_f64(share * case.scenario.duration_s);
     let mut simulation = Simulation::new(&case.scenario);
     while simulation.now() < part(case.settled) && simulation.advance(256) {}
@@ -85,7 +85,7 @@ pub fn run_counted(case: &Case) -> u64 {
 
 /// Bytes of memory and microseconds of CPU time per simulated second that a home takes, where the
 /// system tells.
-pub fn idle(scenario: &Scenario, homes: u64) -> Option<(u64, f64)> {
+pub(crate) fn idle(scenario: &Scenario, homes: u64) -> Option<(u64, f64)> {
     let before = status_kib("VmRSS:")?;
     let mut simulation = Simulation::new(scenario);
     let taken = status_kib("VmRSS:")?.saturating_sub(before) * 1024;

@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
-use sojourn_access::classifier::{Header, Protocol, service_flow};
+use sojourn_access::{Header, Protocol, service_flow};
 use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Packet, SACK_BLOCKS, SackBlock, Segment};
 use sojourn_engine::rng::Rng;
 use sojourn_scenario::Scenario;

@@ -2,8 +2,8 @@
 
 use super::ledger::Ledger;
 use super::ledger::account::Rates;
-use sojourn_access::service::{Downstream, Upstream};
-use sojourn_engine::record::service_flows::ServiceFlowBook;
+use sojourn_access::{Downstream, Upstream};
+use sojourn_engine::record::ServiceFlowBook;
 use sojourn_engine::record::{Recorder, Trace};
 use sojourn_engine::units::Time;
 use sojourn_results::scores::nqb::NQB;

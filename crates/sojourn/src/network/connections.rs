@@ -8,7 +8,7 @@ use sojourn_transport::{Config, Departure, Ends};
 
 /// The sender of a packet: a traffic entry in a home.
 #[derive(Clone, Copy, Debug)]
-pub struct Owner {
+pub(super) struct Owner {
     /// The number of its app.
     pub app: u32,
     /// The traffic entry.
@@ -19,7 +19,7 @@ pub struct Owner {
 
 /// The route of a connection's packets.
 #[derive(Clone, Copy, Debug)]
-pub struct Route {
+pub(super) struct Route {
     /// The server at its other end.
     pub server: u16,
     /// Hashes of addresses and ports, upstream and downstream.
@@ -31,7 +31,7 @@ pub struct Route {
 }
 
 /// A connection: its two ends and its owner.
-pub struct Connection {
+pub(super) struct Connection {
     /// Counts the uses of the slot.
     pub generation: u16,
     /// The app that owns it.
@@ -47,22 +47,22 @@ pub struct Connection {
 
 impl Connection {
     /// A connection that the home is about to open.
-    pub fn new(owner: Owner, tag: u32, route: Route, config: &Config) -> Self {
+    pub(super) fn new(owner: Owner, tag: u32, route: Route, config: &Config) -> Self {
         Self { generation: 0, owner, tag, route, is_open: true, ends: Ends::open(config) }
     }
 
     /// Have both ends closed, and do both know it?
-    pub fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.ends.is_done()
     }
 
     /// Retransmissions and timeouts of its ends, upstream and downstream.
-    pub fn tallies(&self) -> [Tally; 2] {
+    pub(super) fn tallies(&self) -> [Tally; 2] {
         self.ends.tallies()
     }
 
     /// A packet with a segment of this connection.
-    pub fn packet(&self, now: Time, slot: u32, from: End, departure: Departure) -> Packet {
+    pub(super) fn packet(&self, now: Time, slot: u32, from: End, departure: Departure) -> Packet {
         Packet {
             sent_at: now,
             queued_at: now,
@@ -84,14 +84,14 @@ impl Connection {
 
 /// All connections, open and closed.
 #[derive(Default)]
-pub struct Connections {
+pub(super) struct Connections {
     slots: Vec<Connection>,
     free: Vec<u32>,
 }
 
 impl Connections {
     /// Puts a connection into a slot. Returns its identity and whether the slot is new.
-    pub fn open(&mut self, mut connection: Connection) -> (ConnectionId, bool) {
+    pub(super) fn open(&mut self, mut connection: Connection) -> (ConnectionId, bool) {
         if let Some(slot) = self.free.pop() {
             let old = &mut self.slots[slot as usize];
             connection.generation = old.generation;
@@ -105,34 +105,34 @@ impl Connections {
 
     /// The connection in a slot.
     #[inline]
-    pub fn get_mut(&mut self, slot: u32) -> &mut Connection {
+    pub(super) fn get_mut(&mut self, slot: u32) -> &mut Connection {
         &mut self.slots[slot as usize]
     }
 
     /// The connection in a slot, if the slot was ever used.
-    pub fn get(&self, slot: u32) -> Option<&Connection> {
+    pub(super) fn get(&self, slot: u32) -> Option<&Connection> {
         self.slots.get(slot as usize)
     }
 
     /// The connection, if its slot has not been released since.
-    pub fn current(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+    pub(super) fn current(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         Some(&mut self.slots[id.slot as usize]).filter(|c| c.generation == id.generation)
     }
 
     /// The identity of the connection in a slot.
-    pub fn id(&self, slot: u32) -> ConnectionId {
+    pub(super) fn id(&self, slot: u32) -> ConnectionId {
         ConnectionId { slot, generation: self.slots[slot as usize].generation }
     }
 
     /// The connections that were neither closed nor aborted, with their slots.
-    pub fn open_ones(&self) -> impl Iterator<Item = (u32, &Connection)> {
+    pub(super) fn open_ones(&self) -> impl Iterator<Item = (u32, &Connection)> {
         (0..).zip(&self.slots).filter(|(_, connection)| connection.is_open)
     }
 
     /// Frees a slot. Packets still in flight to it no longer belong to a connection. A slot whose
     /// generations are used up stays empty, so that no old packet is taken for one of a later
     /// connection.
-    pub fn release(&mut self, slot: u32) {
+    pub(super) fn release(&mut self, slot: u32) {
         let connection = &mut self.slots[slot as usize];
         connection.is_open = false;
         connection.generation += 1;

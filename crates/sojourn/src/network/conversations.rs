@@ -43,7 +43,7 @@ pub(super) struct Conversations(Vec<Option<Box<Conversation>>>);
 
 impl Conversations {
     /// Nothing has been said. `first_apps` are the first instances of each entry.
-    pub fn new(scenario: &Scenario, first_apps: &[u32]) -> Self {
+    pub(super) fn new(scenario: &Scenario, first_apps: &[u32]) -> Self {
         let conversation = |(entry, &first_app): (&sojourn_scenario::traffic::Entry, &u32)| {
             let answer = entry.app.answer()?;
             let homes = scenario.group(scenario.group_of(entry)).count;
@@ -56,7 +56,7 @@ impl Conversations {
 
     /// What a datagram echoes that leaves now.
     #[inline]
-    pub fn echo(&self, now: Time, traffic: u16, home: u16, direction: Direction) -> Time {
+    pub(super) fn echo(&self, now: Time, traffic: u16, home: u16, direction: Direction) -> Time {
         self.0[usize::from(traffic)].as_ref().map_or(Time::ZERO, |conversation| {
             if conversation.answer == Answer::EachPacket && direction == Direction::Up {
                 return Time::ZERO; // the next ping answers nothing
@@ -68,7 +68,7 @@ impl Conversations {
 
     /// A datagram has arrived.
     #[inline]
-    pub fn hear(&mut self, now: Time, packet: &Packet) -> Option<Reaction> {
+    pub(super) fn hear(&mut self, now: Time, packet: &Packet) -> Option<Reaction> {
         let conversation = self.0[usize::from(packet.traffic)].as_mut()?;
         let home = packet.home - conversation.first_home;
         let heard = &mut conversation.heard[usize::from(home)][packet.direction as usize];

@@ -1,6 +1,6 @@
 //! The hops beside the access network: routers of homes, links of the core, links of servers.
 
-use sojourn_access::homes::{Group, homes};
+use sojourn_access::{Group, homes};
 use sojourn_engine::capacity::Capacity;
 use sojourn_engine::count::Count;
 use sojourn_engine::hop::{Bottleneck, Hop};
@@ -45,7 +45,7 @@ pub(super) struct Hops {
 
 impl Hops {
     /// All hops of a direction, with nothing in them.
-    pub fn new(scenario: &Scenario, direction: Direction) -> Self {
+    pub(super) fn new(scenario: &Scenario, direction: Direction) -> Self {
         let maker = Maker { scenario, direction };
         let mut all = Vec::new();
         let mut routers = Vec::new();
@@ -81,25 +81,25 @@ impl Hops {
 
     /// The router of a packet's home, if it has one.
     #[inline]
-    pub fn router(&self, packet: &Packet) -> Option<u32> {
+    pub(super) fn router(&self, packet: &Packet) -> Option<u32> {
         *self.routers.get(usize::from(packet.home))?
     }
 
     /// The link of a packet's server.
     #[inline]
-    pub fn server(&self, packet: &Packet) -> u32 {
+    pub(super) fn server(&self, packet: &Packet) -> u32 {
         self.servers + u32::from(packet.server)
     }
 
     /// The first hop of a packet on its way from the access network to its server.
     #[inline]
-    pub fn beyond_access(&self, packet: &Packet) -> u32 {
+    pub(super) fn beyond_access(&self, packet: &Packet) -> u32 {
         if self.core < self.servers { self.core } else { self.server(packet) }
     }
 
     /// Where a packet goes that has crossed the hop of this number.
     #[inline]
-    pub fn after(&self, number: u32, packet: &Packet) -> Then {
+    pub(super) fn after(&self, number: u32, packet: &Packet) -> Then {
         let is_of_server = number >= self.servers;
         match self.direction {
             Direction::Up if is_of_server => Then::Receiver,
@@ -123,24 +123,24 @@ impl Hops {
     }
 
     #[inline]
-    pub fn get_mut(&mut self, number: u32) -> &mut Placed {
+    pub(super) fn get_mut(&mut self, number: u32) -> &mut Placed {
         &mut self.all[number as usize]
     }
 
     /// The numbers of the routers, and of all other hops.
-    pub fn numbers(&self) -> [std::ops::Range<u32>; 2] {
+    pub(super) fn numbers(&self) -> [std::ops::Range<u32>; 2] {
         [0..self.core, self.core..self.all.len() as u32]
     }
 
-    pub fn all(&self) -> impl Iterator<Item = &Placed> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &Placed> {
         self.all.iter()
     }
 
-    pub fn inside(&self) -> Count {
+    pub(super) fn inside(&self) -> Count {
         self.all.iter().map(|placed| placed.hop.inside()).sum()
     }
 
-    pub fn sample(&mut self) {
+    pub(super) fn sample(&mut self) {
         self.all.iter_mut().for_each(|placed| placed.hop.sample());
     }
 }

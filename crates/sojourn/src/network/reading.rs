@@ -3,11 +3,11 @@
 
 use super::Simulation;
 use super::report::service_flows;
-use sojourn_access::docsis::request_grant::MacCounters;
+use sojourn_access::docsis::MacCounters;
 use sojourn_access::{AccessNetwork, PlacedQueue};
 use sojourn_engine::packet::Direction;
-use sojourn_engine::record::channel_use::ChannelUse;
-use sojourn_engine::record::latency_histogram::LatencyHistogram;
+use sojourn_engine::record::ChannelUse;
+use sojourn_engine::record::LatencyHistogram;
 use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts};
 use sojourn_engine::units::Time;
 use sojourn_scenario::apps::{Done, Model};
@@ -26,7 +26,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// The counters as they are now.
-    pub fn of(run: &Simulation) -> Self {
+    pub(super) fn of(run: &Simulation) -> Self {
         Self {
             queues: run.queues().iter().filter_map(QueueReading::of).collect(),
             channels: run.access.channels(run.now),
@@ -36,7 +36,7 @@ impl Reading {
     }
 
     /// What came since `earlier`, which was read at `from`.
-    pub fn since(self, earlier: &Self, from: Time) -> Self {
+    pub(super) fn since(self, earlier: &Self, from: Time) -> Self {
         fn each<T, U>(now: Vec<T>, earlier: &[U], since: impl Fn(T, &U) -> T) -> Vec<T> {
             now.into_iter().zip(earlier).map(|(now, earlier)| since(now, earlier)).collect()
         }

@@ -1,7 +1,7 @@
 //! Scenarios and results as the tests need them.
 
-use sojourn::results::metrics::results::{Results, SeriesRow};
 use sojourn::results::metrics::rows::{FlowRow, QueueRow};
+use sojourn::results::metrics::{Results, SeriesRow};
 use sojourn::scenario::Scenario;
 
 /// A scenario from TOML. It is not checked: tests go to the edges.

@@ -1,8 +1,8 @@
 //! Settings drawn from all that the table of types allows.
 
 use serde_json::{Map, Value, json};
-use sojourn::access::modem_config::leaf::Leaf;
-use sojourn::access::modem_config::table::{FILE, Kind, Row, Table};
+use sojourn::access::modem_config::Leaf;
+use sojourn::access::modem_config::{FILE, Kind, Row, Table};
 use sojourn::engine::rng::Rng;
 
 /// References are made to fit after they are drawn.
@@ -17,15 +17,15 @@ const ASCENDING: [&[&str]; 4] = [
 ];
 
 /// Draws settings.
-pub struct Drawer(Rng);
+pub(super) struct Drawer(Rng);
 
 impl Drawer {
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(Rng::named(seed, "settings"))
     }
 
     /// Settings of a file, in which all references fit.
-    pub fn settings(&mut self) -> Value {
+    pub(super) fn settings(&mut self) -> Value {
         let mut settings = self.table(FILE);
         let mut next = 1;
         for key in ["upstream_service_flows", "downstream_service_flows"] {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sojourn::access::modem_config::leaf::Leaf;
-use sojourn::access::modem_config::table::{FILE, Kind, Row, Table};
+use sojourn::access::modem_config::Leaf;
+use sojourn::access::modem_config::{FILE, Kind, Row, Table};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/modem-config.md");
 const START: &str = "<!-- types -->\n";

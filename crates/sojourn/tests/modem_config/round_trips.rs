@@ -1,6 +1,6 @@
 //! There and back: bytes, tree, typed view, TOML.
 
-use sojourn::access::modem_config::table::{FILE, Kind, Table};
+use sojourn::access::modem_config::{FILE, Kind, Table};
 use sojourn::access::modem_config::{File, ModemConfig, Tlv};
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use sojourn::engine::queue::QueueSpec;
 use sojourn::engine::rng::Rng;
-use sojourn::scenario::schema::json_schema;
+use sojourn::scenario::json_schema;
 
 use super::TRAFFIC;
 use std::sync::LazyLock;

@@ -8,7 +8,7 @@ use sojourn::engine::dialect::Dialect;
 use sojourn::engine::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
 use sojourn::engine::queue::{Queue, QueueSpec, SchedulerSpec};
 use sojourn::engine::record::Recorder;
-use sojourn::engine::record::recorder::{PacketEvent, PacketEventKind};
+use sojourn::engine::record::{PacketEvent, PacketEventKind};
 use sojourn::engine::rng::Rng;
 use sojourn::engine::units::{BitRate, Time};
 

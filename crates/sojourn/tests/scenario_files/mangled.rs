@@ -1,7 +1,7 @@
 //! Files, sets and values that are mangled at random: whatever they say, nothing panics.
 
 use sojourn::scenario::Variant;
-use sojourn::scenario::file::to_toml;
+use sojourn::scenario::to_toml;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 

@@ -11,8 +11,8 @@ use sojourn::engine::aqm::{AqmSpec, codel, docsis_pie};
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::queue::{QueueSpec, SchedulerSpec, sfq};
 use sojourn::input::problem::Problems;
-use sojourn::scenario::file::{file_schema, to_toml};
 use sojourn::scenario::{Scenario, Variant, load};
+use sojourn::scenario::{file_schema, to_toml};
 
 const HOME: &str = include_str!("../../../../scenarios/home.toml");
 

@@ -2,16 +2,16 @@
 
 use super::{SMALL, load_with};
 
-pub fn refusal(text: &str) -> String {
+pub(super) fn refusal(text: &str) -> String {
     load_with(text, &[]).expect_err(text).to_string()
 }
 
-pub fn refusal_of(sets: &[&str]) -> String {
+pub(super) fn refusal_of(sets: &[&str]) -> String {
     load_with(SMALL, sets).expect_err(&sets.join(" ")).to_string()
 }
 
 /// The refusal of the small scenario with a line replaced by others.
-pub fn refusal_with(line: &str, by: &str) -> String {
+pub(super) fn refusal_with(line: &str, by: &str) -> String {
     assert!(SMALL.contains(line), "{line}");
     refusal(&SMALL.replacen(line, by, 1))
 }

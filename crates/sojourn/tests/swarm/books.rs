@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use sojourn::access::AccessSpec;
-use sojourn::access::docsis::parameters::ModemSpec;
-use sojourn::access::homes::Group;
+use sojourn::access::Group;
+use sojourn::access::docsis::ModemSpec;
 use sojourn::engine::packet::{Direction, DropReason};
-use sojourn::engine::record::modem_trace::{ModemEvent, ModemEventKind as Kind};
-use sojourn::engine::record::trace::{Outcome, PacketRecord};
+use sojourn::engine::record::{ModemEvent, ModemEventKind as Kind};
+use sojourn::engine::record::{Outcome, PacketRecord};
 use sojourn::engine::units::Time;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::{ConnectionRow, FlowRow, QueueRow, ServiceFlowRow};
 use sojourn::scenario::Scenario;
 

@@ -107,7 +107,7 @@ fn many_networks_are_accepted() {
         match network::scenario(&mut drawn(seed)) {
             Ok(scenario) => {
                 accepted += 1;
-                seen += &sojourn::scenario::file::to_toml(&scenario);
+                seen += &sojourn::scenario::to_toml(&scenario);
             }
             Err(problem) => {
                 let key = problem.split(": ").nth(1).unwrap_or_default();

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use sojourn::Simulation;
 use sojourn::access::AccessSpec;
-use sojourn::access::service::{Downstream, Terms, Upstream};
+use sojourn::access::{Downstream, Terms, Upstream};
 use sojourn::engine::packet::LARGEST_PACKET;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::ServiceFlowRow;
 use sojourn::scenario::Scenario;
 use sojourn::scenario::apps::{AppParameters, AppSpec};

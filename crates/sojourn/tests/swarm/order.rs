@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn::Simulation;
 use sojourn::engine::rng::Rng;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 
 use super::network;
 

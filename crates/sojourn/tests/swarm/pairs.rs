@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sojourn::engine::rng::Rng;
-use sojourn::results::metrics::results::Results;
+use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::FlowRow;
 use sojourn::scenario::Scenario;
 

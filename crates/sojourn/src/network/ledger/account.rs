@@ -3,15 +3,15 @@
 use super::ramp::Ramp;
 use sojourn_engine::count::{Count, Tally};
 use sojourn_engine::packet::{DropReason, Packet};
-use sojourn_engine::record::recorder::{PacketEvent, PacketEventKind};
 use sojourn_engine::record::{Latency, LatencyMeter, Series, TimeMean};
+use sojourn_engine::record::{PacketEvent, PacketEventKind};
 use sojourn_engine::units::{Time, mbps};
 use sojourn_results::scores::frames::Frames;
 use sojourn_results::scores::nqb::Bound;
 use sojourn_results::scores::playout::{Played, Playout};
 
 /// The account of one entry of the traffic list in one direction.
-pub struct Account {
+pub(crate) struct Account {
     /// Sent by its endpoints.
     pub sent: Count,
     /// Delivered to its endpoints.
@@ -89,7 +89,7 @@ impl Account {
     }
 
     /// What its TCP senders did twice, of the connections that have been settled.
-    pub fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         self.tally.since(self.tally_before)
     }
 
@@ -109,12 +109,12 @@ impl Account {
     }
 
     /// All drops together.
-    pub fn dropped_in_all(&self) -> Count {
+    pub(crate) fn dropped_in_all(&self) -> Count {
         self.dropped.iter().fold(Count::default(), |sum, count| sum.plus(*count))
     }
 
     /// Packets lost: dropped, and not because another one says all that they said.
-    pub fn lost_packets(&self) -> u64 {
+    pub(crate) fn lost_packets(&self) -> u64 {
         let superseded = self.dropped[DropReason::Superseded as usize];
         self.dropped_in_all().packets - superseded.packets
     }
@@ -127,7 +127,7 @@ impl Account {
 
 /// The playout buffers of an entry's calls, one in each of its homes; none if they do not adapt.
 #[derive(Default)]
-pub struct Calls {
+pub(crate) struct Calls {
     first_home: usize,
     buffers: Box<[Playout]>,
 }
@@ -153,12 +153,12 @@ impl Calls {
     }
 
     /// Packets under way at `end` that come too late to be played.
-    pub fn overdue_packets(&self, end: Time, interval: Time) -> u64 {
+    pub(crate) fn overdue_packets(&self, end: Time, interval: Time) -> u64 {
         self.buffers.iter().map(|buffer| buffer.overdue_packets(end, interval)).sum()
     }
 
     /// What came of all of them; nothing if they do not adapt.
-    pub fn played(&self) -> Option<Played> {
+    pub(crate) fn played(&self) -> Option<Played> {
         let played = self.buffers.iter().map(Playout::played);
         (!self.buffers.is_empty()).then(|| played.fold(Played::default(), Played::plus))
     }
@@ -166,7 +166,7 @@ impl Calls {
 
 /// The rates of the primary service flow of an entry's homes, all of them together.
 #[derive(Clone, Copy)]
-pub struct Rates {
+pub(crate) struct Rates {
     /// Maximum sustained traffic rate.
     pub sustained_mbps: f64,
     /// Peak traffic rate.

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use sojourn_engine::count::Count;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Direction, Packet};
-use sojourn_engine::record::recorder::PacketEventKind;
+use sojourn_engine::record::PacketEventKind;
 use sojourn_engine::record::{Series, TimeMean};
 use sojourn_engine::units::{Time, mbps};
 
 /// What went one way of a connection.
-pub struct Way {
+pub(crate) struct Way {
     /// Delivered to its end.
     pub delivered: Count,
     /// Payload delivered in order to the application, in bytes.
@@ -76,7 +76,7 @@ impl Way {
     }
 
     /// Was payload delivered, whether it counts or not?
-    pub fn carried_payload(&self) -> bool {
+    pub(crate) fn carried_payload(&self) -> bool {
         self.payload_bytes + self.payload_before > 0
     }
 
@@ -91,23 +91,23 @@ impl Way {
     }
 
     /// What the sender of this way did twice, once the connection is settled.
-    pub fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         self.tally.since(self.tally_before)
     }
 
     /// Mean in ms of the round-trip times that the sender of this way measured.
-    pub fn rtt_mean_ms(&self) -> Option<f64> {
+    pub(crate) fn rtt_mean_ms(&self) -> Option<f64> {
         self.rtts.ms()
     }
 
     /// Mean in ms over acknowledgements of new data of the age of the segment that they echo.
-    pub fn rtt_echo_mean_ms(&self) -> Option<f64> {
+    pub(crate) fn rtt_echo_mean_ms(&self) -> Option<f64> {
         self.echoes.ms()
     }
 }
 
 /// The account of one connection.
-pub struct ConnectionAccount {
+pub(crate) struct ConnectionAccount {
     /// The traffic entry it belongs to.
     pub traffic: u16,
     /// The home that opened it: its number within its group, from 1.
@@ -134,7 +134,7 @@ const NO_ACCOUNT: u32 = u32::MAX;
 const NOBODY: Tenant = Tenant { generation: 0, account: NO_ACCOUNT };
 
 /// The accounts of the first connections of each traffic entry.
-pub struct ConnectionBook {
+pub(crate) struct ConnectionBook {
     /// Accounts kept of an entry.
     limit: u64,
     /// Connections opened so far, by entry.
@@ -150,7 +150,7 @@ pub struct ConnectionBook {
 
 impl ConnectionBook {
     /// An empty book that keeps the first `limit` connections of each of so many entries.
-    pub fn new(traffic: usize, limit: u64) -> Self {
+    pub(crate) fn new(traffic: usize, limit: u64) -> Self {
         Self {
             limit,
             opened: vec![0; traffic],
@@ -162,7 +162,14 @@ impl ConnectionBook {
     }
 
     /// A connection of an entry of this home is opened in this slot of the connection table.
-    pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16, home: u16) {
+    pub(crate) fn opened(
+        &mut self,
+        now: Time,
+        slot: u32,
+        generation: u16,
+        traffic: u16,
+        home: u16,
+    ) {
         if slot as usize >= self.tenants.len() {
             self.tenants.resize(slot as usize + 1, NOBODY);
         }
@@ -184,7 +191,7 @@ impl ConnectionBook {
     }
 
     /// What the connection in a slot did twice, up and down; `end` if it is closed with this.
-    pub fn settle(&mut self, slot: u32, tallies: [Tally; 2], end: Option<Time>) {
+    pub(crate) fn settle(&mut self, slot: u32, tallies: [Tally; 2], end: Option<Time>) {
         let index = self.tenants[slot as usize].account as usize;
         if let Some(account) = self.accounts.get_mut(index) {
             account.end = end;
@@ -195,7 +202,7 @@ impl ConnectionBook {
     }
 
     /// Counting begins; so far the connection in a slot did this twice.
-    pub fn begin(&mut self, slot: u32, tallies: [Tally; 2]) {
+    pub(crate) fn begin(&mut self, slot: u32, tallies: [Tally; 2]) {
         let index = self.tenants[slot as usize].account as usize;
         if let Some(account) = self.accounts.get_mut(index) {
             for (way, tally) in account.ways.iter_mut().zip(tallies) {
@@ -229,7 +236,7 @@ impl ConnectionBook {
     }
 
     /// Ends a sampling interval of this length.
-    pub fn sample(&mut self, interval: Time) {
+    pub(crate) fn sample(&mut self, interval: Time) {
         self.idle.push(0.0);
         for way in self.accounts.iter_mut().flat_map(|account| &mut account.ways) {
             let bytes = std::mem::take(&mut way.interval_bytes);
@@ -238,12 +245,12 @@ impl ConnectionBook {
     }
 
     /// Connections that an entry opened, kept here or not.
-    pub fn opened_by(&self, traffic: usize) -> u64 {
+    pub(crate) fn opened_by(&self, traffic: usize) -> u64 {
         self.opened[traffic]
     }
 
     /// The accounts, in the order of opening.
-    pub fn accounts(&self) -> &[ConnectionAccount] {
+    pub(crate) fn accounts(&self) -> &[ConnectionAccount] {
         &self.accounts
     }
 }

@@ -2,17 +2,17 @@
 //! or dropped, so that at the end what is missing must still be inside. What stages do to packets it
 //! reads from their recorder.
 
-pub mod account;
-pub mod connections;
+pub(super) mod account;
+pub(super) mod connections;
 mod ramp;
 
 use account::{Account, Calls, Rates};
 use connections::{ConnectionBook, Way};
 use sojourn_engine::count::{Count, Tally};
 use sojourn_engine::packet::{Direction, Packet};
+use sojourn_engine::record::Outcome;
 use sojourn_engine::record::Recorder;
-use sojourn_engine::record::recorder::{PacketEvent, PacketEventKind};
-use sojourn_engine::record::trace::Outcome;
+use sojourn_engine::record::{PacketEvent, PacketEventKind};
 use sojourn_engine::units::Time;
 use sojourn_results::scores::frames::Frames;
 use sojourn_results::scores::nqb::Bound;
@@ -21,7 +21,7 @@ use sojourn_results::scores::nqb::Bound;
 ///
 /// Packets that are sent before the counting are entered as such and in no account, but for the series
 /// and the state that those behind them find.
-pub struct Ledger {
+pub(super) struct Ledger {
     accounts: Vec<[Account; 2]>,
     connections: ConnectionBook,
     /// Where stages record what they do to packets.
@@ -35,7 +35,12 @@ pub struct Ledger {
 impl Ledger {
     /// Empty accounts for a run whose stages have this recorder: the rates up and down of the homes of each
     /// traffic entry, from when on packets count, and of how many connections of each entry there is an account.
-    pub fn new(recorder: Recorder, rates: &[[Rates; 2]], from: Time, connections: u64) -> Self {
+    pub(super) fn new(
+        recorder: Recorder,
+        rates: &[[Rates; 2]],
+        from: Time,
+        connections: u64,
+    ) -> Self {
         Self {
             accounts: rates.iter().map(|rates| rates.map(Account::new)).collect(),
             connections: ConnectionBook::new(rates.len(), connections),
@@ -47,7 +52,7 @@ impl Ledger {
 
     /// Counting begins. The connections in these slots, of these traffic entries, are open, and did so
     /// much twice.
-    pub fn begin(&mut self, open: impl Iterator<Item = (u32, u16, [Tally; 2])>) {
+    pub(super) fn begin(&mut self, open: impl Iterator<Item = (u32, u16, [Tally; 2])>) {
         self.recorder.restart();
         for account in self.accounts.iter_mut().flatten() {
             account.tally_before = account.tally;
@@ -61,21 +66,21 @@ impl Ledger {
     }
 
     /// The calls of an entry, in `homes` homes from `first_home` on, are played by buffers that adapt.
-    pub fn play_calls(&mut self, traffic: usize, first_home: usize, homes: usize) {
+    pub(super) fn play_calls(&mut self, traffic: usize, first_home: usize, homes: usize) {
         for account in &mut self.accounts[traffic] {
             account.calls = Calls::new(first_home, homes, self.from);
         }
     }
 
     /// The senders of an entry, in `homes` homes from `first_home` on, claim to build no queue.
-    pub fn bound_nqb(&mut self, traffic: usize, first_home: usize, homes: usize) {
+    pub(super) fn bound_nqb(&mut self, traffic: usize, first_home: usize, homes: usize) {
         for account in &mut self.accounts[traffic] {
             account.nqb = Some(Box::new(Bound::new(first_home, homes)));
         }
     }
 
     /// The datagrams of an entry, in `homes` homes from `first_home` on, are parts of frames.
-    pub fn watch_frames(&mut self, traffic: usize, first_home: usize, homes: usize) {
+    pub(super) fn watch_frames(&mut self, traffic: usize, first_home: usize, homes: usize) {
         for account in &mut self.accounts[traffic] {
             account.frames = Some(Box::new(Frames::new(first_home, homes)));
         }
@@ -88,7 +93,7 @@ impl Ledger {
 
     /// A packet sets out.
     #[inline]
-    pub fn sent(&mut self, packet: &mut Packet) {
+    pub(super) fn sent(&mut self, packet: &mut Packet) {
         if !self.recorder.events.is_empty() {
             self.post(); // here, so that there are never more of them than of packets
         }
@@ -124,7 +129,7 @@ impl Ledger {
 
     /// A packet has come to its endpoint.
     #[inline]
-    pub fn delivered(&mut self, now: Time, packet: &Packet) {
+    pub(super) fn delivered(&mut self, now: Time, packet: &Packet) {
         let is_counted = packet.sent_at >= self.from;
         let account = self.account_of(packet);
         account.data_packets += u64::from(packet.carries_data());
@@ -182,7 +187,7 @@ impl Ledger {
 
     /// With this packet so many bytes of payload reach the application in order.
     #[inline]
-    pub fn received(&mut self, packet: &Packet, bytes: u64) {
+    pub(super) fn received(&mut self, packet: &Packet, bytes: u64) {
         if packet.sent_at < self.from {
             return self.received_before(packet, bytes);
         }
@@ -201,7 +206,7 @@ impl Ledger {
 
     /// A sender measured a round-trip time with this acknowledgement, or answer, of its data.
     #[inline]
-    pub fn round_trip(&mut self, now: Time, acknowledgement: &Packet, rtt: Time) {
+    pub(super) fn round_trip(&mut self, now: Time, acknowledgement: &Packet, rtt: Time) {
         let is_counted = now >= self.from + rtt;
         let (account, way) = self.answered(acknowledgement);
         if !is_counted {
@@ -215,7 +220,7 @@ impl Ledger {
 
     /// A sender got this acknowledgement of new data, which echoes a segment sent so long ago.
     #[inline]
-    pub fn echo(&mut self, now: Time, acknowledgement: &Packet, age: Time) {
+    pub(super) fn echo(&mut self, now: Time, acknowledgement: &Packet, age: Time) {
         if now < self.from + age {
             return;
         }
@@ -238,7 +243,14 @@ impl Ledger {
 
     /// A connection is opened in a slot of the connection table, by a home of this number within its
     /// group.
-    pub fn opened(&mut self, now: Time, slot: u32, generation: u16, traffic: u16, home: u16) {
+    pub(super) fn opened(
+        &mut self,
+        now: Time,
+        slot: u32,
+        generation: u16,
+        traffic: u16,
+        home: u16,
+    ) {
         self.connections.opened(now, slot, generation, traffic, home);
         if let Some(trace) = self.recorder.trace() {
             trace.opened(slot, self.connections.opened_by(traffic.into()));
@@ -247,7 +259,13 @@ impl Ledger {
 
     /// What the connection in a slot did twice, up and down; once for each connection, when it is
     /// closed or, without an `end`, when the run is over.
-    pub fn settle(&mut self, slot: u32, traffic: u16, tallies: [Tally; 2], end: Option<Time>) {
+    pub(super) fn settle(
+        &mut self,
+        slot: u32,
+        traffic: u16,
+        tallies: [Tally; 2],
+        end: Option<Time>,
+    ) {
         for (account, tally) in self.accounts[usize::from(traffic)].iter_mut().zip(tallies) {
             account.tally = account.tally.plus(tally);
         }
@@ -255,23 +273,23 @@ impl Ledger {
     }
 
     /// Ends a sampling interval of this length.
-    pub fn sample(&mut self, now: Time, interval: Time) {
+    pub(super) fn sample(&mut self, now: Time, interval: Time) {
         self.accounts.iter_mut().flatten().for_each(|account| account.sample(now, interval));
         self.connections.sample(interval);
     }
 
     /// The accounts of single connections.
-    pub fn connections(&self) -> &ConnectionBook {
+    pub(super) fn connections(&self) -> &ConnectionBook {
         &self.connections
     }
 
     /// The account of a traffic entry in a direction.
-    pub fn account(&self, traffic: usize, direction: Direction) -> &Account {
+    pub(super) fn account(&self, traffic: usize, direction: Direction) -> &Account {
         &self.accounts[traffic][direction as usize]
     }
 
     /// Packets delivered that carried payload, of all accounts.
-    pub fn data_packets(&self) -> u64 {
+    pub(super) fn data_packets(&self) -> u64 {
         self.accounts.iter().flatten().map(|account| account.data_packets).sum()
     }
 
@@ -280,7 +298,7 @@ impl Ledger {
     ///
     /// # Panics
     /// If a packet was lost or doubled: the run's results would be worth nothing.
-    pub fn close(&mut self, inside: Count) {
+    pub(super) fn close(&mut self, inside: Count) {
         self.post();
         let outstanding = self
             .accounts

@@ -4,29 +4,29 @@ use sojourn_engine::units::Time;
 
 /// A rate counts as reached at this share of it. White & Rice 2013 §4.4 tells when uploads reach the
 /// peak rate from plots of 100 ms bins and states no threshold; this one is ours.
-pub const REACHED_SHARE: f64 = 0.9;
+pub(super) const REACHED_SHARE: f64 = 0.9;
 
 /// Waits for the first sampling interval in which a rate is reached.
-pub struct Ramp {
+pub(crate) struct Ramp {
     threshold_mbps: f64,
     reached: Option<Time>,
 }
 
 impl Ramp {
     /// Waits for [`REACHED_SHARE`] of this rate.
-    pub fn to(rate_mbps: f64) -> Self {
+    pub(crate) fn to(rate_mbps: f64) -> Self {
         Self { threshold_mbps: REACHED_SHARE * rate_mbps, reached: None }
     }
 
     /// The rate in the interval that ends now.
-    pub fn sample(&mut self, now: Time, mbps: f64) {
+    pub(crate) fn sample(&mut self, now: Time, mbps: f64) {
         if self.reached.is_none() && mbps >= self.threshold_mbps {
             self.reached = Some(now);
         }
     }
 
     /// The end of the first interval in which the rate was reached.
-    pub fn reached(&self) -> Option<Time> {
+    pub(crate) fn reached(&self) -> Option<Time> {
         self.reached
     }
 }

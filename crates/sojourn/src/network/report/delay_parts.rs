@@ -2,12 +2,12 @@
 
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Latency;
-use sojourn_engine::record::delay_parts::{Delay, Part};
+use sojourn_engine::record::{Delay, Part};
 use sojourn_engine::units::Time;
 use sojourn_results::metrics::rows::DelayPartRow;
 
 /// The parts of each entry that sent packets through the modem from `from` on, and their total.
-pub fn rows(traffic: &[String], delays: &[Delay], from: Time) -> Vec<DelayPartRow> {
+pub(super) fn rows(traffic: &[String], delays: &[Delay], from: Time) -> Vec<DelayPartRow> {
     let mut rows = Vec::new();
     for (index, name) in traffic.iter().enumerate() {
         let of_entry =

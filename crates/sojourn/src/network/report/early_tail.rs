@@ -20,14 +20,14 @@ const TIMES: f64 = 2.0;
 const LEAST_MS: f64 = GAME_ACCESS_MS;
 
 /// Latencies of the first seconds of a run.
-pub struct Early {
+pub(crate) struct Early {
     at: Time,
     latencies: Vec<Latency>,
 }
 
 /// When the first seconds are over: 10 s after the first bulk traffic begins, or half of what the run
 /// has left then. `None` if bulk traffic may end: what comes after it has another load.
-pub fn ends_at(scenario: &Scenario) -> Option<Time> {
+pub(crate) fn ends_at(scenario: &Scenario) -> Option<Time> {
     let end_s = scenario.duration_s;
     let apps = || scenario.traffic.values().map(|entry| &entry.app);
     let first_s = apps().map(AppSpec::bulk_from_s).fold(f64::INFINITY, f64::min);
@@ -39,13 +39,13 @@ pub fn ends_at(scenario: &Scenario) -> Option<Time> {
 
 impl Early {
     /// What was measured up to now.
-    pub fn of(run: &Simulation) -> Self {
+    pub(crate) fn of(run: &Simulation) -> Self {
         let latencies = watched(run).into_iter().map(|(_, latency)| latency.clone()).collect();
         Self { at: run.now, latencies }
     }
 
     /// A warning, if the first seconds make a tail.
-    pub fn warning(&self, run: &Simulation) -> Option<String> {
+    pub(crate) fn warning(&self, run: &Simulation) -> Option<String> {
         let counted = run.before_counting.as_ref();
         let tail = |(number, (what, whole)): (usize, (String, &Latency))| {
             let rest = whole.since(&self.latencies[number]);

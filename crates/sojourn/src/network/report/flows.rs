@@ -17,7 +17,12 @@ use sojourn_scenario::apps::{AppParameters, Done, Quality};
 use sojourn_scenario::metrics::VoiceModel;
 
 /// The row of a traffic entry in a direction.
-pub fn flow_row(run: &Simulation, index: usize, direction: Direction, done: &Done) -> FlowRow {
+pub(super) fn flow_row(
+    run: &Simulation,
+    index: usize,
+    direction: Direction,
+    done: &Done,
+) -> FlowRow {
     let (name, entry) =
         run.scenario.traffic.get_index(index).expect("an account per traffic entry");
     let account = run.ledger.account(index, direction);
@@ -133,7 +138,7 @@ fn score_frames(row: &mut FlowRow, account: &Account) {
 }
 
 /// A share in percent.
-pub fn percent(part: u64, whole: u64) -> Option<f64> {
+pub(super) fn percent(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
@@ -258,7 +263,7 @@ fn score_pages(row: &mut FlowRow, done: &Done) {
 }
 
 /// Page load times in s.
-pub fn load_times_s(done: &Done) -> Vec<f64> {
+pub(super) fn load_times_s(done: &Done) -> Vec<f64> {
     done.pages.iter().map(|(_, load_time)| load_time.secs_f64()).collect()
 }
 
@@ -269,7 +274,7 @@ fn score_throughput(row: &mut FlowRow, account: &Account) {
 }
 
 /// The row of a direction of a connection.
-pub fn connection_row(
+pub(super) fn connection_row(
     traffic: &str,
     account: &ConnectionAccount,
     direction: Direction,

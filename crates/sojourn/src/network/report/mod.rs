@@ -16,19 +16,19 @@ use super::reading::{QueueReading, Reading};
 use sojourn_access::{Access, AccessNetwork};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::Queue;
-use sojourn_engine::record::channel_use::ChannelUse;
-use sojourn_engine::record::delay_parts::split;
-use sojourn_engine::record::modem_trace::ModemEvent;
-use sojourn_engine::record::trace::PacketRecord;
+use sojourn_engine::record::ChannelUse;
+use sojourn_engine::record::ModemEvent;
+use sojourn_engine::record::PacketRecord;
+use sojourn_engine::record::split;
 use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts, Series};
 use sojourn_engine::units::Time;
-use sojourn_results::metrics::results::{LatencyCells, Results, SeriesRow};
 use sojourn_results::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, QueueRow};
+use sojourn_results::metrics::{LatencyCells, Results, SeriesRow};
 use sojourn_results::scores::qoe;
 use sojourn_scenario::Scenario;
+use sojourn_scenario::Unwatched;
 use sojourn_scenario::apps::{AppParameters, Done, Quality};
 use sojourn_scenario::traffic::Entry;
-use sojourn_scenario::watch::Unwatched;
 use sojourn_transport::Transport;
 
 /// The results of a run that has come to its end.

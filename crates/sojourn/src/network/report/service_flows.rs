@@ -2,18 +2,18 @@
 
 use super::super::Simulation;
 use sojourn_access::AccessNetwork;
-use sojourn_access::classifier::Classifier;
-use sojourn_access::docsis::request_grant::MacCounters;
-use sojourn_access::docsis::scheduling_service::SchedulingService;
-use sojourn_access::homes::Group;
-use sojourn_access::service::{PRIMARY, flow_path};
+use sojourn_access::Classifier;
+use sojourn_access::Group;
+use sojourn_access::docsis::MacCounters;
+use sojourn_access::docsis::SchedulingService;
+use sojourn_access::{PRIMARY, flow_path};
 use sojourn_engine::address::{Address, Network};
 use sojourn_engine::packet::{Direction, DropReason};
 use sojourn_results::metrics::rows::ServiceFlowRow;
 use sojourn_scenario::Scenario;
 
 /// One row for each group of homes, service flow and direction.
-pub fn rows(run: &Simulation, macs: &[Option<MacCounters>]) -> Vec<ServiceFlowRow> {
+pub(crate) fn rows(run: &Simulation, macs: &[Option<MacCounters>]) -> Vec<ServiceFlowRow> {
     let (mut rows, mut macs) = (Vec::new(), macs.iter());
     for (first, group) in groups(run) {
         let flows = [&group.upstream.flows, &group.downstream.flows];
@@ -29,7 +29,7 @@ pub fn rows(run: &Simulation, macs: &[Option<MacCounters>]) -> Vec<ServiceFlowRo
 }
 
 /// The counters of the MAC of each upstream service flow, all homes of a group together.
-pub fn macs(run: &Simulation) -> Vec<Option<MacCounters>> {
+pub(crate) fn macs(run: &Simulation) -> Vec<Option<MacCounters>> {
     let mut macs = Vec::new();
     for (first, group) in groups(run) {
         for flow in 0..=group.upstream.flows.len() {
@@ -89,7 +89,7 @@ fn row(
 }
 
 /// Classifiers that fit nothing, as nobody has such an address.
-pub fn strange_addresses(scenario: &Scenario) -> Vec<String> {
+pub(crate) fn strange_addresses(scenario: &Scenario) -> Vec<String> {
     let devices = scenario.traffic.values().filter_map(|entry| entry.labels.address);
     let devices = ("traffic", devices.collect::<Vec<_>>());
     let servers = scenario.servers.values().filter_map(|server| server.address);

@@ -1,8 +1,8 @@
 //! Warnings of settings that keep a service flow from sending, for the whole run or at its full rate.
 
 use sojourn_access::AccessSpec;
-use sojourn_access::homes::Group;
-use sojourn_access::service::{Upstream, flow_path};
+use sojourn_access::Group;
+use sojourn_access::{Upstream, flow_path};
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_scenario::Scenario;
 

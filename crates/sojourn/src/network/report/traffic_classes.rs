@@ -9,7 +9,7 @@ use sojourn_results::scores::qoe;
 use sojourn_scenario::apps::{Done, Quality};
 
 /// One row for each quality and direction with packets; `flows` are the rows of all entries.
-pub fn rows(run: &Simulation, flows: &[FlowRow], done: &[Done]) -> Vec<TrafficClassRow> {
+pub(super) fn rows(run: &Simulation, flows: &[FlowRow], done: &[Done]) -> Vec<TrafficClassRow> {
     Quality::ALL
         .iter()
         .flat_map(|quality| Direction::BOTH.map(|direction| (quality, direction)))
