@@ -98,6 +98,15 @@ def test_commands_and_code_run(page: Path, place: Path) -> None:
             exec(compile(text, named(page), "exec"), {})
 
 
+def test_rust_is_from_the_examples() -> None:
+    page = ROOT / "docs" / "how-to" / "own-parts.md"
+    examples = (ROOT / "crates" / "sojourn" / "examples").glob("*.rs")
+    code = "\n".join(example.read_text() for example in examples)
+    shown = [text for _, text in blocks(page, "rust")]
+    assert shown
+    assert [text for text in shown if text not in code] == []
+
+
 @pytest.mark.parametrize("page", WITH_SCENARIOS, ids=named)
 def test_scenarios_are_valid(page: Path, place: Path) -> None:
     whole: dict[str, Any] = {}

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
 use crate::aqm::DrainRate;
 use crate::capacity::{Capacity, Trace};
@@ -13,7 +15,9 @@ use crate::packet::{Direction, Packet};
 use crate::queue::room::Room;
 use crate::queue::{Queue, QueueSpec, default_limit_bytes};
 use crate::record::Recorder;
+use crate::rng::Seed;
 use crate::units::{BitRate, Time};
+use sojourn_input::parts::{self, Keys, Kinds, Outside};
 use sojourn_input::problem::{Fault, Faults};
 
 /// A link of a given rate behind a queue.
@@ -35,6 +39,69 @@ pub struct Bottleneck {
     pub loss_percent: f64,
     /// Queue manager before the link.
     pub queue: QueueSpec,
+    /// A hop from outside, in the place of the queue.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "parts::optional_kind")]
+    #[schemars(skip)]
+    pub hop: Option<HopSpec>,
+}
+
+/// A hop from outside; there are no others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct HopSpec(Outside<dyn HopParameters>);
+
+impl Kinds for HopSpec {
+    type Parameters = dyn HopParameters;
+    const DEFINITION: &'static str = "Hop";
+
+    fn outside(part: Outside<dyn HopParameters>) -> Self {
+        Self(part)
+    }
+
+    fn as_outside(&self) -> Option<&Outside<dyn HopParameters>> {
+        Some(&self.0)
+    }
+}
+
+impl HopSpec {
+    /// Allows hops in the definitions of a scenario's schema.
+    pub fn allow(definitions: &mut Value) {
+        let keys = &mut definitions["Bottleneck"]["properties"];
+        keys["hop"] = json!({ "$ref": format!("#/$defs/{}", Self::DEFINITION) });
+        let description =
+            "A hop of this program, in the place of `queue`: it holds packets before the link.";
+        let hops = json!({ "description": description, "oneOf": [] });
+        let table = definitions.as_object_mut();
+        table.map(|table| table.entry(Self::DEFINITION).or_insert(hops));
+    }
+}
+
+impl<'de> Deserialize<'de> for HopSpec {
+    fn deserialize<D: Deserializer<'de>>(_from: D) -> Result<Self, D::Error> {
+        Err(D::Error::custom("found a hop that this program has not; allowed: no hop"))
+    }
+}
+
+/// Parameters of a hop from outside, which build it.
+pub trait HopParameters: Keys {
+    /// The empty hop at the start of a run. It may have random numbers of its own.
+    fn start(&self, seed: Seed) -> Box<dyn Stage + Send>;
+    /// The faults of keys that do not agree with each other.
+    fn check(&self) -> Faults {
+        Faults::default()
+    }
+}
+
+/// What holds packets before a link.
+pub trait Stage {
+    /// Takes a packet that arrives now, or drops it; the recorder is told of drops.
+    fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder);
+    /// When it is to be woken next: later than it was woken last.
+    fn next_wake(&self) -> Time;
+    /// Does what is due. Returns a packet that leaves now, and is asked again until it returns none.
+    fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet>;
+    /// Packets and bytes in it.
+    fn inside(&self) -> Count;
 }
 
 /// Bottlenecks of both directions.
@@ -77,6 +144,13 @@ impl Bottleneck {
             faults.add(Fault::new("", format!("found {found}; allowed: one of them")));
         }
         faults.add_under("capacity", self.capacity.as_ref().map(Trace::check).unwrap_or_default());
+        if let Some(HopSpec(hop)) = &self.hop {
+            faults.add_under("hop", hop.check());
+            if self.queue != QueueSpec::default() {
+                let message = "found a queue and a hop; allowed: one of them";
+                faults.add(Fault::new("hop", message));
+            }
+        }
         if self.mean_rate() > BitRate::from_bps(0) {
             faults.add_under("queue", self.queue.check(room, self.mean_rate()));
         }
@@ -107,22 +181,57 @@ impl Bottleneck {
     }
 }
 
-/// A queue before a link.
+/// Where packets are before a link.
+#[expect(clippy::large_enum_variant, reason = "it is always in one box")]
+enum Holder {
+    Queue(Queue),
+    Outside(Box<dyn Stage + Send>),
+}
+
+impl Holder {
+    fn accept(&mut self, now: Time, packet: Packet, drain: &DrainRate, recorder: &mut Recorder) {
+        match self {
+            Self::Queue(queue) => queue.enqueue(now, packet, drain, recorder),
+            Self::Outside(stage) => stage.accept(now, packet, recorder),
+        }
+    }
+
+    /// When something is to be done with a link behind it that is free from `free` on.
+    fn next_wake(&self, free: Time) -> Time {
+        match self {
+            Self::Queue(queue) => queue.next_wake(free),
+            Self::Outside(stage) => stage.next_wake(),
+        }
+    }
+
+    fn inside(&self) -> Count {
+        match self {
+            Self::Queue(queue) => queue.backlog(),
+            Self::Outside(stage) => stage.inside(),
+        }
+    }
+}
+
+/// What is before a link.
 struct Ahead {
-    queue: Queue,
+    holder: Holder,
     /// Packets that are known to come later, in order.
     coming: VecDeque<(Time, Packet)>,
 }
 
 impl Ahead {
+    fn of(holder: Holder) -> Option<Box<Self>> {
+        Some(Box::new(Self { holder, coming: VecDeque::new() }))
+    }
+
     #[cold]
     fn next_wake(&self, free: Time) -> Time {
         let comes = self.coming.front().map_or(Time::NEVER, |(at, _)| *at);
-        comes.min(self.queue.next_wake(free))
+        comes.min(self.holder.next_wake(free))
     }
 }
 
-/// A link, behind a queue of its own or behind nothing.
+/// A link, behind a queue of its own, behind a hop from outside or behind nothing.
 pub struct Hop {
     ahead: Option<Box<Ahead>>,
     link: Link,
@@ -131,8 +240,12 @@ pub struct Hop {
 impl Hop {
     /// A link behind a queue, or behind nothing.
     pub fn new(link: Link, queue: Option<Queue>) -> Self {
-        let ahead = queue.map(|queue| Box::new(Ahead { queue, coming: VecDeque::new() }));
-        Self { ahead, link }
+        Self { ahead: queue.and_then(|queue| Ahead::of(Holder::Queue(queue))), link }
+    }
+
+    /// A link behind a hop from outside.
+    pub fn behind(HopSpec(hop): &HopSpec, seed: Seed, link: Link) -> Self {
+        Self { ahead: Ahead::of(Holder::Outside(hop.start(seed))), link }
     }
 
     /// Takes a packet that reaches it at `at`, now or later, and no earlier than the packet before it.
@@ -152,7 +265,7 @@ impl Hop {
         if at > now {
             return ahead.coming.push_back((at, packet));
         }
-        ahead.queue.enqueue(now, packet, &drain_rate, recorder);
+        ahead.holder.accept(now, packet, &drain_rate, recorder);
         self.send(now, recorder);
     }
 
@@ -182,11 +295,13 @@ impl Hop {
     fn work(&mut self, now: Time, recorder: &mut Recorder) {
         let drain_rate = self.drain_rate(now);
         let Some(ahead) = &mut self.ahead else { return };
-        if ahead.queue.next_update() <= now {
-            ahead.queue.update(now, &drain_rate);
+        if let Holder::Queue(queue) = &mut ahead.holder
+            && queue.next_update() <= now
+        {
+            queue.update(now, &drain_rate);
         }
         while let Some((_, packet)) = ahead.coming.pop_front_if(|(at, _)| *at <= now) {
-            ahead.queue.enqueue(now, packet, &drain_rate, recorder);
+            ahead.holder.accept(now, packet, &drain_rate, recorder);
         }
         self.send(now, recorder);
     }
@@ -194,10 +309,25 @@ impl Hop {
     /// Sends while the link is free; a packet that is lost takes no time on it.
     fn send(&mut self, now: Time, recorder: &mut Recorder) {
         let Self { ahead: Some(ahead), link } = self else { return };
-        while link.busy_until() <= now
-            && let Some(packet) = ahead.queue.dequeue(now, recorder)
-        {
-            link.accept(now, packet, recorder);
+        match &mut ahead.holder {
+            Holder::Queue(queue) => {
+                while link.busy_until() <= now
+                    && let Some(packet) = queue.dequeue(now, recorder)
+                {
+                    link.accept(now, packet, recorder);
+                }
+            }
+            Holder::Outside(stage) => {
+                while stage.next_wake() <= now
+                    && let Some(packet) = stage.wake(now, recorder)
+                {
+                    link.accept(now, packet, recorder);
+                }
+                assert!(
+                    stage.next_wake() > now,
+                    "a hop from outside wants to be woken without end"
+                );
+            }
         }
     }
 
@@ -211,19 +341,22 @@ impl Hop {
     pub fn inside(&self) -> Count {
         self.ahead.iter().fold(self.link.inside(), |inside, ahead| {
             let coming: Count = ahead.coming.iter().map(|(_, packet)| Count::of(packet)).sum();
-            inside.plus(coming).plus(ahead.queue.backlog())
+            inside.plus(coming).plus(ahead.holder.inside())
         })
     }
 
     /// Its queue, if it has one.
     pub fn queue(&self) -> Option<&Queue> {
-        self.ahead.as_ref().map(|ahead| &ahead.queue)
+        match &self.ahead.as_ref()?.holder {
+            Holder::Queue(queue) => Some(queue),
+            Holder::Outside(_) => None,
+        }
     }
 
     /// Samples the queue for its series.
     pub fn sample(&mut self) {
-        if let Some(ahead) = &mut self.ahead {
-            ahead.queue.sample(|_| ());
+        if let Some(Holder::Queue(queue)) = self.ahead.as_mut().map(|ahead| &mut ahead.holder) {
+            queue.sample(|_| ());
         }
     }
 }

@@ -8,18 +8,43 @@
 use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+/// The seed of a stream of random numbers. A part that draws none leaves it unopened.
+#[derive(Clone, Copy, Debug)]
+pub struct Seed {
+    /// FNV-1a, 64 bit: a hash whose value is fixed for good, unlike the standard library's.
+    hash: u64,
+}
+
+impl Seed {
+    /// The stream called `name` of the run with this seed.
+    pub fn named(seed: u64, name: &str) -> Self {
+        Self { hash: 0xcbf2_9ce4_8422_2325 }.with(&seed.to_le_bytes()).with(name.as_bytes())
+    }
+
+    /// The stream of this number among those of the same name.
+    pub fn numbered(self, number: u64) -> Self {
+        self.with(&number.to_le_bytes())
+    }
+
+    fn with(self, bytes: &[u8]) -> Self {
+        let next =
+            |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        Self { hash: bytes.iter().fold(self.hash, next) }
+    }
+
+    /// Its random numbers, from the first one on.
+    pub fn open(self) -> Rng {
+        Rng(Xoshiro256PlusPlus::seed_from_u64(self.hash))
+    }
+}
+
 /// One stream of random numbers.
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
     /// The stream called `name` of the run with this seed.
     pub fn named(seed: u64, name: &str) -> Self {
-        // FNV-1a, 64 bit: a hash whose value is fixed for good, unlike the standard library's.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in seed.to_le_bytes().iter().chain(name.as_bytes()) {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        Self(Xoshiro256PlusPlus::seed_from_u64(hash))
+        Seed::named(seed, name).open()
     }
 
     /// A random 64-bit integer.

@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod digest;
 pub mod document;
+pub mod parts;
 pub mod problem;
 pub mod schema_check;
 pub mod setting;

@@ -5,14 +5,12 @@ use std::fmt::Display;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sojourn::engine::aqm::Derandomiser;
-use sojourn::engine::aqm::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict,
-};
+use sojourn::engine::aqm::{Aqm, AqmAlgorithm, Arrival, Departure, DrainRate, Verdict};
 use sojourn::engine::count::Count;
 use sojourn::engine::packet::Ecn;
 use sojourn::engine::queue::default_limit_bytes;
 use sojourn::engine::record::Gauges;
-use sojourn::engine::rng::Rng;
+use sojourn::engine::rng::{Rng, Seed};
 use sojourn::engine::units::{BitRate, Time};
 
 use crate::panics::caught;
@@ -86,11 +84,12 @@ impl OpenLoop {
         let link = &variant.scenario.downstream;
         let rate = BitRate::from_mbps(link.sustained_mbps);
         let buffer_bytes = link.queue.limit_bytes.unwrap_or_else(|| default_limit_bytes(rate));
-        let aqm = link.queue.law.start();
+        let seed = Seed::named(variant.scenario.seed, "open loop");
+        let aqm = link.queue.law.parameters().start(seed);
         Self {
             next_update: aqm.update_interval(),
             aqm,
-            rng: Rng::named(variant.scenario.seed, "open loop"),
+            rng: seed.open(),
             drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
             backlog: Count { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
             probabilities: Vec::new(),

@@ -3,7 +3,7 @@
 
 use super::schema::Scenario;
 use super::traffic::Entry;
-use crate::apps::{AppParameters, AppSpec};
+use crate::apps::AppSpec;
 use indexmap::IndexMap;
 use sojourn_access::AccessSpec;
 use sojourn_access::Classifier;
@@ -14,8 +14,8 @@ use sojourn_access::docsis::{Cable, ModemSpec, PlantSpec};
 use sojourn_access::{ServiceFlow, flow_path};
 use sojourn_engine::address::Network;
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::queue::QueueSpec;
 use sojourn_engine::queue::Room;
-use sojourn_engine::queue::{QueueSpec, SchedulerParameters};
 use sojourn_engine::units::BitRate;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
@@ -71,8 +71,8 @@ fn traffic(scenario: &Scenario, entry: &Entry, path: &str) -> Faults {
     let mut faults = Faults::from(home_of(scenario, entry, path));
     faults.add(ecn_of(entry, path));
     faults.add(servers(scenario, app, path));
-    faults.add_under(path, app.check());
-    if let Some(own) = app.tcp() {
+    faults.add_under(path, app.parameters().check());
+    if let Some(own) = app.parameters().tcp() {
         let config = app.tcp_config(&scenario.tcp, scenario.dialect);
         faults.add(tcp::check(&config, own, &words::join(path, "tcp"), &scenario.tcp));
     }
@@ -113,7 +113,7 @@ fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> 
 
 /// Only senders of datagrams have an ECN field to choose.
 fn ecn_of(entry: &Entry, path: &str) -> Result<(), Fault> {
-    if entry.labels.ecn.is_none() || entry.app.tcp().is_none() {
+    if entry.labels.ecn.is_none() || entry.app.parameters().tcp().is_none() {
         return Ok(());
     }
     let message = "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP \
@@ -251,7 +251,7 @@ fn names_in_classifier(scenario: &Scenario, classifier: &Classifier, path: &str)
 
 fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Faults {
     let there = names(&scenario.servers);
-    let mut named = app.servers();
+    let mut named = app.parameters().servers();
     if named.is_empty() {
         named.push(("servers".to_owned(), ""));
     }
@@ -288,7 +288,8 @@ fn did_you_mean(name: &str, names: &[&str]) -> String {
 /// Weights must belong to existing traffic entries.
 fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Faults {
     let there = names(&scenario.traffic);
-    let named = queue.scheduler.weights().into_iter().flat_map(|weights| weights.0.keys());
+    let named =
+        queue.scheduler.parameters().weights().into_iter().flat_map(|weights| weights.0.keys());
     let unknown = named.filter(|name| !there.contains(&name.as_str())).map(|name| {
         let path = words::join(&format!("{path}.scheduler.weights"), name);
         let close = did_you_mean(name, &there);
@@ -301,7 +302,8 @@ fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Faults {
 /// Rejects `tcp.nagle` if no traffic entry has Nagle's algorithm.
 fn nagle_of_none(scenario: &Scenario) -> Result<(), Fault> {
     let has_it = |app: &AppSpec| {
-        app.tcp().is_some() && app.tcp_config(&scenario.tcp, scenario.dialect).is_full()
+        app.parameters().tcp().is_some()
+            && app.tcp_config(&scenario.tcp, scenario.dialect).is_full()
     };
     let is_idle = !scenario.traffic.values().any(|entry| has_it(&entry.app));
     match scenario.tcp.nagle.filter(|_| is_idle) {

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use super::schema::{Scenario, Server};
 use super::traffic::Entry;
-use crate::apps::{AppParameters, Load};
+use crate::apps::Load;
 use sojourn_access::Group;
 use sojourn_access::docsis::ModemSpec;
 use sojourn_access::{Buffer, PRIMARY, ServiceFlow, flow_path};
 use sojourn_engine::aqm::AqmAlgorithm;
 use sojourn_engine::packet::{Direction, Packet};
-use sojourn_engine::queue::{QueueSpec, SchedulerParameters, default_limit_bytes};
+use sojourn_engine::queue::{QueueSpec, default_limit_bytes};
 use sojourn_engine::record::MOST_PACKETS;
 use sojourn_engine::record::PacketRecord;
 use sojourn_engine::record::{MOST_EVENTS, ModemEvent};
@@ -80,7 +80,7 @@ pub fn estimate(scenario: &Scenario) -> Estimate {
     estimate.add_servers(scenario, &homes);
     estimate.add_hops(scenario, &homes);
     if let Some(cmts) = &scenario.cmts {
-        let (bins, algorithms) = cmts.queue.scheduler.bins();
+        let (bins, algorithms) = cmts.queue.scheduler.parameters().bins();
         estimate.add("cmts.queue.scheduler", "its bins".to_owned(), bins_bytes(bins, algorithms));
     }
     estimate.add_traces(scenario, &homes);
@@ -156,7 +156,7 @@ impl Estimate {
                     PRIMARY => base.clone(),
                     name => flow_path(&base, name),
                 };
-                let (bins, algorithms) = flow.queue.scheduler.bins();
+                let (bins, algorithms) = flow.queue.scheduler.parameters().bins();
                 let each = FLOW_BYTES + bins_bytes(bins, algorithms);
                 let what =
                     format!("the bins of {homes} {}", if homes == 1.0 { "home" } else { "homes" });
@@ -184,7 +184,7 @@ impl Estimate {
     fn add_entry(&mut self, scenario: &Scenario, name: &str, entry: &Entry) {
         let path = words::join("traffic", name);
         let homes = f64::from(scenario.group(scenario.group_of(entry)).count);
-        let load = entry.app.load(scenario.duration_s);
+        let load = entry.app.parameters().load(scenario.duration_s);
         let packets = homes * load.packets;
         if packets > self.busiest.1 {
             self.busiest = (name.to_owned(), packets);
@@ -227,7 +227,7 @@ impl Estimate {
         let mean_bytes = homes.iter().map(|home| home.mean_bytes).fold(f64::INFINITY, f64::min);
         let packets: f64 = homes.iter().map(|home| home.packets * home.homes).sum();
         let mut add = |path: String, count: f64, queue: &QueueSpec, default_bytes: u64| {
-            let (bins, algorithms) = queue.scheduler.bins();
+            let (bins, algorithms) = queue.scheduler.parameters().bins();
             let series = 3.0 * LATENCY_BYTES + QUEUE_SERIES * samples(scenario) * 4.0;
             let bins = FLOW_BYTES + bins_bytes(bins, algorithms);
             let limit_bytes = match (queue.limit_bytes, queue.limit_packets) {
@@ -382,8 +382,8 @@ struct Offer {
 fn offers(scenario: &Scenario) -> BTreeMap<&str, [Offer; 2]> {
     let mut offers = BTreeMap::<_, [Offer; 2]>::new();
     for entry in scenario.traffic.values() {
-        let load = entry.app.load(scenario.duration_s);
-        for (_, server) in entry.app.servers() {
+        let load = entry.app.parameters().load(scenario.duration_s);
+        for (_, server) in entry.app.parameters().servers() {
             let both = offers.entry(server).or_default();
             for (offer, way) in both.iter_mut().zip(Direction::BOTH) {
                 if load.is_of(way) {
@@ -398,7 +398,7 @@ fn offers(scenario: &Scenario) -> BTreeMap<&str, [Offer; 2]> {
 impl Offer {
     fn add(&mut self, scenario: &Scenario, entry: &Entry, load: &Load) {
         let homes = f64::from(scenario.group(scenario.group_of(entry)).count);
-        if entry.app.tcp().is_some() {
+        if entry.app.parameters().tcp().is_some() {
             // Pages and films wait for their readers: only bulk traffic fills a link for long.
             if !entry.app.is_bulk() {
                 return;
@@ -478,11 +478,11 @@ impl HomeLoad {
         };
         let (mut bytes, mut streams) = (0.0, Streams::default());
         for (_, entry) in scenario.traffic.iter().filter(|(_, e)| scenario.group_of(e) == number) {
-            let load = entry.app.load(seconds);
+            let load = entry.app.parameters().load(seconds);
             home.packets += load.packets;
             home.outstanding += load.packets;
             bytes += load.packets * load.packet_bytes;
-            if entry.app.tcp().is_some() {
+            if entry.app.parameters().tcp().is_some() {
                 let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
                 let segments = streams.add(&load, carried, config.mss as f64);
                 home.outstanding += (load.connections * config.max_window).min(1.5 * segments);

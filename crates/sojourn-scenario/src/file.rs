@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use super::capture::{Captures, Disk, Files};
 use super::estimate::estimate;
 use super::labels::{Overridden, at, distinct, file_name};
-use super::overlay::{COMPARE, Overlay, Set, merge};
+use super::overlay::{COMPARE, Overlay, Set, merge, variants_schema, with_variants};
+use super::parts::Parts;
 use super::rates::in_whole_bits;
-use super::schema::{Scenario, json_schema};
+use super::schema::Scenario;
 use super::variant::Variant;
 use super::{changes, check};
 use sojourn_input::problem::{Fault, Faults, Problem, Problems};
@@ -46,13 +47,15 @@ pub struct Source<'a> {
     sets: &'a [String],
     overlay: Option<&'a dyn Overlay>,
     files: &'a dyn Files,
+    parts: Option<&'a Parts>,
     most_bytes: u64,
 }
 
 impl<'a> Source<'a> {
     /// A text with its name in messages. Paths in it are relative to the directory of that name.
     pub fn new(text: &'a str, name: &'a str) -> Self {
-        Self { text, name, sets: &[], overlay: None, files: &Disk, most_bytes: u64::MAX }
+        let (overlay, parts) = (None, None);
+        Self { text, name, sets: &[], overlay, files: &Disk, parts, most_bytes: u64::MAX }
     }
 
     /// With settings that override everything, each as `key.path=value`.
@@ -70,6 +73,11 @@ impl<'a> Source<'a> {
         Self { files, ..self }
     }
 
+    /// With kinds from outside beside the built-in ones.
+    pub fn parts(self, parts: &'a Parts) -> Self {
+        Self { parts: Some(parts), ..self }
+    }
+
     /// A variant whose run may need more bytes of memory is refused.
     pub fn most_bytes(self, most_bytes: u64) -> Self {
         Self { most_bytes, ..self }
@@ -79,7 +87,8 @@ impl<'a> Source<'a> {
     ///
     /// # Errors All problems: where each is, what was found and what is allowed.
     pub fn load(self) -> Result<Vec<Variant>, Problems> {
-        let Self { text, name: source, sets, overlay, files, most_bytes } = self;
+        let Self { text, name: source, sets, overlay, files, parts, most_bytes } = self;
+        let parts = parts.cloned().unwrap_or_default();
         let sets = all_of(sets.iter().map(|set| Set::parse(set).map_err(Problems::from)))?;
         let (mut base, lines) = Document::parse(text, source)?.into_parts();
         if base.get("scenario").is_some_and(Value::is_string) {
@@ -92,7 +101,8 @@ impl<'a> Source<'a> {
         }
         let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
         // Without variants, an unknown-key message should list `compare` among the allowed keys.
-        let schema = if compare.is_some() { json_schema() } else { file_schema() };
+        let schema = parts.json_schema()?;
+        let schema = if compare.is_some() { schema } else { with_variants(schema) };
         let (checker, captures) = (Checker::new(schema), Some(Captures::beside(source, files)));
         let (shared, compared) = Default::default();
         let file = File {
@@ -102,6 +112,7 @@ impl<'a> Source<'a> {
             base,
             written,
             overlay,
+            parts,
             checker,
             captures,
             most_bytes,
@@ -119,7 +130,8 @@ impl<'a> Source<'a> {
     ///
     /// # Errors All problems of the scenario, or those of the text itself.
     pub fn load_stored(self) -> Result<Scenario, Problems> {
-        let Self { text, name: source, .. } = self;
+        let Self { text, name: source, parts, .. } = self;
+        let parts = parts.cloned().unwrap_or_default();
         let (base, lines) = Document::parse(text, source)?.into_parts();
         let file = File {
             source,
@@ -128,7 +140,8 @@ impl<'a> Source<'a> {
             base,
             written: Value::Null,
             overlay: None,
-            checker: Checker::new(json_schema()),
+            checker: Checker::new(parts.json_schema()?),
+            parts,
             captures: None,
             most_bytes: u64::MAX,
             shared: OnceCell::new(),
@@ -157,21 +170,6 @@ fn all_of<T>(results: impl Iterator<Item = Result<T, Problems>>) -> Result<Vec<T
         }
     }
     Problems::of(problems).map_or(Ok(values), Err)
-}
-
-/// The JSON Schema (draft 2020-12) of a scenario file: the scenario's, plus the table of variants.
-pub fn file_schema() -> Value {
-    let mut schema = json_schema();
-    schema["properties"][COMPARE] = json!({
-        "type": "object",
-        "additionalProperties": { "type": "object" },
-        "minProperties": 1,
-        "maxProperties": 10_000,
-        "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
-            differs from the scenario. Its tables are merged into the scenario's key by key, but a \
-            table with its own `kind` and any other value replace the scenario's.",
-    });
-    schema
 }
 
 /// A scenario with all its defaults as TOML. Loading it gives an equal scenario.
@@ -206,6 +204,8 @@ struct File<'a> {
     /// The same with its variants, without `--set` values.
     written: Value,
     overlay: Option<&'a dyn Overlay>,
+    /// Kinds from outside.
+    parts: Parts,
     checker: Checker,
     /// Where captures are read; `None` if they stay unread.
     captures: Option<Captures<'a>>,
@@ -218,8 +218,7 @@ struct File<'a> {
 
 impl File<'_> {
     fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problems> {
-        let schema = file_schema()["properties"][COMPARE].take();
-        self.told(Checker::new(schema).check(compare, COMPARE), "")?;
+        self.told(Checker::new(variants_schema()).check(compare, COMPARE), "")?;
         let variants = compare.as_object().into_iter().flatten();
         let (count, each) = (variants.clone().count(), values_in(&self.base));
         if count * each > MOST_VALUES {
@@ -302,7 +301,8 @@ impl File<'_> {
             return Err(faults);
         }
         in_whole_bits(&mut value);
-        let mut scenario: Scenario = serde_path_to_error::deserialize(&value).map_err(|error| {
+        let read = self.parts.within(|| serde_path_to_error::deserialize(&value));
+        let mut scenario: Scenario = read.map_err(|error| {
             let path = error.path().to_string();
             Fault::new(path.trim_start_matches('.'), error.inner().to_string())
         })?;
@@ -422,6 +422,7 @@ impl File<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parts::file_schema;
     use sojourn_input::shape;
 
     /// Keywords that constrain nothing.

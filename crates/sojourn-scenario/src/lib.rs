@@ -15,6 +15,7 @@ pub(crate) mod idle_line;
 pub mod labels;
 pub mod metrics;
 pub mod overlay;
+pub(crate) mod parts;
 pub mod provision;
 mod rates;
 pub(crate) mod schema;
@@ -24,8 +25,9 @@ mod variant;
 pub(crate) mod watch;
 
 pub use estimate::estimate;
-pub use file::{Source, file_schema, load, to_toml};
-pub use schema::{Scenario, json_schema};
+pub use file::{Source, load, to_toml};
+pub use parts::{Parts, Readable, file_schema, json_schema};
+pub use schema::Scenario;
 pub use watch::{Load, Unwatched};
 
 pub use capture::{Disk, Files};

@@ -1,6 +1,6 @@
 //! What overrides a scenario before it is checked: `--set` values, variants, modem files.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use sojourn_input::problem::{Fault, Problem};
 use sojourn_input::shape::TAG;
@@ -8,6 +8,24 @@ use sojourn_input::{setting, text, words};
 
 /// The table of variants in a scenario file.
 pub(super) const COMPARE: &str = "compare";
+
+/// The JSON Schema of a scenario with the table of variants, which files may have.
+pub(crate) fn with_variants(mut schema: Value) -> Value {
+    schema["properties"][COMPARE] = variants_schema();
+    schema
+}
+
+pub(crate) fn variants_schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": { "type": "object" },
+        "minProperties": 1,
+        "maxProperties": 10_000,
+        "description": "Variants of the scenario to compare, by name. Each holds the keys in which it \
+            differs from the scenario. Its tables are merged into the scenario's key by key, but a \
+            table with its own `kind` and any other value replace the scenario's.",
+    })
+}
 
 /// Something that overrides a scenario before it is checked, such as a modem's configuration file.
 pub trait Overlay {
@@ -194,7 +212,6 @@ fn step<'a>(place: &'a mut Value, key: &str, path: &str) -> Result<&'a mut Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn merged(mut base: Value, overlay: Value) -> Value {
         merge(&mut base, &overlay);

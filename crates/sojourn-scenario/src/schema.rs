@@ -4,13 +4,13 @@
 //! too.
 
 use indexmap::IndexMap;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::homes::Homes;
 use super::metrics::Metrics;
 use super::traffic::Entry;
-use crate::apps::{AppParameters, AppSpec, ServerKeys};
+use crate::apps::{AppSpec, ServerKeys};
 use sojourn_access::AccessSpec;
 use sojourn_access::Group;
 use sojourn_access::docsis::Cmts;
@@ -274,7 +274,7 @@ impl Scenario {
     fn fill_servers(&mut self) {
         let names: Vec<&String> = self.servers.keys().collect();
         for entry in self.traffic.values_mut() {
-            match entry.app.server_keys() {
+            match entry.app.parameters_mut().server_keys() {
                 ServerKeys::One(server) if server.is_empty() => {
                     *server = names.first().map_or_else(String::new, |first| (*first).clone());
                 }
@@ -316,12 +316,12 @@ impl Scenario {
     /// Size in bytes of the largest packet that may be sent.
     pub(crate) fn largest_sent(&self) -> u64 {
         let packet = |app: &AppSpec| {
-            let segment = app.tcp().map_or(0, |_| {
+            let segment = app.parameters().tcp().map_or(0, |_| {
                 let config = app.tcp_config(&self.tcp, self.dialect);
                 let ip = config.mss as u16 + config.header;
                 u64::from(self.cable.byte_count().of_ip(ip))
             });
-            segment.max(app.largest_datagram().into())
+            segment.max(app.parameters().largest_datagram().into())
         };
         self.traffic.values().map(|entry| packet(&entry.app)).fold(0, u64::max)
     }
@@ -331,10 +331,4 @@ impl Scenario {
         let before = self.groups().take(self.group_of(entry));
         before.map(|group| usize::from(group.count)).sum()
     }
-}
-
-/// The JSON Schema (draft 2020-12) of a scenario, from the types of this module.
-pub fn json_schema() -> serde_json::Value {
-    let generator = SchemaSettings::draft2020_12().into_generator();
-    generator.into_root_schema_for::<Scenario>().to_value()
 }

@@ -1,12 +1,14 @@
 //! Entries of the traffic table: what sends packets.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::apps::AppSpec;
 use sojourn_engine::address::Address;
 use sojourn_engine::packet::Ecn;
+use sojourn_input::parts;
 
 /// Keys of a traffic entry that do not depend on its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,13 +80,13 @@ impl TryFrom<Map<String, Value>> for Entry {
         let labels = keys.map(|key| (key, table.shift_remove(key)));
         let given = labels.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
         let labels = serde_json::from_value(given.collect())?;
-        Ok(Self { app: serde_json::from_value(table.into())?, labels })
+        Ok(Self { app: parts::read(table.into())?, labels })
     }
 }
 
 impl From<Entry> for Map<String, Value> {
     fn from(entry: Entry) -> Self {
-        let tables = [serde_json::to_value(entry.app), serde_json::to_value(entry.labels)];
+        let tables = [parts::write(&entry.app), serde_json::to_value(entry.labels)];
         tables
             .into_iter()
             .flatten()
@@ -102,14 +104,21 @@ impl JsonSchema for Entry {
     /// The schema of every kind of app, with the labels added to its keys.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = AppSpec::json_schema(generator);
-        let labels = Labels::json_schema(generator);
-        let labels = labels.get("properties").and_then(Value::as_object);
+        // Names what the labels need among the definitions.
+        Labels::json_schema(generator);
         let kinds = schema.ensure_object().get_mut("oneOf").and_then(Value::as_array_mut);
         for kind in kinds.into_iter().flatten() {
-            if let Some(keys) = kind["properties"].as_object_mut() {
-                keys.extend(labels.cloned().unwrap_or_default());
-            }
+            add_labels(kind);
         }
         schema
+    }
+}
+
+/// Adds the keys of all entries to the schema of those of one kind of app.
+pub(crate) fn add_labels(kind: &mut Value) {
+    let labels = Labels::json_schema(&mut SchemaSettings::draft2020_12().into_generator());
+    let labels = labels.get("properties").and_then(Value::as_object);
+    if let Some(keys) = kind["properties"].as_object_mut() {
+        keys.extend(labels.cloned().unwrap_or_default());
     }
 }

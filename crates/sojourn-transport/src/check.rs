@@ -2,9 +2,10 @@
 
 use super::accecn::EcnMode;
 use super::cc::CongestionSpec;
-use super::config::{Config, Recovery, Transport};
+use super::config::{Config, Transport};
 use super::options::TcpOptions;
 use super::quic;
+use super::rules::Recovery;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::LARGEST_PACKET;
 use sojourn_engine::units::Time;
@@ -38,13 +39,13 @@ pub fn check_ip(options: &TcpOptions, path: &str) -> Result<(), Fault> {
     }
 }
 
-/// BBR is of dialect `linux`, whose sender samples the delivery rate, and sets the rate of sending.
-fn check_bbr(
+/// A control like BBR is of dialect `linux`, whose sender samples the delivery rate, and sets the rate of sending.
+fn check_samples(
     config: &Config,
     own: &TcpOptions,
     place: &dyn Fn(bool) -> String,
 ) -> Result<(), Fault> {
-    if !config.congestion_control.is_bbr() {
+    if !config.congestion_control.parameters().wants_samples() {
         return Ok(());
     }
     let kind = config.congestion_control.name();
@@ -83,7 +84,7 @@ pub fn check(config: &Config, own: &TcpOptions, own_path: &str, base: &TcpOption
     faults.add_under(&place(own.max_rto_s.is_some()), timeouts);
     faults.add(check_timestamps(config, own, &place));
     faults.add(check_dialect(config, own, &place));
-    faults.add(check_bbr(config, own, &place));
+    faults.add(check_samples(config, own, &place));
     faults.add(check_ecn(config, own, &place));
     let may_pace = config.dialect == Dialect::Linux || config.transport == Transport::Quic;
     if config.pacing && !may_pace {
@@ -100,15 +101,17 @@ pub fn check(config: &Config, own: &TcpOptions, own_path: &str, base: &TcpOption
     faults
 }
 
-/// LEDBAT measures one-way delays by timestamps.
+/// One-way delays come from timestamps.
 fn check_timestamps(
     config: &Config,
     own: &TcpOptions,
     place: &dyn Fn(bool) -> String,
 ) -> Result<(), Fault> {
-    if matches!(config.congestion_control, CongestionSpec::Ledbat(_)) && !config.timestamps {
+    if config.congestion_control.parameters().needs_timestamps() && !config.timestamps {
         let path = words::join(&place(own.timestamps.is_some()), "timestamps");
-        let message = "found false; allowed: true, since congestion control ledbat needs them";
+        let kind = config.congestion_control.name();
+        let message =
+            format!("found false; allowed: true, since congestion control {kind} needs them");
         return Err(Fault::new(path, message));
     }
     Ok(())
@@ -245,7 +248,7 @@ fn check_ecn(
     place: &dyn Fn(bool) -> String,
 ) -> Result<(), Fault> {
     let (control, ecn) = (config.congestion_control.name(), config.ecn.name());
-    let is_scalable = config.congestion_control.is_scalable();
+    let is_scalable = config.congestion_control.parameters().is_scalable();
     let at_ecn = words::join(&place(own.ecn.is_some()), "ecn");
     if is_scalable && config.dialect != Dialect::Linux {
         return Err(Fault::new(kind_path(own, place), only_in_linux(control)));

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::accecn::EcnMode;
-use super::cc::CongestionSpec;
+use super::cc::{CongestionSpec, Connection};
+use super::rules::{Recovery, Rules};
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::units::Time;
 
@@ -17,32 +18,6 @@ pub enum Transport {
     Tcp,
     /// QUIC (RFC 9000, RFC 9002): one stream in each direction, over UDP.
     Quic,
-}
-
-/// How TCP detects and retransmits lost segments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Recovery {
-    /// Selective acknowledgements (RFC 2018, RFC 6675; in ns-2 the agent Sack1).
-    #[default]
-    Sack,
-    /// NewReno: duplicate acknowledgements, one hole repaired per round trip (RFC 6582).
-    Newreno,
-    /// Reno: duplicate acknowledgements, one hole repaired per window (RFC 2581).
-    Reno,
-    /// The ns-2 agent FullTcp/Sack with its handshake, timers and acknowledgements. Only for the
-    /// `ns2` dialect.
-    FullSack,
-    /// The ns-2 agent TCP/Linux, after Linux 2.6.22. It detects lost retransmissions, and while it
-    /// slows down it sends one segment for every two that arrive. Only for the `ns2` dialect.
-    Linux,
-}
-
-impl Recovery {
-    /// Does the receiver send SACK blocks (RFC 2018)?
-    pub fn is_selective(self) -> bool {
-        matches!(self, Self::Sack | Self::FullSack | Self::Linux)
-    }
 }
 
 /// Bytes of the timestamps option with its padding (RFC 7323 appendix A).
@@ -59,6 +34,8 @@ pub struct Config {
     pub congestion_control: CongestionSpec,
     /// Loss recovery.
     pub recovery: Recovery,
+    /// What the dialect has others do.
+    pub rules: &'static Rules,
     /// Payload bytes of a full segment; with QUIC, of a full datagram.
     pub mss: u64,
     /// Header bytes with timestamps.
@@ -105,6 +82,12 @@ impl Config {
     pub fn mss_option(&self) -> u64 {
         let takes = self.timestamps && self.dialect != Dialect::Ns2;
         self.mss + if takes { TIMESTAMPS_BYTES.into() } else { 0 }
+    }
+
+    /// What its congestion control knows.
+    pub(crate) fn connection(&self) -> Connection {
+        let Self { dialect, mss, initial_window, .. } = *self;
+        Connection { dialect, mss, initial_window }
     }
 
     /// Is it ns-2's two-way agent?

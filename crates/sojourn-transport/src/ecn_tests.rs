@@ -161,7 +161,8 @@ fn without_accurate_feedback_prague_is_not_ect() {
         let config = with(prague_spec()).resolve(Dialect::Linux);
         let reno = CongestionSpec::Reno(reno::Parameters {});
         let other = TcpOptions { ecn: Some(peer), ..with(reno) }.resolve(Dialect::Linux);
-        let (mut prague, mut server) = (Endpoint::new(&config), Endpoint::new(&other));
+        let end = |config| Endpoint::new(config, Seed::named(1, "test"));
+        let (mut prague, mut server) = (end(&config), end(&other));
         prague.open();
         prague.send(2 * 1448);
         let syn = prague.poll(Time::ZERO, &config).expect("a SYN");

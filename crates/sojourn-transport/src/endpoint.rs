@@ -1,19 +1,18 @@
 //! One end of a connection: handshake, timers, and the sending and receiving halves.
 
 use super::accecn::{self, Agreed, Counters};
-use super::cc::{
-    Ack, CongestionControl, CongestionParameters, Controller, EcnFeedback, RoundTrip, Window,
-};
+use super::cc::{Ack, CongestionControl, Controller, EcnFeedback, RoundTrip, Window};
 use super::config::Config;
 use super::departures::Departures;
 use super::idle;
 use super::rate::RateSample;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
+use super::rules::{AfterIdle, AfterLostSyn, Growth, RoundTrips};
 use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
 use sojourn_engine::count::Tally;
-use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Ecn, Flags, Segment};
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// The most segments that TCP/Linux sends at once after recovering from a timeout (ns-linux-param.c
@@ -99,6 +98,8 @@ pub struct Endpoint {
     is_window_limited: bool,
     /// Does the congestion control want samples of the delivery rate?
     wants_samples: bool,
+    /// Does it react to the share of marks?
+    is_scalable: bool,
     /// Dialect `linux`: when segments may leave.
     departures: Departures,
     /// Report when the receiver has reached this sequence number.
@@ -110,10 +111,11 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An end that waits to be opened, by itself or by the other end.
-    pub fn new(config: &Config) -> Self {
-        let controller = config.congestion_control.start(config);
+    pub fn new(config: &Config, seed: Seed) -> Self {
+        let control = config.congestion_control.parameters();
+        let controller = control.start(&config.connection(), seed);
         let mut sender = Sender::new(config);
-        let wants_samples = controller.wants_samples();
+        let wants_samples = control.wants_samples();
         if wants_samples {
             sender.sample_rate();
         }
@@ -138,6 +140,7 @@ impl Endpoint {
             reduction_due: false,
             is_window_limited: false,
             wants_samples,
+            is_scalable: control.is_scalable(),
             departures: Departures::new(),
             expected: u64::MAX,
             told_acknowledged: 0,
@@ -266,7 +269,7 @@ impl Endpoint {
         config: &Config,
         events: &mut SegmentEvents,
     ) {
-        self.handshake_ack_due = config.is_full() && self.state == State::SynSent;
+        self.handshake_ack_due = config.rules.ends_handshake_alone && self.state == State::SynSent;
         self.state = State::Established;
         self.sender.space_mut().on_syn_acknowledged();
         self.rto_due = Time::NEVER;
@@ -282,20 +285,17 @@ impl Endpoint {
         events.established = true;
     }
 
-    /// RFC 5681 §3.1: a window of one segment after a lost SYN (ns-2: bugfix_ss_), and a longer
-    /// timeout. In ns-2 the timeout of a SYN is like any other: it halves the threshold, to its
-    /// minimum, and stays doubled until a measurement. FullTcp keeps its initial window and ends
-    /// the doubling (tcp-full.cc `recv`, `newack`).
     fn restart_after_lost_syn(&mut self, config: &Config) {
-        if config.is_full() {
-            self.window.ssthresh = 2.0;
-            self.rtt.end_backoff();
-            return;
-        }
-        self.window.cwnd = 1.0;
-        match config.dialect {
-            Dialect::Rfc | Dialect::Linux => self.rtt.restart_after_lost_syn(),
-            Dialect::Ns2 => self.window.ssthresh = 2.0,
+        match config.rules.after_lost_syn {
+            AfterLostSyn::LongerTimeout => {
+                self.window.cwnd = 1.0;
+                self.rtt.restart_after_lost_syn();
+            }
+            AfterLostSyn::LeastThreshold => self.window = Window { cwnd: 1.0, ssthresh: 2.0 },
+            AfterLostSyn::InitialWindow => {
+                self.window.ssthresh = 2.0;
+                self.rtt.end_backoff();
+            }
         }
     }
 
@@ -328,22 +328,24 @@ impl Endpoint {
         if progress.acknowledged > 0 {
             events.echo_age = now.since(s.echo);
         }
-        let is_linux = config.dialect == Dialect::Linux;
-        if is_linux {
-            events.rtt = self.time(now, s, &progress, config);
-            if progress.acknowledged > 0 || self.is_sent_before_head(&progress) {
+        let is_progress = progress.acknowledged > 0 || progress.renews_timer;
+        match config.rules.round_trips {
+            RoundTrips::ByDeparture => {
+                events.rtt = self.time(now, s, &progress, config);
+                if progress.acknowledged > 0 || self.is_sent_before_head(&progress) {
+                    self.restart_rto(now, &progress, config);
+                }
+            }
+            RoundTrips::ByAcknowledgement if is_progress => {
+                events.rtt = self.measure(now, s, &progress, config);
                 self.restart_rto(now, &progress, config);
             }
-        } else if progress.acknowledged > 0 || progress.renews_timer {
-            if config.is_full() {
-                // tcp-full.cc `newack`: the timer is set before this measurement is known.
+            RoundTrips::AfterTimer if is_progress => {
                 self.restart_rto(now, &progress, config);
                 self.rtt.end_backoff();
                 events.rtt = self.measure(now, s, &progress, config);
-            } else {
-                events.rtt = self.measure(now, s, &progress, config);
-                self.restart_rto(now, &progress, config);
             }
+            RoundTrips::ByAcknowledgement | RoundTrips::AfterTimer => {}
         }
         if self.ecn_agreed == Agreed::Accurate && s.ack >= before {
             is_marked = self.read_marks(now, s, segments(flight, config), &progress, config);
@@ -357,7 +359,7 @@ impl Endpoint {
                 self.lose(segments(flight, config), now, config);
             }
             self.timed = None;
-            if config.dialect == Dialect::Ns2 {
+            if config.rules.loss_restarts_timer {
                 self.rto_due = now + self.rtt.timeout(config);
             }
         } else if progress.may_grow && !is_marked {
@@ -397,7 +399,7 @@ impl Endpoint {
         if packets == 0 && flight == 0.0 {
             return false;
         }
-        if !self.controller.is_scalable() {
+        if !self.is_scalable {
             if marks.packets > 0 {
                 self.react_to_mark(now, s, flight);
             }
@@ -424,11 +426,11 @@ impl Endpoint {
         }
     }
 
-    /// A loss was found. In dialect `linux` the reduction moves the window to its threshold step by step.
+    /// A loss was found.
     fn lose(&mut self, flight: f64, now: Time, config: &Config) {
         let before = self.window.cwnd;
         self.controller.on_loss(&mut self.window, flight, now);
-        if config.dialect == Dialect::Linux {
+        if config.rules.shrinks_stepwise {
             self.window.cwnd = before;
         }
         self.reduction_due = true;
@@ -516,7 +518,7 @@ impl Endpoint {
     }
 
     fn set_pacing_rate(&mut self, config: &Config) {
-        if config.dialect == Dialect::Linux {
+        if config.rules.schedules {
             let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed());
             let stated = self.controller.pacing_rate();
             self.departures.limit_bursts(self.controller.burst_limit());
@@ -524,9 +526,9 @@ impl Endpoint {
         }
     }
 
-    /// May a segment leave now? In other dialects nothing but the window holds it back.
+    /// May a segment leave now, as far as more than the window is asked?
     fn may_leave(&mut self, now: Time, config: &Config) -> bool {
-        if config.dialect != Dialect::Linux {
+        if !config.rules.schedules {
             return true;
         }
         let (counts, srtt) = (self.sender.counts(), self.rtt.smoothed());
@@ -534,7 +536,7 @@ impl Endpoint {
         self.departures.allows(now, &self.window, seen, srtt, config)
     }
 
-    /// Dialect `linux`: round trips by when segments left, or by the echoed timestamp where all that is
+    /// Round trips by when segments left, or by the echoed timestamp where all that is
     /// acknowledged was sent again.
     fn time(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
         let echoed = (config.timestamps && progress.acknowledged > 0).then_some((s.echo, s.echo));
@@ -556,16 +558,14 @@ impl Endpoint {
         segments(self.sender.space().flight(), config)
     }
 
-    /// RFC 7661 §1: an unused window gives no information about the path. A pace that a scalable control
-    /// sets follows from its window, and to wait for it is to use the window.
+    /// A pace that a scalable control sets follows from its window, and to wait for it is to use the window.
     fn window_may_grow(&self, config: &Config) -> bool {
-        match config.dialect {
-            Dialect::Rfc => self.is_window_limited,
-            Dialect::Ns2 => true,
-            Dialect::Linux if config.pacing && self.controller.is_scalable() => {
-                self.is_window_limited
+        match config.rules.growth {
+            Growth::Always => true,
+            Growth::WhileRecentlyLimited if !(config.pacing && self.is_scalable) => {
+                self.departures.may_grow(&self.window)
             }
-            Dialect::Linux => self.departures.may_grow(&self.window),
+            Growth::WhileRecentlyLimited | Growth::WhileLimited => self.is_window_limited,
         }
     }
 
@@ -580,9 +580,10 @@ impl Endpoint {
     ) -> Ack {
         Ack {
             now,
-            segments: match progress.delivered {
-                delivered if config.dialect == Dialect::Linux => delivered as f64,
-                _ => progress.acknowledged as f64 / config.mss as f64,
+            segments: if config.rules.counts_deliveries {
+                progress.delivered as f64
+            } else {
+                progress.acknowledged as f64 / config.mss as f64
             },
             flight: self.flight_segments(config),
             srtt: self.rtt.smoothed(),
@@ -652,8 +653,7 @@ impl Endpoint {
         self.tally.timeouts += 1;
         self.rtt.back_off();
         if self.state == State::Established {
-            if config.dialect != Dialect::Ns2 && self.sender.was_given_up() {
-                // RFC 5681 §3.1: the threshold stays where the first timeout put it.
+            if config.rules.keeps_threshold && self.sender.was_given_up() {
                 self.window.cwnd = 1.0;
             } else {
                 let flight = self.flight_segments(config);
@@ -730,32 +730,30 @@ impl Endpoint {
         Departure { segment, size: config.header, ecn }
     }
 
-    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is out of date. The
-    /// timer of ns-2's one-way agents keeps running while nothing is outstanding, and resets the
-    /// window to one segment. FullTcp resets it to its initial window (tcp-full.cc `foutput`).
+    /// After an idle time the window is out of date.
     fn restart_after_idle(&mut self, now: Time, config: &Config) {
         if !config.restart_after_idle || self.wants_samples || self.sender.space().is_outstanding()
         {
             return;
         }
-        match config.dialect {
-            Dialect::Rfc => {
+        match config.rules.after_idle {
+            AfterIdle::InitialWindow => {
                 if now.since(self.last_sent) > self.rtt.timeout(config) {
                     self.window.cwnd = self.window.cwnd.min(config.initial_window);
                 }
             }
-            Dialect::Linux => {
+            AfterIdle::Halves => {
                 let idle = now.since(self.last_sent);
                 let timeout = self.rtt.timeout(config);
                 idle::shrink(&mut self.window, idle, timeout, config.initial_window);
             }
-            Dialect::Ns2 if config.is_full() => {
+            AfterIdle::InitialWindowToSend => {
                 let has_idled = self.rtt.has_idled(self.last_sent, now, config);
                 if has_idled && self.sender.has_more() {
                     self.window.cwnd = config.initial_window;
                 }
             }
-            Dialect::Ns2 => {
+            AfterIdle::OneSegment => {
                 if now >= self.idle_due {
                     self.idle_due = Time::NEVER;
                     self.window.cwnd = 1.0;
@@ -766,8 +764,7 @@ impl Endpoint {
     }
 
     fn data(&mut self, now: Time, outgoing: &Outgoing, config: &Config) -> Departure {
-        let pushes =
-            config.dialect == Dialect::Linux && self.departures.pushes(self.sender.space());
+        let pushes = config.rules.schedules && self.departures.pushes(self.sender.space());
         let mut segment = Segment {
             seq: outgoing.seq,
             len: outgoing.len as u16,
@@ -779,13 +776,12 @@ impl Endpoint {
         self.last_sent = now;
         if outgoing.again {
             self.tally.retransmissions += 1;
-            if config.dialect == Dialect::Linux
+            if config.rules.head_restarts_timer
                 && outgoing.seq == self.sender.space().first_outstanding()
             {
                 self.rto_due = Time::NEVER;
             }
-            // Karn's rule; ns-2 forgets the segment being timed at losses and timeouts only.
-            if config.dialect != Dialect::Ns2 {
+            if config.rules.retransmission_ends_timing {
                 self.timed = None;
             }
         } else if !config.timestamps && self.timed.is_none() {
@@ -817,7 +813,7 @@ impl Endpoint {
     fn field(&self, is_fresh: bool, config: &Config) -> Ecn {
         match self.ecn_agreed {
             Agreed::Nothing => Ecn::NotEct,
-            Agreed::Classic if is_fresh && !config.congestion_control.is_scalable() => Ecn::Ect0,
+            Agreed::Classic if is_fresh && !self.is_scalable => Ecn::Ect0,
             Agreed::Classic => Ecn::NotEct,
             Agreed::Accurate if is_fresh => config.ecn.codepoint(),
             Agreed::Accurate => self.control_field(config),
@@ -827,7 +823,7 @@ impl Endpoint {
     /// The ECN field of what is neither new nor data. RFC 9331 §A.2.1 and RFC 8311 §4.3 let a scalable control
     /// mark it all, so that it shares the queue of the data.
     fn control_field(&self, config: &Config) -> Ecn {
-        let is_ect = config.congestion_control.is_scalable() && config.ecn.is_accurate();
+        let is_ect = self.is_scalable && config.ecn.is_accurate();
         if is_ect { config.ecn.codepoint() } else { Ecn::NotEct }
     }
 }

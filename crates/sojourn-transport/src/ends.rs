@@ -6,6 +6,7 @@ use super::endpoint::{Departure, Endpoint, SegmentEvents};
 use super::quic::QuicEndpoint;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Segment};
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// The end that opens the connection and the other one, which all methods have by number: 0 and 1.
@@ -35,17 +36,18 @@ macro_rules! of_end {
 
 impl Ends {
     /// Two ends, of which the first opens the connection.
-    pub fn open(config: &Config) -> Self {
+    pub fn open(config: &Config, seed: Seed) -> Self {
+        let [of_first, of_other] = [0, 1].map(|end| seed.numbered(end));
         match config.transport {
             Transport::Tcp => {
-                let mut first = Endpoint::new(config);
+                let mut first = Endpoint::new(config, of_first);
                 first.open();
-                Self::Tcp([first, Endpoint::new(config)])
+                Self::Tcp([first, Endpoint::new(config, of_other)])
             }
             Transport::Quic => {
-                let mut first = QuicEndpoint::new(config);
+                let mut first = QuicEndpoint::new(config, of_first);
                 first.open();
-                Self::Quic(Box::new([first, QuicEndpoint::new(config)]))
+                Self::Quic(Box::new([first, QuicEndpoint::new(config, of_other)]))
             }
         }
     }

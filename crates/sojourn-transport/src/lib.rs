@@ -20,14 +20,16 @@ mod ranges;
 mod rate;
 mod receiver;
 mod rtt;
+pub(crate) mod rules;
 mod sender;
 mod ticks;
 mod window_use;
 
-pub use config::{Config, Recovery, Transport};
+pub use config::{Config, Transport};
 pub use endpoint::{Departure, Endpoint, SegmentEvents};
 pub use ends::Ends;
 pub use options::TcpOptions;
 
 #[cfg(test)]
 mod pair_tests;
+pub use rules::{Recovery, Rules};

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::accecn::EcnMode;
 use super::cc::{CongestionSpec, reno};
-use super::config::{Config, Recovery, TIMESTAMPS_BYTES, Transport};
+use super::config::{Config, TIMESTAMPS_BYTES, Transport};
 use super::quic;
+use super::rules::{Recovery, Rules};
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::units::Time;
+use sojourn_input::parts;
 
 /// TCP options of the scenario or of one traffic entry. An entry's unset keys come from the
 /// scenario's `tcp`; keys unset there too come from the dialect.
@@ -23,6 +25,8 @@ pub struct TcpOptions {
     pub dialect: Option<Dialect>,
     /// Congestion control, chosen by `kind`. Default: `cubic`; `reno` with recovery `full_sack`;
     /// `ledbat` for torrents.
+    #[serde(serialize_with = "parts::write_optional_kind")]
+    #[serde(deserialize_with = "parts::optional_kind")]
     pub congestion_control: Option<CongestionSpec>,
     /// Loss recovery. Default: `sack`; in the `ns2` dialect `full_sack` for web and video.
     pub recovery: Option<Recovery>,
@@ -177,15 +181,10 @@ impl TcpOptions {
         };
         let congestion_control = self.congestion_control.clone().unwrap_or(usual);
         let is_linux = recovery == Recovery::Linux;
-        let is_prague = matches!(congestion_control, CongestionSpec::Prague(_));
-        let paces = linux && (congestion_control.is_bbr() || is_prague);
+        let control = congestion_control.parameters();
+        let (paces, usual_ecn) = (linux && control.is_paced(), control.usual_ecn());
         let is_ledbat = matches!(congestion_control, CongestionSpec::Ledbat(_));
-        let usual_ecn = match congestion_control {
-            CongestionSpec::Dctcp(_) => EcnMode::Accecn,
-            CongestionSpec::Prague(_) => EcnMode::L4s,
-            _ => EcnMode::Off,
-        };
-        let timestamps = self.timestamps.unwrap_or(!ns2 || is_ledbat);
+        let timestamps = self.timestamps.unwrap_or(!ns2 || control.needs_timestamps());
         let option_bytes = match (timestamps, ns2) {
             (false, _) => 0,
             (true, false) => TIMESTAMPS_BYTES,
@@ -200,6 +199,7 @@ impl TcpOptions {
             dialect,
             congestion_control,
             recovery,
+            rules: Rules::of(dialect, recovery),
             mss: u64::from(mss_option - if ns2 { 0 } else { option_bytes }),
             header: self.header_bytes.unwrap_or(40 + longer) + option_bytes,
             // RFC 2018 §3: two bytes of kind and length and two of padding, then eight for each
@@ -248,6 +248,7 @@ impl TcpOptions {
             dialect,
             congestion_control: self.congestion_control.clone().unwrap_or_default(),
             recovery: Recovery::Sack,
+            rules: Rules::of(dialect, Recovery::Sack),
             mss,
             header: self.header_bytes.unwrap_or(quic::LOWER_HEADERS + longer),
             sack_bytes: (0, 0),

@@ -16,7 +16,7 @@ use super::ranges::Ranges;
 use super::{Config, Departure, Endpoint, Recovery, TcpOptions};
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Ecn, Flags, Segment};
-use sojourn_engine::rng::Rng;
+use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 
 #[path = "ecn_tests.rs"]
@@ -143,11 +143,11 @@ struct Pair {
 impl Pair {
     /// A client that opens a connection at time zero to a server.
     fn new(config: Config, delay: Time, up: Loss, down: Loss) -> Self {
-        let mut client = Endpoint::new(&config);
+        let mut client = Endpoint::new(&config, Seed::named(1, "test"));
         client.open();
         Self {
             now: Time::ZERO,
-            ends: [client, Endpoint::new(&config)],
+            ends: [client, Endpoint::new(&config, Seed::named(1, "test"))],
             config,
             delay,
             pipes: [Pipe::new(up), Pipe::new(down)],

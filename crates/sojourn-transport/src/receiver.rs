@@ -6,8 +6,8 @@ use super::accecn::Counters;
 use super::ack_policy::{self, Duplicates, InOrder};
 use super::config::Config;
 use super::ranges::Ranges;
+use super::rules::Acknowledging;
 use super::ticks;
-use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Flags, SACK_BLOCKS, SackBlock, Segment};
 use sojourn_engine::units::Time;
 
@@ -109,8 +109,8 @@ impl Receiver {
         if segment.has(Flags::FIN) {
             self.fin_end = Some(end);
         }
-        let is_sink = config.dialect == Dialect::Ns2 && !config.is_full();
-        // RFC 7323 §4.3: the oldest unacknowledged segment. ns-2's sinks echo the latest.
+        let is_sink = config.rules.acknowledging == Acknowledging::BySink;
+        // RFC 7323 §4.3: the oldest unacknowledged segment. Sinks echo the latest.
         if segment.seq <= self.acknowledged || is_sink {
             self.echo = sent_at;
         }
@@ -120,8 +120,6 @@ impl Receiver {
             self.hold(segment.seq, end);
             self.answer_hole(now, srtt, config);
         } else if end > self.next || (end == self.next && is_sink) {
-            // A sink treats a copy of the last in-order segment as one in order (tcp-sink.cc
-            // `recv`).
             self.take_in_order(now, segment, srtt, config);
         } else {
             self.ack_now = true;
@@ -163,7 +161,7 @@ impl Receiver {
 
     /// A segment beyond a hole is acknowledged at once (RFC 5681 §4.2). Linux holds some back.
     fn answer_hole(&mut self, now: Time, srtt: Time, config: &Config) {
-        let is_quick = config.dialect != Dialect::Linux || ack_policy::is_quick(self.received);
+        let is_quick = !is_linux(config) || ack_policy::is_quick(self.received);
         if is_quick || self.duplicates.leaves_now(self.next) {
             self.ack_now = true;
         } else {
@@ -174,7 +172,7 @@ impl Receiver {
     fn take_in_order(&mut self, now: Time, segment: &Segment, srtt: Time, config: &Config) {
         let had_hole = !self.held.is_empty();
         self.next = segment.seq + u64::from(segment.len) + u64::from(segment.has(Flags::FIN));
-        if had_hole && config.dialect == Dialect::Linux {
+        if had_hole && is_linux(config) {
             self.fill_hole();
             if self.held.is_empty() || self.is_enough(segment, config) {
                 self.ack_now = true;
@@ -192,7 +190,7 @@ impl Receiver {
         if self.is_enough(segment, config) {
             self.ack_now = true;
         } else if self.ack_due == Time::NEVER {
-            self.ack_due = if config.dialect == Dialect::Linux {
+            self.ack_due = if is_linux(config) {
                 ticks::fires_at(now, config.delayed_ack)
             } else if config.delayed_ack_beats {
                 next_beat(now, config.delayed_ack)
@@ -209,21 +207,19 @@ impl Receiver {
         }
     }
 
-    /// Has enough come for an acknowledgement? FullTcp counts bytes (tcp-full.cc `need_send`).
+    /// Has enough come for an acknowledgement?
     fn is_enough(&self, segment: &Segment, config: &Config) -> bool {
-        if config.dialect == Dialect::Linux {
-            let seen = InOrder {
-                received: self.received,
-                unacknowledged: self.next - self.acknowledged,
-                pushes: segment.has(Flags::PSH),
-                len: segment.len.into(),
-            };
-            return ack_policy::acknowledges_now(&seen, config);
-        }
-        if config.is_full() {
-            self.next - self.acknowledged >= u64::from(config.ack_every) * config.mss
-        } else {
-            self.unacknowledged >= config.ack_every
+        let unacknowledged = self.next - self.acknowledged;
+        match config.rules.acknowledging {
+            Acknowledging::BySegments | Acknowledging::BySink => {
+                self.unacknowledged >= config.ack_every
+            }
+            Acknowledging::ByBytes => unacknowledged >= u64::from(config.ack_every) * config.mss,
+            Acknowledging::AsLinux => {
+                let (pushes, len) = (segment.has(Flags::PSH), segment.len.into());
+                let seen = InOrder { received: self.received, unacknowledged, pushes, len };
+                ack_policy::acknowledges_now(&seen, config)
+            }
         }
     }
 
@@ -303,10 +299,16 @@ fn next_beat(now: Time, interval: Time) -> Time {
     interval.times(now.ps() / interval.ps() + 1)
 }
 
+/// Does it acknowledge as Linux does?
+fn is_linux(config: &Config) -> bool {
+    config.rules.acknowledging == Acknowledging::AsLinux
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::TcpOptions;
+    use sojourn_engine::dialect::Dialect;
 
     fn data(seq: u64, len: u16) -> Segment {
         Segment { seq, len, ..Segment::default() }

@@ -1,7 +1,7 @@
 //! Round-trip time and retransmission timeout: RFC 6298, and the ticked clock of ns-2 (tcp/tcp.cc).
 
-use super::config::{Config, Recovery};
-use sojourn_engine::dialect::Dialect;
+use super::config::Config;
+use super::rules::Recovery;
 use sojourn_engine::units::Time;
 
 /// Estimate of the round-trip time.
@@ -90,7 +90,7 @@ impl Rtt {
         self.smoothed = srtt;
         // RFC 6298 §2.3, with a clock granularity of 1 ms. Linux adds the whole minimum to the round trip.
         let least =
-            if config.dialect == Dialect::Linux { config.min_rto } else { Time::from_ms(1) };
+            if config.rules.least_timeout_above { config.min_rto } else { Time::from_ms(1) };
         srtt + var.times(4).max(least)
     }
 
@@ -169,6 +169,7 @@ fn ticks_between(sent_at: Time, now: Time, config: &Config) -> u64 {
 mod tests {
     use super::*;
     use crate::TcpOptions;
+    use sojourn_engine::dialect::Dialect;
 
     #[test]
     fn first_and_second_measurement() {

@@ -34,7 +34,7 @@ pub use sojourn_transport as transport;
 
 pub use network::{Simulation, warnings};
 pub use results::metrics::Results;
-pub use scenario::{Scenario, Source, Variant, load};
+pub use scenario::{Parts, Scenario, Source, Variant, load};
 
 /// Version of this library, part of every result.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

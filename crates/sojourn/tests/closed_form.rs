@@ -14,7 +14,7 @@ use sojourn::engine::dialect::Dialect;
 use sojourn::engine::packet::{Direction, Flags, Packet};
 use sojourn::engine::record::Recorder;
 use sojourn::engine::record::{Outcome, PacketRecord};
-use sojourn::engine::rng::Rng;
+use sojourn::engine::rng::{Rng, Seed};
 use sojourn::engine::units::{BitRate, Time};
 use sojourn::results::metrics::Results;
 use sojourn::scenario::Scenario;
@@ -319,7 +319,7 @@ fn a_syn_is_tried_again_at_doubling_intervals() {
         (Dialect::Rfc, [0, 1, 3, 7, 15, 31, 63, 123]),
     ] {
         let config = TcpOptions::default().resolve(dialect);
-        let mut end = Endpoint::new(&config);
+        let mut end = Endpoint::new(&config, Seed::named(1, "test"));
         end.open();
         let mut now = Time::ZERO;
         let tries = want_s.map(|_| {

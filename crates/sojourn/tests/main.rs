@@ -21,6 +21,7 @@ mod modem_config_fuzz;
 mod modem_trace;
 mod network;
 mod ns2_traces;
+mod outside;
 mod pacing;
 mod plant_faults;
 mod plant_timing;

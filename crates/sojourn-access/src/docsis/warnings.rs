@@ -10,7 +10,7 @@ use crate::Site;
 use crate::homes::of_downstream_flows;
 use crate::service::{Downstream, ServiceFlow, flow_path};
 use crate::shaper::PEAK_BURST_BYTES;
-use sojourn_engine::queue::{SchedulerParameters, Unit};
+use sojourn_engine::queue::Unit;
 use sojourn_engine::units::{BitRate, Time};
 
 /// All warnings. `modems` has those of the modems of each group of homes.
@@ -106,7 +106,8 @@ fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
     let cmts = spec.cmts?;
     let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
     let reserved_mbps: f64 = minimum_mbps.iter().flatten().sum();
-    let is_kept = cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.keeps_reserved_rates();
+    let is_kept =
+        cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.parameters().keeps_reserved_rates();
     if reserved_mbps > 0.0 && !is_kept {
         return Some(
             "minimum_mbps has no effect downstream: it needs the scheduler drr in cmts.queue and \
@@ -147,7 +148,7 @@ fn unshared_terms(
 fn idle_weights(spec: &PlantSpec, site: &Site) -> Option<String> {
     let scheduler = &spec.cmts?.queue.scheduler;
     let mut weights = site.groups.iter().flat_map(|group| group.downstream.weights());
-    let is_idle = scheduler.weights().is_none() && weights.any(|weight| weight != 1.0);
+    let is_idle = scheduler.parameters().weights().is_none() && weights.any(|weight| weight != 1.0);
     is_idle.then(|| {
         "weights of service flows have no effect with this scheduler of cmts.queue: only drr and abb \
          use them"

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
 use crate::record::Gauges;
+use crate::rng::Seed;
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
 
@@ -79,7 +80,7 @@ impl Default for Parameters {
 }
 
 impl AqmParameters for Parameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         Codel::new(self).into()
     }
 
@@ -96,6 +97,10 @@ impl AqmParameters for Parameters {
 
     fn judges_sojourns(&self) -> bool {
         true
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_ms)
     }
 }
 

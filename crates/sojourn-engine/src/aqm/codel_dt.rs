@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::departure_rate::ByRate;
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
+    too_small_to_measure,
 };
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
 
@@ -62,7 +63,7 @@ impl Default for Parameters {
 }
 
 impl AqmParameters for Parameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         CodelDt::new(self).into()
     }
 
@@ -75,6 +76,14 @@ impl AqmParameters for Parameters {
             faults.add(Fault::new("mac_allowance_ms", message));
         }
         faults
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_ms)
+    }
+
+    fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
+        too_small_to_measure(self.rate_threshold_bytes, buffer_bytes)
     }
 }
 

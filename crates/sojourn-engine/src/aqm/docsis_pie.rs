@@ -14,7 +14,7 @@ use super::pie_parts::{Derandomiser, PROB_LOW, tuning_divisor};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
 
 // RFC 8034 appendix A.1 and A.2; times in seconds, sizes in bytes.
@@ -50,8 +50,24 @@ impl Default for Parameters {
 }
 
 impl AqmParameters for Parameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         DocsisPie::new(self).into()
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_ms)
+    }
+
+    fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
+        if is_low {
+            let third = buffer_bytes / 3;
+            return Some(format!(
+                "it is inactive until a third of the buffer is full, {third} bytes: make the buffer smaller"
+            ));
+        }
+        let advice = "it takes the rates of the service for those of the channel: track_rate = true follows \
+                      the channel";
+        (!self.track_rate).then(|| advice.to_owned())
     }
 }
 

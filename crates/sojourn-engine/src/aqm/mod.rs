@@ -24,6 +24,7 @@ pub use pie_parts::Derandomiser;
 pub use proactive_rate::ProactiveRate;
 pub use virtual_queue::Loop;
 
+use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,8 +32,9 @@ use serde::{Deserialize, Serialize};
 use crate::count::Count;
 use crate::packet::{Ecn, FULL_PACKET};
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
+use sojourn_input::parts::{Keys, Kinds, Outside};
 use sojourn_input::problem::{Fault, Faults};
 
 /// How fast the rate shaper behind a queue lets it drain.
@@ -102,6 +104,7 @@ pub struct Departure {
 /// An AQM algorithm. Every hook does nothing by default, so an algorithm implements only those it
 /// needs.
 #[enum_dispatch]
+#[auto_impl(Box)]
 pub trait Aqm {
     /// A packet has arrived and there is room for it.
     fn on_arrival(&mut self, _packet: &Arrival, _outlet: &DrainRate, _rng: &mut Rng) -> Verdict {
@@ -168,13 +171,14 @@ pub enum AqmAlgorithm {
     PieEarly(pie_early::PieEarly),
     /// Random early detection.
     Red(red::Red),
+    /// One from outside.
+    Outside(Box<dyn Aqm + Send>),
 }
 
-/// Builds an AQM algorithm from its parameters.
-#[enum_dispatch]
-pub trait AqmParameters {
-    /// The algorithm in its initial state.
-    fn start(&self) -> AqmAlgorithm;
+/// Parameters of an AQM algorithm, which build it.
+pub trait AqmParameters: Keys {
+    /// The algorithm in its initial state. Each instance may have random numbers of its own.
+    fn start(&self, seed: Seed) -> AqmAlgorithm;
     /// The faults of keys that do not agree with each other, or with the time of a full packet on
     /// the link.
     fn check(&self, _packet: Time) -> Faults {
@@ -186,6 +190,25 @@ pub trait AqmParameters {
     fn judges_sojourns(&self) -> bool {
         false
     }
+    /// The queue delay that it holds, in ms.
+    fn target_ms(&self) -> Option<f64> {
+        None
+    }
+    /// What keeps it from acting in a buffer of so many bytes, and the key that would help. `_is_low`: the
+    /// buffer may never have been a third full.
+    fn obstacle(&self, _buffer_bytes: u64, _is_low: bool) -> Option<String> {
+        None
+    }
+}
+
+/// The obstacle of an algorithm that measures the rate while `threshold` bytes leave.
+fn too_small_to_measure(threshold: u64, buffer_bytes: u64) -> Option<String> {
+    (buffer_bytes < threshold).then(|| {
+        format!(
+            "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds \
+             {buffer_bytes}: make rate_threshold_bytes smaller"
+        )
+    })
 }
 
 /// Checks that the interval covers more than one packet's time on the link, since it stands for a
@@ -207,13 +230,12 @@ fn check_interval(interval_ms: f64, packet: Time) -> Result<(), Fault> {
 #[serde(deny_unknown_fields)]
 pub struct NoParameters {}
 impl AqmParameters for NoParameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         TailDrop.into()
     }
 }
 
 /// The AQM algorithm of a queue, chosen by `kind`: it decides which packets are dropped early.
-#[enum_dispatch(AqmParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AqmSpec {
@@ -233,11 +255,45 @@ pub enum AqmSpec {
     PieEarly(pie_early::Parameters),
     /// RED, random early detection, gentle and adaptive (Floyd 1993, 2001; ns-2).
     Red(red::Parameters),
+    /// One from outside.
+    #[serde(skip)]
+    Outside(Outside<dyn AqmParameters>),
+}
+
+impl Kinds for AqmSpec {
+    type Parameters = dyn AqmParameters;
+    const DEFINITION: &'static str = "AqmSpec";
+
+    fn outside(part: Outside<dyn AqmParameters>) -> Self {
+        Self::Outside(part)
+    }
+
+    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
+        match self {
+            Self::Outside(part) => Some(part),
+            _ => None,
+        }
+    }
 }
 
 impl AqmSpec {
+    /// The parameters of its kind.
+    pub fn parameters(&self) -> &dyn AqmParameters {
+        match self {
+            Self::None(law) => law,
+            Self::Codel(law) => law,
+            Self::DocsisPie(law) => law,
+            Self::Pie(law) => law,
+            Self::Pi2(law) => law,
+            Self::CodelDt(law) => law,
+            Self::PieEarly(law) => law,
+            Self::Red(law) => law,
+            Self::Outside(law) => &**law,
+        }
+    }
+
     /// Its name in scenarios; `None` where there is no algorithm.
-    pub fn name(&self) -> Option<&'static str> {
+    pub fn name(&self) -> Option<&str> {
         match self {
             Self::None(_) => None,
             Self::Codel(_) => Some("codel"),
@@ -247,50 +303,7 @@ impl AqmSpec {
             Self::CodelDt(_) => Some("codel_dt"),
             Self::PieEarly(_) => Some("pie_early"),
             Self::Red(_) => Some("red"),
-        }
-    }
-
-    /// The queue delay that it holds, in ms.
-    pub fn target_ms(&self) -> Option<f64> {
-        match self {
-            Self::None(_) => None,
-            Self::Codel(law) => Some(law.target_ms),
-            Self::DocsisPie(law) => Some(law.target_ms),
-            Self::Pie(law) => Some(law.target_ms),
-            Self::Pi2(law) => Some(law.target_ms),
-            Self::CodelDt(law) => Some(law.target_ms),
-            Self::PieEarly(law) => Some(law.target_ms),
-            Self::Red(law) => Some(law.target_delay_ms),
-        }
-    }
-
-    /// What keeps it from acting in a buffer of so many bytes, which may never have been a third full, and
-    /// the key that would help.
-    pub fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
-        let threshold = match self {
-            Self::Pie(law) if law.estimate != pie::Estimate::Sojourn => law.rate_threshold_bytes,
-            Self::CodelDt(law) => law.rate_threshold_bytes,
-            Self::PieEarly(law) => law.rate_threshold_bytes,
-            _ => 0,
-        };
-        match self {
-            _ if buffer_bytes < threshold => Some(format!(
-                "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds \
-                 {buffer_bytes}: make rate_threshold_bytes smaller"
-            )),
-            Self::DocsisPie(_) if is_low => Some(format!(
-                "it is inactive until a third of the buffer is full, {} bytes: make the buffer smaller",
-                buffer_bytes / 3
-            )),
-            Self::DocsisPie(law) if !law.track_rate => Some(
-                "it takes the rates of the service for those of the channel: track_rate = true follows the \
-                 channel"
-                    .to_owned(),
-            ),
-            Self::Pie(law) if law.rests => Some(
-                "it rests until a third of the buffer is full: rests = false keeps it active".to_owned(),
-            ),
-            _ => None,
+            Self::Outside(law) => Some(law.kind()),
         }
     }
 }

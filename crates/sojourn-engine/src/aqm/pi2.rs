@@ -16,6 +16,7 @@ use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::packet::Ecn;
 use crate::record::Gauges;
+use crate::rng::Seed;
 use crate::units::Time;
 
 /// Parameters of PI2.
@@ -59,8 +60,12 @@ impl Default for Parameters {
 }
 
 impl AqmParameters for Parameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         Pi2::new(self).into()
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_ms)
     }
 }
 

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::departure_rate::{ByRate, ByTime};
 use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use super::{
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, too_small_to_measure,
+};
 use crate::count::Count;
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::Time;
 
 /// Packet size in bytes of the "two packets" below which nothing is dropped (RFC 8033 §4.1).
@@ -82,8 +84,23 @@ impl Default for Parameters {
 }
 
 impl AqmParameters for Parameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         Pie::new(self).into()
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_ms)
+    }
+
+    fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
+        let measures = self.estimate != Estimate::Sojourn;
+        let small = || too_small_to_measure(self.rate_threshold_bytes, buffer_bytes);
+        let rests = || {
+            let advice =
+                "it rests until a third of the buffer is full: rests = false keeps it active";
+            self.rests.then(|| advice.to_owned())
+        };
+        measures.then(small).flatten().or_else(rests)
     }
 }
 

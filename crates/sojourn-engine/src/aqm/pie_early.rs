@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::departure_rate::ByRate;
 use super::pie_parts::signal_or_drop;
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use super::{
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, too_small_to_measure,
+};
 use crate::count::Count;
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::Time;
 
 /// Parameters of early PIE.
@@ -72,8 +74,16 @@ impl Default for Parameters {
 }
 
 impl AqmParameters for Parameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         PieEarly::new(self).into()
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_ms)
+    }
+
+    fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
+        too_small_to_measure(self.rate_threshold_bytes, buffer_bytes)
     }
 }
 

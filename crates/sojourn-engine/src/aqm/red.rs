@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::Time;
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
@@ -92,7 +92,7 @@ impl Default for Parameters {
 }
 
 impl AqmParameters for Parameters {
-    fn start(&self) -> AqmAlgorithm {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
         Red::new(self).into()
     }
 
@@ -113,6 +113,10 @@ impl AqmParameters for Parameters {
             }
         }
         faults
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_delay_ms)
     }
 }
 

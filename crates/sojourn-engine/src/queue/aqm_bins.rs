@@ -5,10 +5,11 @@ use super::bins::{Bins, Measure};
 use super::rounds::Rounds;
 use super::update_clock::UpdateClock;
 use super::{Entry, Exit, Setting};
-use crate::aqm::{Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Departure, DrainRate};
+use crate::aqm::{Aqm, AqmAlgorithm, AqmSpec, Arrival, Departure, DrainRate};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
+use crate::rng::Seed;
 use crate::units::Time;
 
 /// The decision of the AQM algorithm on the head of a bin.
@@ -30,6 +31,7 @@ pub(super) struct AqmBins {
     at_rest: Vec<bool>,
     clock: UpdateClock,
     spec: AqmSpec,
+    seed: Seed,
     /// Does one algorithm judge all bins, by the backlog of all of them?
     shared: bool,
 }
@@ -47,7 +49,7 @@ impl AqmBins {
     }
 
     fn with(bins: Bins, count: usize, shared: bool, setting: &Setting) -> Self {
-        let algorithms: Vec<AqmAlgorithm> = (0..count).map(|_| setting.law.start()).collect();
+        let algorithms: Vec<AqmAlgorithm> = (0..count).map(|bin| setting.aqm(bin)).collect();
         let clock = UpdateClock::new(algorithms[0].update_interval());
         Self {
             bins,
@@ -55,6 +57,7 @@ impl AqmBins {
             clock,
             algorithms,
             spec: setting.law.clone(),
+            seed: setting.seed,
             shared,
         }
     }
@@ -63,7 +66,8 @@ impl AqmBins {
     pub(super) fn grow(&mut self, count: usize) {
         self.bins.grow(count);
         while self.algorithms.len() < count && !self.shared {
-            self.algorithms.push(self.spec.start());
+            let seed = self.seed.numbered(self.algorithms.len() as u64);
+            self.algorithms.push(self.spec.parameters().start(seed));
             self.at_rest.push(false);
         }
     }

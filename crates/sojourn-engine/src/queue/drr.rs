@@ -220,7 +220,7 @@ mod tests {
     use crate::dialect::Dialect;
     use crate::queue::{Books, NextQueue};
     use crate::record::{QueueCounts, Recorder};
-    use crate::rng::Rng;
+    use crate::rng::{Rng, Seed};
     use crate::units::BitRate;
 
     #[test]
@@ -231,8 +231,8 @@ mod tests {
         let drain_rate =
             DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 10_000 };
         let limit = Limit { bytes: 10_000, packets: u64::MAX, exclusive: false };
-        let setting =
-            Setting { law: &AqmSpec::default(), limit: &limit, dialect: Dialect::default() };
+        let (law, dialect) = (&AqmSpec::default(), Dialect::default());
+        let setting = Setting { law, limit: &limit, dialect, seed: Seed::named(1, "unused") };
         let Scheduler::Drr(mut drr) = Parameters::default().start(&setting) else { unreachable!() };
         let (mut rng, mut recorder) = (Rng::named(1, "unused"), Recorder::default());
         let mut counts = QueueCounts::default();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate};
+use crate::aqm::{Aqm, AqmAlgorithm, Arrival, Departure, DrainRate};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
@@ -21,7 +21,7 @@ pub struct Parameters {}
 
 impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
-        let aqm = setting.law.start();
+        let aqm = setting.aqm(0);
         let clock = UpdateClock::new(aqm.update_interval());
         Fifo { packets: VecDeque::new(), bytes: 0, aqm, clock }.into()
     }

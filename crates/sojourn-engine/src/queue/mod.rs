@@ -28,19 +28,21 @@ pub(crate) mod weights;
 pub use low_latency_parameters::Parameters;
 pub use room::Room;
 
+use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::aqm::virtual_queue::Loop;
-use crate::aqm::{AqmSpec, DrainRate, Verdict};
+use crate::aqm::{AqmAlgorithm, AqmSpec, DrainRate, Verdict};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::latency_histogram::LatencyHistogram;
 use crate::record::{Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series};
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
+use sojourn_input::parts::{self, Keys, Kinds, Outside};
 use sojourn_input::problem::{Fault, Faults};
 
 pub use abb::Abb;
@@ -99,6 +101,15 @@ pub struct Setting<'a> {
     pub limit: &'a Limit,
     /// The dialect it follows.
     pub dialect: Dialect,
+    /// The seed of its AQM algorithms, which have a number each.
+    pub seed: Seed,
+}
+
+impl Setting<'_> {
+    /// The AQM algorithm of the bin of this number.
+    pub fn aqm(&self, bin: usize) -> AqmAlgorithm {
+        self.law.parameters().start(self.seed.numbered(bin as u64))
+    }
 }
 
 /// What a scheduler gets with each arriving packet.
@@ -205,6 +216,7 @@ impl Exit<'_> {
 
 /// A scheduler: in which bin a packet waits, and which packet is next.
 #[enum_dispatch]
+#[auto_impl(Box)]
 pub trait Discipline {
     /// Queues a packet, or drops it or others.
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry);
@@ -276,11 +288,12 @@ pub enum Scheduler {
     DualQ,
     /// The two service flows of a low-latency aggregate.
     LowLatency,
+    /// One from outside.
+    Outside(Box<dyn Discipline + Send>),
 }
 
-/// Builds a scheduler from its parameters.
-#[enum_dispatch]
-pub trait SchedulerParameters {
+/// Parameters of a scheduler, which build it.
+pub trait SchedulerParameters: Keys {
     /// The empty scheduler at the start of a run.
     fn start(&self, setting: &Setting) -> Scheduler;
     /// The weights of traffic entries, if it has any.
@@ -306,7 +319,6 @@ pub trait SchedulerParameters {
 }
 
 /// The scheduler of a queue, chosen by `kind`: it decides which packet goes next.
-#[enum_dispatch(SchedulerParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SchedulerSpec {
@@ -326,6 +338,41 @@ pub enum SchedulerSpec {
     /// Low Latency DOCSIS: the low-latency and the classic service flow of one aggregate, coupled, with
     /// Queue Protection (RFC 9957). It has its own AQM algorithms: `law` must be unset.
     LowLatency(low_latency_parameters::Parameters),
+    /// One from outside.
+    #[serde(skip)]
+    Outside(Outside<dyn SchedulerParameters>),
+}
+
+impl Kinds for SchedulerSpec {
+    type Parameters = dyn SchedulerParameters;
+    const DEFINITION: &'static str = "SchedulerSpec";
+
+    fn outside(part: Outside<dyn SchedulerParameters>) -> Self {
+        Self::Outside(part)
+    }
+
+    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
+        match self {
+            Self::Outside(part) => Some(part),
+            _ => None,
+        }
+    }
+}
+
+impl SchedulerSpec {
+    /// The parameters of its kind.
+    pub fn parameters(&self) -> &dyn SchedulerParameters {
+        match self {
+            Self::Fifo(scheduler) => scheduler,
+            Self::Sfq(scheduler) => scheduler,
+            Self::Fq(scheduler) => scheduler,
+            Self::Drr(scheduler) => scheduler,
+            Self::Abb(scheduler) => scheduler,
+            Self::DualQ(scheduler) => scheduler,
+            Self::LowLatency(scheduler) => scheduler,
+            Self::Outside(scheduler) => &**scheduler,
+        }
+    }
 }
 
 impl Default for SchedulerSpec {
@@ -348,9 +395,11 @@ pub struct QueueSpec {
     #[schemars(range(min = 1, max = 10_000_000))]
     pub limit_packets: Option<u64>,
     /// The scheduler, chosen by `kind`: it decides which packet goes next.
+    #[serde(serialize_with = "parts::write_kind", deserialize_with = "parts::kind")]
     pub scheduler: SchedulerSpec,
     /// The AQM algorithm, chosen by `kind`: it decides which packets are dropped early. Each bin of
     /// the scheduler has its own instance.
+    #[serde(serialize_with = "parts::write_kind", deserialize_with = "parts::kind")]
     pub law: AqmSpec,
     /// Mark packets of ECN transports instead of dropping them when the AQM algorithm signals
     /// congestion (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1), PI2 (RFC
@@ -440,13 +489,16 @@ impl Queue {
         seed: u64,
     ) -> Self {
         let unlimited = spec.limit_bytes.is_none() && spec.limit_packets.is_none();
-        let default_bytes = if spec.scheduler.limits_itself() { u64::MAX } else { default_bytes };
+        let parameters = spec.scheduler.parameters();
+        let default_bytes = if parameters.limits_itself() { u64::MAX } else { default_bytes };
         let limit = Limit {
             bytes: spec.limit_bytes.unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
             packets: spec.limit_packets.unwrap_or(u64::MAX),
             exclusive: dialect == Dialect::Ns2,
         };
-        let scheduler = spec.scheduler.start(&Setting { law: &spec.law, limit: &limit, dialect });
+        let own = Seed::named(seed, &format!("{name} parts"));
+        let setting = Setting { law: &spec.law, limit: &limit, dialect, seed: own };
+        let scheduler = parameters.start(&setting);
         let meter = QueueMeter::new(name, scheduler.members().is_some());
         Self {
             scheduler,

@@ -1,8 +1,7 @@
 //! Checks that queues and bursts have room for one packet; without it nothing would ever pass.
 
 use super::acks::Acks;
-use super::{QueueSpec, SchedulerParameters, SchedulerSpec, default_limit_bytes};
-use crate::aqm::AqmParameters;
+use super::{QueueSpec, SchedulerSpec, default_limit_bytes};
 use crate::packet::FULL_PACKET;
 use crate::units::BitRate;
 use sojourn_input::problem::{Fault, Faults};
@@ -52,7 +51,7 @@ impl QueueSpec {
         let mut faults = Faults::default();
         let unlimited = self.limit_bytes.is_none() && self.limit_packets.is_none();
         let default = default_limit_bytes(rate);
-        let has_default = unlimited && !self.scheduler.limits_itself();
+        let has_default = unlimited && !self.scheduler.parameters().limits_itself();
         if has_default && default < room.least(room.packet()) {
             let message = format!(
                 "unset, so {default} bytes (250 ms at the sustained rate) apply; {}",
@@ -69,7 +68,7 @@ impl QueueSpec {
                 faults.add(Fault::new(key, format!("found {limit}; {}", room.allowed(packet))));
             }
         }
-        faults.add_under("law", self.law.check(rate.time_for(FULL_PACKET)));
+        faults.add_under("law", self.law.parameters().check(rate.time_for(FULL_PACKET)));
         if self.acks != Acks::default() && matches!(self.scheduler, SchedulerSpec::LowLatency(_)) {
             let message = "found with the scheduler low_latency; allowed: unset, since its flows have \
                            queues of their own";
@@ -78,7 +77,7 @@ impl QueueSpec {
         if let SchedulerSpec::LowLatency(keys) = &self.scheduler {
             faults.add_under("scheduler", keys.check_member_rates(rate));
         }
-        faults.add_under("scheduler", self.scheduler.check(&self.law, room.largest));
+        faults.add_under("scheduler", self.scheduler.parameters().check(&self.law, room.largest));
         faults
     }
 }

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use super::aqm_bins::{AqmBins, Head};
 use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
+use crate::aqm::AqmSpec;
 use crate::aqm::DrainRate;
-use crate::aqm::{AqmParameters, AqmSpec};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::packet::Packet;
@@ -77,7 +77,7 @@ impl SchedulerParameters for Parameters {
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
         let mut faults = Faults::default();
-        if self.one_law && law.judges_sojourns() {
+        if self.one_law && law.parameters().judges_sojourns() {
             let message = "found true with an AQM algorithm that judges each packet by its sojourn time; \
                            allowed: false, since packets of sparse flows would switch it off";
             faults.add(Fault::new("one_law", message));

@@ -180,7 +180,7 @@ fn ungraded(groups: &[Group<'_>]) -> String {
     for entry in traffic.filter(|entry| !entry.graded) {
         let found = by_kind.iter().position(|(kind, _)| *kind == entry.kind);
         let place = found.unwrap_or_else(|| {
-            by_kind.push((entry.kind, Vec::new()));
+            by_kind.push((&entry.kind, Vec::new()));
             by_kind.len() - 1
         });
         if !by_kind[place].1.contains(&entry.name.as_str()) {

@@ -8,7 +8,6 @@ use sojourn_access::AccessSpec;
 use sojourn_access::docsis::ModemSpec;
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::apps::AppParameters as _;
 use sojourn_scenario::{Scenario, traffic};
 
 /// From this share of collided requests on, requests wait because they collide.
@@ -91,7 +90,7 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
     let told = rows.queues.iter().filter(|row| row.member().is_none()).filter_map(|row| {
         let direction = row.direction()?;
         let law = scenario.only_law(row.homes()?, direction)?;
-        let (name, target_ms) = (law.name()?, law.target_ms()?);
+        let (name, target_ms) = (law.name()?, law.parameters().target_ms()?);
         let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
         let p99_ms = row.number("sojourn_p99_ms").filter(|_| acts == 0.0)?;
         Some(format!(
@@ -163,7 +162,7 @@ fn queues<'a>(
     way: Direction,
 ) -> impl Iterator<Item = &'a Row> {
     let homes = scenario.group(scenario.group_of(entry)).name;
-    let own_servers = entry.app.servers();
+    let own_servers = entry.app.parameters().servers();
     let is_own = move |queue: &str| {
         let server = queue.strip_prefix("server ").and_then(|rest| rest.strip_suffix(way.stream()));
         server.is_none_or(|name| own_servers.iter().any(|(_, own)| *own == name.trim_end()))
@@ -184,7 +183,7 @@ fn queued_ms(
     entry: &traffic::Entry,
     way: Direction,
 ) -> Option<f64> {
-    let (_, server) = *entry.app.servers().first()?;
+    let (_, server) = *entry.app.parameters().servers().first()?;
     let terms = scenario.group(scenario.group_of(entry)).terms(way);
     let server_mbps = scenario.servers.get(server)?.rate_mbps;
     let core = scenario.core.values().filter_map(|both| both.of(way));
@@ -259,7 +258,7 @@ fn path_ms(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> f64 {
         AccessSpec::Docsis => scenario.cable.delay(km),
         AccessSpec::Fibre(fibre) => fibre.propagation(km),
     };
-    let servers = entry.app.servers();
+    let servers = entry.app.parameters().servers();
     let server = servers.first().and_then(|(_, name)| scenario.servers.get(*name));
     let core_ms = scenario.core_delay_ms(way);
     access.ms_f64() + core_ms + server.map_or(0.0, |server| server.delay_ms)

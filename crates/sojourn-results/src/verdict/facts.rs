@@ -39,7 +39,7 @@ pub struct Entry {
     /// Its name.
     pub name: String,
     /// What it is, in words: its purpose or its kind.
-    pub kind: &'static str,
+    pub kind: String,
     /// What it sends in bulk; `None` for other traffic.
     pub bulk: Option<Payload>,
     /// The number of homes that have it.
@@ -179,7 +179,7 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
         |app: &AppSpec| Some(Payload { sort: Bulk::of(app)?, direction: app.bulk_direction()? });
     let entry = |(name, entry): (&String, &traffic::Entry)| Entry {
         name: name.clone(),
-        kind: entry.app.word(),
+        kind: entry.app.word().to_owned(),
         bulk: payload(&entry.app),
         homes: homes_of(entry),
         is_several: homes_of(entry) > 1 || entry.app.transfers() > 1,

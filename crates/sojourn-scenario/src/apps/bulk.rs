@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::AppSpec;
+use super::{AppSpec, Quality};
 use sojourn_engine::packet::Direction;
 
 /// A sort of bulk traffic.
@@ -67,6 +67,8 @@ impl AppSpec {
                     Direction::Down
                 },
             ),
+            Self::Outside(app) => (app.quality() == Quality::Throughput)
+                .then(|| app.load(1.0).direction.unwrap_or_default()),
             Self::Stream(_)
             | Self::Web(_)
             | Self::WebSessions(_)
@@ -81,6 +83,7 @@ impl AppSpec {
             Self::Stream(stream) => self.is_bulk() && stream.direction().includes(direction),
             // A capture of a home loads both.
             Self::Replay(replay) => replay.direction.is_none_or(|only| only == direction),
+            Self::Outside(app) => self.is_bulk() && app.load(1.0).is_of(direction),
             _ => self.bulk_direction() == Some(direction),
         }
     }
@@ -90,6 +93,7 @@ impl AppSpec {
         match self {
             Self::Stream(stream) => !self.is_bulk() && stream.direction().includes(direction),
             Self::VideoCall(call) => call.direction.includes(direction),
+            Self::Outside(app) => app.quality().is_of_packets() && app.load(1.0).is_of(direction),
             _ => false,
         }
     }
@@ -107,11 +111,13 @@ impl AppSpec {
             Self::OnOff(source) => source.start_s,
             Self::Replay(replay) => replay.start_s,
             Self::Stream(stream) if self.is_bulk() => stream.start_s.unwrap_or_default(),
+            Self::Outside(app) if self.is_bulk() => app.start_s().unwrap_or_default(),
             Self::Stream(_)
             | Self::Web(_)
             | Self::WebSessions(_)
             | Self::Video(_)
-            | Self::VideoCall(_) => f64::INFINITY,
+            | Self::VideoCall(_)
+            | Self::Outside(_) => f64::INFINITY,
         }
     }
 
@@ -129,6 +135,8 @@ impl AppSpec {
     pub fn surely_loads_s(&self) -> Range<f64> {
         match self {
             Self::Transfer(transfer) if transfer.file_bytes.is_some() => 0.0..0.0,
+            // Nobody knows when one from outside pauses.
+            Self::Outside(_) => 0.0..0.0,
             _ if self.ends_by_itself() => 0.0..0.0,
             _ => self.may_load_s(),
         }
@@ -139,6 +147,7 @@ impl AppSpec {
         let (start_s, stop_s) = match self {
             Self::Stream(stream) if !self.is_bulk() => (stream.start_s, stream.stop_s),
             Self::VideoCall(call) => (call.start_s, call.stop_s),
+            Self::Outside(app) if app.quality().is_of_packets() => (app.start_s(), None),
             _ => return 0.0..0.0,
         };
         start_s.unwrap_or_default()..stop_s.unwrap_or(f64::INFINITY)
@@ -170,7 +179,7 @@ impl AppSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apps::{AppParameters as _, Quality};
+    use crate::apps::Quality;
     use serde_json::json;
 
     #[test]
@@ -188,7 +197,7 @@ mod tests {
         for (spec, word) in cases {
             let app: AppSpec = serde_json::from_value(spec.clone()).unwrap();
             assert_eq!(app.is_bulk(), word.is_some(), "{spec}");
-            assert_eq!(app.is_bulk(), app.quality() == Quality::Throughput, "{spec}");
+            assert_eq!(app.is_bulk(), app.parameters().quality() == Quality::Throughput, "{spec}");
             assert_eq!(app.bulk_from_s().is_finite(), app.is_bulk(), "{spec}");
             let told = Bulk::of(&app).zip(app.bulk_direction()).map(|(sort, way)| sort.word(way));
             assert_eq!(told, word, "{spec}");

@@ -21,6 +21,7 @@ pub use bulk::Bulk;
 
 use std::ops::{Add as _, Sub as _};
 
+use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,7 @@ use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_input::compare::at_least;
+use sojourn_input::parts::{Keys, Kinds, Outside};
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_transport::{Config, TcpOptions};
 
@@ -281,6 +283,7 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
 
 /// A traffic model.
 #[enum_dispatch]
+#[auto_impl(Box)]
 pub trait Model {
     /// When the app's timer first expires.
     fn start(&self, rng: &mut Rng) -> Time;
@@ -311,11 +314,12 @@ pub enum App {
     Replay,
     /// Video calls.
     VideoCall,
+    /// One from outside.
+    Outside(Box<dyn Model + Send>),
 }
 
-/// Builds an app from its parameters.
-#[enum_dispatch]
-pub trait AppParameters {
+/// Parameters of a traffic model, which build apps.
+pub trait AppParameters: Keys {
     /// The app. `server` maps a server's name to its index.
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App;
     /// The servers it talks to: the key that names each, and the name.
@@ -349,6 +353,10 @@ pub trait AppParameters {
     /// Are its datagrams parts of frames?
     fn sends_frames(&self) -> bool {
         false
+    }
+    /// When it starts, in s, if its keys say so.
+    fn start_s(&self) -> Option<f64> {
+        None
     }
     /// Its keys that name servers.
     fn server_keys(&mut self) -> ServerKeys<'_>;
@@ -431,6 +439,11 @@ impl Quality {
         Self::Throughput,
     ];
 
+    /// Is it about the delay and loss of single packets?
+    pub fn is_of_packets(self) -> bool {
+        matches!(self, Self::Voice | Self::Game | Self::VideoCall)
+    }
+
     /// Its name in results.
     pub const fn name(self) -> &'static str {
         match self {
@@ -451,7 +464,6 @@ fn check_stop(start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
 }
 
 /// What a traffic entry does, chosen by `kind`.
-#[enum_dispatch(AppParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AppSpec {
@@ -473,11 +485,63 @@ pub enum AppSpec {
     Replay(replay::Parameters),
     /// Video calls: frames of several datagrams at a steady pace.
     VideoCall(video_call::Parameters),
+    /// One from outside.
+    #[serde(skip)]
+    Outside(Outside<dyn AppParameters>),
+}
+
+impl Kinds for AppSpec {
+    type Parameters = dyn AppParameters;
+    /// Tables of apps have the keys of their entry too.
+    const DEFINITION: &'static str = "Entry";
+
+    fn outside(part: Outside<dyn AppParameters>) -> Self {
+        Self::Outside(part)
+    }
+
+    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
+        match self {
+            Self::Outside(part) => Some(part),
+            _ => None,
+        }
+    }
 }
 
 impl AppSpec {
+    /// The parameters of its kind.
+    pub fn parameters(&self) -> &dyn AppParameters {
+        match self {
+            Self::Stream(app) => app,
+            Self::Transfer(app) => app,
+            Self::Web(app) => app,
+            Self::WebSessions(app) => app,
+            Self::Video(app) => app,
+            Self::Torrent(app) => app,
+            Self::OnOff(app) => app,
+            Self::Replay(app) => app,
+            Self::VideoCall(app) => app,
+            Self::Outside(app) => &**app,
+        }
+    }
+
+    /// The same, to fill in what they leave open.
+    pub(crate) fn parameters_mut(&mut self) -> &mut dyn AppParameters {
+        match self {
+            Self::Stream(app) => app,
+            Self::Transfer(app) => app,
+            Self::Web(app) => app,
+            Self::WebSessions(app) => app,
+            Self::Video(app) => app,
+            Self::Torrent(app) => app,
+            Self::OnOff(app) => app,
+            Self::Replay(app) => app,
+            Self::VideoCall(app) => app,
+            Self::Outside(app) => &mut **app,
+        }
+    }
+
     /// What it is, in words: what a stream is for, and the kind of all others.
-    pub fn word(&self) -> &'static str {
+    pub fn word(&self) -> &str {
         match self {
             Self::Stream(stream) => match stream.purpose {
                 stream::Purpose::Voice => "voice",
@@ -492,6 +556,7 @@ impl AppSpec {
             Self::Torrent(_) => "torrent",
             Self::OnOff(_) => "on off",
             Self::Replay(_) => "replay",
+            Self::Outside(app) => app.kind(),
         }
     }
 
@@ -507,6 +572,7 @@ impl AppSpec {
             Self::Torrent(app) => Some(app.start_s),
             Self::OnOff(app) => Some(app.start_s),
             Self::Replay(app) => Some(app.start_s),
+            Self::Outside(app) => app.start_s(),
         }
     }
 
@@ -522,14 +588,16 @@ impl AppSpec {
             },
             Self::VideoCall(_) => 5004,
             Self::Torrent(_) => 6881,
-            Self::OnOff(_) | Self::Replay(_) => 9,
+            Self::Outside(app) if app.tcp().is_some() => 443,
+            Self::OnOff(_) | Self::Replay(_) | Self::Outside(_) => 9,
         }
     }
 
     /// TCP configuration of its connections, in a scenario with these options and this dialect.
     pub fn tcp_config(&self, base: &TcpOptions, dialect: Dialect) -> Config {
-        let options = self.tcp().map_or_else(|| base.clone(), |own| own.or(base));
-        let usual = self.usual_tcp(options.dialect.unwrap_or(dialect));
+        let own = self.parameters();
+        let options = own.tcp().map_or_else(|| base.clone(), |tcp| tcp.or(base));
+        let usual = own.usual_tcp(options.dialect.unwrap_or(dialect));
         options.or(&usual).resolve(dialect)
     }
 }

@@ -15,10 +15,10 @@ use super::aggregation::Aggregation;
 use super::draw::mixed;
 use super::policer::Policer;
 use super::windowed_max::WindowedMax;
-use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
+use super::{Ack, CongestionControl, CongestionParameters, Connection, Controller, Window};
 use crate::bursts::burst_segments;
-use crate::config::Config;
 use crate::rate::{LossPhase, RateSample};
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// The smallest gain that doubles the rate each round, 2/ln 2, in 1/256 as Linux has it (draft §4.2.1).
@@ -55,8 +55,12 @@ const BURSTS: u64 = 3;
 pub struct Parameters {}
 
 impl CongestionParameters for Parameters {
-    fn start(&self, config: &Config) -> Controller {
-        Bbr1::new(config).into()
+    fn start(&self, connection: &Connection, _seed: Seed) -> Controller {
+        Bbr1::new(connection).into()
+    }
+
+    fn wants_samples(&self) -> bool {
+        true
     }
 }
 
@@ -104,11 +108,11 @@ pub struct Bbr1 {
 }
 
 impl Bbr1 {
-    fn new(config: &Config) -> Self {
+    fn new(connection: &Connection) -> Self {
         Self {
             mode: Mode::Startup,
-            mss: config.mss,
-            initial_window: config.initial_window,
+            mss: connection.mss,
+            initial_window: connection.initial_window,
             bandwidth: WindowedMax::default(),
             policer: Policer::default(),
             aggregation: Aggregation::default(),
@@ -392,10 +396,6 @@ impl Bbr1 {
 }
 
 impl CongestionControl for Bbr1 {
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
     fn on_established(&mut self, window: &Window, srtt: Time, now: Time) {
         (self.min_rtt, self.min_rtt_at) = ((srtt > Time::ZERO).then_some(srtt), now);
         self.aggregation.restart(now);

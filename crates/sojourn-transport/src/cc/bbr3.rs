@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use super::bbr3_model::{BETA, Bounds, Feedback, FullPipe, MaxBandwidth, MinRtt};
 use super::draw::{fraction, mixed};
 use super::windowed_max::WindowedMax;
-use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
+use super::{Ack, CongestionControl, CongestionParameters, Connection, Controller, Window};
 use crate::bursts::burst_segments;
-use crate::config::Config;
 use crate::rate::{LossPhase, LostSegment, RateSample};
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// draft "Startup Dynamics": 4 ln 2.
@@ -59,8 +59,12 @@ const NOMINAL_RTT: Time = Time::from_ms(1);
 pub struct Parameters {}
 
 impl CongestionParameters for Parameters {
-    fn start(&self, config: &Config) -> Controller {
-        Bbr3::new(config).into()
+    fn start(&self, connection: &Connection, _seed: Seed) -> Controller {
+        Bbr3::new(connection).into()
+    }
+
+    fn wants_samples(&self) -> bool {
+        true
     }
 }
 
@@ -114,11 +118,11 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(connection: &Connection) -> Self {
         Self {
             state: State::Startup,
-            mss: config.mss,
-            initial_window: config.initial_window,
+            mss: connection.mss,
+            initial_window: connection.initial_window,
             rounds: 0,
             next_round: 0,
             is_round_start: false,
@@ -507,10 +511,6 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn wants_samples(&self) -> bool {
-        true
-    }
-
     fn on_established(&mut self, _window: &Window, srtt: Time, now: Time) {
         self.min_rtt = MinRtt::new((srtt > Time::ZERO).then_some(srtt), now);
         self.extra_since = now;

@@ -57,7 +57,7 @@ impl Path {
         let options = TcpOptions { congestion_control: Some(kind), ..TcpOptions::default() };
         let config = options.resolve(Dialect::Linux);
         let window = Window { cwnd: config.initial_window, ssthresh: config.max_window };
-        let mut bbr = Bbr3::new(&config);
+        let mut bbr = Bbr3::new(&config.connection());
         bbr.on_established(&window, RTT, Time::ZERO);
         Self {
             bbr,

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::hystart::HyStart;
 use super::reno::slow_start;
 use super::{
-    Ack, CongestionControl, CongestionParameters, Controller, LinuxCubic, Ns2Cubic, Window,
+    Ack, CongestionControl, CongestionParameters, Connection, Controller, LinuxCubic, Ns2Cubic,
+    Window,
 };
-use crate::config::Config;
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// Segments per cubic second (RFC 9438 §5.1).
@@ -29,8 +30,8 @@ pub struct Parameters {
 }
 
 impl CongestionParameters for Parameters {
-    fn start(&self, config: &Config) -> Controller {
-        match config.dialect {
+    fn start(&self, connection: &Connection, _seed: Seed) -> Controller {
+        match connection.dialect {
             Dialect::Rfc => {
                 let hystart = self.hystart.unwrap_or(true).then(HyStart::new);
                 Cubic { hystart, ..Cubic::new() }.into()

@@ -9,8 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::reno_linux::LinuxReno;
-use super::{Ack, CongestionControl, CongestionParameters, Controller, EcnFeedback, Window};
-use crate::config::Config;
+use super::{
+    Ack, CongestionControl, CongestionParameters, Connection, Controller, EcnFeedback, Window,
+};
+use crate::accecn::EcnMode;
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// Parameters of DCTCP.
@@ -33,8 +36,16 @@ impl Default for Parameters {
 }
 
 impl CongestionParameters for Parameters {
-    fn start(&self, _config: &Config) -> Controller {
+    fn start(&self, _connection: &Connection, _seed: Seed) -> Controller {
         Dctcp::new(self).into()
+    }
+
+    fn is_scalable(&self) -> bool {
+        true
+    }
+
+    fn usual_ecn(&self) -> EcnMode {
+        EcnMode::Accecn
     }
 }
 
@@ -78,10 +89,6 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    fn is_scalable(&self) -> bool {
-        true
-    }
-
     fn on_feedback(&mut self, window: &mut Window, feedback: &EcnFeedback) {
         self.delivered += feedback.delivered;
         self.marked += feedback.marked;

@@ -11,9 +11,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ack, CongestionControl, CongestionParameters, Controller, Window};
-use crate::config::Config;
+use super::{Ack, CongestionControl, CongestionParameters, Connection, Controller, Window};
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// Parameters of LEDBAT.
@@ -28,10 +28,14 @@ pub struct Parameters {
 }
 
 impl CongestionParameters for Parameters {
-    fn start(&self, config: &Config) -> Controller {
-        let default_ms = if config.dialect == Dialect::Ns2 { 25.0 } else { 100.0 };
+    fn start(&self, connection: &Connection, _seed: Seed) -> Controller {
+        let default_ms = if connection.dialect == Dialect::Ns2 { 25.0 } else { 100.0 };
         let target_s = self.target_ms.unwrap_or(default_ms) / 1e3;
-        Ledbat::new(config.dialect, target_s).into()
+        Ledbat::new(connection.dialect, target_s).into()
+    }
+
+    fn needs_timestamps(&self) -> bool {
+        true
     }
 }
 

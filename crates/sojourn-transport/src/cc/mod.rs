@@ -24,14 +24,18 @@ mod reno_linux;
 mod whole;
 mod windowed_max;
 
+use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::accecn::EcnMode;
 use super::bursts::BurstLimit;
-use super::config::Config;
 use super::rate::RateSample;
+use sojourn_engine::dialect::Dialect;
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
+use sojourn_input::parts::{Keys, Kinds, Outside};
 
 pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
@@ -43,6 +47,17 @@ pub use ledbat::Ledbat;
 pub use prague::Prague;
 pub use reno::Reno;
 pub use reno_linux::LinuxReno;
+
+/// What a control knows of a new connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection {
+    /// The dialect of its control.
+    pub dialect: Dialect,
+    /// Payload bytes of a full segment.
+    pub mss: u64,
+    /// Initial window in segments.
+    pub initial_window: f64,
+}
 
 /// The congestion window and the slow-start threshold, in segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,12 +143,8 @@ impl Ack {
 
 /// A congestion control.
 #[enum_dispatch]
+#[auto_impl(Box)]
 pub trait CongestionControl {
-    /// Does it want a sample of the delivery rate at each acknowledgement? It then sets the window by
-    /// itself, also in a recovery.
-    fn wants_samples(&self) -> bool {
-        false
-    }
     /// The connection is open; the round trip of the handshake, zero if unknown.
     fn on_established(&mut self, _window: &Window, _srtt: Time, _now: Time) {}
     /// An acknowledgement came, and all that it says about deliveries and losses is known.
@@ -153,10 +164,6 @@ pub trait CongestionControl {
     /// A mark was echoed; RFC 3168 §6.1.2 requires the reaction to a loss.
     fn on_mark(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
-    }
-    /// Does it react to the share of marks, by `on_feedback`, rather than to a mark as to a loss?
-    fn is_scalable(&self) -> bool {
-        false
     }
     /// With accurate feedback, for a scalable control: each acknowledgement that delivers something,
     /// before the window grows for it. Marked segments do not keep it from growing.
@@ -197,17 +204,39 @@ pub enum Controller {
     Dctcp,
     /// Prague: reduces by the share of marks, at a rate that depends little on the round trip.
     Prague,
+    /// One from outside.
+    Outside(Box<dyn CongestionControl + Send>),
 }
 
-/// Builds a controller from its parameters.
-#[enum_dispatch]
-pub trait CongestionParameters {
-    /// The controller of a new connection.
-    fn start(&self, config: &Config) -> Controller;
+/// Parameters of a congestion control, which build controllers.
+pub trait CongestionParameters: Keys {
+    /// The controller of a new connection, which may have random numbers of its own.
+    fn start(&self, connection: &Connection, seed: Seed) -> Controller;
+    /// Does it want a sample of the delivery rate at each acknowledgement? It then sets the window by
+    /// itself, also in a recovery, and paces. Only the `linux` dialect takes samples.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+    /// Does it react to the share of marks, by `on_feedback`, rather than to a mark as to a loss? Only
+    /// the `linux` dialect tells it that share.
+    fn is_scalable(&self) -> bool {
+        false
+    }
+    /// Does it need one-way delays, and so timestamps?
+    fn needs_timestamps(&self) -> bool {
+        false
+    }
+    /// Is it paced where the scenario does not say?
+    fn is_paced(&self) -> bool {
+        self.wants_samples()
+    }
+    /// How it uses explicit congestion notification where the scenario does not say.
+    fn usual_ecn(&self) -> EcnMode {
+        EcnMode::Off
+    }
 }
 
 /// A congestion control, chosen by `kind`.
-#[enum_dispatch(CongestionParameters)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CongestionSpec {
@@ -229,21 +258,44 @@ pub enum CongestionSpec {
     /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the
     /// `linux` dialect, with `ecn = "l4s"` (its default) or `"accecn"`. It is paced by default.
     Prague(prague::Parameters),
+    /// One from outside.
+    #[serde(skip)]
+    Outside(Outside<dyn CongestionParameters>),
+}
+
+impl Kinds for CongestionSpec {
+    type Parameters = dyn CongestionParameters;
+    const DEFINITION: &'static str = "CongestionSpec";
+
+    fn outside(part: Outside<dyn CongestionParameters>) -> Self {
+        Self::Outside(part)
+    }
+
+    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
+        match self {
+            Self::Outside(part) => Some(part),
+            _ => None,
+        }
+    }
 }
 
 impl CongestionSpec {
-    /// Is it a kind of BBR, which needs the `linux` dialect and pacing?
-    pub fn is_bbr(&self) -> bool {
-        matches!(self, Self::Bbr1(_) | Self::Bbr3(_))
-    }
-
-    /// Does it need feedback of the share of marks?
-    pub fn is_scalable(&self) -> bool {
-        matches!(self, Self::Dctcp(_) | Self::Prague(_))
+    /// The parameters of its kind.
+    pub fn parameters(&self) -> &dyn CongestionParameters {
+        match self {
+            Self::Reno(control) => control,
+            Self::Cubic(control) => control,
+            Self::Ledbat(control) => control,
+            Self::Bbr1(control) => control,
+            Self::Bbr3(control) => control,
+            Self::Dctcp(control) => control,
+            Self::Prague(control) => control,
+            Self::Outside(control) => &**control,
+        }
     }
 
     /// Name in scenarios.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Reno(_) => "reno",
             Self::Cubic(_) => "cubic",
@@ -252,6 +304,7 @@ impl CongestionSpec {
             Self::Bbr3(_) => "bbr3",
             Self::Dctcp(_) => "dctcp",
             Self::Prague(_) => "prague",
+            Self::Outside(control) => control.kind(),
         }
     }
 }

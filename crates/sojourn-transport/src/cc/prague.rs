@@ -11,9 +11,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ack, CongestionControl, CongestionParameters, Controller, EcnFeedback, Window};
+use super::{
+    Ack, CongestionControl, CongestionParameters, Connection, Controller, EcnFeedback, Window,
+};
+use crate::accecn::EcnMode;
 use crate::bursts::BurstLimit;
-use crate::config::Config;
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// Weight of a round's share of marks in their average.
@@ -68,8 +71,20 @@ impl Default for Parameters {
 }
 
 impl CongestionParameters for Parameters {
-    fn start(&self, config: &Config) -> Controller {
-        Prague::new(self, config).into()
+    fn start(&self, connection: &Connection, _seed: Seed) -> Controller {
+        Prague::new(self, connection).into()
+    }
+
+    fn is_scalable(&self) -> bool {
+        true
+    }
+
+    fn is_paced(&self) -> bool {
+        true
+    }
+
+    fn usual_ecn(&self) -> EcnMode {
+        EcnMode::L4s
     }
 }
 
@@ -111,7 +126,7 @@ pub struct Prague {
 }
 
 impl Prague {
-    fn new(parameters: &Parameters, config: &Config) -> Self {
+    fn new(parameters: &Parameters, connection: &Connection) -> Self {
         let virtual_rtt = Time::from_secs_f64(parameters.virtual_rtt_ms / 1e3);
         Self {
             virtual_rtt: if parameters.rtt_independence { virtual_rtt } else { Time::ZERO },
@@ -119,9 +134,9 @@ impl Prague {
             dependent_rounds: parameters.dependent_rounds,
             wobble: parameters.wobble_percent / 100.0,
             burst: BurstLimit { time: BURST, least: parameters.least_burst_segments.into() },
-            mss: config.mss as f64,
-            exact: config.initial_window,
-            set: config.initial_window,
+            mss: connection.mss as f64,
+            exact: connection.initial_window,
+            set: connection.initial_window,
             alpha: None,
             round: Round::default(),
             rounds: 0,
@@ -210,10 +225,6 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
-    fn is_scalable(&self) -> bool {
-        true
-    }
-
     fn on_feedback(&mut self, window: &mut Window, feedback: &EcnFeedback) {
         self.srtt = feedback.srtt;
         self.marked = feedback.marked;
@@ -278,7 +289,7 @@ mod tests {
 
     fn prague(alpha: Option<f64>, cwnd: f64) -> (Prague, Window) {
         let config = TcpOptions::default().resolve(Dialect::Linux);
-        let mut prague = Prague::new(&Parameters::default(), &config);
+        let mut prague = Prague::new(&Parameters::default(), &config.connection());
         (prague.alpha, prague.exact, prague.set, prague.rounds) = (alpha, cwnd, cwnd, 9);
         (prague, Window { cwnd, ssthresh: 1.0 })
     }

@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ack, CongestionControl, CongestionParameters, Controller, LinuxReno, Window};
-use crate::config::Config;
+use super::{
+    Ack, CongestionControl, CongestionParameters, Connection, Controller, LinuxReno, Window,
+};
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// Reno has no parameters.
@@ -15,8 +17,8 @@ use sojourn_engine::units::Time;
 pub struct Parameters {}
 
 impl CongestionParameters for Parameters {
-    fn start(&self, config: &Config) -> Controller {
-        match config.dialect {
+    fn start(&self, connection: &Connection, _seed: Seed) -> Controller {
+        match connection.dialect {
             Dialect::Linux => LinuxReno::default().into(),
             dialect => Reno { dialect }.into(),
         }

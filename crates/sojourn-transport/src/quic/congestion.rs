@@ -3,9 +3,10 @@
 //! The window is counted in full datagrams, what is under way in bytes (RFC 9002 B.1). RFC 9002 §7.3.2 lets the
 //! window fall at once; there is no proportional rate reduction.
 
-use crate::cc::{Ack, CongestionControl, CongestionParameters, Controller, RoundTrip, Window};
+use crate::cc::{Ack, CongestionControl, Controller, RoundTrip, Window};
 use crate::config::Config;
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 use super::rtt::Rtt;
@@ -27,10 +28,10 @@ pub(super) struct Congestion {
 
 impl Congestion {
     /// The window at the start.
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, seed: Seed) -> Self {
         Self {
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
-            controller: config.congestion_control.start(config),
+            controller: config.congestion_control.parameters().start(&config.connection(), seed),
             recovery_since: None,
             rest: 0,
             is_limited: false,
@@ -135,7 +136,7 @@ mod tests {
             ..TcpOptions::default()
         }
         .resolve(dialect);
-        (Congestion::new(&config), config)
+        (Congestion::new(&config, Seed::named(1, "test")), config)
     }
 
     /// RFC 9002 §7.3: half at the first loss, nothing for what left before, and 2 datagrams where congestion

@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::endpoint::{Departure, SegmentEvents};
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Segment};
+use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
 /// Packets that a probe timeout sends (RFC 9002 §6.2.4: one, or two).
@@ -87,7 +88,7 @@ pub struct QuicEndpoint {
 
 impl QuicEndpoint {
     /// An end that waits to be opened, by itself or by the other end.
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, seed: Seed) -> Self {
         Self {
             is_open: false,
             handshake: Handshake::new(),
@@ -96,7 +97,7 @@ impl QuicEndpoint {
             record: Record::new(),
             received: Received::new(),
             rtt: Rtt::new(),
-            congestion: Congestion::new(config),
+            congestion: Congestion::new(config, seed),
             pacer: Pacer::default(),
             pace_due: Time::NEVER,
             timer: Time::NEVER,

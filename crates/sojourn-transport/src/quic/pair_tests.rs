@@ -10,7 +10,7 @@ use crate::cc::{CongestionSpec, reno};
 use crate::{Config, Ends, TcpOptions, Transport};
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Ecn, Segment};
-use sojourn_engine::rng::Rng;
+use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 use sojourn_testing::at_random;
 
@@ -46,7 +46,7 @@ impl Pair {
     fn new(config: Config, up: Loss, down: Loss) -> Self {
         Self {
             now: Time::ZERO,
-            ends: Ends::open(&config),
+            ends: Ends::open(&config, Seed::named(1, "test")),
             config,
             delay: MS(50),
             loses: [up, down],

@@ -16,9 +16,10 @@ mod scoreboard;
 use enum_dispatch::enum_dispatch;
 
 use super::cc::Window;
-use super::config::{Config, Recovery};
+use super::config::Config;
 use super::ranges::Ranges;
 use super::rate::{RateSample, RateSampler};
+use super::rules::Recovery;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 use sojourn_engine::units::Time;

@@ -12,8 +12,9 @@
 //! ns-2: bytes instead of packets, and a FIN.
 
 use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
-use crate::config::{Config, Recovery};
+use crate::config::Config;
 use crate::ranges::Ranges;
+use crate::rules::Recovery;
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 use sojourn_engine::units::{Time, whole};
 

@@ -5,7 +5,8 @@
 //! Left out: Nagle's algorithm.
 
 use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
-use crate::config::{Config, Recovery};
+use crate::config::Config;
+use crate::rules::Recovery;
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 
 #[derive(Clone, Copy, Default, PartialEq, Debug)]

@@ -4,10 +4,10 @@ use super::Simulation;
 use super::connections::{Connection, Owner, Route};
 use sojourn_access::{Header, Protocol, service_flow};
 use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Packet, SACK_BLOCKS, SackBlock, Segment};
-use sojourn_engine::rng::Rng;
+use sojourn_engine::rng::{Rng, Seed};
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{App, AppContext, AppParameters, Command, End, Event, Frame, Model};
-use sojourn_transport::{SegmentEvents, Transport};
+use sojourn_scenario::apps::{App, AppContext, Command, End, Event, Frame, Model};
+use sojourn_transport::{Ends, SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
 pub(super) struct AppInstance {
@@ -16,6 +16,8 @@ pub(super) struct AppInstance {
     pub rng: Rng,
     /// Random numbers for the addresses and ports of its connections.
     pub ports: Rng,
+    /// Seed of the congestion controls of its connections, which count from 0.
+    pub controls: Seed,
     /// Random numbers for the delays before its connections send.
     pub send_jitter: Rng,
     /// Hashes and service flows of its datagrams.
@@ -57,27 +59,29 @@ fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
         let index = scenario.servers.get_index_of(name).unwrap_or_default();
         u16::try_from(index).expect("the schema limits servers")
     };
-    let stream = |what: &str| match number {
-        0 => Rng::named(scenario.seed, &format!("{what} {name}")),
-        _ => Rng::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
+    let seed = |what: &str| match number {
+        0 => Seed::named(scenario.seed, &format!("{what} {name}")),
+        _ => Seed::named(scenario.seed, &format!("{what} {name}, home {}", number + 1)),
     };
-    let mut ports = stream("ports of");
+    let mut ports = seed("ports of").open();
     let tuples = [ports.bits() as u32, ports.bits() as u32];
     let port = home_port(owner.traffic.into());
-    let server_of_datagrams = entry.app.servers().first().map_or(0, |(_, name)| server(name));
+    let server_of_datagrams =
+        entry.app.parameters().servers().first().map_or(0, |(_, name)| server(name));
     let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
     let dscp = entry.labels.dscp;
     AppInstance {
-        app: entry.app.start(&server),
+        app: entry.app.parameters().start(&server),
         owner,
-        rng: stream("traffic"),
-        send_jitter: stream("send jitter of"),
+        rng: seed("traffic").open(),
+        send_jitter: seed("send jitter of").open(),
         datagrams: Route { server: server_of_datagrams, tuples, service_flows, dscp },
         ecn: entry.datagram_ecn(),
         home_number: number + 1,
         datagrams_sent: 0,
         connections_opened: 0,
         ports,
+        controls: seed("congestion control of"),
     }
 }
 
@@ -97,7 +101,8 @@ pub(super) fn classify(
 ) -> [u8; 2] {
     let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
     let group = scenario.group(scenario.group_of(entry));
-    let version = entry.app.tcp().and_then(|tcp| tcp.ip).unwrap_or(scenario.tcp.version());
+    let version =
+        entry.app.parameters().tcp().and_then(|tcp| tcp.ip).unwrap_or(scenario.tcp.version());
     let up = Header {
         ip: version,
         protocol,
@@ -187,6 +192,7 @@ impl Simulation {
         let (owner, home_number) = (instance.owner, instance.home_number);
         let tuples = [instance.ports.bits() as u32, instance.ports.bits() as u32];
         let home_port = home_port(instance.connections_opened);
+        let seed = instance.controls.numbered(instance.connections_opened);
         instance.connections_opened += 1;
         let dscp = instance.datagrams.dscp;
         let config = &self.configs[usize::from(owner.traffic)];
@@ -196,7 +202,8 @@ impl Simulation {
         };
         let service_flows = classify(&self.scenario, owner.traffic, protocol, server, home_port);
         let route = Route { server, tuples, service_flows, dscp };
-        let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, config));
+        let ends = Ends::open(config, seed);
+        let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, ends));
         if is_new {
             self.timers.grow(self.timer_of(id.slot + 1, End::Home) as usize);
         }

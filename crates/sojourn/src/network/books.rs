@@ -8,7 +8,6 @@ use sojourn_engine::record::{Recorder, Trace};
 use sojourn_engine::units::Time;
 use sojourn_results::scores::nqb::NQB;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::AppParameters;
 
 /// An empty ledger for a run of this scenario.
 pub(super) fn ledger(scenario: &Scenario) -> Ledger {
@@ -34,10 +33,10 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     for (number, entry) in scenario.traffic.values().enumerate() {
         let homes = scenario.group(scenario.group_of(entry)).count.into();
         let first_home = scenario.first_home_of(entry);
-        if entry.app.plays_adaptively() {
+        if entry.app.parameters().plays_adaptively() {
             ledger.play_calls(number, first_home, homes);
         }
-        if entry.app.sends_frames() {
+        if entry.app.parameters().sends_frames() {
             ledger.watch_frames(number, first_home, homes);
         }
         if entry.labels.dscp == NQB {

@@ -4,7 +4,7 @@ use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Packet, Segment};
 use sojourn_engine::units::Time;
 use sojourn_scenario::apps::{ConnectionId, End};
-use sojourn_transport::{Config, Departure, Ends};
+use sojourn_transport::{Departure, Ends};
 
 /// The sender of a packet: a traffic entry in a home.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +47,8 @@ pub(super) struct Connection {
 
 impl Connection {
     /// A connection that the home is about to open.
-    pub(super) fn new(owner: Owner, tag: u32, route: Route, config: &Config) -> Self {
-        Self { generation: 0, owner, tag, route, is_open: true, ends: Ends::open(config) }
+    pub(super) fn new(owner: Owner, tag: u32, route: Route, ends: Ends) -> Self {
+        Self { generation: 0, owner, tag, route, is_open: true, ends }
     }
 
     /// Have both ends closed, and do both know it?
@@ -146,6 +146,7 @@ impl Connections {
 mod tests {
     use super::*;
     use sojourn_engine::dialect::Dialect;
+    use sojourn_engine::rng::Seed;
     use sojourn_transport::TcpOptions;
 
     #[test]
@@ -153,7 +154,8 @@ mod tests {
         let config = TcpOptions::default().resolve(Dialect::Rfc);
         let owner = Owner { app: 0, traffic: 0, home: 0 };
         let route = Route { server: 0, tuples: [0; 2], service_flows: [0; 2], dscp: 0 };
-        let new = || Connection::new(owner, 0, route, &config);
+        let ends = || Ends::open(&config, Seed::named(1, "test"));
+        let new = || Connection::new(owner, 0, route, ends());
         let mut connections = Connections::default();
         let (first, _) = connections.open(new());
         connections.release(first.slot);

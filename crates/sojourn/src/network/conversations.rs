@@ -4,7 +4,7 @@
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{Answer, AppParameters};
+use sojourn_scenario::apps::Answer;
 
 /// The last datagram that an end has received.
 #[derive(Clone, Copy, Default)]
@@ -45,7 +45,7 @@ impl Conversations {
     /// Nothing has been said. `first_apps` are the first instances of each entry.
     pub(super) fn new(scenario: &Scenario, first_apps: &[u32]) -> Self {
         let conversation = |(entry, &first_app): (&sojourn_scenario::traffic::Entry, &u32)| {
-            let answer = entry.app.answer()?;
+            let answer = entry.app.parameters().answer()?;
             let homes = scenario.group(scenario.group_of(entry)).count;
             let heard = vec![[Heard::default(); 2]; homes.into()];
             let first_home = scenario.first_home_of(entry) as u16;

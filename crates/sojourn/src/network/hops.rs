@@ -7,7 +7,7 @@ use sojourn_engine::hop::{Bottleneck, Hop};
 use sojourn_engine::link::Link;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue::{Queue, QueueSpec, default_limit_bytes};
-use sojourn_engine::rng::Rng;
+use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_engine::wake::StageId;
 use sojourn_scenario::Scenario;
@@ -159,6 +159,10 @@ impl Maker<'_> {
 
     fn bottleneck(&self, name: &str, spec: &Bottleneck, is_measured: bool) -> Hop {
         let link = self.link(name, spec.capacity(), spec.delay_ms, spec.loss_percent);
+        if let Some(hop) = &spec.hop {
+            let name = format!("{name} {}", self.direction.stream());
+            return Hop::behind(hop, Seed::named(self.scenario.seed, &name), link);
+        }
         let queue = self.queue(name, &spec.queue, spec.default_limit_bytes());
         Hop::new(link, Some(if is_measured { queue } else { queue.unwatched() }))
     }

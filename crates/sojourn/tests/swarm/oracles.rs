@@ -8,7 +8,7 @@ use sojourn::engine::packet::LARGEST_PACKET;
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::ServiceFlowRow;
 use sojourn::scenario::Scenario;
-use sojourn::scenario::apps::{AppParameters, AppSpec};
+use sojourn::scenario::apps::AppSpec;
 use sojourn::scenario::traffic::Entry;
 
 use super::network;
@@ -37,7 +37,7 @@ pub fn bounds(scenario: &Scenario, most_events: u64) {
 fn delays(scenario: &Scenario, results: &Results) {
     for row in &results.flows {
         let entry = &scenario.traffic[&row.traffic];
-        let servers = entry.app.servers();
+        let servers = entry.app.parameters().servers();
         let nearest = servers.iter().map(|(_, name)| scenario.servers[*name].delay_ms);
         let group = scenario.group(scenario.group_of(entry));
         let access_ms = match &scenario.access {
@@ -127,7 +127,7 @@ fn offered(scenario: &Scenario, results: &Results) {
         let sent = sent as f64;
         assert!(least <= sent && sent <= most, "{name}: {sent} packets, {least} to {most}");
         // The estimate before a run is of the same packets.
-        let estimate = entry.app.load(scenario.duration_s).packets * homes;
+        let estimate = entry.app.parameters().load(scenario.duration_s).packets * homes;
         assert!(estimate >= sent - homes, "{name}: {sent} packets, estimated {estimate}");
     }
 }

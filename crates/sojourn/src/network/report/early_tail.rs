@@ -7,7 +7,7 @@ use sojourn_engine::record::Latency;
 use sojourn_engine::units::Time;
 use sojourn_results::scores::qoe::GAME_ACCESS_MS;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{AppParameters, AppSpec, Quality};
+use sojourn_scenario::apps::{AppSpec, Quality};
 
 /// How long bulk traffic may take to settle: as long as an upload must run to be graded.
 const SETTLES_S: f64 = 10.0;
@@ -81,7 +81,10 @@ fn watched(run: &Simulation) -> Vec<(String, &Latency)> {
     let queues =
         meters.map(|meter| (format!("p99 of the {} queue", meter.name()), meter.sojourn()));
     let entries = run.scenario.traffic.iter().enumerate().filter(|(_, (_, entry))| {
-        matches!(entry.app.quality(), Quality::Game | Quality::Voice | Quality::VideoCall)
+        matches!(
+            entry.app.parameters().quality(),
+            Quality::Game | Quality::Voice | Quality::VideoCall
+        )
     });
     let latencies = entries.flat_map(|(index, (name, _))| {
         Direction::BOTH.map(|direction| {

@@ -13,7 +13,7 @@ use sojourn_results::scores::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
 };
 use sojourn_results::scores::voice_model::r_value;
-use sojourn_scenario::apps::{AppParameters, Done, Quality};
+use sojourn_scenario::apps::{Done, Quality};
 use sojourn_scenario::metrics::VoiceModel;
 
 /// The row of a traffic entry in a direction.
@@ -31,7 +31,7 @@ pub(super) fn flow_row(
     let rtt = account.round_trips.latency();
     let mut row = FlowRow {
         traffic: name.clone(),
-        quality: entry.app.quality().name(),
+        quality: entry.app.parameters().quality().name(),
         direction: direction.name(),
         sent_packets: account.sent.packets,
         sent_bytes: account.sent.bytes,
@@ -95,10 +95,15 @@ pub(super) fn flow_row(
         retransmitted_packets: account.tally().retransmissions,
         timeouts: account.tally().timeouts,
     };
-    match entry.app.quality() {
+    match entry.app.parameters().quality() {
         Quality::Voice => {
             let model = run.scenario.metrics.voice_model;
-            score_voice(&mut row, account, (run.end, entry.app.packet_interval(direction)), model);
+            score_voice(
+                &mut row,
+                account,
+                (run.end, entry.app.parameters().packet_interval(direction)),
+                model,
+            );
         }
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
@@ -239,7 +244,7 @@ fn beyond_access_ms(run: &Simulation, index: usize, direction: Direction) -> f64
     let scenario = &run.scenario;
     let sent = run.ledger.account(index, direction).sent;
     let packet_bytes = sent.bytes.checked_div(sent.packets).unwrap_or_default();
-    let servers = scenario.traffic[index].app.servers();
+    let servers = scenario.traffic[index].app.parameters().servers();
     let link_ms =
         servers.first().and_then(|(_, name)| scenario.servers.get(*name)).map_or(0.0, |s| {
             s.delay_ms + BitRate::from_mbps(s.rate_mbps).time_for(packet_bytes).ms_f64()

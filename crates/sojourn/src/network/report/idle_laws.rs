@@ -23,7 +23,7 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
         return None;
     }
     let law = scenario.only_law(scenario.group_of_home((*home)?).name, *direction)?;
-    let (name, target_ms) = (law.name()?, law.target_ms()?);
+    let (name, target_ms) = (law.name()?, law.parameters().target_ms()?);
     let median_ms = meter.sojourn().quantile_ms(0.5)?;
     let what = match (counts.dropped_overflow, median_ms > target_ms) {
         (0, false) => return None,
@@ -33,7 +33,10 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
     let buffer_bytes = queue.buffer_bytes();
     let third_ms = third_ms(scenario, (*home)?, *direction, buffer_bytes);
     let is_low = counts.dropped_overflow == 0 && meter.sojourn().max_ms()? < third_ms;
-    let why = law.obstacle(buffer_bytes, is_low).map_or(String::new(), |why| format!("; {why}"));
+    let why = law
+        .parameters()
+        .obstacle(buffer_bytes, is_low)
+        .map_or(String::new(), |why| format!("; {why}"));
     Some(format!(
         "{}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
         meter.name()

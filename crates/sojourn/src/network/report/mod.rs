@@ -27,7 +27,7 @@ use sojourn_results::metrics::{LatencyCells, Results, SeriesRow};
 use sojourn_results::scores::qoe;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::Unwatched;
-use sojourn_scenario::apps::{AppParameters, Done, Quality};
+use sojourn_scenario::apps::{Done, Quality};
 use sojourn_scenario::traffic::Entry;
 use sojourn_transport::Transport;
 
@@ -303,7 +303,8 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
             warnings.push(format!(
                 "traffic.{name} sent nothing from metrics.from_s = {from_s} s on, so it is in no table"
             ));
-        } else if entry.app.quality() == Quality::Pages && done[index].pages.is_empty() {
+        } else if entry.app.parameters().quality() == Quality::Pages && done[index].pages.is_empty()
+        {
             let of = match run.scenario.metrics.from_s {
                 0.0 => String::new(),
                 from_s => format!(" of those requested from metrics.from_s = {from_s} s on"),

@@ -1,0 +1,123 @@
+//! Parts from outside: what a program adds to the kinds that scenarios may choose from.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::apps::{AppParameters, AppSpec};
+use super::overlay::with_variants;
+use super::schema::Scenario;
+use super::traffic::add_labels;
+use sojourn_engine::aqm::{AqmParameters, AqmSpec};
+use sojourn_engine::hop::{HopParameters, HopSpec};
+use sojourn_engine::queue::{SchedulerParameters, SchedulerSpec};
+use sojourn_input::parts::{Kinds, Registry, add_kind};
+use sojourn_input::problem::{Faults, Problems};
+use sojourn_transport::cc::{CongestionParameters, CongestionSpec};
+
+/// Parameters that scenarios can hold: what serde reads and schemars describes. Doc comments, ranges
+/// (`#[schemars(range(..))]`) and defaults (`#[serde(default)]`) of their keys are checked and shown like those
+/// of built-in kinds.
+pub trait Readable: DeserializeOwned + JsonSchema + 'static {}
+
+impl<T: DeserializeOwned + JsonSchema + 'static> Readable for T {}
+
+/// Kinds of a program's own, by the names that scenarios have for them. A scenario that is read with them may
+/// choose them as it chooses built-in ones, as in `law = { kind = "mine" }`.
+///
+/// ```
+/// # use sojourn_scenario::{Parts, Source};
+/// # use sojourn_engine::aqm::codel;
+/// let parts = Parts::default().aqm::<codel::Parameters>("mine");
+/// let text = "
+///     upstream = { sustained_mbps = 10, queue.law = { kind = 'mine', target_ms = 20 } }
+///     downstream = { sustained_mbps = 100 }
+///     servers.near.delay_ms = 10
+///     traffic.upload = { kind = 'transfer', direction = 'up' }
+/// ";
+/// let variants = Source::new(text, "mine.toml").parts(&parts).load()?;
+/// assert_eq!(variants[0].scenario.upstream.queue.law.name(), Some("mine"));
+/// # Ok::<(), sojourn_input::problem::Problems>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Parts(Registry);
+
+impl Parts {
+    /// With an AQM algorithm: a `kind` of `law`.
+    pub fn aqm<T: AqmParameters + Readable>(self, kind: &str) -> Self {
+        self.with::<T, AqmSpec>(kind, |law| Box::new(law))
+    }
+
+    /// With a scheduler: a `kind` of `scheduler`.
+    pub fn scheduler<T: SchedulerParameters + Readable>(self, kind: &str) -> Self {
+        self.with::<T, SchedulerSpec>(kind, |scheduler| Box::new(scheduler))
+    }
+
+    /// With a congestion control: a `kind` of `congestion_control`.
+    pub fn congestion_control<T: CongestionParameters + Readable>(self, kind: &str) -> Self {
+        self.with::<T, CongestionSpec>(kind, |control| Box::new(control))
+    }
+
+    /// With a traffic model: a `kind` of the entries of `traffic`.
+    pub fn traffic<T: AppParameters + Readable>(self, kind: &str) -> Self {
+        self.with::<T, AppSpec>(kind, |app| Box::new(app))
+    }
+
+    /// With a hop: a `kind` of `hop`, in the place of a bottleneck's `queue`.
+    pub fn hop<T: HopParameters + Readable>(self, kind: &str) -> Self {
+        self.with::<T, HopSpec>(kind, |hop| Box::new(hop))
+    }
+
+    fn with<T: Readable, K: Kinds>(
+        mut self,
+        kind: &str,
+        boxed: impl Fn(T) -> Box<K::Parameters> + Send + Sync + 'static,
+    ) -> Self {
+        let read = move |keys| serde_json::from_value(keys).map(&boxed);
+        self.0.add::<K>(kind, T::json_schema, read);
+        self
+    }
+
+    /// The JSON Schema (draft 2020-12) of a scenario with these kinds.
+    ///
+    /// # Errors If a kind has the name of another one.
+    pub fn json_schema(&self) -> Result<Value, Problems> {
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        let tables = self.0.schemas(&mut generator);
+        let mut schema = generator.into_root_schema_for::<Scenario>().to_value();
+        let mut faults = Faults::default();
+        for (definition, mut table) in tables {
+            match definition {
+                AppSpec::DEFINITION => add_labels(&mut table),
+                HopSpec::DEFINITION => HopSpec::allow(&mut schema["$defs"]),
+                _ => {}
+            }
+            faults.add(add_kind(&mut schema["$defs"][definition], table));
+        }
+        let problems = faults.into_iter().map(|fault| fault.of("parts of this program"));
+        Problems::of(problems).map_or(Ok(schema), Err)
+    }
+
+    /// The same for a scenario file: with its table of variants.
+    ///
+    /// # Errors As [`Self::json_schema`].
+    pub fn file_schema(&self) -> Result<Value, Problems> {
+        self.json_schema().map(with_variants)
+    }
+
+    /// Reads something with these kinds in scope.
+    pub(crate) fn within<T>(&self, read: impl FnOnce() -> T) -> T {
+        self.0.within(read)
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario with the built-in kinds.
+pub fn json_schema() -> Value {
+    Parts::default().json_schema().expect("no built-in kind comes twice")
+}
+
+/// The same for a scenario file: with its table of variants.
+pub fn file_schema() -> Value {
+    with_variants(json_schema())
+}
