@@ -92,23 +92,81 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-impl SackBlock {
-    /// A number of 64 bits in the place of a block: QUIC has none.
-    pub const fn of_number(number: u64) -> Self {
-        Self { start: (number >> 32) as u32, end: (number & 0xffff_ffff) as u32 }
-    }
-
-    /// The number that lies in the place of a block.
-    pub const fn number(self) -> u64 {
-        (self.start as u64) << 32 | self.end as u64
-    }
-}
-
 /// Blocks in one acknowledgement: three fit beside the timestamps option (RFC 2018 §3).
 pub const SACK_BLOCKS: usize = 3;
 
-/// The transport header. A datagram has its number in `seq`, what it echoes in `echo`, and the number and
-/// the packets of its video frame in the place of the first block.
+/// What a QUIC packet says that no TCP segment does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QuicNumbers {
+    /// Packet number (RFC 9000 §12.3).
+    pub number: u64,
+    /// The smallest number that its ACK frame tells of.
+    pub smallest: u64,
+    /// What it carries, a bit each.
+    pub kinds: u32,
+    /// Bytes of the handshake.
+    pub crypto: u32,
+}
+
+/// A frame of a video call, of which a datagram is a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Frame {
+    /// Its number in its direction, from 0.
+    pub number: u32,
+    /// How many datagrams it has; 0 if the datagram is no part of one.
+    pub packets: u32,
+}
+
+/// What only packets of one kind say. All have the same few bytes for it, and who sends or receives such a packet
+/// knows of which kind it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Own([u32; 2 * SACK_BLOCKS]);
+
+impl Own {
+    /// Of a TCP segment: what is held beyond `ack`, most recent first.
+    #[inline]
+    pub const fn of_blocks(blocks: [SackBlock; SACK_BLOCKS]) -> Self {
+        let [a, b, c] = blocks;
+        Self([a.start, a.end, b.start, b.end, c.start, c.end])
+    }
+
+    /// What is held beyond `ack`, of a TCP segment.
+    #[inline]
+    pub const fn blocks(&self) -> [SackBlock; SACK_BLOCKS] {
+        let [a, b, c, d, e, f] = self.0;
+        [
+            SackBlock { start: a, end: b },
+            SackBlock { start: c, end: d },
+            SackBlock { start: e, end: f },
+        ]
+    }
+
+    /// Of a QUIC packet.
+    pub const fn of_quic(numbers: QuicNumbers) -> Self {
+        let QuicNumbers { number, smallest, kinds, crypto } = numbers;
+        let [high, low] = [(number >> 32) as u32, (number & 0xffff_ffff) as u32];
+        Self([high, low, (smallest >> 32) as u32, (smallest & 0xffff_ffff) as u32, kinds, crypto])
+    }
+
+    /// That of a QUIC packet.
+    pub const fn quic(&self) -> QuicNumbers {
+        let [a, b, c, d, kinds, crypto] = self.0;
+        let (number, smallest) = ((a as u64) << 32 | b as u64, (c as u64) << 32 | d as u64);
+        QuicNumbers { number, smallest, kinds, crypto }
+    }
+
+    /// Of a datagram that is a part of a frame.
+    pub const fn of_frame(frame: Frame) -> Self {
+        Self([frame.number, frame.packets, 0, 0, 0, 0])
+    }
+
+    /// The frame of a datagram.
+    pub const fn frame(&self) -> Frame {
+        Frame { number: self.0[0], packets: self.0[1] }
+    }
+}
+
+/// The transport header. A datagram has its number in `seq` and what it echoes in `echo`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
     /// Sequence number of the first payload byte; SYN and FIN take one number each.
@@ -117,9 +175,8 @@ pub struct Segment {
     pub ack: u64,
     /// Timestamp echoed from the segment that is acknowledged (RFC 7323 §3); zero for none.
     pub echo: Time,
-    /// What is held beyond `ack`, most recent first. A QUIC packet has its packet number here, and what else
-    /// it says (tcp/quic/header.rs).
-    pub sack: [SackBlock; SACK_BLOCKS],
+    /// What only its kind of packet says.
+    pub own: Own,
     /// Payload bytes.
     pub len: u16,
     /// Flags of the header.
@@ -139,11 +196,6 @@ impl Segment {
     #[inline]
     pub fn has(&self, flag: Flags) -> bool {
         self.flags.0 & flag.0 != 0
-    }
-
-    /// Packet number of a QUIC packet (RFC 9000 §12.3).
-    pub fn packet_number(&self) -> u64 {
-        self.sack[0].number()
     }
 }
 

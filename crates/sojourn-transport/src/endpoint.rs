@@ -11,7 +11,7 @@ use super::rtt::Rtt;
 use super::rules::{AfterIdle, AfterLostSyn, Growth, RoundTrips};
 use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
 use sojourn_engine::count::Tally;
-use sojourn_engine::packet::{Ecn, Flags, Segment};
+use sojourn_engine::packet::{Ecn, Flags, Own, Segment};
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
@@ -323,7 +323,7 @@ impl Endpoint {
         }
         let before = self.sender.space().first_outstanding();
         let moment = self.moment(now);
-        let progress = self.sender.on_ack(s.ack, &s.sack, is_pure, &moment, config);
+        let progress = self.sender.on_ack(s.ack, &s.own.blocks(), is_pure, &moment, config);
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
         if progress.acknowledged > 0 {
             events.echo_age = now.since(s.echo);
@@ -772,7 +772,7 @@ impl Endpoint {
             ..Segment::default()
         };
         self.receiver.acknowledge(&mut segment, config);
-        segment.sack = Default::default();
+        segment.own = Own::default();
         self.last_sent = now;
         if outgoing.again {
             self.tally.retransmissions += 1;
@@ -802,7 +802,7 @@ impl Endpoint {
     fn bare_ack(&mut self, config: &Config) -> Departure {
         let mut segment = Segment { seq: self.sender.space().highest_sent(), ..Segment::default() };
         self.receiver.acknowledge(&mut segment, config);
-        let blocks = segment.sack.iter().filter(|block| block.end > 0).count() as u16;
+        let blocks = segment.own.blocks().iter().filter(|block| block.end > 0).count() as u16;
         let (once, each) = config.sack_bytes;
         let options = if blocks > 0 { once + each * blocks } else { 0 };
         let ecn = self.field(false, config);

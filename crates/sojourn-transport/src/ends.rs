@@ -3,7 +3,7 @@
 use super::cc::Window;
 use super::config::{Config, Transport};
 use super::endpoint::{Departure, Endpoint, SegmentEvents};
-use super::quic::QuicEndpoint;
+use super::quic::{Arrivals, QuicEndpoint};
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Segment};
 use sojourn_engine::rng::Seed;
@@ -15,7 +15,13 @@ pub enum Ends {
     /// TCP.
     Tcp([Endpoint; 2]),
     /// QUIC.
-    Quic(Box<[QuicEndpoint; 2]>),
+    Quic(Box<QuicPair>),
+}
+
+/// Both ends of a QUIC connection, and what the ACK frames of each carry.
+pub struct QuicPair {
+    ends: [QuicEndpoint; 2],
+    arrivals: [Arrivals; 2],
 }
 
 /// The same call for an end of either kind.
@@ -26,8 +32,8 @@ macro_rules! of_end {
                 let $name = &mut ends[$end];
                 $call
             }
-            Ends::Quic(ends) => {
-                let $name = &mut ends[$end];
+            Ends::Quic(pair) => {
+                let $name = &mut pair.ends[$end];
                 $call
             }
         }
@@ -47,7 +53,8 @@ impl Ends {
             Transport::Quic => {
                 let mut first = QuicEndpoint::new(config, of_first);
                 first.open();
-                Self::Quic(Box::new([first, QuicEndpoint::new(config, of_other)]))
+                let ends = [first, QuicEndpoint::new(config, of_other)];
+                Self::Quic(Box::new(QuicPair { ends, arrivals: Default::default() }))
             }
         }
     }
@@ -64,10 +71,10 @@ impl Ends {
     ) -> SegmentEvents {
         match self {
             Self::Tcp(ends) => ends[end].on_segment(now, segment, sent_at, ecn, config),
-            Self::Quic(ends) => {
-                let [first, second] = &mut **ends;
-                let (here, there) = if end == 0 { (first, second) } else { (second, first) };
-                here.on_segment(now, segment, there.received_mut(), config)
+            Self::Quic(pair) => {
+                let QuicPair { ends, arrivals: [first, second] } = &mut **pair;
+                let logs = if end == 0 { (first, second) } else { (second, first) };
+                ends[end].on_segment(now, segment, logs, config)
             }
         }
     }
@@ -83,7 +90,7 @@ impl Ends {
     pub fn deadline(&self, end: usize) -> Time {
         match self {
             Self::Tcp(ends) => ends[end].deadline(),
-            Self::Quic(ends) => ends[end].deadline(),
+            Self::Quic(pair) => pair.ends[end].deadline(),
         }
     }
 
@@ -128,7 +135,7 @@ impl Ends {
     pub fn window(&self, end: usize) -> Window {
         match self {
             Self::Tcp(ends) => ends[end].window(),
-            Self::Quic(ends) => ends[end].window(),
+            Self::Quic(pair) => pair.ends[end].window(),
         }
     }
 
@@ -136,7 +143,7 @@ impl Ends {
     pub fn is_done(&self) -> bool {
         match self {
             Self::Tcp(ends) => ends.iter().all(Endpoint::is_done),
-            Self::Quic(ends) => ends.iter().all(QuicEndpoint::is_done),
+            Self::Quic(pair) => pair.ends.iter().all(QuicEndpoint::is_done),
         }
     }
 
@@ -144,7 +151,7 @@ impl Ends {
     pub fn tallies(&self) -> [Tally; 2] {
         match self {
             Self::Tcp(ends) => [ends[0].tally(), ends[1].tally()],
-            Self::Quic(ends) => [ends[0].tally(), ends[1].tally()],
+            Self::Quic(pair) => [pair.ends[0].tally(), pair.ends[1].tally()],
         }
     }
 }

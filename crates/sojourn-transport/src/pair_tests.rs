@@ -224,7 +224,7 @@ impl Pair {
             write!(line, "ack {:2}{:4}", number(segment.ack), after_fin(segment.ack))
                 .expect("a string");
         }
-        for block in segment.sack.iter().filter(|block| block.end > 0) {
+        for block in segment.own.blocks().iter().filter(|block| block.end > 0) {
             let (from, to) =
                 (segment.ack + u64::from(block.start), segment.ack + u64::from(block.end));
             write!(line, "  holds {} to {}", number(from), number(to - 1)).expect("a string");

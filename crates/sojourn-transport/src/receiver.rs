@@ -8,7 +8,7 @@ use super::config::Config;
 use super::ranges::Ranges;
 use super::rules::Acknowledging;
 use super::ticks;
-use sojourn_engine::packet::{Flags, SACK_BLOCKS, SackBlock, Segment};
+use sojourn_engine::packet::{Flags, Own, SACK_BLOCKS, SackBlock, Segment};
 use sojourn_engine::units::Time;
 
 /// Received data, and what is to be acknowledged.
@@ -138,9 +138,7 @@ impl Receiver {
         let count = told.clone().count();
         let place = told.position(|block| start <= block.1 && block.0 <= end);
         if ack_policy::hides_blocks(place.unwrap_or(count)) {
-            let mut blocks = Default::default();
-            self.write_blocks(&mut blocks);
-            self.flushed = Some(blocks);
+            self.flushed = Some(self.blocks());
             self.note_told();
         }
     }
@@ -261,11 +259,11 @@ impl Receiver {
             _ => segment.flags.set(Flags::ECE, self.echoes_mark),
         }
         if let Some(blocks) = self.flushed.take() {
-            segment.sack = blocks;
+            segment.own = Own::of_blocks(blocks);
             return;
         }
         if config.recovery.is_selective() && !self.held.is_empty() {
-            self.write_blocks(&mut segment.sack);
+            segment.own = Own::of_blocks(self.blocks());
         }
         self.ack_now = false;
         self.note_told();
@@ -279,11 +277,14 @@ impl Receiver {
         self.duplicates.told();
     }
 
-    fn write_blocks(&self, blocks: &mut [SackBlock; SACK_BLOCKS]) {
+    /// What it holds, as an acknowledgement says it.
+    fn blocks(&self) -> [SackBlock; SACK_BLOCKS] {
+        let mut blocks = [SackBlock::default(); SACK_BLOCKS];
         let held = self.recent.iter().filter_map(|&at| self.held.containing(at));
         for (block, told) in blocks.iter_mut().zip(held.filter_map(|run| self.block(run))) {
             *block = told;
         }
+        blocks
     }
 
     /// A run of bytes as a block; `None` if it ends 4 GiB beyond what is acknowledged, or farther.
@@ -332,7 +333,7 @@ mod tests {
         let mut segment = Segment::default();
         receiver.acknowledge(&mut segment, &config);
         let near = SackBlock { start: 1000, end: 1100 };
-        assert_eq!(segment.sack, [near, SackBlock::default(), SackBlock::default()]);
+        assert_eq!(segment.own.blocks(), [near, SackBlock::default(), SackBlock::default()]);
     }
 
     #[test]
@@ -400,13 +401,13 @@ mod tests {
         let mut ack = Segment::default();
         receiver.acknowledge(&mut ack, &config);
         assert_eq!(ack.ack, 1);
-        let starts = ack.sack.map(|block| (block.start, block.end));
+        let starts = ack.own.blocks().map(|block| (block.start, block.end));
         assert_eq!(starts, [(700, 800), (500, 600), (300, 400)]);
         // Filling the hole at 401 joins two blocks into the most recent one.
         receiver.on_data(Time::ZERO, &data(401, 100), Time::ZERO, Time::ZERO, &config);
         let mut ack = Segment::default();
         receiver.acknowledge(&mut ack, &config);
-        let starts = ack.sack.map(|block| (block.start, block.end));
+        let starts = ack.own.blocks().map(|block| (block.start, block.end));
         assert_eq!(starts, [(300, 600), (700, 800), (0, 0)]);
     }
 
@@ -434,7 +435,7 @@ mod tests {
             while receiver.flushes() || receiver.wants_ack() {
                 let mut ack = Segment::default();
                 receiver.acknowledge(&mut ack, &config);
-                told.push(ack.sack.map(|block| block.start).to_vec());
+                told.push(ack.own.blocks().map(|block| block.start).to_vec());
             }
             (told, receiver.deadline())
         };

@@ -4,7 +4,7 @@
 use crate::common::{flow, home, queue, scenario, series};
 use crate::queue_kit::{Load, Rig, TRAFFIC, datagram, segment};
 use sojourn::Simulation;
-use sojourn::engine::packet::{DropReason, Ecn, Flags, Packet, SackBlock};
+use sojourn::engine::packet::{DropReason, Ecn, Flags, Own, Packet, SackBlock};
 use sojourn::engine::record::PacketEventKind;
 use sojourn::engine::units::Time;
 
@@ -116,7 +116,8 @@ fn a_newer_acknowledgement_takes_the_place_of_the_one_it_supersedes() {
     // A repeated number is a sign of loss, and so is what selective acknowledgements say.
     rig.put(ack(2, 50));
     let mut selective = ack(1, 300);
-    selective.segment.sack[0] = SackBlock { start: 10, end: 20 };
+    let block = SackBlock { start: 10, end: 20 };
+    selective.segment.own = Own::of_blocks([block, SackBlock::default(), SackBlock::default()]);
     rig.put(selective);
     rig.put(ack(1, 400));
     assert_eq!(acks_out(&mut rig), [(1, 300), (2, 50), (2, 50), (1, 400), (9, 0)]);

@@ -67,7 +67,7 @@ fn headers_are_exact_and_numbers_never_repeat() {
     assert!(full * 40 >= around.len() * 38, "{full} of {}", around.len());
     let mut numbers: Vec<u64> = (results.packets.iter())
         .filter(|p| p.direction == Direction::Up)
-        .map(|p| p.segment.packet_number())
+        .map(|p| p.segment.own.quic().number)
         .collect();
     let sent = numbers.len();
     numbers.sort_unstable();

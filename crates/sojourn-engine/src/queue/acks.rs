@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
-use crate::packet::Packet;
+use crate::packet::{Own, Packet};
 
 /// How a queue treats bare TCP acknowledgements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +77,7 @@ impl AckLane {
         let place = number.checked_sub(self.left)? as usize;
         let old = self.packets.get(place)?;
         let same = old.flow == packet.flow && old.generation == packet.generation;
-        let is_plain = old.segment.sack[0].end == 0;
+        let is_plain = old.segment.own == Own::default();
         (same && is_plain && old.segment.ack < packet.segment.ack).then_some(place)
     }
 

@@ -174,7 +174,7 @@ impl<'a> PacketOf<'a> {
     }
 
     fn packet_number(&self) -> Option<u64> {
-        self.is_quic().then(|| self.of.segment.packet_number())
+        self.is_quic().then(|| self.of.segment.own.quic().number)
     }
 
     fn ack(&self) -> Option<u64> {
@@ -211,11 +211,11 @@ impl<'a> PacketOf<'a> {
         if self.is_quic() {
             return None;
         }
-        let Segment { ack, sack, .. } = &self.of.segment;
+        let Segment { ack, own, .. } = &self.of.segment;
         let text = |block: &SackBlock| {
             format!("{}-{}", ack + u64::from(block.start), ack + u64::from(block.end))
         };
-        let blocks: Vec<_> = sack.iter().filter(|block| block.end > 0).map(text).collect();
+        let blocks: Vec<_> = own.blocks().iter().filter(|block| block.end > 0).map(text).collect();
         (!blocks.is_empty()).then(|| blocks.join(" "))
     }
 }

@@ -1,6 +1,6 @@
 //! Frames of video calls: when all packets of each have come.
 
-use sojourn_engine::packet::Packet;
+use sojourn_engine::packet::{Frame, Packet};
 use sojourn_engine::record::Latency;
 use sojourn_engine::units::Time;
 
@@ -49,13 +49,12 @@ impl Frames {
     /// A packet is sent whose frame does not count, nor does any before it.
     pub fn leave_out(&mut self, packet: &Packet) {
         let screen = &mut self.screens[usize::from(packet.home) - self.first_home];
-        screen.first = packet.segment.sack[0].start + 1;
+        screen.first = packet.segment.own.frame().number + 1;
     }
 
     /// A packet of a frame has come.
     pub fn arrive(&mut self, now: Time, packet: &Packet) {
-        let part = packet.segment.sack[0];
-        let (number, packets) = (part.start, part.end);
+        let Frame { number, packets } = packet.segment.own.frame();
         let screen = &mut self.screens[usize::from(packet.home) - self.first_home];
         if number + PENDING < screen.known {
             return; // long given up
@@ -95,12 +94,12 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_engine::packet::{SackBlock, Segment};
+    use sojourn_engine::packet::{Own, Segment};
 
     /// A packet of frame `number`, which has two.
     fn part(number: u32, sent_ms: u64) -> Packet {
-        let mut segment = Segment::default();
-        segment.sack[0] = SackBlock { start: number, end: 2 };
+        let own = Own::of_frame(Frame { number, packets: 2 });
+        let segment = Segment { own, ..Segment::default() };
         Packet { sent_at: Time::from_ms(sent_ms), home: 3, segment, ..Packet::datagram(1000) }
     }
 

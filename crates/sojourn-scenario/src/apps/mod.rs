@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Direction;
+pub use sojourn_engine::packet::Frame;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_input::compare::at_least;
@@ -95,15 +96,6 @@ pub enum Event {
     Received(u32, ConnectionId, End),
     /// All the bytes that an end was told to send are acknowledged.
     Acknowledged(u32, ConnectionId, End),
-}
-
-/// A frame of a video call, of which datagrams are parts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Frame {
-    /// Its number in its direction, from 0.
-    pub number: u32,
-    /// How many datagrams it has.
-    pub packets: u32,
 }
 
 /// A command of an app.

@@ -1,6 +1,7 @@
 //! One end of a QUIC connection: which packet leaves next, what an arriving one changes, and the timers
 //! (RFC 9002 §6.2, appendix A).
 
+use super::arrivals::Arrivals;
 use super::congestion::Congestion;
 use super::handshake::Handshake;
 use super::header::{AckFrame, Header};
@@ -55,7 +56,7 @@ enum Cause {
 }
 
 /// One end of a connection.
-pub struct QuicEndpoint {
+pub(crate) struct QuicEndpoint {
     /// It has opened the connection, or the other end's first packet has come.
     is_open: bool,
     handshake: Handshake,
@@ -88,7 +89,7 @@ pub struct QuicEndpoint {
 
 impl QuicEndpoint {
     /// An end that waits to be opened, by itself or by the other end.
-    pub fn new(config: &Config, seed: Seed) -> Self {
+    pub(crate) fn new(config: &Config, seed: Seed) -> Self {
         Self {
             is_open: false,
             handshake: Handshake::new(),
@@ -114,60 +115,55 @@ impl QuicEndpoint {
     }
 
     /// Opens the connection from this end.
-    pub fn open(&mut self) {
+    pub(crate) fn open(&mut self) {
         self.is_open = true;
         self.handshake.open();
     }
 
     /// Adds `bytes` to send; `u64::MAX` for an endless transfer.
-    pub fn send(&mut self, bytes: u64) {
+    pub(crate) fn send(&mut self, bytes: u64) {
         self.out.append(bytes);
         self.total_to_send = self.total_to_send.saturating_add(bytes);
     }
 
     /// Reports when `bytes` more than expected so far have been received.
-    pub fn expect(&mut self, bytes: u64) {
+    pub(crate) fn expect(&mut self, bytes: u64) {
         let base = if self.expected == u64::MAX { 0 } else { self.expected };
         self.expected = base.saturating_add(bytes);
     }
 
     /// Closes this end: nothing more to send.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.out.close();
     }
 
     /// Are both directions closed and acknowledged, as far as this end knows?
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.out.fin_acknowledged() && self.incoming.is_complete()
     }
 
     /// The congestion window, in datagrams.
-    pub fn window(&self) -> Window {
+    pub(crate) fn window(&self) -> Window {
         self.congestion.window()
     }
 
     /// Packets that carry something again, and probe timeouts, so far.
-    pub fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> Tally {
         self.tally
-    }
-
-    /// What has come at this end, of which its acknowledgements tell the other.
-    pub fn received_mut(&mut self) -> &mut Received {
-        &mut self.received
     }
 
     /// When `on_timer` is due.
     #[inline]
-    pub fn deadline(&self) -> Time {
+    pub(crate) fn deadline(&self) -> Time {
         self.timer.min(self.received.deadline()).min(self.pace_due)
     }
 
-    /// Handles a packet. `theirs` is what has come at the end that sent it.
-    pub fn on_segment(
+    /// Handles a packet. `own` is what the ACK frames of this end carry, and `theirs` those of the other one.
+    pub(crate) fn on_segment(
         &mut self,
         now: Time,
         segment: &Segment,
-        theirs: &mut Received,
+        (own, theirs): (&mut Arrivals, &mut Arrivals),
         config: &Config,
     ) -> SegmentEvents {
         let mut events = SegmentEvents::default();
@@ -182,6 +178,7 @@ impl QuicEndpoint {
         if !self.received.on_packet(now, number, elicits, is_handshake, config) {
             return events;
         }
+        own.push(number);
         if is_handshake && !self.handshake.is_client() {
             // RFC 9000 §8.1: who acknowledges a connection identifier of the server has its address.
             self.handshake.on_datagram(header.ack.is_some() || header.offset > 0);
@@ -208,7 +205,7 @@ impl QuicEndpoint {
         &mut self,
         now: Time,
         frame: &AckFrame,
-        theirs: &mut Received,
+        theirs: &mut Arrivals,
         config: &Config,
         events: &mut SegmentEvents,
     ) {
@@ -283,7 +280,7 @@ impl QuicEndpoint {
     }
 
     /// Handles the timers that are due.
-    pub fn on_timer(&mut self, now: Time, config: &Config) {
+    pub(crate) fn on_timer(&mut self, now: Time, config: &Config) {
         self.received.on_timer(now);
         if now >= self.pace_due {
             self.pace_due = Time::NEVER;
@@ -329,7 +326,7 @@ impl QuicEndpoint {
     }
 
     /// The next packet this end wants to send now. Ask until there is none.
-    pub fn poll(&mut self, now: Time, config: &Config) -> Option<Departure> {
+    pub(crate) fn poll(&mut self, now: Time, config: &Config) -> Option<Departure> {
         if !self.is_open || !self.handshake.may_send() {
             return None;
         }

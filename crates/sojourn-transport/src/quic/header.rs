@@ -1,11 +1,10 @@
 //! What a QUIC packet says, and how it lies in the transport header that all packets have.
 //!
 //! `seq` is the offset of its payload, `echo` the delay in its ACK frame, and `ack` how many arrivals that
-//! frame tells of. Where TCP has its blocks there are the packet number, the smallest number that the
-//! frame tells of, and what the packet carries. The flag ACK is not set: nobody on the path can see that a
-//! packet is an acknowledgement (RFC 9312 §2.4), so no modem treats it as one.
+//! frame tells of. The rest is QUIC's own. The flag ACK is not set: nobody on the path can see that a packet is
+//! an acknowledgement (RFC 9312 §2.4), so no modem treats it as one.
 
-use sojourn_engine::packet::{Flags, SackBlock, Segment};
+use sojourn_engine::packet::{Flags, Own, QuicNumbers, Segment};
 use sojourn_engine::units::Time;
 
 /// The packet elicits an acknowledgement (RFC 9002 §2).
@@ -17,7 +16,7 @@ const ACK: u32 = 1 << 2;
 
 /// An ACK frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct AckFrame {
+pub(super) struct AckFrame {
     /// It tells of so many arrivals, from the first of the connection on.
     pub arrivals: u64,
     /// It does not tell of packets below this number.
@@ -58,11 +57,12 @@ impl Header {
             seq: self.offset,
             ack: ack.arrivals,
             echo: ack.delay,
-            sack: [
-                SackBlock::of_number(self.number),
-                SackBlock::of_number(ack.smallest),
-                SackBlock { start: kinds, end: self.crypto.into() },
-            ],
+            own: Own::of_quic(QuicNumbers {
+                number: self.number,
+                smallest: ack.smallest,
+                kinds,
+                crypto: self.crypto.into(),
+            }),
             len: self.len,
             flags: Flags::FIN.when(self.fin),
             ..Segment::default()
@@ -71,12 +71,11 @@ impl Header {
 
     /// What a packet's transport header says.
     pub(super) fn of(segment: &Segment) -> Self {
-        let [number, smallest, SackBlock { start: kinds, end: crypto }] = segment.sack;
+        let QuicNumbers { number, smallest, kinds, crypto } = segment.own.quic();
         let has = |bit: u32| kinds & bit != 0;
-        let ack =
-            AckFrame { arrivals: segment.ack, smallest: smallest.number(), delay: segment.echo };
+        let ack = AckFrame { arrivals: segment.ack, smallest, delay: segment.echo };
         Self {
-            number: number.number(),
+            number,
             offset: segment.seq,
             len: segment.len,
             crypto: crypto as u16,

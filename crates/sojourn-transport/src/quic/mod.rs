@@ -1,14 +1,15 @@
 //! QUIC as a transport: RFC 9000 for packets and acknowledgements, RFC 9002 for loss recovery.
 //!
 //! A connection has one byte stream in each direction. Congestion controls and options are those of TCP.
-//! An acknowledgement tells of every packet that has come: it refers to the log of arrivals that its end
-//! keeps (received.rs), so a packet needs no room for the ranges and nothing is copied.
+//! An acknowledgement tells of every packet that has come: it refers to the log of arrivals that the connection
+//! keeps (arrivals.rs), so a packet needs no room for the ranges and nothing is copied.
 //!
 //! Left out: several streams (what one of them need not wait for when another one's data is lost), 0-RTT,
 //! migration, new keys, closing by CONNECTION_CLOSE or a timeout, ECN, path MTU discovery (datagrams of
 //! the connection have the size that it would find), and the three spaces of packet numbers: handshake and data
 //! are numbered together.
 
+mod arrivals;
 mod congestion;
 mod endpoint;
 mod handshake;
@@ -20,6 +21,7 @@ mod sent;
 mod sizes;
 mod stream;
 
+pub(crate) use arrivals::Arrivals;
 pub(crate) use endpoint::QuicEndpoint;
 
 /// UDP payload of a full datagram where the path takes 1500 bytes, by IPv6 too (RFC 8899; quinn and quic-go

@@ -1,10 +1,7 @@
 //! Packets that have come, and when they are acknowledged (RFC 9000 §13.2).
 //!
-//! An ACK frame tells of all of them down to a smallest number. It is not copied: it refers to the log of
-//! arrivals by their count, and the other end reads the log up to there when the frame arrives. What a lost
-//! frame told of is still in the log for the next one, and a frame that comes late finds it read.
-
-use std::collections::VecDeque;
+//! An ACK frame tells of all of them down to a smallest number, and refers to the log of arrivals by their count
+//! (arrivals.rs).
 
 use super::header::AckFrame;
 use super::sizes;
@@ -19,15 +16,13 @@ const MOST_RANGES: usize = 255;
 const BARE_PER_PING: u32 = 20;
 
 /// What has come at an end.
-pub struct Received {
+pub(super) struct Received {
     /// Numbers of the packets that frames still tell of.
     numbers: Ranges,
     /// Below this number they do not.
     floor: u64,
-    /// Numbers in the order of arrival, from the first that the other end has not been told of.
-    log: VecDeque<u64>,
-    /// Arrivals that it has been told of.
-    told: u64,
+    /// How many new ones have come.
+    arrived: u64,
     /// One past the largest number, and when it came.
     next: u64,
     largest_at: Time,
@@ -41,12 +36,11 @@ pub struct Received {
 
 impl Received {
     /// Nothing has come.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             numbers: Ranges::default(),
             floor: 0,
-            log: VecDeque::new(),
-            told: 0,
+            arrived: 0,
             next: 0,
             largest_at: Time::ZERO,
             eliciting: 0,
@@ -58,7 +52,7 @@ impl Received {
 
     /// A packet has come; says whether it is a new one (RFC 9000 §12.3). In the handshake
     /// acknowledgements are not delayed.
-    pub fn on_packet(
+    pub(super) fn on_packet(
         &mut self,
         now: Time,
         number: u64,
@@ -69,7 +63,7 @@ impl Received {
         if number < self.floor || self.numbers.insert(number, number + 1) == 0 {
             return false;
         }
-        self.log.push_back(number);
+        self.arrived += 1;
         // RFC 9000 §13.2.1: at once if it is out of order, or some are missing before it.
         let is_in_order = number == self.next;
         if number >= self.next {
@@ -95,52 +89,51 @@ impl Received {
     }
 
     /// The other end knows that it was told of all below `end` (RFC 9000 §13.2.4). The highest range stays.
-    pub fn forget_below(&mut self, end: u64) {
+    pub(super) fn forget_below(&mut self, end: u64) {
         let highest = self.numbers.iter().next_back().map_or(0, |range| range.0);
         self.floor = self.floor.max(end.min(highest));
         self.numbers.remove_below(self.floor);
     }
 
     /// One past the largest number.
-    pub fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.next
     }
 
     /// Is there something to acknowledge with a packet that leaves anyway?
-    pub fn has_news(&self) -> bool {
+    pub(super) fn has_news(&self) -> bool {
         self.eliciting > 0
     }
 
     /// Is an acknowledgement to leave now?
-    pub fn wants_ack(&self) -> bool {
+    pub(super) fn wants_ack(&self) -> bool {
         self.is_due
     }
 
     /// When a delayed one is due.
-    pub fn deadline(&self) -> Time {
+    pub(super) fn deadline(&self) -> Time {
         if self.is_due { Time::NEVER } else { self.due }
     }
 
     /// Handles the end of its delay.
-    pub fn on_timer(&mut self, now: Time) {
+    pub(super) fn on_timer(&mut self, now: Time) {
         self.is_due |= now >= self.due;
     }
 
     /// The ACK frame that a packet takes along, and its bytes, at most `room`. To make it fit, the oldest
     /// ranges are forgotten (RFC 9000 §13.2.3).
-    pub fn frame(&mut self, now: Time, room: u64) -> (AckFrame, u64) {
+    pub(super) fn frame(&mut self, now: Time, room: u64) -> (AckFrame, u64) {
         let delay = sizes::told_delay(now.since(self.largest_at));
         let mut bytes = sizes::ack_frame(delay, self.numbers.iter().rev());
         while bytes > room && self.numbers.count() > 1 {
             self.forget_lowest();
             bytes = sizes::ack_frame(delay, self.numbers.iter().rev());
         }
-        let arrivals = self.told + self.log.len() as u64;
-        (AckFrame { arrivals, smallest: self.floor, delay }, bytes)
+        (AckFrame { arrivals: self.arrived, smallest: self.floor, delay }, bytes)
     }
 
     /// A packet with an ACK frame leaves. Says whether one with nothing else is to elicit an acknowledgement.
-    pub fn acknowledged(&mut self, is_bare: bool) -> bool {
+    pub(super) fn acknowledged(&mut self, is_bare: bool) -> bool {
         (self.eliciting, self.due, self.is_due) = (0, Time::NEVER, false);
         self.bare = if is_bare { self.bare + 1 } else { 0 };
         let is_ping = self.bare >= BARE_PER_PING;
@@ -149,18 +142,6 @@ impl Received {
         }
         is_ping
     }
-
-    /// A frame of this end arrives at the other: the numbers that it is the first to tell of.
-    pub fn tell(&mut self, frame: &AckFrame, mut told: impl FnMut(u64)) {
-        while self.told < frame.arrivals
-            && let Some(number) = self.log.pop_front()
-        {
-            self.told += 1;
-            if number >= frame.smallest {
-                told(number);
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -168,6 +149,7 @@ mod tests {
     use super::*;
     use crate::TcpOptions;
     use crate::config::Transport;
+    use crate::quic::arrivals::Arrivals;
     use sojourn_engine::dialect::Dialect;
 
     const MS: fn(u64) -> Time = Time::from_ms;
@@ -177,15 +159,26 @@ mod tests {
         TcpOptions { transport, ..TcpOptions::default() }.resolve(Dialect::Linux)
     }
 
-    fn come(received: &mut Received, numbers: impl IntoIterator<Item = u64>) {
+    fn come(received: &mut Received, numbers: impl IntoIterator<Item = u64>) -> Arrivals {
+        let mut arrivals = Arrivals::default();
+        come_too(received, &mut arrivals, numbers);
+        arrivals
+    }
+
+    fn come_too(
+        received: &mut Received,
+        arrivals: &mut Arrivals,
+        numbers: impl IntoIterator<Item = u64>,
+    ) {
         for number in numbers {
             assert!(received.on_packet(MS(1), number, true, false, &config()));
+            arrivals.push(number);
         }
     }
 
-    fn told(received: &mut Received, frame: &AckFrame) -> Vec<u64> {
+    fn told(arrivals: &mut Arrivals, frame: &AckFrame) -> Vec<u64> {
         let mut numbers = Vec::new();
-        received.tell(frame, |number| numbers.push(number));
+        arrivals.tell(frame, |number| numbers.push(number));
         numbers
     }
 
@@ -214,22 +207,22 @@ mod tests {
     #[test]
     fn a_lost_frame_leaves_its_news_to_the_next_and_a_late_one_has_none() {
         let mut received = Received::new();
-        come(&mut received, [0, 1, 5]);
+        let mut arrivals = come(&mut received, [0, 1, 5]);
         let (lost, _) = received.frame(MS(2), 1000);
-        come(&mut received, [6, 3]);
+        come_too(&mut received, &mut arrivals, [6, 3]);
         let (next, _) = received.frame(MS(2), 1000);
-        assert_eq!(told(&mut received, &next), [0, 1, 5, 6, 3]);
-        assert!(told(&mut received, &lost).is_empty());
+        assert_eq!(told(&mut arrivals, &next), [0, 1, 5, 6, 3]);
+        assert!(told(&mut arrivals, &lost).is_empty());
     }
 
     /// 300 packets with a hole after each: 255 ranges stay, and the lowest 45 numbers are not told.
     #[test]
     fn no_more_than_255_ranges_are_told() {
         let mut received = Received::new();
-        come(&mut received, (0..300).map(|n| 2 * n));
+        let mut arrivals = come(&mut received, (0..300).map(|n| 2 * n));
         let (frame, bytes) = received.frame(MS(1), 1000);
         assert_eq!(frame.smallest, 2 * 44 + 1);
-        let numbers = told(&mut received, &frame);
+        let numbers = told(&mut arrivals, &frame);
         assert_eq!((numbers.len(), numbers[0]), (255, 90));
         // Type; 598 in two bytes; delay; 254 ranges in two bytes; the first; 254 of two bytes.
         assert_eq!(bytes, 1 + 2 + 1 + 2 + 1 + 254 * 2);

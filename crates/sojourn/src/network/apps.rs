@@ -3,7 +3,7 @@
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
 use sojourn_access::{Header, Protocol, service_flow};
-use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Packet, SACK_BLOCKS, SackBlock, Segment};
+use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Own, Packet, Segment};
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{App, AppContext, Command, End, Event, Frame, Model};
@@ -237,17 +237,13 @@ impl Simulation {
         instance.datagrams_sent += 1;
         let Owner { traffic, home, .. } = instance.owner;
         let echo = self.conversations.echo(self.now, traffic, home, direction);
-        let mut sack = [SackBlock::default(); SACK_BLOCKS];
-        if let Some(Frame { number, packets }) = frame {
-            sack[0] = SackBlock { start: number, end: packets };
-        }
         let packet = Packet {
             sent_at: self.now,
             queued_at: self.now,
             segment: Segment {
                 seq,
                 echo,
-                sack,
+                own: Own::of_frame(frame.unwrap_or_default()),
                 dscp: instance.datagrams.dscp,
                 ..Segment::default()
             },
