@@ -5,9 +5,7 @@
 //! one-way agents, of the agent TCP/Linux and of the two-way agent. They differ in all that happens
 //! after a loss.
 
-mod full;
 mod ns2;
-mod ns2_linux;
 mod prr;
 mod rack;
 mod rfc;
@@ -24,9 +22,7 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 use sojourn_engine::units::Time;
 
-use full::FullSender;
-use ns2::Ns2Sender;
-use ns2_linux::Ns2LinuxSender;
+use ns2::{FullSender, Ns2LinuxSender, Ns2Sender};
 use rack::RackSender;
 use rfc::RfcSender;
 

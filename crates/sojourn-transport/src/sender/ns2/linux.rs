@@ -12,8 +12,8 @@
 //! acknowledgement without new information. Beyond ns-2: bytes instead of packets, a FIN, and data
 //! from the other end.
 
-use super::{Moment, Outgoing, Progress, Sending, Space, ranges_of};
 use crate::config::Config;
+use crate::sender::{Moment, Outgoing, Progress, Sending, Space, ranges_of};
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 
 /// Segments beyond one that mean its loss, counted to the furthest held.

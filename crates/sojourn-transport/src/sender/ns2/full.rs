@@ -11,9 +11,9 @@
 //! Newreno agents; closing automatically when the other end has closed, since an end closes here
 //! when its application says so.
 
-use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::config::Config;
 use crate::ranges::Ranges;
+use crate::sender::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 use sojourn_engine::units::Time;
 

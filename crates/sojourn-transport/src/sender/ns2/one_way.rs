@@ -11,10 +11,10 @@
 //! Left out: F-RTO, Quick-Start, D-SACK and the options that ns-default.tcl leaves off. Beyond
 //! ns-2: bytes instead of packets, and a FIN.
 
-use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use crate::config::Config;
 use crate::ranges::Ranges;
 use crate::rules::Recovery;
+use crate::sender::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 use sojourn_engine::units::{Time, whole};
 
