@@ -5,7 +5,7 @@ use super::rules::Recovery;
 use sojourn_engine::units::Time;
 
 /// Estimate of the round-trip time.
-enum Estimate {
+enum Smoothing {
     /// No measurement yet.
     None,
     /// Smoothed round-trip time and its variation.
@@ -16,7 +16,7 @@ enum Estimate {
 
 /// The round-trip estimator of one end.
 pub(crate) struct Rtt {
-    estimate: Estimate,
+    estimate: Smoothing,
     /// Smoothed round-trip time, zero before the first measurement.
     smoothed: Time,
     /// Minimum round-trip time, zero before the first measurement.
@@ -31,7 +31,7 @@ impl Rtt {
     /// An estimator without a measurement.
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            estimate: Estimate::None,
+            estimate: Smoothing::None,
             smoothed: Time::ZERO,
             min: Time::ZERO,
             base: config.initial_rto,
@@ -79,14 +79,14 @@ impl Rtt {
     fn smooth(&mut self, rtt: Time, config: &Config) -> Time {
         let (srtt, var) = match self.estimate {
             // RFC 6298 §2.3: beta = 1/4, alpha = 1/8.
-            Estimate::Smoothed(srtt, var) => {
+            Smoothing::Smoothed(srtt, var) => {
                 let error = rtt.since(srtt) + srtt.since(rtt);
                 (srtt.scaled(0.875) + rtt.scaled(0.125), var.scaled(0.75) + error.scaled(0.25))
             }
             // RFC 6298 §2.2.
             _ => (rtt, rtt.scaled(0.5)),
         };
-        self.estimate = Estimate::Smoothed(srtt, var);
+        self.estimate = Smoothing::Smoothed(srtt, var);
         self.smoothed = srtt;
         // RFC 6298 §2.3, with a clock granularity of 1 ms. Linux adds the whole minimum to the round trip.
         let least =
@@ -98,7 +98,7 @@ impl Rtt {
     fn smooth_in_ticks(&mut self, sent_at: Time, now: Time, config: &Config) -> u64 {
         let ticks = ticks_between(sent_at, now, config).max(1);
         let (srtt, var) = match self.estimate {
-            Estimate::Ticks(srtt, var) if srtt > 0 => {
+            Smoothing::Ticks(srtt, var) if srtt > 0 => {
                 let old = srtt / 8;
                 let mut step = ticks.abs_diff(old) as i64 - (var / 4) as i64;
                 if config.recovery == Recovery::Linux && ticks < old && step > 0 {
@@ -106,9 +106,11 @@ impl Rtt {
                 }
                 ((srtt + ticks).saturating_sub(old).max(1), var.saturating_add_signed(step).max(1))
             }
-            Estimate::Ticks(..) | Estimate::None | Estimate::Smoothed(..) => (8 * ticks, 2 * ticks),
+            Smoothing::Ticks(..) | Smoothing::None | Smoothing::Smoothed(..) => {
+                (8 * ticks, 2 * ticks)
+            }
         };
-        self.estimate = Estimate::Ticks(srtt, var);
+        self.estimate = Smoothing::Ticks(srtt, var);
         self.smoothed = config.rtt_tick.times(srtt).scaled(0.125);
         (8 * var + srtt) / 8
     }
@@ -133,7 +135,7 @@ impl Rtt {
     /// smoothed value and adds it to the variation (tcp.cc `rtt_backoff`).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
-        if let Estimate::Ticks(srtt, var) = &mut self.estimate
+        if let Smoothing::Ticks(srtt, var) = &mut self.estimate
             && self.backoff >= 4
         {
             *var += *srtt / 8;

@@ -3,7 +3,7 @@
 
 use super::shaping_queue::ShapingQueue;
 use crate::context::ServiceFlowContext;
-use crate::service;
+use crate::service::Downstream;
 use crate::shaped_link::ShapedLink;
 use crate::shaper::Shaper;
 use sojourn_engine::count::Count;
@@ -13,7 +13,7 @@ use sojourn_engine::record::Recorder;
 use sojourn_engine::units::Time;
 
 /// The first stage for a packet to a home.
-pub(crate) enum Downstream {
+pub(crate) enum DownstreamStage {
     /// A queue, token buckets and a channel of its own.
     Link(ShapedLink),
     /// A queue and token buckets in front of the shared channel (Hong 2015 §3.2.1, the conventional
@@ -21,11 +21,11 @@ pub(crate) enum Downstream {
     Regulator(Regulator),
 }
 
-impl Downstream {
+impl DownstreamStage {
     /// An empty queue and full token buckets. Nothing if packets go straight to the shared channel
     /// (Hong 2015 §3.1.4, the new service tiers).
     pub(crate) fn new(
-        spec: &service::Downstream,
+        spec: &Downstream,
         has_shared_channel: bool,
         context: &ServiceFlowContext,
     ) -> Option<Self> {
@@ -77,7 +77,7 @@ pub(crate) struct Regulator {
 }
 
 impl Regulator {
-    fn new(spec: &service::Downstream, context: &ServiceFlowContext) -> Self {
+    fn new(spec: &Downstream, context: &ServiceFlowContext) -> Self {
         let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("downstream", &spec.queue, buffer_bytes);

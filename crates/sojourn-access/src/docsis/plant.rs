@@ -5,12 +5,12 @@
 //! compete. Downstream, flows compete where a CMTS has a channel for all homes ([`Cmts`]).
 
 use super::cmts::Cmts;
-use super::downstream::Downstream;
+use super::downstream::DownstreamStage;
 use super::impairments::{InterconnectWay, NoiseSource};
 use super::parameters::{ModemSpec, PlantSpec};
 use super::request_grant::MacCounters;
 use super::shared_channel::SharedChannel;
-use super::upstream::Upstream;
+use super::upstream::UpstreamStage;
 use super::warnings;
 use crate::context::ServiceFlowContext;
 use crate::delay_line::DelayLine;
@@ -46,7 +46,7 @@ enum FirstFlow {
 pub struct Docsis {
     places: Vec<Place>,
     /// Upstream service flows with a channel of their own, home by home.
-    upstream: Vec<Upstream>,
+    upstream: Vec<UpstreamStage>,
     /// The upstream channel that modems share, if any do.
     channel: Option<SharedChannel>,
     /// Orders the packets of several plain links, which know in advance when their packets leave,
@@ -58,7 +58,7 @@ pub struct Docsis {
     nearest: Time,
     /// Service flows at the CMTS, home by home, but those whose packets go straight to the shared
     /// channel.
-    downstream: Vec<Downstream>,
+    downstream: Vec<DownstreamStage>,
     /// The numbers of these flows among all, and how many there are in all.
     numbers: Vec<u32>,
     flows_down: u32,
@@ -101,7 +101,7 @@ impl Docsis {
         }
         let has_jitter = spec.cable.interconnect.jitter_us > 0.0;
         plant.orders_modems = has_jitter || plant.needs_order(spec.cable.specification().is_some());
-        let links = plant.upstream.iter().filter(|flow| matches!(flow, Upstream::Link(_)));
+        let links = plant.upstream.iter().filter(|flow| matches!(flow, UpstreamStage::Link(_)));
         let orders = links.count() > 1 || plant.orders_modems;
         plant.cable_up = orders.then(|| DelayLine::new(Time::ZERO));
         plant.warnings =
@@ -142,14 +142,14 @@ impl Docsis {
             FirstFlow::Shared(self.channel.get_or_insert_with(new).connect(&specs, &contexts))
         } else {
             let first = self.upstream.len() as u32;
-            let flows = specs.iter().zip(&contexts).map(|(spec, of)| Upstream::new(spec, of));
+            let flows = specs.iter().zip(&contexts).map(|(spec, of)| UpstreamStage::new(spec, of));
             self.upstream.extend(flows);
             FirstFlow::Own(first)
         };
         let first_down = self.downstream.len() as u32;
         let has_channel = self.cmts.is_some();
         for (flow, spec) in down.flow_names().zip(&down.service_flows()) {
-            if let Some(flow) = Downstream::new(spec, has_channel, &context(flow)) {
+            if let Some(flow) = DownstreamStage::new(spec, has_channel, &context(flow)) {
                 self.downstream.push(flow);
                 self.numbers.push(self.flows_down);
             }
@@ -170,7 +170,7 @@ impl Docsis {
         let of_home = |place: &Place| match place.upstream {
             FirstFlow::Own(_) => {
                 let flows = &self.upstream[Self::flows_of(place, Direction::Up)];
-                flows.iter().flat_map(Upstream::warnings).collect()
+                flows.iter().flat_map(UpstreamStage::warnings).collect()
             }
             FirstFlow::Shared(_) => Vec::new(),
         };
@@ -220,15 +220,15 @@ impl Docsis {
             }
         };
         match &mut self.upstream[part as usize] {
-            Upstream::Modem(modem) => {
+            UpstreamStage::Modem(modem) => {
                 modem.accept(now, packet, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
             }
-            Upstream::TwoQueues(modem) => {
+            UpstreamStage::TwoQueues(modem) => {
                 modem.accept(now, packet, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
             }
-            Upstream::Link(link) => {
+            UpstreamStage::Link(link) => {
                 let sent = link.accept(now, packet, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Up, part, link.next_wake());
@@ -295,19 +295,19 @@ impl Docsis {
         recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
         let (received, packet) = match self.upstream.get_mut(part as usize) {
-            Some(Upstream::Modem(modem)) => {
+            Some(UpstreamStage::Modem(modem)) => {
                 let sent = modem.wake(now, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
                 let packet = sent?;
                 (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
             }
-            Some(Upstream::TwoQueues(modem)) => {
+            Some(UpstreamStage::TwoQueues(modem)) => {
                 let sent = modem.wake(now, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
                 let packet = sent?;
                 (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
             }
-            Some(Upstream::Link(link)) => {
+            Some(UpstreamStage::Link(link)) => {
                 let sent = link.wake(now, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Up, part, link.next_wake());
@@ -355,7 +355,7 @@ impl Docsis {
         };
         let part = first + u32::from(packet.service_flow);
         match &mut self.downstream[part as usize] {
-            Downstream::Link(link) => {
+            DownstreamStage::Link(link) => {
                 let sent = link.accept(now, packet, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Down, part, link.next_wake());
@@ -363,7 +363,7 @@ impl Docsis {
                     self.onto_cable_down(sent_at, packet, alarms, recorder);
                 }
             }
-            Downstream::Regulator(regulator) => {
+            DownstreamStage::Regulator(regulator) => {
                 regulator.accept(now, packet, recorder);
                 self.regulate(now, part, alarms, recorder);
             }
@@ -385,7 +385,7 @@ impl Docsis {
             return arrived;
         }
         match self.downstream.get_mut(part as usize) {
-            Some(Downstream::Link(link)) => {
+            Some(DownstreamStage::Link(link)) => {
                 let sent = link.wake(now, recorder);
                 let sent_at = link.sent_at();
                 alarms.set(Direction::Down, part, link.next_wake());
@@ -393,7 +393,7 @@ impl Docsis {
                     self.onto_cable_down(sent_at, packet, alarms, recorder);
                 }
             }
-            Some(Downstream::Regulator(regulator)) => {
+            Some(DownstreamStage::Regulator(regulator)) => {
                 regulator.update(now);
                 self.regulate(now, part, alarms, recorder);
             }
@@ -408,7 +408,7 @@ impl Docsis {
     /// Moves packets that a regulator lets pass to the shared channel.
     fn regulate(&mut self, now: Time, part: u32, alarms: &mut Alarms, recorder: &mut Recorder) {
         loop {
-            let Downstream::Regulator(regulator) = &mut self.downstream[part as usize] else {
+            let DownstreamStage::Regulator(regulator) = &mut self.downstream[part as usize] else {
                 return;
             };
             let Some(packet) = regulator.release(now, recorder) else { break };
@@ -553,15 +553,15 @@ impl AccessNetwork for Docsis {
                 flows.iter_mut().for_each(|flow| flow.sample(now));
             }
             let flows = &mut self.downstream[Self::flows_of(place, Direction::Down)];
-            flows.iter_mut().for_each(Downstream::sample);
+            flows.iter_mut().for_each(DownstreamStage::sample);
         }
         self.cmts.iter_mut().for_each(Cmts::sample);
         self.channel.iter_mut().for_each(|channel| channel.sample(now));
     }
 
     fn inside(&self) -> Count {
-        let upstream = self.upstream.iter().map(Upstream::inside);
-        let downstream = self.downstream.iter().map(Downstream::inside);
+        let upstream = self.upstream.iter().map(UpstreamStage::inside);
+        let downstream = self.downstream.iter().map(DownstreamStage::inside);
         let shared = self.channel.iter().map(SharedChannel::inside);
         let cmts = self.cmts.iter().map(Cmts::inside);
         let cable = self.cable_up.iter().chain([&self.cable_down]).map(DelayLine::inside);
@@ -582,7 +582,7 @@ impl AccessNetwork for Docsis {
             };
             queues.extend(up.into_iter().map(of_home(Direction::Up)));
             let down = self.downstream[Self::flows_of(place, Direction::Down)].iter();
-            queues.extend(down.map(Downstream::queue).map(of_home(Direction::Down)));
+            queues.extend(down.map(DownstreamStage::queue).map(of_home(Direction::Down)));
         }
         let shared = self.cmts.iter().flat_map(Cmts::queues);
         let direction = Direction::Down;

@@ -16,7 +16,7 @@ use sojourn_engine::units::Time;
 const PRIORITIES: usize = 8;
 
 /// The service flows that wait for grants.
-pub(super) struct Scheduler {
+pub(super) struct GrantScheduler {
     quantum: u64,
     /// Waiting flows by priority, in the order of their turns.
     rings: [VecDeque<u32>; PRIORITIES],
@@ -30,7 +30,7 @@ pub(super) struct Scheduler {
     left: u64,
 }
 
-impl Scheduler {
+impl GrantScheduler {
     /// No waiting flows.
     pub(super) fn new(quantum_bytes: u64) -> Self {
         Self {

@@ -21,7 +21,7 @@ use super::contention::{Contention, Outcome};
 use super::framing::{Framing, request_region};
 use super::map_layout::{MapLayout, Part, Placed};
 use super::regularity::Grid;
-use super::scheduler::Scheduler;
+use super::scheduler::GrantScheduler;
 use super::timing::{PlantTiming, Timing};
 use super::unsolicited::{Opportunity, Unsolicited};
 use super::upstream_service_flow::UpstreamServiceFlow;
@@ -86,7 +86,7 @@ pub(crate) struct SharedChannel {
     flows: Vec<UpstreamServiceFlow>,
     /// When the AQM algorithms of the queues are updated.
     updates: Wake,
-    scheduler: Scheduler,
+    scheduler: GrantScheduler,
     contention: Contention,
     /// Unsolicited grants and polls, with the numbers of their flows.
     unsolicited: Vec<(u32, Unsolicited)>,
@@ -138,7 +138,7 @@ impl SharedChannel {
             request_opportunities: spec.request_opportunities.into(),
             flows: Vec::new(),
             updates: Wake::new(2),
-            scheduler: Scheduler::new(spec.quantum_bytes.into()),
+            scheduler: GrantScheduler::new(spec.quantum_bytes.into()),
             contention: Contention::new(spec, seed),
             unsolicited: Vec::new(),
             layout: MapLayout::new(spec.request_minislots.into()),

@@ -5,14 +5,14 @@ use super::parameters::ModemSpec;
 use super::request_grant::MacCounters;
 use super::two_queues::{TwoQueueModem, TwoQueues};
 use crate::context::ServiceFlowContext;
-use crate::service;
+use crate::service::Upstream;
 use crate::shaped_link::ShapedLink;
 use sojourn_engine::count::Count;
 use sojourn_engine::queue::{Queue, QueueSpec};
 use sojourn_engine::units::Time;
 
 /// The upstream stage of a home's service flow.
-pub(crate) enum Upstream {
+pub(crate) enum UpstreamStage {
     /// A modem: queue, shaping, request and grant.
     Modem(Box<Modem>),
     /// A modem behind a rate-shaping queue.
@@ -21,11 +21,11 @@ pub(crate) enum Upstream {
     Link(Box<ShapedLink>),
 }
 
-impl Upstream {
+impl UpstreamStage {
     /// An empty queue and full token buckets.
     ///
     /// # Panics For a modem on a shared channel, whose flows belong to that channel.
-    pub(crate) fn new(spec: &service::Upstream, context: &ServiceFlowContext) -> Self {
+    pub(crate) fn new(spec: &Upstream, context: &ServiceFlowContext) -> Self {
         match spec.modem {
             ModemSpec::SingleQueue => Self::Modem(Box::new(Modem::new(spec, context))),
             ModemSpec::TwoQueues {

@@ -13,7 +13,7 @@
 //! priorities of the members.
 
 use super::lanes::{Lane, Wrr};
-use super::low_latency_parameters::{Buffers, ClassicAqm, Estimate, Parameters};
+use super::low_latency_parameters::{Buffers, ClassicAqm, DelayEstimate, Parameters};
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::docsis_pie::{self, DocsisPie};
@@ -58,7 +58,7 @@ pub struct LowLatency {
     /// Code points that go to L, one bit each.
     code_points: u64,
     of_rate: OfRate,
-    estimate: Estimate,
+    estimate: DelayEstimate,
     request_loop: Option<Loop>,
     protection: Option<Box<QueueProtection>>,
     classic_aqm: Option<ClassicAqm>,
@@ -145,8 +145,8 @@ impl LowLatency {
         let OfRate { low: rate, allowed, .. } = self.of_rate;
         let waiting = self.low.backlog().bytes;
         match &mut self.estimate {
-            Estimate::Backlog => rate.time_for(waiting + size),
-            Estimate::Virtual(queue) => {
+            DelayEstimate::Backlog => rate.time_for(waiting + size),
+            DelayEstimate::Virtual(queue) => {
                 queue.advance(now, waiting, rate, allowed);
                 queue.add(size, rate)
             }
@@ -155,7 +155,7 @@ impl LowLatency {
 
     /// A packet that was estimated does not wait in L.
     fn give_back(&mut self, size: u64) {
-        if let Estimate::Virtual(queue) = &mut self.estimate {
+        if let DelayEstimate::Virtual(queue) = &mut self.estimate {
             queue.give_back(size, self.of_rate.low);
         }
     }
@@ -183,7 +183,7 @@ impl LowLatency {
         let most = self.of_rate.buffers.low.saturating_sub(2000);
         let backlog = self.low.backlog();
         let fits = backlog.bytes < most
-            || matches!(self.estimate, Estimate::Virtual(_))
+            || matches!(self.estimate, DelayEstimate::Virtual(_))
                 && delay < self.of_rate.low.time_for(most);
         fits && entry.limit.admits(self.backlog(), packet.size.into())
     }
@@ -250,7 +250,7 @@ impl LowLatency {
     }
 
     fn take_low(&mut self, now: Time) -> Option<Packet> {
-        if let Estimate::Virtual(queue) = &mut self.estimate {
+        if let DelayEstimate::Virtual(queue) = &mut self.estimate {
             let waiting = self.low.backlog().bytes;
             queue.advance(now, waiting, self.of_rate.low, self.of_rate.allowed);
         }

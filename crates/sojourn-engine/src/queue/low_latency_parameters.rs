@@ -31,7 +31,7 @@ pub enum ProtectionRule {
 }
 
 /// What the state of an estimator is.
-pub(super) enum Estimate {
+pub(super) enum DelayEstimate {
     Backlog,
     Virtual(VirtualQueue),
 }
@@ -188,11 +188,11 @@ impl Parameters {
     }
 
     /// The estimator; `requests` where packets wait for request and grant.
-    pub(super) fn estimate(&self, requests: bool) -> Estimate {
+    pub(super) fn estimate(&self, requests: bool) -> DelayEstimate {
         let default = if requests { Estimator::VirtualQueue } else { Estimator::CoupledL };
         match self.estimator.unwrap_or(default) {
-            Estimator::CoupledL => Estimate::Backlog,
-            Estimator::VirtualQueue => Estimate::Virtual(VirtualQueue::default()),
+            Estimator::CoupledL => DelayEstimate::Backlog,
+            Estimator::VirtualQueue => DelayEstimate::Virtual(VirtualQueue::default()),
         }
     }
 
