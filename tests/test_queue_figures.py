@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import ROOT
-from sojourn._sojourn import open_loop
+from sojourn._sojourn import studies
 from sojourn.base.lookup import UnknownError
 from sojourn.runs.scenario import load
 from sojourn_studies.framework.drawing import Drawing
@@ -180,4 +180,4 @@ def test_a_figure_is_drawn_with_the_same_bits_each_time(tmp_path: Path) -> None:
 def test_an_open_loop_of_too_few_or_many_packets_is_refused(backlog: int, arrivals: int) -> None:
     (variant,) = load(scenario(8, {}, {"none": stream(1)}, 1))
     with pytest.raises(ValueError, match=r"found \d+; allowed: 1 to 1000000"):
-        open_loop(variant, backlog, arrivals)
+        studies.open_loop(variant, backlog, arrivals)

@@ -17,7 +17,6 @@ __all__ = [
     "Variant",
     "all_changed_defaults",
     "applications_json",
-    "derandomiser_runs",
     "distinct",
     "empty_tables",
     "idle_lines",
@@ -27,12 +26,12 @@ __all__ = [
     "max_min",
     "measures_json",
     "mmr",
-    "open_loop",
     "read_document",
     "run",
     "schema_json",
     "set_label",
     "stored_scenario",
+    "studies",
     "tables_json",
     "unit_of",
     "verdict",
@@ -160,8 +159,17 @@ def schema_json() -> str: ...
 def read_document(text: str, schema_json: str, source: str) -> str: ...
 def tables_json() -> str: ...
 def empty_tables() -> dict[str, ArrowTable]: ...
-def derandomiser_runs(probability: float, drops: int, seed: int) -> list[int]: ...
-def open_loop(variant: Variant, backlog: int, arrivals: int) -> tuple[list[int], list[float]]: ...
+
+class studies:
+    """What only studies of algorithms by themselves need: a module."""
+
+    @staticmethod
+    def derandomiser_runs(probability: float, drops: int, seed: int) -> list[int]: ...
+    @staticmethod
+    def open_loop(
+        variant: Variant, backlog: int, arrivals: int
+    ) -> tuple[list[int], list[float]]: ...
+
 def load(
     text: str,
     source: str,

@@ -43,8 +43,6 @@ mod _sojourn {
     use crate::problem::about;
 
     #[pymodule_export]
-    use super::aqm::{derandomiser_runs, open_loop};
-    #[pymodule_export]
     use super::fairness::{jfi, max_min, mmr};
     #[pymodule_export]
     use super::job::{Job, run};
@@ -67,6 +65,13 @@ mod _sojourn {
     use super::verdict::{Facts, applications_json, measures_json, verdict};
     #[pymodule_export]
     use super::{Cancelled, ConfigError, Defect, ScenarioError};
+
+    /// What only studies of algorithms by themselves need.
+    #[pymodule]
+    mod studies {
+        #[pymodule_export]
+        use super::super::aqm::{derandomiser_runs, open_loop};
+    }
 
     /// The JSON Schema of a scenario file, as text.
     #[pyfunction]

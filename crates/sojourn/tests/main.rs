@@ -9,6 +9,7 @@ mod queue_low_latency;
 mod causes;
 mod closed_form;
 mod cmts;
+mod columns;
 mod conservation;
 mod determinism;
 mod fibre;

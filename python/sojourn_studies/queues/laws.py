@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from sojourn._sojourn import derandomiser_runs, open_loop
+from sojourn._sojourn import studies
 from sojourn.runs.scenario import load
 
 from ..framework.drawing import Drawing
@@ -19,7 +19,7 @@ _UPDATES = 400
 def _alone(queue: link.Table, backlog: int, arrivals: int) -> tuple[list[int], list[float]]:
     nothing = {"none": link.stream(1)}
     (variant,) = load(link.scenario(_MBPS, queue, nothing, 1))
-    return open_loop(variant, backlog, arrivals)
+    return studies.open_loop(variant, backlog, arrivals)
 
 
 def _steps(
@@ -92,7 +92,7 @@ def docsis_pie_drops() -> Drawing:
     """What the de-randomiser makes of a drop probability (White 2014 appendix B)."""
     p = np.logspace(-3, np.log10(0.84), 25)
     exact = numbers([effective(x) / x for x in p])
-    seen = numbers([1 / (x * np.mean(derandomiser_runs(x, 20_000, 1))) for x in p])
+    seen = numbers([1 / (x * np.mean(studies.derandomiser_runs(x, 20_000, 1))) for x in p])
     return compare(
         "De-randomiser: drops over drop probability",
         "exact sum over runs",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
-from sojourn._sojourn import derandomiser_runs
+from sojourn._sojourn import studies
 from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Distribution, Numbers, evenly
 from sojourn.store.stored_run import StoredRun
@@ -201,7 +201,7 @@ def _derandomised(row: Row, runs: Runs) -> float:
 
 @cache
 def _run_lengths(p: float) -> tuple[int, ...]:
-    return tuple(derandomiser_runs(p, 100_000, _SEED))
+    return tuple(studies.derandomiser_runs(p, 100_000, _SEED))
 
 
 def _first_jump() -> float:

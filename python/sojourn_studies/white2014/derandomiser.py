@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 import numpy as np
-from sojourn._sojourn import derandomiser_runs
+from sojourn._sojourn import studies
 
 from ..framework.canvas import Plot, svg
 from ..framework.drawing import Drawing
@@ -71,7 +71,7 @@ def binomial_drops() -> Drawing:
 def run_length() -> Drawing:
     """Figure 9: run lengths of de-randomised drops, exact and simulated."""
     pmf = run_length_pmf(P)
-    runs = np.array(derandomiser_runs(P, _RUNS, _SEED))
+    runs = np.array(studies.derandomiser_runs(P, _RUNS, _SEED))
     seen = np.bincount(runs, minlength=len(pmf))[1:] / _RUNS
     n = np.arange(1, len(seen) + 1)
     exact = np.pad(pmf[1:], (0, len(seen) + 1 - len(pmf)))
@@ -81,7 +81,7 @@ def run_length() -> Drawing:
 def drops() -> Drawing:
     """Figure 10: de-randomised drops among 1000 packets, exact and simulated."""
     pmf = drop_count_pmf(P, PACKETS)
-    runs = np.array(derandomiser_runs(P, _RUNS, _SEED))
+    runs = np.array(studies.derandomiser_runs(P, _RUNS, _SEED))
     # Windows of 1000 packets, each of which starts after a drop.
     ends = np.cumsum(runs)
     starts = ends[ends + PACKETS < ends[-1]]
@@ -96,7 +96,7 @@ def effective_probability() -> Drawing:
     p = np.unique(np.concatenate([np.logspace(-4, 0, 400), [LOW]]))
     exact = np.array([effective(float(x)) for x in p])
     at = np.array([1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.84])
-    seen = np.array([1 / np.mean(derandomiser_runs(float(x), 20_000, _SEED)) for x in at])
+    seen = np.array([1 / np.mean(studies.derandomiser_runs(float(x), 20_000, _SEED)) for x in at])
     picture = svg(
         [Plot("exact", p, exact), Plot("simulated", at, seen, dots=True)],
         xscale="log",

@@ -1,0 +1,49 @@
+//! Columns of tables have values.
+
+use sojourn::Simulation;
+use sojourn::results::metrics::column::{Cells, Table};
+use sojourn::results::metrics::rows::FlowRow;
+use sojourn::scenario::load;
+
+/// One entry of each quality, in all the ways that are scored apart.
+const ALL: &str = "
+    duration_s = 40
+    upstream = { sustained_mbps = 20, peak_mbps = 40, burst_bytes = 1_000_000 }
+    downstream = { sustained_mbps = 100, peak_mbps = 150, burst_bytes = 1_000_000 }
+    servers.near.delay_ms = 10
+
+    [traffic]
+    game = { kind = 'stream', purpose = 'game' }
+    call = { kind = 'stream', purpose = 'voice' }
+    video_call = { kind = 'video_call' }
+    pages = { kind = 'web' }
+    sessions = { kind = 'web_sessions' }
+    film = { kind = 'video' }
+    upload = { kind = 'transfer', direction = 'up', file_bytes = 1_000_000, pause_s = 1 }
+    download = { kind = 'transfer', direction = 'down' }
+";
+
+/// How many of the cells have a value.
+fn filled(cells: Cells<'_>) -> usize {
+    match cells {
+        Cells::Flag(values) => values.flatten().count(),
+        Cells::U16(values) => values.flatten().count(),
+        Cells::U32(values) => values.flatten().count(),
+        Cells::U64(values) => values.flatten().count(),
+        Cells::F32(values) => values.flatten().count(),
+        Cells::F64(values) => values.flatten().count(),
+        Cells::Text(values) => values.flatten().count(),
+    }
+}
+
+#[test]
+fn every_column_has_a_value_somewhere() {
+    let scenario = load(ALL, "all.toml", &[]).expect("it loads").remove(0).scenario;
+    let rows = Simulation::run(&scenario).flows;
+    let empty: Vec<&str> = FlowRow::columns()
+        .iter()
+        .filter(|column| filled((column.cells)(&rows)) == 0)
+        .map(|column| column.definition.name)
+        .collect();
+    assert_eq!(empty, [""; 0]);
+}
