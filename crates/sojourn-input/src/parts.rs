@@ -236,9 +236,9 @@ pub fn write<K: Kinds>(kind: &K) -> serde_json::Result<Value> {
     write_kind(kind, serde_json::value::Serializer)
 }
 
-/// As [`write`], for `#[serde(serialize_with)]`.
+/// As [`write()`], for `#[serde(serialize_with)]`.
 ///
-/// # Errors As [`write`].
+/// # Errors As [`write()`].
 pub fn write_kind<K: Kinds, S: Serializer>(kind: &K, to: S) -> Result<S::Ok, S::Error> {
     match kind.as_outside() {
         Some(part) => part.serialize(to),
@@ -248,7 +248,7 @@ pub fn write_kind<K: Kinds, S: Serializer>(kind: &K, to: S) -> Result<S::Ok, S::
 
 /// As [`write_kind`], where there may be none.
 ///
-/// # Errors As [`write`].
+/// # Errors As [`write()`].
 pub fn write_optional_kind<K: Kinds, S: Serializer>(
     kind: &Option<K>,
     to: S,
