@@ -1,7 +1,7 @@
 """The simulator (Rust). All units are in the names."""
 
 from collections.abc import Sequence
-from typing import final
+from typing import Protocol, final
 
 __all__ = [
     "ArrowTable",
@@ -160,15 +160,15 @@ def read_document(text: str, schema_json: str, source: str) -> str: ...
 def tables_json() -> str: ...
 def empty_tables() -> dict[str, ArrowTable]: ...
 
-class studies:
-    """What only studies of algorithms by themselves need: a module."""
+class _Studies(Protocol):
+    """What only studies of algorithms by themselves need."""
 
-    @staticmethod
-    def derandomiser_runs(probability: float, drops: int, seed: int) -> list[int]: ...
-    @staticmethod
+    def derandomiser_runs(self, probability: float, drops: int, seed: int) -> list[int]: ...
     def open_loop(
-        variant: Variant, backlog: int, arrivals: int
+        self, variant: Variant, backlog: int, arrivals: int
     ) -> tuple[list[int], list[float]]: ...
+
+studies: _Studies
 
 def load(
     text: str,
