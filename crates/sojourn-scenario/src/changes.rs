@@ -13,7 +13,7 @@ pub const SINCE: &str = "0.2.0";
 /// A default that is another one now.
 #[derive(Debug)]
 pub struct Change {
-    /// The key, where `*` is any name.
+    /// The key, where `*` is any name and `**` any path.
     pub key: &'static str,
     /// Where it has the default.
     pub condition: &'static str,
@@ -52,6 +52,8 @@ changes! {
         r#""up""# => "that of each packet, by `home_address`", r#"direction = "up""#, "captures hold both directions";
     "traffic.*.ladder", "`video` without `ladder_mbps`", |entry| is(entry, "kind", &["video"]) && !has(entry, "ladder_mbps"),
         r#""hong2015""# => r#""apple_hls""#, r#"ladder = "hong2015""#, "videos of today have up to 16.8 Mbps";
+    "**.scheduler.rate_estimate", "`low_latency`", |scheduler| is(scheduler, "kind", &["low_latency"]),
+        r#""raw""# => r#""mean""#, r#"rate_estimate = "raw""#, "a swinging estimate keeps the classic flow from its target";
 }
 
 fn is(table: &Value, key: &str, values: &[&str]) -> bool {
@@ -100,11 +102,18 @@ impl Change {
 
 /// The tables one step below, with their paths. A table that is missing has no keys.
 fn below<'a>((path, table): &(String, &'a Value), step: &str) -> Vec<(String, &'a Value)> {
-    if step != "*" {
-        return vec![(words::join(path, step), &table[step])];
+    let tables = || {
+        let tables = table.as_object().into_iter().flatten();
+        tables.map(|(name, table)| (words::join(path, name), table))
+    };
+    match step {
+        "*" => tables().collect(),
+        "**" => {
+            let here = std::iter::once((path.clone(), *table));
+            here.chain(tables().flat_map(|table| below(&table, "**"))).collect()
+        }
+        name => vec![(words::join(path, name), &table[name])],
     }
-    let tables = table.as_object().into_iter().flatten();
-    tables.map(|(name, table)| (words::join(path, name), table)).collect()
 }
 
 /// The changed defaults that a scenario relies on, as it is written.
@@ -151,5 +160,17 @@ mod tests {
             assert_eq!(said(&entry(other.clone())), Vec::<String>::new(), "{other}");
         }
         assert_eq!(said(&json!({})), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_scheduler_is_found_wherever_it_is() {
+        let queue = json!({ "queue": { "scheduler": { "kind": "low_latency" } } });
+        let scenario = json!({ "upstream": queue, "homes": { "far": { "downstream": queue } } });
+        let mut paths: Vec<_> =
+            relied_on(&scenario).into_iter().map(|changed| changed.path).collect();
+        paths.sort();
+        let of = |line: &str| format!("{line}.queue.scheduler.rate_estimate");
+        assert_eq!(paths, [of("homes.far.downstream"), of("upstream")]);
+        assert!(relied_on(&json!({ "queue": { "scheduler": { "kind": "fq" } } })).is_empty());
     }
 }

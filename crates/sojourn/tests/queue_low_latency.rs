@@ -163,27 +163,41 @@ fn marks_of_l_follow_the_root_of_the_drops_of_c() {
     coupling("coupled = false", |_, coupled| near(coupled, 0.0));
 }
 
+/// The drop probability of C, whose `waiting` packets stay, while L sends so many packets in 16 ms, in turn.
+fn p_beside(keys: &str, waiting: u64, sent: [u64; 2]) -> f64 {
+    let mut rig = rig(&format!("queue_protection = false, classic_buffer_bytes = 200_000, {keys}"));
+    (1..=waiting).for_each(|seq| rig.put(classic(seq)));
+    for sent in (0..100).flat_map(|_| sent) {
+        for seq in 0..sent {
+            rig.put(low(seq));
+            rig.queue.dequeue_member(true, rig.now, &mut rig.recorder);
+        }
+        rig.wait(Time::from_ms(16));
+    }
+    rig.gauge("classic_probability")
+}
+
 #[test]
 fn the_rate_of_c_is_what_l_leaves() {
     // L takes 50 Mb/s of 100: C's 50 packets of 1500 B take 12 ms, not 6. DOCSIS-PIE with a target of
-    // 10 ms moves only if it sees 12.
-    let p_of = |low_packets: u64| {
-        let mut rig = rig("queue_protection = false, classic_buffer_bytes = 150_000");
-        (1..=50).for_each(|seq| rig.put(classic(seq)));
-        let mut seq = 0;
-        for _ in 0..100 {
-            for _ in 0..low_packets {
-                seq += 1;
-                rig.put(low(seq));
-                rig.queue.dequeue_member(true, rig.now, &mut rig.recorder);
-            }
-            rig.wait(Time::from_ms(16));
-        }
-        rig.gauge("classic_probability")
-    };
-    // 16 ms at 50 Mb/s are 100 000 B: 67 packets.
-    assert_eq!(p_of(0), 0.0);
-    assert!(p_of(67) > 0.0);
+    // 10 ms moves only if it sees 12. 16 ms at 50 Mb/s are 100 000 B: 67 packets.
+    for estimate in ["rate_estimate = 'mean'", "rate_estimate = 'raw'"] {
+        assert_eq!(p_beside(estimate, 50, [0, 0]), 0.0);
+        assert!(p_beside(estimate, 50, [67, 67]) > 0.0);
+    }
+}
+
+#[test]
+fn a_swinging_rate_of_l_does_not_stop_the_drops_of_c() {
+    // L takes 50 Mb/s in the mean: C's 100 packets take 24 ms, and p rises as it does beside an even L.
+    // One sample alternates between 12 and 118 ms, of which each fall throws p back to 0.
+    let (even, swings) = ([67, 67], [134, 0]);
+    let steady = p_beside("", 100, even);
+    assert!(steady > 0.1, "{steady}");
+    let mean = p_beside("", 100, swings);
+    assert!((0.5..2.0).contains(&(mean / steady)), "{mean} {steady}");
+    let raw = p_beside("rate_estimate = 'raw'", 100, swings);
+    assert!(raw < 0.001, "{raw}");
 }
 
 #[test]

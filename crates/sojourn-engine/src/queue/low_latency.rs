@@ -14,6 +14,7 @@
 
 use super::lanes::{Lane, Wrr};
 use super::low_latency_parameters::{Buffers, ClassicAqm, DelayEstimate, Parameters};
+use super::member_rate::MemberRate;
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::docsis_pie::{self, DocsisPie};
@@ -66,8 +67,7 @@ pub struct LowLatency {
     coupled: f64,
     /// Estimated delay of L when its last packet came.
     delay: Time,
-    /// Bytes that left L since the last update.
-    left_low: u64,
+    low_rate: MemberRate,
     turns: Wrr,
     clock: UpdateClock,
     signals: Signals,
@@ -98,7 +98,7 @@ impl LowLatency {
             classic_aqm: parameters.aqm_of_classic(),
             coupled: 0.0,
             delay: Time::ZERO,
-            left_low: 0,
+            low_rate: MemberRate::new(parameters.rate_estimate, interval),
             turns: Wrr::new(1.0 - parameters.low_latency_weight()),
             clock: UpdateClock::new(interval),
             signals: Signals::default(),
@@ -255,18 +255,18 @@ impl LowLatency {
             queue.advance(now, waiting, self.of_rate.low, self.of_rate.allowed);
         }
         let packet = self.low.pop()?;
-        self.left_low += u64::from(packet.size);
+        self.low_rate.sent(packet.size.into());
         Some(packet)
     }
 
     /// What L leaves of the rate (MULPI annex O): r_C = min(AMSR - r_L, MSR_C), with r_L = min(W AMSR,
-    /// MSR_L, what left L).
-    fn classic_rate(&self, interval: Time) -> BitRate {
+    /// MSR_L, what left L). One sample of that swings, and a PI controller whose delay swings loses its
+    /// probability, as it goes up in smaller steps than down: so a mean is taken.
+    fn classic_rate(&self) -> BitRate {
         let rate = self.of_rate.rate.bps() as f64;
-        let low = 8.0 * self.left_low as f64 / interval.secs_f64();
         let most = self.parameters.low_latency_weight() * rate;
         let most = most.min(self.of_rate.low.bps() as f64);
-        let left = BitRate::from_bps(((rate - low.min(most)) as u64).max(1));
+        let left = BitRate::from_bps(((rate - self.low_rate.bps().min(most)) as u64).max(1));
         let [_, own] = self.parameters.member_rates();
         own.map_or(left, |own| own.min(left))
     }
@@ -390,14 +390,12 @@ impl Discipline for LowLatency {
 
     fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         self.follow(drain_rate);
-        let Some(interval) = self.classic_aqm.as_ref().map(|aqm| aqm.pie.update_interval()) else {
-            return;
-        };
-        let drain = self.classic_drain(self.classic_rate(interval));
+        let was_used = self.low_rate.sample(now);
+        let drain = self.classic_drain(self.classic_rate());
         let backlog = self.classic.backlog();
-        let changed = self.classic_aqm.as_mut().is_some_and(|aqm| aqm.pie.update(backlog, &drain));
+        let Some(aqm) = &mut self.classic_aqm else { return };
+        let changed = aqm.pie.update(backlog, &drain);
         self.couple();
-        let was_used = std::mem::take(&mut self.left_low) > 0;
         self.clock.ticked(now, changed || was_used || self.backlog().packets > 0);
     }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::member_rate::RateEstimate;
 use crate::aqm::docsis_pie::{self, DocsisPie};
 use crate::aqm::queue_protection::{QueueProtection, Thresholds};
 use crate::aqm::virtual_queue::VirtualQueue;
@@ -69,6 +70,9 @@ pub struct Parameters {
     /// Target queue delay of the classic flow in ms (RFC 8034 §4.1: 10; TLV 24.40.2).
     #[schemars(range(min = 0.1, max = 255.0))]
     pub classic_target_ms: f64,
+    /// How the rate of the low-latency flow is estimated, which the delay estimate of the classic flow
+    /// leaves out of the rate of the aggregate (annex O). Default: `mean`.
+    pub rate_estimate: RateEstimate,
     /// Enables the immediate AQM of the low-latency flow (TLV 24.40.1).
     pub low_latency_aqm: bool,
     /// Estimated delay in us from which all packets of the low-latency flow are marked (MAXTH,
@@ -125,6 +129,7 @@ impl Default for Parameters {
             coupling: 2.0,
             classic_aqm: true,
             classic_target_ms: 10.0,
+            rate_estimate: RateEstimate::default(),
             low_latency_aqm: true,
             low_latency_max_us: 1000.0,
             low_latency_range_exponent: 19,

@@ -16,6 +16,7 @@ pub mod fq;
 mod lanes;
 pub mod low_latency;
 pub(crate) mod low_latency_parameters;
+mod member_rate;
 mod plugs;
 mod reserved_rates;
 pub(crate) mod room;
