@@ -21,6 +21,7 @@ pub(crate) mod regularity;
 pub(crate) mod request_grant;
 mod scheduler;
 pub(crate) mod scheduling_service;
+mod service_flow_mac;
 pub(crate) mod shaping_queue;
 pub(crate) mod shared_channel;
 pub(crate) mod timing;

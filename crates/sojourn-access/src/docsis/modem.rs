@@ -18,20 +18,16 @@
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
 
 use super::congestion::FreeCapacity;
-use super::grant_split::Shares;
-use super::outages::Outages;
 use super::parameters::Shaping;
-use super::probe::Probe;
 use super::regularity::Grid;
-use super::request_grant::{By, MacCounters, PieceEnd, RequestGrant};
+use super::request_grant::{By, MacCounters};
 use super::scheduling_service::RequestPolicy;
+use super::service_flow_mac::{Allowed, Enforcement, Next, ServiceFlowMac};
 use super::timing::{Specification, Timing};
 use super::unsolicited::{Opportunity, Unsolicited};
 use crate::context::ServiceFlowContext;
 use crate::service::Upstream;
 use crate::shaper::Shaper;
-use sojourn_engine::aqm::DrainRate;
-use sojourn_engine::aqm::Loop;
 use sojourn_engine::count::Count;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Packet;
@@ -39,30 +35,11 @@ use sojourn_engine::queue::{Queue, default_limit_bytes};
 use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::{Gauges, Recorder};
 use sojourn_engine::rng::Rng;
-use sojourn_engine::token_bucket::TokenBucket;
 use sojourn_engine::units::{BitRate, Time, whole};
 
 /// Rate of the channels in CableLabs' ns-2 script. It is the default, if it is at least twice the
 /// peak rate.
 pub const LEAST_CHANNEL_MBPS: f64 = 100.0;
-
-/// Burst of a flow that sets none (DOCSIS 3.1 MULPI §C.2.2.8.4).
-const LEAST_BURST: u64 = 3044;
-
-/// Bytes that each rate allows in a request.
-struct Allowed {
-    sustained: f64,
-    peak: f64,
-}
-
-impl Allowed {
-    /// No limit.
-    const ALL: Self = Self { sustained: f64::INFINITY, peak: f64::INFINITY };
-
-    fn bytes(&self) -> u64 {
-        self.sustained.min(self.peak) as u64
-    }
-}
 
 /// What a MAP granted of a request, and what it left.
 #[derive(Clone, Copy)]
@@ -73,27 +50,14 @@ pub(super) struct Granted {
 
 /// The upstream of a modem.
 pub struct Modem {
-    flow: RequestGrant,
-    pub(super) shaper: Shaper,
-    /// What the token buckets limit; `None` where they are in front of the modem.
-    shaping: Option<Shaping>,
+    pub(super) mac: ServiceFlowMac,
     timing: Timing,
     map_interval: Time,
     channel: BitRate,
     capacity: FreeCapacity,
     rng: Rng,
-    /// How it requests beside polls.
-    policy: RequestPolicy,
     /// Unsolicited grants and polls, if its service has any.
     unsolicited: Option<Box<Unsolicited>>,
-    /// Own rates of the low-latency and the classic flow of an aggregate.
-    member_rates: [Option<TokenBucket>; 2],
-    /// Does the low-latency flow of its aggregate get grants unasked?
-    grants_proactively: bool,
-    /// When it is silent: it gets no grants.
-    silent: Outages,
-
-    last_request: Time,
     /// The fraction of one further byte that the last MAP could have granted.
     grant_fraction: f64,
     /// Bytes granted by a MAP that was computed before its time.
@@ -114,7 +78,6 @@ pub struct Modem {
     burst_next: Time,
     /// The next unsolicited grant or poll.
     opportunity: Time,
-    pub(super) probe: Probe,
 }
 
 impl Modem {
@@ -127,24 +90,27 @@ impl Modem {
             Dialect::Rfc | Dialect::Linux => Shaping::Transmissions,
             Dialect::Ns2 => Shaping::Requests,
         };
-        let shaping = Some(spec.shaping.unwrap_or(by_dialect));
-        let shaping = shaping.filter(|_| spec.scheduling.is_shaped());
+        let enforcement = match spec.shaping.unwrap_or(by_dialect) {
+            _ if !spec.scheduling.is_shaped() => Enforcement::None,
+            Shaping::Requests => Enforcement::Requests,
+            Shaping::Transmissions => Enforcement::Pieces,
+        };
         // CableLabs' ns-2 script: the grants of a single queue are limited to the peak rate.
         let free = shaper.peak.rate();
-        Self::sending(queue, shaper, shaping, free, spec, context)
+        Self::sending(queue, shaper, enforcement, free, spec, context)
     }
 
     /// A modem that sends as fast as the channel allows. White & Padden 2012 §3.1.3: without
     /// congestion the CMTS does not limit grants.
     pub(super) fn unshaped(queue: Queue, spec: &Upstream, context: &ServiceFlowContext) -> Self {
         let shaper = Shaper::of(spec.terms());
-        Self::sending(queue, shaper, None, channel_rate(spec), spec, context)
+        Self::sending(queue, shaper, Enforcement::None, channel_rate(spec), spec, context)
     }
 
     fn sending(
         queue: Queue,
         shaper: Shaper,
-        shaping: Option<Shaping>,
+        enforcement: Enforcement,
         free: BitRate,
         spec: &Upstream,
         context: &ServiceFlowContext,
@@ -160,32 +126,16 @@ impl Modem {
             Grid { map_interval, frame: frame.map(|frame| frame.time), overhead: 0, is_own: true };
         let unsolicited = Unsolicited::of(&spec.scheduling, &grid, context.seed, &name);
         let unsolicited = unsolicited.map(Box::new);
-        let mut queue = queue;
-        let proactive = spec.scheduling.proactive_rate(&grid);
-        queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
-        let bucket = |rate: BitRate| {
-            let between_requests = rate.bytes_in(map_interval.times(2)) as u64;
-            TokenBucket::new(rate, LEAST_BURST + between_requests)
-        };
-        let member_rates = queue.member_rates().map(|rate| rate.map(bucket));
-        let mut flow = RequestGrant::new(queue, 0);
-        flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
+        let mac = ServiceFlowMac::new(queue, shaper, enforcement, spec, &timing, &grid, context);
         Self {
-            flow,
-            shaper,
-            shaping,
+            mac,
             timing,
             map_interval,
             channel: channel_rate(spec),
             capacity: FreeCapacity::of(congestion, free, map_interval, spread_percent),
             rng: Rng::named(context.seed, &format!("{name} mac")),
-            policy: spec.scheduling.policy(),
-            member_rates,
-            grants_proactively: proactive.is_some(),
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
-            silent: Outages::new(&spec.ranging_outages),
-            last_request: Time::ZERO,
             grant_fraction: 0.0,
             coming: 0,
             last_map: None,
@@ -194,43 +144,30 @@ impl Modem {
             request_by: By::Both,
             burst_start: Time::NEVER,
             burst_next: Time::NEVER,
-            probe: Probe::upstream(context),
         }
     }
 
     /// Takes a packet from the home.
     #[inline]
     pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
-        self.arrive(now, &packet, recorder);
+        self.mac.arrive(now, &packet, recorder);
         self.enqueue(now, packet, recorder);
-    }
-
-    /// Records a packet that comes from the home.
-    #[inline]
-    pub(super) fn arrive(&self, now: Time, packet: &Packet, recorder: &mut Recorder) {
-        self.probe.arrive(recorder, now, &self.shaper.sustained, packet);
     }
 
     /// Takes a packet into the queue that it sends from.
     #[inline]
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
-        let drain_rate = self.drain_rate(now);
-        self.flow.queue.enqueue(now, packet, &drain_rate, recorder);
-        if self.next_map == Time::NEVER && self.policy.contention {
+        self.mac.enqueue(now, packet, recorder);
+        if self.next_map == Time::NEVER && self.mac.policy.contention {
             self.resume_maps(now);
         }
-    }
-
-    #[inline]
-    fn note(&self, recorder: &mut Recorder, at: Time, kind: Kind, bytes: u64) {
-        self.probe.note(recorder, at, kind, bytes);
     }
 
     /// The next wake time of the modem.
     #[inline]
     pub fn next_wake(&self) -> Time {
         let mac = self.next_map.min(self.burst_start).min(self.burst_next);
-        mac.min(self.request_at).min(self.opportunity).min(self.flow.queue.next_update())
+        mac.min(self.request_at).min(self.opportunity).min(self.queue().next_update())
     }
 
     /// Does one thing that is due. Returns the packet whose last byte has been sent, if any. At
@@ -240,28 +177,19 @@ impl Modem {
         if self.burst_next <= now {
             return self.continue_burst(now, recorder);
         }
-        if self.flow.queue.next_update() <= now {
-            if self.skips_maps() {
-                self.flow.queue.on_map(0, 0); // the MAPs that were skipped
-            }
-            let drain_rate = self.drain_rate(now);
-            self.flow.queue.update(now, &drain_rate);
+        if self.queue().next_update() <= now {
+            self.mac.update(now, self.skips_maps());
         } else if self.next_map <= now {
             self.on_map(now, recorder);
         } else if self.request_at <= now {
             self.request_at = Time::NEVER;
-            self.request(now, self.request_by, recorder);
+            self.mac.request(self.request_by, now, &self.timing, recorder);
         } else if self.opportunity <= now {
             self.on_opportunity(now, recorder);
         } else if self.burst_start <= now {
             self.start_burst(now, recorder);
         }
         None
-    }
-
-    /// What the AQM algorithm may know of the shaper.
-    fn drain_rate(&self, now: Time) -> DrainRate {
-        self.shaper.drain_rate(now, self.flow.queue.buffer_bytes())
     }
 
     /// Is it idle, so that MAPs are skipped?
@@ -277,7 +205,7 @@ impl Modem {
     /// Schedules the first MAP after `now`. The skipped ones would have brought nothing.
     fn resume_maps(&mut self, now: Time) {
         let last_map = self.timing.map_before(now);
-        self.last_request = self.last_request.max(last_map);
+        self.mac.resume(last_map);
         self.next_map = last_map + self.map_interval;
         self.place_request(last_map);
         if self.request_at < now {
@@ -287,7 +215,7 @@ impl Modem {
 
     /// Draws when this interval's request without a grant is made.
     fn place_request(&mut self, map: Time) {
-        if !self.timing.is_documents() && self.policy.contention {
+        if !self.timing.is_documents() && self.mac.policy.contention {
             self.request_at = self.timing.request_place(map, self.rng.uniform());
             self.request_by = By::Both;
         }
@@ -298,19 +226,17 @@ impl Modem {
         let Some(unsolicited) = &mut self.unsolicited else { return };
         match unsolicited.take() {
             Opportunity::Grant(bytes) => {
-                let is_silent = self.silent.at(now);
-                let waits = self.flow.waits_for_unsolicited();
-                unsolicited.was_used(now, waits && !is_silent);
-                self.flow.begin_unsolicited(bytes);
-                self.note(recorder, now, Kind::Grant, bytes);
-                if self.flow.is_aggregate() && !is_silent {
-                    self.request(now, By::Low, recorder);
-                }
-                if is_silent {
-                    self.flow.waste_grant(now, self.probe, recorder);
-                    self.put_back_unused();
-                } else if !self.flow.is_sending() && self.burst_start > now {
-                    self.send_piece(now, recorder);
+                let is_used = self.mac.begin_unsolicited(now, bytes, recorder);
+                unsolicited.was_used(now, is_used);
+                if self.mac.silent.at(now) {
+                    self.mac.waste_grant(now, recorder);
+                } else {
+                    if self.mac.flow.is_aggregate() {
+                        self.mac.request(By::Low, now, &self.timing, recorder);
+                    }
+                    if !self.mac.flow.is_sending() && self.burst_start > now {
+                        self.send_piece(now, recorder);
+                    }
                 }
             }
             Opportunity::Poll => self.poll(now, recorder),
@@ -320,7 +246,7 @@ impl Modem {
 
     /// Requests what waits, if anything does.
     fn poll(&mut self, now: Time, recorder: &mut Recorder) {
-        if self.silent.at(now) || !self.request(now, By::Low, recorder) {
+        if !self.mac.answer_poll(now, &self.timing, recorder) {
             return;
         }
         if let Some(unsolicited) = &mut self.unsolicited {
@@ -334,28 +260,29 @@ impl Modem {
     /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, recorder: &mut Recorder) {
         let grant = self.grant_of_map(now, recorder);
-        self.flow.granted += grant;
+        self.mac.flow.granted += grant;
         let sends = self.burst_next != Time::NEVER;
-        if self.flow.granted == 0 || sends {
+        if self.mac.flow.granted == 0 || sends {
             // Without a grant: a request of its own. If a burst extends into this interval:
             // piggybacked on it.
             if grant > 0 {
-                self.note(recorder, now, Kind::Grant, grant);
+                self.mac.note(recorder, now, Kind::Grant, grant);
             }
-            let may = if sends { self.policy.piggyback } else { self.policy.contention };
+            let RequestPolicy { piggyback, contention } = self.mac.policy;
+            let may = if sends { piggyback } else { contention };
             if may && (sends || self.timing.is_documents()) {
-                self.request(now, self.piggybacked(sends), recorder);
+                self.mac.request(self.piggybacked(sends), now, &self.timing, recorder);
                 if sends {
                     self.request_beside_burst(now, recorder);
                 }
-            } else if !self.flow.is_idle() {
+            } else if !self.mac.flow.is_idle() {
                 self.place_request(now);
             }
         } else {
-            self.burst_start = now + self.place_of_burst(self.flow.granted);
+            self.burst_start = now + self.place_of_burst(self.mac.flow.granted);
             self.request_beside_burst(now, recorder);
         }
-        let idle = self.flow.is_idle();
+        let idle = self.mac.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
     }
 
@@ -367,14 +294,14 @@ impl Modem {
 
     /// The flow of an aggregate that has no grant in this interval requests by itself.
     fn request_beside_burst(&mut self, now: Time, recorder: &mut Recorder) {
-        if !self.flow.is_aggregate() {
+        if !self.mac.flow.is_aggregate() {
             return;
         }
         if self.timing.is_documents() {
-            self.request(now, By::Ungranted, recorder);
+            self.mac.request(By::Ungranted, now, &self.timing, recorder);
             return;
         }
-        if let Some(ungranted) = self.flow.ungranted() {
+        if let Some(ungranted) = self.mac.flow.ungranted() {
             self.place_request(now);
             self.request_by = ungranted;
         }
@@ -382,26 +309,25 @@ impl Modem {
 
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
     fn grant_of_map(&mut self, at: Time, recorder: &mut Recorder) -> u64 {
-        self.flow.requests_arrive(at);
+        self.mac.flow.requests_arrive(at);
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
-        let greatest = if self.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
+        let greatest = if self.mac.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
         self.grant_fraction = greatest - whole(greatest);
         let allowed = self.grantable(at);
-        let wanted = self.flow.at_cmts().min(greatest as u64);
+        let wanted = self.mac.flow.at_cmts().min(greatest as u64);
         let grant = wanted.min(allowed.bytes());
-        self.flow.grant(grant);
-        let ungranted = self.flow.at_cmts();
-        self.flow.requests_arrive(at + self.map_interval);
-        self.flow.queue.on_map(grant, ungranted);
+        self.mac.flow.grant(grant);
+        let ungranted = self.mac.flow.at_cmts();
+        self.mac.flow.requests_arrive(at + self.map_interval);
+        self.mac.flow.queue.on_map(grant, ungranted);
         self.last_map = Some(Granted { bytes: grant, ungranted });
-        self.note(recorder, at, Kind::Map, grant);
-        if self.is_policed() {
-            self.shaper.take(at, grant);
-            self.probe.bucket(recorder, &self.shaper.sustained);
+        self.mac.note(recorder, at, Kind::Map, grant);
+        if self.mac.enforcement == Enforcement::Grants {
+            self.mac.take_tokens(at, grant, recorder);
         }
         if wanted > grant {
-            self.shaper.hold(at, allowed.sustained, allowed.peak);
-            self.note(recorder, at, Kind::Defer, wanted - grant);
+            self.mac.shaper.hold(at, allowed.sustained, allowed.peak);
+            self.mac.note(recorder, at, Kind::Defer, wanted - grant);
         }
         grant
     }
@@ -415,12 +341,12 @@ impl Modem {
     /// interval's request is made, if the burst that carries the request ends before that MAP:
     /// nothing can change what it brings.
     fn look_ahead(&mut self, now: Time, recorder: &mut Recorder) {
-        self.flow.requests_arrive(self.next_map);
-        let burst_end = now + self.channel.time_for(self.flow.granted);
-        let paced = self.shaping == Some(Shaping::Transmissions)
+        self.mac.flow.requests_arrive(self.next_map);
+        let burst_end = now + self.channel.time_for(self.mac.flow.granted);
+        let paced = matches!(self.mac.enforcement, Enforcement::Pieces | Enforcement::Grants)
             || self.unsolicited.is_some()
-            || self.flow.is_aggregate();
-        if paced || self.flow.at_cmts() == 0 || burst_end > self.next_map {
+            || self.mac.flow.is_aggregate();
+        if paced || self.mac.flow.at_cmts() == 0 || burst_end > self.next_map {
             return;
         }
         self.coming = self.grant_of_map(self.next_map, recorder);
@@ -434,16 +360,14 @@ impl Modem {
     /// Beside proactive grants it is sent from the start too, behind the first of them. An aggregate's
     /// grants are one block, the low-latency flow's first (docsis-ns3).
     fn place_of_burst(&mut self, grant: u64) -> Time {
-        if self.grants_proactively {
+        if self.mac.flow.grants_proactively() {
             return Time::ZERO;
         }
         let at_channel_rate = self.channel.time_for(grant);
-        let length = match self.shaping {
-            None => self.map_interval,
-            Some(Shaping::Transmissions) if !self.is_policed() => {
-                at_channel_rate.max(self.shaper.peak.rate().time_for(grant))
-            }
-            Some(_) => at_channel_rate,
+        let length = match self.mac.enforcement {
+            Enforcement::None => self.map_interval,
+            Enforcement::Pieces => at_channel_rate.max(self.mac.shaper.peak.rate().time_for(grant)),
+            _ => at_channel_rate,
         };
         self.map_interval.since(length).scaled(self.rng.uniform())
     }
@@ -451,177 +375,40 @@ impl Modem {
     /// Starts a burst; a proactive grant's piece that is being sent goes on before it.
     fn start_burst(&mut self, now: Time, recorder: &mut Recorder) {
         self.burst_start = Time::NEVER;
-        self.flow.granted += std::mem::take(&mut self.coming);
-        self.note(recorder, now, Kind::Grant, self.flow.granted);
-        if self.policy.piggyback {
-            self.request(now, By::Granted, recorder);
+        self.mac.flow.granted += std::mem::take(&mut self.coming);
+        self.mac.note(recorder, now, Kind::Grant, self.mac.flow.granted);
+        if self.mac.policy.piggyback {
+            self.mac.request(By::Granted, now, &self.timing, recorder);
         }
         self.look_ahead(now, recorder);
-        if !self.flow.is_sending() {
+        if !self.mac.flow.is_sending() {
             self.send_piece(now, recorder);
         }
     }
 
     /// Ends the piece being sent, or continues because the shaper has tokens.
     pub(super) fn continue_burst(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        let sent = self.end_piece(now, recorder);
+        debug_assert!(self.burst_next <= now);
+        let sent = self.mac.end_piece(now, recorder);
         self.send_piece(now, recorder);
         sent
     }
 
-    /// Requests waiting bytes that are not yet requested, as far as the shaper allows. Returns
-    /// whether there are any.
-    fn request(&mut self, now: Time, by: By, recorder: &mut Recorder) -> bool {
-        let shares = self.flow.is_aggregate().then(|| self.within_own_rates(now, by));
-        let wanted = shares.map_or_else(|| self.flow.unrequested(), Shares::total);
-        let requested = self.flow.requested();
-        let allowed = match self.shaping {
-            Some(Shaping::Requests) => self.requestable(now),
-            Some(Shaping::Transmissions) if !self.is_policed() => {
-                self.sendable_by_grant(now, requested)
-            }
-            _ => Allowed::ALL,
-        };
-        let shares = shares.map(|wanted| self.flow.shares(allowed.bytes(), wanted));
-        let request = shares.map_or_else(|| wanted.min(allowed.bytes()), Shares::total);
-        if request > 0 {
-            if self.shaping == Some(Shaping::Requests) {
-                self.shaper.sustained.take(now, request);
-                self.probe.bucket(recorder, &self.shaper.sustained);
-            }
-            let granted_from = self.timing.granted_from(now);
-            match shares {
-                None => self.flow.request(request, granted_from),
-                Some(shares) => {
-                    self.take_from_own_rates(now, shares);
-                    self.flow.request_shares(shares, granted_from);
-                }
-            }
-            self.note(recorder, now, Kind::Request, request);
-        }
-        if wanted > request {
-            self.shaper.hold(now, allowed.sustained, allowed.peak);
-            self.note(recorder, now, Kind::Withhold, wanted - request);
-        }
-        request > 0
-    }
-
-    /// What these flows of an aggregate want that their own rates allow them to request now.
-    fn within_own_rates(&self, now: Time, by: By) -> Shares {
-        let Shares { low, classic } = self.flow.unrequested_by(by);
-        let [of_low, of_classic] = &self.member_rates;
-        let within = |bytes: u64, own: &Option<TokenBucket>| {
-            own.as_ref().map_or(bytes, |own| bytes.min(own.tokens(now) as u64))
-        };
-        Shares { low: within(low, of_low), classic: within(classic, of_classic) }
-    }
-
-    fn take_from_own_rates(&mut self, now: Time, Shares { low, classic }: Shares) {
-        for (bytes, own) in [low, classic].into_iter().zip(&mut self.member_rates) {
-            own.iter_mut().for_each(|own| own.take(now, bytes));
-        }
-    }
-
-    /// docsislink.cc: tokens of the sustained bucket, and what the peak rate brought since the last
-    /// request. As there, the depth of the peak bucket is not enforced. Unlike there, a fraction of
-    /// a byte carries over to the next request, which matters at a few kbps.
-    fn requestable(&mut self, now: Time) -> Allowed {
-        let rate = self.shaper.peak.rate();
-        let peak = rate.bytes_in(now.since(self.last_request));
-        let fraction = peak - whole(peak);
-        self.last_request = now.since(Time::from_secs_f64(fraction * 8.0 / rate.bps() as f64));
-        Allowed { sustained: self.shaper.sustained.tokens(now), peak }
-    }
-
-    /// Does the CMTS keep the rates of an aggregate, as in docsis-ns3? Its grants then take the tokens,
-    /// and both flows request all that waits.
-    #[inline]
-    fn is_policed(&self) -> bool {
-        self.flow.is_aggregate() && self.shaping == Some(Shaping::Transmissions)
-    }
-
     /// Bytes that the MAP at `at` may grant an aggregate beside what comes unasked.
     fn grantable(&self, at: Time) -> Allowed {
-        if !self.is_policed() {
+        if self.mac.enforcement != Enforcement::Grants {
             return Allowed::ALL;
         }
-        self.conforming(at, self.map_interval, self.flow.unasked_per_map())
-    }
-
-    /// Bytes, in addition to those requested, that will conform by the end of the interval in which
-    /// a request made now is granted. Earlier requests have been sent by then, so the depths of the
-    /// buckets do not limit the sum.
-    fn sendable_by_grant(&self, now: Time, requested: u64) -> Allowed {
-        self.conforming(now, self.timing.sent_within(now), requested)
-    }
-
-    /// Bytes beside `others` that both rates let pass until `span` after `now`.
-    fn conforming(&self, now: Time, span: Time, others: u64) -> Allowed {
-        let by_then = |bucket: &TokenBucket| {
-            let tokens = bucket.tokens(now) - bucket.debt(now);
-            (tokens + bucket.rate().bytes_in(span) - others as f64).max(0.0)
-        };
-        Allowed { sustained: by_then(&self.shaper.sustained), peak: by_then(&self.shaper.peak) }
-    }
-
-    /// Ends the piece being sent. Returns the packet if this was its last piece.
-    fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        debug_assert!(self.burst_next <= now);
-        self.burst_next = Time::NEVER;
-        match self.flow.end_piece() {
-            PieceEnd::Nothing => None,
-            PieceEnd::Piece(bytes) => {
-                self.note(recorder, now, Kind::PieceEnd, bytes);
-                None
-            }
-            PieceEnd::Packet => {
-                let sent = self.flow.take_sent();
-                if let Some(packet) = &sent {
-                    if self.shaping.is_some() && self.shaper.held(packet) {
-                        recorder.delayed(packet);
-                    }
-                    self.probe.packet(recorder, now, Kind::Sent, packet);
-                }
-                sent
-            }
-        }
+        self.mac.conforming(at, self.map_interval, self.mac.flow.unasked_per_map())
     }
 
     /// Sends the next piece while granted bytes are left.
     fn send_piece(&mut self, now: Time, recorder: &mut Recorder) {
-        if self.flow.granted == 0 {
-            return;
-        }
-        let piece = self.flow.sendable(now, self.probe, recorder);
-        if piece.is_none() {
-            // The AQM algorithm dropped what the grant was for.
-            self.flow.waste_grant(now, self.probe, recorder);
-        }
-        self.put_back_unused();
-        let Some(piece) = piece else { return };
-        let proactive = self.flow.proactive_part(piece);
-        if proactive > 0 {
-            self.shaper.take(now, proactive); // the buckets do not delay what is granted (docsis-ns3)
-            self.probe.bucket(recorder, &self.shaper.sustained);
-        } else if self.shaping == Some(Shaping::Transmissions) && !self.is_policed() {
-            let ready = self.shaper.ready_at(now, piece);
-            if ready > now {
-                self.burst_next = ready;
-                return;
-            }
-            self.shaper.take(now, piece);
-            self.probe.bucket(recorder, &self.shaper.sustained);
-        }
-        self.flow.begin_piece(now, piece, self.probe, recorder);
-        self.burst_next = now + self.channel.time_for(piece);
-    }
-
-    /// The modem reports what it does not use of a grant, and the CMTS puts back the tokens that it
-    /// took for it (docsis-ns3; here at once).
-    fn put_back_unused(&mut self) {
-        if self.is_policed() {
-            self.shaper.put_back(self.flow.take_unused());
-        }
+        self.burst_next = match self.mac.next_piece(now, recorder) {
+            Next::Piece(bytes) => now + self.channel.time_for(bytes),
+            Next::Wait(until) => until,
+            Next::Nothing => Time::NEVER,
+        };
     }
 
     /// When the CMTS has received what has been sent by now, without propagation.
@@ -632,14 +419,14 @@ impl Modem {
 
     /// Packets and bytes the modem holds.
     pub fn inside(&self) -> Count {
-        self.flow.inside()
+        self.mac.flow.inside()
     }
 
     /// Warnings about settings that distort the results.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        let burst = self.shaper.sustained.depth_bytes();
-        let needed = self.shaper.sustained.rate().bytes_in(self.map_interval);
-        let starved = self.shaping == Some(Shaping::Requests) && burst < needed;
+        let burst = self.mac.shaper.sustained.depth_bytes();
+        let needed = self.mac.shaper.sustained.rate().bytes_in(self.map_interval);
+        let starved = self.mac.enforcement == Enforcement::Requests && burst < needed;
         let warning = || {
             format!(
                 "upstream.burst_bytes is {burst:.0}, but {needed:.0} bytes pass in a MAP interval at \
@@ -652,28 +439,28 @@ impl Modem {
 
     /// Counters of the MAC.
     pub fn counters(&self) -> MacCounters {
-        self.flow.counters
+        self.mac.flow.counters
     }
 
     /// Time in its queue of the last packet to leave it.
     pub(super) fn last_sojourn(&self) -> Time {
-        self.flow.last_sojourn
+        self.mac.flow.last_sojourn
     }
 
     /// The queue that it sends from.
     pub fn queue(&self) -> &Queue {
-        &self.flow.queue
+        &self.mac.flow.queue
     }
 
     /// Samples its queue and the channel's free capacity for their time series.
     pub fn sample(&mut self, now: Time) {
         let mbps = self.channel_mbps(now);
-        self.flow.queue.sample(|gauges| show_channel(gauges, mbps));
+        self.mac.flow.queue.sample(|gauges| show_channel(gauges, mbps));
     }
 
     /// Samples its queue only.
     pub(super) fn sample_queue(&mut self) {
-        self.flow.queue.sample(|_| ());
+        self.mac.flow.queue.sample(|_| ());
     }
 
     /// The channel's free capacity for this modem now.

@@ -289,6 +289,11 @@ impl RequestGrant {
         self.low.proactive_per_map = bytes_per_map;
     }
 
+    /// Does the low-latency flow get grants unasked?
+    pub(super) fn grants_proactively(&self) -> bool {
+        self.low.proactive_per_map.is_some()
+    }
+
     /// Bytes that the low-latency flow is granted unasked in a MAP interval.
     pub(super) fn unasked_per_map(&self) -> u64 {
         self.low.proactive_per_map.unwrap_or(0)
@@ -323,11 +328,6 @@ impl RequestGrant {
     #[inline]
     pub(super) fn request(&mut self, bytes: u64, granted_from: Time) {
         self.request_shares(Shares { low: 0, classic: bytes }, granted_from);
-    }
-
-    /// Requests `bytes` of what both flows of an aggregate want.
-    pub(super) fn request_of(&mut self, bytes: u64, wanted: Shares, granted_from: Time) {
-        self.request_shares(self.shares(bytes, wanted), granted_from);
     }
 
     /// How `bytes` are divided between what both flows of an aggregate want.

@@ -292,18 +292,19 @@ impl SharedChannel {
 
     /// Begins a grant or a poll.
     fn begin_grant(&mut self, now: Time, number: u32, kind: GrantKind, recorder: &mut Recorder) {
-        let flow = &mut self.flows[number as usize];
-        let granted_from = self.timing.granted_from(now);
+        let Self { flows, timing, .. } = self;
+        let flow = &mut flows[number as usize];
+        let granted_from = timing.granted_from(now);
         let requested = match kind {
             // Piggybacked on the grant: what has come since the last request.
-            GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, granted_from, recorder),
+            GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, timing, recorder),
             GrantKind::Unsolicited(source, Opportunity::Grant(bytes)) => {
                 let used = flow.begin_unsolicited(now, bytes, recorder);
                 self.unsolicited[source as usize].1.was_used(now, used);
-                flow.request_beyond_grant(now, granted_from, recorder)
+                flow.request_beyond_grant(now, timing, recorder)
             }
             GrantKind::Unsolicited(source, Opportunity::Poll) => {
-                let requested = flow.answer_poll(now, granted_from, recorder);
+                let requested = flow.answer_poll(now, timing, recorder);
                 if requested {
                     self.unsolicited[source as usize].1.was_requested(granted_from);
                 }
@@ -442,7 +443,7 @@ impl SharedChannel {
             flow.contends = outcome == Outcome::Collided;
             match outcome {
                 Outcome::Heard => {
-                    flow.request(now, granted_from, recorder);
+                    flow.request(now, &self.timing, recorder);
                     self.asking.push_back((granted_from, number));
                     self.counters.contention_requests += 1;
                 }

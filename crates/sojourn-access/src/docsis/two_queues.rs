@@ -44,8 +44,8 @@ impl TwoQueueModem {
 
     /// Takes a packet from the home.
     pub(crate) fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
-        self.modem.arrive(now, &packet, recorder);
-        self.shaping_queue.accept(now, packet, &self.modem.shaper, recorder);
+        self.modem.mac.arrive(now, &packet, recorder);
+        self.shaping_queue.accept(now, packet, &self.modem.mac.shaper, recorder);
     }
 
     /// Moves packets that the rate-shaping queue lets pass to the transmit queue.
@@ -55,10 +55,10 @@ impl TwoQueueModem {
             let transmit =
                 NextQueue { sojourn: modem.last_sojourn(), backlog: modem.queue().backlog() };
             let has_room = modem.queue().has_room();
-            let shaper = &mut modem.shaper;
+            let shaper = &mut modem.mac.shaper;
             let Some(packet) = shaping_queue.release(now, has_room, transmit, shaper, recorder)
             else {
-                return modem.probe.bucket(recorder, &modem.shaper.sustained);
+                return modem.mac.probe.bucket(recorder, &modem.mac.shaper.sustained);
             };
             modem.enqueue(now, packet, recorder);
         }
@@ -83,7 +83,7 @@ impl TwoQueueModem {
             if self.modem.skips_maps() {
                 self.shaping_queue.on_map(0, 0); // the MAPs that were skipped
             }
-            self.shaping_queue.update(now, &self.modem.shaper);
+            self.shaping_queue.update(now, &self.modem.mac.shaper);
             self.feed(now, recorder);
             return None;
         }
