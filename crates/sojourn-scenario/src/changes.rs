@@ -25,8 +25,8 @@ pub struct Change {
     pub restore: &'static str,
     /// Why it changed.
     pub why: &'static str,
-    /// Does a table that lacks the key have the default?
-    applies: fn(&Value) -> bool,
+    /// Does a table of a scenario that lacks the key have the default?
+    applies: fn(&Value, &Value) -> bool,
 }
 
 macro_rules! changes {
@@ -46,13 +46,21 @@ macro_rules! changes {
 
 #[rustfmt::skip]
 changes! {
-    "traffic.*.direction", "`stream` with purpose `game` or `voice`", |entry| is(entry, "kind", &["stream"]) && is(entry, "purpose", &["game", "voice"]),
+    "traffic.*.direction", "`stream` with purpose `game` or `voice`", |_, entry| is(entry, "kind", &["stream"]) && is(entry, "purpose", &["game", "voice"]),
         r#""up""# => r#""both""#, r#"direction = "up""#, "users notice what comes back";
-    "traffic.*.direction", "`replay` of a capture with addresses", |entry| is(entry, "kind", &["replay"]) && !has(entry, "home_address"),
+    "traffic.*.direction", "`replay` of a capture with addresses", |_, entry| is(entry, "kind", &["replay"]) && !has(entry, "home_address"),
         r#""up""# => "that of each packet, by `home_address`", r#"direction = "up""#, "captures hold both directions";
-    "traffic.*.ladder", "`video` without `ladder_mbps`", |entry| is(entry, "kind", &["video"]) && !has(entry, "ladder_mbps"),
+    "traffic.*.ladder", "`video` without `ladder_mbps`", |_, entry| is(entry, "kind", &["video"]) && !has(entry, "ladder_mbps"),
         r#""hong2015""# => r#""apple_hls""#, r#"ladder = "hong2015""#, "videos of today have up to 16.8 Mbps";
-    "**.scheduler.rate_estimate", "`low_latency`", |scheduler| is(scheduler, "kind", &["low_latency"]),
+    "upstream_channel.request_opportunities", "a modem of kind `shared_channel`", |scenario, _| shares_channel(scenario),
+        "8" => "all that grants leave", "request_opportunities = 8", "a CMTS gives idle space to requests";
+    "upstream_channel.backoff_start", "without `request_opportunities`", |scenario, channel| shares_channel(scenario) && !has(channel, "request_opportunities"),
+        "2" => "the whole request region", "backoff_start = 2", "the window follows the region";
+    "upstream_channel.backoff_end", "without `request_opportunities`", |scenario, channel| shares_channel(scenario) && !has(channel, "request_opportunities"),
+        "8" => "the whole request region", "backoff_end = 8", "the window follows the region";
+    "upstream_channel.grant_place", "two modems or more of kind `shared_channel`", |scenario, _| shares_channel(scenario),
+        r#""uniform""# => r#""start""#, r#"grant_place = "uniform""#, "measured CMTSs pack grants";
+    "**.scheduler.rate_estimate", "`low_latency`", |_, scheduler| is(scheduler, "kind", &["low_latency"]),
         r#""raw""# => r#""mean""#, r#"rate_estimate = "raw""#, "a swinging estimate keeps the classic flow from its target";
 }
 
@@ -62,6 +70,12 @@ fn is(table: &Value, key: &str, values: &[&str]) -> bool {
 
 fn has(table: &Value, key: &str) -> bool {
     table.get(key).is_some()
+}
+
+/// Is any modem on the shared channel?
+fn shares_channel(scenario: &Value) -> bool {
+    let upstreams = below(&(String::new(), scenario), "**");
+    upstreams.iter().any(|(_, table)| is(&table["modem"], "kind", &["shared_channel"]))
 }
 
 /// A changed default that a scenario relies on.
@@ -95,7 +109,8 @@ impl Change {
         for step in tables.split('.').filter(|step| !step.is_empty()) {
             places = places.iter().flat_map(|place| below(place, step)).collect();
         }
-        let lacks = |(_, table): &(String, &Value)| !has(table, key) && (self.applies)(table);
+        let lacks =
+            |(_, table): &(String, &Value)| !has(table, key) && (self.applies)(scenario, table);
         places.into_iter().filter(lacks).map(|(path, _)| words::join(&path, key)).collect()
     }
 }
@@ -160,6 +175,19 @@ mod tests {
             assert_eq!(said(&entry(other.clone())), Vec::<String>::new(), "{other}");
         }
         assert_eq!(said(&json!({})), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_shared_channel_is_relied_on_where_a_modem_is_on_it() {
+        let scenario = |channel: Value| {
+            let shared = json!({ "modem": { "kind": "shared_channel" } });
+            json!({ "homes": { "far": { "upstream": shared } }, "upstream_channel": channel })
+        };
+        assert_eq!(relied_on(&scenario(json!({}))).len(), 4);
+        let named = json!({ "request_opportunities": 8, "grant_place": "start" });
+        assert_eq!(relied_on(&scenario(named)), []);
+        let alone = json!({ "upstream": { "modem": { "kind": "single_queue" } } });
+        assert_eq!(relied_on(&alone), []);
     }
 
     #[test]

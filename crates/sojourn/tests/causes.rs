@@ -35,6 +35,7 @@ struct Line {
     delay_ms: f64,
     km: f64,
     neighbours: u64,
+    region: &'static str,
     traffic: Vec<Traffic>,
     seed: u64,
 }
@@ -54,6 +55,8 @@ const TRAFFIC: [(Option<Direction>, &str); 5] = [
 ];
 const LAWS: [&str; 5] = ["drop_tail", "codel", "pie", "docsis_pie", "red"];
 const MODEMS: [&str; 2] = ["single_queue", "shared_channel"];
+/// Request regions: all that is idle, and too small a number.
+const REGIONS: [&str; 2] = ["", "upstream_channel.request_opportunities = 4"];
 
 impl Line {
     fn drawn(seed: u64) -> Self {
@@ -67,6 +70,7 @@ impl Line {
             delay_ms: [0.0, 3.0, 10.0, 30.0][rng.below(4) as usize],
             km: [1.0, 20.0, 80.0][rng.below(3) as usize],
             neighbours: 1 + rng.below(80),
+            region: "",
             traffic: Vec::new(),
             seed,
         };
@@ -77,6 +81,7 @@ impl Line {
                 }
             }
         }
+        line.region = one_of(&REGIONS, &mut rng);
         line
     }
 
@@ -93,7 +98,8 @@ impl Line {
     }
 
     fn text(&self) -> String {
-        let Self { up_mbps, down_mbps, law, modem, delay_ms, km, neighbours, seed, .. } = self;
+        let Self { up_mbps, down_mbps, law, modem, region, delay_ms, km, neighbours, seed, .. } =
+            self;
         let own = |traffic: &Traffic| if traffic.is_ours { "ours" } else { "theirs" };
         let entries = self.traffic.iter().enumerate().map(|(number, one)| {
             let server = if one.loads.is_some() { "server = 'near'" } else { "servers = ['near']" };
@@ -109,6 +115,7 @@ impl Line {
              upstream.sustained_mbps = {up_mbps}
              upstream.modem.kind = '{modem}'
              {law}
+             {region}
              downstream.sustained_mbps = {down_mbps}
              servers.near.delay_ms = 8
              servers.of_game.delay_ms = {delay_ms}

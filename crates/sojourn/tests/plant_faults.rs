@@ -172,7 +172,7 @@ fn jitter_keeps_the_order_of_packets() {
 }
 
 /// A flood with all four channels and with one. A single carrier has 160 minislots in 2 ms, requests
-/// take 16: 4 * 160 - 16 = 624 minislots and 144. Of these a grant of all is, with 4 segments of 156
+/// take 16 here: 4 * 160 - 16 = 624 minislots and 144. Of these a grant of all is, with 4 segments of 156
 /// minislots, 9984 symbols, 9880 without what is around them and 7410 B: with codewords of 220 + 20 B 30
 /// whole ones of 240 and one of 190 + 20, 6790 B less 8 of header: 27 128 B; with one segment of 144,
 /// 9216, 9112 symbols, 6834 B: 28 of 240 and 114 - 20 = 94: 6254 - 8 = 6246 B.
@@ -184,6 +184,7 @@ fn lost_channels_lower_the_rate() {
         let results = run(&format!(
             "duration_s = 4
              upstream.modem.kind = 'shared_channel'
+             upstream_channel.request_opportunities = 8
              {keys}
              traffic.flood = {{ kind = 'stream', purpose = 'data', server = 'near',
                                 packet_bytes = 1500, interval_ms = 0.1 }}"

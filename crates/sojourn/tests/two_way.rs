@@ -118,7 +118,7 @@ fn they_work_on_every_access_network_and_in_every_home() {
             let (up, down) = (flow(&results, name, "up"), flow(&results, name, "down"));
             let [least, median, _] = round_trip(up);
             let possible = up.latency_min_ms.unwrap() + down.latency_min_ms.unwrap();
-            assert!(least >= possible && median < 60.0, "{access} {name}: {least} {median}");
+            assert!(least > possible - 1e-6 && median < 60.0, "{access} {name}: {least} {median}");
             if name == "game" {
                 assert!(up.mos.unwrap() > 4.0 && down.mos.unwrap() > 4.0);
             }

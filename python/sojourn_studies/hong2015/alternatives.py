@@ -39,7 +39,11 @@ def _plain_upstream(scenario: dict[str, Any]) -> None:
 
 def _shared_upstream(scenario: dict[str, Any]) -> None:
     scenario["upstream"]["modem"] = {"kind": "shared_channel"}
-    scenario["upstream_channel"] = {"channels": 1}
+    scenario["upstream_channel"] = {
+        "channels": 1,
+        "request_opportunities": 8,
+        "grant_place": "uniform",
+    }
 
 
 def _of_ared(**keys: float) -> Change:

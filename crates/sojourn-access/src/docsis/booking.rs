@@ -1,7 +1,7 @@
 //! What unsolicited grants and polls take of the shared upstream channel: they come at fixed times, so
 //! that a channel that cannot hold all of them would lose some for ever.
 
-use super::framing::{Framing, request_region};
+use super::framing::Framing;
 use super::regularity::Regularity;
 use super::upstream_channel::UpstreamChannel;
 use crate::service::{Upstream, flow_path};
@@ -27,7 +27,7 @@ impl<'a> Booking<'a> {
 
     /// Minislots of a MAP interval that requests in contention leave.
     fn most(&self) -> u64 {
-        self.framing.minislots().saturating_sub(request_region(self.spec))
+        self.framing.minislots().saturating_sub(self.spec.least_region())
     }
 
     /// Books the flows of `count` homes whose upstream is at `path`. A grant must fit into a MAP

@@ -1,7 +1,7 @@
 //! Checks between the keys of the cable plant and those of homes.
 
 use super::downstream_channel::Channel;
-use super::framing::{Framing, request_region};
+use super::framing::Framing;
 use super::impairments::Noise;
 use super::parameters::{Cable, ModemSpec, PlantSpec};
 use super::upstream_channel::{Phy, UpstreamChannel};
@@ -57,7 +57,7 @@ impl UpstreamChannel {
                 continue;
             }
             let framing = Framing::of(self).with_channels(left);
-            if framing.bytes_in(0, framing.minislots().saturating_sub(request_region(self))) == 0 {
+            if framing.bytes_in(0, framing.minislots().saturating_sub(self.least_region())) == 0 {
                 let message = format!(
                     "found {left}; allowed: more, since the request region leaves no room for grants"
                 );

@@ -6,7 +6,7 @@
 //! that were heard; the other modems then double their windows, up to 2^end, and draw again. After
 //! 16 tries a modem gives up.
 
-use crate::docsis::upstream_channel::UpstreamChannel;
+use super::request_region::Region;
 use sojourn_engine::rng::Rng;
 
 /// Tries of a request before the modem gives up (MULPI §7.2.1).
@@ -16,10 +16,8 @@ const MOST_TRIES: u8 = 16;
 struct Contender {
     flow: u32,
     tries: u8,
-    /// Binary logarithm of its window.
-    exponent: u8,
-    /// Opportunities still to be skipped.
-    skip: u32,
+    /// Opportunities still to be skipped, once it has drawn their number.
+    skip: Option<u64>,
     /// MAPs until it learns of a collision.
     unanswered: u64,
 }
@@ -39,9 +37,6 @@ pub(crate) enum Outcome {
 
 /// All contending service flows.
 pub(crate) struct Contention {
-    opportunities: u32,
-    start: u8,
-    end: u8,
     contenders: Vec<Contender>,
     /// Requests by opportunity of the current MAP.
     sent: Vec<u32>,
@@ -50,13 +45,10 @@ pub(crate) struct Contention {
 
 impl Contention {
     /// No contenders.
-    pub(crate) fn new(spec: &UpstreamChannel, seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
-            opportunities: spec.request_opportunities,
-            start: spec.backoff_start,
-            end: spec.backoff_end,
             contenders: Vec::new(),
-            sent: vec![0; spec.request_opportunities as usize],
+            sent: Vec::new(),
             rng: Rng::named(seed, "upstream channel back-off"),
         }
     }
@@ -68,29 +60,24 @@ impl Contention {
 
     /// Adds a service flow that contends from the next MAP on.
     pub(crate) fn join(&mut self, flow: u32) {
-        let skip = draw(&mut self.rng, self.start);
-        self.contenders.push(Contender {
-            flow,
-            tries: 0,
-            exponent: self.start,
-            skip,
-            unanswered: 0,
-        });
+        self.contenders.push(Contender { flow, tries: 0, skip: None, unanswered: 0 });
     }
 
     /// Runs the request region of a MAP. Records the outcome of each request, and of each contender
-    /// that leaves without one. The requests are answered `answered_after` MAPs later.
+    /// that leaves without one. The requests are answered `answered_after` MAPs later. Returns the number of
+    /// opportunities with one request, and with several.
     pub(crate) fn hold(
         &mut self,
+        region: Region,
         answered_after: u64,
         wants: impl Fn(u32) -> bool,
         outcomes: &mut Vec<(u32, Outcome)>,
-    ) {
-        let Self { opportunities, end, contenders, sent, rng, .. } = self;
+    ) -> (u64, u64) {
+        let Self { contenders, sent, rng } = self;
         contenders.retain_mut(|contender| {
             let leaves = if !wants(contender.flow) {
                 Outcome::Withdrawn
-            } else if contender.goes_on(*end, rng) {
+            } else if contender.goes_on() {
                 return true;
             } else {
                 Outcome::GivenUp
@@ -98,18 +85,26 @@ impl Contention {
             outcomes.push((contender.flow, leaves));
             false
         });
-        sent.fill(0);
-        for contender in contenders.iter().filter(|contender| contender.unanswered == 0) {
-            if let Some(requests) = sent.get_mut(contender.skip as usize) {
-                *requests += 1;
+        sent.clear();
+        sent.resize(region.opportunities as usize, 0);
+        let (mut heard, mut collided) = (0, 0);
+        for contender in contenders.iter_mut().filter(|contender| contender.unanswered == 0) {
+            let skip = contender.draw(region, rng);
+            let Some(requests) = sent.get_mut(skip as usize) else { continue };
+            *requests += 1;
+            match requests {
+                1 => heard += 1,
+                2 => (heard, collided) = (heard - 1, collided + 1),
+                _ => {}
             }
         }
         contenders.retain_mut(|contender| {
             if contender.unanswered > 0 {
                 return true;
             }
-            let Some(&requests) = sent.get(contender.skip as usize) else {
-                contender.skip -= *opportunities;
+            let skip = contender.skip.unwrap_or_default();
+            let Some(&requests) = sent.get(skip as usize) else {
+                contender.skip = Some(skip - region.opportunities);
                 return true;
             };
             let outcome = if requests == 1 { Outcome::Heard } else { Outcome::Collided };
@@ -117,12 +112,13 @@ impl Contention {
             outcomes.push((contender.flow, outcome));
             outcome == Outcome::Collided
         });
+        (heard, collided)
     }
 }
 
 impl Contender {
     /// Handles a MAP, which may reveal a collision. Returns whether the contender goes on.
-    fn goes_on(&mut self, end: u8, rng: &mut Rng) -> bool {
+    fn goes_on(&mut self) -> bool {
         if self.unanswered == 0 {
             return true;
         }
@@ -131,33 +127,31 @@ impl Contender {
             return true;
         }
         self.tries += 1;
-        self.exponent = (self.exponent + 1).min(end);
-        self.skip = draw(rng, self.exponent);
+        self.skip = None;
         self.tries < MOST_TRIES
     }
-}
 
-fn draw(rng: &mut Rng, exponent: u8) -> u32 {
-    rng.below(1 << exponent) as u32
+    /// How many opportunities it still skips. Its window doubles with each try.
+    fn draw(&mut self, region: Region, rng: &mut Rng) -> u64 {
+        let exponent = (region.backoff_start + self.tries).min(region.backoff_end);
+        *self.skip.get_or_insert_with(|| rng.below(1 << exponent))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(start: u8, end: u8, opportunities: u32, seed: u64) -> Contention {
-        let spec = UpstreamChannel {
-            backoff_start: start,
-            backoff_end: end,
-            request_opportunities: opportunities,
-            ..UpstreamChannel::default()
-        };
-        Contention::new(&spec, seed)
+    fn region(backoff_start: u8, backoff_end: u8, opportunities: u64) -> Region {
+        Region { opportunities, backoff_start, backoff_end }
     }
 
-    fn outcomes(contention: &mut Contention) -> Vec<(u32, Outcome)> {
+    fn outcomes(contention: &mut Contention, region: Region) -> Vec<(u32, Outcome)> {
         let mut outcomes = Vec::new();
-        contention.hold(2, |_| true, &mut outcomes);
+        let (heard, collided) = contention.hold(region, 2, |_| true, &mut outcomes);
+        let of = |wanted| outcomes.iter().filter(|(_, o)| *o == wanted).count() as u64;
+        assert_eq!(heard, of(Outcome::Heard));
+        assert!(2 * collided <= of(Outcome::Collided));
         outcomes
     }
 
@@ -168,11 +162,11 @@ mod tests {
     fn a_first_request_collides_as_often_as_it_must() {
         for (start, modems) in [(2, 2), (2, 4), (3, 2), (3, 5), (4, 10)] {
             let rounds = 20_000;
-            let mut contention = of(start, 10, 1 << start, 1);
+            let mut contention = Contention::new(1);
             let mut collided = 0;
             for _ in 0..rounds {
                 (0..modems).for_each(|flow| contention.join(flow));
-                let of_round = outcomes(&mut contention);
+                let of_round = outcomes(&mut contention, region(start, 10, 1 << start));
                 assert_eq!(of_round.len() as u32, modems);
                 collided += of_round.iter().filter(|(_, o)| *o == Outcome::Collided).count();
                 contention.contenders.clear();
@@ -188,26 +182,28 @@ mod tests {
     #[test]
     fn a_collision_is_known_two_maps_later() {
         // A window of 1 and one opportunity: two modems always collide, then draw from 2, 4, ...
-        let mut contention = of(0, 10, 1, 1);
+        let (mut contention, region) = (Contention::new(1), region(0, 10, 1));
         contention.join(0);
         contention.join(1);
-        let first = outcomes(&mut contention);
+        let first = outcomes(&mut contention, region);
         assert_eq!(first, [(0, Outcome::Collided), (1, Outcome::Collided)]);
-        assert!(outcomes(&mut contention).is_empty());
-        let windows: Vec<_> = contention.contenders.iter().map(|c| c.exponent).collect();
-        assert_eq!(windows, [0, 0]);
-        outcomes(&mut contention);
-        assert!(contention.contenders.iter().all(|c| c.exponent == 1 && c.tries == 1));
+        assert!(outcomes(&mut contention, region).is_empty());
+        let tries = |contention: &Contention| -> Vec<_> {
+            contention.contenders.iter().map(|c| c.tries).collect()
+        };
+        assert_eq!(tries(&contention), [0, 0]);
+        outcomes(&mut contention, region); // now they know, and who draws 0 of 0 and 1 requests again
+        assert!(tries(&contention).iter().all(|tries| *tries == 1));
     }
 
     #[test]
     fn a_modem_gives_up_after_sixteen_tries() {
         // The window stays at 1, so both collide in every second MAP: the 16th request is sent in
         // MAP 30 and known to be lost in MAP 32.
-        let mut contention = of(0, 0, 1, 1);
+        let mut contention = Contention::new(1);
         contention.join(0);
         contention.join(1);
-        let all: Vec<_> = (0..33).map(|_| outcomes(&mut contention)).collect();
+        let all: Vec<_> = (0..33).map(|_| outcomes(&mut contention, region(0, 0, 1))).collect();
         let collisions = all.iter().flatten().filter(|(_, o)| *o == Outcome::Collided).count();
         assert_eq!(collisions, 2 * 16);
         assert_eq!(all[32], [(0, Outcome::GivenUp), (1, Outcome::GivenUp)]);
@@ -216,20 +212,20 @@ mod tests {
 
     #[test]
     fn opportunities_are_skipped_over_maps() {
-        let mut contention = of(0, 10, 3, 1);
+        let (mut contention, region) = (Contention::new(1), region(0, 10, 3));
         contention.join(7);
-        contention.contenders[0].skip = 7;
-        assert!(outcomes(&mut contention).is_empty() && outcomes(&mut contention).is_empty());
-        assert_eq!(outcomes(&mut contention), [(7, Outcome::Heard)]);
+        contention.contenders[0].skip = Some(7);
+        assert!((0..2).all(|_| outcomes(&mut contention, region).is_empty()));
+        assert_eq!(outcomes(&mut contention, region), [(7, Outcome::Heard)]);
         assert!(contention.is_idle());
     }
 
     #[test]
     fn who_got_a_grant_meanwhile_leaves() {
-        let mut contention = of(0, 10, 3, 1);
+        let mut contention = Contention::new(1);
         contention.join(7);
         let mut outcomes = Vec::new();
-        contention.hold(2, |_| false, &mut outcomes);
+        contention.hold(region(0, 10, 3), 2, |_| false, &mut outcomes);
         assert_eq!(outcomes, [(7, Outcome::Withdrawn)]);
         assert!(contention.is_idle());
     }

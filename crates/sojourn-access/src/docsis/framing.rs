@@ -206,27 +206,22 @@ fn ofdma_frame(phy: &Ofdma) -> Time {
     Time::from_secs_f64(f64::from(phy.frame_symbols) * symbol_us * 1e-6)
 }
 
-/// Minislots of the request region of a MAP.
-pub fn request_region(spec: &UpstreamChannel) -> u64 {
-    u64::from(spec.request_opportunities) * u64::from(spec.request_minislots)
-}
-
 impl UpstreamChannel {
     /// Checks that the shared channel can carry data.
     pub fn check(&self) -> Faults {
-        let (start, end) = (self.backoff_start, self.backoff_end);
+        let (start, end) = self.backoff().unwrap_or_default();
         let backoffs = (("backoff_end", f64::from(end)), ("backoff_start", f64::from(start)));
         let mut faults = Faults::from(at_least(backoffs.0, backoffs.1));
         faults.add(self.check_partial_service());
         let framing = Framing::of(self);
-        let (all, requests) = (framing.minislots(), request_region(self));
+        let (all, requests) = (framing.minislots(), self.least_region());
         if framing.bytes_in(0, all.saturating_sub(requests)) > 0 {
             return faults;
         }
         let message = format!(
             "found {}: the request region takes {requests} of the {all} minislots of a MAP \
              interval; allowed: fewer, so that a grant fits",
-            self.request_opportunities
+            requests / u64::from(self.request_minislots)
         );
         faults.add(Fault::new("request_opportunities", message));
         faults

@@ -19,6 +19,7 @@ pub(crate) mod proactive_grants;
 pub(crate) mod probe;
 pub(crate) mod regularity;
 pub(crate) mod request_grant;
+mod request_region;
 mod scheduler;
 pub(crate) mod scheduling_service;
 mod service_flow_mac;
@@ -34,7 +35,7 @@ pub(crate) mod warnings;
 
 pub use booking::Booking;
 pub use downstream_channel::Cmts;
-pub use framing::{Framing, request_region};
+pub use framing::Framing;
 pub use modem::{LEAST_CHANNEL_MBPS, Modem};
 pub use parameters::{ByteCount, Cable, ModemSpec, PlantSpec};
 pub use plant::Docsis;

@@ -91,10 +91,8 @@ pub(super) enum By {
     Both,
     /// Those with a grant, on which the request is piggybacked.
     Granted,
-    /// Those without one.
+    /// Those without one in this MAP.
     Ungranted,
-    /// Those that have requested nothing, which they need not wait for.
-    Idle,
     /// The low-latency flow, which has a grant or a poll of its own.
     Low,
     /// The classic flow.
@@ -268,12 +266,11 @@ impl RequestGrant {
     pub(super) fn unrequested_by(&self, by: By) -> Shares {
         let all = self.unrequested_of_both();
         let granted = self.granted_to_both();
-        let low_requested = self.requested_low();
+        let ahead = Shares { low: self.low.ahead, classic: self.ahead - self.low.ahead };
         let (low, classic) = match by {
             By::Both => (true, true),
             By::Granted => (granted.low > 0, granted.classic > 0),
-            By::Ungranted => (granted.low == 0, granted.classic == 0),
-            By::Idle => (low_requested == 0, self.requested() == low_requested),
+            By::Ungranted => (granted.low + ahead.low == 0, granted.classic + ahead.classic == 0),
             By::Low => (true, false),
             By::Classic => (false, true),
         };
@@ -322,6 +319,11 @@ impl RequestGrant {
             && self.fragment.is_none()
             && self.low.fragment.is_none()
             && self.requested() == 0
+    }
+
+    /// Has the current MAP a grant for it that has not ended?
+    pub(super) fn has_grant(&self) -> bool {
+        self.granted + self.ahead > 0
     }
 
     /// Requests `bytes`, which MAPs can grant from `granted_from` on.

@@ -4,30 +4,32 @@
 //! A request is granted by the first MAP that can answer it (timing.rs): with the documents' timing
 //! two intervals later, as in the studies' modems (modem.rs). Modems request at the start of each
 //! interval; with the specification's timing at a random time in it, as in docsis-ns3. Grants follow
-//! each other from a random position at which all of them still fit, so a lone grant may be anywhere
-//! in the interval, as in modem.rs. A grant covers what the token buckets hold at that position. With
-//! each grant that it uses, a modem requests what has come since; without a grant it requests in
-//! contention. MAPs without any content are skipped.
+//! each other from the start of the interval or, where one modem is alone, from a random position at
+//! which all of them still fit, so that its grant may be anywhere, as in modem.rs. A grant covers what the
+//! token buckets hold at that position. With each grant that it uses, a modem requests what has come
+//! since; without a grant it requests in contention (request_region.rs). MAPs without any content are
+//! skipped.
 //!
 //! Unsolicited grants and polls come at their own times (unsolicited.rs), and the others in what they
 //! leave of the interval (map_layout.rs). A channel that has any skips no MAP.
 //!
-//! Left out: noise, ranging and station maintenance. The request region takes its minislots from the
+//! Left out: noise, ranging and station maintenance. A fixed request region takes its minislots from the
 //! start of the interval, also where modems request later.
 
 use std::collections::VecDeque;
 
 use super::contention::{Contention, Outcome};
-use super::framing::{Framing, request_region};
+use super::framing::Framing;
 use super::map_layout::{MapLayout, Part, Placed};
 use super::regularity::Grid;
+use super::request_region::{Region, RequestRegion};
 use super::scheduler::GrantScheduler;
 use super::timing::{PlantTiming, Timing};
 use super::unsolicited::{Opportunity, Unsolicited};
 use super::upstream_service_flow::UpstreamServiceFlow;
 use crate::context::ServiceFlowContext;
 use crate::delay_line::DelayLine;
-use crate::docsis::upstream_channel::{PartialService, Phy, UpstreamChannel};
+use crate::docsis::upstream_channel::{GrantPlace, PartialService, Phy, UpstreamChannel};
 use crate::service::Upstream;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
@@ -70,6 +72,9 @@ struct ChannelCounters {
     contention_requests: u64,
     /// Contention requests that collided.
     collisions: u64,
+    /// MAPs made, and their request opportunities.
+    maps: u64,
+    opportunities: u64,
 }
 
 /// The channel and the service flows on it.
@@ -81,8 +86,9 @@ pub(crate) struct SharedChannel {
     phy: Phy,
     timing: Timing,
     overhead: u64,
-    request_minislots: u64,
-    request_opportunities: u64,
+    request_region: RequestRegion,
+    grant_place: Option<GrantPlace>,
+    modems: usize,
     flows: Vec<UpstreamServiceFlow>,
     /// When the AQM algorithms of the queues are updated.
     updates: Wake,
@@ -107,8 +113,9 @@ pub(crate) struct SharedChannel {
     burst_next: Time,
     /// When the next MAP takes effect; never while idle.
     next_map: Time,
-    /// When modems request in contention, if the MAP that takes effect has not done it.
-    region: Time,
+    /// The request region of the current interval, and when modems request in it, if they still do.
+    region: Region,
+    region_at: Time,
     /// Sent packets, and when the CMTS has received them.
     leaving: VecDeque<(Time, Packet)>,
 
@@ -127,19 +134,22 @@ impl SharedChannel {
         seed: u64,
     ) -> Self {
         let framing = Framing::of(spec);
+        let request_region = RequestRegion::new(spec);
         Self {
+            region: request_region.open(framing.minislots()),
+            request_region,
+            grant_place: spec.grant_place,
+            modems: 0,
             timing: Timing::new(plant, framing.map_interval(), framing.frame()),
             whole: framing.clone(),
             framing,
             partial: spec.partial_service.iter().map(lost_channels).collect(),
             phy: spec.phy.clone(),
             overhead,
-            request_minislots: request_region(spec),
-            request_opportunities: spec.request_opportunities.into(),
             flows: Vec::new(),
             updates: Wake::new(2),
             scheduler: GrantScheduler::new(spec.quantum_bytes.into()),
-            contention: Contention::new(spec, seed),
+            contention: Contention::new(seed),
             unsolicited: Vec::new(),
             layout: MapLayout::new(spec.request_minislots.into()),
             rng: Rng::named(seed, "upstream channel"),
@@ -150,7 +160,7 @@ impl SharedChannel {
             sending: false,
             burst_next: Time::NEVER,
             next_map: Time::NEVER,
-            region: Time::NEVER,
+            region_at: Time::NEVER,
             leaving: VecDeque::new(),
             counters: ChannelCounters::default(),
             sampled: ChannelCounters::default(),
@@ -162,6 +172,7 @@ impl SharedChannel {
     /// Adds the service flows of a modem. Returns the number of the first.
     pub(crate) fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
+        self.modems += 1;
         let map_interval = self.timing.map_interval();
         let grid = Grid { map_interval, frame: None, overhead: self.overhead, is_own: false };
         for ((number, spec), context) in (first..).zip(specs).zip(contexts) {
@@ -212,9 +223,10 @@ impl SharedChannel {
         if self.next_map == Time::NEVER {
             let last_map = self.timing.map_before(now);
             self.next_map = last_map + self.timing.map_interval();
+            self.region = self.request_region.open(self.framing.minislots());
             self.place_region(last_map);
-            if self.region < now {
-                self.region = Time::NEVER; // it has passed without anybody
+            if self.region_at < now {
+                self.region_at = Time::NEVER; // it has passed without anybody
             }
         }
     }
@@ -222,7 +234,7 @@ impl SharedChannel {
     /// Draws when modems request in contention in the interval that begins at `map`.
     fn place_region(&mut self, map: Time) {
         if !self.timing.is_documents() {
-            self.region = self.timing.request_place(map, self.rng.uniform());
+            self.region_at = self.timing.request_place(map, self.rng.uniform());
         }
     }
 
@@ -242,7 +254,7 @@ impl SharedChannel {
     #[inline]
     pub(crate) fn next_wake(&self) -> Time {
         let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
-        let mac = self.burst_next.min(self.next_map).min(self.region);
+        let mac = self.burst_next.min(self.next_map).min(self.region_at);
         leaves.min(mac).min(self.updates.next().0).min(self.entering.next_wake())
     }
 
@@ -258,8 +270,8 @@ impl SharedChannel {
             self.schedule_update(flow);
         } else if self.next_map <= now {
             self.on_map(now, recorder);
-        } else if self.region <= now {
-            self.region = Time::NEVER;
+        } else if self.region_at <= now {
+            self.region_at = Time::NEVER;
             self.hold_contention(now, recorder);
         } else if self.entering.next_wake() <= now
             && let Some((at, (number, packet))) = self.entering.wake()
@@ -369,30 +381,41 @@ impl SharedChannel {
                 .map(|(number, unsolicited)| (flows[*number as usize].profile, unsolicited));
             self.layout.fill(now, &self.framing, sources);
         }
-        self.grant_requests(now, recorder);
+        let granted = self.grant_requests(now, recorder);
+        self.counters.granted_minislots += granted;
+        let idle = self.framing.minislots().saturating_sub(granted + self.layout.taken());
+        self.region = self.request_region.open(idle);
+        if now > Time::ZERO {
+            self.counters.maps += 1;
+            self.counters.opportunities += self.region.opportunities;
+        }
         if !self.layout.placed().is_empty() {
             self.grant_unsolicited(now);
         }
         self.burst_next = self.grants.front().map_or(Time::NEVER, |first| first.start);
     }
 
-    /// Places what is granted of requests.
-    fn grant_requests(&mut self, now: Time, recorder: &mut Recorder) {
+    /// Places what is granted of requests. Returns its minislots.
+    fn grant_requests(&mut self, now: Time, recorder: &mut Recorder) -> u64 {
+        let from = self.grants_from();
         let Self { framing, flows, scheduler, layout, grants, asking, .. } = self;
         if scheduler.is_idle() {
             flows[0].note_map(now, now, recorder);
-            return;
+            return 0;
         }
+        let all = framing.minislots();
         let split = framing.minislots_for(0, 1) * layout.runs();
-        let taken = self.request_minislots + layout.taken() + split;
-        let minislots = framing.minislots().saturating_sub(taken); // none, if requests take all
-        let free =
-            minislots - scheduler.most(now + framing.map_interval(), minislots, framing, flows);
-        let mut place = self.request_minislots + self.rng.below(free + 1);
-        let start = now + framing.time_of(layout.free(place, framing.minislots()).0);
+        let kept = self.request_region.kept(all);
+        let minislots = all.saturating_sub(kept + layout.taken() + split); // none, if requests take all
+        let mut place = if self.request_region.adapts() { 0 } else { kept };
+        if from == GrantPlace::Uniform {
+            let latest = now + framing.map_interval();
+            let free = minislots - scheduler.most(latest, minislots, framing, flows);
+            place += self.rng.below(free + 1);
+        }
+        let start = now + framing.time_of(layout.free(place, all).0);
         let (granted, taken) = scheduler.share(start, minislots, framing, flows);
         flows[0].note_map(now, start, recorder); // traces the first home, if it is on this channel
-        self.counters.granted_minislots += taken;
         for &number in granted {
             let flow = &mut flows[number as usize];
             let mut left = flow.take_grant(start);
@@ -411,6 +434,13 @@ impl SharedChannel {
                 asking.push_front((now, number)); // the scheduler is told of it again
             }
         }
+        taken
+    }
+
+    /// Where the grants of a MAP begin.
+    fn grants_from(&self) -> GrantPlace {
+        let default = if self.modems > 1 { GrantPlace::Start } else { GrantPlace::Uniform };
+        self.grant_place.unwrap_or(default)
     }
 
     /// Places unsolicited grants and polls, in the order of time with the others.
@@ -437,7 +467,8 @@ impl SharedChannel {
         let answered_after = granted_from.ps() / map - now.ps() / map;
         let Self { contention, flows, outcomes, .. } = self;
         let wants = |number: u32| flows[number as usize].wants_to_contend();
-        contention.hold(answered_after, wants, outcomes);
+        let (heard, collided) = contention.hold(self.region, answered_after, wants, outcomes);
+        self.request_region.saw(heard, collided);
         while let Some((number, outcome)) = self.outcomes.pop() {
             let flow = &mut self.flows[number as usize];
             flow.contends = outcome == Outcome::Collided;
@@ -492,12 +523,15 @@ impl SharedChannel {
 
     /// Counters up to `now`, including the request opportunities of skipped MAPs.
     pub(crate) fn used(&self, now: Time) -> ChannelUse {
-        let ChannelCounters { granted_minislots, contention_requests, collisions } = self.counters;
+        let ChannelCounters { granted_minislots, contention_requests, collisions, .. } =
+            self.counters;
         let maps = now.ps() / self.framing.map_interval().ps();
+        let skipped = maps.saturating_sub(self.counters.maps);
+        let in_skipped = self.request_region.open(self.whole.minislots()).opportunities * skipped;
         ChannelUse {
             granted_minislots,
             minislots: self.minislots_until(now),
-            request_opportunities: self.request_opportunities * maps,
+            request_opportunities: self.counters.opportunities + in_skipped,
             contention_requests,
             collisions,
         }
@@ -509,13 +543,15 @@ impl SharedChannel {
         let lost = collisions as f64 / contention_requests.max(1) as f64;
         let all: u64 = self.flows.iter().map(|flow| flow.counters().requests).sum();
         let contend = contention_requests as f64 / all.max(1) as f64;
-        (lost > MANY_COLLISIONS && contend >= MUCH_CONTENTION).then(|| {
-            format!(
-                "{:.0} % of the contention requests collided; to reduce collisions, raise \
-                 upstream_channel.request_opportunities or upstream_channel.backoff_end",
-                100.0 * lost
-            )
-        })
+        let advice = match self.request_region.adapts() {
+            true => "fewer homes or more channels reduce collisions",
+            false => {
+                "to reduce collisions, leave out upstream_channel.request_opportunities, so that all idle \
+                 minislots are for requests, or raise it"
+            }
+        };
+        (lost > MANY_COLLISIONS && contend >= MUCH_CONTENTION)
+            .then(|| format!("{:.0} % of the contention requests collided; {advice}", 100.0 * lost))
     }
 
     /// Time between MAPs.
@@ -525,7 +561,7 @@ impl SharedChannel {
 
     /// The highest rate, including packet headers.
     pub(crate) fn greatest_mbps(&self) -> f64 {
-        self.whole.greatest_mbps(self.request_minislots)
+        self.whole.greatest_mbps(self.request_region.least())
     }
 
     /// The time series of the channel.

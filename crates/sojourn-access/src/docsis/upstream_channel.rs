@@ -19,19 +19,26 @@ pub struct UpstreamChannel {
     #[schemars(extend("maxItems" = 100))]
     pub partial_service: Vec<PartialService>,
     /// Number of request opportunities in each MAP interval. They must leave minislots for a grant.
+    /// Default: all that grants leave idle, and at least two; the CMTS keeps more of them where it sees
+    /// many requests and collisions.
     #[schemars(range(min = 1, max = 1024))]
-    pub request_opportunities: u32,
+    pub request_opportunities: Option<u32>,
     /// Length of a request opportunity in minislots.
     #[schemars(range(min = 1, max = 64))]
     pub request_minislots: u32,
     /// Initial backoff exponent: the Data Backoff Start of MAPs (DOCSIS 3.1 MULPI §7.2.1). A modem
-    /// skips 0 to 2^start - 1 opportunities before its first request. Motorola's BSR 64000 uses 2.
+    /// skips 0 to 2^start - 1 opportunities before its first request. Default: the whole request region
+    /// of a MAP; with `request_opportunities` or `backoff_end` 2 (Motorola's BSR 64000).
     #[schemars(range(min = 0, max = 15))]
-    pub backoff_start: u8,
+    pub backoff_start: Option<u8>,
     /// Maximum backoff exponent: the Data Backoff End of MAPs. The window doubles with each
-    /// collision up to 2^end (Motorola's BSR 64000: 8).
+    /// collision up to 2^end. Default: the whole request region of a MAP; with `request_opportunities` or
+    /// `backoff_start` 8 (Motorola's BSR 64000).
     #[schemars(range(min = 0, max = 15))]
-    pub backoff_end: u8,
+    pub backoff_end: Option<u8>,
+    /// Where the grants of a MAP begin. Default: `uniform` for a modem alone on the channel, and `start`
+    /// from two modems on.
+    pub grant_place: Option<GrantPlace>,
     /// Bytes that each packet takes on the channel in addition to those that the rates of service
     /// flows count. Default: the MAC header (10 in CableLabs' docsis-ns3), and with
     /// `cable.byte_count = "ip"` the Ethernet header and CRC (18).
@@ -54,16 +61,28 @@ impl Default for UpstreamChannel {
             map_interval_ms: 2.0,
             channels: 4,
             partial_service: Vec::new(),
-            request_opportunities: 8,
+            request_opportunities: None,
             request_minislots: 2,
-            backoff_start: 2,
-            backoff_end: 8,
+            backoff_start: None,
+            backoff_end: None,
+            grant_place: None,
             packet_overhead_bytes: None,
             segment_header_bytes: 8,
             quantum_bytes: 1550,
             phy: Phy::default(),
         }
     }
+}
+
+/// Where the grants of a MAP begin in its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantPlace {
+    /// At a random place at which all of them fit (docsis-ns3; White & Rice 2013 §3.1): it stands for
+    /// grants to modems that are not simulated.
+    Uniform,
+    /// At its start, one behind the other.
+    Start,
 }
 
 /// A time in which some of the bonded channels are lost.

@@ -33,6 +33,8 @@ pub(crate) struct UpstreamServiceFlow {
     /// Its profile on the channel (framing.rs).
     pub(super) profile: u8,
 
+    /// Does it request in contention only when nothing is requested?
+    waits_for_grants: bool,
     /// Is it contending?
     pub(super) contends: bool,
     /// Is it waiting for grants?
@@ -71,6 +73,7 @@ impl UpstreamServiceFlow {
             reserved: minimum.map(|rate| deep_enough(rate, map)),
             priority: spec.priority,
             profile,
+            waits_for_grants: timing.is_documents(),
             contends: false,
             waits: false,
             deficit: 0,
@@ -87,21 +90,24 @@ impl UpstreamServiceFlow {
         self.mac.enqueue(now, packet, recorder);
     }
 
-    /// Does it need to contend? Only if it has no request yet: later bytes are requested in the
-    /// grant.
-    /// An aggregate contends for both of its flows at once.
+    /// Does it need to contend? Only for bytes that have come since its last request, and only without a
+    /// grant, in which it requests. In Multiple Transmit Channel mode requests that are not granted yet
+    /// do not keep it from requesting again (DOCSIS 3.0, MULPI §7.2.1); the documents' modem waits for
+    /// them.
     pub(crate) fn wants_to_contend(&self) -> bool {
-        if self.mac.flow.is_aggregate() {
-            return self.mac.flow.unrequested_by(By::Idle).total() > 0;
+        let flow = &self.mac.flow;
+        if self.waits_for_grants && flow.requested() > 0 {
+            return false;
         }
-        self.mac.policy.contention
-            && self.mac.flow.requested() == 0
-            && self.mac.flow.unrequested() > 0
+        if flow.is_aggregate() {
+            return flow.unrequested_by(By::Ungranted).total() > 0;
+        }
+        self.mac.policy.contention && !flow.has_grant() && flow.unrequested() > 0
     }
 
     /// Requests all waiting bytes that are not yet requested after contention.
     pub(crate) fn request(&mut self, now: Time, timing: &Timing, recorder: &mut Recorder) {
-        self.mac.request(By::Idle, now, timing, recorder);
+        self.mac.request(By::Ungranted, now, timing, recorder);
     }
 
     /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use sojourn_access::docsis::Cmts;
+use sojourn_access::docsis::Framing;
 use sojourn_access::docsis::LEAST_CHANNEL_MBPS;
 use sojourn_access::docsis::UpstreamChannel;
-use sojourn_access::docsis::{Framing, request_region};
 
 /// The rate of the channel upstream or downstream in Mbps, if the scenario has one that does not
 /// follow the rates of its service flows.
@@ -28,7 +28,7 @@ pub(super) fn channel_mbps(direction: &str, scenario: &Value) -> Option<f64> {
             let spec = scenario.get("upstream_channel").cloned();
             let spec = spec.and_then(|spec| serde_json::from_value(spec).ok());
             let spec: UpstreamChannel = spec.unwrap_or_default();
-            Some(Framing::of(&spec).greatest_mbps(request_region(&spec)))
+            Some(Framing::of(&spec).greatest_mbps(spec.least_region()))
         }
         _ => number("/upstream/mac/channel_mbps").or(Some(LEAST_CHANNEL_MBPS)),
     }
