@@ -16,7 +16,9 @@ const MOST_TRIES: u8 = 16;
 struct Contender {
     flow: u32,
     tries: u8,
-    /// Opportunities still to be skipped, once it has drawn their number.
+    /// Its draw, as a part of the window that the MAP of its next region names.
+    draw: f64,
+    /// Opportunities still to be skipped, from that region on.
     skip: Option<u64>,
     /// MAPs until it learns of a collision.
     unanswered: u64,
@@ -60,7 +62,8 @@ impl Contention {
 
     /// Adds a service flow that contends from the next MAP on.
     pub(crate) fn join(&mut self, flow: u32) {
-        self.contenders.push(Contender { flow, tries: 0, skip: None, unanswered: 0 });
+        let draw = self.rng.uniform();
+        self.contenders.push(Contender { flow, tries: 0, draw, skip: None, unanswered: 0 });
     }
 
     /// Runs the request region of a MAP. Records the outcome of each request, and of each contender
@@ -77,7 +80,7 @@ impl Contention {
         contenders.retain_mut(|contender| {
             let leaves = if !wants(contender.flow) {
                 Outcome::Withdrawn
-            } else if contender.goes_on() {
+            } else if contender.goes_on(rng) {
                 return true;
             } else {
                 Outcome::GivenUp
@@ -89,7 +92,7 @@ impl Contention {
         sent.resize(region.opportunities as usize, 0);
         let (mut heard, mut collided) = (0, 0);
         for contender in contenders.iter_mut().filter(|contender| contender.unanswered == 0) {
-            let skip = contender.draw(region, rng);
+            let skip = contender.skip(region);
             let Some(requests) = sent.get_mut(skip as usize) else { continue };
             *requests += 1;
             match requests {
@@ -118,7 +121,7 @@ impl Contention {
 
 impl Contender {
     /// Handles a MAP, which may reveal a collision. Returns whether the contender goes on.
-    fn goes_on(&mut self) -> bool {
+    fn goes_on(&mut self, rng: &mut Rng) -> bool {
         if self.unanswered == 0 {
             return true;
         }
@@ -127,14 +130,15 @@ impl Contender {
             return true;
         }
         self.tries += 1;
-        self.skip = None;
+        (self.draw, self.skip) = (rng.uniform(), None);
         self.tries < MOST_TRIES
     }
 
     /// How many opportunities it still skips. Its window doubles with each try.
-    fn draw(&mut self, region: Region, rng: &mut Rng) -> u64 {
+    fn skip(&mut self, region: Region) -> u64 {
         let exponent = (region.backoff_start + self.tries).min(region.backoff_end);
-        *self.skip.get_or_insert_with(|| rng.below(1 << exponent))
+        let draw = self.draw;
+        *self.skip.get_or_insert_with(|| (draw * f64::from(1 << exponent)) as u64)
     }
 }
 
