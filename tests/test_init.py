@@ -8,7 +8,7 @@ import pytest
 import sojourn
 from conftest import Cli
 from sojourn.base.lookup import UnknownError
-from sojourn.runs.draft import AQMS, USES, bytes_of, draft
+from sojourn.runs.draft import AQMS, NEIGHBOURS, USES, bytes_of, draft
 
 
 @pytest.mark.parametrize("aqm", AQMS)
@@ -28,6 +28,20 @@ def test_several_queue_managers_are_compared_and_low_latency_serves_game_and_cal
         row["queue"]: row["departed_packets"] for row in comparison["LLD"].queues.to_pylist()
     }
     assert 1190 < packets["upstream low_latency"] <= 1200  # those of game and call
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS[1:])
+def test_a_hundred_homes_share_the_channels(neighbours: str) -> None:
+    text = draft(down_mbps=50, up_mbps=10, aqms=["drop_tail"], uses=["game"], neighbours=neighbours)
+    homes = tomllib.loads(text)["homes"]
+    assert sum(home.get("count", 1) for home in homes.values()) == 101
+    comparison = sojourn.run(text, duration_s=8)
+    assert isinstance(comparison, sojourn.Comparison)
+    rows = comparison["drop-tail"].flows.to_pylist()
+    (up,) = (row for row in rows if (row["traffic"], row["direction"]) == ("game", "up"))
+    assert up["latency_p99_ms"] < 40, up
+    with pytest.raises(UnknownError, match="allowed: none, neighbourhood, busy-hour"):
+        draft(down_mbps=50, up_mbps=10, neighbours="many")
 
 
 def test_the_command_to_run_it_can_be_pasted(cli: Cli, tmp_path: Path) -> None:

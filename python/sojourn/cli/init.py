@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..base.lookup import UnknownError
-from ..runs.draft import AQMS, USES, bytes_of, draft
+from ..runs.draft import AQMS, NEIGHBOURS, USES, bytes_of, draft
 from .say import say
 
 _SCHEMA = "scenario.schema.json"
@@ -49,6 +49,10 @@ def init(
     people: Annotated[
         str | None, typer.Option(metavar="LIST", help="The old name of --uses.")
     ] = None,
+    neighbours: Annotated[
+        str,
+        typer.Option(metavar="KIND", help=f"Homes on the same channels: {', '.join(NEIGHBOURS)}."),
+    ] = "none",
     with_schema: Annotated[
         bool,
         typer.Option("--schema/--no-schema", help=f"Write {_SCHEMA} beside it, for editors."),
@@ -75,6 +79,7 @@ def init(
             down_buffer_bytes=_buffer_bytes("--down-buffer", down_buffer),
             aqms=_keyed(aqm),
             uses=_keyed(_written(uses, people)),
+            neighbours=neighbours.strip().lower().replace("_", "-"),
             schema=f"./{_SCHEMA}" if with_schema else "",
         )
     except UnknownError as error:

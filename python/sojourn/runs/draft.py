@@ -89,6 +89,33 @@ USES = tuple(_USES)
 _MOST = 100
 """Of each use."""
 
+
+@dataclass(frozen=True)
+class _Neighbours:
+    """The homes on the same channels: what a comment says of them, and how many do what."""
+
+    comment: str
+    homes: dict[str, int]
+    """Homes by their use."""
+    saves: bool = False
+    """Do the homes with a game save files too?"""
+
+
+_ON_CHANNEL = {
+    "none": None,
+    "neighbourhood": _Neighbours(
+        "a hundred homes that use little",
+        {"game": 15, "call": 15, "web": 50, "video": 20},
+    ),
+    "busy-hour": _Neighbours(
+        "a hundred homes in the evening",
+        {"game": 25, "call": 10, "web": 25, "video": 40},
+        saves=True,
+    ),
+}
+NEIGHBOURS = tuple(_ON_CHANNEL)
+"""What `neighbours` may be."""
+
 _BYTES = {"B": 1, "kB": 1000, "KB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
 
 
@@ -110,6 +137,7 @@ def draft(
     aqms: Sequence[str] = ("docsis_pie",),
     uses: Sequence[str] = ("game", "call", "upload"),
     people: Sequence[str] | None = None,
+    neighbours: str = "none",
     schema: str = "",
 ) -> str:
     """The TOML text of a scenario that compares drop-tail and `aqms`.
@@ -117,16 +145,18 @@ def draft(
     Rates are those of the service in Mbps. `buffer_bytes` and `down_buffer_bytes` are the buffers
     of the modem and of the CMTS, by default what 250 ms at the rate fill. `uses` are what the
     household does, with counts such as `upload:4`; the variants change the queues that it fills.
-    `people` is the old name of `uses`. `schema` is the path of the JSON Schema from the scenario,
-    for editors.
+    `people` is the old name of `uses`. `neighbours` are the homes on the same channels, by default
+    none, where the home has channels of its own. `schema` is the path of the JSON Schema from the
+    scenario, for editors.
 
-    Raises `UnknownError` for an unknown queue manager or use.
+    Raises `UnknownError` for an unknown queue manager, use or kind of neighbours.
     """
     if people is not None:
         warnings.warn("people is the old name of uses", DeprecationWarning, stacklevel=2)
         uses = people
     for aqm in aqms:
         look_up("aqm", aqm, AQMS)
+    others = _ON_CHANNEL[look_up("neighbours", neighbours, NEIGHBOURS)]
     counts = _counts(uses)
     fills = {_USES[use].fills for use in counts}
     # Downloads fill the upstream too, with acknowledgements.
@@ -134,9 +164,11 @@ def draft(
     parts = [
         *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
-        _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes),
+        _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes, others is not None),
         _SERVERS,
+        *([_ELSEWHERE, *_homes(others)] if others else []),
         *(text for use, count in counts.items() for text in _entries(use, count)),
+        *(_entries_of_neighbours(others) if others else []),
         _variants(aqms, compared, len({_USES[use].is_bulk for use in counts}) == 2),
     ]
     return "\n".join(parts)
@@ -167,14 +199,23 @@ duration_s = {_DURATION_S}          # simulated time; a run takes far less
 
 
 def _service(
-    down_mbps: float, up_mbps: float, buffer_bytes: int | None, down_buffer_bytes: int | None
+    down_mbps: float,
+    up_mbps: float,
+    buffer_bytes: int | None,
+    down_buffer_bytes: int | None,
+    shares_channels: bool,
 ) -> str:
+    modem = (
+        '\nmodem = { kind = "shared_channel" }   # on a channel with others'
+        if shares_channels
+        else ""
+    )
     return f"""\
 [upstream]               # what the modem may send
 sustained_mbps = {up_mbps:g}
 # peak_mbps = {2 * up_mbps:g}            # where the service has a boost: the rate after idling,
 # burst_bytes = 1_000_000   # and the bytes that may go at that rate
-{_buffer(buffer_bytes, "the modem's buffer")}
+{_buffer(buffer_bytes, "the modem's buffer")}{modem}
 
 [downstream]             # what comes to it
 sustained_mbps = {down_mbps:g}
@@ -195,6 +236,13 @@ far = { delay_ms = 24 }
 """
 
 
+_ELSEWHERE = """\
+[servers.elsewhere]      # those of the neighbours, together
+delay_ms = 9
+rate_mbps = 100_000
+"""
+
+
 def _entries(use: str, count: int) -> list[str]:
     """The traffic entries of a use: one that has its count, or game1 and game2."""
     one = _USES[use]
@@ -202,6 +250,37 @@ def _entries(use: str, count: int) -> list[str]:
         return [f"[traffic.{use}]   # {one.comment}\n{one.keys}\n{one.count_key} = {count}\n"]
     names = [use] if count == 1 else [f"{use}{number}" for number in range(1, count + 1)]
     return [f"[traffic.{name}]   # {one.comment}\n{one.keys}\n" for name in names]
+
+
+def _homes(neighbours: _Neighbours) -> list[str]:
+    """The channel that all share, and the homes; the numbers are made up."""
+    return [
+        "[upstream_channel]       # four bonded carriers of 6.4 MHz, which all homes share\n"
+        "# `sojourn schema upstream_channel` describes it: OFDMA, MAPs, requests\n",
+        f"[homes.ours]             # and {neighbours.comment}, by what they do\n",
+        *(f"[homes.{use}]\ncount = {count}\n" for use, count in neighbours.homes.items()),
+    ]
+
+
+_SAVE = """\
+[traffic.neighbours_save]   # files that are saved, with pauses
+kind = "transfer"
+server = "elsewhere"
+home = "game"
+file_bytes = 5_000_000
+pause_s = 40
+start_spread_s = 40
+"""
+
+
+def _entries_of_neighbours(neighbours: _Neighbours) -> list[str]:
+    """Their entries, without comments, from servers of their own."""
+    parts = []
+    for use in neighbours.homes:
+        keys = re.sub('"near"(, "far")?', '"elsewhere"', re.sub("   #.*", "", _USES[use].keys))
+        spread = "start_spread_s = 20\n" if _USES[use].count_key else ""
+        parts.append(f'[traffic.neighbours_{use}]\n{keys}\nhome = "{use}"\n{spread}')
+    return [*parts, *([_SAVE] if neighbours.saves else [])]
 
 
 _WHOSE = {"upstream": "the modem's queue", "downstream": "the queue at the CMTS"}
