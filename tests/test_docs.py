@@ -23,7 +23,7 @@ from sojourn.analysis.groups import Results
 from sojourn.analysis.measures import flows_of, transfers
 from sojourn.analysis.tables import RunTables
 from sojourn.cli.main import app
-from sojourn_docs import live
+from sojourn_docs import busy_hour, live
 from sojourn_docs.figures import drawings, renewed, standalone, with_instructions, with_rows
 from sojourn_docs.gallery import SCENARIOS, Case
 from sojourn_docs.site import broken_links, generated, with_direct_links
@@ -192,6 +192,17 @@ def test_the_readme_has_the_output_of_its_command() -> None:
 def test_the_latencies_of_low_latency_docsis_are_those_of_a_run() -> None:
     page = (ROOT / "docs" / "low-latency.md").read_text()
     assert with_rows(page) == page
+
+
+def test_the_busy_hour_is_that_of_its_file() -> None:
+    """`python -m sojourn_docs.busy_hour` measures it again."""
+    assert busy_hour.table() in (ROOT / "docs" / "plant.md").read_text()
+    case = busy_hour.scenario("sc_qam", 10, 30, seed=1)
+    assert case is not None
+    result = sojourn.run(case)
+    assert isinstance(result, sojourn.Result)
+    used = result.channels.to_pylist()[0]["utilisation_percent"]
+    assert 30 < used < 40  # small grants have headers of their own
 
 
 def test_the_instructions_of_the_benchmarks_are_those_recorded() -> None:

@@ -19,6 +19,8 @@ from sojourn.plot.drawing import inline_svg
 from sojourn.plot.figures.by_kind import chart
 from sojourn.plot.palette import PALETTE
 
+from . import busy_hour
+
 ROOT = Path(__file__).resolve().parents[2]
 
 _UPLOAD = "scenarios/upload.toml"
@@ -46,6 +48,7 @@ def drawings() -> Mapping[str, Chart]:
         "delay-parts": _chart(_UPLOAD, "delay"),
         "buffer-sizes": _chart(_SIZES, "ccdf", traffic=["game"]),
         "low-latency": _chart(_LOW_LATENCY, "ccdf", traffic=["game"]),
+        "busy-hour": busy_hour.drawing(),
     }
 
 

@@ -212,6 +212,11 @@ impl RequestGrant {
         self.at_cmts
     }
 
+    /// Those of an aggregate's low-latency flow.
+    pub(super) fn low_at_cmts(&self) -> u64 {
+        self.low.at_cmts
+    }
+
     /// Bytes requested and not yet used.
     #[inline]
     pub(super) fn requested(&self) -> u64 {

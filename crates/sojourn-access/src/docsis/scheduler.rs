@@ -94,6 +94,9 @@ impl GrantScheduler {
         for priority in (0..PRIORITIES).rev() {
             self.take_turns(priority, start, framing, flows);
             self.part_with_served(priority, flows);
+            for number in &self.rings[priority] {
+                flows[*number as usize].is_pending = true;
+            }
         }
         (&self.granted, minislots - self.left)
     }
@@ -128,6 +131,7 @@ impl GrantScheduler {
         for number in self.served.drain(..) {
             let flow = &mut flows[number as usize];
             flow.waits = flow.known_request() > flow.in_map;
+            flow.is_pending = flow.waits;
             if flow.waits {
                 self.rings[priority].push_back(number);
             } else if flow.reserved.is_some() {

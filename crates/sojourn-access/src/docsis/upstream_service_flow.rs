@@ -8,6 +8,7 @@
 //! bucket must be deeper here than one frame: deeper by what arrives from the start of one MAP
 //! interval to the end of the next, the farthest apart that the grants of both may be.
 
+use super::grant_split::Shares;
 use super::regularity::Grid;
 use super::request_grant::{By, MacCounters, Waiting};
 use super::service_flow_mac::{Enforcement, Next, ServiceFlowMac};
@@ -39,6 +40,8 @@ pub(crate) struct UpstreamServiceFlow {
     pub(super) contends: bool,
     /// Is it waiting for grants?
     pub(super) waits: bool,
+    /// Did the current MAP leave something of its requests (Data Grant Pending)?
+    pub(super) is_pending: bool,
     /// Bytes left of its turn.
     pub(super) deficit: u64,
     /// When the grants of the current MAP begin, and what the MAP may grant the flow.
@@ -76,6 +79,7 @@ impl UpstreamServiceFlow {
             waits_for_grants: timing.is_documents(),
             contends: false,
             waits: false,
+            is_pending: false,
             deficit: 0,
             map: Time::NEVER,
             grantable: 0,
@@ -91,18 +95,23 @@ impl UpstreamServiceFlow {
     }
 
     /// Does it need to contend? Only for bytes that have come since its last request, and only without a
-    /// grant, in which it requests. In Multiple Transmit Channel mode requests that are not granted yet
-    /// do not keep it from requesting again (DOCSIS 3.0, MULPI §7.2.1); the documents' modem waits for
-    /// them.
+    /// grant, in which it requests. In Multiple Transmit Channel mode requests on their way do not keep it
+    /// from requesting again (DOCSIS 3.0, MULPI §7.2.1); the documents' modem waits for their grants. A
+    /// pending grant it waits for in any case: on a full channel all would contend for ever.
     pub(crate) fn wants_to_contend(&self) -> bool {
         let flow = &self.mac.flow;
         if self.waits_for_grants && flow.requested() > 0 {
             return false;
         }
         if flow.is_aggregate() {
-            return flow.unrequested_by(By::Ungranted).total() > 0;
+            let Shares { low, classic } = flow.unrequested_by(By::Ungranted);
+            let waits = self.is_pending;
+            return low > 0 && !(waits && flow.low_at_cmts() > 0) || classic > 0 && !waits;
         }
-        self.mac.policy.contention && !flow.has_grant() && flow.unrequested() > 0
+        self.mac.policy.contention
+            && !self.is_pending
+            && !flow.has_grant()
+            && flow.unrequested() > 0
     }
 
     /// Requests all waiting bytes that are not yet requested after contention.
