@@ -9,7 +9,7 @@ use sojourn_engine::units::Time;
 /// The CMTS: one queue manager and one downstream channel (or one bonding group) for all homes.
 /// Before the queue each service flow has a regulator: the token buckets and queue of its
 /// `downstream`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cmts {
     /// The downstream channel, or the channels of one bonding group, chosen by `kind`.

@@ -19,7 +19,7 @@ pub struct Noise {
     /// docsIfSigQUncorrectables divided by all codewords). Default: 0.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub codeword_error_percent: f64,
-    /// Data bytes of a codeword. Each packet begins a new codeword. Default: 220, as on a single
+    /// Data bytes of a codeword. Each packet begins a new codeword, with its headers. Default: 220, as on a single
     /// carrier upstream; OFDM downstream has 1777.
     #[schemars(range(min = 16, max = 2025))]
     pub codeword_bytes: Option<u32>,
@@ -48,7 +48,7 @@ struct Bursts {
 pub(crate) struct NoiseSource {
     /// Probability that a codeword passes.
     passes: f64,
-    codeword_bytes: u16,
+    codeword_bytes: u64,
     bursts: Option<Bursts>,
     rng: Rng,
 }
@@ -63,17 +63,17 @@ impl NoiseSource {
             start: Time::from_secs_f64(rng.exponential(mean_s)),
         });
         let passes = 1.0 - spec.codeword_error_percent / 100.0;
-        let codeword_bytes = spec.codeword_bytes.unwrap_or(CODEWORD_BYTES) as u16;
+        let codeword_bytes = spec.codeword_bytes.unwrap_or(CODEWORD_BYTES).into();
         let is_any = passes < 1.0 || bursts.is_some();
         is_any.then_some(Self { passes, codeword_bytes, bursts, rng })
     }
 
-    /// Is a packet lost that is received at `at`?
-    pub(crate) fn hits(&mut self, at: Time, packet: &Packet) -> bool {
-        self.in_burst(at) || self.has_error(packet.size)
+    /// Is a packet lost that is received at `at`, with headers of so many bytes?
+    pub(crate) fn hits(&mut self, at: Time, packet: &Packet, header_bytes: u64) -> bool {
+        self.in_burst(at) || self.has_error(u64::from(packet.size) + header_bytes)
     }
 
-    fn has_error(&mut self, size: u16) -> bool {
+    fn has_error(&mut self, size: u64) -> bool {
         if self.passes >= 1.0 {
             return false;
         }

@@ -64,8 +64,9 @@ pub struct Docsis {
     flows_down: u32,
     cmts: Option<Cmts>,
     cable_down: DelayLine,
-    /// Errors on the cable, upstream and downstream.
+    /// Errors on the cable, upstream and downstream, and the bytes that framing adds to each packet.
     noise: [Option<NoiseSource>; 2],
+    framing_bytes: [u64; 2],
     /// The network between CMTS and nodes, upstream and downstream.
     interconnect: [Option<InterconnectWay>; 2],
     warnings: Vec<String>,
@@ -74,6 +75,13 @@ pub struct Docsis {
 impl Docsis {
     /// A plant that carries nothing yet.
     pub fn new(spec: &PlantSpec, site: &Site) -> Self {
+        let uncounted = spec.cable.byte_count().uncounted();
+        let framing_bytes = [
+            spec.upstream_channel.overhead_bytes(uncounted),
+            spec.cmts
+                .unwrap_or(&super::downstream_channel::Cmts::default())
+                .framing_bytes(uncounted),
+        ];
         let mut plant = Self {
             places: Vec::new(),
             upstream: Vec::new(),
@@ -84,14 +92,15 @@ impl Docsis {
             downstream: Vec::new(),
             numbers: Vec::new(),
             flows_down: 0,
-            cmts: spec.cmts.map(|cmts| {
-                Cmts::new(cmts, cmts.framing_bytes(spec.cable.byte_count().uncounted()), site)
-            }),
+            cmts: spec
+                .cmts
+                .map(|cmts| Cmts::new(cmts, framing_bytes[Direction::Down as usize], site)),
             cable_down: DelayLine::new(Time::ZERO),
             noise: [
                 NoiseSource::of(&spec.cable.upstream_noise, site.seed, Direction::Up),
                 NoiseSource::of(&spec.cable.downstream_noise, site.seed, Direction::Down),
             ],
+            framing_bytes,
             interconnect: Direction::BOTH
                 .map(|way| InterconnectWay::of(&spec.cable.interconnect, site.seed, way)),
             warnings: Vec::new(),
@@ -136,7 +145,7 @@ impl Docsis {
         let upstream = if up.modem == ModemSpec::SharedChannel {
             let farthest = shared_delays(spec, site).max().unwrap_or_default();
             let channel = spec.upstream_channel;
-            let overhead = channel.overhead_bytes(spec.cable.byte_count().uncounted());
+            let overhead = self.framing_bytes[Direction::Up as usize];
             let timing = spec.timing(farthest);
             let new = || SharedChannel::new(channel, overhead, &timing, site.seed);
             FirstFlow::Shared(self.channel.get_or_insert_with(new).connect(&specs, &contexts))
@@ -248,19 +257,19 @@ impl Docsis {
     ) -> Option<(Time, Packet)> {
         recorder.forwarded(at, &packet);
         let arrival = at + self.places[usize::from(packet.home)].delay;
-        match self.cross(arrival, &packet) {
+        match self.cross(arrival, &packet, 0) {
             Some(crossed) => self.in_order(crossed, packet, alarms),
             None => lost(arrival, packet, recorder),
         }
     }
 
     /// When a packet that crosses the cable until `at` has crossed the interconnect too; nothing if
-    /// noise hits it.
+    /// noise hits it, with headers of so many bytes.
     #[inline]
-    fn cross(&mut self, at: Time, packet: &Packet) -> Option<Time> {
+    fn cross(&mut self, at: Time, packet: &Packet, header_bytes: u64) -> Option<Time> {
         let way = packet.direction as usize;
         if let Some(noise) = &mut self.noise[way]
-            && noise.hits(at, packet)
+            && noise.hits(at, packet, header_bytes)
         {
             return None;
         }
@@ -324,7 +333,8 @@ impl Docsis {
         };
         // Its last byte leaves its home now, and the time of arrival is known.
         recorder.forwarded(now, &packet);
-        let Some(crossed) = self.cross(received, &packet) else {
+        let header_bytes = self.framing_bytes[Direction::Up as usize];
+        let Some(crossed) = self.cross(received, &packet, header_bytes) else {
             return lost(received, packet, recorder);
         };
         if self.orders_modems {
@@ -452,7 +462,8 @@ impl Docsis {
     ) {
         recorder.forwarded(at, &packet);
         let arrival = at + self.places[usize::from(packet.home)].delay;
-        if let Some(crossed) = self.cross(arrival, &packet) {
+        let header_bytes = self.framing_bytes[Direction::Down as usize];
+        if let Some(crossed) = self.cross(arrival, &packet, header_bytes) {
             self.cable_down.accept(crossed, packet);
             alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
         } else {
