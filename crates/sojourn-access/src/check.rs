@@ -1,6 +1,7 @@
 //! Checks between keys of a home's service. Fault paths start below the checked table.
 
 use super::classifier::Classifier;
+use super::docsis::outages;
 use super::docsis::parameters::ModemSpec;
 use super::docsis::scheduling_service::SchedulingService;
 use super::service::{Buffer, Downstream, PRIMARY, ServiceFlow, Terms, Upstream, flow_path};
@@ -28,6 +29,8 @@ impl Upstream {
             }
             ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {}
         }
+        faults.add(outages::check("ranging_outages", &self.ranging_outages));
+        faults.add(outages::check("stalls", &self.stalls));
         faults.add(self.check_scheduling());
         if let Some(congestion) = &self.congestion {
             faults.add_under("congestion", congestion.check());
@@ -37,14 +40,18 @@ impl Upstream {
         faults
     }
 
-    /// A plain link does not range.
+    /// A plain link does not range, and has no processor.
     fn check_no_ranging(&self) -> Result<(), Fault> {
-        if self.ranging_outages.is_empty() {
+        let keys = [
+            ("ranging_outages", &self.ranging_outages, "no ranging"),
+            ("stalls", &self.stalls, "no processor"),
+        ];
+        let Some((key, _, lacks)) = keys.iter().find(|(_, outages, _)| !outages.is_empty()) else {
             return Ok(());
-        }
+        };
         let message =
-            "found with a modem of kind link, which has no ranging; allowed: any other kind";
-        Err(Fault::new("ranging_outages", message))
+            format!("found with a modem of kind link, which has {lacks}; allowed: any other kind");
+        Err(Fault::new(*key, message))
     }
 
     /// The scheduling services of all flows need a modem that requests by itself.
@@ -144,6 +151,7 @@ impl Downstream {
         });
         faults.add(self.check_no_scheduling());
         faults.add(self.check_capacity());
+        faults.add(outages::check("stalls", &self.stalls));
         faults.add(self.queue.check_no_member_rate());
         for (name, flow) in &self.flows {
             faults.add_under(&flow_path("", name), flow.queue.check_no_member_rate());

@@ -78,9 +78,11 @@ impl Parameters {
                 faults.add(Fault::new(format!("{way}.flows"), message));
             }
         }
-        if let Some(key) = up.cable_key() {
+        let stalls = (!down.stalls.is_empty()).then_some("stalls");
+        for (way, key) in [("upstream", up.cable_key()), ("downstream", stalls)] {
+            let Some(key) = key else { continue };
             let message = "found with access kind fibre; allowed: only with kind docsis";
-            faults.add(Fault::new(format!("upstream.{key}"), message));
+            faults.add(Fault::new(format!("{way}.{key}"), message));
         }
         faults
     }

@@ -83,6 +83,11 @@ pub struct Upstream {
     #[serde(default)]
     #[schemars(extend("maxItems" = 100))]
     pub ranging_outages: Vec<Outage>,
+    /// Times in which the modem's processor stalls and it sends nothing, not even requests. Default:
+    /// none. For both directions, name them in `downstream` too.
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 100))]
+    pub stalls: Vec<Outage>,
     /// What a plain link (`modem.kind = "link"`) carries over time, below the rates of the service. Default: the
     /// peak rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +128,11 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 1522, max = 4_294_967_295_u64))]
     pub burst_bytes: Option<u64>,
+    /// Times in which the modem's processor stalls: what the modem receives comes to the home when the
+    /// stall is over. Default: none. For both directions, name them in `upstream` too.
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 100))]
+    pub stalls: Vec<Outage>,
     /// Minimum reserved traffic rate of the primary flow in Mbps. It must not exceed
     /// `sustained_mbps`. It has an effect only where homes share the channel (`cmts`) and the CMTS
     /// runs the `drr` scheduler on service flows.
@@ -372,6 +382,7 @@ impl Upstream {
             ("modem", self.modem != ModemSpec::default()),
             ("profile_bits", self.profile_bits.is_some()),
             ("ranging_outages", !self.ranging_outages.is_empty()),
+            ("stalls", !self.stalls.is_empty()),
             (
                 "scheduling",
                 [&self.scheduling].into_iter().chain(further).any(|s| !s.is_best_effort()),

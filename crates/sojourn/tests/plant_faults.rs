@@ -103,6 +103,40 @@ fn a_modem_without_ranging_is_silent() {
     }
 }
 
+/// A modem whose processor stalls for 150 ms every 1.9 s, in one direction or both: of packets every 10.1 ms
+/// those of a stall wait up to 150 ms, 0.15 / 1.9 of them and 75 ms each in the mean: 5.9 ms. Nothing is lost.
+#[test]
+fn stalls_come_again_in_their_direction() {
+    let stalls = "stalls = [{ start_s = 1, length_s = 0.15, every_s = 1.9 }]";
+    let ways = [("up", format!("upstream.{stalls}")), ("down", format!("downstream.{stalls}"))];
+    for modem in ["single_queue", "two_queues", "shared_channel"] {
+        let latency = |keys: &str| {
+            let results = run(&format!(
+                "duration_s = 39.2
+                 upstream.modem.kind = '{modem}'
+                 {keys}
+                 traffic.game = {{ kind = 'stream', purpose = 'data', server = 'near', direction = 'both',
+                                   interval_ms = 10.1, stop_s = 39 }}"
+            ));
+            ["up", "down"].map(|way| {
+                let row = flow(&results, "game", way);
+                assert_eq!(row.sent_packets, row.delivered_packets, "{modem} {way}");
+                latencies(row)
+            })
+        };
+        let usual = latency("");
+        for (stalled, (way, keys)) in ways.iter().enumerate() {
+            let found = latency(keys);
+            let [min, mean, max] =
+                [0, 1, 2].map(|what| found[stalled][what] - usual[stalled][what]);
+            println!("{modem} {way}: {min} {mean} {max}");
+            assert!(min.abs() < 0.3 && (mean - 5.9).abs() < 0.8, "{modem} {way}");
+            assert!((130.0..160.0).contains(&max), "{modem} {way}");
+            assert_eq!(found[1 - stalled], usual[1 - stalled], "{modem} {way}");
+        }
+    }
+}
+
 /// Unsolicited grants and polls of a silent modem bring nothing either.
 #[test]
 fn a_silent_modem_uses_no_unsolicited_grants() {
@@ -259,6 +293,14 @@ fn impossible_faults_are_refused() {
         (
             "downstream.profile_bits = 8",
             "downstream.profile_bits: found 8; allowed: only where cmts.channel is of kind ofdm",
+        ),
+        (
+            "upstream.stalls = [{ start_s = 1, length_s = 1, every_s = 1 }]",
+            "upstream.stalls.0.every_s: found 1; allowed: more than 1, the value of length_s",
+        ),
+        (
+            "access.kind = 'fibre'\ndownstream.stalls = [{ start_s = 1, length_s = 1 }]",
+            "downstream.stalls: found with access kind fibre; allowed: only with kind docsis",
         ),
         (
             "upstream.modem.kind = 'link'\nupstream.ranging_outages = [{ start_s = 1, length_s = 1 }]",

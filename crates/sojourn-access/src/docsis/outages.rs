@@ -1,10 +1,10 @@
-//! Times in which something does not work: a modem that has lost its ranging, a channel that is
-//! lost.
+//! Times in which something does not work: a modem that has lost its ranging or whose processor stalls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use sojourn_engine::units::Time;
+use sojourn_input::problem::{Fault, Faults};
 
 /// A time without service.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,28 +16,107 @@ pub struct Outage {
     /// How long it lasts, in s.
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub length_s: f64,
+    /// After how many s it comes again, from start to start. Default: it comes once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub every_s: Option<f64>,
 }
 
 impl Outage {
-    /// Its start and end.
-    pub fn span(&self) -> (Time, Time) {
-        (Time::from_secs_f64(self.start_s), Time::from_secs_f64(self.start_s + self.length_s))
+    /// Its start, and its end if it comes once.
+    pub fn span(&self) -> (Time, Option<Time>) {
+        let end = || Time::from_secs_f64(self.start_s + self.length_s);
+        (Time::from_secs_f64(self.start_s), self.every_s.is_none().then(end))
+    }
+
+    /// One that comes again has an end before.
+    fn check(&self) -> Result<(), Fault> {
+        let Some(every_s) = self.every_s.filter(|every_s| *every_s <= self.length_s) else {
+            return Ok(());
+        };
+        let message =
+            format!("found {every_s}; allowed: more than {}, the value of length_s", self.length_s);
+        Err(Fault::new("every_s", message))
+    }
+}
+
+/// Checks the outages of a key.
+pub(crate) fn check(key: &str, outages: &[Outage]) -> Faults {
+    let mut faults = Faults::default();
+    for (number, outage) in outages.iter().enumerate() {
+        faults.add_under(&format!("{key}.{number}"), outage.check());
+    }
+    faults
+}
+
+/// One outage, or those that repeat.
+#[derive(Clone, Copy, Debug)]
+struct Times {
+    from: Time,
+    length: Time,
+    every: Time,
+}
+
+impl Times {
+    /// When the outage at this time ends, if there is one.
+    fn end(&self, at: Time) -> Option<Time> {
+        let since = (at >= self.from).then(|| at - self.from)?;
+        let number = if self.every == Time::NEVER { 0 } else { since.ps() / self.every.ps() };
+        let start = self.from + self.every.times(number);
+        (at < start + self.length).then(|| start + self.length)
     }
 }
 
 /// Outages, of which there are few.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outages(Vec<(Time, Time)>);
+pub(crate) struct Outages(Vec<Times>);
 
 impl Outages {
     /// Those of a scenario.
-    pub(crate) fn new(outages: &[Outage]) -> Self {
-        Self(outages.iter().map(Outage::span).collect())
+    pub(crate) fn new<'a>(outages: impl IntoIterator<Item = &'a Outage>) -> Self {
+        let times = |outage: &Outage| Times {
+            from: Time::from_secs_f64(outage.start_s),
+            length: Time::from_secs_f64(outage.length_s),
+            every: outage.every_s.map_or(Time::NEVER, Time::from_secs_f64),
+        };
+        Self(outages.into_iter().map(times).collect())
     }
 
     /// Is there one now?
     #[inline]
     pub(crate) fn at(&self, now: Time) -> bool {
-        !self.0.is_empty() && self.0.iter().any(|(from, until)| (*from..*until).contains(&now))
+        !self.0.is_empty() && self.0.iter().any(|times| times.end(now).is_some())
+    }
+
+    /// When what is due at this time can happen: after the outages that it is in.
+    pub(crate) fn after(&self, mut at: Time) -> Time {
+        while let Some(end) = self.0.iter().find_map(|times| times.end(at)) {
+            at = end;
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outages_come_once_or_again() {
+        let once = Outage { start_s: 2.0, length_s: 1.0, every_s: None };
+        let often = Outage { start_s: 1.0, length_s: 0.15, every_s: Some(1.9) };
+        let outages = Outages::new(&[once, often]);
+        let ms = Time::from_ms;
+        for (at, ends) in
+            [(999, 999), (1000, 1150), (1150, 1150), (2000, 3050), (2950, 3050), (4800, 4950)]
+        {
+            assert_eq!(outages.after(ms(at)), ms(ends), "{at}");
+            assert_eq!(outages.at(ms(at)), at != ends, "{at}");
+        }
+        let endless = Outage { every_s: Some(0.1), ..often };
+        assert_eq!(
+            [once, often, endless].map(|outage| outage.check().is_ok()),
+            [true, true, false]
+        );
     }
 }

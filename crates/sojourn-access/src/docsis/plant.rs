@@ -7,6 +7,7 @@
 use super::cmts::Cmts;
 use super::downstream::DownstreamStage;
 use super::impairments::{InterconnectWay, NoiseSource};
+use super::outages::Outages;
 use super::parameters::{ModemSpec, PlantSpec};
 use super::request_grant::MacCounters;
 use super::shared_channel::SharedChannel;
@@ -33,6 +34,8 @@ struct Place {
     /// Propagation between modem and CMTS.
     delay: Time,
     is_watched: bool,
+    /// When its modem passes nothing to the home.
+    stalls: Outages,
 }
 
 /// The number of a home's first upstream service flow.
@@ -171,6 +174,7 @@ impl Docsis {
             flows: [specs.len() as u32, flows_down],
             delay,
             is_watched: home.is_watched(),
+            stalls: Outages::new(&down.stalls),
         });
     }
 
@@ -464,7 +468,8 @@ impl Docsis {
         let arrival = at + self.places[usize::from(packet.home)].delay;
         let header_bytes = self.framing_bytes[Direction::Down as usize];
         if let Some(crossed) = self.cross(arrival, &packet, header_bytes) {
-            self.cable_down.accept(crossed, packet);
+            let passes = self.places[usize::from(packet.home)].stalls.after(crossed);
+            self.cable_down.accept(passes, packet);
             alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
         } else {
             lost(arrival, packet, recorder);

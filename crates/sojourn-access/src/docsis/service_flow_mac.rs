@@ -110,7 +110,7 @@ impl ServiceFlowMac {
             enforcement: if is_policed { Enforcement::Grants } else { enforcement },
             policy: spec.scheduling.policy(),
             member_rates,
-            silent: Outages::new(&spec.ranging_outages),
+            silent: Outages::new(spec.ranging_outages.iter().chain(&spec.stalls)),
             peak_until: Time::ZERO,
             probe: Probe::upstream(context),
         }

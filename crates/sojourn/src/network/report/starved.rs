@@ -34,14 +34,21 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<String> {
 fn of_group(scenario: &Scenario, group: &Group) -> Vec<String> {
     let end = Time::from_secs_f64(scenario.duration_s);
     let upstream = group.upstream;
-    let outages = upstream.ranging_outages.iter().enumerate().filter_map(|(number, outage)| {
-        let (from, until) = outage.span();
-        let path = format!("upstream.ranging_outages.{number}");
-        if from >= end {
-            return Some(format!("{path} has no effect: it begins when the run is over"));
-        }
-        (from == Time::ZERO && until >= end)
-            .then(|| format!("{path} lasts for the whole run: nothing is sent upstream"))
+    let outages = [
+        ("upstream.ranging_outages", &upstream.ranging_outages),
+        ("upstream.stalls", &upstream.stalls),
+        ("downstream.stalls", &group.downstream.stalls),
+    ];
+    let outages = outages.into_iter().flat_map(|(key, outages)| {
+        outages.iter().enumerate().filter_map(move |(number, outage)| {
+            let (from, until) = outage.span();
+            let path = format!("{key}.{number}");
+            if from >= end {
+                return Some(format!("{path} has no effect: it begins when the run is over"));
+            }
+            (from == Time::ZERO && until.is_some_and(|until| until >= end))
+                .then(|| format!("{path} lasts for the whole run: nothing is sent"))
+        })
     });
     let flows = upstream.flow_names().zip(upstream.service_flows());
     let polls = flows.flat_map(|(name, flow)| polls(&flow_path("upstream", name), &flow, end));
