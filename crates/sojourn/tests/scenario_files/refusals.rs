@@ -370,7 +370,7 @@ fn bad_sets() {
         refusal_of(&["upstream.sustaned_mbps=1"]),
         "--set upstream.sustaned_mbps=1: upstream.sustaned_mbps: unknown key; allowed here: \
          sustained_mbps, peak_mbps, burst_bytes, minimum_mbps, priority, \
-         shaping, modem, mac, scheduling, profile_bits, ranging_outages, capacity, congestion, queue, \
+         shaping, modem, mac, scheduling, profile_bits, ranging_outages, stalls, capacity, congestion, queue, \
          buffer, aqm, flows (did you mean sustained_mbps?)"
     );
 }
