@@ -130,7 +130,7 @@ def _classic_pays(cells: Cells, runs: Runs) -> Verdict:
         for metric in ("latency_p50", "latency_p99")
     )
     times = [ours / theirs for ours, theirs in zip(lld, pie, strict=True)]
-    holds = 1.5 < min(times) and max(times) < 5 and min(tail) > 2 * max(lld)
+    holds = min(times) > 1.5 and max(times) < 5 and min(tail) > 2 * max(lld)
     words = f"{_range(lld, ' ms', 0)} instead of {_range(pie, ' ms', 0)}"
     return Verdict(holds, f"{words}, and {_range(tail, ' ms', 0)} at 99 %")
 
