@@ -21,7 +21,7 @@ impl Upstream {
         match self.modem {
             ModemSpec::Link => {
                 faults.add(self.check_no_mac("link, which has no MAC"));
-                faults.add(self.check_no_ranging());
+                faults.add(self.check_no_outages());
             }
             ModemSpec::SharedChannel => {
                 let kind = "shared_channel, whose MAC is set in upstream_channel";
@@ -41,7 +41,7 @@ impl Upstream {
     }
 
     /// A plain link does not range, and has no processor.
-    fn check_no_ranging(&self) -> Result<(), Fault> {
+    fn check_no_outages(&self) -> Result<(), Fault> {
         let keys = [
             ("ranging_outages", &self.ranging_outages, "no ranging"),
             ("stalls", &self.stalls, "no processor"),

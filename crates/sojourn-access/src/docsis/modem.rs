@@ -228,15 +228,11 @@ impl Modem {
             Opportunity::Grant(bytes) => {
                 let is_used = self.mac.begin_unsolicited(now, bytes, recorder);
                 unsolicited.was_used(now, is_used);
+                self.mac.request_beyond_grant(now, &self.timing, recorder);
                 if self.mac.silent.at(now) {
                     self.mac.waste_grant(now, recorder);
-                } else {
-                    if self.mac.flow.is_aggregate() {
-                        self.mac.request(By::Low, now, &self.timing, recorder);
-                    }
-                    if !self.mac.flow.is_sending() && self.burst_start > now {
-                        self.send_piece(now, recorder);
-                    }
+                } else if !self.mac.flow.is_sending() && self.burst_start > now {
+                    self.send_piece(now, recorder);
                 }
             }
             Opportunity::Poll => self.poll(now, recorder),

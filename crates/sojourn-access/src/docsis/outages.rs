@@ -85,7 +85,7 @@ impl Outages {
     /// Is there one now?
     #[inline]
     pub(crate) fn at(&self, now: Time) -> bool {
-        !self.0.is_empty() && self.0.iter().any(|times| times.end(now).is_some())
+        self.0.iter().any(|times| times.end(now).is_some())
     }
 
     /// When what is due at this time can happen: after the outages that it is in.

@@ -258,7 +258,7 @@ impl RequestGrant {
     /// Which flows of an aggregate have no grant, neither a requested one nor proactive ones.
     pub(super) fn ungranted(&self) -> Option<By> {
         let Shares { low, classic } = self.granted_to_both();
-        let low_is_granted = low > 0 || self.low.proactive_per_map.is_some();
+        let low_is_granted = low > 0 || self.grants_proactively();
         match (low_is_granted, classic > 0) {
             (true, true) => None,
             (false, true) => Some(By::Low),
@@ -279,7 +279,7 @@ impl RequestGrant {
             By::Low => (true, false),
             By::Classic => (false, true),
         };
-        let low = low && (by == By::Low || self.low.proactive_per_map.is_none());
+        let low = low && (by == By::Low || !self.grants_proactively());
         Shares {
             low: if low { all.low } else { 0 },
             classic: if classic { all.classic } else { 0 },

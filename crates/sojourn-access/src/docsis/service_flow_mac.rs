@@ -208,6 +208,17 @@ impl ServiceFlowMac {
         !self.silent.at(now) && self.request(By::Low, now, timing, recorder)
     }
 
+    /// Requests what an aggregate's proactive grant leaves of its low-latency flow. Returns whether there is
+    /// anything.
+    pub(super) fn request_beyond_grant(
+        &mut self,
+        now: Time,
+        timing: &Timing,
+        recorder: &mut Recorder,
+    ) -> bool {
+        self.flow.is_aggregate() && self.answer_poll(now, timing, recorder)
+    }
+
     /// What these flows of an aggregate want that their own rates allow them to request now.
     fn within_own_rates(&self, now: Time, by: By) -> Shares {
         let Shares { low, classic } = self.flow.unrequested_by(by);

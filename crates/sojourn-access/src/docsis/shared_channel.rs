@@ -22,6 +22,7 @@ use super::contention::{Contention, Outcome};
 use super::framing::Framing;
 use super::map_layout::{MapLayout, Part, Placed};
 use super::regularity::Grid;
+use super::request_grant::By;
 use super::request_region::{Region, RequestRegion};
 use super::scheduler::GrantScheduler;
 use super::timing::{PlantTiming, Timing};
@@ -286,7 +287,7 @@ impl SharedChannel {
         let Some(&Grant { number, byte, kind, .. }) = self.grants.front() else { return };
         if !self.sending {
             self.begin_grant(now, number, kind, recorder);
-        } else if let Some(packet) = self.flows[number as usize].end_piece(now, recorder) {
+        } else if let Some(packet) = self.flows[number as usize].mac.end_piece(now, recorder) {
             let sent = self.framing.received_at(now);
             self.leaving.push_back((self.timing.received_at(sent), packet));
         }
@@ -311,12 +312,12 @@ impl SharedChannel {
             // Piggybacked on the grant: what has come since the last request.
             GrantKind::Requested(bytes) => flow.begin_grant(now, bytes, timing, recorder),
             GrantKind::Unsolicited(source, Opportunity::Grant(bytes)) => {
-                let used = flow.begin_unsolicited(now, bytes, recorder);
+                let used = flow.mac.begin_unsolicited(now, bytes, recorder);
                 self.unsolicited[source as usize].1.was_used(now, used);
-                flow.request_beyond_grant(now, timing, recorder)
+                flow.mac.request_beyond_grant(now, timing, recorder)
             }
             GrantKind::Unsolicited(source, Opportunity::Poll) => {
-                let requested = flow.answer_poll(now, timing, recorder);
+                let requested = flow.mac.answer_poll(now, timing, recorder);
                 if requested {
                     self.unsolicited[source as usize].1.was_requested(granted_from);
                 }
@@ -430,7 +431,7 @@ impl SharedChannel {
                 left -= bytes;
             }
             if left > 0 {
-                flow.take_back(left);
+                flow.mac.flow.take_back(left);
                 asking.push_front((now, number)); // the scheduler is told of it again
             }
         }
@@ -474,7 +475,7 @@ impl SharedChannel {
             flow.contends = outcome == Outcome::Collided;
             match outcome {
                 Outcome::Heard => {
-                    flow.request(now, &self.timing, recorder);
+                    flow.mac.request(By::Ungranted, now, &self.timing, recorder);
                     self.asking.push_back((granted_from, number));
                     self.counters.contention_requests += 1;
                 }

@@ -26,7 +26,7 @@ use sojourn_engine::units::{BitRate, Time};
 
 /// An upstream service flow on the shared channel.
 pub(crate) struct UpstreamServiceFlow {
-    mac: ServiceFlowMac,
+    pub(super) mac: ServiceFlowMac,
     /// Bucket of the minimum reserved rate, if there is one.
     pub(super) reserved: Option<TokenBucket>,
     /// Traffic priority, 7 being the highest.
@@ -114,21 +114,6 @@ impl UpstreamServiceFlow {
             && flow.unrequested() > 0
     }
 
-    /// Requests all waiting bytes that are not yet requested after contention.
-    pub(crate) fn request(&mut self, now: Time, timing: &Timing, recorder: &mut Recorder) {
-        self.mac.request(By::Ungranted, now, timing, recorder);
-    }
-
-    /// Requests when the CMTS polls its modem, which an aggregate's low-latency flow has.
-    pub(crate) fn answer_poll(
-        &mut self,
-        now: Time,
-        timing: &Timing,
-        recorder: &mut Recorder,
-    ) -> bool {
-        self.mac.answer_poll(now, timing, recorder)
-    }
-
     /// Begins a grant of `bytes`: requests what has come since. Returns whether it requested
     /// anything.
     pub(crate) fn begin_grant(
@@ -141,31 +126,6 @@ impl UpstreamServiceFlow {
         self.mac.flow.begin_grant(bytes);
         self.mac.note(recorder, now, Kind::Grant, bytes);
         self.mac.policy.piggyback && self.mac.request(By::Granted, now, timing, recorder)
-    }
-
-    /// Begins an unsolicited grant of `bytes`. Returns whether it is used.
-    pub(crate) fn begin_unsolicited(
-        &mut self,
-        now: Time,
-        bytes: u64,
-        recorder: &mut Recorder,
-    ) -> bool {
-        self.mac.begin_unsolicited(now, bytes, recorder)
-    }
-
-    /// Requests what an aggregate's proactive grant leaves of its low-latency flow.
-    pub(crate) fn request_beyond_grant(
-        &mut self,
-        now: Time,
-        timing: &Timing,
-        recorder: &mut Recorder,
-    ) -> bool {
-        self.mac.flow.is_aggregate() && self.answer_poll(now, timing, recorder)
-    }
-
-    /// Takes back what a MAP granted and could not place.
-    pub(crate) fn take_back(&mut self, bytes: u64) {
-        self.mac.flow.take_back(bytes);
     }
 
     /// Takes back a request that collided.
@@ -267,11 +227,6 @@ impl UpstreamServiceFlow {
             Next::Piece(bytes) => Some(bytes),
             Next::Wait(_) | Next::Nothing => None,
         }
-    }
-
-    /// Ends the piece being sent. Returns the packet if this was its last piece.
-    pub(crate) fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        self.mac.end_piece(now, recorder)
     }
 
     /// When the AQM algorithm of its queue is next updated.
