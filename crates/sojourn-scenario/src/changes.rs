@@ -52,13 +52,13 @@ changes! {
         r#""up""# => "that of each packet, by `home_address`", r#"direction = "up""#, "captures hold both directions";
     "traffic.*.ladder", "`video` without `ladder_mbps`", |_, entry| is(entry, "kind", &["video"]) && !has(entry, "ladder_mbps"),
         r#""hong2015""# => r#""apple_hls""#, r#"ladder = "hong2015""#, "videos of today have up to 16.8 Mbps";
-    "upstream_channel.request_opportunities", "a modem of kind `shared_channel`", |scenario, _| shares_channel(scenario),
+    "upstream_channel.request_opportunities", "a modem of kind `shared_channel`", |scenario, _| modems_on_channel(scenario) > 0,
         "8" => "all that grants leave", "request_opportunities = 8", "a CMTS gives idle space to requests";
-    "upstream_channel.backoff_start", "without `request_opportunities`", |scenario, channel| shares_channel(scenario) && !has(channel, "request_opportunities"),
+    "upstream_channel.backoff_start", "without `request_opportunities` and `backoff_end`", |scenario, channel| modems_on_channel(scenario) > 0 && !names_region(channel),
         "2" => "the whole request region", "backoff_start = 2", "the window follows the region";
-    "upstream_channel.backoff_end", "without `request_opportunities`", |scenario, channel| shares_channel(scenario) && !has(channel, "request_opportunities"),
+    "upstream_channel.backoff_end", "without `request_opportunities` and `backoff_start`", |scenario, channel| modems_on_channel(scenario) > 0 && !names_region(channel),
         "8" => "the whole request region", "backoff_end = 8", "the window follows the region";
-    "upstream_channel.grant_place", "two modems or more of kind `shared_channel`", |scenario, _| shares_channel(scenario),
+    "upstream_channel.grant_place", "two modems or more of kind `shared_channel`", |scenario, _| modems_on_channel(scenario) > 1,
         r#""uniform""# => r#""start""#, r#"grant_place = "uniform""#, "measured CMTSs pack grants";
     "**.scheduler.rate_estimate", "`low_latency`", |_, scheduler| is(scheduler, "kind", &["low_latency"]),
         r#""raw""# => r#""mean""#, r#"rate_estimate = "raw""#, "a swinging estimate keeps the classic flow from its target";
@@ -72,10 +72,21 @@ fn has(table: &Value, key: &str) -> bool {
     table.get(key).is_some()
 }
 
-/// Is any modem on the shared channel?
-fn shares_channel(scenario: &Value) -> bool {
-    let upstreams = below(&(String::new(), scenario), "**");
-    upstreams.iter().any(|(_, table)| is(&table["modem"], "kind", &["shared_channel"]))
+/// How many modems are on the shared channel? A group of homes has the modem of all, unless it names one.
+fn modems_on_channel(scenario: &Value) -> u64 {
+    let shares = |home: &Value| {
+        let kind =
+            [home, scenario].into_iter().find_map(|of| of["upstream"]["modem"]["kind"].as_str());
+        kind == Some("shared_channel")
+    };
+    let Some(groups) = scenario["homes"].as_object() else { return shares(scenario).into() };
+    let count = |group: &Value| group["count"].as_u64().unwrap_or(1);
+    groups.values().filter(|group| shares(group)).map(count).sum()
+}
+
+/// Does it name one of the keys that keep the others of the request region at their former defaults?
+fn names_region(channel: &Value) -> bool {
+    ["request_opportunities", "backoff_start", "backoff_end"].iter().any(|key| has(channel, key))
 }
 
 /// A changed default that a scenario relies on.
@@ -179,13 +190,23 @@ mod tests {
 
     #[test]
     fn a_shared_channel_is_relied_on_where_a_modem_is_on_it() {
+        let shared = json!({ "modem": { "kind": "shared_channel" } });
         let scenario = |channel: Value| {
-            let shared = json!({ "modem": { "kind": "shared_channel" } });
-            json!({ "homes": { "far": { "upstream": shared } }, "upstream_channel": channel })
+            let far = json!({ "upstream": shared, "count": 2 });
+            json!({ "homes": { "near": {}, "far": far }, "upstream_channel": channel })
         };
         assert_eq!(relied_on(&scenario(json!({}))).len(), 4);
         let named = json!({ "request_opportunities": 8, "grant_place": "start" });
         assert_eq!(relied_on(&scenario(named)), []);
+        // Another window is as it was where one key of it is named, and so is the place of a lone modem's grants.
+        let keys = |scenario: &Value| -> Vec<_> {
+            relied_on(scenario).iter().map(|changed| changed.path.clone()).collect()
+        };
+        let of = |key: &str| format!("upstream_channel.{key}");
+        let window = scenario(json!({ "backoff_start": 4 }));
+        assert_eq!(keys(&window), ["request_opportunities", "grant_place"].map(of));
+        let lone = json!({ "upstream": shared });
+        assert_eq!(keys(&lone), ["request_opportunities", "backoff_start", "backoff_end"].map(of));
         let alone = json!({ "upstream": { "modem": { "kind": "single_queue" } } });
         assert_eq!(relied_on(&alone), []);
     }
