@@ -320,10 +320,16 @@ impl Classifier {
         }
         let dscp = self.dscp.as_ref();
         let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());
+        let tos = self.tos.as_ref();
+        let tos = tos.map(|range| range.iter().take(2).copied().map(u16::from).collect());
+        if dscp.is_some() && self.tos.is_some() {
+            faults.add(Fault::new("tos", "found beside dscp; allowed: one of them"));
+        }
         let ranges = [
             ("source_ports", self.source_ports.clone()),
             ("destination_ports", self.destination_ports.clone()),
             ("dscp", dscp),
+            ("tos", tos),
         ];
         for (key, range) in ranges {
             let range: Vec<f64> = range.into_iter().flatten().map(f64::from).collect();

@@ -1,13 +1,14 @@
 //! Classifiers of the modem and of the CMTS: they choose the service flow of a packet (DOCSIS 3.1
 //! MULPI §7.5.2).
 //!
-//! They are evaluated once for each connection and direction, not for each packet. Left out:
-//! classifiers that look below IP, and IPv6's flow label.
+//! They are evaluated once for each connection, direction and value of the ECN field, not for each
+//! packet. Left out: classifiers that look below IP, and IPv6's flow label.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use sojourn_engine::address::{Address, Network};
+use sojourn_engine::packet::Ecn;
 
 /// Transport protocol of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,6 +54,10 @@ pub struct Classifier {
     /// Default mask: 63.
     #[schemars(length(min = 2, max = 3), inner(range(min = 0, max = 63)))]
     pub dscp: Option<Vec<u8>>,
+    /// Lowest and highest type of service or traffic class, the whole byte of DSCP and ECN field, and
+    /// optionally a mask that is applied to the packet's byte first. Default mask: 255.
+    #[schemars(length(min = 2, max = 3))]
+    pub tos: Option<Vec<u8>>,
 }
 
 /// The properties of a packet that classifiers look at.
@@ -76,9 +81,16 @@ pub struct Header<'a> {
     pub destination_port: u16,
     /// Differentiated services code point.
     pub dscp: u8,
+    /// ECN field.
+    pub ecn: Ecn,
 }
 
 impl Header<'_> {
+    /// The type of service of IPv4 or traffic class of IPv6.
+    fn tos(&self) -> u8 {
+        self.dscp << 2 | self.ecn as u8
+    }
+
     /// The header of packets in the other direction.
     pub fn reversed(self) -> Self {
         let (source_port, destination_port) = (self.destination_port, self.source_port);
@@ -88,8 +100,8 @@ impl Header<'_> {
 
     fn fits(&self, classifier: &Classifier) -> bool {
         let Classifier { priority: _, ip, protocol, server, traffic, .. } = classifier;
-        let Classifier { source, destination, source_ports, destination_ports, dscp, .. } =
-            classifier;
+        let Classifier { source, destination, source_ports, destination_ports, .. } = classifier;
+        let Classifier { dscp, tos, .. } = classifier;
         ip.is_none_or(|ip| ip == self.ip)
             && protocol.is_none_or(|protocol| protocol == self.protocol)
             && server.as_ref().is_none_or(|server| server == self.server)
@@ -98,16 +110,20 @@ impl Header<'_> {
             && destination.is_none_or(|network| holds(network, self.destination))
             && source_ports.as_ref().is_none_or(|ports| within(ports, self.source_port))
             && destination_ports.as_ref().is_none_or(|ports| within(ports, self.destination_port))
-            && dscp.as_ref().is_none_or(|range| {
-                let mask = range.get(2).copied().unwrap_or(u8::MAX);
-                within(&range[..2], self.dscp & mask)
-            })
+            && dscp.as_ref().is_none_or(|range| within_masked(range, self.dscp))
+            && tos.as_ref().is_none_or(|range| within_masked(range, self.tos()))
     }
 }
 
 /// Is there an address, and is it in the network?
 fn holds(network: Network, address: Option<Address>) -> bool {
     address.is_some_and(|address| network.holds(address))
+}
+
+/// Is the value, after the mask if there is one, between the two bounds of a range (DOCSIS 3.1 MULPI
+/// C.2.1.6.1)?
+fn within_masked(range: &[u8], value: u8) -> bool {
+    within(range, value & range.get(2).copied().unwrap_or(u8::MAX))
 }
 
 /// Is the value between the two bounds of a range?
@@ -148,6 +164,7 @@ mod tests {
         source_port: 49_152,
         destination_port: 5004,
         dscp: 46,
+        ecn: Ecn::NotEct,
     };
 
     fn flow_of(header: &Header, flows: &[&str]) -> u8 {
@@ -184,6 +201,25 @@ mod tests {
             ("{ dscp = [40, 40, 56] }", 1),
         ] {
             assert_eq!(flow_of(&CALL, &[classifiers]), flow, "{classifiers}");
+        }
+    }
+
+    /// Every range with these bounds, and every mask, for every byte.
+    #[test]
+    fn the_whole_byte_is_matched_with_any_mask() {
+        let ecns = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+        for (low, high) in [(0, 0), (1, 3), (184, 184), (184, 187), (185, 190), (255, 255), (9, 3)]
+        {
+            for mask in 0..=255_u8 {
+                let classifier =
+                    Classifier { tos: Some(vec![low, high, mask]), ..Default::default() };
+                for byte in 0..=255_u8 {
+                    let ecn = ecns[usize::from(byte & 3)];
+                    let header = Header { dscp: byte >> 2, ecn, ..CALL };
+                    let expected = low <= byte & mask && byte & mask <= high;
+                    assert_eq!(header.fits(&classifier), expected, "{low} {high} {mask} {byte}");
+                }
+            }
         }
     }
 

@@ -297,7 +297,7 @@ pub struct Packet {
     /// The home it comes from or goes to.
     pub home: u16,
     /// Number of its service flow in its home and direction, 0 for the primary flow. Classifiers
-    /// chose it when the connection opened.
+    /// chose it when the connection opened, for each value of the ECN field.
     pub service_flow: u8,
     /// Bytes on the wire, including headers and framing.
     pub size: u16,

@@ -91,14 +91,14 @@ pub(super) fn home_port(number: u64) -> u16 {
     FIRST + (number % u64::from(u16::MAX - FIRST + 1)) as u16
 }
 
-/// The service flows that an entry's packets take, upstream and downstream.
+/// The service flows that an entry's packets take, upstream and downstream, by the ECN field.
 pub(super) fn classify(
     scenario: &Scenario,
     traffic: u16,
     protocol: Protocol,
     server: u16,
     home_port: u16,
-) -> [u8; 2] {
+) -> [[u8; 4]; 2] {
     let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
     let group = scenario.group(scenario.group_of(entry));
     let version =
@@ -113,9 +113,15 @@ pub(super) fn classify(
         source_port: home_port,
         destination_port: entry.port(),
         dscp: entry.labels.dscp,
+        ecn: Ecn::NotEct,
     };
-    let (upstream, downstream) = (group.upstream.classifiers(), group.downstream.classifiers());
-    [service_flow(upstream, &up), service_flow(downstream, &up.reversed())]
+    let by_ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+    [
+        by_ecn.map(|ecn| service_flow(group.upstream.classifiers(), &Header { ecn, ..up })),
+        by_ecn.map(|ecn| {
+            service_flow(group.downstream.classifiers(), &Header { ecn, ..up.reversed() })
+        }),
+    ]
 }
 
 impl Simulation {
@@ -224,6 +230,23 @@ impl Simulation {
         }
     }
 
+    /// The service flow of a packet that another hop may have marked since it was sent.
+    pub(super) fn service_flow(&self, packet: &Packet) -> u8 {
+        let slot = self.connections.get(packet.flow);
+        let route = match packet.flow {
+            _ if packet.ecn != Ecn::Ce => None,
+            DATAGRAM => {
+                let key = (packet.traffic, packet.home);
+                let before = |of: &AppInstance| (of.owner.traffic, of.owner.home) < key;
+                let number = self.instances.partition_point(before);
+                self.instances.get(number).map(|instance| &instance.datagrams)
+            }
+            _ => slot.filter(|of| of.generation == packet.generation).map(|of| &of.route),
+        };
+        let of_route = |route: &Route| route.service_flows[packet.direction as usize];
+        route.map_or(packet.service_flow, |route| of_route(route)[packet.ecn as usize])
+    }
+
     fn send_datagram(
         &mut self,
         app: u32,
@@ -253,7 +276,8 @@ impl Simulation {
             traffic: instance.owner.traffic,
             server,
             home: instance.owner.home,
-            service_flow: instance.datagrams.service_flows[direction as usize],
+            service_flow: instance.datagrams.service_flows[direction as usize]
+                [instance.ecn as usize],
             size,
             direction,
             ecn: instance.ecn,

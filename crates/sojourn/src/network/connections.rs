@@ -24,8 +24,8 @@ pub(super) struct Route {
     pub server: u16,
     /// Hashes of addresses and ports, upstream and downstream.
     pub tuples: [u32; 2],
-    /// The service flows that its classifiers selected, upstream and downstream.
-    pub service_flows: [u8; 2],
+    /// The service flows that its classifiers selected, upstream and downstream, by the ECN field.
+    pub service_flows: [[u8; 4]; 2],
     /// DSCP of its packets.
     pub dscp: u8,
 }
@@ -38,7 +38,7 @@ pub(super) struct Connection {
     pub owner: Owner,
     /// The app's tag.
     pub tag: u32,
-    route: Route,
+    pub route: Route,
     /// Has it its slot still?
     is_open: bool,
     /// The end in the home and the end at the server.
@@ -73,7 +73,7 @@ impl Connection {
             traffic: self.owner.traffic,
             server: self.route.server,
             home: self.owner.home,
-            service_flow: self.route.service_flows[from as usize],
+            service_flow: self.route.service_flows[from as usize][departure.ecn as usize],
             size: departure.size,
             direction: from.outward(),
             ecn: departure.ecn,
@@ -153,7 +153,7 @@ mod tests {
     fn a_generation_is_never_used_twice() {
         let config = TcpOptions::default().resolve(Dialect::Rfc);
         let owner = Owner { app: 0, traffic: 0, home: 0 };
-        let route = Route { server: 0, tuples: [0; 2], service_flows: [0; 2], dscp: 0 };
+        let route = Route { server: 0, tuples: [0; 2], service_flows: [[0; 4]; 2], dscp: 0 };
         let ends = || Ends::open(&config, Seed::named(1, "test"));
         let new = || Connection::new(owner, 0, route, ends());
         let mut connections = Connections::default();

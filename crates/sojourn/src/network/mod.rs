@@ -268,10 +268,13 @@ impl Simulation {
         let placed = hops.get_mut(number);
         let crossed = placed.hop.wake(self.now, &mut self.ledger.recorder);
         self.wake.set(placed.stage, placed.hop.next_wake());
-        let Some((at, packet)) = crossed else { return };
+        let Some((at, mut packet)) = crossed else { return };
         match hops.after(number, &packet) {
             Then::Hop(number) => self.enter_hop(at, number, packet),
-            Then::Access => self.enter_access(packet),
+            Then::Access => {
+                packet.service_flow = self.service_flow(&packet);
+                self.enter_access(packet);
+            }
             Then::Receiver => self.arrive(End::sending(direction.reversed()), &packet),
         }
     }
