@@ -220,9 +220,10 @@ fn what_cannot_be_simulated_is_listed() {
     };
     let Variant { scenario, notes, .. } = only(&config);
     let found = &scenario.upstream.flows["flow_2"].classifiers;
-    assert_eq!(found.len(), 2);
+    assert_eq!(found.len(), 3);
     assert_eq!(found[0].source.map(String::from), Some("10.0.0.1".to_owned()));
-    assert_eq!(found[1].dscp, Some(vec![46, 46, 63]));
+    assert_eq!(found[1].tos, Some(vec![184, 184, 255]));
+    assert_eq!(found[2].dscp, Some(vec![46, 46, 63]));
     let wanted = [
         "network_access: false is not simulated; the home has network access",
         "upstream_drop_classifiers: is not simulated",
@@ -236,7 +237,6 @@ fn what_cannot_be_simulated_is_listed() {
         "upstream_service_flows.1.aqm.algorithm: immediate is not simulated; using docsis_pie",
         "upstream_service_flows.1.buffer_control.unknown: type 9 is not simulated",
         "upstream_classifiers.1: ignored: it matches a protocol other than TCP and UDP",
-        "upstream_classifiers.2: ignored: it matches the ECN field of the type of service",
         "upstream_classifiers: those of the primary flow are ignored: it takes all packets that \
          match no other flow",
         "downstream_service_flows: none in the file; using the scenario's",
@@ -482,4 +482,69 @@ fn what_an_aggregate_of_a_file_lacks_is_listed() {
         notes[0],
         "modem.cfg: upstream_aggregates.0: not simulated: its low-latency flow is not there"
     );
+}
+
+/// 4.2 is 10 Mbps, 4.3 is 0.5 Mbps (0x07a120), 4.4 is 3, 4.5 is 64 kbps (0xfa00), 4.6 is 1522 B.
+const CLASS: [u8; 27] = [
+    4, 24, 1, 1, 1, 2, 4, 0, 0x98, 0x96, 0x80, 3, 4, 0, 0x07, 0xa1, 0x20, 4, 1, 3, 5, 4, 0, 0,
+    0xfa, 0, 255,
+];
+
+#[test]
+fn a_class_of_service_of_docsis_1_sets_the_rates() {
+    let config = view(&CLASS);
+    let Variant { scenario, notes, .. } = only(&config);
+    let Scenario { upstream, downstream, .. } = &scenario;
+    assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (0.5, Some(0.5)));
+    assert_eq!((upstream.priority, upstream.minimum_mbps), (3, 0.064));
+    assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (10.0, Some(10.0)));
+    assert_eq!(notes, [""; 0]);
+    let mut further = config;
+    further.classes_of_service.push(further.classes_of_service[0].clone());
+    further.classes_of_service[0].max_upstream_burst_bytes = Some(1522);
+    let notes = only(&further).notes;
+    assert_eq!(
+        notes,
+        [
+            "modem.cfg: classes_of_service.0.max_upstream_burst_bytes: is not simulated",
+            "modem.cfg: classes_of_service.1: is not simulated; the first class holds all traffic",
+        ]
+    );
+    let both = [&CLASS[..26], &[25, 4, 1, 2, 0, 1, 255]].concat();
+    assert_eq!(
+        File::decode(&both, "modem.cfg").unwrap_err().to_string(),
+        "modem.cfg: byte 0, TLV 4: classes_of_service.0: found beside TLV 25, a service flow; allowed: \
+         classes of service or service flows, not both"
+    );
+}
+
+/// A transfer with ECT(0) and a flow for that field alone: its data take it, others do not.
+#[test]
+fn the_ecn_field_chooses_the_service_flow() {
+    let run = |range: &str| {
+        let text = format!(
+            "duration_s = 2
+             downstream = {{ sustained_mbps = 20, peak_mbps = 20 }}
+             upstream.sustained_mbps = 5
+             upstream.peak_mbps = 5
+             upstream.flows.other = {{ sustained_mbps = 2, peak_mbps = 2, match = [{{ tos = {range} }}] }}
+             servers.near = {{ delay_ms = 5 }}
+             traffic.save = {{ kind = 'transfer', server = 'near', direction = 'up', dscp = 46,
+                               tcp.ecn = 'classic' }}"
+        );
+        let results = Simulation::run(&crate::common::scenario(&text));
+        let of = |name: &str| {
+            let rows = results.service_flows.iter();
+            let row = rows.filter(|row| row.service_flow == name && row.direction == "up").next();
+            row.unwrap().forwarded_packets
+        };
+        (of("primary"), of("other"))
+    };
+    // 46 * 4 + 2 = 186. The first packet and the acknowledgement that ends the handshake are not ECT.
+    for range in ["[186, 186, 255]", "[2, 2, 3]"] {
+        let (primary, other) = run(range);
+        assert!((1..=2).contains(&primary) && other > 100, "{primary} {other}");
+    }
+    let (primary, other) = run("[184, 184, 255]");
+    assert!(primary > 100 && (1..=2).contains(&other), "{primary} {other}");
 }

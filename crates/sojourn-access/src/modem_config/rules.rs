@@ -30,6 +30,9 @@ const KNOWN: &[(Path, Path)] = &[
 const ASCENDING_RATES: (&[u8], &[[Path; 2]]) =
     (&[24, 25, 70, 71], &[[&[8], &[27]], [&[10], &[8]], [&[10], &[27]]]);
 
+/// The same in a class of service of DOCSIS 1.0.
+const ASCENDING_CLASS_RATES: (&[u8], &[[Path; 2]]) = (&[4], &[[&[5], &[3]]]);
+
 /// Buffer sizes and port ranges of which the second must not be below the first.
 const ASCENDING: &[(&[u8], &[[Path; 2]])] = &[
     (&[24, 25], &[[&[35, 1], &[35, 2]], [&[35, 2], &[35, 3]], [&[35, 1], &[35, 3]]]),
@@ -41,9 +44,27 @@ pub(super) fn check(tlvs: &[Tlv]) -> Result<(), Fault> {
     counts(tlvs, FILE, 0)?;
     UNIQUE.iter().try_for_each(|paths| unique(tlvs, paths))?;
     KNOWN.iter().try_for_each(|(path, among)| known(tlvs, path, among))?;
+    one_kind_of_service(tlvs)?;
     ascending(tlvs, ASCENDING_RATES, |rate| rate > 0)?;
+    ascending(tlvs, ASCENDING_CLASS_RATES, |rate| rate > 0)?;
     members(tlvs)?;
     ASCENDING.iter().try_for_each(|pairs| ascending(tlvs, *pairs, |_| true))
+}
+
+/// A file has classes of service or service flows (CM-SP-MULPI C.1.1.4, from memory).
+fn one_kind_of_service(tlvs: &[Tlv]) -> Result<(), Fault> {
+    let first = |numbers: &[u8]| tlvs.iter().find(|tlv| numbers.contains(&tlv.number));
+    match (first(&[4]), first(&[24, 25])) {
+        (Some(class), Some(flow)) => {
+            let message = format!(
+                "found beside TLV {}, a service flow; allowed: classes of service or service flows, \
+                 not both",
+                flow.number
+            );
+            Err(Fault::at(class.offset, message).under(&step(class.row, &[])))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The maximum sustained rate of an aggregate bounds those of its members (CM-SP-MULPI C.2.2.7).

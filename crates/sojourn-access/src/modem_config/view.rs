@@ -59,12 +59,36 @@ pub struct ModemConfig {
     pub upstream_service_flows: Vec<ServiceFlow>,
     /// Downstream service flows.
     pub downstream_service_flows: Vec<ServiceFlow>,
+    /// Classes of service of DOCSIS 1.0, which files have instead of service flows.
+    pub classes_of_service: Vec<ClassOfService>,
     /// Upstream aggregate service flows.
     pub upstream_aggregates: Vec<Aggregate>,
     /// Downstream aggregate service flows.
     pub downstream_aggregates: Vec<Aggregate>,
     /// Vendor-specific and other extension fields, as hexadecimal digits.
     pub extensions: Vec<String>,
+    /// TLVs of unknown type.
+    pub unknown: Vec<Unknown>,
+}
+
+/// A class of service of DOCSIS 1.0: rates in both directions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClassOfService {
+    /// Its number in the file.
+    pub class: Option<u8>,
+    /// Maximum downstream rate in bit/s; 0 is no limit.
+    pub max_downstream_rate_bps: Option<u32>,
+    /// Maximum upstream rate in bit/s; 0 is no limit.
+    pub max_upstream_rate_bps: Option<u32>,
+    /// Priority of upstream traffic, 7 being the highest.
+    pub upstream_priority: Option<u8>,
+    /// Guaranteed upstream rate in bit/s.
+    pub min_upstream_rate_bps: Option<u32>,
+    /// The longest upstream transmission in bytes; 0 is no limit.
+    pub max_upstream_burst_bytes: Option<u16>,
+    /// Whether baseline privacy is enabled for it.
+    pub privacy_enable: Option<bool>,
     /// TLVs of unknown type.
     pub unknown: Vec<Unknown>,
 }

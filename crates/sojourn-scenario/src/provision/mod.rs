@@ -5,6 +5,7 @@
 //! traffic.
 
 mod channel_rate;
+mod class_of_service;
 mod low_latency;
 mod notes;
 mod read;

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use serde_json::{Map, Value, json};
 
 use super::channel_rate::channel_mbps;
+use super::class_of_service;
 use super::low_latency::{self, Flow};
 use super::notes::Notes;
 use super::scheduling;
@@ -55,6 +56,8 @@ pub struct Provision<'a> {
 struct DirectionSettings<'a> {
     /// Its table in scenarios, and the prefix of its keys in the file.
     name: &'static str,
+    /// Key of its service flows in the file.
+    key: String,
     /// Its service flows, with one for the two of a low-latency aggregate.
     flows: Vec<Flow>,
     classifiers: &'a [Classifier],
@@ -102,10 +105,17 @@ impl Provision<'_> {
         let modem = scenario.pointer("/upstream/modem/kind").and_then(Value::as_str);
         let keeps_own_rates = modem.is_none_or(|kind| kind == "single_queue");
         let is_disabled = config.low_latency_disable.is_some_and(|how_far| how_far > 0);
+        let of_class = class_of_service::flows(&config.classes_of_service, notes);
+        let flows = |index: usize, own| match &of_class {
+            Some(flows) => (class_of_service::KEY.to_owned(), std::slice::from_ref(&flows[index])),
+            None => (format!("{}_service_flows", DIRECTIONS[index]), own),
+        };
+        let (up_key, up_flows) = flows(0, &config.upstream_service_flows[..]);
+        let (down_key, down_flows) = flows(1, &config.downstream_service_flows[..]);
         let directions = [
             low_latency::Direction {
                 name: "upstream",
-                flows: &config.upstream_service_flows,
+                flows: up_flows,
                 aggregates: &config.upstream_aggregates,
                 classifiers: &config.upstream_classifiers,
                 is_disabled,
@@ -113,19 +123,23 @@ impl Provision<'_> {
             },
             low_latency::Direction {
                 name: "downstream",
-                flows: &config.downstream_service_flows,
+                flows: down_flows,
                 aggregates: &config.downstream_aggregates,
                 classifiers: &config.downstream_classifiers,
                 is_disabled,
                 keeps_own_rates: false,
             },
-        ]
-        .map(|direction| DirectionSettings {
-            flows: direction.merged(notes),
-            name: direction.name,
-            classifiers: direction.classifiers,
-            channel_mbps: channel_mbps(direction.name, scenario),
-        });
+        ];
+        let keys = [up_key, down_key];
+        let directions =
+            directions.into_iter().zip(keys).map(|(direction, key)| DirectionSettings {
+                key,
+                flows: direction.merged(notes),
+                name: direction.name,
+                classifiers: direction.classifiers,
+                channel_mbps: channel_mbps(direction.name, scenario),
+            });
+        let directions: Vec<_> = directions.collect();
         if let Some(scenario) = scenario.as_object_mut() {
             for direction in directions {
                 let place = scenario.entry(direction.name).or_insert_with(|| json!({}));
@@ -144,6 +158,7 @@ impl Provision<'_> {
             "upstream_aqm_disable",
             "upstream_service_flows",
             "downstream_service_flows",
+            class_of_service::KEY,
             "upstream_classifiers",
             "downstream_classifiers",
             "upstream_aggregates",
@@ -162,10 +177,9 @@ impl Provision<'_> {
         notes: &mut Notes,
     ) {
         let Some((primary, further)) = direction.flows.split_first() else {
-            let path = format!("{}_service_flows", direction.name);
-            return notes.add(&path, "none in the file; using the scenario's");
+            return notes.add(&direction.key, "none in the file; using the scenario's");
         };
-        let path = |flow: &Flow| format!("{}_service_flows.{}", direction.name, flow.index);
+        let path = |flow: &Flow| format!("{}.{}", direction.key, flow.index);
         let queue = table.remove("queue").unwrap_or_else(|| json!({}));
         let scenario = table.clone();
         let keys = self.flow(direction, primary, &scenario, &queue, &path(primary), notes);
@@ -490,7 +504,7 @@ fn keys_of_ipv4(ipv4: &Ipv4Match) -> Result<Map<String, Value>, &'static str> {
             keys.insert(key.to_owned(), json!(range));
         }
     }
-    keys.extend(dscp(ipv4.tos)?);
+    keys.extend(tos(ipv4.tos)?);
     Ok(keys)
 }
 
@@ -515,7 +529,7 @@ fn keys_of_ipv6(ipv6: &Ipv6Match) -> Result<Map<String, Value>, &'static str> {
             keys.insert(key.to_owned(), network.to_string().into());
         }
     }
-    keys.extend(dscp(ipv6.traffic_class)?);
+    keys.extend(tos(ipv6.traffic_class)?);
     Ok(keys)
 }
 
@@ -530,11 +544,14 @@ fn protocol(number: Option<u16>) -> Result<Option<(String, Value)>, &'static str
     }
 }
 
-/// The DSCP of a range of the type of service or traffic class.
-fn dscp(range: Option<TosRange>) -> Result<Option<(String, Value)>, &'static str> {
+/// A range of the type of service or traffic class; of the DSCP alone if no bit of ECN is in it.
+fn tos(range: Option<TosRange>) -> Result<Option<(String, Value)>, &'static str> {
     let Some(TosRange { low, high, mask }) = range else { return Ok(None) };
+    if low > high {
+        return Err("its lowest type of service is above the highest, so that no packet matches");
+    }
     if (low | high | mask) & 0b11 != 0 {
-        return Err("it matches the ECN field of the type of service");
+        return Ok(Some(("tos".to_owned(), json!([low, high, mask]))));
     }
     Ok(Some(("dscp".to_owned(), json!([low >> 2, high >> 2, mask >> 2]))))
 }

@@ -248,6 +248,10 @@ fn is_v6(classifier: &sojourn_access::Classifier) -> bool {
 }
 
 fn tos(classifier: &sojourn_access::Classifier) -> Option<TosRange> {
+    if let Some(range) = &classifier.tos {
+        let mask = range.get(2).copied().unwrap_or(u8::MAX);
+        return Some(TosRange { low: *range.first()?, high: *range.get(1)?, mask });
+    }
     let range = classifier.dscp.as_ref()?;
     let mask = range.get(2).copied().unwrap_or(0x3f);
     Some(TosRange { low: range.first()? << 2, high: range.get(1)? << 2, mask: mask << 2 })

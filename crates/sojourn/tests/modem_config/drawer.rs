@@ -9,7 +9,8 @@ use sojourn::engine::rng::Rng;
 const REFERENCES: [&str; 3] = ["reference", "flow_reference", "aggregate_reference"];
 
 /// Numbers of one table that ascend.
-const ASCENDING: [&[&str]; 4] = [
+const ASCENDING: [&[&str]; 5] = [
+    &["min_upstream_rate_bps", "max_upstream_rate_bps"],
     &["min_reserved_rate", "max_sustained_rate", "peak_rate"],
     &["minimum_bytes", "target_bytes", "maximum_bytes"],
     &["source_port_start", "source_port_end"],
@@ -27,6 +28,7 @@ impl Drawer {
     /// Settings of a file, in which all references fit.
     pub(super) fn settings(&mut self) -> Value {
         let mut settings = self.table(FILE);
+        self.keep_one_kind_of_service(&mut settings);
         let mut next = 1;
         for key in ["upstream_service_flows", "downstream_service_flows"] {
             number(&mut settings, key, &mut next);
@@ -50,6 +52,17 @@ impl Drawer {
         );
         bound_members(&mut settings);
         settings
+    }
+
+    /// A file has classes of service or service flows.
+    fn keep_one_kind_of_service(&mut self, settings: &mut Value) {
+        let others: &[&str] = match self.below(4) {
+            0 => &["upstream_service_flows", "downstream_service_flows"],
+            _ => &["classes_of_service"],
+        };
+        if let Some(table) = settings.as_object_mut() {
+            others.iter().for_each(|key| drop(table.remove(*key)));
+        }
     }
 
     /// Points the key of each entry of a list at some entry of another.

@@ -240,7 +240,7 @@ fn toml_that_is_refused() {
     assert_eq!(
         toml_refusal("max_cpee = 4"),
         "modem.toml: max_cpee: unknown key; allowed here: downstream_frequency_hz, \
-         upstream_channel, network_access, software_upgrade_file, snmp_mib_objects, \
+         upstream_channel, network_access, classes_of_service, software_upgrade_file, snmp_mib_objects, \
          baseline_privacy, max_cpe, tftp_timestamp_s, tftp_modem_address, software_upgrade_server, \
          upstream_classifiers, downstream_classifiers, upstream_service_flows, \
          downstream_service_flows, max_classifiers, privacy_enable, docsis_2_mode, extensions, \
