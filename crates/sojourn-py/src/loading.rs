@@ -27,9 +27,14 @@ pub(crate) fn load(
     modem: Option<(PyRef<'_, ConfigFile>, String)>,
     most_bytes: Option<u64>,
 ) -> PyResult<Vec<Variant>> {
+    if let Some((file, source)) = &modem {
+        file.check(py, source)?;
+    }
     let load = || {
-        let modem = modem.as_ref().map(|(file, source)| (file.view(), source));
-        let provision = modem.as_ref().map(|(config, source)| Provision { config, source });
+        let modem = modem.as_ref().map(|(file, source)| (file.view(), file.notes(), source));
+        let provision = modem.as_ref();
+        let provision =
+            provision.map(|(config, problems, source)| Provision { config, problems, source });
         Source::new(text, source)
             .sets(&sets)
             .overlay(provision.as_ref().map(|provision| provision as _))

@@ -7,19 +7,21 @@ use sojourn::scenario::provision;
 
 use crate::ConfigError;
 use crate::panics::caught;
-use crate::problem::about;
+use crate::problem::{self, about};
 use crate::variant::Variant;
 
-/// A modem's configuration file, read and checked.
+use problem::Problem as ProblemObject;
+
+/// A modem's configuration file, with what is wrong in it.
 #[pyclass(frozen, module = "sojourn._sojourn")]
 pub struct ConfigFile(File);
 
 #[pymethods]
 impl ConfigFile {
-    /// Reads a binary file. `source` is its name in messages.
+    /// Reads a binary file as far as it can be read. `source` is its name in messages.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, content: &[u8], source: &str) -> PyResult<Self> {
-        caught(|| File::decode(content, source))?.map(Self).map_err(|problem| refused(py, problem))
+        caught(|| File::open(content, source))?.map(Self).map_err(|problem| refused(py, problem))
     }
 
     /// Builds a file from settings in TOML. `source` is the text's name in messages. The file has a
@@ -66,6 +68,17 @@ impl ConfigFile {
         made.map_err(|problem| refused(py, problem))
     }
 
+    /// What is wrong, in the order in which it was found.
+    fn problems(&self, source: &str) -> PyResult<Vec<ProblemObject>> {
+        caught(|| self.0.problems(source).iter().map(ProblemObject::from).collect())
+    }
+
+    /// Refuses a file with a problem that leaves unclear what would be simulated.
+    pub fn check(&self, py: Python<'_>, source: &str) -> PyResult<()> {
+        let refusal = caught(|| self.0.refusal(source))?;
+        refusal.map_or(Ok(()), |problem| Err(refused(py, problem)))
+    }
+
     /// Checks both digests.
     fn verify(&self, py: Python<'_>, secret: &[u8], source: &str) -> PyResult<()> {
         caught(|| self.0.verify(Secret(secret), source))?.map_err(|problem| refused(py, problem))
@@ -91,6 +104,11 @@ impl ConfigFile {
     /// The settings of the file.
     pub fn view(&self) -> ModemConfig {
         self.0.view()
+    }
+
+    /// A line for each problem without effect on what is simulated.
+    pub fn notes(&self) -> Vec<String> {
+        self.0.notes()
     }
 }
 

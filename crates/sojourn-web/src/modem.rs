@@ -6,9 +6,10 @@ use sojourn::input::problem::Problem;
 use sojourn::scenario::Variant;
 use sojourn::scenario::provision;
 
-/// The settings of a file.
-pub(crate) fn view(content: &[u8], name: &str) -> Result<ModemConfig, Problem> {
-    Ok(File::decode(content, name)?.view())
+/// The settings of a file, and a line for each problem without effect on what is simulated.
+pub(crate) fn view(content: &[u8], name: &str) -> Result<(ModemConfig, Vec<String>), Problem> {
+    let file = File::decode(content, name)?;
+    Ok((file.view(), file.notes()))
 }
 
 /// The service of a scenario that a modem file has overridden: its tables `upstream` and

@@ -88,9 +88,10 @@ impl Module {
         &self,
         text: &str,
         name: &str,
-        modem: Option<&ModemConfig>,
+        modem: Option<&(ModemConfig, Vec<String>)>,
     ) -> Result<Vec<Variant>, Vec<Problem>> {
-        let provision = modem.map(|config| Provision { config, source: name });
+        let provision =
+            modem.map(|(config, problems)| Provision { config, problems, source: name });
         Source::new(text, name)
             .overlay(provision.as_ref().map(|provision| provision as _))
             .files(&self.files)
@@ -148,8 +149,8 @@ impl Module {
     fn read_modem(&self, name: &str, text: &str) -> Result<Value, Vec<Problem>> {
         let content =
             self.files.get(name).ok_or_else(|| one(refused(name, "the file was not brought")))?;
-        let config = modem::view(content, name).map_err(one)?;
-        let variants = self.load(text, name, Some(&config))?;
+        let modem = modem::view(content, name).map_err(one)?;
+        let variants = self.load(text, name, Some(&modem))?;
         Ok(modem::service(variants.first().ok_or_else(no_such_variant)?))
     }
 }

@@ -1,6 +1,7 @@
 //! Modem files with random bytes, and real ones with random changes: none of them breaks the reader,
 //! what is read is written as it was, and a modem with such a file is simulated or refused.
 
+use serde_json::Value;
 use sojourn::Simulation;
 use sojourn::access::modem_config::{File, Tlv};
 use sojourn::engine::rng::Rng;
@@ -59,7 +60,9 @@ fn change_tlvs(file: &mut Vec<u8>, rng: &mut Rng) {
         return;
     };
     let mut starts: Vec<_> = tree.tlvs().iter().map(Tlv::offset).collect();
-    starts.push(starts.last().map_or(0, |last| last + 2 + usize::from(file[last + 1])));
+    let length_at = |at: usize| file.get(at).copied().unwrap_or_default();
+    let end = starts.last().map_or(0, |last| last + 2 + usize::from(length_at(last + 1)));
+    starts.push(end.min(file.len()));
     let mut any = || rng.below(starts.len() as u64) as usize;
     let (from, to) = (any(), any());
     let range = starts[from]..*starts.get(from + 1).unwrap_or(&starts[from]);
@@ -82,6 +85,7 @@ fn garbage(rng: &mut Rng) -> Vec<u8> {
 
 /// Says whether it was a file.
 pub fn check(bytes: &[u8]) -> bool {
+    show(bytes);
     let file = match File::decode(bytes, "modem.cfg") {
         Ok(file) => file,
         Err(problem) => {
@@ -92,20 +96,39 @@ pub fn check(bytes: &[u8]) -> bool {
             return false;
         }
     };
-    assert_eq!(file.encode(), bytes);
-    assert!(file.to_json().is_array());
     // What was read can be written: the same settings, and no key is refused.
     let again = File::from_view(&file.view(), None).unwrap_or_else(|problem| panic!("{problem}"));
     assert_eq!(again.view(), file.view());
     let again = File::from_toml(&file.to_toml(), "", None).unwrap_or_else(|p| panic!("{p}"));
     assert_eq!(again.view(), file.view());
+    assert_eq!(file.problems("").len(), file.notes().len());
     provision(&file);
     true
 }
 
+/// Any bytes but text are shown as a tree that has all of them, with each problem at its place.
+fn show(bytes: &[u8]) {
+    let Ok(file) = File::open(bytes, "modem.cfg") else { return };
+    assert_eq!(file.encode(), bytes);
+    let shown = count_problems(&file.to_json());
+    assert_eq!(shown, file.problems("modem.cfg").len());
+    // What can be read of a file with problems is settings too.
+    File::from_toml(&file.to_toml(), "", None).ok();
+    for problem in file.problems("modem.cfg") {
+        assert!(problem.to_string().contains("; allowed: "), "{problem}");
+    }
+}
+
+fn count_problems(nodes: &Value) -> usize {
+    let of_node = |node: &Value| {
+        node["problems"].as_array().map_or(0, Vec::len) + count_problems(&node["children"])
+    };
+    nodes.as_array().into_iter().flatten().map(of_node).sum()
+}
+
 /// A modem with this file is refused in a message, or made; what nothing here can do is listed.
 fn provision(file: &File) {
-    let modem = Provision { config: &file.view(), source: "modem.cfg" };
+    let modem = Provision { config: &file.view(), problems: &file.notes(), source: "modem.cfg" };
     match Source::new(SCENARIO, "home.toml").overlay(Some(&modem)).load() {
         Err(problem) => assert!(problem.to_string().contains("; allowed: "), "{problem}"),
         Ok(variants) => {

@@ -33,7 +33,7 @@ fn view(bytes: &[u8]) -> ModemConfig {
 
 fn load(text: &str, sets: &[&str], config: &ModemConfig) -> Result<Vec<Variant>, Problems> {
     let sets: Vec<_> = sets.iter().map(|set| (*set).to_owned()).collect();
-    let modem = Provision { config, source: "modem.cfg" };
+    let modem = Provision { config, problems: &[], source: "modem.cfg" };
     Source::new(text, "home.toml").sets(&sets).overlay(Some(&modem)).load()
 }
 

@@ -11,7 +11,7 @@ from .say import say, say_json
 
 # As in `main`, other rooms are imported where they are used.
 if TYPE_CHECKING:
-    from .._sojourn import Variant
+    from .._sojourn import ConfigFile, Variant
 
 config = typer.Typer(help="Read and write cable modem configuration files.", rich_markup_mode=None)
 
@@ -41,7 +41,8 @@ def show(
 ) -> None:
     """Show the settings in a file.
 
-    With --secret its message integrity checks (MICs) are verified too.
+    What is wrong with a file stands below the setting that it concerns. With --secret its message
+    integrity checks (MICs) are verified too.
     """
     from .._sojourn import ConfigError, ConfigFile
     from ..base.files import read_content
@@ -64,6 +65,23 @@ def show(
             say("\nnot in the file; these defaults apply:")
             for line in unstated:
                 say(f"  {line}")
+    _say_problems(content, file)
+
+
+def _say_problems(content: "ConfigFile", file: Path) -> None:
+    """How many problems there are, and whether a run refuses the file."""
+    from .._sojourn import ConfigError
+
+    count = len(content.problems(str(file)))
+    if not count:
+        return
+    try:
+        content.check(str(file))
+        effect = "without effect on what is simulated"
+    except ConfigError:
+        effect = "`sojourn run` refuses the file"
+    noun = "problem" if count == 1 else "problems"
+    say(f"warning: {file}: {count} {noun}; {effect}", err=True)
 
 
 @config.command(cls=Command)
@@ -152,28 +170,35 @@ def _unstated(tree: list[dict[str, Any]]) -> list[str]:
     lines = []
     for flow in tree:
         if flow["type"] in _OF_FLOWS:
-            stated = {node["type"].rpartition(".")[2]: node for node in flow["children"]}
-            whose = f"{_OF_FLOWS[flow['type']]} service flow {stated['1']['value']}"
+            children = flow.get("children", [])
+            stated = {node["type"].rpartition(".")[2]: node for node in children}
+            number = stated["1"].get("value", "?") if "1" in stated else "?"
+            whose = f"{_OF_FLOWS[flow['type']]} service flow {number}"
             lines += [
-                f"{whose}: {flow['type']}.{number} {text}"
-                for number, text in _IF_UNSTATED.items()
-                if number not in stated
+                f"{whose}: {flow['type']}.{kind} {text}"
+                for kind, text in _IF_UNSTATED.items()
+                if kind not in stated
             ]
     return lines
 
 
 def _lines(tree: list[dict[str, Any]]) -> list[str]:
-    """The TLV tree, a line each: offset, type, name and value; sub-TLVs are indented."""
+    """The TLV tree, a line each: offset, type, name and value; sub-TLVs and problems are indented."""
     rows = list(_rows(tree, 0))
-    width = max((len(name) for _, name, _ in rows), default=0)
-    return [f"{offset:>6}  {name:<{width}}  {value}".rstrip() for offset, name, value in rows]
+    width = max((len(name) for offset, name, _ in rows if offset is not None), default=0)
+    return [
+        f"{'!' if offset is None else offset:>6}  {name:<{width}}  {value}".rstrip()
+        for offset, name, value in rows
+    ]
 
 
-def _rows(nodes: list[dict[str, Any]], depth: int) -> list[tuple[int, str, str]]:
-    rows = []
+def _rows(nodes: list[dict[str, Any]], depth: int) -> list[tuple[int | None, str, str]]:
+    rows: list[tuple[int | None, str, str]] = []
     for node in nodes:
         name = f"{'  ' * depth}{node['type']} {node.get('name', '(unknown)')}"
         rows.append((node["offset"], name, _value(node)))
+        indent = "  " * (depth + 1)
+        rows += [(None, f"{indent}{problem}", "") for problem in node.get("problems", [])]
         rows += _rows(node.get("children", []), depth + 1)
     return rows
 

@@ -6,7 +6,7 @@ use md5::{Digest, Md5};
 use super::Fault;
 use super::leaf::hex;
 use super::table::{CM_MIC, CMTS_MIC, FILE};
-use super::tree::{Content, Tlv};
+use super::tree::{Content, Length, Tlv};
 
 /// The secret that the CMTS shares with the maker of a file.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ pub(super) fn append(tlvs: &mut Vec<Tlv>, secret: Option<Secret>) {
 /// Appends a digest.
 pub(super) fn push(tlvs: &mut Vec<Tlv>, number: u8, digest: Vec<u8>) {
     let content = Content::Bytes(digest);
-    tlvs.push(Tlv { number, offset: 0, row: FILE.numbered(number), content });
+    tlvs.push(Tlv { number, offset: 0, row: FILE.numbered(number), length: Length::Fits, content });
 }
 
 /// The first digest that is missing or differs.

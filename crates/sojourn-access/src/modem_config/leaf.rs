@@ -54,10 +54,30 @@ impl Leaf {
     pub(super) fn read(self, bytes: &[u8]) -> Result<Value, String> {
         let (min, max) = self.length();
         if !(min..=max).contains(&bytes.len()) {
-            return Err(format!("found {}; allowed: {}", count(bytes.len()), self.lengths()));
+            let found = match self.read_kindly(bytes) {
+                Some(value) => found_text(&value, bytes),
+                None => count(bytes.len()),
+            };
+            return Err(format!("found {found}; allowed: {}", self.lengths()));
         }
         let value = self.value(bytes).ok_or_else(|| self.misfit(&found(self, bytes)))?;
-        self.write(&value).map(|_| value)
+        match self.write(&value) {
+            Ok(_) => Ok(value),
+            Err(message) => match self.read_kindly(bytes) {
+                Some(text) => Err(self.misfit(&found_text(&text, bytes))),
+                None => Err(message),
+            },
+        }
+    }
+
+    /// The value of these bytes where its meaning is plain, though they are not as they should be: a text
+    /// with another number of zero bytes at its end.
+    pub(super) fn read_kindly(self, bytes: &[u8]) -> Option<Value> {
+        let Self::Text { .. } = self else { return None };
+        let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+        let text = std::str::from_utf8(&bytes[..bytes.len() - zeros]).ok()?;
+        let value = Value::from(text);
+        self.write(&value).ok().map(|_| value)
     }
 
     /// The bytes of a value. The error says what was found and what is allowed.
@@ -184,8 +204,20 @@ pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
 /// Describes bytes that are not a valid value.
 fn found(leaf: Leaf, bytes: &[u8]) -> String {
     match leaf {
+        Leaf::Text { .. } if leaf.read_kindly(bytes).is_some() => {
+            found_text(&leaf.read_kindly(bytes).unwrap_or_default(), bytes)
+        }
         Leaf::Flag | Leaf::Word(_) => number(bytes).to_string(),
         _ => format!("the bytes {}", hex(bytes)),
+    }
+}
+
+/// Describes a text with too few zero bytes at its end, or too many.
+fn found_text(text: &Value, bytes: &[u8]) -> String {
+    let zeros = bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    match zeros {
+        0 => format!("{text} without a zero byte at its end"),
+        _ => format!("{text} with {} of zeros at its end", count(zeros)),
     }
 }
 
@@ -275,7 +307,10 @@ mod tests {
         assert_eq!(refused(Leaf::Flag, &[2]), "found 2; allowed: true, false");
         assert_eq!(refused(TYPE, &[9]), "found 9; allowed: best_effort, ugs");
         let name = "1 to 15 printable ASCII characters, ended by a zero byte in the file";
-        assert_eq!(refused(NAME, b"au"), format!("found the bytes 6175; allowed: {name}"));
+        assert_eq!(
+            refused(NAME, b"au"),
+            format!("found \"au\" without a zero byte at its end; allowed: {name}")
+        );
         assert_eq!(refused(NAME, b"a\nb\0"), format!("found a string \"a\\nb\"; allowed: {name}"));
         assert_eq!(refused(NAME, &[0xff, 0]), format!("found the bytes ff00; allowed: {name}"));
         assert_eq!(refused(NAME, b"\0"), "found 1 byte; allowed: 2 to 16 bytes");

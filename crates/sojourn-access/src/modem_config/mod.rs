@@ -32,35 +32,73 @@ use sojourn_input::problem::{self, Problem, Problems};
 use sojourn_input::text::Document;
 use sojourn_input::words;
 
-/// A file: its TLVs without the end marker, and the number of zeros after that.
+/// A file: its TLVs, the end marker with the zeros after it, and what is wrong with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct File {
     tlvs: Vec<Tlv>,
-    padding: usize,
+    /// The end marker and what follows it.
+    tail: Vec<u8>,
+    faults: Vec<Fault>,
 }
 
 impl File {
-    /// Reads a file. `source` is its name in messages.
+    /// Reads a file whose settings are clear. `source` is its name in messages.
     ///
     /// # Errors The byte and the key of the TLV at fault, what was found and what is allowed.
     pub fn decode(bytes: &[u8], source: &str) -> Result<Self, Problem> {
-        let read = || {
-            let (tlvs, padding) = tree::read_file(bytes)?;
-            rules::check(&tlvs)?;
-            Ok(Self { tlvs, padding })
-        };
-        read().map_err(|fault: Fault| {
-            if is_text(bytes) {
-                return text_fault().of(source);
+        let file = Self::open(bytes, source)?;
+        file.refusal(source).map_or(Ok(file), Err)
+    }
+
+    /// Reads a file as far as it can be read; [`File::problems`] says what is wrong with it.
+    ///
+    /// # Errors Text, such as a scenario, is no modem's file.
+    pub fn open(bytes: &[u8], source: &str) -> Result<Self, Problem> {
+        let (tlvs, tail, mut faults) = tree::read_file(bytes);
+        faults.extend(rules::check(&tlvs));
+        if !faults.is_empty() && is_text(bytes) {
+            return Err(text_fault().of(source));
+        }
+        Ok(Self { tlvs, tail, faults })
+    }
+
+    /// What is wrong, in the order in which it was found.
+    pub fn problems(&self, source: &str) -> Vec<Problem> {
+        self.faults.iter().map(|fault| self.problem(fault, source)).collect()
+    }
+
+    /// The first problem for which it is not clear what a modem would do, in what is simulated.
+    pub fn refusal(&self, source: &str) -> Option<Problem> {
+        let refused = self.faults.iter().find(|fault| !self.is_note(fault))?;
+        Some(self.problem(refused, source))
+    }
+
+    /// A line for each problem without effect on what is simulated.
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self.faults.iter().filter(|fault| self.is_note(fault));
+        notes.map(|fault| self.problem(fault, "").to_string()).collect()
+    }
+
+    fn problem(&self, fault: &Fault, source: &str) -> Problem {
+        let path = fault.offset.map_or_else(Vec::new, |at| tree::path_to(&self.tlvs, at));
+        let types: Vec<_> = path.iter().map(|tlv| tlv.number.to_string()).collect();
+        fault.clone().of_tlv((!types.is_empty()).then(|| types.join(".")), source)
+    }
+
+    fn is_note(&self, fault: &Fault) -> bool {
+        match (fault.weight, fault.offset) {
+            (Weight::Noted, _) => true,
+            (Weight::ByPlace, Some(at)) => {
+                let path = tree::path_to(&self.tlvs, at);
+                path.iter().any(|tlv| tlv.row.is_some_and(|row| row.is_aside))
             }
-            let types = fault.offset.and_then(|at| tree::types_at(bytes, 0, at, table::FILE));
-            fault.of_tlv(types, source)
-        })
+            _ => false,
+        }
     }
 
     /// The bytes of the file. A decoded file encodes to the bytes it was read from.
     pub fn encode(&self) -> Vec<u8> {
-        tree::file_bytes(&self.tlvs, self.padding)
+        tree::file_bytes(&self.tlvs, &self.tail)
     }
 
     /// The TLVs in the file's order.
@@ -88,10 +126,13 @@ impl File {
         let mut settings = settings::in_order(&self.tlvs);
         let plain = Value::Object(settings.clone());
         if Self::from_settings(&plain, None).ok().as_ref() != Some(self) {
-            let origin = serde_json::to_value(Origin::of(&self.tlvs, self.padding));
+            let origin =
+                serde_json::to_value(Origin::of(&self.tlvs, self.tail.len().saturating_sub(1)));
             settings.insert(origin::FILE.to_owned(), origin.expect("an origin is plain data"));
         }
-        toml::to_string_pretty(&settings).expect("settings have no null")
+        let said = self.faults.iter().map(|fault| format!("# {}\n", self.problem(fault, "")));
+        let said: String = said.collect();
+        said + &toml::to_string_pretty(&settings).expect("settings have no null")
     }
 
     /// A file with the settings of a TOML text. `source` is its name in messages; digests are as in
@@ -108,7 +149,10 @@ impl File {
         let mut settings = settings.clone();
         let stated = settings.as_object_mut().and_then(|table| table.shift_remove(origin::FILE));
         let origin = stated.map(|table| Origin::read(&table)).transpose()?;
-        let settled = settings::tlvs(&settings).and_then(|tlvs| rules::check(&tlvs).map(|()| tlvs));
+        let settled = settings::tlvs(&settings).and_then(|tlvs| {
+            let fault = rules::check(&tlvs).into_iter().next();
+            fault.map_or(Ok(tlvs), Err)
+        });
         let mut tlvs = settled.map_err(|fault| Fault { offset: None, ..fault })?;
         let origin = origin.filter(|origin| origin.is_of(&tlvs));
         match (&origin, secret) {
@@ -123,13 +167,14 @@ impl File {
         let size = tree::size(&tlvs) + 1;
         let to_words = size.next_multiple_of(4) - size;
         let padding = origin.map_or(to_words, |origin| origin.padding_bytes());
-        Ok(Self { padding, tlvs })
+        Ok(Self { tlvs, tail: tree::tail(padding), faults: Vec::new() })
     }
 
     /// The tree as plain data: lists of tables with `type` (24.8), `offset`, `name`, `key`, and
-    /// either `value` with its `unit` or `children`. Unknown types have neither name nor key.
+    /// either `value` with its `unit` or `children`. Unknown types have neither name nor key. A table whose TLV
+    /// is not as it should be has `problems`.
     pub fn to_json(&self) -> Value {
-        tree::shown(&self.tlvs, "")
+        tree::shown_file(&self.tlvs, &self.tail, &self.faults)
     }
 
     /// Checks both digests.
@@ -149,17 +194,31 @@ struct Fault {
     path: String,
     /// What was found and what is allowed.
     message: String,
+    weight: Weight,
+}
+
+/// What a fault means for a simulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Weight {
+    /// Nothing: it is clear what a modem does.
+    Noted,
+    /// Nothing if its TLV has no effect on what is simulated.
+    ByPlace,
+    /// It is not clear what would be simulated.
+    Refused,
 }
 
 impl Fault {
     /// A fault of a TLV at an offset, before its key is known.
     fn at(offset: usize, message: impl Into<String>) -> Self {
-        Self { offset: Some(offset), path: String::new(), message: message.into() }
+        let weight = Weight::ByPlace;
+        Self { offset: Some(offset), path: String::new(), message: message.into(), weight }
     }
 
     /// A fault of a setting.
     fn here(message: impl Into<String>) -> Self {
-        Self { offset: None, path: String::new(), message: message.into() }
+        let weight = Weight::ByPlace;
+        Self { offset: None, path: String::new(), message: message.into(), weight }
     }
 
     /// The same fault with its path below the TLV with this key path.
@@ -189,7 +248,7 @@ impl Fault {
 
 impl From<problem::Fault> for Fault {
     fn from(fault: problem::Fault) -> Self {
-        Self { offset: None, path: fault.path, message: fault.message }
+        Self { path: fault.path, ..Self::here(fault.message) }
     }
 }
 

@@ -32,7 +32,7 @@ impl Origin {
     /// Of a file with these TLVs.
     pub(super) fn of(tlvs: &[Tlv], padding_bytes: usize) -> Self {
         let found = |number| {
-            let tlv = tlvs.iter().find(|tlv| tlv.number == number)?;
+            let tlv = tlvs.iter().find(|tlv| tlv.number == number && tlv.is_sound())?;
             tlv.value().as_str().map(str::to_owned)
         };
         Self {

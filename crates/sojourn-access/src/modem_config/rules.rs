@@ -39,36 +39,33 @@ const ASCENDING: &[(&[u8], &[[Path; 2]])] = &[
     (&[22, 23, 60], &[[&[9, 7], &[9, 8]], [&[9, 9], &[9, 10]]]),
 ];
 
-/// The first fault of the TLVs of a file.
-pub(super) fn check(tlvs: &[Tlv]) -> Result<(), Fault> {
-    counts(tlvs, FILE, 0)?;
-    UNIQUE.iter().try_for_each(|paths| unique(tlvs, paths))?;
-    KNOWN.iter().try_for_each(|(path, among)| known(tlvs, path, among))?;
-    one_kind_of_service(tlvs)?;
-    ascending(tlvs, ASCENDING_RATES, |rate| rate > 0)?;
-    ascending(tlvs, ASCENDING_CLASS_RATES, |rate| rate > 0)?;
-    members(tlvs)?;
-    ASCENDING.iter().try_for_each(|pairs| ascending(tlvs, *pairs, |_| true))
+/// The faults of the TLVs of a file.
+pub(super) fn check(tlvs: &[Tlv]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    counts(tlvs, FILE, 0, &mut faults);
+    UNIQUE.iter().for_each(|paths| unique(tlvs, paths, &mut faults));
+    KNOWN.iter().for_each(|(path, among)| known(tlvs, path, among, &mut faults));
+    faults.extend(two_kinds_of_service(tlvs));
+    ascending(tlvs, ASCENDING_RATES, |rate| rate > 0, &mut faults);
+    ascending(tlvs, ASCENDING_CLASS_RATES, |rate| rate > 0, &mut faults);
+    members(tlvs, &mut faults);
+    ASCENDING.iter().for_each(|pairs| ascending(tlvs, *pairs, |_| true, &mut faults));
+    faults
 }
 
 /// A file has classes of service or service flows (CM-SP-MULPI C.1.1.4, from memory).
-fn one_kind_of_service(tlvs: &[Tlv]) -> Result<(), Fault> {
+fn two_kinds_of_service(tlvs: &[Tlv]) -> Option<Fault> {
     let first = |numbers: &[u8]| tlvs.iter().find(|tlv| numbers.contains(&tlv.number));
-    match (first(&[4]), first(&[24, 25])) {
-        (Some(class), Some(flow)) => {
-            let message = format!(
-                "found beside TLV {}, a service flow; allowed: classes of service or service flows, \
-                 not both",
-                flow.number
-            );
-            Err(Fault::at(class.offset, message).under(&step(class.row, &[])))
-        }
-        _ => Ok(()),
-    }
+    let (class, flow) = (first(&[4])?, first(&[24, 25])?);
+    let message = format!(
+        "found beside TLV {}, a service flow; allowed: classes of service or service flows, not both",
+        flow.number
+    );
+    Some(Fault::at(class.offset, message).under(&step(class.row, &[])))
 }
 
 /// The maximum sustained rate of an aggregate bounds those of its members (CM-SP-MULPI C.2.2.7).
-fn members(tlvs: &[Tlv]) -> Result<(), Fault> {
+fn members(tlvs: &[Tlv], faults: &mut Vec<Fault>) {
     let first = |tlvs: &[Tlv], number| numbers(tlvs, &[number]).into_iter().next();
     let bps = |tlvs: &[Tlv]| {
         let unit = tlvs.iter().find(|tlv| tlv.number == 41).map(|tlv| match &tlv.content {
@@ -99,35 +96,35 @@ fn members(tlvs: &[Tlv]) -> Result<(), Fault> {
                  aggregate {}",
                 reference.number
             );
-            return Err(rate.fault(message).under(&step(tlv.row, &tlvs[..i])));
+            faults.push(rate.fault(message).under(&step(tlv.row, &tlvs[..i])));
         }
     }
-    Ok(())
 }
 
 /// Checks how many TLVs there are of each type.
-fn counts(tlvs: &[Tlv], table: Table, offset: usize) -> Result<(), Fault> {
+fn counts(tlvs: &[Tlv], table: Table, offset: usize, faults: &mut Vec<Fault>) {
     for row in table.rows() {
         let mut alike = tlvs.iter().filter(|tlv| tlv.number == row.number);
         if row.required && alike.clone().next().is_none() {
             let message = format!("missing; allowed: {}", row.allowed());
-            return Err(Fault::at(offset, message).under(row.key));
+            faults.push(Fault::at(offset, message).under(row.key));
         }
         if let Some(extra) = alike.nth(row.most) {
             let message = match row.most {
                 1 => format!("second TLV {}; allowed: one", row.number),
                 most => format!("found {} TLVs {} or more; allowed: {most}", most + 1, row.number),
             };
-            return Err(Fault::at(extra.offset, message).under(row.key));
+            faults.push(Fault::at(extra.offset, message).under(row.key));
         }
     }
     for (i, tlv) in tlvs.iter().enumerate() {
         if let Some(Kind::Nested(table)) = tlv.row.map(|row| row.kind) {
-            let inside = counts(tlv.children(), table, tlv.offset);
-            inside.map_err(|fault| fault.under(&step(tlv.row, &tlvs[..i])))?;
+            let mut inside = Vec::new();
+            counts(tlv.children(), table, tlv.offset, &mut inside);
+            let path = step(tlv.row, &tlvs[..i]);
+            faults.extend(inside.into_iter().map(|fault| fault.under(&path)));
         }
     }
-    Ok(())
 }
 
 /// A number in a file.
@@ -143,30 +140,30 @@ impl Number {
     }
 }
 
-fn unique(tlvs: &[Tlv], paths: &[Path]) -> Result<(), Fault> {
+fn unique(tlvs: &[Tlv], paths: &[Path], faults: &mut Vec<Fault>) {
     let mut used = BTreeMap::new();
     for reference in paths.iter().flat_map(|path| numbers(tlvs, path)) {
         let number = reference.number;
         if let Some(first) = used.get(&number) {
             let message =
                 format!("found {number}, which {first} already uses; allowed: another number");
-            return Err(reference.fault(message));
+            faults.push(reference.fault(message));
+            continue;
         }
         used.insert(number, reference.path);
     }
-    Ok(())
 }
 
-fn known(tlvs: &[Tlv], path: Path, among: Path) -> Result<(), Fault> {
+fn known(tlvs: &[Tlv], path: Path, among: Path, faults: &mut Vec<Fault>) {
     let there: Vec<_> = numbers(tlvs, among).iter().map(|other| other.number).collect();
-    let lost = numbers(tlvs, path).into_iter().find(|r| !there.contains(&r.number));
-    lost.map_or(Ok(()), |reference| {
+    let lost = numbers(tlvs, path).into_iter().filter(|r| !there.contains(&r.number));
+    faults.extend(lost.map(|reference| {
         let key = FILE.numbered(among[0]).map_or("", |row| row.key);
         let there: Vec<_> = there.iter().map(u64::to_string).collect();
         let allowed = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
         let found = reference.number;
-        Err(reference.fault(format!("found {found}; allowed: a reference of {key}: {allowed}")))
-    })
+        reference.fault(format!("found {found}; allowed: a reference of {key}: {allowed}"))
+    }));
 }
 
 /// Checks that in each TLV of these types the numbers at the two paths ascend.
@@ -174,7 +171,8 @@ fn ascending(
     tlvs: &[Tlv],
     (outer, pairs): (&[u8], &[[Path; 2]]),
     counts: fn(u64) -> bool,
-) -> Result<(), Fault> {
+    faults: &mut Vec<Fault>,
+) {
     for (i, tlv) in tlvs.iter().enumerate().filter(|(_, tlv)| outer.contains(&tlv.number)) {
         for pair in pairs {
             let [low, high] = pair.map(|path| numbers(tlv.children(), path).into_iter().next());
@@ -185,11 +183,10 @@ fn ascending(
                     "found {}; allowed: {number} or more, the value of {path}",
                     high.number
                 );
-                return Err(high.fault(message).under(&step(tlv.row, &tlvs[..i])));
+                faults.push(high.fault(message).under(&step(tlv.row, &tlvs[..i])));
             }
         }
     }
-    Ok(())
 }
 
 /// The numbers at a path of types.
@@ -204,8 +201,9 @@ fn numbers(tlvs: &[Tlv], path: &[u8]) -> Vec<Number> {
                     .map(|inner| Number { path: format!("{key}.{}", inner.path), ..inner })
                     .collect(),
                 Content::Bytes(_) => {
-                    let number = tlv.value().as_u64().unwrap_or_default();
-                    vec![Number { number, offset: tlv.offset, path: key }]
+                    let number = tlv.value().as_u64().filter(|_| tlv.is_sound());
+                    let found = |number| Number { number, offset: tlv.offset, path: key };
+                    number.map(found).into_iter().collect::<Vec<_>>()
                 }
             }
         })

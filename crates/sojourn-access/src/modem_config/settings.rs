@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::leaf::{Leaf, count};
 use super::table::{FILE, Kind, Row, Table};
-use super::tree::{Content, Tlv, size};
+use super::tree::{Content, Length, Tlv, size};
 use super::{Fault, words};
 
 /// Key of the list of TLVs of unknown type.
@@ -39,7 +39,7 @@ fn settings(tlvs: &[Tlv], with_order: bool) -> Map<String, Value> {
         Content::Nested(inner) => Value::Object(self::settings(inner, with_order)),
         Content::Bytes(_) => tlv.value(),
     };
-    for tlv in tlvs {
+    for tlv in tlvs.iter().filter(|tlv| tlv.is_sound()) {
         match tlv.row {
             None => {
                 let unknown = json!({ "type": tlv.number, "hex": tlv.value() });
@@ -168,7 +168,7 @@ fn tlv(row: &'static Row, value: &Value) -> Result<Tlv, Fault> {
         let found = count(size(tlvs));
         return Err(Fault::here(format!("found {found} in total; allowed: {LONGEST} or fewer")));
     }
-    Ok(Tlv { number: row.number, offset: 0, row: Some(row), content })
+    Ok(Tlv { number: row.number, offset: 0, row: Some(row), length: Length::Fits, content })
 }
 
 /// Builds a TLV of unknown type from a table of its number and its bytes.
@@ -185,5 +185,5 @@ fn unknown(table: Table, value: &Value) -> Result<Tlv, Fault> {
         return Err(Fault::here(message).under("type"));
     }
     let bytes = HEX.write(bytes).map_err(|message| Fault::here(message).under("hex"))?;
-    Ok(Tlv { number, offset: 0, row: None, content: Content::Bytes(bytes) })
+    Ok(Tlv { number, offset: 0, row: None, length: Length::Fits, content: Content::Bytes(bytes) })
 }

@@ -35,6 +35,8 @@ pub struct Row {
     pub most: usize,
     /// Is the TLV required?
     pub required: bool,
+    /// Does nothing that is simulated depend on it?
+    pub is_aside: bool,
     /// Section in Annex C.
     pub section: &'static str,
 }
@@ -52,6 +54,11 @@ impl Row {
 
     const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    const fn aside(mut self) -> Self {
+        self.is_aside = true;
         self
     }
 
@@ -118,7 +125,7 @@ const fn row(
     kind: Kind,
     section: &'static str,
 ) -> Row {
-    Row { number, key, name, kind, unit: "", most: 1, required: false, section }
+    Row { number, key, name, kind, unit: "", most: 1, required: false, is_aside: false, section }
 }
 
 const fn number(bytes: usize, min: u32, max: u32) -> Kind {
@@ -158,29 +165,29 @@ const OPAQUE: Kind = hex(0, 255);
 /// Types at the top level of a file.
 #[rustfmt::skip]
 pub const FILE: Table = Table(&[&[
-    row(1, "downstream_frequency_hz", "Downstream Frequency", LONG, "C.1.1.1").unit("Hz"),
-    row(2, "upstream_channel", "Upstream Channel ID", BYTE, "C.1.1.2"),
-    row(3, "network_access", "Network Access Control", FLAG, "C.1.1.3"),
+    row(1, "downstream_frequency_hz", "Downstream Frequency", LONG, "C.1.1.1").aside().unit("Hz"),
+    row(2, "upstream_channel", "Upstream Channel ID", BYTE, "C.1.1.2").aside(),
+    row(3, "network_access", "Network Access Control", FLAG, "C.1.1.3").aside(),
     row(4, "classes_of_service", "DOCSIS 1.0 Class of Service", nested(&[&[
-        row(1, "class", "Class ID", BYTE, "C.1.1.4"),
+        row(1, "class", "Class ID", BYTE, "C.1.1.4").aside(),
         row(2, "max_downstream_rate_bps", "Maximum Downstream Rate", LONG, "C.1.1.4").unit("bit/s"),
         row(3, "max_upstream_rate_bps", "Maximum Upstream Rate", LONG, "C.1.1.4").unit("bit/s"),
         row(4, "upstream_priority", "Upstream Channel Priority", number(1, 0, 7), "C.1.1.4"),
         row(5, "min_upstream_rate_bps", "Guaranteed Minimum Upstream Channel Data Rate", LONG,
             "C.1.1.4").unit("bit/s"),
         row(6, "max_upstream_burst_bytes", "Maximum Upstream Channel Transmit Burst", SHORT,
-            "C.1.1.4").unit("B"),
-        row(7, "privacy_enable", "Class-of-Service Privacy Enable", FLAG, "C.1.1.4"),
+            "C.1.1.4").aside().unit("B"),
+        row(7, "privacy_enable", "Class-of-Service Privacy Enable", FLAG, "C.1.1.4").aside(),
     ]]), "C.1.1.4").most(16),
-    row(CM_MIC, "cm_mic", "CM Message Integrity Check", Kind::Digest, "C.1.1.5"),
-    row(CMTS_MIC, "cmts_mic", "CMTS Message Integrity Check", Kind::Digest, "C.1.1.6"),
-    row(9, "software_upgrade_file", "SW Upgrade Filename", text(255), "C.1.2.3"),
-    row(11, "snmp_mib_objects", "SNMP MIB Object", OPAQUE, "C.1.2.5").most(ANY),
-    row(17, "baseline_privacy", "Baseline Privacy", OPAQUE, "C.3.1.1"),
-    row(18, "max_cpe", "Max Number of CPEs", BYTE, "C.1.1.7"),
-    row(19, "tftp_timestamp_s", "TFTP Server Timestamp", LONG, "C.1.1.8").unit("s since 1900"),
-    row(20, "tftp_modem_address", "TFTP Server Provisioned Modem IPv4 Address", IPV4, "C.1.1.9"),
-    row(21, "software_upgrade_server", "SW Upgrade IPv4 TFTP Server", IPV4, "C.1.2.7"),
+    row(CM_MIC, "cm_mic", "CM Message Integrity Check", Kind::Digest, "C.1.1.5").aside(),
+    row(CMTS_MIC, "cmts_mic", "CMTS Message Integrity Check", Kind::Digest, "C.1.1.6").aside(),
+    row(9, "software_upgrade_file", "SW Upgrade Filename", text(255), "C.1.2.3").aside(),
+    row(11, "snmp_mib_objects", "SNMP MIB Object", OPAQUE, "C.1.2.5").aside().most(ANY),
+    row(17, "baseline_privacy", "Baseline Privacy", OPAQUE, "C.3.1.1").aside(),
+    row(18, "max_cpe", "Max Number of CPEs", BYTE, "C.1.1.7").aside(),
+    row(19, "tftp_timestamp_s", "TFTP Server Timestamp", LONG, "C.1.1.8").aside().unit("s since 1900"),
+    row(20, "tftp_modem_address", "TFTP Server Provisioned Modem IPv4 Address", IPV4, "C.1.1.9").aside(),
+    row(21, "software_upgrade_server", "SW Upgrade IPv4 TFTP Server", IPV4, "C.1.2.7").aside(),
     row(22, "upstream_classifiers", "Upstream Packet Classification",
         nested(&[CLASSIFIER, CLASSIFIED_FLOW]), "C.2.1.1").most(255),
     row(23, "downstream_classifiers", "Downstream Packet Classification",
@@ -189,13 +196,13 @@ pub const FILE: Table = Table(&[&[
         nested(&[COMMON_QOS, FLOW, UPSTREAM_FLOW]), "C.2.2.1").most(MOST_SERVICE_FLOWS),
     row(25, "downstream_service_flows", "Downstream Service Flow",
         nested(&[COMMON_QOS, FLOW, DOWNSTREAM_FLOW]), "C.2.2.2").most(MOST_SERVICE_FLOWS),
-    row(28, "max_classifiers", "Maximum Number of Classifiers", SHORT, "C.1.1.16"),
-    row(29, "privacy_enable", "Privacy Enable", FLAG, "C.1.1.17"),
-    row(39, "docsis_2_mode", "Enable 2.0 Mode", FLAG, "C.1.1.20"),
-    row(43, "extensions", "DOCSIS Extension Field", OPAQUE, "C.1.1.18").most(ANY),
+    row(28, "max_classifiers", "Maximum Number of Classifiers", SHORT, "C.1.1.16").aside(),
+    row(29, "privacy_enable", "Privacy Enable", FLAG, "C.1.1.17").aside(),
+    row(39, "docsis_2_mode", "Enable 2.0 Mode", FLAG, "C.1.1.20").aside(),
+    row(43, "extensions", "DOCSIS Extension Field", OPAQUE, "C.1.1.18").aside().most(ANY),
     row(60, "upstream_drop_classifiers", "Upstream Drop Packet Classification",
-        nested(&[CLASSIFIER]), "C.2.1.2").most(255),
-    row(64, "static_multicast", "CMTS Static Multicast Session Encoding", OPAQUE, "C.1.1.27").most(ANY),
+        nested(&[CLASSIFIER]), "C.2.1.2").aside().most(255),
+    row(64, "static_multicast", "CMTS Static Multicast Session Encoding", OPAQUE, "C.1.1.27").aside().most(ANY),
     row(68, "default_upstream_target_buffer_ms", "Default Upstream Target Buffer Configuration",
         SHORT, "C.1.2.17").unit("ms"),
     row(70, "upstream_aggregates", "Upstream Aggregate Service Flow",
@@ -205,9 +212,9 @@ pub const FILE: Table = Table(&[&[
     row(76, "upstream_aqm_disable", "CM Upstream AQM Disable", FLAG, "C.1.2.20"),
     row(91, "low_latency_disable", "Low Latency Disable", number(1, 0, 2), "C.1.1.32"),
     row(93, "upstream_hierarchical_aggregates", "Upstream Hierarchical QoS ASF", OPAQUE,
-        "C.2.2").most(ANY),
+        "C.2.2").aside().most(ANY),
     row(94, "downstream_hierarchical_aggregates", "Downstream Hierarchical QoS ASF", OPAQUE,
-        "C.2.2").most(ANY),
+        "C.2.2").aside().most(ANY),
 ]]);
 
 /// Types in service flows and aggregates of both directions.
@@ -220,7 +227,7 @@ const COMMON_QOS: &[Row] = &[
     row(9, "max_burst_bytes", "Maximum Traffic Burst", number(4, 1522, u32::MAX), "C.2.2.7.3").unit("B"),
     row(10, "min_reserved_rate", "Minimum Reserved Traffic Rate", LONG, "C.2.2.7.4").unit(RATE),
     row(11, "min_reserved_packet_bytes", "Assumed Minimum Reserved Rate Packet Size", SHORT,
-        "C.2.2.7.5").unit("B"),
+        "C.2.2.7.5").aside().unit("B"),
     row(27, "peak_rate", "Peak Traffic Rate", LONG, "C.2.2.7.10").unit(RATE),
     row(DATA_RATE_UNIT, "data_rate_unit", "Data Rate Unit Setting", Kind::Leaf(Leaf::Word(&[
         (0, "bps"), (1, "kbps"), (2, "mbps"), (3, "gbps"),
@@ -230,20 +237,20 @@ const COMMON_QOS: &[Row] = &[
 /// Types in service flows of both directions.
 #[rustfmt::skip]
 const FLOW: &[Row] = &[
-    row(4, "service_class", "Service Class Name", name(15), "C.2.2.5.4"),
-    row(6, "qos_set", "Quality of Service Parameter Set Type", number(1, 0, 7), "C.2.2.5.5"),
-    row(12, "active_timeout_s", "Timeout for Active QoS Parameters", SHORT, "C.2.2.7.6").unit("s"),
+    row(4, "service_class", "Service Class Name", name(15), "C.2.2.5.4").aside(),
+    row(6, "qos_set", "Quality of Service Parameter Set Type", number(1, 0, 7), "C.2.2.5.5").aside(),
+    row(12, "active_timeout_s", "Timeout for Active QoS Parameters", SHORT, "C.2.2.7.6").aside().unit("s"),
     row(13, "admitted_timeout_s", "Timeout for Admitted QoS Parameters", SHORT,
-        "C.2.2.7.7").unit("s"),
+        "C.2.2.7.7").aside().unit("s"),
     row(23, "tos_overwrite", "IP Type of Service (DSCP) Overwrite",
-        octets(&["and_mask", "or_mask"]), "C.2.2.7.9"),
+        octets(&["and_mask", "or_mask"]), "C.2.2.7.9").aside(),
     row(35, "buffer_control", "Buffer Control", nested(&[&[
         row(1, "minimum_bytes", "Minimum Buffer", LONG, "C.2.2.7.11").unit("B"),
         row(2, "target_bytes", "Target Buffer", LONG, "C.2.2.7.11.4").unit("B"),
         row(3, "maximum_bytes", "Maximum Buffer", LONG, "C.2.2.7.11").unit("B"),
     ]]), "C.2.2.7.11"),
     row(36, "aggregate_reference", "Aggregate Service Flow Reference", REFERENCE, "C.2.2.7"),
-    row(39, "iatc_profile", "Service Flow to IATC Profile Name Reference", name(15), "C.2.2.7.14"),
+    row(39, "iatc_profile", "Service Flow to IATC Profile Name Reference", name(15), "C.2.2.7.14").aside(),
     row(40, "aqm", "AQM Encodings", nested(&[&[
         row(1, "disable", "SF AQM Disable", FLAG, "C.2.2.7.15.1"),
         row(2, "latency_target_ms", "Classic AQM Latency Target", number(1, 1, 255), "C.2.2.7.15.2").unit("ms"),
@@ -257,13 +264,13 @@ const FLOW: &[Row] = &[
         row(6, "latency_histogram", "Latency Histogram Encodings",
             Kind::Leaf(Leaf::Numbers { most: 15 }), "C.2.2.7.15.6").unit("0.01 ms"),
     ]]), "C.2.2.7.15"),
-    row(47, "aggregate_identifier", "Aggregate Service Flow Identifier", OPAQUE, "C.2.2.7"),
+    row(47, "aggregate_identifier", "Aggregate Service Flow Identifier", OPAQUE, "C.2.2.7").aside(),
 ];
 
 #[rustfmt::skip]
 const UPSTREAM_FLOW: &[Row] = &[
     row(14, "max_concatenated_burst_bytes", "Maximum Concatenated Burst", SHORT,
-        "C.2.2.8.1").unit("B"),
+        "C.2.2.8.1").aside().unit("B"),
     row(15, "scheduling", "Service Flow Scheduling Type", Kind::Leaf(Leaf::Word(&[
         (1, "undefined"), (2, "best_effort"), (3, "non_real_time_polling"),
         (4, "real_time_polling"), (5, "ugs_with_activity_detection"), (6, "ugs"),
@@ -276,32 +283,32 @@ const UPSTREAM_FLOW: &[Row] = &[
     row(20, "grant_interval_us", "Nominal Grant Interval", LONG, "C.2.2.8.7").unit("us"),
     row(21, "grant_jitter_us", "Tolerated Grant Jitter", LONG, "C.2.2.8.8").unit("us"),
     row(22, "grants_per_interval", "Grants per Interval", number(1, 0, 127), "C.2.2.8.9"),
-    row(26, "request_multiplier", "Multiplier to Number of Bytes Requested", BYTE, "C.2.2.8"),
+    row(26, "request_multiplier", "Multiplier to Number of Bytes Requested", BYTE, "C.2.2.8").aside(),
     row(44, "guaranteed_grant_interval_us", "Guaranteed Grant Interval", SHORT,
         "C.2.2.8.14").unit("us"),
     row(45, "guaranteed_grant_rate", "Guaranteed Grant Rate", LONG, "C.2.2.8.13").unit(RATE),
     row(46, "guaranteed_request_interval_us", "Guaranteed Request Interval", SHORT,
         "C.2.2.8").unit("us"),
     row(48, "absolute_queue_depth_requests", "Absolute Queue Depth Request Enable", FLAG,
-        "C.2.2.8"),
+        "C.2.2.8").aside(),
     row(49, "activity_detection_disable", "PGS Activity Detection Disable", FLAG, "C.2.2.8"),
 ];
 
 #[rustfmt::skip]
 const DOWNSTREAM_FLOW: &[Row] = &[
-    row(14, "max_latency_us", "Maximum Downstream Latency", LONG, "C.2.2.9.1").unit("us"),
+    row(14, "max_latency_us", "Maximum Downstream Latency", LONG, "C.2.2.9.1").aside().unit("us"),
 ];
 
 /// Types in aggregates of both directions.
 #[rustfmt::skip]
 const AGGREGATE: &[Row] = &[
-    row(4, "profile", "AQP Name", name(15), "C.2.2.7"),
-    row(38, "match_criteria", "Service Flow to ASF Matching Criteria", OPAQUE, "C.2.2.7"),
+    row(4, "profile", "AQP Name", name(15), "C.2.2.7").aside(),
+    row(38, "match_criteria", "Service Flow to ASF Matching Criteria", OPAQUE, "C.2.2.7").aside(),
     row(42, "low_latency", "Low Latency ASF Encodings", nested(&[&[
         row(1, "reference", "Low Latency Service Flow Reference", REFERENCE, "C.2.2.7.17.1"),
         row(2, "identifier", "Low Latency Service Flow Identifier", IDENTIFIER, "C.2.2.7.17.2"),
-        row(3, "classic_service_class", "Classic SF SCN", name(15), "C.2.2.7.17.3"),
-        row(4, "low_latency_service_class", "Low Latency SF SCN", name(15), "C.2.2.7.17.4"),
+        row(3, "classic_service_class", "Classic SF SCN", name(15), "C.2.2.7.17.3").aside(),
+        row(4, "low_latency_service_class", "Low Latency SF SCN", name(15), "C.2.2.7.17.4").aside(),
         row(5, "coupling_factor_tenths", "AQM Coupling Factor", BYTE, "C.2.2.7.17.5").unit("0.1"),
         row(6, "scheduling_weight", "Scheduling Weight", number(1, 1, 255),
             "C.2.2.7.17.6").unit("1/256"),

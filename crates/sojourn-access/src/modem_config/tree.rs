@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::leaf::{Leaf, hex};
 use super::table::{DATA_RATE_UNIT, FILE, Kind, RATE, Row, Table};
-use super::{Fault, step};
+use super::{Fault, Weight, step};
 
 /// Padding after the end marker (CM-SP-MULPI C.1.2.2).
 const PAD: u8 = 0;
@@ -12,6 +12,8 @@ const PAD: u8 = 0;
 const END: u8 = 255;
 /// The first byte of a file for a PacketCable adapter.
 const ADAPTER: u8 = 254;
+/// The type whose length has two bytes there.
+const WIDE: u8 = 64;
 /// Bytes of type and length.
 const HEAD: usize = 2;
 /// Bytes of a digest.
@@ -23,7 +25,21 @@ pub struct Tlv {
     pub(super) number: u8,
     pub(super) offset: usize,
     pub(super) row: Option<&'static Row>,
+    pub(super) length: Length,
     pub(super) content: Content,
+}
+
+/// The length that the file states for a TLV.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Length {
+    /// That of its value, in one byte.
+    Fits,
+    /// The same in two bytes, as type 64 of a PacketCable adapter has it.
+    Wide,
+    /// Another, which exceeds what holds the TLV.
+    Claims(u8),
+    /// None: padding, or a type that is the last byte.
+    Missing,
 }
 
 /// What a TLV holds.
@@ -70,14 +86,45 @@ impl Tlv {
             return Value::Null;
         };
         match self.row.map(|row| row.kind) {
-            Some(Kind::Leaf(leaf)) => leaf.read(bytes).expect("checked when it was made"),
+            Some(Kind::Leaf(leaf)) => leaf
+                .read(bytes)
+                .ok()
+                .or_else(|| leaf.read_kindly(bytes))
+                .unwrap_or_else(|| Value::from(hex(bytes))),
             _ => Value::from(hex(bytes)),
+        }
+    }
+
+    /// Can its value be read, and is it whole?
+    pub(super) fn is_sound(&self) -> bool {
+        let is_read = match (&self.content, self.row.map(|row| row.kind)) {
+            (Content::Bytes(bytes), Some(Kind::Leaf(leaf))) => {
+                leaf.read(bytes).is_ok() || leaf.read_kindly(bytes).is_some()
+            }
+            (Content::Bytes(bytes), Some(Kind::Digest)) => DIGEST.read(bytes).is_ok(),
+            (Content::Bytes(_), Some(Kind::Nested(_))) => false,
+            (Content::Nested(_), _) => return true,
+            (Content::Bytes(_), None) => true,
+        };
+        is_read && self.length == Length::Fits
+    }
+
+    /// Bytes of its type and length.
+    fn head(&self) -> usize {
+        match self.length {
+            Length::Fits | Length::Claims(_) => HEAD,
+            Length::Wide => HEAD + 1,
+            Length::Missing => 1,
         }
     }
 
     /// Bytes that it takes in the file.
     pub(super) fn size(&self) -> usize {
-        HEAD + match &self.content {
+        self.head() + self.content_size()
+    }
+
+    fn content_size(&self) -> usize {
+        match &self.content {
             Content::Bytes(bytes) => bytes.len(),
             Content::Nested(tlvs) => size(tlvs),
         }
@@ -85,8 +132,14 @@ impl Tlv {
 
     /// Appends it to a file.
     pub(super) fn append(&self, file: &mut Vec<u8>) {
-        // Longer values are rejected before a TLV is built.
-        file.extend([self.number, (self.size() - HEAD) as u8]);
+        file.push(self.number);
+        match self.length {
+            // Longer values are rejected before a TLV is built.
+            Length::Fits => file.push(self.content_size() as u8),
+            Length::Wide => file.extend((self.content_size() as u16).to_be_bytes()),
+            Length::Claims(length) => file.push(length),
+            Length::Missing => {}
+        }
         match &self.content {
             Content::Bytes(bytes) => file.extend(bytes),
             Content::Nested(tlvs) => tlvs.iter().for_each(|tlv| tlv.append(file)),
@@ -110,150 +163,218 @@ pub(super) fn size(tlvs: &[Tlv]) -> usize {
     tlvs.iter().map(Tlv::size).sum()
 }
 
-/// The TLVs of a file and how many zeros follow the end marker.
-pub(super) fn read_file(file: &[u8]) -> Result<(Vec<Tlv>, usize), Fault> {
-    if file.first() == Some(&ADAPTER) {
+/// The TLVs of a file, what follows them, and what is wrong.
+pub(super) fn read_file(file: &[u8]) -> (Vec<Tlv>, Vec<u8>, Vec<Fault>) {
+    let (mut tlvs, mut faults) = (Vec::new(), Vec::new());
+    let is_adapter = file.first() == Some(&ADAPTER);
+    if is_adapter {
         let message = "found type 254, with which files for PacketCable adapters begin; \
                        allowed: files for cable modems";
-        return Err(Fault::at(0, message));
+        faults.push(Fault { weight: Weight::Refused, ..Fault::at(0, message) });
     }
-    let mut tlvs = Vec::new();
     let mut at = 0;
-    loop {
-        match file.get(at) {
-            Some(&END) => return Ok((tlvs, padding(file, at + 1)?)),
-            Some(&PAD) => return Err(misplaced(at, "padding, 0")),
-            Some(_) => at = push(&mut tlvs, file, at, FILE)?,
-            None => return Err(misplaced(at, "the end of the file")),
+    while let Some(number) = file.get(at) {
+        match *number {
+            END => break,
+            PAD => {
+                faults.push(misplaced(at, "padding, 0"));
+                tlvs.push(padding(&file[at..], at));
+            }
+            number => {
+                let is_wide = is_adapter && number == WIDE;
+                tlvs.push(read(file, at, FILE, &tlvs, is_wide, &mut faults));
+            }
         }
+        at += tlvs.last().map_or(1, Tlv::size);
     }
+    let tail = file[at..].to_vec();
+    faults.extend(fault_of_tail(&tail, at, &tlvs));
+    (tlvs, tail, faults)
+}
+
+/// The zeros at the beginning of these bytes.
+fn padding(bytes: &[u8], offset: usize) -> Tlv {
+    let zeros = bytes.iter().take_while(|byte| **byte == PAD).count();
+    let content = Content::Bytes(vec![PAD; zeros - 1]);
+    Tlv { number: PAD, offset, row: None, length: Length::Missing, content }
+}
+
+/// What is wrong with the end of a file. Of a modem's file nothing is read after the end marker.
+fn fault_of_tail(tail: &[u8], at: usize, tlvs: &[Tlv]) -> Option<Fault> {
+    let Some((_, after)) = tail.split_first() else {
+        let fault = misplaced(at, "the end of the file");
+        // What has no settings is no modem's file.
+        let is_empty = tlvs.iter().all(|tlv| tlv.number == PAD);
+        let weight = if is_empty { Weight::Refused } else { Weight::Noted };
+        return Some(Fault { weight, ..fault });
+    };
+    let first = after.iter().position(|byte| *byte != PAD)?;
+    let message = format!("found {} after the end marker; allowed: zeros", after[first]);
+    Some(Fault { weight: Weight::Noted, ..Fault::at(at + 1 + first, message) })
+}
+
+/// The end marker and this much padding.
+pub(super) fn tail(padding: usize) -> Vec<u8> {
+    let mut tail = vec![END];
+    tail.resize(1 + padding, PAD);
+    tail
 }
 
 /// The bytes of a file.
-pub(super) fn file_bytes(tlvs: &[Tlv], padding: usize) -> Vec<u8> {
-    let mut file = Vec::with_capacity(size(tlvs) + 1 + padding);
+pub(super) fn file_bytes(tlvs: &[Tlv], tail: &[u8]) -> Vec<u8> {
+    let mut file = Vec::with_capacity(size(tlvs) + tail.len());
     tlvs.iter().for_each(|tlv| tlv.append(&mut file));
-    file.push(END);
-    file.resize(file.len() + padding, PAD);
+    file.extend(tail);
     file
 }
 
 fn misplaced(at: usize, found: &str) -> Fault {
-    Fault::at(at, format!("found {found}; allowed: a TLV or the end marker, 255"))
+    let message = format!("found {found}; allowed: a TLV or the end marker, 255");
+    Fault { weight: Weight::Noted, ..Fault::at(at, message) }
 }
 
-fn padding(file: &[u8], start: usize) -> Result<usize, Fault> {
-    match file[start..].iter().position(|byte| *byte != PAD) {
-        None => Ok(file.len() - start),
-        Some(i) => {
-            let found = file[start + i];
-            let message = format!("found {found} after the end marker; allowed: zeros");
-            Err(Fault::at(start + i, message))
-        }
-    }
+/// The TLVs from the top to the one that begins at an offset or holds it.
+pub(super) fn path_to(tlvs: &[Tlv], offset: usize) -> Vec<&Tlv> {
+    let holds = |tlv: &&Tlv| (tlv.offset..tlv.offset + tlv.size()).contains(&offset);
+    let Some(tlv) = tlvs.iter().find(holds) else { return Vec::new() };
+    let below = if offset == tlv.offset { Vec::new() } else { path_to(tlv.children(), offset) };
+    [tlv].into_iter().chain(below).collect()
 }
 
-/// The types of the TLV that begins at an offset or holds it, as in 24.8; `at` is where the first one
-/// of its container begins.
-pub(super) fn types_at(
+/// Reads the TLV at an offset of the file; `within` ends where its container does, and `before` are the
+/// TLVs before it there.
+fn read(
     within: &[u8],
-    mut at: usize,
-    offset: usize,
+    at: usize,
     table: Table,
-) -> Option<String> {
-    loop {
-        let number = *within.get(at).filter(|number| ![PAD, END].contains(number))?;
-        let end = at + HEAD + usize::from(*within.get(at + 1).unwrap_or(&0));
-        if offset == at {
-            return Some(number.to_string());
-        }
-        if offset < end {
-            let inner = match table.numbered(number)?.kind {
-                Kind::Nested(inner) => types_at(within, at + HEAD, offset, inner)?,
-                _ => return None,
-            };
-            return Some(format!("{number}.{inner}"));
-        }
-        at = end;
-    }
-}
-
-/// Reads the TLV at an offset. Returns the offset of the next one.
-fn push(tlvs: &mut Vec<Tlv>, file: &[u8], at: usize, table: Table) -> Result<usize, Fault> {
-    let row = table.numbered(file[at]);
-    let tlv = read(file, at, row).map_err(|fault| fault.under(&step(row, tlvs)))?;
-    let next = at + tlv.size();
-    tlvs.push(tlv);
-    Ok(next)
-}
-
-/// Reads the TLVs from an offset to the end of their container.
-fn read_all(within: &[u8], mut at: usize, table: Table) -> Result<Vec<Tlv>, Fault> {
-    let mut tlvs = Vec::new();
-    while at < within.len() {
-        at = push(&mut tlvs, within, at, table)?;
-    }
-    Ok(tlvs)
-}
-
-/// Reads the TLV at an offset of the file; `within` ends where its container does.
-fn read(within: &[u8], at: usize, row: Option<&'static Row>) -> Result<Tlv, Fault> {
+    before: &[Tlv],
+    is_wide: bool,
+    faults: &mut Vec<Fault>,
+) -> Tlv {
     let number = within[at];
-    let value = at + HEAD;
-    let Some(length) = within.get(at + 1) else {
+    let row = table.numbered(number).filter(|_| !is_wide);
+    let path = step(row, before);
+    let mut report = |fault: Fault| faults.push(fault.under(&path));
+    let head = if is_wide { HEAD + 1 } else { HEAD };
+    let Some(lengths) = within.get(at + 1..at + head) else {
         let message = format!("found type {number} without a length; allowed: one byte of length");
-        return Err(Fault::at(at, message));
+        report(Fault { weight: weight_of_cut(table), ..Fault::at(at, message) });
+        let content = Content::Bytes(within[at + 1..].to_vec());
+        return Tlv { number, offset: at, row, length: Length::Missing, content };
     };
-    let end = value + usize::from(*length);
-    let Some(within) = within.get(..end) else {
-        let left = within.len() - value;
+    let stated = lengths.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    let value = at + head;
+    let left = within.len() - value;
+    let fits = stated <= left;
+    if !fits {
         let message = format!(
-            "found a length of {length}, but {left} bytes remain; allowed: {left} or less; the file \
+            "found a length of {stated}, but {left} bytes remain; allowed: {left} or less; the file \
              was cut off, or a length is wrong"
         );
-        return Err(Fault::at(at, message));
+        report(Fault { weight: weight_of_cut(table), ..Fault::at(at, message) });
+    }
+    let length = match is_wide {
+        true => Length::Wide,
+        false if fits => Length::Fits,
+        false => Length::Claims(within[at + 1]),
     };
-    let content = content(within, value, row).map_err(|fault| Fault {
+    let within = &within[..value + stated.min(left)];
+    let first = faults.len();
+    let content = content(within, value, row, fits, faults);
+    for fault in &mut faults[first..] {
         // A fault in a value is reported at the start of its TLV.
-        offset: fault.offset.or(Some(at)),
-        ..fault
-    })?;
-    Ok(Tlv { number, offset: at, row, content })
+        let own = Fault { offset: fault.offset.or(Some(at)), ..fault.clone() };
+        *fault = own.under(&path);
+    }
+    Tlv { number, offset: at, row, length, content }
 }
 
-fn content(within: &[u8], at: usize, row: Option<&'static Row>) -> Result<Content, Fault> {
+/// A file that was cut off may lack any setting; a part of it that does not fit is judged by its place.
+fn weight_of_cut(table: Table) -> Weight {
+    if table == FILE { Weight::Refused } else { Weight::ByPlace }
+}
+
+fn content(
+    within: &[u8],
+    mut at: usize,
+    row: Option<&'static Row>,
+    is_whole: bool,
+    faults: &mut Vec<Fault>,
+) -> Content {
     let bytes = &within[at..];
-    let check = |leaf: Leaf| leaf.read(bytes).map_err(Fault::here).map(|_| ());
-    match row.map(|row| row.kind) {
-        Some(Kind::Nested(table)) => return Ok(Content::Nested(read_all(within, at, table)?)),
-        Some(Kind::Leaf(leaf)) => check(leaf)?,
-        Some(Kind::Digest) => check(DIGEST)?,
-        None => {}
+    let leaf = match row.map(|row| row.kind) {
+        Some(Kind::Nested(table)) => {
+            let mut tlvs: Vec<Tlv> = Vec::new();
+            while at < within.len() {
+                tlvs.push(read(within, at, table, &tlvs, false, faults));
+                at += tlvs.last().map_or(1, Tlv::size);
+            }
+            return Content::Nested(tlvs);
+        }
+        Some(Kind::Leaf(leaf)) => Some(leaf),
+        Some(Kind::Digest) => Some(DIGEST),
+        None => None,
+    };
+    if let Some(Err(message)) = leaf.filter(|_| is_whole).map(|leaf| leaf.read(bytes)) {
+        let is_plain = leaf.is_some_and(|leaf| leaf.read_kindly(bytes).is_some());
+        let weight = if is_plain { Weight::Noted } else { Weight::ByPlace };
+        faults.push(Fault { weight, ..Fault::here(message) });
     }
-    Ok(Content::Bytes(bytes.to_vec()))
+    Content::Bytes(bytes.to_vec())
+}
+
+/// What is wrong in the TLV at an offset.
+pub(super) fn problems_at(faults: &[Fault], offset: usize) -> Vec<&str> {
+    let here = faults.iter().filter(|fault| fault.offset == Some(offset));
+    here.map(|fault| &*fault.message).collect()
+}
+
+/// A file as plain data.
+pub(super) fn shown_file(tlvs: &[Tlv], tail: &[u8], faults: &[Fault]) -> Value {
+    let mut nodes = shown(tlvs, "", faults);
+    let end = size(tlvs);
+    let problems: Vec<_> = faults
+        .iter()
+        .filter(|fault| fault.offset.is_some_and(|at| at >= end))
+        .map(|fault| &*fault.message)
+        .collect();
+    if !problems.is_empty() {
+        nodes.push(json!({
+            "type": END.to_string(), "offset": end, "name": "End of Data",
+            "value": hex(tail.get(1..).unwrap_or_default()), "problems": problems,
+        }));
+    }
+    nodes.into()
 }
 
 /// TLVs as plain data, with `outer` as the type path of their container.
-pub(super) fn shown(tlvs: &[Tlv], outer: &str) -> Value {
-    tlvs.iter().map(|tlv| shown_one(tlv, tlvs, outer)).collect()
+fn shown(tlvs: &[Tlv], outer: &str, faults: &[Fault]) -> Vec<Value> {
+    tlvs.iter().map(|tlv| shown_one(tlv, tlvs, outer, faults)).collect()
 }
 
-fn shown_one(tlv: &Tlv, beside: &[Tlv], outer: &str) -> Value {
+fn shown_one(tlv: &Tlv, beside: &[Tlv], outer: &str, faults: &[Fault]) -> Value {
     let number =
         if outer.is_empty() { tlv.number.to_string() } else { format!("{outer}.{}", tlv.number) };
     let mut node = json!({ "type": number, "offset": tlv.offset });
+    if tlv.number == PAD && tlv.length == Length::Missing && outer.is_empty() {
+        node["name"] = "Padding".into();
+    }
     if let Some(row) = tlv.row {
         node["name"] = row.name.into();
         node["key"] = row.key.into();
     }
     match &tlv.content {
-        Content::Nested(tlvs) => node["children"] = shown(tlvs, &number),
+        Content::Nested(tlvs) => node["children"] = shown(tlvs, &number, faults).into(),
         Content::Bytes(_) => {
             node["value"] = tlv.value();
-            if let Some(unit) = unit(tlv, beside) {
+            if let Some(unit) = unit(tlv, beside).filter(|_| tlv.is_sound()) {
                 node["unit"] = unit.into();
             }
         }
+    }
+    let problems = problems_at(faults, tlv.offset);
+    if !problems.is_empty() {
+        node["problems"] = problems.into();
     }
     node
 }

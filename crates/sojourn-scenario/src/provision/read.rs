@@ -48,6 +48,8 @@ const WITHOUT_EFFECT: [&str; 15] = [
 pub struct Provision<'a> {
     /// The settings of the file.
     pub config: &'a ModemConfig,
+    /// What is wrong with the file without effect on what is simulated, a line each.
+    pub problems: &'a [String],
     /// The file's name in messages.
     pub source: &'a str,
 }
@@ -73,7 +75,8 @@ impl Overlay for Provision<'_> {
     /// Overrides the service of all homes. Of what a group of homes changes in it, what the file does not set
     /// is kept.
     fn apply(&self, scenario: &mut Value) -> Vec<String> {
-        let mut notes = Notes { source: self.source, lines: Vec::new() };
+        let problems = self.problems.iter().map(|problem| format!("{}: {problem}", self.source));
+        let mut notes = Notes { source: self.source, lines: problems.collect() };
         self.note_top_level(&mut notes);
         let before = scenario.clone();
         self.override_service(scenario, &mut notes);

@@ -4,8 +4,12 @@ use sojourn::access::modem_config::File;
 
 use super::{HOME, decoded};
 
+/// The first problem, whatever its weight.
 fn refusal(bytes: &[u8]) -> String {
-    File::decode(bytes, "modem.cfg").expect_err("refused").to_string()
+    match File::open(bytes, "modem.cfg") {
+        Ok(file) => file.problems("modem.cfg").first().expect("a problem").to_string(),
+        Err(problem) => problem.to_string(),
+    }
 }
 
 fn toml_refusal(text: &str) -> String {
@@ -325,4 +329,85 @@ fn more_than_a_length_can_tell() {
         toml_refusal(&flow(250)),
         "modem.toml: upstream_service_flows.0: found 256 bytes in total; allowed: 255 or fewer"
     );
+}
+
+/// What a modem reads without doubt, or what nothing here depends on, is noted.
+#[test]
+fn problems_without_effect() {
+    let noted = |bytes: &[u8]| {
+        let file = decoded(bytes);
+        assert_eq!(file.encode(), bytes);
+        file.notes()
+    };
+    // The service class "au" has no zero byte at its end.
+    let named = ended(&[&[24, 8, 1, 2, 0, 1, 4, 2, 97, 117]]);
+    assert_eq!(
+        noted(&named),
+        [
+            "byte 6, TLV 24.4: upstream_service_flows.0.service_class: found \"au\" without a zero byte at its \
+          end; allowed: 1 to 15 printable ASCII characters, ended by a zero byte in the file"
+        ]
+    );
+    assert_eq!(
+        decoded(&named).view().upstream_service_flows[0].service_class.as_deref(),
+        Some("au")
+    );
+    assert_eq!(
+        noted(&flow(24, 1)),
+        ["byte 6: found the end of the file; allowed: a TLV or the end marker, 255"]
+    );
+    for (bytes, place) in [
+        (ended(&[&[6, 1, 0]]), "byte 0, TLV 6: cm_mic: "),
+        (ended(&[&[18, 2, 0, 4]]), "byte 0, TLV 18: max_cpe: "),
+        (ended(&[&[18, 1, 4], &[18, 1, 4]]), "byte 3, TLV 18: max_cpe: "),
+        (ended(&[&[60, 3, 1, 5, 1]]), "byte 2, TLV 60.1: upstream_drop_classifiers.0.reference: "),
+        (ended(&[&[18, 1, 4], &[0, 0], &flow(24, 1)]), "byte 3: found padding"),
+        (vec![18, 1, 4, 255, 0, 9], "byte 5: found 9"),
+    ] {
+        let notes = noted(&bytes);
+        assert!(notes[0].starts_with(place), "{notes:?}");
+    }
+    // A setting that cannot be read is not one.
+    assert_eq!(decoded(&ended(&[&[18, 2, 0, 4]])).view().max_cpe, None);
+}
+
+/// What a modem would do with these is not clear, and it matters.
+#[test]
+fn problems_with_effect() {
+    for bytes in [
+        vec![],
+        vec![0, 0],
+        vec![3, 1, 1, 18],
+        ended(&[&[24, 8, 1, 2, 0, 1, 8, 2, 1, 1]]),
+        ended(&[&[24, 8, 1, 2, 0, 1, 8, 4, 1, 1]]),
+        ended(&[&flow(24, 1), &flow(24, 1)]),
+        [&flow(24, 1), &[6, 16, 1, 2][..]].concat(),
+    ] {
+        let file = File::open(&bytes, "modem.cfg").unwrap();
+        assert_eq!(file.encode(), bytes);
+        let problem = File::decode(&bytes, "modem.cfg").unwrap_err();
+        assert!(problem.to_string().starts_with("modem.cfg: byte "), "{problem}");
+    }
+}
+
+#[test]
+fn the_tree_has_what_can_be_read_and_each_problem_at_its_place() {
+    // 24 says 20 bytes and has 6; its rate says 4 and has none.
+    let file = File::open(&[18, 1, 4, 24, 20, 1, 2, 0, 1, 8, 4], "modem.cfg").unwrap();
+    let tree = file.to_json();
+    let flow = &tree[1];
+    assert_eq!(flow["children"][0]["value"], 1);
+    assert_eq!(
+        (&flow["children"][1]["type"], &flow["children"][1]["value"]),
+        (&"24.8".into(), &"".into())
+    );
+    let problems = [&tree[0], flow, &flow["children"][0], &flow["children"][1], &tree[2]]
+        .map(|node| node["problems"].as_array().map_or(0, Vec::len));
+    assert_eq!(problems, [0, 1, 0, 1, 1]);
+    assert_eq!(tree[2]["name"], "End of Data");
+    // A PacketCable adapter's file: type 64 has two bytes of length.
+    let adapter = [254, 1, 1, 64, 0, 2, 1, 2, 254, 1, 255];
+    let tree = File::open(&adapter, "modem.cfg").unwrap();
+    assert_eq!(tree.encode(), adapter);
+    assert_eq!(tree.to_json()[1]["value"], "0102");
 }
