@@ -27,6 +27,7 @@ mod pacing;
 mod plant_faults;
 mod plant_timing;
 mod provision;
+mod provision_return;
 mod qoe;
 mod queue_abb;
 mod queue_dualq;

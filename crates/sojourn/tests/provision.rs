@@ -363,7 +363,13 @@ fn a_scenario_written_and_read_is_the_same() {
         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
     let scenario = crate::common::scenario(text);
     let (config, notes) = modem_config(&scenario.group(0));
-    assert_eq!(notes, [""; 0]);
+    assert_eq!(
+        notes,
+        ["sustained", "peak"].map(|rate| format!(
+            "downstream.{rate}_mbps: written in kbit/s, as bit/s have no room in 32 bits; modems and a CMTS \
+             that do not know the data rate unit (TLV 41) read bit/s"
+        ))
+    );
     let bytes = File::from_view(&config, None).unwrap().encode();
     let variant = load(BASE, &[], &view(&bytes)).unwrap().remove(0);
     assert_eq!(variant.notes, [""; 0]);
@@ -534,8 +540,8 @@ fn the_ecn_field_chooses_the_service_flow() {
         );
         let results = Simulation::run(&crate::common::scenario(&text));
         let of = |name: &str| {
-            let rows = results.service_flows.iter();
-            let row = rows.filter(|row| row.service_flow == name && row.direction == "up").next();
+            let mut rows = results.service_flows.iter();
+            let row = rows.find(|row| row.service_flow == name && row.direction == "up");
             row.unwrap().forwarded_packets
         };
         (of("primary"), of("other"))

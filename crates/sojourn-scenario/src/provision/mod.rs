@@ -6,6 +6,7 @@
 
 mod channel_rate;
 mod class_of_service;
+mod lost;
 mod low_latency;
 mod notes;
 mod read;

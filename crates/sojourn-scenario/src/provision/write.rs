@@ -1,6 +1,6 @@
 //! The configuration file for a modem of a scenario.
 
-use super::{low_latency, scheduling};
+use super::{lost, low_latency, scheduling};
 use sojourn_access::Group;
 use sojourn_access::Protocol;
 use sojourn_access::docsis::SchedulingService;
@@ -29,21 +29,37 @@ struct Flow<'a> {
     classifiers: &'a [sojourn_access::Classifier],
 }
 
+/// What a file does not say of a key of the scenario.
+pub(super) struct Note {
+    pub path: String,
+    pub text: String,
+}
+
+fn add(notes: &mut Vec<Note>, path: String, text: impl Into<String>) {
+    notes.push(Note { path, text: text.into() });
+}
+
 /// The configuration file for the homes of a group, and a line for each setting that files cannot
 /// express.
 pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
     let mut notes = Vec::new();
+    let config = written(group, &mut notes);
+    notes.extend(lost::notes(group, &config, &notes));
+    (config, notes.into_iter().map(|Note { path, text }| format!("{path}: {text}")).collect())
+}
+
+fn written(group: &Group, notes: &mut Vec<Note>) -> ModemConfig {
     let (up, down) = (flows(group, Direction::Up), flows(group, Direction::Down));
-    let upstream_classifiers = classifiers(&up, 1, &mut notes);
-    let downstream_classifiers = classifiers(&down, 1 + up.len() as u16, &mut notes);
+    let upstream_classifiers = classifiers(&up, 1, notes);
+    let downstream_classifiers = classifiers(&down, 1 + up.len() as u16, notes);
     let firsts = [1, 1 + up.len() as u16];
     let mut config = ModemConfig {
         network_access: Some(true),
         upstream_aqm_disable: (!group.upstream.aqm).then_some(true),
         upstream_classifiers,
         downstream_classifiers,
-        upstream_service_flows: service_flows(&up, firsts[0], true, &mut notes),
-        downstream_service_flows: service_flows(&down, firsts[1], group.downstream.aqm, &mut notes),
+        upstream_service_flows: service_flows(&up, firsts[0], true, notes),
+        downstream_service_flows: service_flows(&down, firsts[1], group.downstream.aqm, notes),
         ..ModemConfig::default()
     };
     // References of aggregates and their low-latency flows follow those of all flows.
@@ -72,7 +88,7 @@ pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
             classifiers.extend(low_latency::classifiers(keys, references.1, first));
         }
     }
-    (config, notes)
+    config
 }
 
 /// The flows of a direction, the primary one first.
@@ -117,7 +133,7 @@ fn service_flows(
     flows: &[Flow],
     first: u16,
     has_aqm: bool,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Vec<ServiceFlow> {
     (first..)
         .zip(flows)
@@ -125,15 +141,9 @@ fn service_flows(
         .collect()
 }
 
-fn service_flow(
-    flow: &Flow,
-    reference: u16,
-    has_aqm: bool,
-    notes: &mut Vec<String>,
-) -> ServiceFlow {
+fn service_flow(flow: &Flow, reference: u16, has_aqm: bool, notes: &mut Vec<Note>) -> ServiceFlow {
     let terms = flow.terms;
-    let (data_rate_unit, [sustained, peak, minimum]) =
-        rates([terms.sustained_mbps, terms.peak_mbps, terms.minimum_mbps]);
+    let (data_rate_unit, [sustained, peak, minimum]) = rates(terms, &flow.path, notes);
     let mut written = ServiceFlow {
         reference,
         qos_set: Some(PROVISIONED_ADMITTED_ACTIVE),
@@ -153,19 +163,31 @@ fn service_flow(
     written
 }
 
-/// Rates in bit/s, or in kbit/s where they do not fit into four bytes.
-fn rates(mbps: [f64; 3]) -> (Option<DataRateUnit>, [u32; 3]) {
-    let fits = mbps.iter().all(|mbps| mbps * 1e6 <= f64::from(u32::MAX));
-    let (unit, factor) = if fits { (None, 1e6) } else { (Some(DataRateUnit::Kbps), 1e3) };
-    (unit, mbps.map(|mbps| (mbps * factor).round() as u32))
+/// Sustained, peak and minimum rate in bit/s, or in kbit/s where one does not fit into four bytes.
+fn rates(terms: Terms, path: &str, notes: &mut Vec<Note>) -> (Option<DataRateUnit>, [u32; 3]) {
+    let rates = [
+        ("sustained_mbps", terms.sustained_mbps),
+        ("peak_mbps", terms.peak_mbps),
+        ("minimum_mbps", terms.minimum_mbps),
+    ];
+    let exceeds = |mbps: f64| mbps * 1e6 > f64::from(u32::MAX);
+    let (unit, factor) = match rates.iter().any(|(_, mbps)| exceeds(*mbps)) {
+        true => (Some(DataRateUnit::Kbps), 1e3),
+        false => (None, 1e6),
+    };
+    for (key, _) in rates.iter().filter(|(_, mbps)| exceeds(*mbps)) {
+        let text = "written in kbit/s, as bit/s have no room in 32 bits; modems and a CMTS that do not \
+                    know the data rate unit (TLV 41) read bit/s";
+        add(notes, format!("{path}.{key}"), text);
+    }
+    (unit, rates.map(|(_, mbps)| (mbps * factor).round() as u32))
 }
 
-fn buffer_control(flow: &Flow, notes: &mut Vec<String>) -> Option<BufferControl> {
+fn buffer_control(flow: &Flow, notes: &mut Vec<Note>) -> Option<BufferControl> {
     let Flow { path, buffer, queue, .. } = flow;
     if queue.limit_packets.is_some() {
-        notes.push(format!(
-            "{path}.queue.limit_packets: not written: a file limits buffers in bytes only"
-        ));
+        let path = format!("{path}.queue.limit_packets");
+        add(notes, path, "not written: a file limits buffers in bytes only");
     }
     let size = |bytes: Option<u64>| bytes.and_then(|bytes| u32::try_from(bytes).ok());
     let control = BufferControl {
@@ -177,13 +199,14 @@ fn buffer_control(flow: &Flow, notes: &mut Vec<String>) -> Option<BufferControl>
     (control != BufferControl::default()).then_some(control)
 }
 
-fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
+fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<Note>) -> Option<Aqm> {
     let Flow { path, queue, .. } = flow;
     if matches!(queue.scheduler, SchedulerSpec::LowLatency(_)) {
         return None; // low_latency.rs
     }
     if !matches!(queue.scheduler, SchedulerSpec::Fifo(_)) {
-        notes.push(format!("{path}.queue.scheduler: not written: a file sets no scheduler"));
+        let path = format!("{path}.queue.scheduler");
+        add(notes, path, "not written: a file sets no scheduler");
     }
     let off = Aqm { disable: Some(true), ..Aqm::default() };
     match &queue.law {
@@ -192,39 +215,36 @@ fn aqm(flow: &Flow, has_aqm: bool, notes: &mut Vec<String>) -> Option<Aqm> {
         AqmSpec::DocsisPie(pie) => {
             let target_ms = pie.target_ms.round().max(1.0);
             if target_ms != pie.target_ms {
-                notes.push(format!(
-                    "{path}.queue.law.target_ms: rounded to {target_ms}: a file has whole ms"
-                ));
+                let path = format!("{path}.queue.law.target_ms");
+                add(notes, path, format!("rounded to {target_ms}: a file has whole ms"));
             }
             let latency_target_ms = Some(target_ms as u8);
             Some(Aqm { disable: Some(false), latency_target_ms, ..Aqm::default() })
         }
         _ => {
-            notes.push(format!("{path}.queue.law: not written: a file can only set docsis_pie"));
+            let path = format!("{path}.queue.law");
+            add(notes, path, "not written: a file can only set docsis_pie");
             None
         }
     }
 }
 
 /// The classifiers of all flows. References of flows start with `first`.
-fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Classifier> {
+fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<Note>) -> Vec<Classifier> {
     let mut found: Vec<Classifier> = Vec::new();
     for (flow_reference, flow) in (first..).zip(flows) {
         for (index, classifier) in flow.classifiers.iter().enumerate() {
             let path = format!("{}.match.{index}", flow.path);
-            if classifier.server.is_some() || classifier.traffic.is_some() {
-                notes.push(format!(
-                    "{path}: not written: a file cannot match servers or traffic entries"
-                ));
+            if let Some(reason) = unwritable(classifier) {
+                add(notes, path, format!("not written: {reason}"));
                 continue;
             }
             if classifier.ip == Some(4) {
-                notes.push(format!("{path}.ip: not written: a file can only name version 6"));
+                let path = format!("{path}.ip");
+                add(notes, path, "not written: a file can only name version 6");
             }
             let Ok(reference) = u8::try_from(found.len() + 1) else {
-                notes.push(format!(
-                    "{path}: not written: a file has at most 255 classifiers each way"
-                ));
+                add(notes, path, "not written: a file has at most 255 classifiers each way");
                 continue;
             };
             found.push(Classifier {
@@ -241,13 +261,19 @@ fn classifiers(flows: &[Flow], first: u16, notes: &mut Vec<String>) -> Vec<Class
     found
 }
 
+/// Why a file cannot hold a classifier.
+pub(super) fn unwritable(classifier: &sojourn_access::Classifier) -> Option<&'static str> {
+    let is_of_scenario = classifier.server.is_some() || classifier.traffic.is_some();
+    is_of_scenario.then_some("a file cannot match servers or traffic entries")
+}
+
 /// Does it match IPv6 alone?
 fn is_v6(classifier: &sojourn_access::Classifier) -> bool {
     let networks = [classifier.source, classifier.destination];
     classifier.ip == Some(6) || networks.iter().flatten().any(|network| network.v6().is_some())
 }
 
-fn tos(classifier: &sojourn_access::Classifier) -> Option<TosRange> {
+pub(super) fn tos(classifier: &sojourn_access::Classifier) -> Option<TosRange> {
     if let Some(range) = &classifier.tos {
         let mask = range.get(2).copied().unwrap_or(u8::MAX);
         return Some(TosRange { low: *range.first()?, high: *range.get(1)?, mask });

@@ -126,15 +126,7 @@ pub fn keys(choices: Choices) -> Value {
         root.insert(key.to_owned(), value);
     }
     root["seed"] = json!(drawer.choices.below(1000));
-    for direction in ["upstream", "downstream"] {
-        // Rarely any, often one: the queue managers are many.
-        if drawer.choices.below(2) == 0 {
-            root[direction]["queue"] = drawer.definition("QueueSpec");
-        }
-        if drawer.choices.below(2) == 0 {
-            root[direction].as_object_mut().unwrap().remove("flows");
-        }
-    }
+    often(&mut root, &mut drawer);
     if drawer.choices.below(2) == 0 {
         root["upstream"]["modem"] = drawer.definition("ModemSpec");
     }
@@ -160,6 +152,29 @@ pub fn keys(choices: Choices) -> Value {
     }
     let mut root = Value::Object(root);
     reconcile(&mut root);
+    root
+}
+
+/// Gives each direction rarely any queue manager, often one, since these are many, and further flows half as
+/// often as drawn.
+fn often(root: &mut Map<String, Value>, drawer: &mut Drawer) {
+    for direction in ["upstream", "downstream"] {
+        if drawer.choices.below(2) == 0 {
+            root[direction]["queue"] = drawer.definition("QueueSpec");
+        }
+        if drawer.choices.below(2) == 0 {
+            root[direction].as_object_mut().unwrap().remove("flows");
+        }
+    }
+}
+
+/// The services of a home upstream and downstream. They may be refused.
+pub fn services(choices: Choices) -> Map<String, Value> {
+    let mut drawer = Drawer::usually(usual, 6, choices);
+    let directions = ["upstream", "downstream"];
+    let mut root = directions.map(|key| (key.to_owned(), drawer.key(key))).into_iter().collect();
+    often(&mut root, &mut drawer);
+    root.values_mut().for_each(reconcile);
     root
 }
 
