@@ -14,4 +14,16 @@ mod scheduling;
 mod write;
 
 pub use read::Provision;
-pub use write::modem_config;
+
+use sojourn_access::Group;
+use sojourn_access::modem_config::ModemConfig;
+use write::{Note, written};
+
+/// The configuration file for the homes of a group, and a line for each setting that files cannot
+/// express.
+pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
+    let mut notes = Vec::new();
+    let config = written(group, &mut notes);
+    notes.extend(lost::notes(group, &config, &notes));
+    (config, notes.into_iter().map(|Note { path, text }| format!("{path}: {text}")).collect())
+}

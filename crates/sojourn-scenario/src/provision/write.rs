@@ -1,6 +1,6 @@
 //! The configuration file for a modem of a scenario.
 
-use super::{lost, low_latency, scheduling};
+use super::{low_latency, scheduling};
 use sojourn_access::Group;
 use sojourn_access::Protocol;
 use sojourn_access::docsis::SchedulingService;
@@ -39,16 +39,8 @@ fn add(notes: &mut Vec<Note>, path: String, text: impl Into<String>) {
     notes.push(Note { path, text: text.into() });
 }
 
-/// The configuration file for the homes of a group, and a line for each setting that files cannot
-/// express.
-pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
-    let mut notes = Vec::new();
-    let config = written(group, &mut notes);
-    notes.extend(lost::notes(group, &config, &notes));
-    (config, notes.into_iter().map(|Note { path, text }| format!("{path}: {text}")).collect())
-}
-
-fn written(group: &Group, notes: &mut Vec<Note>) -> ModemConfig {
+/// The configuration file for the homes of a group.
+pub(super) fn written(group: &Group, notes: &mut Vec<Note>) -> ModemConfig {
     let (up, down) = (flows(group, Direction::Up), flows(group, Direction::Down));
     let upstream_classifiers = classifiers(&up, 1, notes);
     let downstream_classifiers = classifiers(&down, 1 + up.len() as u16, notes);
