@@ -18,6 +18,7 @@
 //! fragment, the ns-2 code requests at a random moment; this modem requests at once.
 
 use super::congestion::FreeCapacity;
+use super::grant_split::Shares;
 use super::parameters::Shaping;
 use super::regularity::Grid;
 use super::request_grant::{By, MacCounters};
@@ -61,7 +62,7 @@ pub struct Modem {
     /// The fraction of one further byte that the last MAP could have granted.
     grant_fraction: f64,
     /// Bytes granted by a MAP that was computed before its time.
-    coming: u64,
+    coming: Shares,
     /// What the last MAP brought, for the queue in front of this one.
     last_map: Option<Granted>,
 
@@ -137,7 +138,7 @@ impl Modem {
             opportunity: unsolicited.as_ref().map_or(Time::NEVER, |unsolicited| unsolicited.next()),
             unsolicited,
             grant_fraction: 0.0,
-            coming: 0,
+            coming: Shares::default(),
             last_map: None,
             next_map: Time::NEVER,
             request_at: Time::NEVER,
@@ -256,13 +257,13 @@ impl Modem {
     /// Handles a MAP that takes effect.
     fn on_map(&mut self, now: Time, recorder: &mut Recorder) {
         let grant = self.grant_of_map(now, recorder);
-        self.mac.flow.granted += grant;
+        self.mac.flow.begin(grant);
         let sends = self.burst_next != Time::NEVER;
-        if self.mac.flow.granted == 0 || sends {
+        if self.mac.flow.granted() == 0 || sends {
             // Without a grant: a request of its own. If a burst extends into this interval:
             // piggybacked on it.
-            if grant > 0 {
-                self.mac.note(recorder, now, Kind::Grant, grant);
+            if grant.total() > 0 {
+                self.mac.note(recorder, now, Kind::Grant, grant.total());
             }
             let RequestPolicy { piggyback, contention } = self.mac.policy;
             let may = if sends { piggyback } else { contention };
@@ -275,7 +276,7 @@ impl Modem {
                 self.place_request(now);
             }
         } else {
-            self.burst_start = now + self.place_of_burst(self.mac.flow.granted);
+            self.burst_start = now + self.place_of_burst(self.mac.flow.granted());
             self.request_beside_burst(now, recorder);
         }
         let idle = self.mac.flow.is_idle();
@@ -304,7 +305,7 @@ impl Modem {
     }
 
     /// Bytes that the MAP at `at` grants of the requests that it can answer.
-    fn grant_of_map(&mut self, at: Time, recorder: &mut Recorder) -> u64 {
+    fn grant_of_map(&mut self, at: Time, recorder: &mut Recorder) -> Shares {
         self.mac.flow.requests_arrive(at);
         let free = self.capacity.greatest_grant(at, self.rng.uniform());
         let greatest = if self.mac.silent.at(at) { 0.0 } else { free } + self.grant_fraction;
@@ -312,7 +313,7 @@ impl Modem {
         let allowed = self.grantable(at);
         let wanted = self.mac.flow.at_cmts().min(greatest as u64);
         let grant = wanted.min(allowed.bytes());
-        self.mac.flow.grant(grant);
+        let shares = self.mac.flow.grant(grant);
         let ungranted = self.mac.flow.at_cmts();
         self.mac.flow.requests_arrive(at + self.map_interval);
         self.mac.flow.queue.on_map(grant, ungranted);
@@ -325,7 +326,7 @@ impl Modem {
             self.mac.shaper.hold(at, allowed.sustained, allowed.peak);
             self.mac.note(recorder, at, Kind::Defer, wanted - grant);
         }
-        grant
+        shares
     }
 
     /// What the last MAP brought, once.
@@ -338,7 +339,7 @@ impl Modem {
     /// nothing can change what it brings.
     fn look_ahead(&mut self, now: Time, recorder: &mut Recorder) {
         self.mac.flow.requests_arrive(self.next_map);
-        let burst_end = now + self.channel.time_for(self.mac.flow.granted);
+        let burst_end = now + self.channel.time_for(self.mac.flow.granted());
         let paced = matches!(self.mac.enforcement, Enforcement::Pieces | Enforcement::Grants)
             || self.unsolicited.is_some()
             || self.mac.flow.is_aggregate();
@@ -346,7 +347,7 @@ impl Modem {
             return;
         }
         self.coming = self.grant_of_map(self.next_map, recorder);
-        self.burst_start = self.next_map + self.place_of_burst(self.coming);
+        self.burst_start = self.next_map + self.place_of_burst(self.coming.total());
         self.next_map += self.map_interval;
     }
 
@@ -371,8 +372,8 @@ impl Modem {
     /// Starts a burst; a proactive grant's piece that is being sent goes on before it.
     fn start_burst(&mut self, now: Time, recorder: &mut Recorder) {
         self.burst_start = Time::NEVER;
-        self.mac.flow.granted += std::mem::take(&mut self.coming);
-        self.mac.note(recorder, now, Kind::Grant, self.mac.flow.granted);
+        self.mac.flow.begin(std::mem::take(&mut self.coming));
+        self.mac.note(recorder, now, Kind::Grant, self.mac.flow.granted());
         if self.mac.policy.piggyback {
             self.mac.request(By::Granted, now, &self.timing, recorder);
         }

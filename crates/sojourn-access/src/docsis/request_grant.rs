@@ -1,8 +1,8 @@
 //! Request, grant and fragmentation in an upstream service flow: its waiting, requested and granted
 //! bytes, and what it is sending.
 //!
-//! An aggregate's low-latency and classic flow are kept here together: what is requested, granted and
-//! sent of the low-latency flow is also counted apart, and each flow has its own fragment.
+//! An aggregate has two flows, low-latency and classic, each with its own requests, grants and fragment.
+//! They request together, and what the CMTS grants is divided (grant_split.rs).
 //!
 //! Packets are fragmented across grants. A packet leaves the queue when its first byte is sent, and
 //! is delivered with its last byte.
@@ -14,7 +14,7 @@ use super::grant_split::{Shares, split};
 use super::probe::Probe;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
-use sojourn_engine::queue::Queue;
+use sojourn_engine::queue::{LowLatency, Queue};
 use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::Recorder;
 use sojourn_engine::units::Time;
@@ -99,31 +99,59 @@ pub(super) enum By {
     Classic,
 }
 
-/// The part of an aggregate's low-latency flow in the sums of its [`RequestGrant`].
+/// One of the two flows of an aggregate, or the flow that is none: its bytes from request to use, and what
+/// it is sending.
 #[derive(Default)]
-struct LowPart {
+struct Part {
+    /// Requested and known to the CMTS; the next MAP grants what it can of it.
     at_cmts: u64,
-    under_way_bytes: u64,
-    granted: u64,
+    /// Requested bytes that the next MAP cannot grant.
+    under_way: u64,
     /// Granted on a shared channel in grants that have not begun.
     ahead: u64,
-    /// How many of the granted bytes nobody requested.
+    /// Granted and not yet used.
+    granted: u64,
+    /// How many of these nobody requested.
     proactive: u64,
-    /// Bytes that are granted unasked in a MAP interval, if any are: the flow then requests in these
-    /// grants, and in polls.
-    proactive_per_map: Option<u64>,
     fragment: Option<Fragment>,
-    /// Is it sending, and not the classic flow?
-    sends: bool,
+}
+
+impl Part {
+    /// Bytes requested and not yet used.
+    #[inline]
+    fn requested(&self) -> u64 {
+        self.at_cmts + self.under_way + self.granted + self.ahead
+    }
+
+    /// This much of its queue waits, and the rest of a fragment of which `piece` is being sent.
+    #[inline]
+    fn waiting(&self, backlog: Count, overhead: u64, piece: u64) -> Waiting {
+        let Count { packets, bytes } = backlog;
+        let mut waiting = Waiting { payload: bytes, on_channel: bytes + overhead * packets };
+        if let Some(fragment) = &self.fragment {
+            let size = u64::from(fragment.packet.size);
+            let sent = fragment.sent + piece;
+            waiting.payload += size - sent.saturating_sub(overhead);
+            waiting.on_channel += size + overhead - sent;
+        }
+        waiting
+    }
+}
+
+/// What makes two flows an aggregate.
+struct Aggregate {
+    /// Share of the low-latency flow.
+    weight: f64,
+    /// Bytes that the low-latency flow is granted unasked in a MAP interval, if any are: it then requests in
+    /// these grants, and in polls.
+    proactive_per_map: Option<u64>,
 }
 
 /// A request on its way to the CMTS.
 struct Request {
     /// The first MAP that can grant it.
     granted_from: Time,
-    bytes: u64,
-    /// How many of them are the low-latency flow's.
-    low: u64,
+    bytes: Shares,
 }
 
 /// The sending side of a service flow.
@@ -131,23 +159,18 @@ pub(super) struct RequestGrant {
     pub queue: Queue,
     /// Bytes that a packet takes on the channel in addition to its own.
     overhead: u64,
-    /// Requested and known to the CMTS; the next MAP grants what it can of it.
-    at_cmts: u64,
-    /// Requested bytes that the next MAP cannot grant.
     under_way: VecDeque<Request>,
-    under_way_bytes: u64,
-    /// Bytes granted and not yet used.
-    pub granted: u64,
-    /// Bytes granted on a shared channel in grants that have not begun.
-    ahead: u64,
-    /// Requested and granted bytes that were not used and whose tokens have not come back.
-    unused: u64,
-    fragment: Option<Fragment>,
-    /// Share of the low-latency flow if this is an aggregate.
-    low_weight: Option<f64>,
-    low: LowPart,
+    aggregate: Option<Aggregate>,
+    /// The low-latency flow of an aggregate; otherwise nothing is ever in it.
+    low: Part,
+    /// The classic flow of an aggregate, or the only one.
+    classic: Part,
+    /// Is the low-latency flow sending?
+    low_sends: bool,
     /// Bytes of the fragment being sent now.
     piece: u64,
+    /// Requested and granted bytes that were not used and whose tokens have not come back.
+    unused: u64,
     /// Time in the queue of the last packet to leave it.
     pub last_sojourn: Time,
     pub counters: MacCounters,
@@ -156,19 +179,17 @@ pub(super) struct RequestGrant {
 impl RequestGrant {
     /// A flow with nothing waiting, requested or granted.
     pub(super) fn new(queue: Queue, overhead: u64) -> Self {
+        let weight = queue.aggregate().map(LowLatency::low_latency_weight);
         Self {
-            low_weight: queue.low_latency_weight(),
-            low: LowPart::default(),
+            aggregate: weight.map(|weight| Aggregate { weight, proactive_per_map: None }),
+            low: Part::default(),
+            classic: Part::default(),
+            low_sends: false,
             queue,
             overhead,
-            at_cmts: 0,
             under_way: VecDeque::new(),
-            under_way_bytes: 0,
-            granted: 0,
-            ahead: 0,
-            unused: 0,
-            fragment: None,
             piece: 0,
+            unused: 0,
             last_sojourn: Time::ZERO,
             counters: MacCounters::default(),
         }
@@ -177,15 +198,15 @@ impl RequestGrant {
     /// Is it the low-latency and the classic flow of an aggregate?
     #[inline]
     pub(super) fn is_aggregate(&self) -> bool {
-        self.low_weight.is_some()
+        self.aggregate.is_some()
     }
 
     /// Bytes that wait.
     #[inline]
     pub(super) fn waiting(&self) -> Waiting {
-        let mut waiting = self.waiting_of(self.queue.backlog(), self.fragment.as_ref(), false);
-        if let Some(fragment) = &self.low.fragment {
-            let low = self.waiting_of(Count::default(), Some(fragment), true);
+        let mut waiting = self.waiting_of(self.queue.backlog(), false);
+        if self.low.fragment.is_some() {
+            let low = self.waiting_of(Count::default(), true);
             waiting.payload += low.payload;
             waiting.on_channel += low.on_channel;
         }
@@ -193,23 +214,16 @@ impl RequestGrant {
     }
 
     #[inline]
-    fn waiting_of(&self, backlog: Count, fragment: Option<&Fragment>, low: bool) -> Waiting {
-        let Count { packets, bytes } = backlog;
-        let mut waiting = Waiting { payload: bytes, on_channel: bytes + self.overhead * packets };
-        if let Some(fragment) = fragment {
-            let size = u64::from(fragment.packet.size);
-            let piece = if low == self.low.sends { self.piece } else { 0 };
-            let sent = fragment.sent + piece;
-            waiting.payload += size - sent.saturating_sub(self.overhead);
-            waiting.on_channel += size + self.overhead - sent;
-        }
-        waiting
+    fn waiting_of(&self, backlog: Count, low: bool) -> Waiting {
+        let part = if low { &self.low } else { &self.classic };
+        let piece = if low == self.low_sends { self.piece } else { 0 };
+        part.waiting(backlog, self.overhead, piece)
     }
 
     /// Requested bytes that the CMTS knows of and has not granted.
     #[inline]
     pub(super) fn at_cmts(&self) -> u64 {
-        self.at_cmts
+        self.low.at_cmts + self.classic.at_cmts
     }
 
     /// Those of an aggregate's low-latency flow.
@@ -220,7 +234,13 @@ impl RequestGrant {
     /// Bytes requested and not yet used.
     #[inline]
     pub(super) fn requested(&self) -> u64 {
-        self.at_cmts + self.under_way_bytes + self.granted + self.ahead
+        self.low.requested() + self.classic.requested()
+    }
+
+    /// Bytes granted and not yet used.
+    #[inline]
+    pub(super) fn granted(&self) -> u64 {
+        self.low.granted + self.classic.granted
     }
 
     /// Waiting bytes on the channel that have not been requested.
@@ -232,34 +252,25 @@ impl RequestGrant {
         self.waiting().on_channel.saturating_sub(self.requested())
     }
 
+    /// What waits in the queue of an aggregate's low-latency flow.
+    fn low_backlog(&self) -> Count {
+        self.queue.aggregate().map_or(Count::default(), LowLatency::low_latency_backlog)
+    }
+
     /// The same for both flows of an aggregate.
     fn unrequested_of_both(&self) -> Shares {
-        let low = self.queue.low_latency_backlog();
-        let waiting_low = self.waiting_of(low, self.low.fragment.as_ref(), true).on_channel;
+        let waiting_low = self.waiting_of(self.low_backlog(), true).on_channel;
         let waiting_classic = self.waiting().on_channel - waiting_low;
-        let requested_low = self.requested_low();
         Shares {
-            low: waiting_low.saturating_sub(requested_low),
-            classic: waiting_classic.saturating_sub(self.requested() - requested_low),
+            low: waiting_low.saturating_sub(self.low.requested()),
+            classic: waiting_classic.saturating_sub(self.classic.requested()),
         }
-    }
-
-    #[inline]
-    fn requested_low(&self) -> u64 {
-        self.low.at_cmts + self.low.under_way_bytes + self.low.granted + self.low.ahead
-    }
-
-    /// Bytes granted to both flows and not yet used.
-    #[inline]
-    fn granted_to_both(&self) -> Shares {
-        Shares { low: self.low.granted, classic: self.granted - self.low.granted }
     }
 
     /// Which flows of an aggregate have no grant, neither a requested one nor proactive ones.
     pub(super) fn ungranted(&self) -> Option<By> {
-        let Shares { low, classic } = self.granted_to_both();
-        let low_is_granted = low > 0 || self.grants_proactively();
-        match (low_is_granted, classic > 0) {
+        let low_is_granted = self.low.granted > 0 || self.grants_proactively();
+        match (low_is_granted, self.classic.granted > 0) {
             (true, true) => None,
             (false, true) => Some(By::Low),
             (true, false) => Some(By::Classic),
@@ -270,12 +281,11 @@ impl RequestGrant {
     /// Waiting bytes that these flows of an aggregate have not requested.
     pub(super) fn unrequested_by(&self, by: By) -> Shares {
         let all = self.unrequested_of_both();
-        let granted = self.granted_to_both();
-        let ahead = Shares { low: self.low.ahead, classic: self.ahead - self.low.ahead };
+        let Self { low, classic, .. } = self;
         let (low, classic) = match by {
             By::Both => (true, true),
-            By::Granted => (granted.low > 0, granted.classic > 0),
-            By::Ungranted => (granted.low + ahead.low == 0, granted.classic + ahead.classic == 0),
+            By::Granted => (low.granted > 0, classic.granted > 0),
+            By::Ungranted => (low.granted + low.ahead == 0, classic.granted + classic.ahead == 0),
             By::Low => (true, false),
             By::Classic => (false, true),
         };
@@ -286,25 +296,27 @@ impl RequestGrant {
         }
     }
 
-    /// Sets what a MAP interval brings the low-latency flow unasked.
+    /// Sets what a MAP interval brings an aggregate's low-latency flow unasked.
     pub(super) fn set_proactive(&mut self, bytes_per_map: Option<u64>) {
-        self.low.proactive_per_map = bytes_per_map;
+        if let Some(aggregate) = &mut self.aggregate {
+            aggregate.proactive_per_map = bytes_per_map;
+        }
     }
 
     /// Does the low-latency flow get grants unasked?
     pub(super) fn grants_proactively(&self) -> bool {
-        self.low.proactive_per_map.is_some()
+        self.aggregate.as_ref().is_some_and(|of| of.proactive_per_map.is_some())
     }
 
     /// Bytes that the low-latency flow is granted unasked in a MAP interval.
     pub(super) fn unasked_per_map(&self) -> u64 {
-        self.low.proactive_per_map.unwrap_or(0)
+        self.aggregate.as_ref().and_then(|of| of.proactive_per_map).unwrap_or(0)
     }
 
     /// How many of these bytes, which are to be sent, nobody requested.
     #[inline]
     pub(super) fn proactive_part(&self, piece: u64) -> u64 {
-        if self.low.sends { piece.min(self.low.proactive) } else { 0 }
+        if self.low_sends { piece.min(self.low.proactive) } else { 0 }
     }
 
     /// Requested and granted bytes that were not used since this was last called.
@@ -321,14 +333,14 @@ impl RequestGrant {
     /// Is nothing waiting, requested or granted?
     pub(super) fn is_idle(&self) -> bool {
         self.queue.backlog().packets == 0
-            && self.fragment.is_none()
+            && self.classic.fragment.is_none()
             && self.low.fragment.is_none()
             && self.requested() == 0
     }
 
     /// Has the current MAP a grant for it that has not ended?
     pub(super) fn has_grant(&self) -> bool {
-        self.granted + self.ahead > 0
+        self.granted() + self.low.ahead + self.classic.ahead > 0
     }
 
     /// Requests `bytes`, which MAPs can grant from `granted_from` on.
@@ -339,16 +351,15 @@ impl RequestGrant {
 
     /// How `bytes` are divided between what both flows of an aggregate want.
     pub(super) fn shares(&self, bytes: u64, wanted: Shares) -> Shares {
-        split(bytes, wanted, 0, self.low_weight.unwrap_or(0.0))
+        split(bytes, wanted, 0, self.aggregate.as_ref().map_or(0.0, |of| of.weight))
     }
 
     /// Requests for both flows of an aggregate.
     #[inline]
-    pub(super) fn request_shares(&mut self, shares: Shares, granted_from: Time) {
-        let (bytes, low) = (shares.total(), shares.low);
-        self.under_way.push_back(Request { granted_from, bytes, low });
-        self.under_way_bytes += bytes;
-        self.low.under_way_bytes += low;
+    pub(super) fn request_shares(&mut self, bytes: Shares, granted_from: Time) {
+        self.under_way.push_back(Request { granted_from, bytes });
+        self.low.under_way += bytes.low;
+        self.classic.under_way += bytes.classic;
         self.counters.requests += 1;
     }
 
@@ -357,68 +368,70 @@ impl RequestGrant {
     pub(super) fn requests_arrive(&mut self, map: Time) {
         while let Some(request) = self.under_way.pop_front_if(|request| request.granted_from <= map)
         {
-            self.under_way_bytes -= request.bytes;
-            self.at_cmts += request.bytes;
-            self.low.under_way_bytes -= request.low;
-            self.low.at_cmts += request.low;
+            let Shares { low, classic } = request.bytes;
+            self.low.under_way -= low;
+            self.low.at_cmts += low;
+            self.classic.under_way -= classic;
+            self.classic.at_cmts += classic;
         }
     }
 
-    /// The CMTS grants `bytes` of the request. The modem may use them once the grant begins; an
-    /// aggregate's low-latency flow has its share at once.
+    /// The CMTS grants `bytes` of the request. Returns what each flow has of it.
     #[inline]
-    pub(super) fn grant(&mut self, bytes: u64) {
-        self.low.granted += self.take_request(bytes);
-    }
-
-    /// The CMTS grants `bytes` of the request. Returns the share of an aggregate's low-latency flow.
-    #[inline]
-    fn take_request(&mut self, bytes: u64) -> u64 {
-        let low = self.low_weight.map_or(0, |weight| self.low_share(bytes, weight));
+    pub(super) fn grant(&mut self, bytes: u64) -> Shares {
+        let low = self.aggregate.as_ref().map_or(0, |of| self.low_share(bytes, of));
+        let shares = Shares { low, classic: bytes - low };
         self.low.at_cmts -= low;
-        self.at_cmts -= bytes;
+        self.classic.at_cmts -= shares.classic;
         if bytes > 0 {
             self.counters.grants += 1;
             self.counters.granted_bytes += bytes;
         }
-        low
+        shares
     }
 
     /// The low-latency flow's share of granted bytes. What it gets unasked counts in its weight.
-    fn low_share(&self, bytes: u64, weight: f64) -> u64 {
-        let unasked = self.unasked_per_map();
-        let low = self.low.at_cmts;
-        let need = Shares { low: low + unasked, classic: self.at_cmts - low };
-        let share = split(bytes + unasked, need, unasked, weight).low - unasked;
+    fn low_share(&self, bytes: u64, aggregate: &Aggregate) -> u64 {
+        let unasked = aggregate.proactive_per_map.unwrap_or(0);
+        let need = Shares { low: self.low.at_cmts + unasked, classic: self.classic.at_cmts };
+        let share = split(bytes + unasked, need, unasked, aggregate.weight).low - unasked;
         // Nothing of the grant is left over.
         share.max(bytes.saturating_sub(need.classic))
+    }
+
+    /// The modem may use what was granted.
+    #[inline]
+    pub(super) fn begin(&mut self, granted: Shares) {
+        self.low.granted += granted.low;
+        self.classic.granted += granted.classic;
     }
 
     /// The CMTS grants `bytes` of the request, in grants that begin later.
     #[inline]
     pub(super) fn grant_ahead(&mut self, bytes: u64) {
-        self.low.ahead += self.take_request(bytes);
-        self.ahead += bytes;
+        let Shares { low, classic } = self.grant(bytes);
+        self.low.ahead += low;
+        self.classic.ahead += classic;
     }
 
     /// The CMTS takes back what it granted ahead and could not place.
     pub(super) fn take_back(&mut self, bytes: u64) {
-        let low = bytes.saturating_sub(self.ahead - self.low.ahead);
+        let classic = bytes.min(self.classic.ahead);
+        let low = bytes - classic;
         self.low.ahead -= low;
         self.low.at_cmts += low;
-        self.ahead -= bytes;
-        self.at_cmts += bytes;
+        self.classic.ahead -= classic;
+        self.classic.at_cmts += classic;
         self.counters.granted_bytes -= bytes;
     }
 
-    /// A grant of `bytes` begins that was granted ahead.
+    /// A grant of `bytes` begins that was granted ahead, the low-latency flow's first.
     #[inline]
     pub(super) fn begin_grant(&mut self, bytes: u64) {
         let low = self.low.ahead.min(bytes);
         self.low.ahead -= low;
-        self.low.granted += low;
-        self.ahead -= bytes;
-        self.granted += bytes;
+        self.classic.ahead -= bytes - low;
+        self.begin(Shares { low, classic: bytes - low });
     }
 
     /// A grant of `bytes` begins that was not requested. An aggregate's is its low-latency flow's.
@@ -426,8 +439,9 @@ impl RequestGrant {
         if self.is_aggregate() {
             self.low.granted += bytes;
             self.low.proactive += bytes;
+        } else {
+            self.classic.granted += bytes;
         }
-        self.granted += bytes;
         self.counters.grants += 1;
         self.counters.granted_bytes += bytes;
     }
@@ -435,9 +449,9 @@ impl RequestGrant {
     /// Does anything wait that may be sent in an unsolicited grant?
     pub(super) fn waits_for_unsolicited(&self) -> bool {
         if self.is_aggregate() {
-            return self.queue.low_latency_backlog().packets > 0 || self.low.fragment.is_some();
+            return self.low_backlog().packets > 0 || self.low.fragment.is_some();
         }
-        self.queue.backlog().packets > 0 || self.fragment.is_some()
+        self.queue.backlog().packets > 0 || self.classic.fragment.is_some()
     }
 
     /// Bytes of the current packet that fit into the grant, or `None` if nothing waits. Takes the
@@ -453,15 +467,15 @@ impl RequestGrant {
         if self.is_aggregate() {
             return self.sendable_of_aggregate(now, probe, recorder);
         }
-        if self.fragment.is_none() {
+        if self.classic.fragment.is_none() {
             let next = self.queue.dequeue(now, recorder);
-            self.fragment = next.map(|packet| Fragment { packet, sent: 0 });
-            let Fragment { packet, .. } = self.fragment.as_ref()?;
+            self.classic.fragment = next.map(|packet| Fragment { packet, sent: 0 });
+            let Fragment { packet, .. } = self.classic.fragment.as_ref()?;
             self.last_sojourn = now.since(packet.queued_at);
             probe.packet(recorder, now, Kind::Dequeue, packet);
         }
-        let Fragment { packet, sent } = self.fragment.as_ref()?;
-        Some((self.overhead + u64::from(packet.size) - sent).min(self.granted))
+        let Fragment { packet, sent } = self.classic.fragment.as_ref()?;
+        Some((self.overhead + u64::from(packet.size) - sent).min(self.classic.granted))
     }
 
     fn sendable_of_aggregate(
@@ -475,23 +489,25 @@ impl RequestGrant {
             if let Some(left) = left {
                 return Some(left.min(self.low.granted));
             }
-            self.waste_grant_of_low(now, probe, recorder);
+            self.waste_grant_of(true, now, probe, recorder);
         }
-        if self.granted == 0 {
+        if self.classic.granted == 0 {
             return None;
         }
-        Some(self.left_of_member(false, now, probe, recorder)?.min(self.granted))
+        Some(self.left_of_member(false, now, probe, recorder)?.min(self.classic.granted))
     }
 
-    /// The low-latency flow has nothing to send in what is left of its grant.
-    fn waste_grant_of_low(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) {
-        let unused = std::mem::take(&mut self.low.granted);
-        self.granted -= unused;
-        self.counters.unused_bytes += unused;
-        let proactive = std::mem::take(&mut self.low.proactive);
-        self.counters.unused_proactive_bytes += proactive;
-        self.unused += unused - proactive;
-        probe.note(recorder, now, Kind::Unused, unused);
+    /// A flow uses nothing more of its grant.
+    fn waste_grant_of(&mut self, low: bool, now: Time, probe: Probe, recorder: &mut Recorder) {
+        let part = if low { &mut self.low } else { &mut self.classic };
+        let unused = std::mem::take(&mut part.granted);
+        let proactive = std::mem::take(&mut part.proactive);
+        if unused > 0 {
+            self.counters.unused_bytes += unused;
+            self.counters.unused_proactive_bytes += proactive;
+            self.unused += unused - proactive;
+            probe.note(recorder, now, Kind::Unused, unused);
+        }
     }
 
     /// Bytes left of the current packet of a member, which sends next. Takes its next packet if there
@@ -503,30 +519,29 @@ impl RequestGrant {
         probe: Probe,
         recorder: &mut Recorder,
     ) -> Option<u64> {
-        self.low.sends = low;
-        if self.current().is_none() {
+        self.low_sends = low;
+        if self.current().fragment.is_none() {
             let packet = self.queue.dequeue_member(low, now, recorder)?;
             self.last_sojourn = now.since(packet.queued_at);
             probe.packet(recorder, now, Kind::Dequeue, &packet);
-            *self.current() = Some(Fragment { packet, sent: 0 });
+            self.current().fragment = Some(Fragment { packet, sent: 0 });
         }
         let overhead = self.overhead;
-        self.current()
-            .as_ref()
-            .map(|Fragment { packet, sent }| overhead + u64::from(packet.size) - sent)
+        let current = self.current().fragment.as_ref();
+        current.map(|Fragment { packet, sent }| overhead + u64::from(packet.size) - sent)
     }
 
-    /// The fragment of the flow that sends.
+    /// The flow that sends.
     #[inline]
-    fn current(&mut self) -> &mut Option<Fragment> {
-        if self.low.sends { &mut self.low.fragment } else { &mut self.fragment }
+    fn current(&mut self) -> &mut Part {
+        if self.low_sends { &mut self.low } else { &mut self.classic }
     }
 
     /// How many of the next `bytes` of the current packet are payload, not overhead.
     #[inline]
     pub(super) fn payload_of(&self, bytes: u64) -> u64 {
-        let current = if self.low.sends { &self.low.fragment } else { &self.fragment };
-        let sent = current.as_ref().map_or(0, |fragment| fragment.sent);
+        let current = if self.low_sends { &self.low } else { &self.classic };
+        let sent = current.fragment.as_ref().map_or(0, |fragment| fragment.sent);
         (sent + bytes).saturating_sub(self.overhead.max(sent))
     }
 
@@ -541,23 +556,15 @@ impl RequestGrant {
     ) {
         probe.note(recorder, now, Kind::Piece, bytes);
         self.piece = bytes;
-        self.granted -= bytes;
-        if self.low.sends {
-            self.low.granted -= bytes;
-            self.low.proactive = self.low.proactive.saturating_sub(bytes);
-        }
+        let current = self.current();
+        current.granted -= bytes;
+        current.proactive = current.proactive.saturating_sub(bytes);
     }
 
     /// The rest of the grant stays unused.
     pub(super) fn waste_grant(&mut self, now: Time, probe: Probe, recorder: &mut Recorder) {
-        if self.low.granted > 0 {
-            self.waste_grant_of_low(now, probe, recorder);
-        }
-        if self.granted > 0 {
-            probe.note(recorder, now, Kind::Unused, self.granted);
-            self.unused += self.granted;
-            self.counters.unused_bytes += std::mem::take(&mut self.granted);
-        }
+        self.waste_grant_of(true, now, probe, recorder);
+        self.waste_grant_of(false, now, probe, recorder);
     }
 
     /// Ends the piece being sent.
@@ -565,8 +572,7 @@ impl RequestGrant {
     pub(super) fn end_piece(&mut self) -> PieceEnd {
         let piece = std::mem::take(&mut self.piece);
         let overhead = self.overhead;
-        let current = self.current();
-        let Some(fragment) = current else { return PieceEnd::Nothing };
+        let Some(fragment) = &mut self.current().fragment else { return PieceEnd::Nothing };
         fragment.sent += piece;
         if fragment.sent < overhead + u64::from(fragment.packet.size) {
             return if piece > 0 { PieceEnd::Piece(piece) } else { PieceEnd::Nothing };
@@ -577,19 +583,19 @@ impl RequestGrant {
     /// Takes out the packet whose last piece has ended.
     #[inline]
     pub(super) fn take_sent(&mut self) -> Option<Packet> {
-        self.current().take().map(|fragment| fragment.packet)
+        self.current().fragment.take().map(|fragment| fragment.packet)
     }
 
     /// Removes the next packet to be sent, which is to be dropped.
     pub(super) fn discard_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        let next = self.low.fragment.take().or_else(|| self.fragment.take());
+        let next = self.low.fragment.take().or_else(|| self.classic.fragment.take());
         let next = next.map(|fragment| fragment.packet);
         next.or_else(|| self.queue.discard(now, recorder))
     }
 
     /// Packets and bytes held.
     pub(super) fn inside(&self) -> Count {
-        let fragments = [&self.fragment, &self.low.fragment].into_iter().flatten();
+        let fragments = [&self.classic.fragment, &self.low.fragment].into_iter().flatten();
         fragments.fold(self.queue.backlog(), |sum, fragment| sum.plus(Count::of(&fragment.packet)))
     }
 }

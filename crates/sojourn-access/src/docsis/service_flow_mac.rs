@@ -16,7 +16,7 @@ use crate::service::Upstream;
 use crate::shaper::Shaper;
 use sojourn_engine::aqm::{DrainRate, Loop};
 use sojourn_engine::packet::Packet;
-use sojourn_engine::queue::Queue;
+use sojourn_engine::queue::{LowLatency, Queue};
 use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::Recorder;
 use sojourn_engine::token_bucket::TokenBucket;
@@ -95,13 +95,16 @@ impl ServiceFlowMac {
     ) -> Self {
         let map_interval = timing.map_interval();
         let proactive = spec.scheduling.proactive_rate(grid);
-        queue.set_request_loop(Loop { proactive, ..timing.request_loop() });
+        if let Some(aggregate) = queue.aggregate_mut() {
+            aggregate.set_request_loop(Loop { proactive, ..timing.request_loop() });
+        }
         let bucket = |rate: BitRate| {
             let between_requests = rate.bytes_in(map_interval.times(2)) as u64;
             TokenBucket::new(rate, LEAST_BURST + between_requests)
         };
-        let member_rates = queue.member_rates().map(|rate| rate.map(bucket));
-        let is_policed = enforcement == Enforcement::Pieces && queue.low_latency_weight().is_some();
+        let own_rates = queue.aggregate().map_or([None; 2], LowLatency::member_rates);
+        let member_rates = own_rates.map(|rate| rate.map(bucket));
+        let is_policed = enforcement == Enforcement::Pieces && queue.aggregate().is_some();
         let mut flow = RequestGrant::new(queue, grid.overhead);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
         Self {
@@ -270,7 +273,7 @@ impl ServiceFlowMac {
 
     /// Begins the next piece of what is granted.
     pub(super) fn next_piece(&mut self, now: Time, recorder: &mut Recorder) -> Next {
-        if self.flow.granted == 0 {
+        if self.flow.granted() == 0 {
             return Next::Nothing;
         }
         let Some(piece) = self.flow.sendable(now, self.probe, recorder) else {

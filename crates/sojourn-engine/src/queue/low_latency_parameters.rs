@@ -146,13 +146,6 @@ impl Default for Parameters {
     }
 }
 
-/// C's AQM algorithm, and what it asks of L.
-pub(super) struct ClassicAqm {
-    pub pie: DocsisPie,
-    /// Coupling factor k, if the flows are coupled.
-    pub coupling: Option<f64>,
-}
-
 /// Bytes that both flows may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Buffers {
@@ -213,11 +206,10 @@ impl Parameters {
         })
     }
 
-    pub(super) fn aqm_of_classic(&self) -> Option<ClassicAqm> {
+    pub(super) fn aqm_of_classic(&self) -> Option<DocsisPie> {
         let target_ms = self.classic_target_ms;
         let spec = docsis_pie::Parameters { target_ms, ..docsis_pie::Parameters::default() };
-        let coupling = self.coupled.then_some(self.coupling);
-        self.classic_aqm.then(|| ClassicAqm { pie: DocsisPie::new(&spec), coupling })
+        self.classic_aqm.then(|| DocsisPie::new(&spec))
     }
 
     /// Buffers at this rate of the aggregate.

@@ -15,6 +15,7 @@ mod flow_table;
 pub mod fq;
 mod lanes;
 pub mod low_latency;
+mod low_latency_members;
 pub(crate) mod low_latency_parameters;
 mod member_rate;
 mod plugs;
@@ -34,7 +35,6 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::virtual_queue::Loop;
 use crate::aqm::{AqmAlgorithm, AqmSpec, DrainRate, Verdict};
 use crate::count::Count;
 use crate::dialect::Dialect;
@@ -228,31 +228,16 @@ pub trait Discipline {
     fn dequeue_reserved(&mut self, _exit: &mut Exit) -> Option<Packet> {
         None
     }
-    /// The next packet of one member of an aggregate: of its low-latency flow, or of the classic one.
-    /// Schedulers that are no aggregate have only a classic one.
-    fn dequeue_member(&mut self, _low: bool, exit: &mut Exit) -> Option<Packet> {
-        self.dequeue(exit)
+    /// The two flows of a Low Latency DOCSIS aggregate, if it is one.
+    fn aggregate(&self) -> Option<&LowLatency> {
+        None
+    }
+    /// The same, to be changed.
+    fn aggregate_mut(&mut self) -> Option<&mut LowLatency> {
+        None
     }
     /// What its low-latency and its classic queue did, if it has these.
     fn members(&self) -> Option<[MemberCounts; 2]> {
-        None
-    }
-    /// Share of the low-latency flow in the grants of an aggregate, if it is one.
-    fn low_latency_weight(&self) -> Option<f64> {
-        None
-    }
-    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
-    fn member_rates(&self) -> [Option<BitRate>; 2] {
-        [None; 2]
-    }
-    /// Backlog of the low-latency flow of an aggregate.
-    fn low_latency_backlog(&self) -> Count {
-        Count::default()
-    }
-    /// Packets wait for request and grant behind this queue.
-    fn set_request_loop(&mut self, _request_loop: Loop) {}
-    /// Counts of packets by estimated latency, if it keeps them.
-    fn latency_histogram(&self) -> Option<&LatencyHistogram> {
         None
     }
     /// Backlog of all bins.
@@ -638,29 +623,19 @@ impl Queue {
         recorder: &mut Recorder,
     ) -> Option<Packet> {
         self.take(now, NextQueue::default(), recorder, |scheduler, exit| {
-            scheduler.dequeue_member(low, exit)
+            scheduler.aggregate_mut()?.dequeue_member(low, exit)
         })
     }
 
-    /// Share of the low-latency flow in the grants of an aggregate, if it is one.
-    pub fn low_latency_weight(&self) -> Option<f64> {
-        self.scheduler.low_latency_weight()
-    }
-
-    /// Own maximum sustained rates of the low-latency and the classic flow of an aggregate.
-    pub fn member_rates(&self) -> [Option<BitRate>; 2] {
-        self.scheduler.member_rates()
-    }
-
-    /// What waits in the low-latency flow of an aggregate.
+    /// The two flows of a Low Latency DOCSIS aggregate, if it is one.
     #[inline]
-    pub fn low_latency_backlog(&self) -> Count {
-        self.scheduler.low_latency_backlog()
+    pub fn aggregate(&self) -> Option<&LowLatency> {
+        self.scheduler.aggregate()
     }
 
-    /// Packets wait for request and grant behind this queue.
-    pub fn set_request_loop(&mut self, request_loop: Loop) {
-        self.scheduler.set_request_loop(request_loop);
+    /// The same, to be changed.
+    pub fn aggregate_mut(&mut self) -> Option<&mut LowLatency> {
+        self.scheduler.aggregate_mut()
     }
 
     #[inline]
@@ -703,7 +678,7 @@ impl Queue {
 
     /// Its latency histogram, if it keeps one and is measured.
     pub fn latency_histogram(&self) -> Option<&LatencyHistogram> {
-        self.meter().and(self.scheduler.latency_histogram())
+        self.meter().and(self.aggregate()?.latency_histogram())
     }
 
     /// What became of its packets that did not just pass.

@@ -1,0 +1,307 @@
+//! The members of a Low Latency DOCSIS aggregate: the low-latency flow L, the classic flow C, and what C asks
+//! of L.
+
+use super::Entry;
+use super::lanes::Lane;
+use super::low_latency_parameters::{DelayEstimate, Parameters};
+use crate::aqm::docsis_pie::DocsisPie;
+use crate::aqm::immediate;
+use crate::aqm::marking::Ramp;
+use crate::aqm::queue_protection::QueueProtection;
+use crate::aqm::virtual_queue::Loop;
+use crate::aqm::{Aqm, Arrival, DrainRate, Verdict};
+use crate::count::Count;
+use crate::packet::{DropReason, Packet};
+use crate::record::{Gauges, MemberCounts};
+use crate::units::{BitRate, Time};
+
+/// Room of docsis-ns3 that L leaves for a packet.
+const ROOM: u64 = 2000;
+
+/// The likelihood of a mark in L that the drops of C ask for (MULPI annex N): p_CL = min(1, k p'), with
+/// p' = sqrt(p).
+pub(super) struct Coupling {
+    /// The coupling factor k, if C has an AQM algorithm and the flows are coupled.
+    factor: Option<f64>,
+    likelihood: f64,
+}
+
+impl Coupling {
+    /// C drops nothing yet.
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        let is_coupled = parameters.classic_aqm && parameters.coupled;
+        Self { factor: is_coupled.then_some(parameters.coupling), likelihood: 0.0 }
+    }
+
+    /// C drops with this likelihood.
+    pub(super) fn follow(&mut self, probability: f64) {
+        self.likelihood = self.factor.map_or(0.0, |k| (k * probability.sqrt()).min(1.0));
+    }
+
+    /// p_CL.
+    pub(super) fn likelihood(&self) -> f64 {
+        self.likelihood
+    }
+}
+
+/// Marks by their cause, and packets that Queue Protection sent to C.
+#[derive(Default)]
+struct Signals {
+    native: u64,
+    coupled: u64,
+    overload: u64,
+    sanctioned: u64,
+}
+
+/// What of L depends on the rate of the aggregate.
+struct OfRate {
+    /// The rate that L may have of it (MAX_RATE: the smaller one of the aggregate's and its own).
+    rate: BitRate,
+    ramp: Ramp,
+    buffer_bytes: u64,
+    /// Bytes that may wait for request and grant.
+    allowed: f64,
+}
+
+/// The low-latency flow.
+pub(super) struct Low {
+    pub lane: Lane,
+    has_aqm: bool,
+    of_rate: OfRate,
+    estimate: DelayEstimate,
+    request_loop: Option<Loop>,
+    protection: Option<Box<QueueProtection>>,
+    /// Estimated delay when its last packet came.
+    delay: Time,
+    signals: Signals,
+}
+
+impl Low {
+    /// An empty queue.
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        Self {
+            lane: Lane::default(),
+            has_aqm: parameters.low_latency_aqm,
+            of_rate: OfRate {
+                rate: BitRate::from_bps(1),
+                ramp: Ramp { min: Time::NEVER, max: Time::NEVER },
+                buffer_bytes: 0,
+                allowed: 0.0,
+            },
+            estimate: parameters.estimate(false),
+            request_loop: None,
+            protection: parameters.protection().map(Box::new),
+            delay: Time::ZERO,
+            signals: Signals::default(),
+        }
+    }
+
+    /// Its packets wait for request and grant.
+    pub(super) fn set_request_loop(&mut self, request_loop: Loop, parameters: &Parameters) {
+        self.request_loop = Some(request_loop);
+        self.estimate = parameters.estimate(true);
+    }
+
+    /// Follows the rate of the aggregate.
+    pub(super) fn set_rate(&mut self, rate: BitRate, parameters: &Parameters) {
+        let max = Time::from_secs_f64(parameters.low_latency_max_us / 1e6);
+        let [own, _] = parameters.member_rates();
+        let low = own.map_or(rate, |own| own.min(rate));
+        let ramp = immediate::ramp(max, parameters.low_latency_range_exponent.into(), low);
+        if let Some(protection) = &mut self.protection
+            && parameters.critical_delay_us.is_none()
+        {
+            protection.set_critical_delay(ramp.max);
+        }
+        let allowed = self.request_loop.map_or(0.0, |of_loop| of_loop.allowed_bytes(low));
+        let buffer_bytes = parameters.buffers(rate).low;
+        self.of_rate = OfRate { rate: low, ramp, buffer_bytes, allowed };
+    }
+
+    /// The rate that it may have.
+    pub(super) fn rate(&self) -> BitRate {
+        self.of_rate.rate
+    }
+
+    /// The estimated delay with a packet of this size, which comes now (MULPI annex O).
+    #[inline]
+    pub(super) fn delay_with(&mut self, now: Time, size: u64) -> Time {
+        let OfRate { rate, allowed, .. } = self.of_rate;
+        let waiting = self.lane.backlog().bytes;
+        self.delay = match &mut self.estimate {
+            DelayEstimate::Backlog => rate.time_for(waiting + size),
+            DelayEstimate::Virtual(queue) => {
+                queue.advance(now, waiting, rate, allowed);
+                queue.add(size, rate)
+            }
+        };
+        self.delay
+    }
+
+    /// Queues the packet whose delay was estimated last, or drops it. Returns it if Queue Protection
+    /// sanctions it. `waiting` is the backlog of both flows.
+    pub(super) fn enqueue(
+        &mut self,
+        mut packet: Packet,
+        coupling: &Coupling,
+        waiting: Count,
+        entry: &mut Entry,
+    ) -> Option<Packet> {
+        let size = u64::from(packet.size);
+        let native = self.of_rate.ramp.likelihood(self.delay);
+        self.mark(&mut packet, native, coupling.likelihood(), entry);
+        if let Some(protection) = &mut self.protection
+            && protection.sanctions(entry.now, packet.tuple, size, self.delay, native)
+        {
+            self.signals.sanctioned += 1;
+            self.give_back(size);
+            entry.books.recorder.sanctioned(&packet);
+            return Some(packet);
+        }
+        if self.has_room() && entry.limit.admits(waiting, size) {
+            self.lane.push(packet);
+        } else {
+            self.give_back(size);
+            self.lane.dropped_overflow += 1;
+            entry.books.drop(entry.now, packet, DropReason::Overflow);
+        }
+        None
+    }
+
+    /// MULPI annex N: the larger of both likelihoods marks. Other packets than those of ECN transports
+    /// are neither marked nor dropped.
+    #[inline]
+    fn mark(&mut self, packet: &mut Packet, native: f64, coupled: f64, entry: &mut Entry) {
+        if !(entry.books.can_mark(packet) && self.has_aqm) {
+            return;
+        }
+        if !self.lane.marks.says_signal(native.max(coupled)) {
+            return;
+        }
+        *match (coupled >= 1.0, native > coupled) {
+            (true, _) => &mut self.signals.overload,
+            (false, true) => &mut self.signals.native,
+            (false, false) => &mut self.signals.coupled,
+        } += 1;
+        entry.books.mark(entry.now, packet);
+    }
+
+    /// A packet that was estimated does not wait here.
+    fn give_back(&mut self, size: u64) {
+        if let DelayEstimate::Virtual(queue) = &mut self.estimate {
+            queue.give_back(size, self.of_rate.rate);
+        }
+    }
+
+    /// Is there room, for the packet whose delay was estimated last? (docsis-ns3)
+    fn has_room(&self) -> bool {
+        let most = self.of_rate.buffer_bytes.saturating_sub(ROOM);
+        self.lane.backlog().bytes < most
+            || matches!(self.estimate, DelayEstimate::Virtual(_))
+                && self.delay < self.of_rate.rate.time_for(most)
+    }
+
+    /// The next packet.
+    pub(super) fn pop(&mut self, now: Time) -> Option<Packet> {
+        if let DelayEstimate::Virtual(queue) = &mut self.estimate {
+            let waiting = self.lane.backlog().bytes;
+            queue.advance(now, waiting, self.of_rate.rate, self.of_rate.allowed);
+        }
+        self.lane.pop()
+    }
+
+    /// What it did.
+    pub(super) fn counts(&self) -> MemberCounts {
+        let Signals { native, coupled, overload, sanctioned } = self.signals;
+        MemberCounts {
+            native_marks: native,
+            coupled_marks: coupled,
+            overload_marks: overload,
+            sanctioned,
+            ..self.lane.counts()
+        }
+    }
+
+    /// Reports state worth watching over time.
+    pub(super) fn gauges(&self, out: &mut Gauges) {
+        let Signals { native, coupled, overload, sanctioned } = self.signals;
+        out.set("native_probability", "1", self.of_rate.ramp.likelihood(self.delay));
+        out.set("low_latency_delay", "ms", self.delay.ms_f64());
+        out.set("low_latency_packets", "packets", self.lane.backlog().packets as f64);
+        out.set("native_marks", "packets", native as f64);
+        out.set("coupled_marks", "packets", coupled as f64);
+        out.set("overload_marks", "packets", overload as f64);
+        out.set("low_latency_drops", "packets", self.lane.dropped() as f64);
+        out.set("sanctioned_packets", "packets", sanctioned as f64);
+        if let Some(protection) = &self.protection {
+            protection.gauges(out);
+        }
+    }
+}
+
+/// The classic flow.
+pub(super) struct Classic {
+    pub lane: Lane,
+    pub buffer_bytes: u64,
+    aqm: Option<DocsisPie>,
+}
+
+impl Classic {
+    /// An empty queue.
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        Self { lane: Lane::default(), buffer_bytes: 0, aqm: parameters.aqm_of_classic() }
+    }
+
+    /// Queues a packet or drops it. `waiting` is the backlog of both flows, `rate` that of the aggregate.
+    pub(super) fn enqueue(
+        &mut self,
+        packet: Packet,
+        rate: BitRate,
+        waiting: Count,
+        entry: &mut Entry,
+    ) {
+        let (backlog, size) = (self.lane.backlog(), u64::from(packet.size));
+        let drain = self.drain(rate);
+        if !(backlog.bytes + size <= self.buffer_bytes && entry.limit.admits(waiting, size)) {
+            if let Some(pie) = &mut self.aqm {
+                pie.on_overflow();
+            }
+            self.lane.dropped_overflow += 1;
+            return entry.books.drop(entry.now, packet, DropReason::Overflow);
+        }
+        let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
+        if let Some(pie) = &mut self.aqm
+            && pie.on_arrival(&arrival, &drain, entry.rng) != Verdict::Pass
+        {
+            self.lane.dropped_aqm += 1;
+            return entry.books.drop(entry.now, packet, DropReason::Aqm);
+        }
+        self.lane.push(packet);
+    }
+
+    /// The delay that its AQM algorithm estimated last, or that of what waits.
+    pub(super) fn delay(&self, rate: BitRate) -> Time {
+        let by_backlog = || rate.time_for(self.lane.backlog().bytes);
+        self.aqm.as_ref().map_or_else(by_backlog, DocsisPie::delay)
+    }
+
+    /// Runs the periodic update of its AQM algorithm, which has this rate. Returns whether that changed, and
+    /// its likelihood of a drop.
+    pub(super) fn update(&mut self, rate: BitRate) -> Option<(bool, f64)> {
+        let drain = self.drain(rate);
+        let backlog = self.lane.backlog();
+        let pie = self.aqm.as_mut()?;
+        let changed = pie.update(backlog, &drain);
+        Some((changed, pie.probability()))
+    }
+
+    /// The likelihood of a drop.
+    pub(super) fn probability(&self) -> f64 {
+        self.aqm.as_ref().map_or(0.0, DocsisPie::probability)
+    }
+
+    /// What its AQM algorithm may know: a buffer and a rate of its own.
+    fn drain(&self, rate: BitRate) -> DrainRate {
+        DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: self.buffer_bytes }
+    }
+}
