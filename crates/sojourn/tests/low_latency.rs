@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::common::{flow, queue, series};
 use sojourn::Simulation;
-use sojourn::engine::record::{ModemEvent, ModemEventKind};
+use sojourn::engine::record::{Member, ModemEvent, ModemEventKind, PacketRecord};
 use sojourn::engine::units::Time;
 use sojourn::results::metrics::Results;
 use sojourn::scenario::load;
@@ -258,6 +258,48 @@ fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
     assert!(p99(&protected) < 12.0, "{}", p99(&protected));
     // The buffer of 40 000 B takes 16 ms at 20 Mb/s.
     assert!((16.0..26.0).contains(&p99(&open)), "{}", p99(&open));
+}
+
+#[test]
+fn traces_tell_the_queues_and_sanctioned_packets_apart() {
+    let results = run(&format!(
+        "duration_s = 2
+         metrics = {{ packet_trace = true, modem_trace = true }}
+         upstream.sustained_mbps = 20
+         upstream.peak_mbps = 20
+         upstream.queue.scheduler.kind = 'low_latency'
+         traffic.abuse = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
+                            packet_bytes = 1000, interval_ms = 0.26666 }}
+         traffic.classic = {{ kind = 'stream', purpose = 'data', server = 'near' }}
+         {GAME}"
+    ));
+    let members = ["upstream low_latency", "upstream classic"].map(|name| queue(&results, name));
+    let departed = |member, departed_packets: u64| {
+        let of = |packet: &&PacketRecord| packet.member == Some(member);
+        let sent =
+            results.packets.iter().filter(of).filter(|packet| packet.forwarded != Time::NEVER);
+        let (got, want) = (sent.count(), departed_packets as usize);
+        // Those on their way at the end have no row.
+        assert!(want - got < 10, "{member:?}: {got} {want}");
+    };
+    departed(Member::LowLatency, members[0].departed_packets);
+    departed(Member::Classic, members[1].departed_packets);
+    let sanctioned = results.packets.iter().filter(|packet| packet.sanctioned);
+    let events = results.modem_events.iter().filter(|of| of.kind == ModemEventKind::Sanction);
+    let counts = [sanctioned.clone().count(), events.count()];
+    // Packets that wait at the end are in no row of the trace of packets.
+    let all = members[0].sanctioned_packets.unwrap() as usize;
+    assert!(all > 100 && counts[1] == all && all - counts[0] < 1000, "{counts:?} {all}");
+    assert!(sanctioned.clone().all(|packet| packet.member == Some(Member::Classic)));
+    for event in &results.modem_events {
+        let want = match event.traffic.map(|entry| &*results.traffic[usize::from(entry)]) {
+            None => None,
+            Some("classic") => Some(Member::Classic),
+            Some("game") => Some(Member::LowLatency),
+            Some(_) => event.member,
+        };
+        assert_eq!(event.member, want, "{event:?}");
+    }
 }
 
 #[test]

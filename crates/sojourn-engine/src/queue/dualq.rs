@@ -364,6 +364,7 @@ impl Discipline for DualQ {
         self.clock.wake(entry.now);
         // RFC 9332 §2.3: the classifier looks at the ECN field.
         let low = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
+        entry.books.recorder.goes_to(&packet, low);
         if !entry.limit.admits(self.backlog(), packet.size.into()) {
             self.lane(low).dropped_overflow += 1;
             entry.books.drop(entry.now, packet, DropReason::Overflow);

@@ -197,7 +197,9 @@ impl Discipline for LowLatency {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
         self.clock.wake(entry.now);
         self.follow(entry.drain_rate);
-        if self.is_low(&packet) {
+        let is_low = self.is_low(&packet);
+        entry.books.recorder.goes_to(&packet, is_low);
+        if is_low {
             self.enqueue_low(packet, entry);
         } else {
             self.enqueue_classic(packet, entry);

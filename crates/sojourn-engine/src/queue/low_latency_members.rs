@@ -155,7 +155,7 @@ impl Low {
         {
             self.signals.sanctioned += 1;
             self.give_back(size);
-            entry.books.recorder.sanctioned(&packet);
+            entry.books.recorder.sanctioned(entry.now, &packet);
             return Some(packet);
         }
         if self.has_room() && entry.limit.admits(waiting, size) {

@@ -4,6 +4,7 @@
 //! grants some, and it sends them piece by piece. Bytes are those on the channel: on a shared channel
 //! with the headers that packets have there.
 
+use super::queue_meter::Member;
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::token_bucket::TokenBucket;
@@ -18,6 +19,8 @@ pub enum ModemEventKind {
     Drop(DropReason),
     /// It is marked (RFC 3168 §5).
     Mark,
+    /// Queue Protection sends it to the classic queue (RFC 9957 §4).
+    Sanction,
     /// Two queues: it is taken from the rate-shaping queue, and held for tokens.
     Hold,
     /// Two queues: it has its tokens and goes to the transmit queue.
@@ -51,6 +54,7 @@ impl ModemEventKind {
             Self::Arrive => "arrive",
             Self::Drop(_) => "drop",
             Self::Mark => "mark",
+            Self::Sanction => "sanction",
             Self::Hold => "hold",
             Self::Release => "release",
             Self::Dequeue => "dequeue",
@@ -80,6 +84,8 @@ pub struct ModemEvent {
     pub traffic: Option<u16>,
     /// Number of its connection among those of its entry, from 1; `None` for a datagram.
     pub connection: Option<u32>,
+    /// Which of two queues it waits in, if there are two.
+    pub member: Option<Member>,
     /// Bytes of the packet, or those that were asked for, granted, sent or not used.
     pub bytes: u64,
     /// What the bucket of the sustained rate holds then, in bytes.
@@ -93,6 +99,7 @@ struct Visitor {
     number: u64,
     traffic: u16,
     connection: Option<u32>,
+    member: Option<Member>,
     waits: bool,
 }
 
@@ -132,9 +139,17 @@ impl ModemTrace {
     pub fn arrive(&mut self, now: Time, number: u64, connection: Option<u32>, packet: &Packet) {
         if self.cut_at.is_none() {
             let traffic = packet.traffic;
-            self.visitors.push(Visitor { number, traffic, connection, waits: false });
+            self.visitors.push(Visitor { number, traffic, connection, member: None, waits: false });
         }
         self.packet(now, ModemEventKind::Arrive, number, packet.size.into());
+    }
+
+    /// A packet goes to one of two queues.
+    pub fn goes_to(&mut self, number: u64, member: Member) {
+        let index = self.visitors.binary_search_by_key(&number, |visitor| visitor.number);
+        if let Ok(index) = index {
+            self.visitors[index].member = Some(member);
+        }
     }
 
     /// Something happens to a packet.
@@ -162,6 +177,7 @@ impl ModemTrace {
             packet,
             traffic,
             connection,
+            member: None,
             bytes,
             tokens,
             backlog,
@@ -187,6 +203,7 @@ impl ModemTrace {
                 let visitor = &mut visitors[index];
                 event.traffic = Some(visitor.traffic);
                 event.connection = visitor.connection;
+                event.member = visitor.member;
                 visitor.follow(event, &mut backlog);
             }
             event.backlog = backlog;

@@ -1,6 +1,7 @@
 //! What stages record of the packets that pass them: forwarded, dropped for a reason, marked or
 //! sanctioned.
 
+use super::queue_meter::Member;
 use super::service_flows::ServiceFlowBook;
 use super::trace::{Outcome, Trace};
 use crate::count::Count;
@@ -109,9 +110,20 @@ impl Recorder {
         }
     }
 
+    /// A packet goes to one of two queues.
+    #[inline]
+    pub fn goes_to(&mut self, packet: &Packet, low: bool) {
+        if let Some(trace) = &mut self.trace {
+            trace.goes_to(packet, if low { Member::LowLatency } else { Member::Classic });
+        }
+    }
+
     /// Queue Protection sends a packet of a low-latency queue to the classic one (RFC 9957 §4).
-    pub fn sanctioned(&mut self, packet: &Packet) {
+    pub fn sanctioned(&mut self, now: Time, packet: &Packet) {
         self.keep(PacketEventKind::Sanctioned, packet);
+        if let Some(trace) = &mut self.trace {
+            trace.sanctioned(now, packet);
+        }
     }
 
     /// Out of the way of packets to which nothing happens.

@@ -3,6 +3,7 @@
 //! with the run, until a trace is full: what comes later is not in it, and a warning says so.
 
 use super::modem_trace::{ModemEventKind, ModemTrace};
+use super::queue_meter::Member;
 use crate::packet::{DATAGRAM, Direction, DropReason, Ecn, Packet, Segment};
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
@@ -67,6 +68,10 @@ pub struct PacketRecord {
     pub ecn: Ecn,
     /// A queue marked it.
     pub marked: bool,
+    /// The last that it waited in of the queues of which there are two.
+    pub member: Option<Member>,
+    /// Queue Protection sent it to the classic queue (RFC 9957 §4).
+    pub sanctioned: bool,
     /// What became of it.
     pub outcome: Outcome,
 }
@@ -90,6 +95,8 @@ impl PacketRecord {
             direction: packet.direction,
             ecn: packet.ecn,
             marked: false,
+            member: None,
+            sanctioned: false,
             outcome: Outcome::UnderWay,
         }
     }
@@ -184,6 +191,27 @@ impl Trace {
             record.marked = true;
         }
         self.at_modem(now, ModemEventKind::Mark, packet);
+    }
+
+    /// A packet goes to one of two queues.
+    pub fn goes_to(&mut self, packet: &Packet, member: Member) {
+        if let Some(record) = self.record(packet) {
+            record.member = Some(member);
+        }
+        if passes_modem(packet)
+            && let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet))
+        {
+            modem.goes_to(number, member);
+        }
+    }
+
+    /// Queue Protection sends a packet to the classic queue.
+    pub fn sanctioned(&mut self, now: Time, packet: &Packet) {
+        self.goes_to(packet, Member::Classic);
+        if let Some(record) = self.record(packet) {
+            record.sanctioned = true;
+        }
+        self.at_modem(now, ModemEventKind::Sanction, packet);
     }
 
     /// A packet is delivered or dropped.

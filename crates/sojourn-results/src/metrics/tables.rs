@@ -10,7 +10,7 @@ use super::rows::{
 };
 use sojourn_engine::packet::{DATAGRAM, Flags, SackBlock, Segment};
 use sojourn_engine::record::PacketRecord;
-use sojourn_engine::record::{ModemEvent, ModemEventKind};
+use sojourn_engine::record::{Member, ModemEvent, ModemEventKind};
 use sojourn_engine::units::Time;
 
 /// Whoever wants the tables of a run, whatever their rows are.
@@ -274,6 +274,11 @@ columns! {
         ended_s: f64, in "s" => |packet| packet.of.ended.secs_f64();
         /// A queue has marked it.
         marked: bool => |packet| packet.of.marked;
+        /// low_latency or classic: the queue that it took where there are two, the last one if it passes
+        /// several such pairs; null where there is one.
+        member: Option<&str> => |packet| packet.of.member.map(Member::name);
+        /// Queue Protection sent it from the low-latency queue to the classic one.
+        sanctioned: bool, from "RFC 9957, section 4" => |packet| packet.of.sanctioned;
         /// delivered, or why it was dropped.
         outcome: &str => |packet| packet.of.outcome.name();
     }
@@ -304,8 +309,8 @@ columns! {
     "modem_events" of EventOf<'_>, Repeated {
         /// When it happens.
         time_s: f64, in "s" => |event| event.of.at.secs_f64();
-        /// What happens. Of a packet: arrive, drop, mark, hold and release (two-queue modem), dequeue,
-        /// piece, piece_end, sent. Of the MAC: request, withhold, map, defer, grant, unused.
+        /// What happens. Of a packet: arrive, drop, mark, sanction (it goes to the classic queue), hold and
+        /// release (two-queue modem), dequeue, piece, piece_end, sent. Of the MAC: request, withhold, map, defer, grant, unused.
         event: &str => |event| event.of.kind.name();
         /// Number of the packet among those sent in the run; null where it is not of one.
         packet: Option<u64> => |event| event.of.packet;
@@ -313,6 +318,8 @@ columns! {
         traffic: Option<&str> => EventOf::traffic;
         /// Number of its connection among those of its entry, from 1; null for datagrams.
         connection: Option<u32> => |event| event.of.connection;
+        /// low_latency or classic: the queue of the packet where there are two.
+        member: Option<&str> => |event| event.of.member.map(Member::name);
         /// Bytes of the packet, or those that were requested, withheld, granted, sent or not used.
         bytes: u64, in "B" => |event| event.of.bytes;
         /// Why the packet was dropped.
