@@ -15,6 +15,7 @@ mod origin;
 mod rules;
 mod settings;
 pub(crate) mod table;
+mod tlvs;
 mod tree;
 pub mod view;
 
