@@ -235,6 +235,30 @@ fn modems_of_a_shared_channel_have_aggregates_too() {
 }
 
 #[test]
+fn proactive_grants_of_a_shared_channel_are_whole_minislots() {
+    // Frames of 6 symbols of 22.5 us: 135 us. 0.5 Mb/s in 7 of them are 62.1 B with headers, and a minislot has
+    // 8 subcarriers of 6 symbols of 9 bits: 54 B. Two are granted, and both are used: 216 B in 1.89 ms.
+    let results = run(&format!(
+        "duration_s = 5
+         cable.timing.kind = 'specification'
+         upstream.sustained_mbps = 10
+         upstream.peak_mbps = 10
+         upstream.modem.kind = 'shared_channel'
+         upstream.queue.scheduler.kind = 'low_latency'
+         upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 0.5,
+                                 guaranteed_grant_interval_us = 1000 }}
+         upstream_channel = {{ segment_header_bytes = 0, phy = {{ kind = 'ofdma', subcarrier_bits = 9 }} }}
+         metrics.modem_trace = true
+         {GAME}"
+    ));
+    let grants = bytes_of(&results, ModemEventKind::Grant);
+    let proactive: Vec<_> = grants.iter().filter(|(_, bytes)| *bytes == 108).collect();
+    assert!(proactive.len() > 5000, "{} proactive grants", proactive.len());
+    let apart = proactive.windows(2).map(|pair| pair[1].0.since(pair[0].0));
+    assert!(apart.into_iter().all(|gap| gap == Time::from_us(945)));
+}
+
+#[test]
 fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
     // 30 of 20 Mb/s of datagrams that say they are scalable, beside a game: with Queue Protection the game
     // keeps its delay.

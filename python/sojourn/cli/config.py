@@ -183,7 +183,7 @@ def _unstated(tree: list[dict[str, Any]]) -> list[str]:
 
 
 def _lines(tree: list[dict[str, Any]]) -> list[str]:
-    """The TLV tree, a line each: offset, type, name and value; sub-TLVs and problems are indented."""
+    """Lines of the TLV tree: offset, type, name, value; sub-TLVs and problems are indented."""
     rows = list(_rows(tree, 0))
     width = max((len(name) for offset, name, _ in rows if offset is not None), default=0)
     return [

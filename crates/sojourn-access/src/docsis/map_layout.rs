@@ -17,6 +17,8 @@ struct Due {
     source: u32,
     profile: u8,
     what: Opportunity,
+    /// May a grant carry what its minislots hold?
+    is_filled: bool,
 }
 
 /// An unsolicited grant or a poll in the MAP.
@@ -70,7 +72,8 @@ impl MapLayout {
                 let at = unsolicited.next();
                 let what = unsolicited.take();
                 let until = at + unsolicited.interval();
-                self.due.push(Due { at, until, source, profile, what });
+                let is_filled = unsolicited.is_filled();
+                self.due.push(Due { at, until, source, profile, what, is_filled });
             }
         }
         self.due.sort_by_key(|due| due.at);
@@ -91,7 +94,13 @@ impl MapLayout {
                 return true;
             }
             free_from = place + length;
-            let (source, what) = (due.source, due.what);
+            let what = match due.what {
+                Opportunity::Grant(bytes) if due.is_filled => {
+                    Opportunity::Grant(framing.bytes_in(due.profile, length).max(bytes))
+                }
+                what => what,
+            };
+            let source = due.source;
             placed.push(Placed { place, minislots: length, source, what });
             false
         });

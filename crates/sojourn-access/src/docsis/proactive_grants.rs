@@ -5,8 +5,10 @@
 //! with it. Grants that nobody needs are lost: that is the price. With activity detection the CMTS
 //! stops them after some unused ones and polls until there is a request.
 //!
-//! On a channel of the modem's own, grants begin with frames, the first one with a MAP interval; the
-//! interval is rounded down to whole frames (docsis-ns3). Left out: the frames of a shared channel.
+//! Where a channel has frames, grants begin with them, and the interval is rounded down to whole frames
+//! (docsis-ns3); on a channel of the modem's own the first one begins with a MAP interval. On a shared channel
+//! a grant is rounded up to whole minislots, and packets may use all of it. Left out: the minislots of a
+//! channel of the modem's own, which has a rate alone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

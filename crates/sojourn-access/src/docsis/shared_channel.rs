@@ -175,7 +175,8 @@ impl SharedChannel {
         let first = self.flows.len() as u32;
         self.modems += 1;
         let map_interval = self.timing.map_interval();
-        let grid = Grid { map_interval, frame: None, overhead: self.overhead, is_own: false };
+        let frame = self.whole.frame().map(|frame| frame.time);
+        let grid = Grid { map_interval, frame, overhead: self.overhead, is_own: false };
         for ((number, spec), context) in (first..).zip(specs).zip(contexts) {
             let name = context.name("upstream");
             let service = &spec.scheduling;

@@ -77,6 +77,8 @@ pub(crate) enum Opportunity {
 pub(crate) struct Unsolicited {
     grants: Option<(u64, OpportunityClock)>,
     polls: Option<OpportunityClock>,
+    /// May a grant carry more than its bytes, up to whole minislots?
+    is_filled: bool,
     /// Unused grants in a row after which polls follow; never without activity detection.
     idle_grants: Option<u32>,
     /// Unused grants in a row.
@@ -114,7 +116,8 @@ impl Unsolicited {
         // With activity detection UGS is idle until its first packet.
         let grants_now = polls.is_none() || proactive.is_some();
         let idle_grants = service.idle_grants();
-        Some(Self { grants, polls, idle_grants, unused: 0, grants_now })
+        let is_filled = proactive.is_some();
+        Some(Self { grants, polls, is_filled, idle_grants, unused: 0, grants_now })
     }
 
     /// The next grant or poll.
@@ -125,6 +128,11 @@ impl Unsolicited {
             (_, Some(clock)) => clock.next(),
             _ => Time::NEVER,
         }
+    }
+
+    /// May a grant carry more than its bytes, up to whole minislots? Those of UGS have a size.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.is_filled
     }
 
     /// The nominal interval of what comes next.
