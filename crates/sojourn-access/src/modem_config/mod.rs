@@ -9,6 +9,7 @@
 //! Left out: files of PacketCable adapters, whose type 64 has two bytes of length, and the extended
 //! CMTS MIC of DOCSIS 3.0.
 
+mod contents;
 mod digest;
 pub(crate) mod leaf;
 mod origin;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::contents;
 use super::leaf::{Leaf, hex};
 use super::table::{DATA_RATE_UNIT, FILE, Kind, RATE, Row, Table};
 use super::{Fault, Weight, step};
@@ -365,10 +366,14 @@ fn shown_one(tlv: &Tlv, beside: &[Tlv], outer: &str, faults: &[Fault]) -> Value 
     }
     match &tlv.content {
         Content::Nested(tlvs) => node["children"] = shown(tlvs, &number, faults).into(),
-        Content::Bytes(_) => {
+        Content::Bytes(bytes) => {
             node["value"] = tlv.value();
             if let Some(unit) = unit(tlv, beside).filter(|_| tlv.is_sound()) {
                 node["unit"] = unit.into();
+            }
+            let shown = contents::numbered(tlv.number, !outer.is_empty());
+            if let Some(shown) = shown.filter(|_| tlv.length == Length::Fits) {
+                shown.fill(&mut node, bytes, &number, tlv.offset + HEAD);
             }
         }
     }
