@@ -5,8 +5,9 @@ use md5::{Digest, Md5};
 
 use super::Fault;
 use super::leaf::hex;
-use super::table::{CM_MIC, CMTS_MIC, FILE};
+use super::table::{CM_MIC, CMTS_MIC};
 use super::tree::{Content, Length, Tlv};
+use super::view::FILE;
 
 /// The secret that the CMTS shares with the maker of a file.
 #[derive(Clone, Copy)]

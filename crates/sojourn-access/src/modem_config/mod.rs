@@ -21,14 +21,14 @@ mod tree;
 pub mod view;
 
 pub use leaf::Leaf;
-pub use table::{FILE, Kind, Row, Table};
+pub use table::{Kind, Row, Table};
 
 use origin::Origin;
 use serde_json::Value;
 
 pub use digest::Secret;
 pub use tree::{Content, Tlv};
-pub use view::ModemConfig;
+pub use view::{FILE, ModemConfig};
 
 use sojourn_input::problem::{self, Problem, Problems};
 use sojourn_input::text::Document;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{FILE, Kind, Table};
+use super::table::{Kind, Table};
 use super::tree::{Content, Tlv};
+use super::view::FILE;
 use super::{Fault, step};
 
 /// A path of types: 24.1 is `[24, 1]`.

@@ -4,8 +4,9 @@
 use serde_json::{Map, Value, json};
 
 use super::leaf::{Leaf, count};
-use super::table::{FILE, Kind, Row, Table};
+use super::table::{Kind, Row, Table};
 use super::tree::{Content, Length, Tlv, size};
+use super::view::FILE;
 use super::{Fault, words};
 
 /// Key of the list of TLVs of unknown type.

@@ -4,7 +4,6 @@
 use std::fmt;
 
 use super::leaf::Leaf;
-use super::view::ModemConfig;
 
 /// What a TLV holds.
 #[derive(Clone, Copy, PartialEq)]
@@ -154,31 +153,3 @@ pub(crate) const CM_MIC: u8 = 6;
 pub(crate) const CMTS_MIC: u8 = 7;
 /// The most service flows in each direction of a file; a limit of this simulator.
 pub(crate) const MOST_SERVICE_FLOWS: usize = 32;
-
-/// Types at the top level of a file.
-pub const FILE: Table = Table::new(ModemConfig::ROWS);
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    fn assert_unambiguous(table: Table) {
-        let (mut numbers, mut keys) = (HashSet::new(), HashSet::from(["unknown"]));
-        for row in table.rows() {
-            assert!(numbers.insert(row.number), "{}", row.number);
-            assert!(keys.insert(row.key), "{}", row.key);
-            if let Kind::Nested(table) = row.kind {
-                assert_unambiguous(table);
-            }
-        }
-    }
-
-    #[test]
-    fn every_number_and_every_key_means_one_thing() {
-        assert_unambiguous(FILE);
-        // Padding and the end marker have no length.
-        assert!(FILE.numbered(0).is_none() && FILE.numbered(255).is_none());
-    }
-}

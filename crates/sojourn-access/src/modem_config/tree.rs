@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::contents;
 use super::leaf::{Leaf, hex};
-use super::table::{DATA_RATE_UNIT, FILE, Kind, RATE, Row, Table};
+use super::table::{DATA_RATE_UNIT, Kind, RATE, Row, Table};
+use super::view::FILE;
 use super::{Fault, Weight, step};
 
 /// Padding after the end marker (CM-SP-MULPI C.1.2.2).

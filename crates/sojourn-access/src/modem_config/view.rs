@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use sojourn_engine::units::BitRate;
 
-use super::table::{CM_MIC, CMTS_MIC, Kind, MOST_SERVICE_FLOWS, Part, RATE, Row};
+use super::table::{CM_MIC, CMTS_MIC, Kind, MOST_SERVICE_FLOWS, Part, RATE, Row, Table};
 use super::tlvs::*;
 
 tlvs! {
@@ -98,6 +98,9 @@ tlvs! {
         CMTS_MIC cmts_mic = row("CMTS Message Integrity Check", Kind::Digest, "C.1.1.6").aside();
     }
 }
+
+/// Types at the top level of a file.
+pub const FILE: Table = Table::new(ModemConfig::ROWS);
 
 tlvs! {
     /// A class of service of DOCSIS 1.0: rates in both directions.
@@ -583,9 +586,10 @@ pub struct Unknown {
 mod tests {
     use serde_json::{Map, Value, json};
 
+    use std::collections::HashSet;
+
     use super::*;
     use crate::modem_config::leaf::Leaf;
-    use crate::modem_config::table::{FILE, Kind, Table};
 
     /// The largest value of each type.
     fn largest(leaf: Leaf) -> Vec<Value> {
@@ -656,5 +660,23 @@ mod tests {
         assert_eq!(flow.rates(), Rates { max_sustained: five, min_reserved: None, peak: None });
         let slow = Aggregate { min_reserved_rate: Some(128_000), ..Aggregate::default() };
         assert_eq!(slow.rates().min_reserved, Some(BitRate::from_bps(128_000)));
+    }
+
+    fn assert_unambiguous(table: Table) {
+        let (mut numbers, mut keys) = (HashSet::new(), HashSet::from(["unknown"]));
+        for row in table.rows() {
+            assert!(numbers.insert(row.number), "{}", row.number);
+            assert!(keys.insert(row.key), "{}", row.key);
+            if let Kind::Nested(table) = row.kind {
+                assert_unambiguous(table);
+            }
+        }
+    }
+
+    #[test]
+    fn every_number_and_every_key_means_one_thing() {
+        assert_unambiguous(FILE);
+        // Padding and the end marker have no length.
+        assert!(FILE.numbered(0).is_none() && FILE.numbered(255).is_none());
     }
 }
