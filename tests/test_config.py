@@ -102,16 +102,20 @@ def test_python_reads_and_writes_files() -> None:
     file = sojourn.ConfigFile.from_bytes(HOME.read_bytes(), "home")
     again = sojourn.ConfigFile.from_toml(file.to_toml(), "home", KEY.encode())
     assert again.to_bytes() == HOME.read_bytes()
+    cut_off = sojourn.ConfigFile.from_bytes(b"\x03\x01", "broken")
     with pytest.raises(sojourn.ConfigError) as refusal:
-        sojourn.ConfigFile.from_bytes(b"\x03\x01", "broken")
+        cut_off.check("broken")
     assert (refusal.value.source, refusal.value.path) == ("broken", "byte 0, TLV 3: network_access")
 
 
 def test_bad_files(cli: Cli, tmp_path: Path) -> None:
     broken = tmp_path / "broken.cfg"
     broken.write_bytes(HOME.read_bytes()[:40])
+    shown = cli("config", "show", broken)
+    assert shown.returncode == 0
+    assert f"{broken}: 3 problems; `sojourn run` refuses the file" in shown.stderr
     where = f"{broken}: byte 9, TLV 24: upstream_service_flows.0: "
-    assert_refused(cli("config", "show", broken), where)
+    assert_refused(cli("run", SCENARIO, "--config", broken, "--out", tmp_path / "out"), where)
     assert_refused(cli("config", "show", tmp_path), "directory")
     assert_refused(cli("config", "show", "nowhere.cfg"), "nowhere.cfg")
     assert_refused(
