@@ -9,6 +9,8 @@ const SHARE: u64 = 1024;
 const LARGEST_BYTES: u64 = 65_536;
 /// The smallest burst, if the window has room for it, in segments.
 const LEAST: u64 = 2;
+/// Below this rate BBR's segments leave one by one: 1.2 Mbps in bytes per second.
+const SLOW: u64 = 150_000;
 /// A burst of this share of the window does not wait.
 const WINDOW_SHARE: u64 = 3;
 /// For so long after something left a sender may wait for more room.
@@ -29,11 +31,18 @@ pub struct BurstLimit {
 }
 
 impl BurstLimit {
+    /// BBR's: one segment alone below 1.2 Mbps, as two of them take 20 ms there
+    /// (draft-cheng-iccrg-bbr-congestion-control-02 §4.2.2; Linux 6.18).
+    pub(crate) fn of_bbr(bytes_per_s: u64) -> Self {
+        let time = Time::from_ps(Time::from_s(1).ps() / SHARE);
+        Self { time, least: if bytes_per_s < SLOW { 1 } else { LEAST } }
+    }
+
     /// Segments of a burst at a pacing rate in bytes per second.
     pub fn segments(self, bytes_per_s: u64, mss: u64) -> u64 {
         let ps = u128::from(bytes_per_s) * u128::from(self.time.ps());
-        let bytes = ps / u128::from(Time::from_s(1).ps());
-        (u64::try_from(bytes).unwrap_or(u64::MAX) / mss).max(self.least)
+        let bytes = (ps / u128::from(Time::from_s(1).ps())).min(u128::from(LARGEST_BYTES));
+        (bytes as u64 / mss).max(self.least)
     }
 }
 
@@ -71,6 +80,15 @@ mod tests {
         // 5 Mbps * 1.2 = 750 000 B/s: 732 B. 50 Mbps * 1.2 = 7.5 MB/s: 7324 B, 5 of 1448.
         for (rate, want) in [(750_000, 2), (7_500_000, 5), (1_000_000_000, 45)] {
             assert_eq!(burst_segments(rate, 1448), want);
+        }
+    }
+
+    #[test]
+    fn segments_of_a_slow_bbr_leave_one_by_one() {
+        let burst = |rate| BurstLimit::of_bbr(rate).segments(rate, 1448);
+        assert_eq!((burst(149_999), burst(150_000)), (1, 2));
+        for rate in [750_000, 7_500_000, 1_000_000_000] {
+            assert_eq!(burst(rate), burst_segments(rate, 1448));
         }
     }
 

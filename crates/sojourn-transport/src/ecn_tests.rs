@@ -164,7 +164,7 @@ fn without_accurate_feedback_prague_is_not_ect() {
         let end = |config| Endpoint::new(config, Seed::named(1, "test"));
         let (mut prague, mut server) = (end(&config), end(&other));
         prague.open();
-        prague.send(2 * 1448);
+        prague.send(2 * 1448, &config);
         let syn = prague.poll(Time::ZERO, &config).expect("a SYN");
         assert_eq!(syn.ecn, Ecn::Ect1);
         server.on_segment(Time::ZERO, &syn.segment, Time::ZERO, syn.ecn, &other);

@@ -156,7 +156,10 @@ impl Endpoint {
     }
 
     /// Adds `bytes` to send; `u64::MAX` for an endless transfer.
-    pub fn send(&mut self, bytes: u64) {
+    pub fn send(&mut self, bytes: u64, config: &Config) {
+        if self.wants_samples {
+            self.note_app_limited(config);
+        }
         self.sender.space_mut().append(bytes);
         self.total_to_send = self.total_to_send.saturating_add(bytes);
     }
@@ -472,7 +475,10 @@ impl Endpoint {
         }
     }
 
-    /// There is nothing to send, and the window has room: what leaves next says little of the path.
+    /// The application writes when there is nothing to send and the window has room: what leaves next says
+    /// little of the path. As Linux 6.18 asks when the application writes, not when acknowledgements come
+    /// (draft-cheng-iccrg-delivery-rate-estimation-02 §4.1.2 asks then too): repairs of a loss at the end of a
+    /// file count as samples of the path.
     fn note_app_limited(&mut self, config: &Config) {
         let counts = self.sender.counts();
         let has_room = counts.under_way < self.window.cwnd as u64;
@@ -702,9 +708,6 @@ impl Endpoint {
                 self.note_restart(now);
             }
             return Some(self.data(now, &outgoing, config));
-        }
-        if self.wants_samples {
-            self.note_app_limited(config);
         }
         self.departures.stop();
         self.is_window_limited = self.sender.has_more();

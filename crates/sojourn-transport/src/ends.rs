@@ -100,8 +100,11 @@ impl Ends {
     }
 
     /// Adds `bytes` to send at an end; `u64::MAX` for an endless transfer.
-    pub fn send(&mut self, end: usize, bytes: u64) {
-        of_end!(self, end, it => it.send(bytes));
+    pub fn send(&mut self, end: usize, bytes: u64, config: &Config) {
+        match self {
+            Self::Tcp(ends) => ends[end].send(bytes, config),
+            Self::Quic(pair) => pair.ends[end].send(bytes),
+        }
     }
 
     /// Reports when `bytes` more than expected so far have been received at an end.

@@ -176,7 +176,7 @@ impl Pair {
     fn exchange(&mut self, bytes: [u64; 2]) {
         self.sends = bytes;
         for end in [CLIENT, SERVER] {
-            self.ends[end].send(bytes[end]);
+            self.ends[end].send(bytes[end], &self.config);
             self.ends[end].expect(bytes[1 - end]);
             self.ends[end].close();
         }
@@ -185,7 +185,7 @@ impl Pair {
     /// The client sends without end.
     fn upload_endlessly(&mut self) {
         self.sends[CLIENT] = u64::MAX;
-        self.ends[CLIENT].send(u64::MAX);
+        self.ends[CLIENT].send(u64::MAX, &self.config);
     }
 
     /// Sends what an end wants to send; says whether it sent anything again.
@@ -533,10 +533,10 @@ fn a_probe_that_repairs_a_loss_slows_the_sender() {
     let config = resolved(&options(Recovery::Sack), Dialect::Rfc);
     let mut pair = Pair::new(config, RTT.scaled(0.5), data(&[29]), nothing());
     pair.sends[CLIENT] = 60 * MSS;
-    pair.ends[CLIENT].send(30 * MSS);
+    pair.ends[CLIENT].send(30 * MSS, &pair.config);
     pair.run_until(Time::from_ms(610));
     let before = pair.ends[CLIENT].window();
-    pair.ends[CLIENT].send(30 * MSS);
+    pair.ends[CLIENT].send(30 * MSS, &pair.config);
     pair.run_until(Time::from_s(2));
     assert!(pair.ends[CLIENT].window().ssthresh < before.cwnd, "{before:?}");
     assert_eq!((pair.pipes[CLIENT].data_resent, pair.ends[CLIENT].tally().timeouts), (1, 0));
@@ -978,7 +978,7 @@ fn nagle_holds_back_half_a_segment() {
         let config = resolved(&options, Dialect::Ns2);
         let mut pair = Pair::new(config, RTT.scaled(0.5), nothing(), nothing());
         pair.sends[CLIENT] = 2 * MSS + MSS / 2;
-        pair.ends[CLIENT].send(pair.sends[CLIENT]);
+        pair.ends[CLIENT].send(pair.sends[CLIENT], &pair.config);
         pair.ends[SERVER].expect(pair.sends[CLIENT]);
         pair.run_until(Time::from_s(1));
         assert_eq!(pair.last_progress, Time::from_ms(there_ms));
@@ -1009,13 +1009,13 @@ fn full_tcp_restarts_with_its_initial_window() {
         let config = config.resolve(Dialect::Ns2);
         let mut pair = Pair::new(config, RTT.scaled(0.5), nothing(), nothing());
         pair.sends[CLIENT] = 40 * MSS;
-        pair.ends[CLIENT].send(20 * MSS);
+        pair.ends[CLIENT].send(20 * MSS, &pair.config);
         // The second window of ten leaves at 200 ms and is acknowledged at 300.
         pair.run_until(Time::from_ms(300));
         while pair.ends[CLIENT].window().cwnd < 30.0 && pair.step() {}
         assert_eq!(pair.now, Time::from_ms(300));
         pair.now += Time::from_ms(pause_ms - 100);
-        pair.ends[CLIENT].send(20 * MSS);
+        pair.ends[CLIENT].send(20 * MSS, &pair.config);
         pair.pump(CLIENT);
         assert_eq!(pair.ends[CLIENT].window().cwnd, want, "{pause_ms} ms");
     }

@@ -16,7 +16,7 @@ use super::draw::mixed;
 use super::policer::Policer;
 use super::windowed_max::WindowedMax;
 use super::{Ack, CongestionControl, CongestionParameters, Connection, Controller, Window};
-use crate::bursts::burst_segments;
+use crate::bursts::BurstLimit;
 use crate::rate::{LossPhase, RateSample};
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
@@ -166,7 +166,7 @@ impl Bbr1 {
     }
 
     fn burst(&self) -> u64 {
-        burst_segments(self.rate, self.mss)
+        BurstLimit::of_bbr(self.rate).segments(self.rate, self.mss)
     }
 
     /// draft §4.2.3.2: what is under way at this bandwidth in the least round trip, times the gain.
@@ -450,5 +450,9 @@ impl CongestionControl for Bbr1 {
 
     fn pacing_rate(&self) -> Option<u64> {
         Some(self.rate)
+    }
+
+    fn burst_limit(&self) -> Option<BurstLimit> {
+        Some(BurstLimit::of_bbr(self.rate))
     }
 }

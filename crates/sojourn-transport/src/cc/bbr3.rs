@@ -16,7 +16,7 @@ use super::bbr3_model::{BETA, Bounds, Feedback, FullPipe, MaxBandwidth, MinRtt};
 use super::draw::{fraction, mixed};
 use super::windowed_max::WindowedMax;
 use super::{Ack, CongestionControl, CongestionParameters, Connection, Controller, Window};
-use crate::bursts::burst_segments;
+use crate::bursts::BurstLimit;
 use crate::rate::{LossPhase, LostSegment, RateSample};
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
@@ -186,7 +186,7 @@ impl Bbr3 {
 
     /// draft "QuantizationBudget".
     fn with_room(&self, segments: f64) -> f64 {
-        let budget = BUDGET_BURSTS * burst_segments(self.rate, self.mss);
+        let budget = BUDGET_BURSTS * BurstLimit::of_bbr(self.rate).segments(self.rate, self.mss);
         let room = segments.max(budget as f64).max(LEAST_WINDOW);
         if self.state == State::Up { room + 2.0 } else { room }
     }
@@ -582,5 +582,9 @@ impl CongestionControl for Bbr3 {
 
     fn pacing_rate(&self) -> Option<u64> {
         Some(self.rate)
+    }
+
+    fn burst_limit(&self) -> Option<BurstLimit> {
+        Some(BurstLimit::of_bbr(self.rate))
     }
 }

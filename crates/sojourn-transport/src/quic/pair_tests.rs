@@ -62,7 +62,7 @@ impl Pair {
     /// Each end sends a file, both at once, and closes.
     fn exchange(&mut self, bytes: [u64; 2]) {
         for end in [CLIENT, SERVER] {
-            self.ends.send(end, bytes[end]);
+            self.ends.send(end, bytes[end], &self.config);
             self.ends.expect(end, bytes[1 - end]);
             self.ends.close(end);
         }

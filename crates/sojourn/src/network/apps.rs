@@ -166,7 +166,8 @@ impl Simulation {
             Command::Open { server, tag } => self.open(app, server, tag),
             Command::Send(id, end, bytes) => {
                 if let Some(connection) = self.connections.current(id) {
-                    connection.ends.send(end as usize, bytes);
+                    let config = &self.configs[usize::from(connection.owner.traffic)];
+                    connection.ends.send(end as usize, bytes, config);
                     self.pump(id.slot, end);
                 }
             }
