@@ -353,6 +353,9 @@ impl Endpoint {
         if self.ecn_agreed == Agreed::Accurate && s.ack >= before {
             is_marked = self.read_marks(now, s, segments(flight, config), &progress, config);
         }
+        if progress.ends_recovery && !self.wants_samples {
+            self.window.cwnd = self.window.ssthresh;
+        }
         if self.wants_samples {
             self.sample(now, &progress, config);
         } else if let Some(under_way) = progress.ends_loss_with {
@@ -496,6 +499,15 @@ impl Endpoint {
         if let Some(sampler) = self.sender.sampler() {
             let is_app_limited = sampler.is_app_limited();
             self.controller.on_restart(&mut self.window, now, is_app_limited);
+        } else {
+            self.controller.on_silence(now, now.since(self.last_sent));
+        }
+    }
+
+    fn is_silent(&self) -> bool {
+        match self.wants_samples {
+            true => self.sender.counts().under_way == 0,
+            false => !self.sender.space().is_outstanding(),
         }
     }
 
@@ -507,9 +519,6 @@ impl Endpoint {
         progress: &Progress,
         config: &Config,
     ) {
-        if progress.ends_recovery {
-            self.window.cwnd = self.window.ssthresh;
-        }
         if self.window_may_grow(config) {
             let ack = self.ack(now, s, sent_at, progress, config);
             self.controller.on_ack(&mut self.window, &ack);
@@ -700,7 +709,7 @@ impl Endpoint {
             return Some(self.bare_ack(config));
         }
         self.restart_after_idle(now, config);
-        let is_silent = self.wants_samples && self.sender.counts().under_way == 0;
+        let is_silent = self.is_silent();
         if self.may_leave(now, config)
             && let Some(outgoing) = self.sender.next(self.window.cwnd, &self.moment(now), config)
         {
@@ -745,11 +754,12 @@ impl Endpoint {
                     self.window.cwnd = self.window.cwnd.min(config.initial_window);
                 }
             }
-            AfterIdle::Halves => {
+            AfterIdle::Halves if self.sender.has_more() => {
                 let idle = now.since(self.last_sent);
                 let timeout = self.rtt.timeout(config);
                 idle::shrink(&mut self.window, idle, timeout, config.initial_window);
             }
+            AfterIdle::Halves => {}
             AfterIdle::InitialWindowToSend => {
                 let has_idled = self.rtt.has_idled(self.last_sent, now, config);
                 if has_idled && self.sender.has_more() {

@@ -542,6 +542,21 @@ fn a_probe_that_repairs_a_loss_slows_the_sender() {
     assert_eq!((pair.pipes[CLIENT].data_resent, pair.ends[CLIENT].tally().timeouts), (1, 0));
 }
 
+/// What leaves in a recovery and is lost begins another recovery as soon as the first has ended, though it was
+/// sent again by then: the window is reduced twice.
+#[test]
+fn a_loss_in_a_recovery_begins_the_next_one() {
+    for dialect in [Dialect::Rfc, Dialect::Linux] {
+        let threshold = |lost: &'static [u64]| {
+            let pair = upload(dialect, Recovery::Sack, 200, data(lost), nothing());
+            assert_eq!(pair.timeouts, [0, 0], "{dialect:?}");
+            pair.ends[CLIENT].window().ssthresh
+        };
+        let (once, twice) = (threshold(&[12]), threshold(&[12, 45]));
+        assert!(twice < 0.8 * once, "{dialect:?}: {twice} and {once}");
+    }
+}
+
 /// The retransmission is lost as well. What is sent behind it and arrives tells it (RFC 8985 §6.2), so
 /// with more to send a round trip repairs it; else, and without times, the timer must. It was last
 /// restarted at 300 ms by the acknowledgement of what came before the hole.
@@ -995,6 +1010,23 @@ fn full_tcp_keeps_its_initial_window_after_a_lost_syn() {
         upload(Dialect::Ns2, Recovery::FullSack, 3, nth(|s| s.has(Flags::SYN), &[0]), nothing());
     assert_eq!(pair.pipes[CLIENT].syns_at, [0, 3000].map(Time::from_ms));
     assert_eq!(pair.last_progress, Time::from_ms(3150));
+}
+
+/// A window shrinks for a pause once, when something is to leave again, though timers fire in it.
+#[test]
+fn a_window_shrinks_for_a_pause_when_it_ends() {
+    let config = resolved(&options(Recovery::Sack), Dialect::Linux);
+    let mut pair = Pair::new(config, RTT.scaled(0.5), nothing(), nothing());
+    pair.sends[CLIENT] = 80 * MSS;
+    pair.ends[CLIENT].send(40 * MSS, &pair.config);
+    pair.run_until(Time::from_s(1));
+    let before = pair.ends[CLIENT].window().cwnd;
+    pair.now += Time::from_s(1);
+    pair.pump(CLIENT);
+    assert_eq!(pair.ends[CLIENT].window().cwnd, before, "nothing is to leave");
+    pair.ends[CLIENT].send(40 * MSS, &pair.config);
+    pair.pump(CLIENT);
+    assert!(pair.ends[CLIENT].window().cwnd < before);
 }
 
 /// A pause of longer than the timeout leaves FullTcp its initial window and its threshold, and a

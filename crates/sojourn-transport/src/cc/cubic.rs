@@ -114,6 +114,12 @@ impl CongestionControl for Cubic {
         window.cwnd = window.cwnd.min(ack.max_window);
     }
 
+    fn on_silence(&mut self, now: Time, silent: Time) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = (epoch.start + silent).min(now);
+        }
+    }
+
     fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
         self.epoch = None;
         self.hystart = None;
@@ -169,6 +175,20 @@ mod tests {
         }
         // K = cbrt(400 * 0.3 / 0.4) = 6.694 s.
         assert!((window.cwnd - 400.0).abs() < 2.0, "{}", window.cwnd);
+    }
+
+    /// A second without anything to send does not count: 10 s on the curve come at 11 s.
+    #[test]
+    fn silence_stops_the_curve() {
+        let at = |silent: u64| {
+            let (mut cubic, mut window) = after_loss_at(400.0);
+            let srtt = Time::from_ms(200);
+            cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 1.0, srtt));
+            cubic.on_silence(Time::from_s(9 + silent), Time::from_s(silent));
+            cubic.on_ack(&mut window, &Ack::of(Time::from_s(10 + silent), 1.0, srtt));
+            window.cwnd
+        };
+        assert!(at(0) > 280.1 && (at(1) - at(0)).abs() < 1e-9, "{} {}", at(0), at(1));
     }
 
     #[test]

@@ -164,6 +164,12 @@ impl CongestionControl for LinuxCubic {
         }
     }
 
+    fn on_silence(&mut self, now: Time, silent: Time) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = (epoch.start + ticks(silent)).min(ticks(now));
+        }
+    }
+
     fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
         let cwnd = window.cwnd as u64;
         self.epoch = None;

@@ -151,6 +151,9 @@ pub trait CongestionControl {
     fn on_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
     /// Something leaves while nothing is in flight.
     fn on_restart(&mut self, _window: &mut Window, _now: Time, _is_app_limited: bool) {}
+    /// Something leaves while nothing is in flight, so long after the last departure: time in which the window was
+    /// not used (RFC 9438 §5.8).
+    fn on_silence(&mut self, _now: Time, _silent: Time) {}
     /// Does it send less than the path takes, so that samples are to be marked as limited?
     fn holds_back(&self) -> bool {
         false

@@ -63,6 +63,11 @@ impl Congestion {
         self.controller.on_round_trip(&mut self.window, trip);
     }
 
+    /// Data leaves while nothing is under way, so long after the last packet.
+    pub(super) fn on_silence(&mut self, now: Time, silent: Time) {
+        self.controller.on_silence(now, silent);
+    }
+
     /// The last of the lost packets left at `sent_at`. Says whether this is a new congestion (RFC 9002 B.6).
     pub(super) fn on_loss(&mut self, now: Time, sent_at: Time) -> bool {
         if self.is_before_recovery(sent_at) {

@@ -420,6 +420,9 @@ impl QuicEndpoint {
         }
         let mut header = Header { number, ack, ..Header::default() };
         let size = self.write(&mut header, &content, number_bytes + ack_bytes);
+        if matches!(content, Content::Stream(_)) && !self.record.is_under_way() {
+            self.congestion.on_silence(now, now.since(self.record.last_eliciting_at()));
+        }
         self.leave(now, &header, &content, size, config);
         let bytes = config.header + size;
         Some(Departure { segment: header.segment(), size: bytes, ecn: Ecn::NotEct })

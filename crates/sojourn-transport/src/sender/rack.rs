@@ -116,17 +116,23 @@ impl RackSender {
         }
     }
 
-    /// Judges what is late; says whether a recovery begins. In dialect `linux` the window, which is not
-    /// known here, is what the reduction begins at.
-    fn detect(&mut self, moment: &Moment, flight_before: u64, config: &Config) -> bool {
+    /// Judges what is late; says whether a recovery begins. What left after one began and is lost begins the next
+    /// one as soon as the first has ended (RFC 6675 §5: RecoveryPoint; Linux 6.18). In dialect `linux` the window,
+    /// which is not known here, is what the reduction begins at.
+    fn detect(
+        &mut self,
+        moment: &Moment,
+        (was_open, flight_before): (bool, u64),
+        config: &Config,
+    ) -> bool {
         let window = self.reordering_window(moment);
         let (lost, judge_at) = self.board.detect(moment.now, window);
         self.judge_at = Deadline(timer(moment.now, judge_at, config));
-        if lost == 0 {
-            return false;
+        if lost > 0 {
+            self.is_safe = false;
         }
-        self.is_safe = false;
-        if self.phase != Phase::Open {
+        let has_lost = || lost > 0 || (!was_open && self.board.is_in_repair());
+        if self.phase != Phase::Open || !has_lost() {
             return false;
         }
         self.phase = Phase::Recovery(self.space.nxt);
@@ -279,7 +285,7 @@ impl Sending for RackSender {
         if ack > self.space.nxt || ack < self.space.una {
             return Progress::default();
         }
-        let pipe_before = self.pipe();
+        let before = (self.phase == Phase::Open, self.pipe());
         let delivery = self.board.acknowledge(moment.now, ack, blocks, moment.min_rtt);
         let acknowledged = ack - self.space.una;
         self.space.una = ack;
@@ -295,7 +301,7 @@ impl Sending for RackSender {
             progress.may_grow = self.after_advance(&mut progress, config) && !self.slows(config);
         }
         let repaired = self.answer_probe(ack, acknowledged, delivery.bytes, is_pure);
-        let begins = self.detect(moment, pipe_before, config);
+        let begins = self.detect(moment, before, config);
         if begins || (repaired && self.phase == Phase::Open) {
             progress.loss_found = true;
             // RFC 3168 §6.1.2: a loss and a mark in one window are one congestion.
@@ -426,6 +432,6 @@ impl Sending for RackSender {
         }
         self.delivered = 0;
         let pipe = self.pipe();
-        self.detect(moment, pipe, config)
+        self.detect(moment, (true, pipe), config)
     }
 }

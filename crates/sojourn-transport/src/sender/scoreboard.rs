@@ -142,6 +142,12 @@ impl Scoreboard {
         self.lost
     }
 
+    /// Was anything lost that has not been delivered since, sent again or not?
+    pub(super) fn is_in_repair(&self) -> bool {
+        let in_repair = |segment: &Sent| matches!(segment.state, State::Lost | State::Again);
+        self.segments.iter().any(in_repair)
+    }
+
     /// Segments that are not acknowledged.
     pub(super) fn outstanding(&self) -> u64 {
         self.segments.len() as u64
