@@ -310,7 +310,8 @@ at_random! {
         mbps in rate_mbps(),
         size in prop_oneof![1_u16..200, 200_u16..1523, 1523_u16..9019],
     ) {
-        let size = f64::from(size).max(mbps * 10.0).round();
+        // An Ethernet frame has 64 bytes at least.
+        let size = f64::from(size.max(64)).max(mbps * 10.0).round();
         let interval_ms = size * 8.0 / (3.0 * mbps * 1e3);
         let sustained = mbps * 1e6 / 8.0;
         let burst = (sustained * 0.5).max(9018.0).round();

@@ -70,6 +70,16 @@ impl ByteCount {
         }
     }
 
+    /// The counted size of a frame whose size is stated as the cable counts it: short ones are padded
+    /// (IEEE 802.3 §3.2.8).
+    #[inline]
+    pub fn of_frame(self, bytes: u16) -> u16 {
+        match self {
+            Self::Ip => bytes,
+            Self::Ethernet => bytes.max(Self::ETHERNET.1),
+        }
+    }
+
     /// Bytes of Ethernet that a channel carries in addition to the counted size.
     pub fn uncounted(self) -> u32 {
         match self {
