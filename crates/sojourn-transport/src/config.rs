@@ -58,6 +58,8 @@ pub struct Config {
     pub restart_after_idle: bool,
     /// With FullTcp: does a last segment that is not full wait (Nagle's algorithm)?
     pub nagle: bool,
+    /// The least time between interrupts of a host's network card; zero to handle each packet when it comes.
+    pub interrupt_interval: Time,
     /// Maximum random delay before an event's transmissions.
     pub send_jitter: Time,
     /// Timeout before the first round-trip measurement.

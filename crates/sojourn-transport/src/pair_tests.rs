@@ -366,6 +366,7 @@ fn options(recovery: Recovery) -> TcpOptions {
         mss_bytes: Some(MSS as u16),
         initial_window_segments: Some(10),
         ack_every_segments: Some(1),
+        interrupt_interval_us: Some(0.0),
         ..TcpOptions::default()
     }
 }

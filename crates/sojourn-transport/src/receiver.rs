@@ -5,6 +5,7 @@
 use super::accecn::Counters;
 use super::ack_policy::{self, Duplicates, InOrder};
 use super::config::Config;
+use super::moderation::{Interrupts, LONGEST_MERGED};
 use super::ranges::Ranges;
 use super::rules::Acknowledging;
 use super::ticks;
@@ -39,6 +40,7 @@ pub(crate) struct Receiver {
     echoes_mark: bool,
     /// Counts marks, if both ends agreed on that.
     counters: Option<Counters>,
+    interrupts: Interrupts,
 }
 
 impl Receiver {
@@ -59,6 +61,7 @@ impl Receiver {
             flushed: None,
             echoes_mark: false,
             counters: None,
+            interrupts: Interrupts::default(),
         }
     }
 
@@ -110,6 +113,7 @@ impl Receiver {
             self.fin_end = Some(end);
         }
         let is_sink = config.rules.acknowledging == Acknowledging::BySink;
+        let was_due = self.ack_now;
         // RFC 7323 §4.3: the oldest unacknowledged segment. Sinks echo the latest.
         if segment.seq <= self.acknowledged || is_sink {
             self.echo = sent_at;
@@ -126,6 +130,20 @@ impl Receiver {
         }
         if self.is_complete() {
             self.ack_now = true;
+        }
+        if config.interrupt_interval > Time::ZERO {
+            self.merge(now, was_due, config);
+        }
+    }
+
+    /// What waits for an interrupt is acknowledged with all that comes by then. A mark ends it, as segments with
+    /// and without one are not merged.
+    fn merge(&mut self, now: Time, was_due: bool, config: &Config) {
+        let Some(handled) = self.interrupts.arrive(now, config.interrupt_interval) else { return };
+        let is_full = self.next - self.acknowledged >= LONGEST_MERGED;
+        if self.ack_now && !was_due && !is_full {
+            self.ack_now = false;
+            self.ack_due = self.ack_due.min(handled);
         }
     }
 
@@ -315,6 +333,10 @@ mod tests {
         Segment { seq, len, ..Segment::default() }
     }
 
+    fn unmerged() -> TcpOptions {
+        TcpOptions { interrupt_interval_us: Some(0.0), ..TcpOptions::default() }
+    }
+
     fn receiver() -> (Receiver, Config) {
         let mut receiver = Receiver::new();
         receiver.on_syn(Time::ZERO);
@@ -376,7 +398,7 @@ mod tests {
             [(Dialect::Rfc, [ms(10), ms(10), ms(40)]), (Dialect::Ns2, [ms(20), ms(30), ms(40)])]
         {
             let (mut receiver, _) = receiver();
-            let config = TcpOptions::default().resolve(dialect);
+            let config = unmerged().resolve(dialect);
             let mut echo = |arrivals: &[(u64, u64)]| {
                 for &(seq, sent_ms) in arrivals {
                     receiver.on_data(ms(50), &data(seq, 100), ms(sent_ms), Time::ZERO, &config);
@@ -426,7 +448,7 @@ mod tests {
     #[test]
     fn what_was_held_back_leaves_before_its_blocks_are_hidden() {
         let mut receiver = Receiver::new();
-        let config = TcpOptions::default().resolve(Dialect::Linux);
+        let config = unmerged().resolve(Dialect::Linux);
         receiver.received = 1000;
         let ms = Time::from_ms;
         let mut arrives = |seq| {
@@ -449,5 +471,30 @@ mod tests {
         // One that extends the newest block, or the second, waits with the others.
         assert_eq!(arrives(800), (vec![], ms(2)));
         assert_eq!(arrives(1000), (vec![], ms(2)));
+    }
+
+    /// Segments of 1448 B each 100 us from 0: that at 0 is acknowledged at once, as the first ones are; those at
+    /// 100 and 200 us together at 250 us, and those at 300 and 400 at 500 us.
+    #[test]
+    fn what_waits_for_an_interrupt_is_acknowledged_together() {
+        let mut receiver = Receiver::new();
+        receiver.on_syn(Time::ZERO);
+        let config = TcpOptions::default().resolve(Dialect::Linux);
+        receiver.acknowledge(&mut Segment::default(), &config);
+        let mut told = Vec::new();
+        for tick in 0..12 {
+            let now = Time::from_us(50 * tick);
+            receiver.on_timer(now);
+            if tick % 2 == 0 && tick < 9 {
+                let segment = data(1 + 1448 * tick / 2, 1448);
+                receiver.on_data(now, &segment, Time::ZERO, Time::ZERO, &config);
+            }
+            if receiver.wants_ack() {
+                let mut ack = Segment::default();
+                receiver.acknowledge(&mut ack, &config);
+                told.push((50 * tick, (ack.ack - 1) / 1448));
+            }
+        }
+        assert_eq!(told, [(0, 1), (250, 3), (500, 5)]);
     }
 }

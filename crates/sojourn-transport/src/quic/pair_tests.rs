@@ -160,6 +160,7 @@ fn options() -> TcpOptions {
     TcpOptions {
         transport: Some(Transport::Quic),
         congestion_control: Some(CongestionSpec::Reno(reno::Parameters {})),
+        interrupt_interval_us: Some(0.0),
         ..TcpOptions::default()
     }
 }

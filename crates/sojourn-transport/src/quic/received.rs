@@ -6,6 +6,7 @@
 use super::header::AckFrame;
 use super::sizes;
 use crate::config::Config;
+use crate::moderation::Interrupts;
 use crate::ranges::Ranges;
 use sojourn_engine::units::Time;
 
@@ -32,6 +33,7 @@ pub(super) struct Received {
     is_due: bool,
     /// Packets with nothing but an ACK frame since the last one with more.
     bare: u32,
+    interrupts: Interrupts,
 }
 
 impl Received {
@@ -47,6 +49,7 @@ impl Received {
             due: Time::NEVER,
             is_due: false,
             bare: 0,
+            interrupts: Interrupts::default(),
         }
     }
 
@@ -75,8 +78,12 @@ impl Received {
         if elicits {
             self.eliciting += 1;
             self.due = self.due.min(now + config.delayed_ack);
-            // RFC 9000 §13.2.2: two packets at least.
-            self.is_due |= is_handshake || !is_in_order || self.eliciting >= config.ack_every;
+            // RFC 9000 §13.2.2: two packets at least, and all that were read together.
+            let is_enough = is_handshake || !is_in_order || self.eliciting >= config.ack_every;
+            match self.interrupts.arrive(now, config.interrupt_interval) {
+                Some(handled) if is_enough && !is_handshake => self.due = self.due.min(handled),
+                _ => self.is_due |= is_enough,
+            }
         }
         true
     }
@@ -156,7 +163,9 @@ mod tests {
 
     fn config() -> Config {
         let transport = Some(Transport::Quic);
-        TcpOptions { transport, ..TcpOptions::default() }.resolve(Dialect::Linux)
+        let interrupt_interval_us = Some(0.0);
+        TcpOptions { transport, interrupt_interval_us, ..TcpOptions::default() }
+            .resolve(Dialect::Linux)
     }
 
     fn come(received: &mut Received, numbers: impl IntoIterator<Item = u64>) -> Arrivals {

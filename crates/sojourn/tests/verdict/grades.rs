@@ -233,7 +233,7 @@ fn a_queue_that_stands_has_a_grade_of_its_own() {
     for (rates, traffic, grades) in [
         ((5.0, 10.0), films, [None, Some(Poor)]),
         ((20.0, 0.5), pages, [Some(Poor), None]),
-        ((1000.0, 5.0), get, [Some(Poor), Some(Good)]),
+        ((1000.0, 1.0), get, [Some(Poor), Some(Good)]),
         ((5.0, 5.0), get, [None, Some(Poor)]),
         ((20.0, 5.0), put, [Some(Poor), None]),
         ((1000.0, 100.0), films, [None, None]),
