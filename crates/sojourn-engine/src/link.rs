@@ -1,5 +1,5 @@
 //! Links that only delay: transmission at the rate of their capacity, then a fixed delay. They may lose
-//! packets at random.
+//! packets at random, and the host at their end may take some time to handle one.
 
 use std::collections::VecDeque;
 
@@ -23,17 +23,26 @@ pub struct Link {
     under_way: VecDeque<(Time, Packet)>,
     /// Probability of losing a packet, and its random numbers.
     loss: Option<(f64, Rng)>,
+    /// The most time until the host at its end handles a packet, and its random numbers.
+    jitter: Option<(Time, Rng)>,
 }
 
 impl Link {
     /// A link of this capacity and one-way delay.
     pub fn new(capacity: Capacity, delay: Time) -> Self {
-        Self { capacity, delay, busy_until: Time::ZERO, under_way: VecDeque::new(), loss: None }
+        let (busy_until, under_way) = (Time::ZERO, VecDeque::new());
+        Self { capacity, delay, busy_until, under_way, loss: None, jitter: None }
     }
 
     /// The same link, losing each packet with probability `chance`.
     pub fn losing(mut self, chance: f64, rng: Rng) -> Self {
         self.loss = (chance > 0.0).then_some((chance, rng));
+        self
+    }
+
+    /// The same link to a host that handles a packet after a time uniform from 0 to `most`, in their order.
+    pub fn to_host(mut self, most: Time, rng: Rng) -> Self {
+        self.jitter = (most > Time::ZERO).then_some((most, rng));
         self
     }
 
@@ -48,7 +57,15 @@ impl Link {
             return;
         }
         self.busy_until = self.capacity.done_at(self.busy_until.max(now), packet.size.into());
-        self.under_way.push_back((self.busy_until + self.delay, packet));
+        let arrival = self.busy_until + self.delay;
+        let handled = match &mut self.jitter {
+            None => arrival,
+            Some((most, rng)) => {
+                let last = self.under_way.back().map_or(Time::ZERO, |(last, _)| *last);
+                last.max(arrival + most.scaled(rng.uniform()))
+            }
+        };
+        self.under_way.push_back((handled, packet));
     }
 
     /// When the last packet has been sent.
@@ -77,5 +94,33 @@ impl Link {
     /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
         self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+
+    /// Packets 12 us apart to a host that handles them up to 50 us late: in their order, none early, none later
+    /// than that, and not all alike.
+    #[test]
+    fn a_host_keeps_the_order_of_what_it_handles_late() {
+        let capacity = || Capacity::steady(BitRate::from_mbps(1000.0));
+        let (delay, most) = (Time::from_ms(1), Time::from_us(50));
+        let mut exact = Link::new(capacity(), delay);
+        let mut late = Link::new(capacity(), delay).to_host(most, Rng::named(1, "host"));
+        let mut recorder = Recorder::default();
+        for n in 0..1000 {
+            exact.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
+            late.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
+        }
+        let of = |link: Link| link.under_way.into_iter().map(|(at, _)| at).collect::<Vec<_>>();
+        let (exact, late) = (of(exact), of(late));
+        assert!(late.is_sorted());
+        assert!(
+            exact.iter().zip(&late).all(|(exact, late)| late >= exact && *late <= *exact + most)
+        );
+        assert!(late.windows(2).any(|pair| pair[1].since(pair[0]) > Time::from_us(20)));
     }
 }

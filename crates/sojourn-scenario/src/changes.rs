@@ -52,16 +52,20 @@ changes! {
         r#""up""# => "that of each packet, by `home_address`", r#"direction = "up""#, "captures hold both directions";
     "traffic.*.ladder", "`video` without `ladder_mbps`", |_, entry| is(entry, "kind", &["video"]) && !has(entry, "ladder_mbps"),
         r#""hong2015""# => r#""apple_hls""#, r#"ladder = "hong2015""#, "videos of today have up to 16.8 Mbps";
-    "upstream_channel.request_opportunities", "a modem of kind `shared_channel`", |scenario, _| modems_on_channel(scenario) > 0,
+    "upstream_channel.request_opportunities", "a modem of kind `shared_channel`", |scenario, _| modems(scenario, "shared_channel") > 0,
         "8" => "all that grants leave", "request_opportunities = 8", "a CMTS gives idle space to requests";
-    "upstream_channel.backoff_start", "without `request_opportunities` and `backoff_end`", |scenario, channel| modems_on_channel(scenario) > 0 && !names_region(channel),
+    "upstream_channel.backoff_start", "without `request_opportunities` and `backoff_end`", |scenario, channel| modems(scenario, "shared_channel") > 0 && !names_region(channel),
         "2" => "the whole request region", "backoff_start = 2", "the window follows the region";
-    "upstream_channel.backoff_end", "without `request_opportunities` and `backoff_start`", |scenario, channel| modems_on_channel(scenario) > 0 && !names_region(channel),
+    "upstream_channel.backoff_end", "without `request_opportunities` and `backoff_start`", |scenario, channel| modems(scenario, "shared_channel") > 0 && !names_region(channel),
         "8" => "the whole request region", "backoff_end = 8", "the window follows the region";
-    "upstream_channel.grant_place", "two modems or more of kind `shared_channel`", |scenario, _| modems_on_channel(scenario) > 1,
+    "upstream_channel.grant_place", "two modems or more of kind `shared_channel`", |scenario, _| modems(scenario, "shared_channel") > 1,
         r#""uniform""# => r#""start""#, r#"grant_place = "uniform""#, "measured CMTSs pack grants";
     "**.scheduler.rate_estimate", "`low_latency`", |_, scheduler| is(scheduler, "kind", &["low_latency"]),
         r#""raw""# => r#""mean""#, r#"rate_estimate = "raw""#, "a swinging estimate keeps the classic flow from its target";
+    "servers.*.jitter_us", "`upstream.modem.kind = \"link\"` in dialect `linux` or `rfc`", |scenario, _| modems(scenario, "link") > 0 && !is(scenario, "dialect", &["ns2"]),
+        "0" => "50", "jitter_us = 0", "hosts are not clocked to the picosecond, and ties decided shares";
+    "tcp.interrupt_interval_us", "downloads and uploads in dialect `linux`", |scenario, _| has_tcp(scenario) && !is(scenario, "dialect", &["ns2", "rfc"]),
+        "0" => "250", "interrupt_interval_us = 0", "hosts merge what one interrupt brings, and acknowledge it once";
 }
 
 fn is(table: &Value, key: &str, values: &[&str]) -> bool {
@@ -72,16 +76,22 @@ fn has(table: &Value, key: &str) -> bool {
     table.get(key).is_some()
 }
 
-/// How many modems are on the shared channel? A group of homes has the modem of all, unless it names one.
-fn modems_on_channel(scenario: &Value) -> u64 {
-    let shares = |home: &Value| {
-        let kind =
+/// How many modems are of a kind? A group of homes has the modem of all, unless it names one.
+fn modems(scenario: &Value, kind: &str) -> u64 {
+    let has_it = |home: &Value| {
+        let found =
             [home, scenario].into_iter().find_map(|of| of["upstream"]["modem"]["kind"].as_str());
-        kind == Some("shared_channel")
+        found == Some(kind)
     };
-    let Some(groups) = scenario["homes"].as_object() else { return shares(scenario).into() };
+    let Some(groups) = scenario["homes"].as_object() else { return has_it(scenario).into() };
     let count = |group: &Value| group["count"].as_u64().unwrap_or(1);
-    groups.values().filter(|group| shares(group)).map(count).sum()
+    groups.values().filter(|group| has_it(group)).map(count).sum()
+}
+
+/// Does anything acknowledge?
+fn has_tcp(scenario: &Value) -> bool {
+    let mut entries = scenario["traffic"].as_object().into_iter().flatten();
+    entries.any(|(_, entry)| !is(entry, "kind", &["stream", "replay", "video_call"]))
 }
 
 /// Does it name one of the keys that keep the others of the request region at their former defaults?

@@ -130,6 +130,11 @@ pub struct Server {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub loss_percent: f64,
+    /// The server's host handles a packet some time after it arrived, uniform from 0 to this, in us; packets keep
+    /// their order. Default: 50 behind `modem.kind = "link"` in the dialects `linux` and `rfc`, otherwise 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub jitter_us: Option<f64>,
     /// Queue manager before the server's link, in each direction. Default: none, and nothing limits what
     /// waits there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,6 +148,10 @@ pub struct Server {
 fn gigabit() -> f64 {
     1000.0
 }
+
+/// How long a host lets arrivals wait together for an interrupt at most, in us: 20 000 interrupts a second, as
+/// network cards moderate them for traffic that is not bulk (Linux, documentation of `e1000`: low latency).
+const HOST_JITTER_US: f64 = 50.0;
 
 impl Scenario {
     /// The time that rates are over, in s: from the end of the warm-up to the end of the run.
@@ -262,12 +271,25 @@ impl Scenario {
             self.cable.fill(is_link || self.dialect == Dialect::Ns2);
         }
         self.fill_servers();
+        self.fill_hosts();
         for entry in self.traffic.values_mut() {
             if let AppSpec::Stream(stream) = &mut entry.app {
                 stream.fill();
             }
         }
         self.fill_services();
+    }
+
+    /// Flows behind one drop-tail queue keep the order in which clocks without jitter once put them, and that
+    /// order decides who loses (Floyd & Jacobson 1992, "On traffic phase effects in packet-switched gateways").
+    /// Requests and grants of a cable modem break such ties; nothing on a plain link does.
+    fn fill_hosts(&mut self) {
+        let has_ties = self.groups().any(|group| group.upstream.modem == ModemSpec::Link);
+        let breaks_ties = has_ties && self.dialect != Dialect::Ns2;
+        let jitter_us = if breaks_ties { HOST_JITTER_US } else { 0.0 };
+        for server in self.servers.values_mut() {
+            server.jitter_us.get_or_insert(jitter_us);
+        }
     }
 
     /// An entry that names no server has the first, or all where it may have several.

@@ -171,7 +171,12 @@ impl Maker<'_> {
         self.scenario.servers.iter().map(|(name, server)| {
             let rate = BitRate::from_mbps(server.rate_mbps);
             let capacity = Capacity::steady(rate);
-            let link = self.link(name, capacity, server.delay_ms, server.loss_percent);
+            let mut link = self.link(name, capacity, server.delay_ms, server.loss_percent);
+            if self.direction == Direction::Up {
+                let host = Rng::named(self.scenario.seed, &format!("host {name}"));
+                let most = Time::from_secs_f64(server.jitter_us.unwrap_or_default() / 1e6);
+                link = link.to_host(most, host);
+            }
             let queue = server
                 .queue
                 .as_ref()
