@@ -18,6 +18,7 @@ duration_s = 1
 upstream = { sustained_mbps = 5, peak_mbps = 5 }
 downstream = { sustained_mbps = 20, peak_mbps = 20 }
 servers.near.delay_ms = 10
+tcp.interrupt_interval_us = 0
 traffic.game = { kind = "stream", purpose = "game" }
 traffic.film = { kind = "video" }
 """
@@ -61,7 +62,8 @@ def test_each_default_that_differs_is_in_the_table() -> None:
         for differing in _differing(key, value, now.get(key))
     }
     since, rows = all_changed_defaults()
-    new = {"rate_estimate", "grant_place"}  # keys that 0.2.0 had not, for rules that it had
+    # Keys that 0.2.0 had not, for rules that it had.
+    new = {"rate_estimate", "grant_place", "host_jitter_us", "interrupt_interval_us"}
     listed = {row[0].rpartition(".")[2] for row in rows} - new
     assert since == "0.2.0"
     assert not any(key.rpartition(".")[2] in new for key in former)
@@ -99,6 +101,21 @@ def test_a_change_of_one_variant_is_listed_with_its_name(cli: Cli, tmp_path: Pat
 def test_the_restored_default_gives_the_former_scenario() -> None:
     restored = {"traffic.game.direction": "up", "traffic.film.ladder": "hong2015"}
     assert sojourn.changes(SCENARIO, set=restored) == []
+
+
+PLAIN = """
+duration_s = 1
+upstream = { sustained_mbps = 5, peak_mbps = 5, modem.kind = "link" }
+downstream = { sustained_mbps = 20, peak_mbps = 20 }
+servers.near.delay_ms = 10
+traffic.save.kind = "transfer"
+"""
+
+
+def test_hosts_of_plain_links_have_other_defaults() -> None:
+    keys = {change.key for change in sojourn.changes(PLAIN)}
+    assert keys == {"servers.near.host_jitter_us", "tcp.interrupt_interval_us"}
+    assert not sojourn.changes(f"dialect = 'ns2'{PLAIN}")
 
 
 def test_the_changelog_has_the_table() -> None:

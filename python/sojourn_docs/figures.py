@@ -19,7 +19,7 @@ from sojourn.plot.drawing import inline_svg
 from sojourn.plot.figures.by_kind import chart
 from sojourn.plot.palette import PALETTE
 
-from . import busy_hour
+from . import acknowledgements, busy_hour
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,6 +49,7 @@ def drawings() -> Mapping[str, Chart]:
         "buffer-sizes": _chart(_SIZES, "ccdf", traffic=["game"]),
         "low-latency": _chart(_LOW_LATENCY, "ccdf", traffic=["game"]),
         "busy-hour": busy_hour.drawing(),
+        "acknowledgements": acknowledgements.drawing(),
     }
 
 

@@ -62,8 +62,8 @@ changes! {
         r#""uniform""# => r#""start""#, r#"grant_place = "uniform""#, "measured CMTSs pack grants";
     "**.scheduler.rate_estimate", "`low_latency`", |_, scheduler| is(scheduler, "kind", &["low_latency"]),
         r#""raw""# => r#""mean""#, r#"rate_estimate = "raw""#, "a swinging estimate keeps the classic flow from its target";
-    "servers.*.jitter_us", "`upstream.modem.kind = \"link\"` in dialect `linux` or `rfc`", |scenario, _| modems(scenario, "link") > 0 && !is(scenario, "dialect", &["ns2"]),
-        "0" => "50", "jitter_us = 0", "hosts are not clocked to the picosecond, and ties decided shares";
+    "servers.*.host_jitter_us", "`upstream.modem.kind = \"link\"` in dialect `linux` or `rfc`", |scenario, _| modems(scenario, "link") > 0 && !is(scenario, "dialect", &["ns2"]),
+        "0" => "50", "host_jitter_us = 0", "hosts are not clocked to the picosecond, and ties decided shares";
     "tcp.interrupt_interval_us", "downloads and uploads in dialect `linux`", |scenario, _| has_tcp(scenario) && !is(scenario, "dialect", &["ns2", "rfc"]),
         "0" => "250", "interrupt_interval_us = 0", "hosts merge what one interrupt brings, and acknowledge it once";
 }

@@ -134,7 +134,7 @@ pub struct Server {
     /// their order. Default: 50 behind `modem.kind = "link"` in the dialects `linux` and `rfc`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
-    pub jitter_us: Option<f64>,
+    pub host_jitter_us: Option<f64>,
     /// Queue manager before the server's link, in each direction. Default: none, and nothing limits what
     /// waits there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -288,7 +288,7 @@ impl Scenario {
         let breaks_ties = has_ties && self.dialect != Dialect::Ns2;
         let jitter_us = if breaks_ties { HOST_JITTER_US } else { 0.0 };
         for server in self.servers.values_mut() {
-            server.jitter_us.get_or_insert(jitter_us);
+            server.host_jitter_us.get_or_insert(jitter_us);
         }
     }
 

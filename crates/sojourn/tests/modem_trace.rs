@@ -22,7 +22,7 @@ fn on(keys: &str) -> Scenario {
         "duration_s = 10
          cable = {{ timing.kind = 'documents', byte_count = 'ip' }}
          downstream = {{ sustained_mbps = 20, peak_mbps = 50, burst_bytes = 100_000 }}
-         servers.near = {{ delay_ms = 0, rate_mbps = 1_000_000, jitter_us = 0 }}
+         servers.near = {{ delay_ms = 0, rate_mbps = 1_000_000, host_jitter_us = 0 }}
          {keys}"
     ))
 }

@@ -14,7 +14,7 @@ fn on_links(keys: &str) -> Results {
          upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 100_000, modem.kind = 'link' }}
          downstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 100_000 }}
          servers.near.delay_ms = 10
-         servers.near.jitter_us = 0
+         servers.near.host_jitter_us = 0
          {keys}"
     )))
 }
@@ -106,7 +106,7 @@ fn they_work_on_every_access_network_and_in_every_home() {
              upstream.peak_mbps = 10
              upstream.burst_bytes = 100_000
              downstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 100_000 }}
-             servers.near = {{ delay_ms = 10, jitter_us = 0 }}
+             servers.near = {{ delay_ms = 10, host_jitter_us = 0 }}
              homes.first = {{ count = 1 }}
              homes.other = {{ count = 3 }}
              traffic.theirs = {{ kind = 'stream', purpose = 'game', server = 'near', home = 'other',

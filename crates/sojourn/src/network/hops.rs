@@ -174,7 +174,7 @@ impl Maker<'_> {
             let mut link = self.link(name, capacity, server.delay_ms, server.loss_percent);
             if self.direction == Direction::Up {
                 let host = Rng::named(self.scenario.seed, &format!("host {name}"));
-                let most = Time::from_secs_f64(server.jitter_us.unwrap_or_default() / 1e6);
+                let most = Time::from_secs_f64(server.host_jitter_us.unwrap_or_default() / 1e6);
                 link = link.to_host(most, host);
             }
             let queue = server
