@@ -6,8 +6,10 @@ from io import StringIO
 import numpy as np
 import pytest
 from sojourn_studies.framework.rows import data, published
+from sojourn_studies.framework.score import compared
 from sojourn_studies.linux.cases import case, link, window_s
 from sojourn_studies.linux.cells import case_name
+from sojourn_studies.linux.further import TABLE, cases_of, title
 from sojourn_studies.linux.measured import START_BINS, Packets, goodput_mbps
 
 
@@ -17,7 +19,8 @@ def upload(*packets: tuple[float, float, float, float]) -> Packets:
         np.array(column, dtype=float) for column in zip(*packets, strict=True)
     )
     ones = np.ones(len(packets))
-    return Packets(0 * ones, seq, 1448 * ones, 1500 * ones, came, left, arrived)
+    fields = (0 * ones, seq, 1448 * ones, 1500 * ones, came, left, arrived)
+    return Packets(*fields, np.zeros(len(packets), dtype=bool))
 
 
 NEVER = float("nan")
@@ -48,12 +51,15 @@ def test_every_case_has_its_first_three_seconds() -> None:
     there = {(line["experiment"], line["scheme"], line["metric"]) for line in lines}
     metrics = ("qdelay", "rate", "cwnd", "drops")
     assert there == {
-        (row.experiment, row.scheme, metric) for row in published("linux") for metric in metrics
+        (row.experiment, row.scheme, metric)
+        for row in published("linux")
+        if row.table != TABLE
+        for metric in metrics
     }
 
 
 def test_cases_are_the_links_of_their_rows() -> None:
-    rows = {(row.experiment, row.scheme): row for row in published("linux")}
+    rows = {(row.experiment, row.scheme): row for row in published("linux") if row.table != TABLE}
     assert len(rows) == 25
     bucket = rows["c_cubic_bucket_b31250", "paced"]
     up = case(bucket).scenario["upstream"]
@@ -68,3 +74,34 @@ def test_cases_are_the_links_of_their_rows() -> None:
     assert case_name(unpaced) == "5 Mbps, 20 ms, buffer 50 ms, unpaced"
     assert case(unpaced).scenario["tcp"]["pacing"] is False
     assert case(unpaced).scenario["servers"]["receiver"]["delay_ms"] == 9  # 20 / 2 - 1 of the link
+
+
+def test_further_cases_are_the_hosts_of_their_rows() -> None:
+    rows = {row.experiment: row for row in published("linux") if row.table == TABLE}
+    assert len(rows) == 27
+    scenarios = {name: cases_of(row)[0].scenario for name, row in rows.items()}
+    assert all(one["tcp"]["interrupt_interval_us"] == 0 for one in scenarios.values())
+    far = scenarios["n_cubic_rtt20_200"]
+    # 20 / 2 and 200 / 2, less 1 of the link.
+    assert [one["delay_ms"] for one in far["servers"].values()] == [9, 99]
+    assert [one["server"] for one in far["traffic"].values()] == ["receiver", "second"]
+    slow = scenarios["n_bbr_rev0.5"]["downstream"]
+    assert (slow["sustained_mbps"], slow["queue"]["limit_bytes"]) == (0.5, 6250)
+    files = scenarios["n_short_cubic_codel"]["traffic"]
+    assert len(files) == 1 + 5 * 11
+    assert (files["300 kB 10"]["start_s"], files["300 kB 10"]["file_bytes"]) == (58, 300_000)
+    mixed = scenarios["n_reno_cubic_b100"]["traffic"]
+    kinds = [one["tcp"]["congestion_control"]["kind"] for one in mixed.values()]
+    assert kinds == ["reno", "cubic"]
+    # What chance decides is run three times.
+    assert len(cases_of(rows["n_reno_f5_b50"])) == 3
+    assert len(cases_of(rows["n_short_alone"])) == 1
+    assert title(rows["n_cubic_rev0.5"]) == "cubic rev0.5: 50 Mbps, 40 ms, buffer 100 ms"
+
+
+def test_a_cell_of_several_runs_agrees_with_any_of_them() -> None:
+    row = next(row for row in published("linux") if row.metric == "drops" and row.spread)
+    between = row._replace(published="100", note="runs 90 to 110")
+    for ours, agrees in ((84, False), (86, True), (110, True), (115, True), (116, False)):
+        (cell,) = compared({between: ours})
+        assert cell.agrees == agrees, ours

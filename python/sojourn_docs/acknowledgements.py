@@ -1,4 +1,4 @@
-"""What a download sends back: acknowledgements over its rate, with and without merging receivers."""
+"""What a download sends back: acknowledgements over its rate, with and without merging."""
 
 from typing import Any
 

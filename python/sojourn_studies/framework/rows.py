@@ -46,6 +46,14 @@ class Row(NamedTuple):
         return self.note.startswith(("<", ">"))
 
     @property
+    def spread(self) -> tuple[float, float] | None:
+        """The ends of what several runs gave, whose mean it is."""
+        if not self.note.startswith("runs "):
+            return None
+        low, _, high = self.note.removeprefix("runs ").partition(" to ")
+        return float(low), float(high)
+
+    @property
     def reported(self) -> str:
         """What the document reports there, with its sign if it is a bound."""
         return (self.note[0] if self.is_bound else "") + self.published

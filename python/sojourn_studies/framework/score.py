@@ -24,7 +24,8 @@ class Compared:
         """Distance from the published value in tolerances; infinite where there is no value."""
         if self.ours is None:
             return math.inf
-        beyond = self.ours - self.published
+        low, high = self.row.spread or (self.published, self.published)
+        beyond = self.ours - min(max(self.ours, low), high)
         if self.row.note.startswith((">", "range low")):
             beyond = min(beyond, 0.0)
         elif self.row.note.startswith(("<", "range high")):

@@ -69,6 +69,7 @@ def case(row: Row) -> Case:
         "tcp": {
             "congestion_control": {"kind": CONTROLS[row.table]},
             "pacing": row.scheme == "paced",
+            "interrupt_interval_us": 0,
         },
         "upstream": {
             "sustained_mbps": of["rate"],

@@ -8,17 +8,20 @@ from ..framework.cases import Case, Runs
 from ..framework.references import shown
 from ..framework.rows import Row
 from ..framework.score import Compared, Score, scores
+from . import further
 from .cases import case, link
 from .measured import value
 
 
 def cases_of(row: Row) -> Sequence[Case]:
     """The upload that a cell is measured of."""
-    return [case(row)]
+    return further.cases_of(row) if row.table == further.TABLE else [case(row)]
 
 
 def value_of(row: Row, runs: Runs) -> float | None:
     """A cell."""
+    if row.table == further.TABLE:
+        return further.value_of(row, runs)
     return value(row, runs[case(row).name])
 
 
@@ -35,6 +38,8 @@ _SHOWN = {
 
 def case_name(row: Row) -> str:
     """A case in words: rate, round trip, buffer; paced if nothing else is said."""
+    if row.table == further.TABLE:
+        return further.title(row)
     of = {name: f"{number:g}" for name, number in link(row).items()}
     words = [
         f"{of['flows']} flows" if "flows" in of else "",
@@ -57,6 +62,16 @@ def overview(cells: Sequence[Compared]) -> Sequence[Grid]:
     return [
         Grid("Cells by metric", ["metric", "cells", "agree", "%"], by_metric),
         Grid(
+            "Further cases: shares of flows, files, chunks, marks and the way back, "
+            "and the kernel's runs; ✗ does not agree",
+            ["case", "of", "figure", "ours", "kernel"],
+            [
+                _further_row(cell)
+                for cell in cells
+                if cell.row.table == further.TABLE and cell.row.metric not in _SHOWN
+            ],
+        ),
+        Grid(
             "Cases (rate, round trip, buffer): ours / the kernel's (deviation); ✗ does not agree",
             ["case", "agree", *_SHOWN.values()],
             [_case_row(case) for case in cases],
@@ -71,6 +86,14 @@ def _case_row(case: Score) -> list[str]:
         f"{case.agree} of {len(case.cells)}",
         *(_beside(by_metric[metric]) if metric in by_metric else "" for metric in _SHOWN),
     ]
+
+
+def _further_row(cell: Compared) -> list[str]:
+    row = cell.row
+    ours = "none" if cell.ours is None else shown(cell.ours, 4)
+    runs = " to ".join(dict.fromkeys(shown(end, 4) for end in row.spread or (cell.published,)))
+    figure = f"{row.metric.replace('_', ' ')}, {row.unit}"
+    return [case_name(row), row.flow, figure, ours + ("" if cell.agrees else " ✗"), runs]
 
 
 def _beside(cell: Compared) -> str:

@@ -4,7 +4,7 @@ The delay of the queue is from arrival to the start of service, and a packet cou
 sent: so the kernel's bins were made, as the first of them show.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +26,7 @@ _FULL_BYTES = 1000
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 _COLUMNS = ["flow", "seq", "payload_bytes", "size_bytes", "sent_s", "forwarded_s", "ended_s"]
+_ARRIVED = "delivered"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class Packets:
     forwarded_s: Numbers
     """NaN if it was dropped."""
     received_s: Numbers
+    """NaN if it did not arrive."""
+    is_marked: Flags
+
+    def where(self, chosen: Flags | Numbers) -> "Packets":
+        """Those alone, or in that order."""
+        return Packets(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
     @property
     def is_dropped(self) -> Flags:
@@ -59,6 +66,8 @@ def packets(run: StoredRun) -> Packets:
     table = run.packets
     is_data = pc.and_(pc.equal(table["direction"], "up"), pc.greater(table["payload_bytes"], 0))
     columns = {name: table[name].filter(is_data).to_numpy().astype(float) for name in _COLUMNS}
+    arrived = pc.equal(table["outcome"], _ARRIVED).filter(is_data).to_numpy()
+    columns["ended_s"] = np.where(arrived, columns["ended_s"], np.nan)
     full = columns["sent_s"][columns["size_bytes"] >= _FULL_BYTES]
     if not len(full):
         raise AbsentError("a full packet")
@@ -67,9 +76,9 @@ def packets(run: StoredRun) -> Packets:
     connection, seq, payload, size, sent, forwarded, ended = (
         columns[name][order] for name in _COLUMNS
     )
-    return Packets(
-        connection, seq, payload, size, sent - start_s, forwarded - start_s, ended - start_s
-    )
+    marked = table["marked"].filter(is_data).to_numpy()[order]
+    times_s = (sent - start_s, forwarded - start_s, ended - start_s)
+    return Packets(connection, seq, payload, size, *times_s, marked)
 
 
 def value(row: Row, run: StoredRun) -> float | None:
@@ -87,12 +96,12 @@ def value(row: Row, run: StoredRun) -> float | None:
         dropped_s = of.arrived_s[of.is_dropped]
         return float(np.count_nonzero((start_s <= dropped_s) & (dropped_s < end_s)))
     left_s, waits_ms = of.waits(peak_mbps(row))
-    return _of_waits(row.metric, waits_ms[(start_s <= left_s) & (left_s < end_s)])
+    return of_waits(row.metric, waits_ms[(start_s <= left_s) & (left_s < end_s)])
 
 
 def goodput_mbps(of: Packets, start_s: float, end_s: float) -> float:
     """Payload that the receiver did not have before."""
-    came = np.flatnonzero(~of.is_dropped)
+    came = np.flatnonzero(~np.isnan(of.received_s))
     came = came[np.argsort(of.received_s[came], kind="stable")]
     numbers = np.stack([of.connection[came], of.seq[came]], axis=1)
     _, first = np.unique(numbers, axis=0, return_index=True)
@@ -101,7 +110,8 @@ def goodput_mbps(of: Packets, start_s: float, end_s: float) -> float:
     return float(of.payload_bytes[new][is_then].sum() * 8 / (end_s - start_s) / 1e6)
 
 
-def _of_waits(metric: str, waits_ms: Numbers) -> float | None:
+def of_waits(metric: str, waits_ms: Numbers) -> float | None:
+    """A statistic of waits; none of no waits."""
     if not len(waits_ms):
         return None
     statistic = metric.removeprefix("qdelay_")
