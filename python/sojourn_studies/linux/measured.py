@@ -101,7 +101,7 @@ def value(row: Row, run: StoredRun) -> float | None:
 
 def goodput_mbps(of: Packets, start_s: float, end_s: float) -> float:
     """Payload that the receiver did not have before."""
-    came = np.flatnonzero(~np.isnan(of.received_s))
+    came = np.flatnonzero(~of.is_dropped & ~np.isnan(of.received_s))
     came = came[np.argsort(of.received_s[came], kind="stable")]
     numbers = np.stack([of.connection[came], of.seq[came]], axis=1)
     _, first = np.unique(numbers, axis=0, return_index=True)
