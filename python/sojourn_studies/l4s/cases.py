@@ -22,6 +22,8 @@ _UDP_PAYLOAD_BYTES = 1470
 _UDP_BYTES = _UDP_PAYLOAD_BYTES + 28 + _ETHERNET_BYTES
 
 _CABLE_MS = 0.01
+_HOST_JITTER_US = 50
+"""What the receiver takes at most to handle a packet, which is no delay of the queue."""
 _RETURN_MBPS = 10_000
 _SERVER_MBPS = 100_000
 """A server's link, which must take no time."""
@@ -127,10 +129,10 @@ class Link:
         )
 
     def base_ms(self, entry: str) -> float:
-        """The one-way delay of a full packet that waits for nothing."""
+        """The mean one-way delay of a full packet that waits for nothing but its receiver."""
         _, rtt_ms = self.senders["a" if entry == "udp" else entry]
         size_bytes = _UDP_BYTES if entry == "udp" else _TCP_BYTES
-        return rtt_ms / 2 + size_bytes * 8 / self.mbps / 1e3
+        return rtt_ms / 2 + size_bytes * 8 / self.mbps / 1e3 + _HOST_JITTER_US / 2e3
 
     def entries(self, queue: str) -> list[str]:
         """The entries whose packets wait in a queue, `low` or `classic`, or are of one kind."""
@@ -156,7 +158,11 @@ def case(row: Row) -> Case:
         "downstream": free,
         "cable": {"delay_ms": _CABLE_MS},
         "servers": {
-            name: {"delay_ms": rtt_ms / 2 - _CABLE_MS, "rate_mbps": _SERVER_MBPS}
+            name: {
+                "delay_ms": rtt_ms / 2 - _CABLE_MS,
+                "rate_mbps": _SERVER_MBPS,
+                "host_jitter_us": _HOST_JITTER_US,
+            }
             for name, (_, rtt_ms) in link.senders.items()
         },
         "traffic": _traffic(row.table, link),
