@@ -9,7 +9,7 @@ from sojourn.plot.charts.base import Axis, Chart
 from sojourn.plot.charts.lines import Lines
 
 _RATES_MBPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-_RECEIVERS = {
+_RECEIVERS: dict[str, dict[str, Any]] = {
     "TCP": {},
     "QUIC": {"transport": "quic"},
     "TCP, no merging": {"interrupt_interval_us": 0},

@@ -48,6 +48,7 @@ impl Shaper {
             sustained: self.sustained.rate(),
             peak: self.peak.rate(),
             buffer_bytes,
+            share: None,
         }
     }
 

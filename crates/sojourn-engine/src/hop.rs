@@ -334,7 +334,7 @@ impl Hop {
     fn drain_rate(&mut self, now: Time) -> DrainRate {
         let rate = self.link.rate(now);
         let buffer_bytes = self.queue().map_or(0, Queue::buffer_bytes);
-        DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes }
+        DrainRate::steady(rate, buffer_bytes)
     }
 
     /// Packets and bytes in it.

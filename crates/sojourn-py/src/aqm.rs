@@ -90,7 +90,7 @@ impl OpenLoop {
             next_update: aqm.update_interval(),
             aqm,
             rng: seed.open(),
-            drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
+            drain_rate: DrainRate::steady(rate, buffer_bytes),
             backlog: Count { bytes: backlog * OPEN_LOOP_BYTES, packets: backlog },
             probabilities: Vec::new(),
         }
@@ -122,7 +122,15 @@ impl OpenLoop {
         }
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
         let ecn = Ecn::NotEct;
-        self.aqm.on_departure(&Departure { now, sojourn, size, left, alone: false, ecn });
+        self.aqm.on_departure(&Departure {
+            now,
+            sojourn,
+            size,
+            left,
+            own_left: left,
+            alone: false,
+            ecn,
+        });
         let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
         self.aqm.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
     }

@@ -73,7 +73,7 @@ fn run(keys: &str, flows: u32, is_full: bool) -> f64 {
     let limit = u64::from(WAITING) * 1500 * if is_full { 1 } else { 2 };
     let mut queue = Queue::new(&spec, limit, Dialect::Rfc, "upstream", 1);
     let mut recorder = Recorder::default();
-    let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: limit };
+    let drain_rate = DrainRate::steady(rate, limit);
     let mut now = Time::ZERO;
     for n in 0..WAITING {
         queue.enqueue(now, packet(n % flows), &drain_rate, &mut recorder);

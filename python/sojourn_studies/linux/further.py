@@ -16,7 +16,7 @@ from sojourn.store.stored_run import AbsentError, StoredRun
 
 from ..framework.cases import Case, Runs
 from ..framework.rows import Row
-from .measured import Flags, Packets, goodput_mbps, of_waits, packets
+from .measured import ARRIVED, Flags, Packets, goodput_mbps, of_waits, packets
 
 TABLE = "further"
 
@@ -230,26 +230,25 @@ def _is_in(time_s: Numbers, window: tuple[float, float]) -> Flags:
 
 
 def _file_ms(row: Row, run: StoredRun) -> float:
-    """From the SYN to the last byte, over the files of a size."""
-    times_ms = [_one_file_ms(run.packets, name) for name in _names(run, f"{row.flow} ")]
-    if not times_ms:
-        raise AbsentError(f"files of {row.flow}")
-    return float(np.median(times_ms) if row.metric.endswith("p50") else np.mean(times_ms))
-
-
-def _names(run: StoredRun, prefix: str) -> list[str]:
+    """From the SYN to the last byte, over the files of a size that came whole."""
     names = pc.unique(run.packets["traffic"]).to_pylist()
-    return [name for name in names if name.startswith(prefix)]
+    of_size = [name for name in names if name.startswith(f"{row.flow} ")]
+    size_bytes = 1000 * int(row.flow.removesuffix(" kB"))
+    times_ms = [_one_file_ms(run.packets, name, size_bytes) for name in of_size]
+    whole_ms = [ms for ms in times_ms if ms is not None]
+    if not whole_ms:
+        raise AbsentError(f"files of {row.flow}")
+    return float(np.median(whole_ms) if row.metric.endswith("p50") else np.mean(whole_ms))
 
 
-def _one_file_ms(table: pa.Table, name: str) -> float:
-    sent = table.filter(
-        pc.and_(pc.equal(table["traffic"], name), pc.equal(table["direction"], "up"))
-    )
-    came = sent.filter(
-        pc.and_(pc.greater(sent["payload_bytes"], 0), pc.equal(sent["outcome"], "delivered"))
-    )
-    first = came.group_by("seq").aggregate([("ended_s", "min")])
+def _one_file_ms(table: pa.Table, name: str, size_bytes: int) -> float | None:
+    is_sent = pc.and_(pc.equal(table["traffic"], name), pc.equal(table["direction"], "up"))
+    sent = table.filter(is_sent)
+    is_data = pc.greater(sent["payload_bytes"], 0)
+    came = sent.filter(pc.and_(is_data, pc.equal(sent["outcome"], ARRIVED)))
+    first = came.group_by("seq").aggregate([("ended_s", "min"), ("payload_bytes", "max")])
+    if (pc.sum(first["payload_bytes_max"]).as_py() or 0) < size_bytes:
+        return None
     return float(1e3 * (pc.max(first["ended_s_min"]).as_py() - pc.min(sent["sent_s"]).as_py()))
 
 

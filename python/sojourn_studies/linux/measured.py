@@ -26,7 +26,8 @@ _FULL_BYTES = 1000
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 _COLUMNS = ["flow", "seq", "payload_bytes", "size_bytes", "sent_s", "forwarded_s", "ended_s"]
-_ARRIVED = "delivered"
+ARRIVED = "delivered"
+"""The outcome of a packet that came."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Packets:
     """NaN if it did not arrive."""
     is_marked: Flags
 
-    def where(self, chosen: Flags | Numbers) -> "Packets":
+    def where(self, chosen: Flags | np.ndarray[Any, np.dtype[np.intp]]) -> "Packets":
         """Those alone, or in that order."""
         return Packets(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
@@ -66,7 +67,7 @@ def packets(run: StoredRun) -> Packets:
     table = run.packets
     is_data = pc.and_(pc.equal(table["direction"], "up"), pc.greater(table["payload_bytes"], 0))
     columns = {name: table[name].filter(is_data).to_numpy().astype(float) for name in _COLUMNS}
-    arrived = pc.equal(table["outcome"], _ARRIVED).filter(is_data).to_numpy()
+    arrived = pc.equal(table["outcome"], ARRIVED).filter(is_data).to_numpy()
     columns["ended_s"] = np.where(arrived, columns["ended_s"], np.nan)
     full = columns["sent_s"][columns["size_bytes"] >= _FULL_BYTES]
     if not len(full):

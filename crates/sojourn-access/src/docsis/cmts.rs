@@ -92,7 +92,7 @@ impl Cmts {
             busy_until: vec![Time::ZERO; channels as usize],
             first_free: 0,
             last_to: vec![Time::ZERO; homes],
-            drain_rate: DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes },
+            drain_rate: DrainRate::steady(rate, buffer_bytes),
         }
     }
 

@@ -282,6 +282,7 @@ mod tests {
             sojourn: Time::from_ms(50),
             size: 1500,
             left: Count { bytes: 100_000, packets: 67 },
+            own_left: Count { bytes: 100_000, packets: 67 },
             alone: false,
             ecn: crate::packet::Ecn::NotEct,
         }

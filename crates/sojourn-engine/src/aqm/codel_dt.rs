@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::departure_rate::ByRate;
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
-    too_small_to_measure,
+    latency_s, too_small_to_measure,
 };
+use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::Time;
@@ -127,7 +128,10 @@ impl CodelDt {
     fn predict_s(&self, bytes: u64, drain_rate: &DrainRate) -> f64 {
         match self.prediction {
             Prediction::Shaper => drain_rate.drain_s(bytes as f64),
-            Prediction::DepartureRate => self.rate.latency_s(bytes),
+            Prediction::DepartureRate => {
+                let backlog = Count { bytes, packets: 0 };
+                latency_s(backlog, drain_rate, Some(self.rate.latency_s(bytes)))
+            }
         }
     }
 
@@ -197,7 +201,7 @@ mod tests {
 
     fn drain_rate() -> DrainRate {
         let rate = BitRate::from_mbps(8.0);
-        DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 }
+        DrainRate::steady(rate, 1_000_000)
     }
 
     /// Packets of 1000 bytes every 0.1 ms at a constant backlog; times of the drops in ms.

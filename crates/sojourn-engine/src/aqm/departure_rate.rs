@@ -33,7 +33,7 @@ impl ByTime {
                 self.cycle = None;
             }
         }
-        if self.cycle.is_none() && packet.left.bytes >= self.threshold {
+        if self.cycle.is_none() && packet.own_left.bytes >= self.threshold {
             self.cycle = Some((packet.now, 0));
         }
     }
@@ -43,9 +43,9 @@ impl ByTime {
         self.average_s.map(|seconds| self.threshold as f64 / seconds)
     }
 
-    /// Time in seconds to drain a backlog; 0 before the first measurement.
-    pub(super) fn latency_s(&self, backlog_bytes: u64) -> f64 {
-        self.average_s.unwrap_or(0.0) * backlog_bytes as f64 / self.threshold as f64
+    /// Time in seconds to drain a backlog; `None` before the first measurement.
+    pub(super) fn latency_s(&self, backlog_bytes: u64) -> Option<f64> {
+        self.average_s.map(|seconds| seconds * backlog_bytes as f64 / self.threshold as f64)
     }
 }
 
@@ -66,7 +66,7 @@ impl ByRate {
 
     /// Counts a packet that has left.
     pub(super) fn departed(&mut self, packet: &Departure) {
-        if self.cycle.is_none() && packet.left.bytes >= self.threshold {
+        if self.cycle.is_none() && packet.own_left.bytes >= self.threshold {
             self.cycle = Some((packet.now, 0));
         }
         let Some((start, bytes)) = &mut self.cycle else { return };
@@ -77,7 +77,7 @@ impl ByRate {
         }
         let sample = *bytes as f64 / elapsed;
         self.bytes_per_s = Some(self.bytes_per_s.map_or(sample, |rate| (rate + sample) / 2.0));
-        self.cycle = (packet.left.bytes > self.threshold).then_some((packet.now, 0));
+        self.cycle = (packet.own_left.bytes > self.threshold).then_some((packet.now, 0));
     }
 
     /// The rate in bytes per second; `None` before the first measurement.
@@ -108,6 +108,7 @@ mod tests {
             sojourn: Time::ZERO,
             size: 1500,
             left: Count { bytes: 40_000, packets: 27 },
+            own_left: Count { bytes: 40_000, packets: 27 },
             alone: false,
             ecn: crate::packet::Ecn::NotEct,
         }
@@ -118,8 +119,10 @@ mod tests {
         // 16 384 bytes are counted over 11 packets: 16 500 bytes in 6.6 ms. 40 000 bytes then take
         // 40 000 / 16 384 * 6.6 ms = 16.113 ms.
         let mut rate = ByTime::new(1 << 14);
+        assert_eq!(rate.latency_s(40_000), None);
         (0..100).for_each(|n| rate.departed(&packet(n)));
-        assert!((rate.latency_s(40_000) - 0.016113).abs() < 1e-6, "{}", rate.latency_s(40_000));
+        let latency_s = rate.latency_s(40_000).unwrap();
+        assert!((latency_s - 0.016113).abs() < 1e-6, "{latency_s}");
     }
 
     #[test]

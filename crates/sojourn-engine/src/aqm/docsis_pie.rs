@@ -305,6 +305,7 @@ mod tests {
             sustained: BitRate::from_mbps(5.0),
             peak: BitRate::from_mbps(20.0),
             buffer_bytes: 156_250,
+            share: None,
         }
     }
 

@@ -48,13 +48,42 @@ pub struct DrainRate {
     pub peak: BitRate,
     /// Bytes the queue may hold.
     pub buffer_bytes: u64,
+    /// In a bin with an algorithm of its own: the share of line and buffer that this is.
+    pub share: Option<f64>,
 }
 
 impl DrainRate {
+    /// A line without tokens.
+    pub fn steady(rate: BitRate, buffer_bytes: u64) -> Self {
+        Self { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes, share: None }
+    }
+
+    /// What a bin with this share gets.
+    pub(crate) fn part(&self, share: f64) -> Self {
+        let of = |rate: BitRate| BitRate::from_bps(((rate.bps() as f64 * share) as u64).max(1));
+        Self {
+            tokens: self.tokens * share,
+            sustained: of(self.sustained),
+            peak: of(self.peak),
+            buffer_bytes: (self.buffer_bytes as f64 * share) as u64,
+            share: Some(share),
+        }
+    }
+
     /// Time to drain `bytes`, in seconds (RFC 8034 §4.3; White 2014 §7).
     pub fn drain_s(&self, bytes: f64) -> f64 {
         let at_peak = bytes.min(self.tokens);
         8.0 * (at_peak / self.peak.bps() as f64 + (bytes - at_peak) / self.sustained.bps() as f64)
+    }
+}
+
+/// How an estimated delay comes about: the time in seconds that a backlog takes at a measured rate, where one has
+/// been measured. In a bin a rate that was measured while other bins were busy says little, so there the delay is that
+/// at the bin's share of the line.
+fn latency_s(backlog: Count, outlet: &DrainRate, measured_s: Option<f64>) -> f64 {
+    match (outlet.share, measured_s) {
+        (None, Some(measured_s)) => measured_s,
+        _ => outlet.drain_s(backlog.bytes as f64),
     }
 }
 
@@ -95,6 +124,8 @@ pub struct Departure {
     pub size: u64,
     /// Backlog behind it in all bins that share the link (RFC 8289 §4.4).
     pub left: Count,
+    /// Backlog behind it that the algorithm judges: in its bin, if that has one of its own.
+    pub own_left: Count,
     /// Is it the last packet of its bin?
     pub alone: bool,
     /// The ECN field of its IP header.

@@ -143,7 +143,7 @@ mod tests {
     /// PI2 whose base probability is this.
     fn at(p: f64) -> Pi2 {
         let rate = BitRate::from_mbps(10.0);
-        let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 0 };
+        let drain_rate = DrainRate::steady(rate, 0);
         // The first update sets it: alpha 1/s at 1 s over the target, and no gain of the change.
         let parameters = Parameters { alpha_hz: p, beta_hz: 0.0, ..Parameters::default() };
         let mut pi2 = Pi2::new(&parameters);
@@ -159,6 +159,7 @@ mod tests {
             sojourn: Time::from_ms(15),
             size: 1500,
             left: Count::default(),
+            own_left: Count::default(),
             alone: true,
             ecn,
         };
@@ -189,7 +190,7 @@ mod tests {
         let mut pi2 = at(0.1);
         pi2.on_empty();
         let rate = BitRate::from_mbps(10.0);
-        let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 0 };
+        let drain_rate = DrainRate::steady(rate, 0);
         // 0.1 + 0.1 * (0 - 0.015) = 0.0985.
         pi2.update(Count::default(), &drain_rate);
         assert!((pi2.controller.p() - 0.0985).abs() < 1e-12);

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::departure_rate::{ByRate, ByTime};
 use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, too_small_to_measure,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, latency_s,
+    too_small_to_measure,
 };
 use crate::count::Count;
 use crate::record::Gauges;
@@ -93,7 +94,7 @@ impl AqmParameters for Parameters {
     }
 
     fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
-        let measures = self.estimate != Estimate::Sojourn;
+        let measures = self.estimate == Estimate::DraftDepartureRate;
         let small = || too_small_to_measure(self.rate_threshold_bytes, buffer_bytes);
         let rests = || {
             let advice =
@@ -128,10 +129,12 @@ impl Latency {
         }
     }
 
-    fn seconds(&self, backlog_bytes: u64) -> f64 {
+    /// Before the first measurement the RFC's delay is that at the rate of the line, as in a buffer that is too
+    /// small to measure in; the draft's is 0.
+    fn seconds(&self, backlog: Count, outlet: &DrainRate) -> f64 {
         match self {
-            Self::ByTime(rate) => rate.latency_s(backlog_bytes),
-            Self::ByRate(rate) => rate.latency_s(backlog_bytes),
+            Self::ByTime(rate) => latency_s(backlog, outlet, rate.latency_s(backlog.bytes)),
+            Self::ByRate(rate) => latency_s(backlog, outlet, Some(rate.latency_s(backlog.bytes))),
             Self::LastSojourn(sojourn) => sojourn.secs_f64(),
         }
     }
@@ -271,9 +274,9 @@ impl Aqm for Pie {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, _outlet: &DrainRate) -> bool {
+    fn update(&mut self, backlog: Count, outlet: &DrainRate) -> bool {
         let before = self.state();
-        self.calculate_drop_prob(self.latency.seconds(backlog.bytes));
+        self.calculate_drop_prob(self.latency.seconds(backlog, outlet));
         self.state() != before
     }
 
@@ -288,6 +291,7 @@ impl Aqm for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::BitRate;
 
     #[test]
     fn open_loop_at_30_ms_of_constant_latency() {
@@ -302,12 +306,7 @@ mod tests {
 
     #[test]
     fn sleeps_until_a_third_of_the_buffer_then_spends_the_burst() {
-        let drain_rate = DrainRate {
-            tokens: 0.0,
-            sustained: crate::units::BitRate::from_mbps(5.0),
-            peak: crate::units::BitRate::from_mbps(5.0),
-            buffer_bytes: 90_000,
-        };
+        let drain_rate = DrainRate::steady(BitRate::from_mbps(5.0), 90_000);
         let arrival = |bytes| Arrival {
             now: Time::ZERO,
             size: 1500,

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::departure_rate::ByRate;
 use super::pie_parts::signal_or_drop;
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, too_small_to_measure,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, latency_s,
+    too_small_to_measure,
 };
 use crate::count::Count;
 use crate::record::Gauges;
@@ -182,9 +183,10 @@ impl Aqm for PieEarly {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, _outlet: &DrainRate) -> bool {
+    fn update(&mut self, backlog: Count, outlet: &DrainRate) -> bool {
         let before = self.state();
-        self.calculate_drop_prob(self.rate.latency_s(backlog.bytes));
+        let measured_s = self.rate.latency_s(backlog.bytes);
+        self.calculate_drop_prob(latency_s(backlog, outlet, Some(measured_s)));
         self.state() != before
     }
 
@@ -234,8 +236,7 @@ mod tests {
         let mut rng = Rng::named(1, "share");
         (law.prob, law.burst_allowance) = (0.4, Time::ZERO);
         let rate = crate::units::BitRate::from_mbps(5.0);
-        let drain_rate =
-            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 100_000 };
+        let drain_rate = DrainRate::steady(rate, 100_000);
         let mut dropped = |share| {
             let backlog = Count { bytes: 50_000, packets: 50 };
             let packet = Arrival { now: Time::ZERO, size: 1000, backlog, share };

@@ -165,7 +165,8 @@ impl Red {
     }
 
     fn derive(p: &Parameters, drain_rate: &DrainRate) -> Derived {
-        let packets_per_s = drain_rate.sustained.bps() as f64 / (8 * p.mean_packet_bytes) as f64;
+        let line_bps = drain_rate.sustained.bps() as f64 / drain_rate.share.unwrap_or(1.0);
+        let packets_per_s = line_bps / (8 * p.mean_packet_bytes) as f64;
         let unit = if p.in_bytes { p.mean_packet_bytes as f64 } else { 1.0 };
         let half_target = p.target_delay_ms / 1e3 * packets_per_s / 2.0;
         let min = p.min_threshold_packets.unwrap_or(half_target.max(5.0));
@@ -267,7 +268,9 @@ impl Aqm for Red {
         if self.derived.is_none() {
             self.derived = Some(Self::derive(&self.p, drain_rate));
         }
-        self.average_in(packet.now, self.length(packet.backlog));
+        // Thresholds are of the line's queue: a bin's queue counts as if all were as long.
+        let length = self.length(packet.backlog) / drain_rate.share.unwrap_or(1.0);
+        self.average_in(packet.now, length);
         self.adapt(packet.now);
         self.count += 1;
         self.count_bytes += packet.size;
@@ -310,8 +313,7 @@ mod tests {
             ..Parameters::default()
         };
         let rate = BitRate::from_mbps(38.0);
-        let drain_rate =
-            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
+        let drain_rate = DrainRate::steady(rate, 1_000_000);
         Red { derived: Some(Red::derive(&p, &drain_rate)), ..Red::new(&p) }
     }
 
@@ -374,8 +376,7 @@ mod tests {
             ..Parameters::default()
         };
         let rate = BitRate::from_mbps(38.0);
-        let drain_rate =
-            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 1_000_000 };
+        let drain_rate = DrainRate::steady(rate, 1_000_000);
         let d = Red::derive(&p, &drain_rate);
         assert!((d.min / 1500.0 - 34.13).abs() < 0.01 && (d.max / 1500.0 - 341.33).abs() < 0.01);
     }

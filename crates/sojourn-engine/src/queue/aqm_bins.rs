@@ -7,6 +7,7 @@ use super::update_clock::UpdateClock;
 use super::{Entry, Exit, Setting};
 use crate::aqm::{Aqm, AqmAlgorithm, AqmSpec, Arrival, Departure, DrainRate};
 use crate::count::Count;
+use crate::dialect::Dialect;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Seed;
@@ -34,6 +35,8 @@ pub(super) struct AqmBins {
     seed: Seed,
     /// Does one algorithm judge all bins, by the backlog of all of them?
     shared: bool,
+    /// Does an algorithm see its bin's share of the link and of the buffer? The ns-2 code gave each bin the whole.
+    shares_link: bool,
 }
 
 impl AqmBins {
@@ -59,6 +62,7 @@ impl AqmBins {
             spec: setting.law.clone(),
             seed: setting.seed,
             shared,
+            shares_link: !shared && setting.dialect != Dialect::Ns2,
         }
     }
 
@@ -102,6 +106,19 @@ impl AqmBins {
         }
     }
 
+    /// What the algorithm of a bin knows of the link. A bin whose packets wait beside those of others drains at its
+    /// share of the line, and holds its share of the buffer: the line over the busy bins (RFC 8033 §4.3 takes the
+    /// rate at which the queue drains; so does Linux' fq_pie, which measures delays).
+    #[inline]
+    fn outlet(&self, bin: usize, drain_rate: &DrainRate) -> DrainRate {
+        if self.shares_link { drain_rate.part(self.bins.share(bin)) } else { *drain_rate }
+    }
+
+    /// Sets what a bin gets of the link, against the others.
+    pub(super) fn set_weight(&mut self, bin: usize, weight: f64) {
+        self.bins.set_weight(bin, weight);
+    }
+
     /// A bin's length as a fraction of the longest bin's; 1 where each bin has its own algorithm.
     fn share(&mut self, bin: usize) -> f64 {
         if !self.shared {
@@ -118,9 +135,10 @@ impl AqmBins {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
         self.clock.wake(now);
         self.at_rest[if self.shared { 0 } else { bin }] = false;
+        let outlet = self.outlet(bin, entry.drain_rate);
         let (aqm, backlog) = self.aqm_of(bin);
         let arrival = Arrival { now, size, backlog, share };
-        let verdict = aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
+        let verdict = aqm.on_arrival(&arrival, &outlet, entry.rng);
         if entry.books.refuses(entry.now, verdict, &mut packet) {
             entry.books.drop(entry.now, packet, DropReason::Aqm);
             return false;
@@ -138,9 +156,11 @@ impl AqmBins {
         };
         let (size, sojourn, ecn) = (u64::from(head.size), exit.sojourn(head), head.ecn);
         let left = exit.left(self.bins.backlog().without(size));
+        let shares_link = self.shares_link;
         let (aqm, waiting) = self.aqm_of(bin);
         let alone = waiting.packets == 1;
-        let departure = Departure { now: exit.now, sojourn, size, left, alone, ecn };
+        let own_left = if shares_link { waiting.without(size) } else { left };
+        let departure = Departure { now: exit.now, sojourn, size, left, own_left, alone, ecn };
         let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
         if !exit.books.refuses(exit.now, verdict, head) {
@@ -219,8 +239,9 @@ impl AqmBins {
             if self.at_rest[bin] {
                 continue;
             }
+            let outlet = self.outlet(bin, drain_rate);
             let (aqm, backlog) = self.aqm_of(bin);
-            let changed = aqm.update(backlog, drain_rate);
+            let changed = aqm.update(backlog, &outlet);
             self.at_rest[bin] = !changed && backlog.packets == 0;
         }
         self.clock.ticked(now, self.at_rest.contains(&false));

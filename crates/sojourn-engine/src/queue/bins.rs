@@ -22,12 +22,19 @@ struct Chain {
     head: u32,
     tail: u32,
     backlog: Count,
+    /// Its share of the link, against those of the other bins.
+    weight: f64,
     /// Is it in the list of bins whose length has changed?
     is_changed: bool,
 }
 
-const EMPTY: Chain =
-    Chain { head: END, tail: END, backlog: Count { bytes: 0, packets: 0 }, is_changed: false };
+const EMPTY: Chain = Chain {
+    head: END,
+    tail: END,
+    backlog: Count { bytes: 0, packets: 0 },
+    weight: 1.0,
+    is_changed: false,
+};
 
 /// Unit in which bins are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +62,8 @@ pub(super) struct Bins {
     free: u32,
     chains: Vec<Chain>,
     total: Count,
+    /// Weights of the bins that packets wait in.
+    busy_weight: f64,
     measure: Measure,
     /// Keys are complements of lengths, so the least key is the longest bin. An empty bin does not
     /// compete.
@@ -71,6 +80,7 @@ impl Bins {
             free: END,
             chains: vec![EMPTY; count],
             total: Count::default(),
+            busy_weight: 0.0,
             measure,
             lengths: Tournament::new(count),
             changed: Vec::new(),
@@ -121,6 +131,19 @@ impl Bins {
         (key != ABSENT).then_some((bin as usize, !key))
     }
 
+    /// Sets the weight of an empty bin.
+    pub(super) fn set_weight(&mut self, bin: usize, weight: f64) {
+        self.chains[bin].weight = weight;
+    }
+
+    /// What a bin gets of the link while those are busy that are busy now, itself included.
+    #[inline]
+    pub(super) fn share(&self, bin: usize) -> f64 {
+        let Chain { weight, backlog, .. } = self.chains[bin];
+        let busy = if backlog.packets == 0 { self.busy_weight + weight } else { self.busy_weight };
+        weight / busy
+    }
+
     /// Appends a packet to a bin.
     #[inline]
     pub(super) fn push_back(&mut self, bin: usize, packet: Packet) {
@@ -133,6 +156,9 @@ impl Bins {
             tail => self.slots[tail as usize].next = slot,
         }
         chain.tail = slot;
+        if chain.backlog.packets == 0 {
+            self.busy_weight += chain.weight;
+        }
         chain.backlog = chain.backlog.with(size);
         self.total = self.total.with(size);
         self.note_change(bin);
@@ -184,6 +210,12 @@ impl Bins {
         let chain = &mut self.chains[bin];
         chain.backlog = chain.backlog.without(size);
         self.total = self.total.without(size);
+        // An exact zero: sums of fractions may leave a rest.
+        if self.total.packets == 0 {
+            self.busy_weight = 0.0;
+        } else if chain.backlog.packets == 0 {
+            self.busy_weight -= chain.weight;
+        }
         self.note_change(bin);
         // Moved once, as the last step: taking a packet apart and rebuilding it on the way costs
         // more than all the rest.

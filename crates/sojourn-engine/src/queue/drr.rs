@@ -139,6 +139,9 @@ impl Discipline for Drr {
             return;
         }
         let weight = self.flows.weight(&packet);
+        if self.aqm_bins.backlog_of(flow).packets == 0 {
+            self.aqm_bins.set_weight(flow, weight);
+        }
         if self.aqm_bins.push(flow, packet, entry) {
             self.schedule(flow, weight);
             if self.aqm_bins.backlog_of(flow).packets == 1 {
@@ -228,8 +231,7 @@ mod tests {
         // A thousand connections one after the other in three slots, and the datagrams of the first
         // entry: numbers 0, 2 and 4, and 1.
         let rate = BitRate::from_mbps(1.0);
-        let drain_rate =
-            DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: 10_000 };
+        let drain_rate = DrainRate::steady(rate, 10_000);
         let limit = Limit { bytes: 10_000, packets: u64::MAX, exclusive: false };
         let (law, dialect) = (&AqmSpec::default(), Dialect::default());
         let setting = Setting { law, limit: &limit, dialect, seed: Seed::named(1, "unused") };

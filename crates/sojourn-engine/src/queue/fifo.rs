@@ -69,6 +69,7 @@ impl Discipline for Fifo {
                 sojourn: exit.sojourn(head),
                 size,
                 left,
+                own_left: left,
                 alone: left.packets == 0,
                 ecn: head.ecn,
             };

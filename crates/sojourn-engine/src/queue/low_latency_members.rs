@@ -302,6 +302,6 @@ impl Classic {
 
     /// What its AQM algorithm may know: a buffer and a rate of its own.
     fn drain(&self, rate: BitRate) -> DrainRate {
-        DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes: self.buffer_bytes }
+        DrainRate::steady(rate, self.buffer_bytes)
     }
 }

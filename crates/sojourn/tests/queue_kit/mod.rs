@@ -76,7 +76,7 @@ impl Rig {
         queue.name_traffic(&TRAFFIC, 0);
         let rate = BitRate::from_mbps(mbps);
         let buffer_bytes = queue.buffer_bytes();
-        let drain_rate = DrainRate { tokens: 0.0, sustained: rate, peak: rate, buffer_bytes };
+        let drain_rate = DrainRate::steady(rate, buffer_bytes);
         let (recorder, now) = (Recorder::default(), Time::ZERO);
         Self { queue, recorder, drain_rate, now, sent: Count::default(), out: Count::default() }
     }
