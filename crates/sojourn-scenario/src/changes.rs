@@ -172,7 +172,8 @@ mod tests {
 
     #[test]
     fn a_default_counts_where_the_scenario_does_not_name_the_key() {
-        let entry = |keys: Value| json!({ "traffic": { "a b": keys } });
+        let tcp = json!({ "interrupt_interval_us": 0 });
+        let entry = |keys: Value| json!({ "traffic": { "a b": keys }, "tcp": tcp });
         let game = json!({ "kind": "stream", "purpose": "game" });
         assert_eq!(
             said(&entry(game)),
