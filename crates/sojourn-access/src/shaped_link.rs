@@ -74,6 +74,7 @@ impl ShapedLink {
     pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> Option<Packet> {
         self.probe.arrive(recorder, now, &self.shaper.sustained, &packet);
         let drain_rate = self.drain_rate(now);
+        self.queue.settle(self.busy_until, now, recorder);
         self.queue.enqueue(now, packet, &drain_rate, recorder);
         self.send_next(now, recorder)
     }

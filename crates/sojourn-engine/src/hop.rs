@@ -196,6 +196,13 @@ impl Holder {
         }
     }
 
+    /// Before a packet comes at `now` to a link that is free from `free` on.
+    fn settle(&mut self, free: Time, now: Time, recorder: &mut Recorder) {
+        if let Self::Queue(queue) = self {
+            queue.settle(free, now, recorder);
+        }
+    }
+
     /// When something is to be done with a link behind it that is free from `free` on.
     fn next_wake(&self, free: Time) -> Time {
         match self {
@@ -265,6 +272,7 @@ impl Hop {
         if at > now {
             return ahead.coming.push_back((at, packet));
         }
+        ahead.holder.settle(self.link.busy_until(), now, recorder);
         ahead.holder.accept(now, packet, &drain_rate, recorder);
         self.send(now, recorder);
     }
@@ -301,6 +309,7 @@ impl Hop {
             queue.update(now, &drain_rate);
         }
         while let Some((_, packet)) = ahead.coming.pop_front_if(|(at, _)| *at <= now) {
+            ahead.holder.settle(self.link.busy_until(), now, recorder);
             ahead.holder.accept(now, packet, &drain_rate, recorder);
         }
         self.send(now, recorder);

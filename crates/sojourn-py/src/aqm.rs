@@ -130,6 +130,7 @@ impl OpenLoop {
             own_left: left,
             alone: false,
             ecn,
+            is_markable: false,
         });
         let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0 };
         self.aqm.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass

@@ -14,6 +14,7 @@ mod conservation;
 mod determinism;
 mod fibre;
 mod hops;
+mod kernel_verdicts;
 mod layers;
 mod linux_tcp;
 mod low_latency;

@@ -105,7 +105,9 @@ impl Cmts {
         recorder: &mut Recorder,
     ) -> Option<Packet> {
         let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
-        self.queues[usize::from(class)].enqueue(now, packet, &self.drain_rate, recorder);
+        let queue = &mut self.queues[usize::from(class)];
+        queue.settle(self.busy_until[self.first_free], now, recorder);
+        queue.enqueue(now, packet, &self.drain_rate, recorder);
         self.send_next(now, recorder)
     }
 

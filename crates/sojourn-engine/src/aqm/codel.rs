@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::codel_linux::LinuxCodel;
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
 use crate::record::Gauges;
 use crate::rng::Seed;
@@ -29,13 +30,15 @@ pub enum Variant {
     /// less two, if the last episode ended within 1 interval. Otherwise the first drop comes only
     /// after a second interval above target.
     Acm2012,
+    /// Linux 7.2: ticks of 1024 ns, and the inverse square root by one Newton step for each drop.
+    Linux,
 }
 
 impl Variant {
     /// The number of intervals after the last due drop within which an episode is resumed.
     fn re_entry_intervals(self) -> f64 {
         match self {
-            Self::Rfc8289 => 16.0,
+            Self::Rfc8289 | Self::Linux => 16.0,
             Self::Ns2 => 8.0,
             Self::Acm2012 => 1.0,
         }
@@ -62,7 +65,7 @@ pub struct Parameters {
     /// How the count of drops is resumed when dropping starts again.
     pub variant: Variant,
     /// Number of intervals after the last due drop within which dropping resumes with the old
-    /// count. Default: 16 in variant `rfc8289`, 8 in `ns2`, 1 in `acm2012`.
+    /// count. Default: 16 in variants `rfc8289` and `linux`, 8 in `ns2`, 1 in `acm2012`.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub re_entry_intervals: Option<f64>,
 }
@@ -81,7 +84,15 @@ impl Default for Parameters {
 
 impl AqmParameters for Parameters {
     fn start(&self, _seed: Seed) -> AqmAlgorithm {
-        Codel::new(self).into()
+        match self.variant {
+            Variant::Linux => {
+                let ms = |ms: f64| Time::from_secs_f64(ms / 1e3);
+                let (interval, intervals) = (ms(self.interval_ms), self.re_entry_intervals());
+                let re_entry = interval.scaled(intervals);
+                LinuxCodel::new(ms(self.target_ms), interval, self.mtu_bytes, re_entry).into()
+            }
+            _ => Codel::new(self).into(),
+        }
     }
 
     fn check(&self, packet: Time) -> Faults {
@@ -101,6 +112,12 @@ impl AqmParameters for Parameters {
 
     fn target_ms(&self) -> Option<f64> {
         Some(self.target_ms)
+    }
+}
+
+impl Parameters {
+    fn re_entry_intervals(&self) -> f64 {
+        self.re_entry_intervals.unwrap_or(self.variant.re_entry_intervals())
     }
 }
 
@@ -129,13 +146,12 @@ impl Codel {
     /// The algorithm in its initial state.
     pub fn new(p: &Parameters) -> Self {
         let interval = Time::from_secs_f64(p.interval_ms / 1e3);
-        let re_entry = p.re_entry_intervals.unwrap_or(p.variant.re_entry_intervals());
         Self {
             target: Time::from_secs_f64(p.target_ms / 1e3),
             interval,
             mtu_bytes: p.mtu_bytes,
             variant: p.variant,
-            re_entry: interval.scaled(re_entry),
+            re_entry: interval.scaled(p.re_entry_intervals()),
             first_above: None,
             drop_next: Time::ZERO,
             count: 0,
@@ -197,7 +213,7 @@ impl Codel {
         let two_less = self.count.saturating_sub(2).max(1);
         match self.variant {
             // RFC 8289 §5.4: the drops of the last episode, if there were more than one.
-            Variant::Rfc8289 => (self.count - self.last_count).max(1),
+            Variant::Rfc8289 | Variant::Linux => (self.count - self.last_count).max(1),
             // ns-2 queue/codel.cc: two less, or 126/128 of it when it is large.
             Variant::Ns2 if two_less > 126 => (0.9844 * self.count as f64) as u64,
             Variant::Ns2 | Variant::Acm2012 => two_less,
@@ -285,6 +301,7 @@ mod tests {
             own_left: Count { bytes: 100_000, packets: 67 },
             alone: false,
             ecn: crate::packet::Ecn::NotEct,
+            is_markable: false,
         }
     }
 

@@ -111,6 +111,7 @@ mod tests {
             own_left: Count { bytes: 40_000, packets: 27 },
             alone: false,
             ecn: crate::packet::Ecn::NotEct,
+            is_markable: false,
         }
     }
 

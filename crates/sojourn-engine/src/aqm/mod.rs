@@ -7,6 +7,7 @@
 
 pub mod codel;
 pub mod codel_dt;
+pub mod codel_linux;
 mod departure_rate;
 pub mod docsis_pie;
 pub(crate) mod immediate;
@@ -130,6 +131,8 @@ pub struct Departure {
     pub alone: bool,
     /// The ECN field of its IP header.
     pub ecn: Ecn,
+    /// Does the queue mark it where the algorithm signals?
+    pub is_markable: bool,
 }
 
 /// An AQM algorithm. Every hook does nothing by default, so an algorithm implements only those it
@@ -144,6 +147,11 @@ pub trait Aqm {
 
     /// A packet was dropped because the queue was full.
     fn on_overflow(&mut self) {}
+
+    /// A packet that waited was dropped to make room.
+    fn on_shed(&mut self) {
+        self.on_overflow();
+    }
 
     /// A packet is at the head and may leave. After a drop the next head is judged; a marked packet
     /// leaves.
@@ -190,6 +198,8 @@ pub enum AqmAlgorithm {
     TailDrop(TailDrop),
     /// Controlled delay.
     Codel(codel::Codel),
+    /// Controlled delay as in Linux.
+    LinuxCodel(codel_linux::LinuxCodel),
     /// Proportional integral controller enhanced (PIE), the variant of cable modems.
     DocsisPie(docsis_pie::DocsisPie),
     /// Proportional integral controller enhanced (PIE).

@@ -162,6 +162,7 @@ mod tests {
             own_left: Count::default(),
             alone: true,
             ecn,
+            is_markable: false,
         };
         (0..10_000).filter(|_| pi2.on_departure(&packet) == verdict).count()
     }

@@ -155,12 +155,14 @@ impl AqmBins {
             return Head::None;
         };
         let (size, sojourn, ecn) = (u64::from(head.size), exit.sojourn(head), head.ecn);
+        let is_markable = exit.books.can_mark(head);
         let left = exit.left(self.bins.backlog().without(size));
         let shares_link = self.shares_link;
         let (aqm, waiting) = self.aqm_of(bin);
         let alone = waiting.packets == 1;
         let own_left = if shares_link { waiting.without(size) } else { left };
-        let departure = Departure { now: exit.now, sojourn, size, left, own_left, alone, ecn };
+        let now = exit.now;
+        let departure = Departure { now, sojourn, size, left, own_left, alone, ecn, is_markable };
         let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
         if !exit.books.refuses(exit.now, verdict, head) {
@@ -213,10 +215,29 @@ impl AqmBins {
         while !entry.limit.holds(self.bins.backlog()) {
             let Some((bin, _)) = self.bins.longest() else { return };
             for _ in 0..batch(self.bins.backlog_of(bin).packets) {
-                let Some(victim) = self.bins.pop_front(bin) else { return };
-                self.overflow(bin, victim, entry);
+                self.shed_head(bin, entry);
             }
         }
+    }
+
+    /// After an arrival: drops from the head of the longest bin, until half of its bytes are gone or `most` packets.
+    pub(super) fn shed_bytes(&mut self, entry: &mut Entry, most: u64) {
+        while !entry.limit.holds(self.bins.backlog()) {
+            let Some((bin, _)) = self.bins.longest() else { return };
+            let until = self.bins.backlog_of(bin).bytes.div_ceil(2);
+            for _ in 0..most {
+                self.shed_head(bin, entry);
+                if self.bins.backlog_of(bin).bytes <= until {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn shed_head(&mut self, bin: usize, entry: &mut Entry) {
+        let Some(victim) = self.bins.pop_front(bin) else { return };
+        self.aqm_of(bin).0.on_shed();
+        entry.books.drop(entry.now, victim, DropReason::Overflow);
     }
 
     /// Tells the AQM algorithms of a MAP on the link that all bins share.

@@ -72,6 +72,7 @@ impl Discipline for Fifo {
                 own_left: left,
                 alone: left.packets == 0,
                 ecn: head.ecn,
+                is_markable: exit.books.can_mark(head),
             };
             let verdict = self.aqm.on_departure(&departure);
             let is_refused = exit.books.refuses(exit.now, verdict, head);

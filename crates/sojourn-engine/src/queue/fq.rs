@@ -23,6 +23,19 @@ use crate::units::Time;
 /// The most packets dropped at once (RFC 8290 §4.1).
 const BATCH: u64 = 64;
 
+/// Where the RFC and the kernel differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// RFC 8290: an overflow drops half the packets of the longest queue, up to 64, and a new queue that runs empty
+    /// takes a turn among the old ones.
+    #[default]
+    Rfc8290,
+    /// Linux 7.2, `fq_codel`: an overflow drops half the bytes, and where no queue is old a new one that runs empty
+    /// leaves at once.
+    Linux,
+}
+
 /// Parameters of the flow queueing of FQ-CoDel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -34,11 +47,13 @@ pub struct Parameters {
     /// Bytes that a queue may send in a round: one full packet (RFC 8290 §5.2.3: 1514).
     #[schemars(range(min = 64, max = 65_535))]
     pub quantum_bytes: u32,
+    /// Whose rules it follows where they differ.
+    pub variant: Variant,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { queues: 1024, quantum_bytes: 1514 }
+        Self { queues: 1024, quantum_bytes: 1514, variant: Variant::default() }
     }
 }
 
@@ -53,6 +68,7 @@ impl SchedulerParameters for Parameters {
             aqm_bins: AqmBins::new(queues, Measure::Bytes, setting),
             rounds: Rounds::new(queues, i64::from(self.quantum_bytes)),
             flows: FlowTable::default(),
+            variant: self.variant,
         }
         .into()
     }
@@ -63,6 +79,7 @@ pub struct Fq {
     aqm_bins: AqmBins,
     rounds: Rounds,
     flows: FlowTable,
+    variant: Variant,
 }
 
 impl Discipline for Fq {
@@ -72,8 +89,11 @@ impl Discipline for Fq {
             return;
         }
         self.rounds.join_first(queue);
-        // RFC 8290 §4.1: half the packets of the queue with most bytes, up to a batch.
-        self.aqm_bins.shed(entry, |packets| packets.div_ceil(2).min(BATCH));
+        match self.variant {
+            // RFC 8290 §4.1: half the packets of the queue with most bytes, up to a batch.
+            Variant::Rfc8290 => self.aqm_bins.shed(entry, |packets| packets.div_ceil(2).min(BATCH)),
+            Variant::Linux => self.aqm_bins.shed_bytes(entry, BATCH),
+        }
     }
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
@@ -87,6 +107,9 @@ impl Discipline for Fq {
                     return self.aqm_bins.pop(queue);
                 }
                 Head::Dropped => {}
+                Head::None if self.variant == Variant::Linux && !self.rounds.has_old() => {
+                    self.rounds.retire_current();
+                }
                 Head::None => self.rounds.age_or_retire_current(),
             }
         }

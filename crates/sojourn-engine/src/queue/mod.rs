@@ -560,6 +560,15 @@ impl Queue {
         }
     }
 
+    /// Before a packet comes at `now`: a link behind it that has been free since `free` had asked an empty queue for
+    /// one then, as Linux and ns-2 ask until nothing comes. To ask then costs no event, as nothing happens between.
+    #[inline]
+    pub fn settle(&mut self, free: Time, now: Time, recorder: &mut Recorder) {
+        if free <= now && self.backlog().packets == 0 {
+            self.dequeue(free, recorder);
+        }
+    }
+
     /// The next packet to send.
     #[inline]
     pub fn dequeue(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {

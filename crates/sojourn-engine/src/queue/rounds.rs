@@ -58,6 +58,11 @@ impl Rounds {
         self.turns[bin].deficit
     }
 
+    /// Do any bins wait behind those that have just become busy?
+    pub(super) fn has_old(&self) -> bool {
+        !self.rounds.is_empty()
+    }
+
     /// Number of busy bins.
     pub(super) fn busy(&self) -> usize {
         self.fresh.len() + self.rounds.len()
