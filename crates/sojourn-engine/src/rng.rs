@@ -34,12 +34,17 @@ impl Seed {
 
     /// Its random numbers, from the first one on.
     pub fn open(self) -> Rng {
-        Rng(Xoshiro256PlusPlus::seed_from_u64(self.hash))
+        Rng(Source::Xoshiro(Xoshiro256PlusPlus::seed_from_u64(self.hash)))
     }
 }
 
 /// One stream of random numbers.
-pub struct Rng(Xoshiro256PlusPlus);
+pub struct Rng(Source);
+
+enum Source {
+    Xoshiro(Xoshiro256PlusPlus),
+    SplitMix(u64),
+}
 
 impl Rng {
     /// The stream called `name` of the run with this seed.
@@ -47,15 +52,25 @@ impl Rng {
         Seed::named(seed, name).open()
     }
 
+    /// SplitMix64 (Steele, Lea & Flood 2014) from this state: the generator of reference data that other programs
+    /// made.
+    pub fn split_mix(state: u64) -> Self {
+        Self(Source::SplitMix(state))
+    }
+
     /// A random 64-bit integer.
+    #[inline]
     pub fn bits(&mut self) -> u64 {
-        self.0.next_u64()
+        match &mut self.0 {
+            Source::Xoshiro(generator) => generator.next_u64(),
+            Source::SplitMix(state) => split_mix(state),
+        }
     }
 
     /// Uniform in [0, 1), with 53 random bits.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+        (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
     /// A uniform integer in [0, n), for n well below 2^53; 0 if n is 0.
@@ -86,6 +101,14 @@ impl Rng {
     pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
         mean * (shape - 1.0) / shape * libm::pow(1.0 - self.uniform(), -1.0 / shape)
     }
+}
+
+#[cold]
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
 }
 
 #[cfg(test)]

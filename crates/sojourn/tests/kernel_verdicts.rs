@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use sojourn::engine::capacity::Capacity;
 use sojourn::engine::dialect::Dialect;
@@ -13,6 +14,7 @@ use sojourn::engine::link::Link;
 use sojourn::engine::packet::{DropReason, Ecn, Packet};
 use sojourn::engine::queue::Queue;
 use sojourn::engine::record::{PacketEventKind, Recorder};
+use sojourn::engine::rng::Rng;
 use sojourn::engine::units::{BitRate, Time};
 
 use super::queue_kit::spec;
@@ -31,7 +33,7 @@ struct Arrival {
     ecn: Ecn,
 }
 
-fn unpacked(path: &std::path::Path) -> String {
+fn unpacked(path: &Path) -> String {
     let file = std::fs::File::open(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     let mut text = String::new();
     flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
@@ -55,6 +57,7 @@ fn fates(keys: &str, arrivals: &[Arrival]) -> Vec<Fate> {
     let rate = BitRate::from_mbps(10.0);
     let mut queue = Queue::new(&spec(keys), u64::MAX, Dialect::Rfc, "queue", 1);
     queue.name_traffic(&["all"], 0);
+    let queue = queue.drawing(Rng::split_mix(20_240_601));
     let mut hop = Hop::new(Link::new(Capacity::steady(rate), Time::ZERO), Some(queue));
     let mut recorder = Recorder::default();
     let number: HashMap<Time, usize> =
@@ -62,62 +65,54 @@ fn fates(keys: &str, arrivals: &[Arrival]) -> Vec<Fate> {
     assert_eq!(number.len(), arrivals.len(), "times name packets");
     let mut fates = vec![Fate { code: 'R', wait_ns: None }; arrivals.len()];
     let mut marked: HashMap<usize, char> = HashMap::new();
-    let mut note = |recorder: &mut Recorder, now: Time, arriving: Option<usize>, fates: &mut [Fate]| {
+    let mut delivered = Vec::new();
+    let mut note = |recorder: &mut Recorder, now: Time, arriving: Option<usize>| {
         for event in std::mem::take(&mut recorder.events) {
             let packet = number[&event.sent_at];
-            let waited = Some(now.since(event.sent_at).ps() / 1000);
+            let is_arriving = arriving == Some(packet);
+            let wait_ns = Some(now.since(event.sent_at).ps() / 1000);
             match event.kind {
                 PacketEventKind::Marked => {
-                    let code = if arriving == Some(packet) { 'm' } else { 'M' };
-                    marked.insert(packet, code);
+                    marked.insert(packet, if is_arriving { 'm' } else { 'M' });
                 }
-                PacketEventKind::Dropped(reason) => {
-                    fates[packet] = match (reason, arriving == Some(packet)) {
-                        (_, true) => Fate { code: 'E', wait_ns: None },
-                        (DropReason::Overflow, false) => Fate { code: 'P', wait_ns: waited },
-                        (_, false) => Fate { code: 'Q', wait_ns: waited },
-                    };
+                PacketEventKind::Dropped(_) if is_arriving => {
+                    fates[packet] = Fate { code: 'E', wait_ns: None };
                 }
+                PacketEventKind::Dropped(DropReason::Overflow) => {
+                    fates[packet] = Fate { code: 'P', wait_ns };
+                }
+                PacketEventKind::Dropped(_) => fates[packet] = Fate { code: 'Q', wait_ns },
                 PacketEventKind::Sanctioned => {}
             }
         }
-        marked.clone()
     };
-    let mut delivered = Vec::new();
-    let mut all_marked = HashMap::new();
-    let end = Time::from_s(10_000);
-    for (number, arrival) in
-        arrivals.iter().enumerate().map(|(number, arrival)| (Some(number), arrival.at)).chain([(None, end)])
-    {
-        while hop.next_wake() <= arrival {
-            let now = hop.next_wake();
-            if now == Time::NEVER || now > end {
-                break;
-            }
-            if let Some((at, packet)) = hop.wake(now, &mut recorder) {
-                delivered.push((at, packet.sent_at, packet.size));
-            }
-            all_marked = note(&mut recorder, now, None, &mut fates);
-            if number.is_none() && hop.inside().packets == 0 {
-                break;
-            }
+    let until = |hop: &mut Hop, end: Time, delivered: &mut Vec<_>, recorder: &mut Recorder| {
+        let now = hop.next_wake();
+        if now > end || hop.inside().packets == 0 && end == Time::NEVER {
+            return None;
         }
-        let Some(number) = number else { break };
-        let of = &arrivals[number];
-        let packet = Packet {
-            sent_at: of.at,
-            tuple: (37 * of.flow + 11) % 1024,
-            ecn: of.ecn,
-            ..Packet::datagram(of.size)
-        };
+        delivered
+            .extend(hop.wake(now, recorder).map(|(at, packet)| (at, packet.sent_at, packet.size)));
+        Some(now)
+    };
+    for (number, of) in arrivals.iter().enumerate() {
+        while let Some(now) = until(&mut hop, of.at, &mut delivered, &mut recorder) {
+            note(&mut recorder, now, None);
+        }
+        let tuple = (37 * of.flow + 11) % 1024;
+        let datagram = Packet::datagram(of.size);
+        let packet = Packet { sent_at: of.at, flow: of.flow, tuple, ecn: of.ecn, ..datagram };
         hop.accept(of.at, of.at, packet, &mut recorder);
-        all_marked = note(&mut recorder, of.at, Some(number), &mut fates);
+        note(&mut recorder, of.at, Some(number));
+    }
+    while let Some(now) = until(&mut hop, Time::NEVER, &mut delivered, &mut recorder) {
+        note(&mut recorder, now, None);
     }
     for (at, sent_at, size) in delivered {
         let packet = number[&sent_at];
         let service_ps = u64::from(size) * 8 * 100_000;
         let wait_ns = Some((at.since(sent_at).ps() - service_ps) / 1000);
-        fates[packet] = Fate { code: *all_marked.get(&packet).unwrap_or(&'D'), wait_ns };
+        fates[packet] = Fate { code: *marked.get(&packet).unwrap_or(&'D'), wait_ns };
     }
     fates
 }
@@ -130,29 +125,102 @@ fn kernel(text: &str) -> Vec<Fate> {
     text.lines().skip(1).map(read).collect()
 }
 
+/// FNV-1a of each thousand packets' fates, as hexadecimal digits.
+fn hashes(fates: &[Fate]) -> String {
+    let hash = |fates: &[Fate]| {
+        let bytes = fates.iter().flat_map(|fate| {
+            let wait = fate.wait_ns.unwrap_or(u64::MAX).to_le_bytes();
+            std::iter::once(fate.code as u8).chain(wait)
+        });
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    };
+    let words: Vec<String> =
+        fates.chunks(1000).map(|part| format!("{:016x}", hash(part))).collect();
+    words.join(" ")
+}
+
+const CODEL: &str = "law = { kind = 'codel', variant = 'linux' }
+                     limit_packets = 1000";
+const FQ_CODEL: &str = "law = { kind = 'codel', variant = 'linux' }
+                        scheduler = { kind = 'fq', variant = 'linux' }
+                        limit_packets = 10_240";
+const PIE: &str = "law = { kind = 'pie', variant = 'linux', first_update_ms = 480 }
+                   limit_packets = 1000";
+const FQ_PIE: &str = "law = { kind = 'pie', variant = 'linux', first_update_ms = 480 }
+                      scheduler = { kind = 'fq', variant = 'linux' }
+                      limit_packets = 10_240";
+const DRR: &str = "scheduler = { kind = 'drr', quantum_bytes = 1514, flow_limit_packets = 1000 }
+                   limit_packets = 100_000";
+
+/// Case, keys of the queue, and whether it marks.
+const CASES: &[(&str, &str, bool)] = &[
+    ("codel-const_10M-default", CODEL, false),
+    ("codel-mix_10M-default", CODEL, false),
+    ("codel-step_10M-default", CODEL, false),
+    ("codel-game_10M-default", CODEL, false),
+    ("codel-ecn_10M-ecn", CODEL, true),
+    ("codel-game_10M-ecn", CODEL, true),
+    ("fq_codel-mix_10M-default", FQ_CODEL, true),
+    ("fq_codel-ecn_10M-default", FQ_CODEL, true),
+    ("fq_codel-game_10M-default", FQ_CODEL, true),
+    ("pie-const_10M-default", PIE, false),
+    ("pie-mix_10M-default", PIE, false),
+    ("pie-step_10M-default", PIE, false),
+    ("pie-game_10M-default", PIE, false),
+    ("pie-ecn_10M-ecn", PIE, true),
+    ("pie-step_10M-ecn", PIE, true),
+    ("fq_pie-mix_10M-default", FQ_PIE, false),
+    ("fq_pie-ecn_10M-default", FQ_PIE, true),
+    ("fq_pie-game_10M-default", FQ_PIE, true),
+    ("drr-mix_10M-default", DRR, false),
+    ("drr-ecn_10M-default", DRR, false),
+    ("drr-game_10M-default", DRR, false),
+];
+
+fn stored() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/kernel")
+}
+
+fn arrivals_of(case: &str, root: &Path) -> Vec<Arrival> {
+    let trace = case.split('-').nth(1).unwrap();
+    arrivals(&unpacked(&root.join(format!("arrivals/{trace}.csv.gz"))))
+}
+
+/// Every packet of the kernel's cases has the kernel's verdict, at the kernel's time.
 #[test]
-#[ignore = "development"]
-fn develop() {
-    let root = std::path::PathBuf::from(std::env::var("KERNEL").unwrap());
-    let codel = "law = { kind = 'codel', variant = 'linux' }\nlimit_packets = 1000";
-    let fq = "scheduler = { kind = 'fq', variant = 'linux' }\nlimit_packets = 10240\nlaw = { kind = 'codel', variant = 'linux' }";
-    for (case, keys) in [
-        ("codel-const_10M-default", format!("ecn = false\n{codel}")),
-        ("codel-mix_10M-default", format!("ecn = false\n{codel}")),
-        ("codel-step_10M-default", format!("ecn = false\n{codel}")),
-        ("codel-game_10M-default", format!("ecn = false\n{codel}")),
-        ("codel-ecn_10M-ecn", codel.to_owned()),
-        ("codel-game_10M-ecn", codel.to_owned()),
-        ("fq_codel-mix_10M-default", fq.to_owned()),
-        ("fq_codel-ecn_10M-default", fq.to_owned()),
-        ("fq_codel-game_10M-default", fq.to_owned()),
-    ] {
-        let trace = case.split('-').nth(1).unwrap();
-        let arrivals = arrivals(&unpacked(&root.join(format!("arrivals/{trace}.csv.gz"))));
+fn queues_of_linux_decide_as_linux_does() {
+    let root = stored();
+    let text = std::fs::read_to_string(root.join("verdicts.txt")).unwrap();
+    let theirs: HashMap<&str, &str> =
+        text.lines().filter_map(|line| line.split_once('\t')).collect();
+    assert_eq!(theirs.len(), CASES.len());
+    for &(case, keys, marks) in CASES {
+        let ours = fates(&format!("ecn = {marks}\n{keys}"), &arrivals_of(case, &root));
+        let (ours, theirs) = (hashes(&ours), theirs[case]);
+        let differs =
+            ours.split(' ').zip(theirs.split(' ')).position(|(ours, theirs)| ours != theirs);
+        assert_eq!(differs, None, "{case}: among these thousand packets is the first that differs");
+        assert_eq!(ours.len(), theirs.len(), "{case}");
+    }
+}
+
+/// Reads the reference data in the folder KERNEL, says what differs, and stores the kernel's verdicts for the test above.
+#[test]
+#[ignore = "needs the reference data, of which only hashes are stored"]
+fn verdicts_are_stored() {
+    let root =
+        PathBuf::from(std::env::var("KERNEL").expect("KERNEL is the folder of the reference data"));
+    let mut text = String::new();
+    for &(case, keys, marks) in CASES {
+        let arrivals = arrivals_of(case, &root);
         let theirs = kernel(&unpacked(&root.join(format!("cases/{case}/pkts.csv.gz"))));
-        let ours = fates(&keys, &arrivals);
+        let ours = fates(&format!("ecn = {marks}\n{keys}"), &arrivals);
         let differing: Vec<usize> = (0..ours.len()).filter(|&n| ours[n] != theirs[n]).collect();
         let first = differing.first().map(|&n| (n, ours[n], theirs[n]));
         println!("{case}: {} of {} differ, first {first:?}", differing.len(), ours.len());
+        text += &format!("{case}\t{}\n", hashes(&theirs));
     }
+    std::fs::write(stored().join("verdicts.txt"), text).unwrap();
 }

@@ -15,6 +15,7 @@ pub(crate) mod marking;
 pub mod pi2;
 pub mod pie;
 pub mod pie_early;
+pub mod pie_linux;
 pub(crate) mod pie_parts;
 pub(crate) mod proactive_rate;
 pub(crate) mod queue_protection;
@@ -112,6 +113,8 @@ pub struct Arrival {
     /// Factor of its drop probability: 1, or in SFQ-PIE the length of its bin over that of the
     /// longest (White 2014 §4.6).
     pub share: f64,
+    /// Does the queue mark it where the algorithm signals?
+    pub is_markable: bool,
 }
 
 /// A packet at the head of the queue that may leave.
@@ -204,6 +207,8 @@ pub enum AqmAlgorithm {
     DocsisPie(docsis_pie::DocsisPie),
     /// Proportional integral controller enhanced (PIE).
     Pie(pie::Pie),
+    /// The same as in Linux.
+    LinuxPie(pie_linux::LinuxPie),
     /// PI with a squared output.
     Pi2(pi2::Pi2),
     /// CoDel that drops arriving packets.

@@ -137,7 +137,8 @@ impl AqmBins {
         self.at_rest[if self.shared { 0 } else { bin }] = false;
         let outlet = self.outlet(bin, entry.drain_rate);
         let (aqm, backlog) = self.aqm_of(bin);
-        let arrival = Arrival { now, size, backlog, share };
+        let is_markable = entry.books.can_mark(&packet);
+        let arrival = Arrival { now, size, backlog, share, is_markable };
         let verdict = aqm.on_arrival(&arrival, &outlet, entry.rng);
         if entry.books.refuses(entry.now, verdict, &mut packet) {
             entry.books.drop(entry.now, packet, DropReason::Aqm);

@@ -46,7 +46,8 @@ impl Discipline for Fifo {
             entry.books.drop(entry.now, packet, DropReason::Overflow);
             return;
         }
-        let arrival = Arrival { now: entry.now, size, backlog, share: 1.0 };
+        let is_markable = entry.books.can_mark(&packet);
+        let arrival = Arrival { now: entry.now, size, backlog, share: 1.0, is_markable };
         let verdict = self.aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.books.refuses(entry.now, verdict, &mut packet) {
             entry.books.drop(entry.now, packet, DropReason::Aqm);

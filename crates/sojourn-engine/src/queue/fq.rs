@@ -31,8 +31,8 @@ pub enum Variant {
     /// takes a turn among the old ones.
     #[default]
     Rfc8290,
-    /// Linux 7.2, `fq_codel`: an overflow drops half the bytes, and where no queue is old a new one that runs empty
-    /// leaves at once.
+    /// Linux 7.2, `fq_codel` and `fq_pie`: where no queue is old a new one that runs empty leaves at once. An overflow
+    /// drops half the bytes of the longest queue; with an algorithm that judges arrivals, the arrival.
     Linux,
 }
 
@@ -69,6 +69,7 @@ impl SchedulerParameters for Parameters {
             rounds: Rounds::new(queues, i64::from(self.quantum_bytes)),
             flows: FlowTable::default(),
             variant: self.variant,
+            refuses: self.variant == Variant::Linux && !setting.law.parameters().judges_sojourns(),
         }
         .into()
     }
@@ -80,11 +81,17 @@ pub struct Fq {
     rounds: Rounds,
     flows: FlowTable,
     variant: Variant,
+    /// Does a full queue refuse arrivals?
+    refuses: bool,
 }
 
 impl Discipline for Fq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
         let queue = self.aqm_bins.hashed(self.flows.hash(&packet));
+        if self.refuses && !entry.limit.admits(self.aqm_bins.backlog(), packet.size.into()) {
+            self.aqm_bins.overflow(queue, packet, entry);
+            return;
+        }
         if !self.aqm_bins.push(queue, packet, entry) {
             return;
         }

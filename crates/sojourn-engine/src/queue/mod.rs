@@ -503,6 +503,11 @@ impl Queue {
         Self { meter: None, ..self }
     }
 
+    /// The same queue with these random numbers, for comparisons with others.
+    pub fn drawing(self, rng: Rng) -> Self {
+        Self { rng, ..self }
+    }
+
     /// Bytes that the queue may hold. A limit in packets counts 1500 bytes for each.
     pub fn buffer_bytes(&self) -> u64 {
         self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
