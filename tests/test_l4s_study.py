@@ -52,9 +52,9 @@ def test_loads_are_links() -> None:
     assert (link.mbps, link.flows, link.udp) == (100, 5, (140, "low"))
     assert link.entries("low") == ["a", "udp"]
     assert link.entries("classic") == ["b"]
-    # 5 ms and 1514 B at 100 Mbps; UDP has 1470 + 28 + 14 B.
-    assert link.base_ms("a") == pytest.approx(5.12112)
-    assert link.base_ms("udp") == pytest.approx(5.12096)
+    # 5 ms, 1514 B at 100 Mbps and 25 us of the receiver; UDP has 1470 + 28 + 14 B.
+    assert link.base_ms("a") == pytest.approx(5.14612)
+    assert link.base_ms("udp") == pytest.approx(5.14596)
     # 140 Mbps of 1470 B each: one in 84 us.
     traffic = case(rows["overload", "udp-low-140"]).scenario["traffic"]
     assert traffic["udp"]["interval_ms"] == pytest.approx(0.084)

@@ -64,8 +64,8 @@ def pie() -> Drawing:
     """PIE's probability at 30 ms of constant latency, from the end of its burst allowance on."""
     constant = 0.125 * 0.015
     steps = _steps(constant, 0.0, _divisor_of(_SMALL, 1.0), most=1.0)
-    # At the first update there is no departure rate yet; then the allowance of 150 ms is ten.
-    return _climb("PIE", "RFC 8033 §4.2", _probability("30 ms, target 15 ms", "pie", 15, steps, 11))
+    # The allowance of 150 ms is ten updates.
+    return _climb("PIE", "RFC 8033 §4.2", _probability("30 ms, target 15 ms", "pie", 15, steps, 10))
 
 
 def docsis_pie() -> Drawing:
