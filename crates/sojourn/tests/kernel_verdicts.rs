@@ -151,6 +151,8 @@ const PIE: &str = "law = { kind = 'pie', variant = 'linux', first_update_ms = 48
 const FQ_PIE: &str = "law = { kind = 'pie', variant = 'linux', first_update_ms = 480 }
                       scheduler = { kind = 'fq', variant = 'linux' }
                       limit_packets = 10_240";
+const DUALPI2: &str = "scheduler = { kind = 'dualq', variant = 'linux' }
+                       limit_packets = 10_000";
 const DRR: &str = "scheduler = { kind = 'drr', quantum_bytes = 1514, flow_limit_packets = 1000 }
                    limit_packets = 100_000";
 
@@ -174,6 +176,11 @@ const CASES: &[(&str, &str, bool)] = &[
     ("fq_pie-mix_10M-default", FQ_PIE, false),
     ("fq_pie-ecn_10M-default", FQ_PIE, true),
     ("fq_pie-game_10M-default", FQ_PIE, true),
+    ("dualpi2-lover_10M-default", DUALPI2, true),
+    ("dualpi2-ecn_10M-default", DUALPI2, true),
+    ("dualpi2-mix_10M-default", DUALPI2, true),
+    ("dualpi2-step_10M-default", DUALPI2, true),
+    ("dualpi2-game_10M-default", DUALPI2, true),
     ("drr-mix_10M-default", DRR, false),
     ("drr-ecn_10M-default", DRR, false),
     ("drr-game_10M-default", DRR, false),

@@ -104,7 +104,9 @@ fn at_p(keys: &str, p: f64) -> Rig {
     let mut rig = rig(&format!("alpha_hz = {p}, beta_hz = 0, {keys}"));
     rig.put(classic(1));
     rig.wait(Time::from_ms(1015));
-    assert!((rig.gauge("base_probability") - p).abs() < 1e-6);
+    // Linux counts gains in 256ths, rounded down once more.
+    let most_off = if keys.contains("linux") { 0.004 } else { 1e-6 };
+    assert!((rig.gauge("base_probability") - p).abs() < most_off);
     rig.drain();
     rig
 }

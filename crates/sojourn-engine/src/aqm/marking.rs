@@ -63,6 +63,59 @@ impl PiController {
     }
 }
 
+/// The same in the integers of Linux' sch_dualpi2 (7.2): times in ns, probabilities in 2^-32, gains in 64ths.
+pub(crate) struct LinuxPi {
+    target_ns: i64,
+    alpha: i64,
+    beta: i64,
+    most: u32,
+    delay_old_ns: i64,
+    p: u32,
+}
+
+impl LinuxPi {
+    /// A controller whose output is 0. The kernel takes its gains in 256ths of 1/s.
+    pub(crate) fn new(target: Time, alpha_hz: f64, beta_hz: f64, most: f64) -> Self {
+        let gain = |hz: f64| {
+            let of_256 = (hz * 256.0).round() as u64;
+            ((of_256 * u64::from(u32::MAX)) >> 2) as i64 / 1_000_000_000
+        };
+        let most = (most * f64::from(u32::MAX)) as u32;
+        let (alpha, beta) = (gain(alpha_hz), gain(beta_hz));
+        Self { target_ns: ns(target), alpha, beta, most, delay_old_ns: 0, p: 0 }
+    }
+
+    /// The base probability p', in 2^-32.
+    #[inline]
+    pub(crate) fn p(&self) -> u32 {
+        self.p
+    }
+
+    /// Updates the base probability for the queue delay of now. Returns whether anything changed.
+    pub(crate) fn update(&mut self, delay: Time) -> bool {
+        let before = (self.p, self.delay_old_ns);
+        let delay_ns = ns(delay);
+        let part = |gain: i64, from_ns: i64| i128::from(delay_ns - from_ns) * i128::from(gain);
+        let step = part(self.alpha, self.target_ns) + part(self.beta, self.delay_old_ns);
+        // The kernel scales the magnitude in 32 bits, which wraps where a delay changes by seconds; here it does not.
+        let scaled = u32::try_from(step.unsigned_abs() / 64).unwrap_or(u32::MAX);
+        let p = if step > 0 { self.p.checked_add(scaled) } else { self.p.checked_sub(scaled) };
+        self.p = p.unwrap_or(if step > 0 { u32::MAX } else { 0 }).min(self.most);
+        self.delay_old_ns = delay_ns;
+        before != (self.p, self.delay_old_ns)
+    }
+}
+
+fn ns(time: Time) -> i64 {
+    (time.ps() / 1000) as i64
+}
+
+/// Does a packet with this probability, in 2^-32, get a signal? It does with probability zero too, once in 2^32.
+#[inline]
+pub(crate) fn rolls(probability: u32, rng: &mut Rng) -> bool {
+    (rng.bits() >> 32) as u32 <= probability
+}
+
 /// A marking likelihood that rises from 0 to 1 between two delays; a step if they are equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ramp {

@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::lanes::{Lane, MTU, Wrr};
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::marking::{PiController, Ramp};
+use crate::aqm::marking::{LinuxPi, PiController, Ramp, rolls};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::record::{Gauges, Member, MemberCounts};
+use crate::rng::Rng;
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
 
@@ -138,14 +139,21 @@ impl Parameters {
         })
     }
 
-    fn controller(&self, coupling: f64) -> PiController {
+    fn controller(&self, coupling: f64) -> Base {
         let alpha = self.or(self.alpha_hz, 0.15, 41.0 / 256.0);
         let beta = self.or(self.beta_hz, 3.0, 819.0 / 256.0);
         let most = match self.overload {
             Overload::Drop => 1.0,
             Overload::Mark => (1.0 / coupling).min(1.0),
         };
-        PiController::new(self.target_ms.unwrap_or(15.0), alpha, beta, most)
+        let target_ms = self.target_ms.unwrap_or(15.0);
+        match self.variant {
+            Variant::Rfc9332 => Base::Exact(PiController::new(target_ms, alpha, beta, most)),
+            Variant::Linux => {
+                let target = Time::from_secs_f64(target_ms / 1e3);
+                Base::Linux(LinuxPi::new(target, alpha, beta, most))
+            }
+        }
     }
 
     fn ramp(&self) -> Ramp {
@@ -157,8 +165,8 @@ impl Parameters {
     fn turns(&self) -> Turns {
         match self.service {
             Service::Wrr => {
-                let classic = self.or(self.classic_weight_percent, 6.25, 10.0) / 100.0;
-                Turns::Wrr(Wrr::new(classic))
+                let classic = self.or(self.classic_weight_percent, 6.25, 10.0);
+                Turns::Wrr(Wrr::new(classic, 100.0 - classic))
             }
             Service::TimeShiftedFifo => {
                 let shift_ms = self.time_shift_ms.unwrap_or(50.0);
@@ -172,7 +180,11 @@ impl SchedulerParameters for Parameters {
     fn start(&self, _setting: &Setting) -> Scheduler {
         let coupling = self.coupling.unwrap_or(2.0);
         let interval = Time::from_secs_f64(self.or(self.update_ms, 15.0, 16.0) / 1e3);
-        let most_marked = (1.0 / (coupling * coupling)).min(1.0);
+        let most_marked = match self.overload {
+            // Where L is never dropped early, sch_dualpi2 drops nothing early that it can mark.
+            Overload::Mark if self.variant == Variant::Linux => f64::INFINITY,
+            _ => (1.0 / (coupling * coupling)).min(1.0),
+        };
         DualQ {
             low: Lane::default(),
             classic: Lane::default(),
@@ -208,6 +220,28 @@ impl SchedulerParameters for Parameters {
     }
 }
 
+/// The base controller.
+enum Base {
+    Exact(PiController),
+    Linux(LinuxPi),
+}
+
+impl Base {
+    fn p(&self) -> f64 {
+        match self {
+            Self::Exact(controller) => controller.p(),
+            Self::Linux(controller) => f64::from(controller.p()) / f64::from(u32::MAX),
+        }
+    }
+
+    fn update(&mut self, delay: Time) -> bool {
+        match self {
+            Self::Exact(controller) => controller.update(delay.secs_f64()),
+            Self::Linux(controller) => controller.update(delay),
+        }
+    }
+}
+
 enum Turns {
     Wrr(Wrr),
     TimeShifted(Time),
@@ -226,7 +260,7 @@ struct Signals {
 pub struct DualQ {
     low: Lane,
     classic: Lane,
-    base: PiController,
+    base: Base,
     coupling: f64,
     native: Ramp,
     native_packets: u64,
@@ -319,16 +353,71 @@ impl DualQ {
         }
     }
 
-    /// Marks a packet of L or C for a base probability. Returns whether it must be dropped instead.
+    /// As sch_dualpi2 does it, in the order of its random numbers: the base controller first, not while less than
+    /// two full packets wait, and then L's own step. `p` is in 2^-32; it counts if the base is asked here.
+    fn judge_as_linux(
+        &mut self,
+        low: bool,
+        packet: &mut Packet,
+        (asks_base, p): (bool, u32),
+        held: u64,
+        exit: &mut Exit,
+    ) -> bool {
+        let coupled = f64::from(p) * self.coupling;
+        let is_overloaded = coupled > f64::from(u32::MAX);
+        let is_guarded = !asks_base || (self.backlog().bytes as f64) < 2.0 * MTU;
+        let can_mark = exit.books.can_mark(packet);
+        let twice = |rng: &mut Rng| rolls(p, rng) && rolls(p, rng);
+        if !low {
+            let signals = !is_guarded && twice(exit.rng);
+            if signals && (!can_mark || is_overloaded && self.max_mark_probability <= 1.0) {
+                return true;
+            }
+            if signals {
+                self.signals.classic += 1;
+                exit.books.mark(exit.now, packet);
+            }
+            return false;
+        }
+        if !is_guarded && is_overloaded && self.overload == Overload::Drop && twice(exit.rng) {
+            return true;
+        }
+        let marks = !is_guarded && (is_overloaded || rolls(coupled as u32, exit.rng));
+        let native = if held > self.native_packets {
+            self.native.likelihood(exit.sojourn(packet))
+        } else {
+            0.0
+        };
+        let is_native = native >= 1.0 || native > 0.0 && exit.rng.uniform() < native;
+        if !marks && !is_native {
+            return false;
+        }
+        if !can_mark {
+            return true;
+        }
+        *match (is_overloaded && marks, marks) {
+            (true, _) => &mut self.signals.overload,
+            (false, true) => &mut self.signals.coupled,
+            (false, false) => &mut self.signals.native,
+        } += 1;
+        exit.books.mark(exit.now, packet);
+        false
+    }
+
+    /// Marks a packet of L or C, by the base controller if that is asked here. Returns whether it must be dropped instead.
     fn judge(
         &mut self,
         low: bool,
         packet: &mut Packet,
-        p: f64,
+        asks_base: bool,
         held: u64,
         exit: &mut Exit,
     ) -> bool {
-        if low {
+        let p = if asks_base { self.p() } else { 0.0 };
+        if let (Base::Linux(controller), true) = (&self.base, self.is_random) {
+            let p = controller.p();
+            self.judge_as_linux(low, packet, (asks_base, p), held, exit)
+        } else if low {
             self.judge_low(packet, p, held, exit)
         } else {
             self.judge_classic(packet, p, exit)
@@ -345,7 +434,7 @@ impl DualQ {
             books: entry.books.reborrow(),
             member: None,
         };
-        self.judge(low, packet, self.p(), 0, exit)
+        self.judge(low, packet, true, 0, exit)
     }
 
     /// Takes the next packet and judges it: the queue it comes from and whether it is to be dropped.
@@ -353,8 +442,7 @@ impl DualQ {
         let low = self.serves_low(exit.now);
         let held = self.low.backlog().packets;
         let mut packet = self.lane(low).pop()?;
-        let p = if self.drop_early { 0.0 } else { self.p() };
-        let dropped = self.judge(low, &mut packet, p, held, exit);
+        let dropped = self.judge(low, &mut packet, !self.drop_early, held, exit);
         Some((low, dropped, packet))
     }
 }
@@ -414,7 +502,7 @@ impl Discipline for DualQ {
     fn update(&mut self, now: Time, _drain_rate: &DrainRate) {
         // RFC 9332 appendix A.2: the longer delay drives the base, so that L cannot overload unseen.
         let delay = self.low.head_sojourn(now).max(self.classic.head_sojourn(now));
-        let changed = self.base.update(delay.secs_f64());
+        let changed = self.base.update(delay);
         self.clock.ticked(now, changed || self.backlog().packets > 0);
     }
 

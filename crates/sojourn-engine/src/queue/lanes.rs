@@ -78,19 +78,18 @@ impl Lane {
 
 /// Weighted round robin by credit (sch_dualpi2).
 pub(super) struct Wrr {
+    /// In the same unit; whole numbers keep the credit exact.
     classic_weight: f64,
+    low_weight: f64,
     credit: f64,
 }
 
 impl Wrr {
-    /// A round robin that gives this share to C.
-    pub(super) fn new(classic_weight: f64) -> Self {
-        Self { classic_weight, credit: Self::start(classic_weight) }
-    }
-
-    /// Below zero while L has the larger weight, so that L goes first.
-    fn start(classic_weight: f64) -> f64 {
-        MTU * (2.0 * classic_weight - 1.0)
+    /// A round robin by these weights of C and L.
+    pub(super) fn new(classic_weight: f64, low_weight: f64) -> Self {
+        let mut wrr = Self { classic_weight, low_weight, credit: 0.0 };
+        wrr.reset();
+        wrr
     }
 
     /// Is it the turn of L? Both wait.
@@ -102,13 +101,13 @@ impl Wrr {
     /// Forgets who has had how much: nothing waits.
     #[inline]
     pub(super) fn reset(&mut self) {
-        self.credit = Self::start(self.classic_weight);
+        // Below zero while L has the larger weight, so that L goes first.
+        self.credit = MTU * (self.classic_weight - self.low_weight);
     }
 
     /// A packet of this queue is sent while the other one waits.
     #[inline]
     pub(super) fn charge(&mut self, from_low: bool, size: f64) {
-        self.credit +=
-            if from_low { self.classic_weight * size } else { (self.classic_weight - 1.0) * size };
+        self.credit += size * if from_low { self.classic_weight } else { -self.low_weight };
     }
 }

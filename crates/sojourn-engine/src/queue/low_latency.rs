@@ -62,7 +62,7 @@ impl LowLatency {
             low: Low::new(parameters),
             classic: Classic::new(parameters),
             coupling: Coupling::new(parameters),
-            turns: Wrr::new(1.0 - parameters.low_latency_weight()),
+            turns: Wrr::new(1.0 - parameters.low_latency_weight(), parameters.low_latency_weight()),
             clock: UpdateClock::new(interval),
             low_rate: MemberRate::new(parameters.rate_estimate, interval),
             histogram: LatencyHistogram::of(&parameters.latency_histogram_ms).map(Box::new),
