@@ -370,7 +370,8 @@ impl DualQ {
         let twice = |rng: &mut Rng| rolls(p, rng) && rolls(p, rng);
         if !low {
             let signals = !is_guarded && twice(exit.rng);
-            if signals && (!can_mark || is_overloaded && self.max_mark_probability <= 1.0) {
+            let base = f64::from(p) / f64::from(u32::MAX);
+            if signals && (!can_mark || base * base > self.max_mark_probability) {
                 return true;
             }
             if signals {
