@@ -17,14 +17,14 @@ CONTROLS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 _ENDS_S = {"a": 40, "c": 30, "d": 40, "s": 8}
 _MEASURED_FROM_S = {"a": 10, "c": 10, "d": 10, "s": 4}
 
-_HANDSHAKE_S = 0.2
+HANDSHAKE_S = 0.2
 """Time starts at the first full packet, so a run is longer by more than a round trip."""
 
-_RETURN_MBPS = 1000
-_SERVER_MBPS = 100_000
+RETURN_MBPS = 1000
+SERVER_MBPS = 100_000
 """A server's link, which must take no time."""
 
-_CABLE_MS = 1
+CABLE_MS = 1
 """What a plain link has for the cable, each way."""
 
 
@@ -64,7 +64,7 @@ def case(row: Row) -> Case:
         queue["law"] = {"kind": "codel", "target_ms": of["codel"], "interval_ms": 100}
     scenario = {
         "title": f"Linux 6.18, {row.experiment}, {row.scheme}",
-        "duration_s": _ENDS_S[row.experiment[0]] + _HANDSHAKE_S,
+        "duration_s": _ENDS_S[row.experiment[0]] + HANDSHAKE_S,
         "dialect": "linux",
         "tcp": {
             "congestion_control": {"kind": CONTROLS[row.table]},
@@ -79,12 +79,12 @@ def case(row: Row) -> Case:
             "queue": queue,
         },
         "downstream": {
-            "sustained_mbps": _RETURN_MBPS,
-            "peak_mbps": _RETURN_MBPS,
+            "sustained_mbps": RETURN_MBPS,
+            "peak_mbps": RETURN_MBPS,
             "burst_bytes": 1_000_000,
         },
-        "cable": {"delay_ms": _CABLE_MS},
-        "servers": {"receiver": {"delay_ms": of["rtt"] / 2 - _CABLE_MS, "rate_mbps": _SERVER_MBPS}},
+        "cable": {"delay_ms": CABLE_MS},
+        "servers": {"receiver": {"delay_ms": of["rtt"] / 2 - CABLE_MS, "rate_mbps": SERVER_MBPS}},
         "traffic": {
             "upload": {
                 "kind": "transfer",

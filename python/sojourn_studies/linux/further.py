@@ -16,43 +16,33 @@ from sojourn.store.stored_run import AbsentError, StoredRun
 
 from ..framework.cases import Case, Runs
 from ..framework.rows import Row
+from .cases import CABLE_MS, CONTROLS, HANDSHAKE_S, RETURN_MBPS, SERVER_MBPS, link
 from .measured import ARRIVED, Flags, Packets, goodput_mbps, of_waits, packets
 
 TABLE = "further"
 
 _FILES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 _LARGE_FILES = (300_000, 1_000_000, 3_000_000, 10_000_000)
-_CONTROLS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
 _MIXED = {"n_reno_cubic_b100": ("reno", "cubic"), "n_bbr_cubic_b250": ("bbr", "cubic")}
 """The controls of two flows that differ, the first first."""
 _STEPS = ((10, 20), (10, 5), (10, 20), (10, 10))
 """A link that changes: for how many s it has which Mbps."""
-_HANDSHAKE_S = 0.2
-"""Time starts at the first full packet, so a run is longer by more than a round trip."""
-_CABLE_MS = 1
-_FAST_MBPS = 100_000
-_RETURN_MBPS = 1000
 _DRAWS = 3
 
 Words = dict[str, float]
 """The words of a row's load, as numbers."""
 
 
-def words(row: Row) -> Words:
-    """`rate=20:rtt=40` as numbers."""
-    return {name: float(value) for name, value in (one.split("=") for one in row.load.split(":"))}
-
-
 def title(row: Row) -> str:
     """The case in words; the control and what is special are in its name."""
-    of = words(row)
+    of = link(row)
     name = row.experiment.removeprefix("n_").replace("_", " ")
     return f"{name}: {of['rate']:g} Mbps, {of['rtt']:g} ms, buffer {of['buffer']:g} ms"
 
 
 def window_s(row: Row) -> tuple[float, float]:
     """From when to when statistics are taken."""
-    of = words(row)
+    of = link(row)
     if "chunk" in of or of.get("bulk") == 0:
         return 0, _duration_s(of)
     if "bulk" in of:
@@ -74,7 +64,7 @@ def _duration_s(of: Words) -> float:
 
 def _tcp(control: str, of: Words) -> dict[str, Any]:
     return {
-        "congestion_control": {"kind": _CONTROLS[control]},
+        "congestion_control": {"kind": CONTROLS[control]},
         "pacing": control == "bbr",
         "interrupt_interval_us": 0,
         **({"ecn": "classic"} if "ecn" in of else {}),
@@ -129,16 +119,16 @@ def _queue(of: Words) -> dict[str, Any]:
 
 
 def _scenario(row: Row) -> dict[str, Any]:
-    of = words(row)
-    back_mbps = of.get("rev", _RETURN_MBPS)
+    of = link(row)
+    back_mbps = of.get("rev", RETURN_MBPS)
     back_queue = {"queue": {"limit_bytes": int(of["revbuffer"])}} if "rev" in of else {}
     steps = [{"for_s": for_s, "mbps": mbps} for for_s, mbps in _STEPS]
     queue = {"limit_bytes": 10**9}
-    lossy = {"rate_mbps": _FAST_MBPS, "loss_percent": of.get("loss"), "queue": queue}
+    lossy = {"rate_mbps": SERVER_MBPS, "loss_percent": of.get("loss"), "queue": queue}
     rtts_ms = {"receiver": of["rtt"], **({"second": of["rtt2"]} if "rtt2" in of else {})}
     return {
         "title": f"Linux 6.18, {row.experiment}",
-        "duration_s": _duration_s(of) + _HANDSHAKE_S,
+        "duration_s": _duration_s(of) + HANDSHAKE_S,
         "dialect": "linux",
         "tcp": _tcp(_control(row), of),
         "upstream": {
@@ -155,10 +145,10 @@ def _scenario(row: Row) -> dict[str, Any]:
             "burst_bytes": 3000 if "rev" in of else 1_000_000,
             **back_queue,
         },
-        "cable": {"delay_ms": _CABLE_MS},
+        "cable": {"delay_ms": CABLE_MS},
         **({"core": {"lossy": {"upstream": lossy, "downstream": lossy}}} if "loss" in of else {}),
         "servers": {
-            name: {"delay_ms": rtt_ms / 2 - _CABLE_MS, "rate_mbps": _FAST_MBPS}
+            name: {"delay_ms": rtt_ms / 2 - CABLE_MS, "rate_mbps": SERVER_MBPS}
             for name, rtt_ms in rtts_ms.items()
         },
         "traffic": {**_bulk(row, of), **_files(of)},
@@ -168,7 +158,7 @@ def _scenario(row: Row) -> dict[str, Any]:
 
 @cache
 def _cases(experiment: str, row: Row) -> tuple[Case, ...]:
-    of = words(row)
+    of = link(row)
     is_chance = bool({"flows", "bulk", "loss"} & set(of)) and of.get("bulk") != 0
     draws = range(_DRAWS if is_chance else 1)
     scenario = _scenario(row)
@@ -190,8 +180,8 @@ def value_of(row: Row, runs: Runs) -> float | None:
 
 
 def _value(row: Row, run: StoredRun) -> float | None:
-    of, metric = words(row), row.metric
-    scale = run.meta["duration_s"] / (_duration_s(of) + _HANDSHAKE_S)
+    of, metric = link(row), row.metric
+    scale = run.meta["duration_s"] / (_duration_s(of) + HANDSHAKE_S)
     start_s, end_s = (scale * end for end in window_s(row))
     if metric.startswith("fct"):
         return _file_ms(row, run)
@@ -278,7 +268,7 @@ def _way_back(metric: str, run: StoredRun, window: tuple[float, float], of: Word
     sent_s, left_s, size_bytes = (
         back[name].to_numpy().astype(float) for name in ("sent_s", "forwarded_s", "size_bytes")
     )
-    came_s = sent_s + of["rtt"] / 2e3 - _CABLE_MS / 1e3
+    came_s = sent_s + of["rtt"] / 2e3 - CABLE_MS / 1e3
     is_dropped = np.isnan(left_s)
     if metric == "rev_drops":
         return float(np.count_nonzero(is_dropped & _is_in(came_s, window)))
