@@ -293,6 +293,17 @@ impl DualQ {
         }
     }
 
+    /// The likelihood of L's own AQM for a packet that leaves L, which held so many.
+    fn native(&self, packet: &Packet, held: u64, exit: &Exit) -> f64 {
+        if held > self.native_packets { self.native.likelihood(exit.sojourn(packet)) } else { 0.0 }
+    }
+
+    /// Marks a packet of C.
+    fn mark_classic(&mut self, packet: &mut Packet, exit: &mut Exit) {
+        self.signals.classic += 1;
+        exit.books.mark(exit.now, packet);
+    }
+
     /// Marks a packet of L for a base probability. Returns whether it must be dropped instead.
     fn judge_low(&mut self, packet: &mut Packet, p: f64, held: u64, exit: &mut Exit) -> bool {
         let coupled = self.coupled(p);
@@ -303,8 +314,7 @@ impl DualQ {
         {
             return true;
         }
-        let sojourn = exit.sojourn(packet);
-        let native = if held > self.native_packets { self.native.likelihood(sojourn) } else { 0.0 };
+        let native = self.native(packet, held, exit);
         let likelihood = native.max(coupled).min(1.0);
         if !self.low.marks.chooses(likelihood, self.is_random, exit.rng) {
             return false;
@@ -330,16 +340,14 @@ impl DualQ {
         if classic >= self.max_mark_probability || !exit.books.can_mark(packet) {
             return true;
         }
-        self.signals.classic += 1;
-        exit.books.mark(exit.now, packet);
+        self.mark_classic(packet, exit);
         false
     }
 
-    /// The base probability for a packet that is not among those that wait. sch_dualpi2 signals nothing
-    /// while these are less than two full packets.
-    fn p(&self) -> f64 {
-        let is_guarded = self.is_linux && (self.backlog().bytes as f64) < 2.0 * MTU;
-        if is_guarded { 0.0 } else { self.base.p() }
+    /// Does less than two full packets wait, beside the one that is judged? sch_dualpi2's base controller signals
+    /// nothing then.
+    fn is_guarded(&self) -> bool {
+        self.is_linux && (self.backlog().bytes as f64) < 2.0 * MTU
     }
 
     fn lane(&mut self, low: bool) -> &mut Lane {
@@ -353,8 +361,8 @@ impl DualQ {
         }
     }
 
-    /// As sch_dualpi2 does it, in the order of its random numbers: the base controller first, not while less than
-    /// two full packets wait, and then L's own step. `p` is in 2^-32; it counts if the base is asked here.
+    /// As sch_dualpi2 does it, in the order of its random numbers: the base controller first, if it is asked, and
+    /// then L's own step. `p` is in 2^-32.
     fn judge_as_linux(
         &mut self,
         low: bool,
@@ -365,30 +373,24 @@ impl DualQ {
     ) -> bool {
         let coupled = f64::from(p) * self.coupling;
         let is_overloaded = coupled > f64::from(u32::MAX);
-        let is_guarded = !asks_base || (self.backlog().bytes as f64) < 2.0 * MTU;
         let can_mark = exit.books.can_mark(packet);
         let twice = |rng: &mut Rng| rolls(p, rng) && rolls(p, rng);
         if !low {
-            let signals = !is_guarded && twice(exit.rng);
+            let signals = asks_base && twice(exit.rng);
             let base = f64::from(p) / f64::from(u32::MAX);
             if signals && (!can_mark || base * base > self.max_mark_probability) {
                 return true;
             }
             if signals {
-                self.signals.classic += 1;
-                exit.books.mark(exit.now, packet);
+                self.mark_classic(packet, exit);
             }
             return false;
         }
-        if !is_guarded && is_overloaded && self.overload == Overload::Drop && twice(exit.rng) {
+        if asks_base && is_overloaded && self.overload == Overload::Drop && twice(exit.rng) {
             return true;
         }
-        let marks = !is_guarded && (is_overloaded || rolls(coupled as u32, exit.rng));
-        let native = if held > self.native_packets {
-            self.native.likelihood(exit.sojourn(packet))
-        } else {
-            0.0
-        };
+        let marks = asks_base && (is_overloaded || rolls(coupled as u32, exit.rng));
+        let native = self.native(packet, held, exit);
         let is_native = native >= 1.0 || native > 0.0 && exit.rng.uniform() < native;
         if !marks && !is_native {
             return false;
@@ -414,11 +416,13 @@ impl DualQ {
         held: u64,
         exit: &mut Exit,
     ) -> bool {
-        let p = if asks_base { self.p() } else { 0.0 };
+        let asks_base = asks_base && !self.is_guarded();
         if let (Base::Linux(controller), true) = (&self.base, self.is_random) {
             let p = controller.p();
-            self.judge_as_linux(low, packet, (asks_base, p), held, exit)
-        } else if low {
+            return self.judge_as_linux(low, packet, (asks_base, p), held, exit);
+        }
+        let p = if asks_base { self.base.p() } else { 0.0 };
+        if low {
             self.judge_low(packet, p, held, exit)
         } else {
             self.judge_classic(packet, p, exit)
