@@ -232,7 +232,7 @@ pub trait AqmParameters: Keys {
     }
     /// Does it judge each packet by that packet's own sojourn time? Then it needs one queue or one
     /// instance for each bin: if one instance judged many bins, packets of sparse flows would keep
-    /// ending its episodes.
+    /// ending its episodes. In a bin it gets the rates of the whole line, which it has no use for.
     fn judges_sojourns(&self) -> bool {
         false
     }

@@ -62,7 +62,10 @@ impl AqmBins {
             spec: setting.law.clone(),
             seed: setting.seed,
             shared,
-            shares_link: !shared && setting.dialect != Dialect::Ns2,
+            // An algorithm that goes by sojourn times asks for neither rates nor its own backlog.
+            shares_link: !shared
+                && setting.dialect != Dialect::Ns2
+                && !setting.law.parameters().judges_sojourns(),
         }
     }
 
