@@ -188,7 +188,8 @@ fn cable(scenario: &Scenario) -> Faults {
 
 /// Unsolicited grants and polls of all homes must fit into the channel that they share.
 fn booking(scenario: &Scenario) -> Result<(), Fault> {
-    let mut booking = Booking::new(&scenario.upstream_channel);
+    let uncounted = scenario.cable.byte_count().uncounted();
+    let mut booking = Booking::new(&scenario.upstream_channel, uncounted);
     let paths = scenario.homes.iter().map(|(name, homes)| match homes.upstream {
         Some(_) => words::join(&words::join("homes", name), "upstream"),
         None => "upstream".to_owned(),

@@ -258,6 +258,28 @@ fn proactive_grants_of_a_shared_channel_are_whole_minislots() {
     assert!(apart.into_iter().all(|gap| gap == Time::from_us(945)));
 }
 
+/// A channel of 4 carriers holds 109.7 Mb/s: 200 homes with 5 Mb/s of proactive grants each would leave most of them
+/// none at all.
+#[test]
+fn proactive_grants_that_a_channel_cannot_hold_are_refused() {
+    let text = |homes: u32| {
+        format!(
+            "duration_s = 1
+             upstream = {{ sustained_mbps = 20, modem.kind = 'shared_channel',
+                           queue.scheduler.kind = 'low_latency',
+                           scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 5 }} }}
+             downstream.sustained_mbps = 50
+             homes.all.count = {homes}
+             servers.near.delay_ms = 9
+             upstream_channel = {{ channels = 4, phy.kind = 'sc_qam' }}
+             {GAME}"
+        )
+    };
+    assert!(sojourn::scenario::load(&text(5), "s.toml", &[]).is_ok());
+    let message = sojourn::scenario::load(&text(200), "s.toml", &[]).unwrap_err().to_string();
+    assert!(message.contains("unsolicited grants of all homes take"), "{message}");
+}
+
 #[test]
 fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
     // 30 of 20 Mb/s of datagrams that say they are scalable, beside a game: with Queue Protection the game

@@ -2,7 +2,7 @@
 //! that a channel that cannot hold all of them would lose some for ever.
 
 use super::framing::Framing;
-use super::regularity::Regularity;
+use super::regularity::{Grid, Regularity};
 use super::upstream_channel::UpstreamChannel;
 use crate::service::{Upstream, flow_path};
 use sojourn_input::problem::Fault;
@@ -12,6 +12,8 @@ use sojourn_input::words;
 pub struct Booking<'a> {
     spec: &'a UpstreamChannel,
     framing: Framing,
+    /// Bytes that a packet takes on the channel in addition to its own.
+    overhead: u64,
     grants: f64,
     polls: f64,
     /// The path of the flow that takes most.
@@ -19,10 +21,11 @@ pub struct Booking<'a> {
 }
 
 impl<'a> Booking<'a> {
-    /// An empty channel.
-    pub fn new(spec: &'a UpstreamChannel) -> Self {
+    /// An empty channel. `uncounted` are bytes of Ethernet that the byte count leaves out.
+    pub fn new(spec: &'a UpstreamChannel, uncounted: u32) -> Self {
         let framing = Framing::of(spec);
-        Self { spec, framing, grants: 0.0, polls: 0.0, greatest: (0.0, String::new()) }
+        let overhead = spec.overhead_bytes(uncounted);
+        Self { spec, framing, overhead, grants: 0.0, polls: 0.0, greatest: (0.0, String::new()) }
     }
 
     /// Minislots of a MAP interval that requests in contention leave.
@@ -36,9 +39,9 @@ impl<'a> Booking<'a> {
         for (name, flow) in upstream.flow_names().zip(upstream.service_flows()) {
             let flow_path = words::join(&flow_path(path, name), "scheduling");
             let profile = self.framing.profile(&self.spec.phy, flow.profile_bits);
-            let grants = flow
-                .scheduling
-                .grants()
+            let proactive = flow.scheduling.proactive().map(|keys| keys.grants(&self.grid()));
+            let grants = proactive
+                .or_else(|| flow.scheduling.grants())
                 .map(|(bytes, times)| (self.framing.minislots_for(profile, bytes), times));
             if let Some((minislots, _)) = grants
                 && minislots > self.most()
@@ -64,6 +67,16 @@ impl<'a> Booking<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What proactive grants must fit to.
+    fn grid(&self) -> Grid {
+        Grid {
+            map_interval: self.framing.map_interval(),
+            frame: self.framing.frame().map(|frame| frame.time),
+            overhead: self.overhead,
+            is_own: false,
+        }
     }
 
     /// Minislots of a MAP interval that something of this length takes.
