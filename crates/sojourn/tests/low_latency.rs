@@ -280,6 +280,33 @@ fn proactive_grants_that_a_channel_cannot_hold_are_refused() {
     assert!(message.contains("unsolicited grants of all homes take"), "{message}");
 }
 
+/// Packets that a stall holds until the end are neither late nor lost: the run says so.
+#[test]
+fn packets_that_never_arrive_are_a_warning() {
+    let run_with = |stall: &str| {
+        let results = run(&format!(
+            "duration_s = 10
+             upstream.sustained_mbps = 10
+             upstream.peak_mbps = 10
+             {stall}
+             {GAME}"
+        ));
+        results
+            .warnings
+            .into_iter()
+            .filter(|told| told.contains("had not arrived"))
+            .collect::<Vec<_>>()
+    };
+    assert!(run_with("").is_empty());
+    let told = run_with("upstream.stalls = [{ start_s = 2, length_s = 100 }]");
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].contains("traffic.game upstream")
+            && told[0].contains("neither as late nor as lost"),
+        "{told:?}"
+    );
+}
+
 #[test]
 fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
     // 30 of 20 Mb/s of datagrams that say they are scalable, beside a game: with Queue Protection the game

@@ -313,9 +313,37 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
         }
         warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
+    warnings.extend(still_under_way(run));
     warnings.extend(run.early.as_ref().and_then(|early| early.warning(run)));
     warnings
 }
+
+/// Packets that are still waiting at the end are neither late nor lost, so a line that stopped would look good.
+fn still_under_way(run: &Simulation) -> Option<String> {
+    let entries = (0..)
+        .zip(&run.scenario.traffic)
+        .filter(|(_, (_, entry))| entry.app.parameters().tcp().is_none());
+    let told: Vec<String> = entries
+        .flat_map(|(index, (name, _))| Direction::BOTH.map(|way| (index, name, way)))
+        .filter_map(|(index, name, way)| {
+            let account = run.ledger.account(index, way);
+            let dropped: u64 = account.dropped.iter().map(|count| count.packets).sum();
+            let sent = account.sent.packets;
+            let waiting = sent.saturating_sub(account.delivered.packets + dropped);
+            (waiting >= LEAST_UNDER_WAY && waiting * 20 >= sent)
+                .then(|| format!("{waiting} of {sent} packets of traffic.{name} {}", way.stream()))
+        })
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "at the end had not arrived, and count neither as late nor as lost: {}",
+            told.join(", ")
+        )
+    })
+}
+
+/// Fewer packets may be under way at the end of any run.
+const LEAST_UNDER_WAY: u64 = 50;
 
 /// Warns if there are low-latency flows, and no packet took one.
 fn unused_low_latency(queues: &[QueueRow]) -> Option<String> {
