@@ -66,13 +66,33 @@ def test_without_a_secret_the_cmts_mic_is_left_out(cli: Cli, tmp_path: Path) -> 
     outcome = cli("config", "write", out, "--from", settings)
     # 3 bytes of max CPE, 18 of the CM MIC, the end marker and 2 of padding.
     assert outcome.stdout == f"{out}: 24 bytes, without a CMTS MIC (no --secret)\n"
-    assert_refused(cli("config", "show", out, "--secret", KEY), "cmts_mic: missing")
+    shown = cli("config", "show", out, "--secret", KEY)
+    assert (shown.returncode, shown.stdout) == (2, cli("config", "show", out).stdout)
+    assert "cmts_mic: missing" in shown.stderr
 
 
 def test_a_secret_checks_the_digests(cli: Cli) -> None:
     outcome = cli("config", "show", HOME, "--secret", KEY)
     assert (outcome.returncode, outcome.stderr) == (0, f"{HOME}: CM MIC and CMTS MIC are valid\n")
-    assert_refused(cli("config", "show", HOME, "--secret", "guess"), "byte 107: cmts_mic: found")
+    other = cli("config", "show", HOME, "--secret", "guess")
+    assert (other.returncode, other.stdout) == (2, outcome.stdout)
+    assert "byte 107: cmts_mic: found" in other.stderr
+
+
+def test_a_digest_that_differs_is_told_without_a_secret(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "other.cm"
+    file.write_bytes(HOME.read_bytes().replace(b"\x12\x01\x04", b"\x12\x01\x05", 1))
+    outcome = cli("config", "show", file)
+    assert outcome.returncode == 0
+    assert "a modem refuses the file" in outcome.stdout
+    assert "1 problem; without effect on what is simulated" in outcome.stderr
+
+
+def test_a_file_is_not_written_over_what_it_is_made_of(cli: Cli, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text(cli("config", "show", HOME, "--toml").stdout)
+    assert_refused(cli("config", "write", settings, "--from", settings), "which it is made of")
+    assert settings.read_text().startswith("network_access")
 
 
 def test_unchanged_settings_give_the_same_bytes_without_the_secret(

@@ -50,9 +50,6 @@ def show(
     if as_json and as_toml:
         raise typer.BadParameter("--json, --toml: found both; allowed: one of them")
     content = ConfigFile.from_bytes(read_content(file, ConfigError), str(file))
-    if secret is not None:
-        content.verify(secret.encode(), str(file))
-        say(f"{file}: CM MIC and CMTS MIC are valid", err=True)
     if as_toml:
         say(content.to_toml(), nl=False)
     elif as_json:
@@ -66,6 +63,9 @@ def show(
             for line in unstated:
                 say(f"  {line}")
     _say_problems(content, file)
+    if secret is not None:
+        content.verify(secret.encode(), str(file))
+        say(f"{file}: CM MIC and CMTS MIC are valid", err=True)
 
 
 def _say_problems(content: "ConfigFile", file: Path) -> None:
@@ -122,6 +122,10 @@ def write(
         raise typer.BadParameter(
             f"--from, --scenario: {'missing' if source is None else 'found both'}; "
             "allowed: one of them"
+        )
+    if out.resolve() in (path.resolve() for path in (source, scenario) if path):
+        raise typer.BadParameter(
+            f"OUT.cfg: found {out}, which it is made of; allowed: another file"
         )
     if scenario is not None:
         file, notes = ConfigFile.from_scenario(_variant(scenario, variant), home, key)

@@ -3,11 +3,11 @@
 use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest, Md5};
 
-use super::Fault;
 use super::leaf::hex;
 use super::table::{CM_MIC, CMTS_MIC};
 use super::tree::{Content, Length, Tlv};
 use super::view::FILE;
+use super::{Fault, Weight};
 
 /// The secret that the CMTS shares with the maker of a file.
 #[derive(Clone, Copy)]
@@ -49,6 +49,18 @@ pub(super) fn append(tlvs: &mut Vec<Tlv>, secret: Option<Secret>) {
 pub(super) fn push(tlvs: &mut Vec<Tlv>, number: u8, digest: Vec<u8>) {
     let content = Content::Bytes(digest);
     tlvs.push(Tlv { number, offset: 0, row: FILE.numbered(number), length: Length::Fits, content });
+}
+
+/// What a modem would say of a file whose own digest is not that of its settings, where one is stated.
+pub(super) fn fault(tlvs: &[Tlv]) -> Option<Fault> {
+    tlvs.iter().find(|tlv| tlv.number == CM_MIC)?;
+    let fault = verify_one(
+        tlvs,
+        CM_MIC,
+        of_modem(tlvs),
+        "the digest of the TLVs; a modem refuses the file",
+    );
+    fault.err().map(|fault| Fault { weight: Weight::Noted, ..fault })
 }
 
 /// The first digest that is missing or differs.

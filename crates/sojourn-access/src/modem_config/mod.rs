@@ -58,6 +58,7 @@ impl File {
     pub fn open(bytes: &[u8], source: &str) -> Result<Self, Problem> {
         let (tlvs, tail, mut faults) = tree::read_file(bytes);
         faults.extend(rules::check(&tlvs));
+        faults.extend(digest::fault(&tlvs));
         if !faults.is_empty() && is_text(bytes) {
             return Err(text_fault().of(source));
         }
@@ -134,7 +135,12 @@ impl File {
         }
         let said = self.faults.iter().map(|fault| format!("# {}\n", self.problem(fault, "")));
         let said: String = said.collect();
-        said + &toml::to_string_pretty(&settings).expect("settings have no null")
+        let head = if said.is_empty() {
+            ""
+        } else {
+            "# What is wrong with the file is not among these settings:\n"
+        };
+        head.to_owned() + &said + &toml::to_string_pretty(&settings).expect("settings have no null")
     }
 
     /// A file with the settings of a TOML text. `source` is its name in messages; digests are as in
