@@ -33,6 +33,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
     }
     faults.add(nagle_of_none(scenario));
     faults.add(warm_up(scenario));
+    faults.add(seen_homes(scenario));
     let room =
         Room { largest: scenario.largest_sent(), exclusive: scenario.dialect == Dialect::Ns2 };
     if let Some(cmts) = &scenario.cmts {
@@ -87,6 +88,13 @@ fn warm_up(scenario: &Scenario) -> Result<(), Fault> {
     }
     let message = format!("found {from_s}; allowed: less than {end_s}, the value of duration_s");
     Err(Fault::new("metrics.from_s", message))
+}
+
+/// What is told of one group of homes needs the group.
+fn seen_homes(scenario: &Scenario) -> Result<(), Fault> {
+    let Some(homes) = &scenario.metrics.homes else { return Ok(()) };
+    is_there(homes, &names(&scenario.homes), "homes")
+        .map_err(|message| Fault::new("metrics.homes", message))
 }
 
 /// Limits the number of homes.

@@ -38,6 +38,10 @@ pub struct Metrics {
     /// once.
     #[schemars(range(min = 0, max = 100_000))]
     pub connections: u32,
+    /// The group of homes that grades, measures and answers are of. Default: all of them, the worst of a kind
+    /// counting and rates being summed. Tables have all homes either way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub homes: Option<String>,
     /// How calls are scored, chosen by `kind`: `cole_rosenbluth`, as in the studies, or `g107`.
     pub voice_model: VoiceModel,
 }
@@ -51,6 +55,7 @@ impl Default for Metrics {
             modem_trace: false,
             watch_flows: 0,
             connections: 32,
+            homes: None,
             voice_model: VoiceModel::default(),
         }
     }

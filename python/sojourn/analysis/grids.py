@@ -25,7 +25,12 @@ _OWN_TABLES = (
 )
 """Measures that have tables of their own."""
 
-ABOUT_QUEUE = "(RTT: round trip, queue: delay of packets in the longest queue of a direction)"
+
+def about(runs: Sequence[RunTables]) -> str:
+    """What the columns of measures are of."""
+    homes = {run.settings["metrics"].get("homes") for run in runs} - {None}
+    whose = "".join(f" of homes.{name}" for name in sorted(homes))
+    return f"(RTT: round trip, queue: delay of packets in the longest queue of a direction{whose})"
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,7 @@ def comparison_grid(groups: Mapping[str, Seeds]) -> Grid:
     ]
     most = max(map(len, groups.values()))
     over = f", means of {most} seeds ± half of their 95 % interval" if most > 1 else ""
-    title = f"Variants side by side{over} {ABOUT_QUEUE}"
+    title = f"Variants side by side{over} {about(everything)}"
     return Grid(title, ["variant", *(measure.heading for measure in measures)], rows)
 
 

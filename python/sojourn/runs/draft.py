@@ -166,10 +166,12 @@ def draft(
         _head(down_mbps, up_mbps),
         _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes, others is not None),
         _SERVERS,
-        *([_ELSEWHERE, *_homes(others)] if others else []),
+        *([_ELSEWHERE, *_homes(others), _SEEN] if others else []),
         *(text for use, count in counts.items() for text in _entries(use, count)),
         *(_entries_of_neighbours(others) if others else []),
-        _variants(aqms, compared, len({_USES[use].is_bulk for use in counts}) == 2),
+        _variants(
+            aqms, compared, others is not None, len({_USES[use].is_bulk for use in counts}) == 2
+        ),
     ]
     return "\n".join(parts)
 
@@ -262,6 +264,12 @@ def _homes(neighbours: _Neighbours) -> list[str]:
     ]
 
 
+_SEEN = """\
+[metrics]
+homes = "ours"           # grades and answers are of this household
+"""
+
+
 _SAVE = """\
 [traffic.neighbours_save]   # files that are saved, with pauses
 kind = "transfer"
@@ -286,12 +294,16 @@ def _entries_of_neighbours(neighbours: _Neighbours) -> list[str]:
 _WHOSE = {"upstream": "the modem's queue", "downstream": "the queue at the CMTS"}
 
 
-def _variants(aqms: Sequence[str], compared: Sequence[str], has_idle_line: bool) -> str:
+def _variants(
+    aqms: Sequence[str], compared: Sequence[str], has_neighbours: bool, has_idle_line: bool
+) -> str:
     queues = " and ".join(_WHOSE[direction] for direction in compared)
     parts = [
         "# Each variant changes some keys; the traffic is the same in all of them. They differ in",
         f"# the queue manager of what this household fills: {queues}.",
     ]
+    if has_neighbours:
+        parts.append("# Those of the neighbours change with it.")
     if has_idle_line:
         parts.append(
             "# An idle line is run as well: the same traffic without uploads and downloads."

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from ..analysis.grids import (
-    ABOUT_QUEUE,
+    about,
     are_summed,
     comparison_grid,
     low_latency_grids,
@@ -49,7 +49,7 @@ def _side_by_side(results: Results) -> Grid:
     headings, *settings = zip(*columns, strict=True)
     rows = [[*setting, *row[1:]] for setting, row in zip(settings, grid.rows, strict=True)]
     return Grid(
-        f"Settings side by side {ABOUT_QUEUE}",
+        f"Settings side by side {about([group.first for group in results.groups])}",
         [*headings, *grid.headings[1:]],
         rows,
     )

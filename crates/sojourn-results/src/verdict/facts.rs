@@ -102,6 +102,11 @@ pub struct Facts {
 impl Facts {
     /// The facts of a run of this scenario with these tables.
     pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
+        let (load, line, is_idle) =
+            (load(scenario), line_of(scenario).to_string(), is_idle(scenario));
+        let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
+        let (scenario, rows) =
+            seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
         let tests: Vec<_> =
             APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
@@ -109,9 +114,9 @@ impl Facts {
             seed: scenario.seed,
             traffic: entries(scenario, rows),
             measures: measures.collect(),
-            load: load(scenario),
-            line: line_of(scenario).to_string(),
-            is_idle: is_idle(scenario),
+            load,
+            line,
+            is_idle,
             unwatched: scenario.unwatched(),
             isolated: Direction::BOTH.into_iter().filter(|way| scenario.isolates(*way)).collect(),
             tests,
@@ -146,6 +151,25 @@ impl Facts {
     pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
         self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))
     }
+}
+
+/// The traffic and the rows of one group of homes, with the queues that it shares.
+fn seen_from(scenario: &Scenario, rows: &Rows, homes: &str) -> (Scenario, Rows) {
+    let mut seen = scenario.clone();
+    seen.traffic.retain(|_, entry| scenario.group(scenario.group_of(entry)).name == homes);
+    let of_traffic = |of: &[Row]| {
+        of.iter().filter(|row| seen.traffic.contains_key(row.traffic())).cloned().collect()
+    };
+    let of_homes = |of: &[Row]| {
+        of.iter().filter(|row| row.homes().is_none_or(|of| of == homes)).cloned().collect()
+    };
+    let rows = Rows {
+        flows: of_traffic(&rows.flows),
+        pages: of_traffic(&rows.pages),
+        queues: of_homes(&rows.queues),
+        service_flows: of_homes(&rows.service_flows),
+    };
+    (seen, rows)
 }
 
 /// Keys of a traffic entry that its users may choose, beside what they want of the network.

@@ -142,6 +142,13 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
     assert!(under_load(&found).is_none() && !found.sentences.join(" ").contains("leaves the game"));
     // The column has the longest queue of all homes.
     assert!(found.groups[0].measures["upstream_queue_p99_ms"].mean > Some(200.0));
+
+    // And where the answer is of one group of homes, what others do is not in it.
+    let homes = "homes.a = {}\nhomes.b = {}\nmetrics.homes = 'a'";
+    let found = of_line("home = 'a'", "home = 'b'", homes);
+    assert!(found.groups[0].measures["upstream_queue_p99_ms"].mean < Some(20.0));
+    assert!(!found.groups[0].measures.contains_key("upload_mbps"));
+    assert!(found.unwatched.is_empty() && !found.sentences.join(" ").contains("bulk"));
 }
 
 /// Films go on when uploads and downloads do not: such a line is not idle.
