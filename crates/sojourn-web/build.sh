@@ -27,5 +27,12 @@ else
     export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$linker"
     build /usr/bin/cargo -Z build-std=std,panic_abort
 fi
-cp "${CARGO_TARGET_DIR:-target}/$target/web/sojourn_web.wasm" "$1.new"
+built="${CARGO_TARGET_DIR:-target}/$target/web/sojourn_web.wasm"
+# An eighth smaller, where Binaryen is there: what the compiler's targets have is what its optimiser may use.
+if command -v wasm-opt >/dev/null; then
+    wasm-opt -Os --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int --enable-mutable-globals \
+        --enable-multivalue --enable-reference-types "$built" -o "$1.new"
+else
+    cp "$built" "$1.new"
+fi
 mv "$1.new" "$1"
