@@ -75,6 +75,9 @@ impl Upstream {
             if self.modem != ModemSpec::SingleQueue {
                 faults.add_under(&path, queue.check_no_member_rate());
             }
+            if self.modem != ModemSpec::Link {
+                faults.add_under(&path, queue.check_no_shaper());
+            }
         }
         for (name, flow) in &self.flows {
             let path = flow_path("", name);
@@ -152,9 +155,12 @@ impl Downstream {
         faults.add(self.check_no_scheduling());
         faults.add(self.check_capacity());
         faults.add(outages::check("stalls", &self.stalls));
-        faults.add(self.queue.check_no_member_rate());
-        for (name, flow) in &self.flows {
-            faults.add_under(&flow_path("", name), flow.queue.check_no_member_rate());
+        let queues = self.flows.iter().map(|(name, flow)| (flow_path("", name), &flow.queue));
+        for (path, queue) in std::iter::once((String::new(), &self.queue)).chain(queues) {
+            faults.add_under(&path, queue.check_no_member_rate());
+            if shares_channel {
+                faults.add_under(&path, queue.check_no_shaper());
+            }
         }
         faults.add(self.terms().check_room(&self.queue, &self.buffer, room));
         faults.add(check_flows(&self.flows, room));

@@ -41,6 +41,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
         faults.add_under("cmts.queue", cmts.queue.check(&room, BitRate::from_mbps(mbps)));
         faults.add_under("cmts", cmts.queue.check_no_member_rate());
+        faults.add_under("cmts", cmts.queue.check_no_shaper());
     }
     faults.add(hops(scenario, &room));
     faults.add(access(scenario));

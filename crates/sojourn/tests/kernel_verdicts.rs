@@ -11,7 +11,7 @@ use sojourn::engine::capacity::Capacity;
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::hop::Hop;
 use sojourn::engine::link::Link;
-use sojourn::engine::packet::{DropReason, Ecn, Packet};
+use sojourn::engine::packet::{DropReason, Ecn, Packet, Segment};
 use sojourn::engine::queue::Queue;
 use sojourn::engine::record::{PacketEventKind, Recorder};
 use sojourn::engine::rng::Rng;
@@ -31,6 +31,7 @@ struct Arrival {
     size: u16,
     flow: u32,
     ecn: Ecn,
+    dscp: u8,
 }
 
 fn unpacked(path: &Path) -> String {
@@ -47,16 +48,16 @@ fn arrivals(text: &str) -> Vec<Arrival> {
         at_ns += fields[0];
         let ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0][fields[3] as usize];
         let (size, flow) = (fields[1] as u16, fields[2] as u32);
-        Arrival { at: Time::from_ps(1000 * at_ns), size, flow, ecn }
+        Arrival { at: Time::from_ps(1000 * at_ns), size, flow, ecn, dscp: fields[4] as u8 }
     };
     text.lines().skip(1).map(read).collect()
 }
 
-/// Sends the arrivals through a queue of these keys before a link of 10 Mbps.
-fn fates(keys: &str, arrivals: &[Arrival]) -> Vec<Fate> {
-    let rate = BitRate::from_mbps(10.0);
+/// Sends the arrivals through a queue of these keys before a link of this rate.
+fn fates(keys: &str, mbps: u64, arrivals: &[Arrival]) -> Vec<Fate> {
+    let rate = BitRate::from_mbps(mbps as f64);
     let mut queue = Queue::new(&spec(keys), u64::MAX, Dialect::Rfc, "queue", 1);
-    queue.name_traffic(&["all"], 0);
+    queue.name_traffic(&["a", "b", "c"], 0);
     let queue = queue.drawing(Rng::split_mix(20_240_601));
     let mut hop = Hop::new(Link::new(Capacity::steady(rate), Time::ZERO), Some(queue));
     let mut recorder = Recorder::default();
@@ -100,8 +101,18 @@ fn fates(keys: &str, arrivals: &[Arrival]) -> Vec<Fate> {
             note(&mut recorder, now, None);
         }
         let tuple = (37 * of.flow + 11) % 1024;
-        let datagram = Packet::datagram(of.size);
-        let packet = Packet { sent_at: of.at, flow: of.flow, tuple, ecn: of.ecn, ..datagram };
+        let (traffic, server) = ((of.flow % 3) as u16, of.flow as u16);
+        let segment = Segment { dscp: of.dscp, ..Segment::default() };
+        let packet = Packet {
+            sent_at: of.at,
+            flow: of.flow,
+            tuple,
+            ecn: of.ecn,
+            traffic,
+            server,
+            segment,
+            ..Packet::datagram(of.size)
+        };
         hop.accept(of.at, of.at, packet, &mut recorder);
         note(&mut recorder, of.at, Some(number));
     }
@@ -110,7 +121,7 @@ fn fates(keys: &str, arrivals: &[Arrival]) -> Vec<Fate> {
     }
     for (at, sent_at, size) in delivered {
         let packet = number[&sent_at];
-        let service_ps = u64::from(size) * 8 * 100_000;
+        let service_ps = u64::from(size) * 8 * 1_000_000 / mbps;
         let wait_ns = Some((at.since(sent_at).ps() - service_ps) / 1000);
         fates[packet] = Fate { code: *marked.get(&packet).unwrap_or(&'D'), wait_ns };
     }
@@ -153,6 +164,8 @@ const FQ_PIE: &str = "law = { kind = 'pie', variant = 'linux', first_update_ms =
                       limit_packets = 10_240";
 const DUALPI2: &str = "scheduler = { kind = 'dualq', variant = 'linux' }
                        limit_packets = 10_000";
+const CAKE: &str = "scheduler.kind = 'cake'";
+const SHAPED: &str = "scheduler = { kind = 'cake', bandwidth_mbps = 10 }";
 const DRR: &str = "scheduler = { kind = 'drr', quantum_bytes = 1514, flow_limit_packets = 1000 }
                    limit_packets = 100_000";
 
@@ -181,6 +194,11 @@ const CASES: &[(&str, &str, bool)] = &[
     ("dualpi2-mix_10M-default", DUALPI2, true),
     ("dualpi2-step_10M-default", DUALPI2, true),
     ("dualpi2-game_10M-default", DUALPI2, true),
+    ("cake-mix_10M-unlimited", CAKE, true),
+    ("cake-ecn_10M-unlimited", CAKE, true),
+    ("cake-game_10M-unlimited", CAKE, true),
+    ("cake-mix_10M-shaped10M", SHAPED, true),
+    ("cake-game_10M-shaped10M", SHAPED, true),
     ("drr-mix_10M-default", DRR, false),
     ("drr-ecn_10M-default", DRR, false),
     ("drr-game_10M-default", DRR, false),
@@ -188,6 +206,11 @@ const CASES: &[(&str, &str, bool)] = &[
 
 fn stored() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/kernel")
+}
+
+/// A shaper stands before a link that is faster.
+fn mbps(case: &str) -> u64 {
+    if case.contains("shaped") { 100 } else { 10 }
 }
 
 fn arrivals_of(case: &str, root: &Path) -> Vec<Arrival> {
@@ -204,7 +227,7 @@ fn queues_of_linux_decide_as_linux_does() {
         text.lines().filter_map(|line| line.split_once('\t')).collect();
     assert_eq!(theirs.len(), CASES.len());
     for &(case, keys, marks) in CASES {
-        let ours = fates(&format!("ecn = {marks}\n{keys}"), &arrivals_of(case, &root));
+        let ours = fates(&format!("ecn = {marks}\n{keys}"), mbps(case), &arrivals_of(case, &root));
         let (ours, theirs) = (hashes(&ours), theirs[case]);
         let differs =
             ours.split(' ').zip(theirs.split(' ')).position(|(ours, theirs)| ours != theirs);
@@ -223,7 +246,7 @@ fn verdicts_are_stored() {
     for &(case, keys, marks) in CASES {
         let arrivals = arrivals_of(case, &root);
         let theirs = kernel(&unpacked(&root.join(format!("cases/{case}/pkts.csv.gz"))));
-        let ours = fates(&format!("ecn = {marks}\n{keys}"), &arrivals);
+        let ours = fates(&format!("ecn = {marks}\n{keys}"), mbps(case), &arrivals);
         let differing: Vec<usize> = (0..ours.len()).filter(|&n| ours[n] != theirs[n]).collect();
         let first = differing.first().map(|&n| (n, ours[n], theirs[n]));
         println!("{case}: {} of {} differ, first {first:?}", differing.len(), ours.len());

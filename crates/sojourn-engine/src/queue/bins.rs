@@ -180,11 +180,36 @@ impl Bins {
     /// Removes the packet at the tail of a bin.
     pub(super) fn pop_back(&mut self, bin: usize) -> Option<Packet> {
         let slot = self.chains[bin].tail;
-        let before = self.slots.get(slot as usize)?.before;
-        self.chains[bin].tail = before;
+        self.remove_slot(bin, slot)
+    }
+
+    /// The packets of a bin, from its head on.
+    pub(super) fn packets(&self, bin: usize) -> impl Iterator<Item = &Packet> {
+        self.slots_of(bin).filter_map(|slot| self.slots[slot as usize].packet.as_ref())
+    }
+
+    /// Removes the packet at a place of a bin, the head being place 0.
+    pub(super) fn remove(&mut self, bin: usize, place: usize) -> Option<Packet> {
+        let slot = self.slots_of(bin).nth(place)?;
+        self.remove_slot(bin, slot)
+    }
+
+    fn slots_of(&self, bin: usize) -> impl Iterator<Item = u32> {
+        let next = |slot: u32| self.slots.get(slot as usize).map(|_| slot);
+        std::iter::successors(next(self.chains[bin].head), move |slot| {
+            next(self.slots[*slot as usize].next)
+        })
+    }
+
+    fn remove_slot(&mut self, bin: usize, slot: u32) -> Option<Packet> {
+        let Slot { before, next, .. } = *self.slots.get(slot as usize)?;
         match before {
-            END => self.chains[bin].head = END,
-            tail => self.slots[tail as usize].next = END,
+            END => self.chains[bin].head = next,
+            before => self.slots[before as usize].next = next,
+        }
+        match next {
+            END => self.chains[bin].tail = before,
+            next => self.slots[next as usize].before = before,
         }
         self.release(bin, slot)
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::{Lane, MTU, Wrr};
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::marking::{LinuxPi, PiController, Ramp, rolls};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
@@ -206,11 +206,7 @@ impl SchedulerParameters for Parameters {
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
         let mut faults = Faults::default();
-        if !matches!(law, AqmSpec::None(_)) {
-            let message = "found dualq with a law; allowed: dualq alone, since it has AQM \
-                           algorithms of its own";
-            faults.add(Fault::new("kind", message));
-        }
+        faults.add(no_law("dualq", law));
         if self.drop_early && self.variant != Variant::Linux {
             let message = "found true with variant rfc9332, which signals as packets leave; \
                            allowed: false, or variant linux";

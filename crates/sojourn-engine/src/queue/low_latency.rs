@@ -20,7 +20,7 @@ use super::low_latency_members::{Classic, Coupling, Low};
 use super::low_latency_parameters::Parameters;
 use super::member_rate::MemberRate;
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::docsis_pie::{self, DocsisPie};
 use crate::aqm::virtual_queue::Loop;
 use crate::aqm::{Aqm, AqmSpec, DrainRate};
@@ -173,11 +173,7 @@ impl SchedulerParameters for Parameters {
     fn check(&self, law: &AqmSpec, largest: u64) -> Faults {
         let mut faults =
             Faults::from(ascending("latency_histogram_ms", &self.latency_histogram_ms, "edges"));
-        if !matches!(law, AqmSpec::None(_)) {
-            let message = "found low_latency with a law; allowed: low_latency alone, since it has \
-                           AQM algorithms of its own";
-            faults.add(Fault::new("kind", message));
-        }
+        faults.add(no_law("low_latency", law));
         let buffers = [
             ("low_latency_buffer_bytes", self.low_latency_buffer_bytes, largest + 2000),
             ("classic_buffer_bytes", self.classic_buffer_bytes, largest),

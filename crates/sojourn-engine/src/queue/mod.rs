@@ -8,6 +8,7 @@ pub mod abb;
 pub(crate) mod acks;
 mod aqm_bins;
 mod bins;
+pub mod cake;
 pub mod drr;
 pub mod dualq;
 pub mod fifo;
@@ -49,6 +50,7 @@ use sojourn_input::problem::{Fault, Faults};
 pub use abb::Abb;
 use acks::{AckLane, Acks};
 use bins::Measure;
+pub use cake::Cake;
 pub use drr::Drr;
 pub use dualq::DualQ;
 pub use fifo::Fifo;
@@ -240,6 +242,10 @@ pub trait Discipline {
     fn members(&self) -> Option<[MemberCounts; 2]> {
         None
     }
+    /// When it gives the next packet, if one waits and it has a shaper of its own.
+    fn ready_at(&self) -> Time {
+        Time::ZERO
+    }
     /// Backlog of all bins.
     fn backlog(&self) -> Count;
     /// Tells the AQM algorithms that a MAP brought a grant.
@@ -266,6 +272,8 @@ pub enum Scheduler {
     Sfq,
     /// Flow queueing of FQ-CoDel.
     Fq,
+    /// Common Applications Kept Enhanced.
+    Cake,
     /// Deficit round robin.
     Drr,
     /// Adaptive bandwidth binning.
@@ -298,6 +306,10 @@ pub trait SchedulerParameters: Keys {
     fn bins(&self) -> (u32, u32) {
         (1, 1)
     }
+    /// The key of its own shaper's rate, if it has one.
+    fn shapes(&self) -> Option<&'static str> {
+        None
+    }
     /// Does it keep minimum reserved rates?
     fn keeps_reserved_rates(&self) -> bool {
         false
@@ -314,6 +326,9 @@ pub enum SchedulerSpec {
     Sfq(sfq::Parameters),
     /// Flow queueing of FQ-CoDel (RFC 8290). Unlike `sfq`, it follows the RFC exactly.
     Fq(fq::Parameters),
+    /// CAKE: a shaper, tins by code point, flows and hosts that are isolated, and COBALT in each flow (Linux
+    /// `sch_cake`). It has its own AQM algorithm: `law` must be unset.
+    Cake(cake::Parameters),
     /// Deficit round robin (DRR) with a queue for each flow (Shreedhar & Varghese 1996).
     Drr(drr::Parameters),
     /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
@@ -352,6 +367,7 @@ impl SchedulerSpec {
             Self::Fifo(scheduler) => scheduler,
             Self::Sfq(scheduler) => scheduler,
             Self::Fq(scheduler) => scheduler,
+            Self::Cake(scheduler) => scheduler,
             Self::Drr(scheduler) => scheduler,
             Self::Abb(scheduler) => scheduler,
             Self::DualQ(scheduler) => scheduler,
@@ -412,8 +428,12 @@ impl Default for QueueSpec {
 impl QueueSpec {
     /// Does each flow wait behind its own packets alone?
     pub fn isolates(&self) -> bool {
-        use SchedulerSpec::{Drr, Fq, Sfq};
-        matches!(self.scheduler, Fq(_) | Sfq(_) | Drr(_))
+        use SchedulerSpec::{Cake, Drr, Fq, Sfq};
+        match &self.scheduler {
+            Fq(_) | Sfq(_) | Drr(_) => true,
+            Cake(cake) => cake.isolates_flows(),
+            _ => false,
+        }
     }
 
     /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
@@ -433,6 +453,15 @@ impl QueueSpec {
         })
     }
 
+    /// Refuses a shaper of its own where packets do not leave when the queue wants.
+    pub fn check_no_shaper(&self) -> Result<(), Fault> {
+        self.scheduler.parameters().shapes().map_or(Ok(()), |key| {
+            let message = "found in a queue before the MAC of a modem or CMTS; allowed: in routers, core \
+                           networks and servers, where a link is behind it";
+            Err(Fault::new(key, message).under("queue.scheduler"))
+        })
+    }
+
     /// Leaves its scheduler without AQM algorithms. DualQ is nothing without its own.
     pub fn switch_aqm_off(&mut self) {
         self.law = AqmSpec::default();
@@ -440,6 +469,17 @@ impl QueueSpec {
             (keys.classic_aqm, keys.low_latency_aqm) = (false, false);
         }
     }
+}
+
+/// A scheduler that has AQM algorithms of its own takes no other.
+fn no_law(name: &str, law: &AqmSpec) -> Result<(), Fault> {
+    if matches!(law, AqmSpec::None(_)) {
+        return Ok(());
+    }
+    let message = format!(
+        "found {name} with a law; allowed: {name} alone, since it has AQM algorithms of its own"
+    );
+    Err(Fault::new("kind", message))
 }
 
 /// Two full Ethernet frames: less could not hold one while another is being sent.
@@ -458,6 +498,8 @@ pub struct Queue {
     ecn: bool,
     acks: Option<AckLane>,
     rng: Rng,
+    /// Has its scheduler a shaper?
+    shapes: bool,
     counts: QueueCounts,
     /// Present only if the queue is measured.
     meter: Option<Box<QueueMeter>>,
@@ -492,6 +534,7 @@ impl Queue {
             ecn: spec.ecn,
             acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
+            shapes: parameters.shapes().is_some(),
             counts: QueueCounts::default(),
             meter: Some(Box::new(meter)),
             watch: Watch::default(),
@@ -678,11 +721,17 @@ impl Queue {
         self.scheduler.next_update()
     }
 
+    /// When its own shaper lets the next packet leave, if it has one and a packet waits.
+    pub fn ready_at(&self) -> Time {
+        self.scheduler.ready_at()
+    }
+
     /// When something is to be done with a link behind it that is free from `free` on.
     #[inline]
     pub fn next_wake(&self, free: Time) -> Time {
         let next = self.next_update();
-        if self.backlog().packets > 0 { free.min(next) } else { next }
+        let ready = if self.shapes { free.max(self.ready_at()) } else { free };
+        if self.backlog().packets > 0 { ready.min(next) } else { next }
     }
 
     /// Runs the periodic update of the AQM algorithms.

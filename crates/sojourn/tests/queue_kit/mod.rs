@@ -101,8 +101,12 @@ impl Rig {
         self.queue.enqueue(self.now, packet, &self.drain_rate, &mut self.recorder);
     }
 
-    /// The next packet leaves.
+    /// The next packet leaves, at once or when the queue's own shaper lets it.
     pub fn take(&mut self) -> Option<Packet> {
+        let ready = self.queue.ready_at();
+        if ready > self.now && self.backlog().packets > 0 {
+            self.wait(ready.since(self.now));
+        }
         let packet = self.queue.dequeue(self.now, &mut self.recorder)?;
         self.out.add(&packet);
         Some(packet)

@@ -1,0 +1,107 @@
+//! The ACK filter of CAKE: an acknowledgement that a later one makes superfluous leaves (Linux 7.2).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::packet::{Flags, Packet, SACK_BLOCKS, SackBlock};
+
+/// Which acknowledgements are dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AckFilter {
+    /// None.
+    #[default]
+    Off,
+    /// The older of two that a new one makes superfluous.
+    On,
+    /// One alone too, if it is the last before the new one and its echoes of marks are the same.
+    Aggressive,
+}
+
+/// The place of the one to drop among the packets of a flow, the new one being the last.
+pub(super) fn superfluous<'a>(
+    filter: AckFilter,
+    waiting: impl Iterator<Item = &'a Packet>,
+    new: &Packet,
+) -> Option<usize> {
+    let is_trigger = new.segment.has(Flags::ACK) && !new.segment.has(Flags::SYN);
+    if filter == AckFilter::Off || !is_trigger {
+        return None;
+    }
+    let mut first = None;
+    let mut count = 0;
+    for (place, packet) in waiting.enumerate() {
+        count = place + 1;
+        if !is_superfluous(packet, new) {
+            continue;
+        }
+        match first {
+            None => first = Some((place, echoes(packet))),
+            Some((place, _)) => return Some(place),
+        }
+    }
+    let (place, of_first) = first?;
+    let is_last = place + 1 == count;
+    (filter == AckFilter::Aggressive && is_last && of_first == echoes(new)).then_some(place)
+}
+
+/// Is it a bare acknowledgement that tells nothing beyond what the new packet does?
+fn is_superfluous(old: &Packet, new: &Packet) -> bool {
+    let is_same = (old.flow, old.generation) == (new.flow, new.generation);
+    if !is_same || !old.is_bare_ack() || old.segment.ack > new.segment.ack {
+        return false;
+    }
+    let (of_old, of_new) = (held(old), held(new));
+    let tells_less = of_old.iter().all(|(start, end)| {
+        *end <= new.segment.ack || of_new.iter().any(|(from, until)| from <= start && end <= until)
+    });
+    tells_less && (old.segment.ack < new.segment.ack || of_old != of_new)
+}
+
+/// The bytes that are held beyond the acknowledgement; unused blocks are empty.
+fn held(packet: &Packet) -> [(u64, u64); SACK_BLOCKS] {
+    let ack = packet.segment.ack;
+    let range = |block: SackBlock| match block.end {
+        0 => (0, 0),
+        end => (ack + u64::from(block.start), ack + u64::from(end)),
+    };
+    packet.segment.own.blocks().map(range)
+}
+
+fn echoes(packet: &Packet) -> [bool; 2] {
+    [Flags::ECE, Flags::CWR].map(|flag| packet.segment.has(flag))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Own, Segment};
+
+    fn ack(ack: u64, held: [u32; 2], flags: Flags) -> Packet {
+        let [start, end] = held;
+        let blocks = [SackBlock { start, end }, SackBlock::default(), SackBlock::default()];
+        let own = Own::of_blocks(blocks);
+        let segment = Segment { ack, own, flags: Flags::ACK.and(flags), ..Segment::default() };
+        Packet { segment, flow: 1, ..Packet::datagram(64) }
+    }
+
+    #[test]
+    fn the_older_of_two_leaves_and_one_alone_only_where_asked() {
+        let none = Flags::default();
+        let plain = |number| ack(number, [0, 0], none);
+        let dropped =
+            |filter, waiting: &[Packet], new: Packet| superfluous(filter, waiting.iter(), &new);
+        let two = [plain(1), plain(2)];
+        assert_eq!(dropped(AckFilter::Off, &two, plain(3)), None);
+        assert_eq!(dropped(AckFilter::On, &two, plain(3)), Some(0));
+        assert_eq!(dropped(AckFilter::On, &two[1..], plain(3)), None);
+        assert_eq!(dropped(AckFilter::Aggressive, &two[1..], plain(3)), Some(0));
+        // Marks would be lost.
+        assert_eq!(dropped(AckFilter::Aggressive, &two[1..], ack(3, [0, 0], Flags::ECE)), None);
+        // Duplicates count losses, unless the new one holds more.
+        assert_eq!(dropped(AckFilter::On, &[plain(3), plain(3)], plain(3)), None);
+        let holding = |end| ack(3, [1000, end], none);
+        assert_eq!(dropped(AckFilter::On, &[holding(2000), holding(3000)], holding(4000)), Some(0));
+        assert_eq!(dropped(AckFilter::On, &[holding(5000), holding(5000)], holding(4000)), None);
+    }
+}

@@ -1,0 +1,211 @@
+//! The tins of CAKE: classes by code point, each with a share of the rate (Linux 7.2).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::cobalt::Terms;
+use super::lists::List;
+use crate::units::BitRate;
+
+/// How packets are classified by their differentiated services code point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Diffserv {
+    /// All are alike.
+    BestEffort,
+    /// Best effort, bulk and voice.
+    #[default]
+    Diffserv3,
+    /// Best effort, bulk, video and voice.
+    Diffserv4,
+    /// Eight classes, from background to network control.
+    Diffserv8,
+    /// Eight classes by the upper three bits.
+    Precedence,
+}
+
+/// The tin of each code point with eight of them.
+const OF_8: [u8; 64] = [
+    2, 0, 1, 2, 4, 2, 2, 2, 1, 2, 1, 2, 1, 2, 1, 2, 5, 2, 4, 2, 4, 2, 4, 2, 3, 2, 3, 2, 3, 2, 3, 2,
+    6, 2, 3, 2, 3, 2, 3, 2, 6, 2, 2, 2, 6, 2, 6, 2, 7, 2, 2, 2, 2, 2, 2, 2, 7, 2, 2, 2, 2, 2, 2, 2,
+];
+
+impl Diffserv {
+    /// The tin of a code point. Bulk is LE and CS1; voice is what is sensitive to delay.
+    pub(super) fn tin(self, dscp: u8) -> usize {
+        match (self, dscp) {
+            (Self::BestEffort, _) => 0,
+            (Self::Precedence, dscp) => usize::from(dscp >> 3) % 8,
+            (Self::Diffserv8, dscp) => usize::from(OF_8[usize::from(dscp) % 64]),
+            (_, 1 | 8) => 1,
+            (Self::Diffserv3, 4 | 44 | 46 | 48 | 56) => 2,
+            (Self::Diffserv4, 32 | 40 | 44 | 46 | 48 | 56) => 3,
+            (Self::Diffserv4, 4 | 16 | 18 | 20 | 22 | 24 | 26 | 28 | 30 | 34 | 36 | 38) => 2,
+            _ => 0,
+        }
+    }
+
+    /// The rate and the weight of each tin in parts of the whole: tin 0 has all of it. In the classes of three and
+    /// four these are halves, quarters and sixteenths; in those of eight each has 7/8 of the one before.
+    fn shares(self) -> Vec<Share> {
+        let shifted = |shift: u32| Share { shift, eighths: 0, is_quick: false };
+        match self {
+            Self::BestEffort => vec![shifted(0)],
+            Self::Diffserv3 => vec![shifted(0), shifted(4), Share { is_quick: true, ..shifted(2) }],
+            Self::Diffserv4 => [0, 4, 1, 2].map(shifted).to_vec(),
+            Self::Diffserv8 | Self::Precedence => {
+                (0..8).map(|eighths| Share { eighths, ..shifted(0) }).collect()
+            }
+        }
+    }
+
+    /// The tins at a rate in bytes per second; 0 is none, where the link behind is the limit.
+    pub(super) fn tins(self, rate: u64, target: i64, interval: i64) -> Vec<Tin> {
+        // A weight of 65 535 for one tin alone, of 1024 for three or four, of 256 for eight.
+        let weight = match self {
+            Self::BestEffort => 65_535,
+            Self::Diffserv3 | Self::Diffserv4 => 1024,
+            Self::Diffserv8 | Self::Precedence => 256,
+        };
+        let tin = |share: Share| {
+            let interval = if share.is_quick { target } else { interval };
+            Tin::new(share.of(rate), share.of(weight).max(1) as i64, target, interval)
+        };
+        self.shares().into_iter().map(tin).collect()
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Share {
+    /// Halvings.
+    shift: u32,
+    /// How often an eighth is taken off, each time rounding down.
+    eighths: u32,
+    /// Is its interval its target?
+    is_quick: bool,
+}
+
+impl Share {
+    fn of(self, whole: u64) -> u64 {
+        (0..self.eighths).fold(whole >> self.shift, |rest, _| (rest * 7) >> 3)
+    }
+}
+
+/// A rate, as the time of a byte in fixed point; without one there is no time between bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace {
+    ns: u64,
+    shift: u32,
+}
+
+/// Slower than so many bytes per second is no rate.
+const LEAST_RATE: u64 = 64;
+
+impl Pace {
+    pub(super) fn new(bytes_per_s: u64) -> Self {
+        if bytes_per_s == 0 {
+            return Self::default();
+        }
+        let mut pace = Self { ns: (1_000_000_000 << 34) / bytes_per_s.max(LEAST_RATE), shift: 34 };
+        while pace.ns >> 34 > 0 {
+            pace = Self { ns: pace.ns >> 1, shift: pace.shift - 1 };
+        }
+        pace
+    }
+
+    pub(super) fn is_some(self) -> bool {
+        self.ns > 0
+    }
+
+    /// The time of so many bytes in ns.
+    pub(super) fn of(self, bytes: u64) -> i64 {
+        ((bytes * self.ns) >> self.shift) as i64
+    }
+}
+
+/// A full frame without its check sequence.
+const FRAME: u64 = 1514;
+
+/// A class of packets.
+pub(super) struct Tin {
+    pub pace: Pace,
+    /// What a flow may send in a turn, in bytes: the rate over 4096, between these.
+    pub flow_quantum: u64,
+    /// What the tin may send in a turn where there is no rate.
+    pub quantum: i64,
+    pub deficit: i64,
+    pub terms: Terms,
+    /// From when on its packets are on schedule, in ns.
+    pub next: i64,
+    pub backlog_bytes: u64,
+    pub sparse: u32,
+    pub bulk: u32,
+    pub fresh: List,
+    pub old: List,
+    pub decaying: List,
+}
+
+impl Tin {
+    fn new(rate: u64, quantum: i64, target: i64, interval: i64) -> Self {
+        let pace = Pace::new(rate);
+        let packet = pace.of(FRAME);
+        let longer = (3 * packet / 2).max(target);
+        Self {
+            pace,
+            flow_quantum: if rate == 0 { FRAME } else { (rate >> 12).clamp(300, FRAME) },
+            quantum,
+            deficit: 0,
+            terms: Terms {
+                target: longer,
+                interval: (interval + longer - target).max(2 * longer),
+                packet,
+            },
+            next: 0,
+            backlog_bytes: 0,
+            sparse: 0,
+            bulk: 0,
+            fresh: List::default(),
+            old: List::default(),
+            decaying: List::default(),
+        }
+    }
+
+    /// Has it flows with packets?
+    pub(super) fn is_busy(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+}
+
+/// Bytes per second of a rate.
+pub(super) fn bytes_per_s(rate: BitRate) -> u64 {
+    rate.bps() / 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_points_have_the_tins_of_tc_cake() {
+        let of = |diffserv: Diffserv| [0, 1, 8, 34, 40, 46, 48].map(|dscp| diffserv.tin(dscp));
+        assert_eq!(of(Diffserv::BestEffort), [0; 7]);
+        assert_eq!(of(Diffserv::Diffserv3), [0, 1, 1, 0, 0, 2, 2]);
+        assert_eq!(of(Diffserv::Diffserv4), [0, 1, 1, 2, 3, 3, 3]);
+        assert_eq!(of(Diffserv::Diffserv8), [2, 0, 1, 3, 6, 6, 7]);
+        assert_eq!(of(Diffserv::Precedence), [0, 0, 1, 4, 5, 5, 6]);
+    }
+
+    /// At 1 Mbps a full frame takes 12.112 ms: the target is 1.5 of them, and the interval longer by as much.
+    /// The bulk tin has a sixteenth.
+    #[test]
+    fn targets_follow_the_time_of_a_frame() {
+        let tins = Diffserv::Diffserv3.tins(125_000, 5_000_000, 100_000_000);
+        assert_eq!(tins[0].terms.target / 1000, 18_168);
+        assert_eq!(tins[0].terms.interval / 1000, 113_168);
+        assert_eq!(tins[1].terms.target / 1000, 290_706);
+        assert_eq!(tins[1].terms.interval, 2 * tins[1].terms.target);
+        let weights: Vec<i64> = tins.iter().map(|tin| tin.quantum).collect();
+        assert_eq!(weights, [1024, 64, 256]);
+        assert_eq!(Pace::new(125_000).of(1514) / 1000, 12_112);
+    }
+}
