@@ -571,7 +571,7 @@ def test_a_store_with_what_is_no_file_is_refused_in_a_line(
     """Reading a device might never end, and reading a pipe never begin."""
     directory = Path(shutil.copytree(stored / kind, tmp_path / kind))
     changes: Mapping[str, Callable[[Path], object]] = {
-        "found a device; allowed: a regular file": lambda path: path.symlink_to("/dev/zero"),
+        "found a link; allowed: a regular file": lambda path: path.symlink_to("/dev/zero"),
         "found a pipe; allowed: a regular file": os.mkfifo,
         "found a directory; allowed: a regular file": Path.mkdir,
         "found 1099511627776 bytes; allowed:": of_a_terabyte,
@@ -586,6 +586,106 @@ def test_a_store_with_what_is_no_file_is_refused_in_a_line(
         remove(path)
         aside.rename(path)
     assert command("verify", directory) == 0
+
+
+@pytest.mark.parametrize("kind", ["run", "sweep"])
+def test_results_are_not_read_through_links(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """They may lead to anything, even if it is as it was written."""
+    directory = Path(shutil.copytree(stored / kind, tmp_path / kind))
+    run = next(directory.rglob("meta.json")).parent
+    for path in (run / "flows.parquet", run):
+        path.rename(aside := tmp_path / "aside")
+        path.symlink_to(aside)
+        for arguments in (["verify"], ["report", "--out", tmp_path / "page.html"]):
+            assert command(arguments[0], directory, *arguments[1:]) == 2
+            told = capsys.readouterr().err
+            assert told.startswith(f"error: {path}: ") and told.count("\n") == 1, told
+            assert "found a link; allowed: " in told
+        with pytest.raises(StoreError, match="found a link"):
+            sojourn.open(directory)
+        path.unlink()
+        aside.rename(path)
+    assert command("verify", directory) == 0
+
+
+@pytest.mark.parametrize("name", ["runs", "one run"])
+def test_resume_leaves_alone_what_links_lead_to(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """It sweeps drafts from the directory of runs, and replaces what is damaged there."""
+    for file in ("home.toml", "sweep.toml"):
+        (tmp_path / file).write_text((stored / file).read_text())
+    directory = Path(shutil.copytree(stored / "sweep", tmp_path / "sweep"))
+    runs = directory / "runs"
+    path = runs if name == "runs" else next(runs.iterdir())
+    shutil.rmtree(path)
+    (tmp_path / "letters" / "mine").mkdir(parents=True)
+    for letter in ("letters/.draft", "letters/mine/letter"):
+        (tmp_path / letter).write_text("dear")
+    path.symlink_to(tmp_path / "letters")
+    before = bytes_of(tmp_path / "letters")
+    status = command("sweep", tmp_path / "sweep.toml", "--out", directory, "--resume", "--quiet")
+    assert bytes_of(tmp_path / "letters") == before
+    told = capsys.readouterr().err
+    assert f"{path}: " in told and "found a link; allowed: a directory" in told
+    assert status == (2 if name == "runs" else 0)
+    # A link in the place of a run has become the run.
+    assert (command("verify", directory), path.is_symlink()) == (status, name == "runs")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "..", "a\u202eb"])
+def test_checksums_of_what_is_no_name_are_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob("meta.json")).with_name(SUMS)
+    path.write_bytes(sums_of({name: b""}))
+    assert command("verify", tmp_path / "run") == 2
+    told = capsys.readouterr().err
+    assert f"{path}: damaged (not a list of checksums" in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", [b"\n", b"\r", b"1,a\n"])
+def test_a_list_of_too_many_runs_is_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: bytes
+) -> None:
+    """The lines of a file of 60 MB filled 7 GB."""
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    path = tmp_path / "sweep" / RUN_LIST
+    path.write_bytes(b"seed,run\n" + line * 1_000_001)
+    resealed(path.parent)
+    assert command("verify", path.parent) == 2
+    told = capsys.readouterr().err
+    assert f"{path}: damaged (found more than 1000000 cells)" in told and told.count("\n") == 1
+
+
+def test_a_run_that_is_listed_again_is_read_once(stored: Path, tmp_path: Path) -> None:
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    path = tmp_path / "sweep" / RUN_LIST
+    heading, first, *_ = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(heading + first * 3)
+    resealed(path.parent)
+    (group,) = read_results(path.parent).groups
+    assert len(group.runs) == 3 and len({id(run) for run in group.runs}) == 1
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_text_longer_than_any_name_is_refused(
+    stored: Path, tmp_path: Path, kind: pa.DataType
+) -> None:
+    """A small file can hold a few that fill the memory, and say that they are short."""
+    shutil.copytree(stored / "run", tmp_path / "run")
+    flows = next((tmp_path / "run").rglob("flows.parquet"))
+    path = flows if kind == pa.string() else flows.with_name("series.parquet")
+    table = pq.read_table(path)
+    column = next(field.name for field in table.schema if field.type.id == kind.id)
+    text = pa.array(["a" * 100_000]).cast(table.schema.field(column).type)
+    pq.write_table(with_values(column, text)(table), path)
+    resealed(path.parent)
+    with pytest.raises(DamagedError, match="a text is too long"):
+        StoredRun(path.parent).table(path.stem)
 
 
 def nested(key: str) -> str:

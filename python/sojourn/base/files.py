@@ -47,16 +47,19 @@ _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFDIR: "a directory",
+    stat.S_IFLNK: "a link",
 }
 
 
-def open_regular(path: str | os.PathLike[str]) -> BufferedReader:
-    """Opens a file for reading; raises `OSError` for anything but a regular file or a link to one.
+def open_regular(path: str | os.PathLike[str], *, links: bool = True) -> BufferedReader:
+    """Opens a file for reading; raises `OSError` for anything but a regular file.
 
-    A device may never end, and a pipe may wait for ever.
+    A device may never end, and a pipe may wait for ever. Links to files are followed with `links`.
     """
-    _require_regular(path, os.stat(path).st_mode)  # opening a device may already do something
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    # Opening a device may already do something.
+    _require_regular(path, os.stat(path, follow_symlinks=links).st_mode)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
+    number = os.open(path, flags)
     try:
         _require_regular(path, os.fstat(number).st_mode)
         return os.fdopen(number, "rb")

@@ -14,7 +14,7 @@ from hashlib import file_digest, sha256
 from io import BufferedReader
 from pathlib import Path
 
-from ..base.files import MOST_BYTES, open_regular
+from ..base.files import MOST_BYTES, is_name, open_regular
 from ..base.memory import allowed_bytes
 
 SUMS = "SHA256SUMS"
@@ -76,7 +76,7 @@ class Checksums:
         path = self.directory / SUMS
         content = read_result(path)
         sums = _parsed(content)
-        if _listed(sums) != content:
+        if _listed(sums) != content or not all(map(is_name, sums)):
             raise DamagedError(path, "not a list of checksums as sojourn writes it")
         return sums
 
@@ -118,10 +118,13 @@ def read_result(path: Path) -> bytes:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BufferedReader]:
-    """A file of results, of a size that can be; raises `DamagedError` otherwise."""
+    """A file of results, of a size that can be; raises `DamagedError` otherwise.
+
+    Sojourn writes no links, and one of a stranger may lead anywhere.
+    """
     most = min(_MOST_BYTES.get(path.suffix, MOST_BYTES), allowed_bytes())
     try:
-        with open_regular(path) as file:
+        with open_regular(path, links=False) as file:
             if (size := os.fstat(file.fileno()).st_size) > most:
                 raise DamagedError(path, f"found {size} bytes; allowed: {most} or fewer")
             yield file

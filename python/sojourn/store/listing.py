@@ -26,6 +26,9 @@ FORMATS = ("sojourn-output-2", "sojourn-output-3", "sojourn-output-4", "sojourn-
 _READ = FORMATS[-2:]
 """Those that can be read. Since the last a variant may have several runs."""
 
+_MOST_CELLS = 1_000_000
+"""A list of a hundred thousand runs has fewer."""
+
 
 def runs_of_summary(directory: Path) -> dict[str, list[StoredRun]]:
     """The runs that `run --out` wrote, by variant; raises `StoreError` if there are none."""
@@ -85,7 +88,9 @@ def is_toml_value(text: str) -> bool:
 
 def _table(store: Store) -> list[list[str]]:
     """The rows of `runs.csv`, the names of its columns first."""
-    content = store.read(RUN_LIST)
+    path, content = store.directory / RUN_LIST, store.read(RUN_LIST)
+    if sum(map(content.count, (b",", b"\n", b"\r"))) > _MOST_CELLS:
+        raise DamagedError(path, f"found more than {_MOST_CELLS} cells")
     try:
         cells = csv.reader(StringIO(content.decode(), newline=""))
         rows = [list(map(true_text, row)) for row in cells]
@@ -93,6 +98,5 @@ def _table(store: Store) -> list[list[str]]:
         rows = []
     widths = {len(row) for row in rows}
     if widths != {len(set(rows[0] if rows else ()))} or not is_plain("".join(chain(*rows))):
-        path = store.directory / RUN_LIST
         raise DamagedError(path, "not a list of runs as sojourn writes it")
     return rows

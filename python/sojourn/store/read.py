@@ -4,6 +4,7 @@ import errno
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from ..analysis.groups import THIS_RUN, Group, Results
@@ -98,11 +99,12 @@ def results_of_store(store: Store) -> Results:
     keys = [key for key in lines[0] if key not in _NOT_KEYS]
     if not all(map(is_toml_value, {line[key] for line in lines for key in keys})):
         raise DamagedError(store.directory / RUN_LIST, "a value of a key is not TOML")
+    named = cache(store.named)  # a run may be listed again and again
     groups: dict[tuple[str, ...], list[Result]] = {}
     for line in lines:
         variant = line.get("variant") or line.get("case") or ""
         place = (*(line[key] for key in keys), variant)
-        groups.setdefault(place, []).append(store.named(line["run"], variant))
+        groups.setdefault(place, []).append(named(line["run"], variant))
     settings = [_group(keys, place, runs) for place, runs in groups.items()]
     return Results(settings, keys, _answer(store))
 

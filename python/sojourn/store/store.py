@@ -74,6 +74,8 @@ class Store:
         self.replaced = 0
         """How many of these runs replaced existing ones."""
         marker = directory / MARKER
+        if (directory / _RUNS).is_symlink():  # what it leads to would be written, and swept
+            raise StoreError(f"{directory / _RUNS}: found a link; allowed: a directory")
         if marker.exists() and not _is_damaged(marker):
             _check(directory, marker)
         elif not marker.exists() and _holds_other_files(directory):
@@ -138,6 +140,8 @@ class Store:
         """Stores the files of a run."""
         place = self._place(task)
         self.replaced += place.exists()
+        if place.is_symlink():  # else what it leads to would be replaced
+            place.unlink()
         with failures_named(self.directory), draft_of(place) as draft:
             for name, content in files.items():
                 (draft / name).write_bytes(content)
@@ -151,8 +155,10 @@ class Store:
 
     def is_described(self, about: Mapping[str, bytes]) -> bool:
         """Are these the files that describe the runs, as they stand there?"""
-        paths = {self.directory / name: content for name, content in about.items()}
-        return all(p.is_file() and read_result(p) == content for p, content in paths.items())
+        try:
+            return all(read_result(self.directory / name) == about[name] for name in about)
+        except DamagedError:
+            return False
 
     def describe(self, about: Mapping[str, bytes]) -> None:
         """Writes the files that describe the runs, in place of all others."""

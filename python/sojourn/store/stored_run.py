@@ -45,6 +45,9 @@ _ROWS_OF_A_VALUE = {"latencies": 1 << 14, "latency_histogram": 1 << 14}
 _MOST_WHOLE = 1 << 53
 """Whole numbers up to here are exact as floats, in which tables are summed and drawn."""
 
+_MOST_TEXT_BYTES = 1 << 16
+"""Texts are names of a scenario or of the simulator."""
+
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -63,10 +66,15 @@ class StoredRun(SavedResult):
         super().__init__(name)
         self.directory = directory
         self._rows: dict[str, Rows] = {}
-        self._files = Checksums(directory)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return StoredRun, (self.directory, self._name), {"idle_line": self.idle_line}
+
+    @cached_property
+    def _files(self) -> Checksums:
+        if self.directory.is_symlink():  # it may lead out of the results
+            raise DamagedError(self.directory, "found a link; allowed: a directory")
+        return Checksums(self.directory)
 
     def keeps(self, table: str) -> bool:
         """Is this table stored?"""
@@ -118,12 +126,31 @@ class StoredRun(SavedResult):
             rows * sum(field.type.bit_width for field in columns if not _is_text(field.type)) // 8,
         )
         self._refuse(name, [_too_large(size)])
-        texts = [field.name for field in columns if pa.types.is_string(field.type)]
+        texts = [field.name for field in columns if _is_text(field.type)]
         with pq.ParquetFile(content, metadata=about, read_dictionary=texts) as file:
-            table = file.read(columns.names, use_threads=False)
-        longest = sum(_longest(table[text]) for text in texts)
+            table = self._read_columns(name, file, columns.names, texts, size)
+        strings = (column.name for column in columns if pa.types.is_string(column.type))
+        longest = sum(max(map(_longest, table[text].chunks), default=0) for text in strings)
         self._refuse(name, [_too_large(size + rows * longest)])
-        return table.cast(pa.schema([schema.field(column) for column in table.column_names]))
+        return table.cast(pa.schema([schema.field(column) for column in columns.names]))
+
+    def _read_columns(
+        self, name: str, file: pq.ParquetFile, names: Sequence[str], texts: Sequence[str], size: int
+    ) -> pa.Table:
+        """The columns. Texts one after the other, since a file may be wrong about their size."""
+        parts = [*([text] for text in texts), [name for name in names if name not in texts]]
+        groups = []
+        for group in range(file.num_row_groups):
+            columns: dict[str, pa.ChunkedArray] = {}
+            for part in parts:
+                read = file.read_row_group(group, part, use_threads=False)
+                columns |= zip(part, read.columns, strict=True)
+                chunks = [chunk for text in texts if text in part for chunk in read[text].chunks]
+                size += sum(chunk.dictionary.nbytes for chunk in chunks)
+                is_long = max(map(_longest, chunks), default=0) > _MOST_TEXT_BYTES
+                self._refuse(name, [_too_large(size), "a text is too long" if is_long else ""])
+            groups.append(pa.table({name: columns[name] for name in names}))
+        return pa.concat_tables(groups)
 
     def _most_rows(self, name: str) -> int:
         """How many rows a table of this scenario can have."""
@@ -218,10 +245,9 @@ def _values(settings: Any) -> int:
     return sum(map(_values, settings)) if isinstance(settings, list) else 1
 
 
-def _longest(texts: pa.ChunkedArray) -> int:
-    """The length of the longest text in a column of encoded ones."""
-    lengths = (pc.max(pc.binary_length(chunk.dictionary)).as_py() for chunk in texts.chunks)
-    return max((length or 0 for length in lengths), default=0)
+def _longest(texts: pa.DictionaryArray) -> int:
+    """The length of the longest of encoded texts."""
+    return pc.max(pc.binary_length(texts.dictionary)).as_py() or 0
 
 
 def _fault(field: pa.Field, column: pa.ChunkedArray) -> str:
