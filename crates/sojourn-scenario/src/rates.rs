@@ -9,7 +9,8 @@ pub(super) fn in_whole_bits(value: &mut Value) {
     match value {
         Value::Object(table) => {
             for (key, inner) in table {
-                let round = if key.ends_with("_mbps") { rounded } else { in_whole_bits };
+                let is_rate = key == "mbps" || key.ends_with("_mbps");
+                let round = if is_rate { rounded } else { in_whole_bits };
                 round(inner);
             }
         }

@@ -176,17 +176,19 @@ fn sets_take_values_of_all_types() {
 /// 1.2345678 Mb/s are 1 234 567.8 b/s, which the simulation rounds to 1 234 568.
 #[test]
 fn rates_are_stored_as_they_are_simulated() {
-    let with = |rates: [&str; 3]| {
-        let [service, link, app] = rates;
+    let with = |rates: [&str; 5]| {
+        let [service, link, app, free, traced] = rates;
         let sets = [
             format!("upstream.sustained_mbps={service}"),
             format!("servers.files.rate_mbps={link}"),
             format!("traffic.mice={{ kind = 'on_off', server = 'files', mean_mbps = [{app}, 1] }}"),
+            format!("upstream.congestion.steps=[{{ for_s = 1, mbps = {free} }}]"),
+            format!("router.upstream.capacity.steps=[{{ for_s = 1, mbps = {traced} }}]"),
         ];
         only(SMALL, &sets.each_ref().map(String::as_str))
     };
-    let scenario = with(["1.2345678", "0.00123456", "0.33333333"]);
-    assert_eq!(scenario, with(["1.234568", "0.001235", "0.333333"]));
+    let scenario = with(["1.2345678", "0.00123456", "0.33333333", "2.0000004", "3.0000006"]);
+    assert_eq!(scenario, with(["1.234568", "0.001235", "0.333333", "2.0", "3.000001"]));
     assert!(to_toml(&scenario).contains("sustained_mbps = 1.234568\n"));
     // No reserved rate is none.
     assert_eq!(only(SMALL, &["upstream.minimum_mbps=0.0"]).upstream.minimum_mbps, 0.0);
