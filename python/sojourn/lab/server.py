@@ -99,6 +99,9 @@ class Handler(SimpleHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     """A server with a limit on connections and on their time, so that none holds up the page."""
 
+    request_queue_size = MOST_CONNECTIONS
+    """So many connections may wait; beyond them one is tried again after a second."""
+
     def __init__(self, *arguments: Any) -> None:
         """Listens."""
         self._since: dict[socket.socket, float] = {}
