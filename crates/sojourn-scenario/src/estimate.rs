@@ -13,6 +13,7 @@ use sojourn_access::Group;
 use sojourn_access::docsis::ModemSpec;
 use sojourn_access::{Buffer, PRIMARY, ServiceFlow, flow_path};
 use sojourn_engine::aqm::AqmAlgorithm;
+use sojourn_engine::capacity::Trace;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue::{QueueSpec, default_limit_bytes};
 use sojourn_engine::record::MOST_PACKETS;
@@ -35,6 +36,8 @@ const LATENCY_BYTES: f64 = 100_000.0;
 const FLOW_BYTES: f64 = 3_000.0;
 /// A bin without its AQM algorithm: chain, turn, place in the tournament.
 const BIN_BYTES: f64 = 110.0;
+/// A step of a capacity that changes over time, while a list of them grows.
+const STEP_BYTES: f64 = 48.0;
 /// A packet inside: in a queue or on a link, with its sender's and its receiver's notes of it.
 const INSIDE_BYTES: f64 = 3.0 * size_of::<Packet>() as f64;
 /// A packet on a server's link, in a ring that doubles.
@@ -135,9 +138,13 @@ impl Estimate {
         let group = scenario.group(number);
         let homes = f64::from(group.count);
         let samples = samples(scenario);
-        for (direction, flows) in
-            [("upstream", flows_up(&group)), ("downstream", flows_down(&group))]
-        {
+        let congestion = group.upstream.congestion.as_ref().map_or(0, |one| one.steps.len());
+        let steps_up = congestion + steps(group.upstream.capacity.as_ref());
+        let steps_down = steps(group.downstream.capacity.as_ref());
+        for (direction, flows, steps) in [
+            ("upstream", flows_up(&group), steps_up),
+            ("downstream", flows_down(&group), steps_down),
+        ] {
             let own = scenario.homes.get_index(number).map(|(name, homes)| {
                 (
                     name,
@@ -161,6 +168,7 @@ impl Estimate {
                 let what =
                     format!("the bins of {homes} {}", if homes == 1.0 { "home" } else { "homes" });
                 self.add(&format!("{path}.queue.scheduler"), what, homes * each);
+                self.add_steps(&base, homes, steps);
                 // Of the first home the queue is measured: its series, a histogram and two readings of it.
                 let watched = 3.0 * LATENCY_BYTES + QUEUE_SERIES * samples * 4.0;
                 let flows = f64::from(scenario.metrics.watch_flows) * 8.0 * samples * 4.0;
@@ -176,8 +184,16 @@ impl Estimate {
                 );
             }
         }
+        for direction in Direction::BOTH {
+            let router = scenario.router(number, direction);
+            self.add_steps("router", homes, steps(router.and_then(|one| one.capacity.as_ref())));
+        }
         let what = "packets on the way".to_owned();
         self.add("servers", what, homes * home.on_the_way(scenario, &group) * INSIDE_BYTES);
+    }
+
+    fn add_steps(&mut self, path: &str, copies: f64, steps: usize) {
+        self.add(path, "steps of its capacity".to_owned(), copies * steps as f64 * STEP_BYTES);
     }
 
     /// An entry: its apps with their connections, and its accounts.
@@ -278,6 +294,10 @@ impl Estimate {
             self.add("metrics.modem_trace", format!("{events:.0} events"), bytes);
         }
     }
+}
+
+fn steps(capacity: Option<&Trace>) -> usize {
+    capacity.map_or(0, |trace| trace.all().len())
 }
 
 /// Values of a series of this run.

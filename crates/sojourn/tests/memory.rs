@@ -52,6 +52,18 @@ fn cases() -> Vec<(&'static str, Scenario)> {
         ("many homes", scenario(0.05, &many(""))),
         ("bins", scenario(0.05, &many("upstream.queue = { scheduler = { kind = 'sfq', bins = 512 }, law = { kind = 'codel' } }"))),
         ("other bins", scenario(0.05, &many("downstream.queue = { scheduler = { kind = 'fq', queues = 1024 }, law = { kind = 'pie' } }"))),
+        (
+            "steps of capacity",
+            scenario(
+                0.05,
+                &many(&format!(
+                    "upstream.congestion.steps = [{0}]
+                     downstream.capacity.steps = [{0}]
+                     router = {{ upstream.capacity.steps = [{0}] }}",
+                    "{ for_s = 1, mbps = 9 },".repeat(500)
+                )),
+            ),
+        ),
         ("aggregates", scenario(0.05, &many("upstream.queue.scheduler = { kind = 'low_latency' }"))),
         (
             "a shared channel",
