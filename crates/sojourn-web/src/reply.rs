@@ -1,6 +1,6 @@
 //! Replies: JSON, and a blob for what JSON is too large for.
 
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 use sojourn::input::problem::Problem;
 
 /// A reply: `{"value": ...}` or `{"faults": [{"source", "line", "path", "message"}]}`, and a blob.
@@ -33,9 +33,7 @@ fn told(problem: &Problem) -> Value {
 /// The value with whole numbers that JavaScript would round as `{"$integer": "9007199254740993"}`.
 pub fn exact(value: Value) -> Value {
     match value {
-        Value::Number(number)
-            if number.as_i64().is_some_and(|whole| whole.unsigned_abs() > MOST_EXACT) =>
-        {
+        Value::Number(number) if size_of_whole(&number) > MOST_EXACT => {
             json!({ "$integer": number.to_string() })
         }
         Value::Array(items) => items.into_iter().map(exact).collect(),
@@ -44,6 +42,10 @@ pub fn exact(value: Value) -> Value {
         }
         other => other,
     }
+}
+
+fn size_of_whole(number: &Number) -> u64 {
+    number.as_u64().or(number.as_i64().map(i64::unsigned_abs)).unwrap_or(0)
 }
 
 /// The largest number below which JavaScript's numbers have all whole ones.
@@ -56,11 +58,14 @@ mod tests {
     #[test]
     fn large_whole_numbers_stay_exact() {
         let found = exact(
-            json!({ "seed": 9_007_199_254_740_993_i64, "rest": [9_007_199_254_740_991_i64, 1e300] }),
+            json!({ "seed": u64::MAX, "rest": [9_007_199_254_740_991_i64, i64::MIN, 1e300] }),
         );
         assert_eq!(
             found,
-            json!({ "seed": { "$integer": "9007199254740993" }, "rest": [9_007_199_254_740_991_i64, 1e300] })
+            json!({
+                "seed": { "$integer": "18446744073709551615" },
+                "rest": [9_007_199_254_740_991_i64, { "$integer": "-9223372036854775808" }, 1e300],
+            })
         );
     }
 }
