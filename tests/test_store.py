@@ -671,6 +671,17 @@ def test_a_run_that_is_listed_again_is_read_once(stored: Path, tmp_path: Path) -
     assert len(group.runs) == 3 and len({id(run) for run in group.runs}) == 1
 
 
+def test_a_swept_key_may_have_the_name_of_a_column(stored: Path, tmp_path: Path) -> None:
+    """As `traffic` has, whose values are then tables."""
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    path = tmp_path / "sweep" / RUN_LIST
+    heading, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([f"traffic,{heading}", *(f"1,{row}" for row in rows), ""]))
+    resealed(path.parent)
+    table = sojourn.open(path.parent).tidy("flows")
+    assert table.column_names[:4] == ["swept_traffic", "variant", "seed", "traffic"]
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int32(), pa.string())])
 def test_a_text_longer_than_any_name_is_refused(
     stored: Path, tmp_path: Path, kind: pa.DataType

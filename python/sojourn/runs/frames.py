@@ -43,12 +43,16 @@ class Frames(ABC):
 
 
 def labelled(table: pa.Table, labels: Mapping[str, Any]) -> pa.Table:
-    """The table with a column in front for each label, the same in all rows."""
+    """The table with a column in front for each label, the same in all rows.
+
+    Where the table has a column of that name, as `traffic` if it was swept, it is `swept_traffic`.
+    """
     for place, (name, value) in enumerate(labels.items()):
         column = pa.repeat(pa.scalar(value), len(table))
         if isinstance(value, str):
             column = column.dictionary_encode()
-        table = table.add_column(place, name, column)
+        is_taken = name in table.column_names
+        table = table.add_column(place, f"swept_{name}" if is_taken else name, column)
     return table
 
 
