@@ -412,7 +412,10 @@ def test_a_link_with_a_byte_order_mark_or_half_a_character_is_read(
         assert scenario_of(page) == SHORT + "# \ufffd"
 
 
-@pytest.mark.parametrize("hash_", ["#text=" + "a" * 1_000_001, packed("a" * 1_000_001)])
+LONG_TEXT = "a" * 1_000_001
+
+
+@pytest.mark.parametrize("hash_", [f"#text={LONG_TEXT}", f"#case={LONG_TEXT}", packed(LONG_TEXT)])
 def test_a_link_that_is_too_long_is_refused(chromium: Browser, lab: str, hash_: str) -> None:
     with visit(chromium, lab) as visited:
         page = visited.page

@@ -117,12 +117,12 @@ class StoredRun(SavedResult):
         with pq.ParquetFile(content) as file:
             about, schema = file.metadata, file.schema_arrow
         self._refuse(name, map(partial(_other_type, schema), columns))
-        rows = max(about.num_rows, sum(group.num_rows for group in _groups(about)))
+        rows = max(about.num_rows, sum(abs(group.num_rows) for group in _groups(about)))
         most_rows = self._most_rows(name) if rows > _FEW_ROWS else _FEW_ROWS
         if rows > most_rows:
             self._refuse(name, [f"found {rows} rows; allowed: {most_rows} or fewer"])
         size = max(
-            sum(group.total_byte_size for group in _groups(about)),
+            sum(abs(group.total_byte_size) for group in _groups(about)),
             rows * sum(field.type.bit_width for field in columns if not _is_text(field.type)) // 8,
         )
         self._refuse(name, [_too_large(size)])

@@ -28,7 +28,7 @@ export async function readHash(hash) {
   if (hash.length < 2) return {};
   const [, kind, value] = /^#(\w+)=(.*)$/s.exec(hash) ?? [];
   try {
-    if (kind === "case") return { name: decodeURIComponent(value) };
+    if (kind === "case") return { name: short(decodeURIComponent(value)) };
     if (kind === "text") return { text: short(decodeURIComponent(value)) };
     if (kind === "z") return { text: await expanded(value) };
   } catch (error) {
