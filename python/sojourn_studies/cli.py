@@ -86,9 +86,14 @@ def run_study(
         typer.Option(metavar="F", min=0.0001, max=1000, help="Multiply the duration of every run."),
     ] = 1.0,
     seeds: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, max=10_000, help="Run everything with the seeds 1 to N."),
-    ] = 1,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=10_000,
+            help="Run everything with the seeds 1 to N; default: as many as the study has.",
+        ),
+    ] = None,
     alternatives: Annotated[
         bool, typer.Option("--alternatives", help="Also run the alternative assumptions.")
     ] = False,
@@ -106,6 +111,7 @@ def run_study(
     DIR gets all results, figures, and in cells.csv the values to compare with the published ones.
     """
     from .framework.plan import Plan
+    from .framework.registry import study
     from .framework.rows import figure_number
     from .framework.running import run_plan
 
@@ -119,7 +125,7 @@ def run_study(
         load or (),
         [figure_number(number) for number in figure or ()],
         duration_scale,
-        seeds,
+        seeds or study(name).seeds,
         alternatives,
     )
     plan.check()
@@ -142,11 +148,12 @@ def score_study(
     from .framework.score import compared
 
     outcome = read(directory)
-    means = outcome.means
-    if not compared(means):
+    study, values = outcome.plan.study, outcome.values
+    if not compared(outcome.means):
         say("nothing to compare: no cell of this selection has a published value")
+        print_grids(study.ranked(values))
         return
-    print_grids(score_grids(outcome.plan.study, means))
+    print_grids(score_grids(study, values))
     if outcome.plan.alternatives:
         print_grids([alternatives_grid(outcome.results)])
     if (scale := outcome.plan.duration_scale) != 1:

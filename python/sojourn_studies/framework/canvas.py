@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLORS = (*PALETTE, "#000000")
-"""Seven schemes are the most that a figure compares; on paper black is as good as any."""
+"""On paper black is as good as any. Schemes beyond the seventh differ by their dashes and dots."""
+
+_LEGEND_COLUMNS = 4
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A series of an axes: a line, or `dots`."""
+    """A series of an axes: a line, or `dots`; with `marked` the line's first point is a dot too."""
 
     name: str
     x: Numbers
     y: Numbers
     dots: bool = False
+    marked: bool = False
 
 
 def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
@@ -44,7 +47,9 @@ Panels = Mapping[str, Sequence[Plot]]
 def svg_of_panels(panels: Panels, columns: int, *, share_y: bool = True, **axes: Any) -> bytes:
     """The picture of several axes that share their scales, or the x axis alone, in columns."""
     rows = -(-len(panels) // columns)
-    width_in, height_in = 3.6 * columns + 1, 2.6 * rows + 0.8
+    legend_rows = -(-max(map(len, panels.values())) // _LEGEND_COLUMNS)
+    head_in = max(0.8, 0.4 + 0.2 * legend_rows)
+    width_in, height_in = 3.6 * columns + 1, 2.6 * rows + head_in
     figure, _ = blank((width_in, height_in), layout=None)
     figure.clear()
     # Margins are set, not found: to find them takes as long as to draw the rest.
@@ -52,7 +57,7 @@ def svg_of_panels(panels: Panels, columns: int, *, share_y: bool = True, **axes:
         left=0.7 / width_in,
         right=1 - 0.15 / width_in,
         bottom=0.5 / height_in,
-        top=1 - 0.8 / height_in,
+        top=1 - head_in / height_in,
         wspace=0.06 if share_y else 0.16,
         hspace=0.2,
     )
@@ -70,7 +75,7 @@ def svg_of_panels(panels: Panels, columns: int, *, share_y: bool = True, **axes:
         if not share_y:
             canvas.tick_params(labelleft=True)
     handles, names = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="upper center", ncols=4, frameon=False)
+    figure.legend(handles, names, loc="upper center", ncols=_LEGEND_COLUMNS, frameon=False)
     return to_svg(figure)
 
 
@@ -90,9 +95,13 @@ def drawing_of_panels(
 
 def _draw(canvas: "Axes", plots: Sequence[Plot], axes: Mapping[str, Any]) -> None:
     for index, plot in enumerate(plots):
-        dots = {"marker": MARKS[index % len(MARKS)], "linestyle": "", "markersize": 4}
+        mark: dict[str, Any] = {"marker": MARKS[index % len(MARKS)], "markersize": 4}
         dash = dash_of(index)
-        style = dots if plot.dots else {"linestyle": (0, dash) if dash else "-", "lw": 1.2}
+        style: dict[str, Any] = {"linestyle": (0, dash) if dash else "-", "lw": 1.2}
+        if plot.dots:
+            style = {**mark, "linestyle": ""}
+        elif plot.marked:
+            style |= {**mark, "markevery": [0]}
         color = _COLORS[index % len(_COLORS)]
         canvas.plot(plot.x, plot.y, label=plot.name, color=color, **style)
     canvas.set(**axes)

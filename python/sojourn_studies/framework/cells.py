@@ -35,10 +35,15 @@ def _cells(
     columns = [*KEYS, "value", *(("ci_low", "ci_high") if has_intervals else ()), "unit"]
 
     def line(row: Row, value: Value) -> Sequence[str]:
-        interval = (cell_text(value.low), cell_text(value.high)) if has_intervals else ()
+        interval = (_end_text(value.low), _end_text(value.high)) if has_intervals else ()
         return [*row.keys, cell_text(value.mean), *interval, row.unit]
 
     return columns, [line(row, value) for row, value in values.items()]
+
+
+def _end_text(value: float | None) -> str:
+    """An end of an interval: five seeds do not tell more than four digits."""
+    return "" if value is None else f"{value:.4g}"
 
 
 def cell_text(value: float | None) -> str:

@@ -30,6 +30,12 @@ class Figure:
 
     draw: Callable[[Runs], Drawing]
     cases: Sequence[Case] = ()
+    draw_seeds: Callable[[Sequence[Runs]], Drawing] | None = None
+    """How it is drawn from the runs of all seeds, if it shows how they differ."""
+
+    def drawn(self, seeds: Sequence[Runs]) -> Drawing:
+        """The figure, of the first seed unless it shows all of them."""
+        return self.draw_seeds(seeds) if self.draw_seeds else self.draw(seeds[0])
 
 
 def _cell(value: Any) -> str:

@@ -10,7 +10,7 @@ from .claims import Claim, Remark
 from .open_points import OpenPoint, open_points
 from .references import filled
 from .results import Results
-from .rows import Row
+from .rows import FigureNumber, Row
 from .score import Score, compared, scores
 from .study import Study
 
@@ -29,7 +29,7 @@ def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
     """The page, from results of full length."""
     blocks = [
         f"# {study.title}",
-        "*Explanation.* The numbers come from runs of full length with seed 1. "
+        f"*Explanation.* The numbers come from runs of full length with {_seeds(study)}. "
         "[Studies](../studies.md) explains how to run this study and how to read this page, which "
         "`sojourn study snapshot` writes.",
         *([study.terms.legend] if study.terms.legend else []),
@@ -39,6 +39,10 @@ def page(study: Study, results: Results, said: Mapping[int, Said]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def _seeds(study: Study) -> str:
+    return "seed 1" if study.seeds == 1 else f"the seeds 1 to {study.seeds}"
+
+
 def _compared(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
     yield from _agreement(study, results, said)
     yield from _misses(study, results)
@@ -46,15 +50,29 @@ def _compared(study: Study, results: Results, said: Mapping[int, Said]) -> Itera
 
 
 def _measured(study: Study, results: Results, said: Mapping[int, Said]) -> Iterator[str]:
-    """Findings by section, each with its numbers, and the cells: nothing is compared."""
+    """Ranks, findings by section, each with its numbers, and the cells: nothing is compared."""
+    yield from _grids("Ranking", study.ranked(results.intervals))
+    for number, caption in study.pictures.items():
+        yield f"![{caption}](img/{picture_name(study.name, number)})"
+        yield caption
     for section in dict.fromkeys(claim.section for claim in study.claims):
         yield f"## {section}"
         here = [claim for claim in study.claims if claim.section == section]
         yield "\n".join(f"- {_finding(claim, study, results, said)}" for claim in here)
-    yield "## All cells"
-    for grid in study.measured(results.baseline):
+    yield from _grids("All cells", study.measured(results.intervals))
+
+
+def _grids(heading: str, grids: Sequence[Grid]) -> Iterator[str]:
+    if grids:
+        yield f"## {heading}"
+    for grid in grids:
         yield f"{grid.title}:"
         yield _table(grid)
+
+
+def picture_name(study: str, number: FigureNumber) -> str:
+    """The file of a figure that a page shows."""
+    return f"{study}-{number}.svg"
 
 
 def _finding(claim: Claim, study: Study, results: Results, said: Mapping[int, Said]) -> str:

@@ -99,7 +99,7 @@ def report_html(outcome: Outcome) -> str:
         plan=plan,
         runs=plan.run_count,
         sentences=_sentences(study, results.baseline, judged),
-        scores=score_grids(study, results.baseline),
+        scores=score_grids(study, values),
         alternatives=alternatives_grid(results),
         open_points=open_points(study, results),
         whys={claim.number: filled(claim.why, study.rows, results) for claim in study.claims},
@@ -217,14 +217,14 @@ def _shown(value: Value) -> str:
     return f"{shown(value.mean, 5)} ({shown(value.low, 4)} to {shown(value.high, 4)})"
 
 
-def score_grids(study: Study, means: Mapping[Row, float | None]) -> list[Grid]:
+def score_grids(study: Study, results: Mapping[Row, Value]) -> list[Grid]:
     """Per table and overall: cells compared and those that agree; then the worst misses.
 
     Last what else the study shows of them.
     """
     if not study.is_scored:
-        return list(study.measured(means))
-    cells, values = compared(means), study.terms.values
+        return [*study.ranked(results), *study.measured(results)]
+    cells, values = compared(without_intervals(results)), study.terms.values
     score = Grid(
         f"Cells compared with {values} values",
         ["table", "cells", "agree", "no value", "%"],

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sojourn.analysis.statistics import Value
+
 from .rows import Row
 
 Values = Mapping[Row, float | None]
@@ -16,6 +18,8 @@ class Results:
     baseline: Values
     alternatives: Mapping[str, Values] = field(default_factory=dict)
     """By the name of the alternative, the cells that it is run for."""
+    intervals: Mapping[Row, Value] = field(default_factory=dict)
+    """The baseline with its intervals, where it was run with several seeds."""
 
     def under(self, alternative: str) -> Values:
         """The cells of an alternative, or of the baseline if none is named."""

@@ -70,16 +70,16 @@ class Outcome:
 
     @property
     def results(self) -> Results:
-        """Every cell at the baseline and under each alternative, without intervals."""
+        """Every cell at the baseline, and under each alternative without intervals."""
         return results_of(self.values, self.otherwise)
 
     @property
     def drawings(self) -> dict[FigureNumber, Drawing]:
-        """Every figure, of the first seed."""
+        """Every figure."""
         from sojourn.base.terminal import counting_bar
 
         with counting_bar(self.plan.figures, "figures") as numbers:
-            return {n: self.plan.study.figures[n].draw(self.seeds[0]) for n in numbers}
+            return {n: self.plan.study.figures[n].drawn(self.seeds) for n in numbers}
 
     def _measured(self, rows: Sequence[Row], seeds: Sequence[Runs]) -> dict[Row, Value]:
         by_seed = [measure(self.plan.study, rows, runs) for runs in seeds] if rows else []
@@ -94,10 +94,11 @@ def without_intervals(values: Mapping[Row, Value]) -> dict[Row, float | None]:
 def results_of(
     values: Mapping[Row, Value], otherwise: Mapping[Alternative, Mapping[Row, Value]]
 ) -> Results:
-    """Cells at the baseline and under each alternative, without intervals."""
+    """Cells at the baseline, and under each alternative without intervals."""
     return Results(
         without_intervals(values),
         {one.name: without_intervals(cells) for one, cells in otherwise.items()},
+        values,
     )
 
 

@@ -9,17 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 
+from sojourn.analysis.statistics import Value
 from sojourn.base.csv_text import csv_bytes
 from sojourn.base.files import read_text
 from sojourn.store.checksums import StoreError
 
 from .claims import Cells
-from .page import Said, page
+from .page import Said, page, picture_name
 from .registry import study as study_of
 from .report import Judged, judge
-from .results import Results, Values
+from .results import Results
 from .rows import KEYS, Row
-from .running import ALTERNATIVES, CELLS, read, tables
+from .running import ALTERNATIVES, CELLS, read, tables, without_intervals
 from .score import Score, compared, scores
 from .study import Study
 
@@ -33,13 +34,18 @@ def renew(directory: Path, repository: Path) -> list[Path]:
     """Stores what was run into a directory in files of the repository, whose paths it returns."""
     outcome = read(directory)
     plan = outcome.plan
-    if plan.duration_scale != 1 or plan.seeds != 1:
-        raise StoreError(f"{directory}: has other durations or seeds; allowed: full length, seed 1")
     study = plan.study
+    if (plan.duration_scale, plan.seeds) != (1, study.seeds):
+        raise StoreError(
+            f"{directory}: has other durations or seeds; allowed: full length, seeds {study.seeds}"
+        )
     judged = judge(study.claims, Cells(outcome.means), outcome.seeds[0], Cells({}))
     place = repository / CELLS_DIRECTORY / study.name
     written = {place / name: content for name, content in tables(outcome).items()}
     written[place / CLAIMS] = _claims_csv(judged)
+    for number in study.pictures:
+        picture = repository / PAGES_DIRECTORY / "img" / picture_name(study.name, number)
+        written[picture] = outcome.drawings[number].svg
     _write(written)
     return [*written, *renew_texts(study.name, repository)]
 
@@ -58,11 +64,16 @@ def renew_texts(name: str, repository: Path) -> list[Path]:
 
 def stored(study: Study, place: Path) -> Results:
     """The stored cells of a study."""
-    baseline = _values(study, _lines(place / CELLS))
+    intervals = _values(study, _lines(place / CELLS))
     by_name: dict[str, list[Mapping[str, str]]] = {}
     for line in _lines(place / ALTERNATIVES):
         by_name.setdefault(line["alternative"], []).append(line)
-    return Results(baseline, {name: _values(study, lines) for name, lines in by_name.items()})
+    alternatives = {name: _values(study, lines) for name, lines in by_name.items()}
+    return Results(
+        without_intervals(intervals),
+        {name: without_intervals(values) for name, values in alternatives.items()},
+        intervals,
+    )
 
 
 def said_of_claims(place: Path) -> dict[int, Said]:
@@ -118,15 +129,20 @@ def _lines(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(StringIO(read_text(path))))
 
 
-def _values(study: Study, lines: Iterable[Mapping[str, str]]) -> Values:
+def _values(study: Study, lines: Iterable[Mapping[str, str]]) -> dict[Row, Value]:
     rows: dict[tuple[tuple[str, ...], int], Row] = {(row.keys, row.turn): row for row in study.rows}
     turns: Counter[tuple[str, ...]] = Counter()
-    values: dict[Row, float | None] = {}
+    values: dict[Row, Value] = {}
     for line in lines:
         keys = tuple(line[key] for key in KEYS)
-        values[rows[keys, turns[keys]]] = float(line["value"]) if line["value"] else None
+        mean, low, high = (_number(line.get(column)) for column in ("value", "ci_low", "ci_high"))
+        values[rows[keys, turns[keys]]] = Value(mean, low, high)
         turns[keys] += 1
     return values
+
+
+def _number(text: str | None) -> float | None:
+    return float(text) if text else None
 
 
 def _write(files: Mapping[Path, bytes]) -> None:

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 
+from sojourn.analysis.statistics import Value
 from sojourn.base.grid import Grid
 from sojourn.base.terminal import counting_bar
 from sojourn.store.stored_run import AbsentError
@@ -51,8 +52,14 @@ class Study:
     terms: Terms = Terms()
     overview: Callable[[Sequence[Compared]], Sequence[Grid]] = lambda cells: ()
     """What is shown beside the score: the cells in other orders."""
-    measured: Callable[[Mapping[Row, float | None]], Sequence[Grid]] = lambda values: ()
+    measured: Callable[[Mapping[Row, Value]], Sequence[Grid]] = lambda values: ()
     """What is shown of cells that are compared with nothing."""
+    ranked: Callable[[Mapping[Row, Value]], Sequence[Grid]] = lambda values: ()
+    """What these cells say first: the schemes in their order."""
+    pictures: Mapping[FigureNumber, str] = field(default_factory=dict)
+    """The figures that its page shows, and what each of them is."""
+    seeds: int = 1
+    """A run of full length is with the seeds 1 to this one."""
 
     @cached_property
     def rows(self) -> Sequence[Row]:
@@ -65,7 +72,7 @@ class Study:
         return bool(published(self.name))
 
 
-def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
+def assemble(package: str, title: str, terms: Terms = Terms(), seeds: int = 1) -> Study:
     """The study that the modules of a package make."""
     name = package.rpartition(".")[-1]
     cells, claims, figures = (
@@ -86,6 +93,9 @@ def assemble(package: str, title: str, terms: Terms = Terms()) -> Study:
         terms=terms,
         overview=getattr(cells, "overview", lambda compared: ()),
         measured=getattr(cells, "measured", lambda values: ()),
+        ranked=getattr(cells, "ranked", lambda values: ()),
+        pictures=getattr(figures, "PICTURES", {}),
+        seeds=seeds,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from sojourn.analysis.statistics import Value
 from sojourn.base.grid import Grid
 
 from ..framework.cases import Case, Runs
@@ -84,9 +85,12 @@ def value_of(row: Row, runs: Runs) -> float | None:
     return latency
 
 
-def measured(values: Mapping[Row, float | None]) -> Sequence[Grid]:
+def measured(values: Mapping[Row, Value]) -> Sequence[Grid]:
     """For each service and MAP interval: latency of the games, rates, and where time goes."""
-    by_keys = {(r.table, r.experiment, r.scheme, r.flow, r.metric): v for r, v in values.items()}
+    by_keys = {
+        (r.table, r.experiment, r.scheme, r.flow, r.metric): value.mean
+        for r, value in values.items()
+    }
     return [
         grid
         for mbps in RATES_MBPS
