@@ -53,7 +53,7 @@ def _measured(study: Study, results: Results, said: Mapping[int, Said]) -> Itera
     """Ranks, findings by section, each with its numbers, and the cells: nothing is compared."""
     yield from _grids("Ranking", study.ranked(results.intervals))
     for number, caption in study.pictures.items():
-        yield f"![{caption}](img/{picture_name(study.name, number)})"
+        yield f"![{caption.partition('.')[0]}](img/{picture_name(study.name, number)})"
         yield caption
     for section in dict.fromkeys(claim.section for claim in study.claims):
         yield f"## {section}"

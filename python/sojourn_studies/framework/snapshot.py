@@ -4,6 +4,7 @@ What `sojourn study snapshot` renews. The cells are the files that `sojourn stud
 """
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
@@ -45,7 +46,7 @@ def renew(directory: Path, repository: Path) -> list[Path]:
     written[place / CLAIMS] = _claims_csv(judged)
     for number in study.pictures:
         picture = repository / PAGES_DIRECTORY / "img" / picture_name(study.name, number)
-        written[picture] = outcome.drawings[number].svg
+        written[picture] = _small(outcome.drawings[number].svg)
     _write(written)
     return [*written, *renew_texts(study.name, repository)]
 
@@ -139,6 +140,12 @@ def _values(study: Study, lines: Iterable[Mapping[str, str]]) -> dict[Row, Value
         values[rows[keys, turns[keys]]] = Value(mean, low, high)
         turns[keys] += 1
     return values
+
+
+def _small(svg: bytes) -> bytes:
+    """A picture to hundredths of a point: a third less, and as sharp. Scales below 1 stay."""
+    text = re.sub(r"\b([1-9]\d*\.\d\d)\d+", r"\1", svg.decode())
+    return re.sub(r"\s*\n\s*", "\n", text).encode()
 
 
 def _number(text: str | None) -> float | None:

@@ -1,0 +1,285 @@
+"""Findings about the queue managers, tested on cells."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ..framework.cases import Runs
+from ..framework.claims import Cells, Test, Verdict
+from .cases import LINKS
+from .managers import MANAGERS
+from .scenarios import RTT_MS
+
+FLOW_QUEUES = ("sfq", "sfq-codel", "fq-codel", "fq-pie")
+"""With a queue for each flow."""
+SINGLE = ("codel", "codel-dt", "pie", "docsis-pie", "pi2", "red", "ared")
+"""With a law, and one queue for all flows."""
+LAWS = tuple(name for name in MANAGERS if name not in ("drop-tail", "sfq"))
+MARKS = ("codel", "pi2", "red", "ared", "sfq-codel", "fq-codel", "dualpi2")
+"""Managers that mark whatever supports ECN under such loads."""
+
+
+def _cells(
+    cells: Cells,
+    experiment: str,
+    metric: str,
+    schemes: Sequence[str],
+    *,
+    flow: str = "",
+    links: Sequence[str] = LINKS,
+) -> list[float]:
+    """A cell of each manager and link."""
+    return [
+        cells.known(metric, experiment=experiment, scheme=scheme, load=link, flow=flow)
+        for link in links
+        for scheme in schemes
+    ]
+
+
+def _one(cells: Cells, experiment: str, metric: str, scheme: str, link: str = "link") -> float:
+    return _cells(cells, experiment, metric, [scheme], links=[link])[0]
+
+
+def _range(values: Iterable[float], unit: str, digits: int = 0) -> str:
+    found = sorted(values)
+    ends = dict.fromkeys(f"{end:.{digits}f}" for end in (found[0], found[-1]))
+    return f"{' to '.join(ends)} {unit}"
+
+
+def _laws_keep_the_queue_short(cells: Cells, runs: Runs) -> Verdict:
+    laws, full = (
+        _cells(cells, "reno", "delay_mean", schemes) for schemes in (LAWS, ("drop-tail", "sfq"))
+    )
+    words = f"{_range(laws, 'ms')}; without a law {_range(full, 'ms')}"
+    return Verdict(max(laws) < min(full) / 4, words)
+
+
+def _order_of_ns3(cells: Cells, runs: Runs) -> Verdict:
+    schemes = ("codel", "pie", "drop-tail")
+    delays, goodputs = (
+        [_one(cells, "cubic", metric, scheme) for scheme in schemes]
+        for metric in ("delay_mean", "goodput")
+    )
+    holds = delays == sorted(delays) and goodputs == sorted(goodputs)
+    pairs = zip(schemes, delays, goodputs, strict=True)
+    words = [f"{name} {delay:.1f} ms and {rate:.2f} Mbps" for name, delay, rate in pairs]
+    return Verdict(holds, ", ".join(words))
+
+
+def _red_of_ns3(cells: Cells, runs: Runs) -> Verdict:
+    schemes = ("pie", "ared", "red", "drop-tail")
+    delays = [_one(cells, "cubic", "delay_mean", scheme) for scheme in schemes]
+    words = [f"{name} {delay:.1f} ms" for name, delay in zip(schemes, delays, strict=True)]
+    return Verdict(delays == sorted(delays), ", ".join(words))
+
+
+def _own_queues_guard_tcp(cells: Cells, runs: Runs) -> Verdict:
+    own, shared = (
+        _cells(cells, "udp-reno", "goodput", schemes, flow="reno")
+        for schemes in (FLOW_QUEUES, ("drop-tail", *SINGLE, "dualpi2", "low-latency"))
+    )
+    words = f"{_range(own, 'Mbps', 1)}; in a shared queue {_range(shared, 'Mbps', 1)}"
+    return Verdict(min(own) > 1.5 * max(shared), words)
+
+
+def _codel_and_udp(cells: Cells, runs: Runs) -> Verdict:
+    codel, others = (
+        _cells(cells, "udp", "delay_mean", schemes)
+        for schemes in (("codel", "sfq-codel", "fq-codel"), ("pie", "docsis-pie", "pi2", "dualpi2"))
+    )
+    words = f"{_range(codel, 'ms')}; of the PIE family {_range(others, 'ms')}"
+    return Verdict(min(codel) > 4 * max(others), words)
+
+
+def _ledbat_needs_a_queue(cells: Cells, runs: Runs) -> Verdict:
+    tail, others = (
+        _cells(cells, "ledbat-reno", "goodput", schemes, flow="ledbat")
+        for schemes in (["drop-tail"], [name for name in MANAGERS if name != "drop-tail"])
+    )
+    words = f"{_range(tail, 'Mbps', 2)} with drop-tail, {_range(others, 'Mbps', 1)} with the others"
+    return Verdict(max(tail) < 0.5 and min(others) > 2, words)
+
+
+def _windows(cells: Cells, runs: Runs) -> Verdict:
+    gains = [
+        three / ten
+        for three, ten in zip(
+            *(_cells(cells, name, "fct", tuple(MANAGERS)) for name in ("iw-3", "iw-10")),
+            strict=True,
+        )
+    ]
+    return Verdict(min(gains) > 1, f"{_range(gains, 'times as long with 3', 2)}")
+
+
+def _own_queues_and_round_trips(cells: Cells, runs: Runs) -> Verdict:
+    own, single = (
+        _cells(cells, "rtt-20", "jain", schemes) for schemes in (FLOW_QUEUES, (*SINGLE, "dualpi2"))
+    )
+    words = f"index {min(own):.2f} to {max(own):.2f}; in one queue {min(single):.2f} to"
+    return Verdict(min(own) > max(single), f"{words} {max(single):.2f}")
+
+
+def _own_queues_and_cbr(cells: Cells, runs: Runs) -> Verdict:
+    own, single, tail = (
+        _cells(cells, "burst-4", "latency_p99", schemes, flow="cbr")
+        for schemes in (FLOW_QUEUES, SINGLE, ["drop-tail"])
+    )
+    words = f"{_range(own, 'ms')}; in one queue with a law {_range(single, 'ms')}, without one"
+    return Verdict(max(own) < RTT_MS / 2 + 12 < min(single), f"{words} {_range(tail, 'ms')}")
+
+
+def _own_queues_and_video(cells: Cells, runs: Runs) -> Verdict:
+    own, single = (
+        _cells(cells, "burst-4", "latency_p99", schemes, flow="video")
+        for schemes in (("sfq-codel", "fq-codel", "fq-pie"), ("codel", "pi2", "dualpi2"))
+    )
+    words = f"{_range(own, 'ms')}; with CoDel, PI2 and DualPI2 {_range(single, 'ms')}"
+    return Verdict(min(own) > max(single), words)
+
+
+def _pages_alone(cells: Cells, runs: Runs) -> Verdict:
+    resting, early, tail = (
+        _cells(cells, "burst-1", "fct", schemes)
+        for schemes in (
+            ("pie", "docsis-pie", "fq-pie"),
+            ("pi2", "dualpi2", "red", "ared"),
+            ["drop-tail"],
+        )
+    )
+    holds = max(resting) < 1.02 * max(tail) and min(early) > 1.1 * min(tail)
+    words = f"{_range(resting, 's', 2)} and {_range(early, 's', 2)}; with drop-tail"
+    return Verdict(holds, f"{words} {_range(tail, 's', 2)}")
+
+
+def _pages(cells: Cells, runs: Runs) -> Verdict:
+    own, single, red, tail = (
+        _cells(cells, "burst-2", "fct", schemes)
+        for schemes in (
+            FLOW_QUEUES,
+            ("codel", "codel-dt", "pie", "docsis-pie", "pi2", "dualpi2", "low-latency"),
+            ("red", "ared"),
+            ["drop-tail"],
+        )
+    )
+    holds = max(own) < min(single) and max(single) < min(tail)
+    words = f"{_range(own, 's', 2)}; in one queue {_range(single, 's', 2)}, with drop-tail"
+    return Verdict(holds, f"{words} {_range(tail, 's', 2)}, with RED {_range(red, 's', 2)}")
+
+
+def _targets_hold(cells: Cells, runs: Runs) -> Verdict:
+    held = [
+        value
+        for level in ("medium", "heavy")
+        for value in _cells(cells, level, "delay_mean", ("pie", "pi2", "dualpi2"))
+    ]
+    return Verdict(min(held) > 12 and max(held) < 20, _range(held, "ms", 1))
+
+
+def _codel_grows(cells: Cells, runs: Runs) -> Verdict:
+    mild, heavy = (_cells(cells, level, "delay_mean", ["codel"]) for level in ("mild", "heavy"))
+    holds = all(after > before + 3 for before, after in zip(mild, heavy, strict=True))
+    return Verdict(holds, f"{_range(mild, 'ms', 1)} and {_range(heavy, 'ms', 1)}")
+
+
+def _falling_capacity(cells: Cells, runs: Runs) -> Verdict:
+    sojourns, estimates, tail = (
+        _cells(cells, "steps", "delay_mean", schemes)
+        for schemes in (
+            ("codel", "sfq-codel", "fq-codel", "pi2", "dualpi2"),
+            ("pie", "docsis-pie", "red", "ared", "fq-pie"),
+            ("drop-tail", "sfq"),
+        )
+    )
+    holds = max(sojourns) < 15 < min(estimates) and max(estimates) < min(tail) / 4
+    words = f"{_range(sojourns, 'ms')}, {_range(estimates, 'ms')} and {_range(tail, 'ms')}"
+    return Verdict(holds, words)
+
+
+def _fluttering_capacity(cells: Cells, runs: Runs) -> Verdict:
+    sojourns, tail = (
+        _cells(cells, "flutter", "goodput", schemes)
+        for schemes in (("codel", "sfq-codel", "fq-codel", "pi2", "dualpi2"), ("drop-tail", "sfq"))
+    )
+    words = f"{_range(sojourns, 'Mbps', 1)} of {_range(tail, 'Mbps', 1)}"
+    return Verdict(max(sojourns) < 0.5 * min(tail), words)
+
+
+def _second_queue(cells: Cells, runs: Runs) -> Verdict:
+    laws = _cells(cells, "tandem", "goodput", LAWS, flow="far")
+    return Verdict(min(laws) > 2.6, _range(laws, "Mbps of 4", 1))
+
+
+def _ecn_saves_packets(cells: Cells, runs: Runs) -> Verdict:
+    marked, dropped = (_cells(cells, name, "loss", MARKS) for name in ("ecn", "medium"))
+    rates = [
+        ecn / without
+        for ecn, without in zip(
+            *(_cells(cells, name, "goodput", MARKS) for name in ("ecn", "medium")), strict=True
+        )
+    ]
+    words = f"{_range(marked, '%', 2)} instead of {_range(dropped, '%', 2)}, at"
+    holds = max(marked) < 0.1 < min(dropped) and min(rates) > 0.97
+    return Verdict(holds, f"{words} {_range((100 * rate for rate in rates), '% of the goodput')}")
+
+
+def _two_queues_for_l4s(cells: Cells, runs: Runs) -> Verdict:
+    dual, others = (
+        _cells(cells, "l4s", "delay_mean", schemes, links=["link"])
+        for schemes in (
+            ("dualpi2", "low-latency"),
+            [name for name in MANAGERS if name not in ("dualpi2", "low-latency")],
+        )
+    )
+    words = f"{_range(dual, 'ms', 1)}; the others {_range(others, 'ms', 1)}"
+    return Verdict(max(dual) < 1 < min(others), words)
+
+
+def _dualpi2_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
+    link, docsis = (_one(cells, "l4s", "goodput", "dualpi2", name) for name in LINKS)
+    low = _one(cells, "l4s", "goodput", "low-latency", "docsis")
+    words = f"{docsis:.1f} Mbps; on a plain link {link:.1f} Mbps, with low-latency {low:.1f} Mbps"
+    return Verdict(docsis < 0.2 * link, words)
+
+
+def _prague_starves_cubic(cells: Cells, runs: Runs) -> Verdict:
+    low = _cells(cells, "l4s-cubic", "goodput", ("codel", "red", "ared"), flow="cubic")
+    coupled = _cells(
+        cells, "l4s-cubic", "goodput", ("pi2", "dualpi2", "fq-codel", "sfq-codel"), flow="cubic"
+    )
+    words = (
+        f"{_range(low, 'Mbps', 1)}; coupled or in queues of their own {_range(coupled, 'Mbps', 1)}"
+    )
+    return Verdict(max(low) < 1 and min(coupled) > 3.5, words)
+
+
+def _red_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
+    link, docsis = (
+        _cells(cells, "heavy", "goodput", ("red", "ared"), links=[name]) for name in LINKS
+    )
+    words = f"{_range(docsis, 'Mbps', 1)}; on a plain link {_range(link, 'Mbps', 1)}"
+    return Verdict(max(docsis) < 0.9 * min(link), words)
+
+
+TESTS: Mapping[str, Test] = {
+    "laws_keep_the_queue_short": _laws_keep_the_queue_short,
+    "order_of_ns3": _order_of_ns3,
+    "red_of_ns3": _red_of_ns3,
+    "own_queues_guard_tcp": _own_queues_guard_tcp,
+    "codel_and_udp": _codel_and_udp,
+    "ledbat_needs_a_queue": _ledbat_needs_a_queue,
+    "windows": _windows,
+    "own_queues_and_round_trips": _own_queues_and_round_trips,
+    "own_queues_and_cbr": _own_queues_and_cbr,
+    "own_queues_and_video": _own_queues_and_video,
+    "pages_alone": _pages_alone,
+    "pages": _pages,
+    "targets_hold": _targets_hold,
+    "codel_grows": _codel_grows,
+    "falling_capacity": _falling_capacity,
+    "fluttering_capacity": _fluttering_capacity,
+    "second_queue": _second_queue,
+    "ecn_saves_packets": _ecn_saves_packets,
+    "two_queues_for_l4s": _two_queues_for_l4s,
+    "dualpi2_on_a_modem": _dualpi2_on_a_modem,
+    "prague_starves_cubic": _prague_starves_cubic,
+    "red_on_a_modem": _red_on_a_modem,
+}
+"""By the name that claims.toml has."""

@@ -1,0 +1,115 @@
+"""Every queue manager that is characterised: a line each, with what an operator weighs of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Manager:
+    """A queue manager at its defaults, and facts for the RFC's discussion items."""
+
+    queue: Mapping[str, Any]
+    """Keys of the scenario's queue, without a limit."""
+    acts: str
+    """When it decides, and by what."""
+    state: str
+    """What it keeps: the cost of an implementation (section 11)."""
+    sets: str
+    """What an operator may have to set (section 12)."""
+    ecn: str
+    """What it marks (section 4.5)."""
+
+
+def _of(law: str = "none", scheduler: str = "fifo", **keys: Any) -> dict[str, Any]:
+    return {"scheduler": {"kind": scheduler}, "law": {"kind": law, **keys}}
+
+
+_PIE = "one controller, timer, random numbers"
+
+MANAGERS: Mapping[str, Manager] = {
+    "drop-tail": Manager(_of(), "full buffer", "none", "buffer", "nothing"),
+    "codel": Manager(
+        _of("codel"),
+        "departures, sojourn time",
+        "one control law, a time per packet",
+        "target, interval",
+        "all ECN",
+    ),
+    "codel-dt": Manager(
+        _of("codel_dt"),
+        "arrivals, predicted sojourn time",
+        "one control law",
+        "target, interval",
+        "nothing",
+    ),
+    "pie": Manager(
+        _of("pie"), "arrivals, backlog over rate", _PIE, "target, buffer", "ECN up to 10 %"
+    ),
+    "docsis-pie": Manager(
+        _of("docsis_pie"), "arrivals, backlog over rate", _PIE, "target, buffer", "nothing"
+    ),
+    "pi2": Manager(
+        _of("pi2"), "departures, sojourn time", _PIE, "target", "ECN, ECT(1) by its own law"
+    ),
+    "red": Manager(
+        _of("red"),
+        "arrivals, mean queue",
+        "one average, random numbers",
+        "two thresholds, weight, max_p",
+        "ECN below the upper threshold",
+    ),
+    "ared": Manager(
+        _of("red", adaptive=True),
+        "arrivals, mean queue",
+        "one average, timer, random numbers",
+        "target",
+        "ECN below the upper threshold",
+    ),
+    "sfq": Manager(
+        _of(scheduler="sfq"), "full buffer", "a queue for each flow", "buffer", "nothing"
+    ),
+    "sfq-codel": Manager(
+        _of("codel", "sfq"),
+        "departures, sojourn time",
+        "a queue and a law for each flow",
+        "target, interval",
+        "all ECN",
+    ),
+    "fq-codel": Manager(
+        _of("codel", "fq"),
+        "departures, sojourn time",
+        "a queue and a law for each flow",
+        "target, interval",
+        "all ECN",
+    ),
+    "fq-pie": Manager(
+        _of("pie", "fq"),
+        "arrivals, backlog over rate",
+        "a queue and a controller for each flow",
+        "target, buffer",
+        "ECN up to 10 %",
+    ),
+    "dualpi2": Manager(
+        {"scheduler": {"kind": "dualq"}},
+        "departures, sojourn time",
+        "two queues, one controller, timer",
+        "target",
+        "ECN, ECT(1) in its own queue",
+    ),
+    "low-latency": Manager(
+        {"scheduler": {"kind": "low_latency"}},
+        "arrivals, backlog over rate",
+        "two queues, two controllers, timer, a score for each flow",
+        "target, ramp",
+        "ECT(1) in its own queue",
+    ),
+}
+"""By the name of their scheme."""
+
+LEFT_OUT: Mapping[str, str] = {
+    "pie_early": "the PIE of 2013, which RFC 8033 replaces",
+    "drr": "SFQ with a bin for each flow",
+    "abb": "for downstream channels of many homes",
+}
+"""Laws and schedulers of the simulator that no scheme has, and why."""

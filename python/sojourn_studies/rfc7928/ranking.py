@@ -1,0 +1,155 @@
+"""What each queue manager is good at: a rank only where the intervals over seeds do not overlap."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sojourn.analysis.statistics import Value
+from sojourn.base.grid import Grid
+
+from ..framework.references import shown
+from ..framework.rows import Row
+from .cases import LINKS
+from .managers import MANAGERS
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is wanted of a manager, and the cell that shows it."""
+
+    name: str
+    experiment: str
+    metric: str
+    entry: str = ""
+    most: bool = False
+    """Is more better?"""
+
+
+GOALS = (
+    Goal("short queue with one flow", "reno", "delay_mean"),
+    Goal("goodput of one flow", "reno", "goodput", most=True),
+    Goal("short queue in heavy congestion", "heavy", "delay_p99"),
+    Goal("few losses in heavy congestion", "heavy", "loss"),
+    Goal("fairness over round trips", "rtt-20", "jain", most=True),
+    Goal("TCP beside UDP", "udp-reno", "goodput", "reno", most=True),
+    Goal("TCP beside LEDBAT", "ledbat-reno", "goodput", "reno", most=True),
+    Goal("pages beside a flow", "burst-4", "fct"),
+    Goal("CBR beside a flow", "burst-4", "latency_p99", "cbr"),
+    Goal("video beside a flow", "burst-4", "latency_p99", "video"),
+    Goal("short queue when capacity falls", "steps", "delay_mean"),
+    Goal("goodput when capacity flutters", "flutter", "goodput", most=True),
+    Goal("low delay with L4S", "l4s", "delay_p99"),
+    Goal("goodput with L4S", "l4s", "goodput", most=True),
+    Goal("L4S and CUBIC share", "l4s-cubic", "jain", most=True),
+)
+
+_LEAST = 0.01
+"""Seeds vary little else than when flows start, and nobody notices two percent."""
+
+Named = Mapping[str, Value]
+"""Values of a goal by manager."""
+
+
+def groups(values: Named, *, most: bool = False) -> list[list[str]]:
+    """The managers in order, best first.
+
+    A group has the best that is left and all whose interval meets that manager's.
+    """
+    sign = -1 if most else 1
+    left = sorted(
+        (name for name, value in values.items() if value.mean is not None),
+        key=lambda name: sign * (values[name].mean or 0.0),
+    )
+    found = []
+    while left:
+        alike = [name for name in left if _meet(values[left[0]], values[name])]
+        found.append(alike)
+        left = [name for name in left if name not in alike]
+    return found
+
+
+def _meet(one: Value, other: Value) -> bool:
+    (low, high), (other_low, other_high) = map(_ends, (one, other))
+    return low <= other_high and other_low <= high
+
+
+def _ends(value: Value) -> tuple[float, float]:
+    """The interval, and at least a hundredth of the mean to both sides."""
+    mean = value.mean or 0.0
+    least = _LEAST * abs(mean)
+    low, high = (mean if end is None else end for end in (value.low, value.high))
+    return min(low, mean - least), max(high, mean + least)
+
+
+def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
+    """What each manager is best and worst at, then the order at each goal."""
+    orders = {
+        (goal, link): (found, groups(found, most=goal.most))
+        for goal in GOALS
+        for link in LINKS
+        if (found := _of_goal(goal, link, values))
+    }
+    if not orders:
+        return []
+    by_goal = Grid(
+        "The order at each goal. Managers between semicolons are alike: their 95 % intervals over "
+        "seeds meet that of the first of them, whose value is given, or differ by 2 % at most",
+        ["goal", "scenario", "link", "managers, best first"],
+        [
+            [goal.name, _cell_name(goal), link, _in_order(found, order)]
+            for (goal, link), (found, order) in orders.items()
+        ],
+    )
+    return [_by_manager({key: order for key, (_, order) in orders.items()}), by_goal]
+
+
+def _of_goal(goal: Goal, link: str, values: Mapping[Row, Value]) -> dict[str, Value]:
+    return {
+        row.scheme: value
+        for row, value in values.items()
+        if (row.experiment, row.load, row.flow, row.metric)
+        == (goal.experiment, link, goal.entry, goal.metric)
+    }
+
+
+def _cell_name(goal: Goal) -> str:
+    return " ".join(filter(None, (f"`{goal.experiment}`", goal.entry, f"`{goal.metric}`")))
+
+
+def _in_order(values: Named, order: Sequence[Sequence[str]]) -> str:
+    def group(names: Sequence[str]) -> str:
+        return f"{', '.join(names)} ({shown(values[names[0]].mean or 0.0, 3)})"
+
+    return "; ".join(map(group, order))
+
+
+def _by_manager(orders: Mapping[tuple[Goal, str], Sequence[Sequence[str]]]) -> Grid:
+    there = {name for order in orders.values() for group in order for name in group}
+
+    def placed(manager: str, place: int) -> str:
+        names = [_placed(goal, manager, place, orders) for goal in GOALS]
+        return "; ".join(filter(None, names)) or "–"
+
+    return Grid(
+        "What each manager is best and worst at, alone or with those that are alike; on both links "
+        "where none is named",
+        ["manager", "none is better", "none is worse"],
+        [
+            [manager, placed(manager, 0), placed(manager, -1)]
+            for manager in MANAGERS
+            if manager in there
+        ],
+    )
+
+
+def _placed(
+    goal: Goal,
+    manager: str,
+    place: int,
+    orders: Mapping[tuple[Goal, str], Sequence[Sequence[str]]],
+) -> str:
+    """The goal if the manager is in its first or last group, with the link if it is on one only."""
+    run = [link for link in LINKS if len(orders.get((goal, link), ())) > 1]
+    found = [link for link in run if manager in orders[goal, link][place]]
+    if not found:
+        return ""
+    return goal.name if found == run else f"{goal.name} ({found[0]})"
