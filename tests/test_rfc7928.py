@@ -88,7 +88,7 @@ def test_ellipses_reach_one_standard_deviation() -> None:
 
 
 def test_the_graph_has_every_manager_in_each_panel(tmp_path: Path) -> None:
-    run_plan(Plan("rfc7928", figure=["2.7"], duration_scale=0.04), tmp_path)
+    run_plan(Plan("rfc7928", figure=["2.7"], duration_scale=0.02), tmp_path)
     with (tmp_path / "rfc7928-figure-2.7.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 4 * 2 * len(MANAGERS)

@@ -19,9 +19,14 @@ SELECTED: dict[str, dict[str, Any]] = {
     "linux": {"experiment": ["a_reno_f1_r5_rtt20_b50", "d_cubic_f5_codel20"]},
     "l4s": {"experiment": ["5-5", "prague20-cubic20", "prague-reno"]},
     "lld": {"table": ["50-mbps-map-1"], "experiment": ["cubic-8", "idle"]},
-    "rfc7928": {"experiment": ["l4s-cubic"], "load": ["docsis"], "seeds": 5},
+    "rfc7928": {
+        "experiment": ["l4s-cubic"],
+        "scheme": ["ared", "fq-pie", "dualpi2"],
+        "load": ["docsis"],
+        "seeds": 5,
+    },
 }
-"""Little work, and all queue managers or dialects that the study has."""
+"""Little work, and all queue managers or dialects that the study has, or some of very many."""
 
 
 @pytest.mark.parametrize("name", STUDIES)
