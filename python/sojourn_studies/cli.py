@@ -33,7 +33,7 @@ def list_studies() -> None:
 
     for name in STUDIES:
         plan = Plan(name)
-        say(f"{name}: {plan.study.title}, {len(plan.cases)} runs")
+        say(f"{name}: {plan.study.title}, {len(plan.cases) * plan.study.seeds} runs")
         for key, words in plan.choices.items():
             if words:
                 listed = ", ".join(_listed(str(word)) for word in words)

@@ -171,14 +171,22 @@ def _open(study: Study, results: Results) -> Iterator[str]:
     yield f"## {study.terms.open_points}"
     yield (
         f"The {study.terms.source} does not answer the questions below. The runs use the baseline "
-        f"assumption. `sojourn study run {study.name} --alternatives` runs the alternatives too, "
-        "each for the cells that it can change."
+        f"assumption.{_how_to_run_alternatives(study)}"
     )
     for point in open_points(study, results):
         yield f"### {point.question}"
         yield f"Baseline assumption: {point.baseline}."
         yield point.why
         yield from _alternatives(point)
+
+
+def _how_to_run_alternatives(study: Study) -> str:
+    if not study.alternatives:
+        return ""
+    return (
+        f" `sojourn study run {study.name} --alternatives` runs the alternatives too, "
+        "each for the cells that it can change."
+    )
 
 
 def _alternatives(point: OpenPoint) -> Iterator[str]:
