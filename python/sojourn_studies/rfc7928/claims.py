@@ -220,6 +220,16 @@ def _ecn_saves_packets(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(holds, f"{words} {_range((100 * rate for rate in rates), '% of the goodput')}")
 
 
+def _scheduler_and_law(cells: Cells, runs: Runs) -> Verdict:
+    words = []
+    for scheme in ("drop-tail", "codel", "sfq", "fq-codel"):
+        delay, index = (_one(cells, "rtt-20", name, scheme) for name in ("delay_mean", "jain"))
+        words.append((scheme, delay, index))
+    (_, full, _), (_, _, unfair), (_, alone, _), (_, both, fair) = words
+    numbers = ", ".join(f"{name} {delay:.0f} ms and {index:.2f}" for name, delay, index in words)
+    return Verdict(alone > 0.9 * full and both < 0.1 * full and fair > unfair, numbers)
+
+
 def _two_queues_for_l4s(cells: Cells, runs: Runs) -> Verdict:
     dual, others = (
         _cells(cells, "l4s", "delay_mean", schemes, links=["link"])
@@ -277,6 +287,7 @@ TESTS: Mapping[str, Test] = {
     "fluttering_capacity": _fluttering_capacity,
     "second_queue": _second_queue,
     "ecn_saves_packets": _ecn_saves_packets,
+    "scheduler_and_law": _scheduler_and_law,
     "two_queues_for_l4s": _two_queues_for_l4s,
     "dualpi2_on_a_modem": _dualpi2_on_a_modem,
     "prague_starves_cubic": _prague_starves_cubic,
