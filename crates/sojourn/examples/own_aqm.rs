@@ -115,7 +115,7 @@ impl Aqm for OwnCodel {
         Verdict::Signal
     }
 
-    fn on_empty(&mut self) {
+    fn on_empty(&mut self, _now: Time) {
         self.count += u64::from(std::mem::take(&mut self.has_dropped));
         self.first_above = None;
         self.dropping = false;

@@ -11,7 +11,7 @@ use sojourn::engine::capacity::Capacity;
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::hop::Hop;
 use sojourn::engine::link::Link;
-use sojourn::engine::packet::{DropReason, Ecn, Packet, Segment};
+use sojourn::engine::packet::{Ecn, Packet, Segment};
 use sojourn::engine::queue::Queue;
 use sojourn::engine::record::{PacketEventKind, Recorder};
 use sojourn::engine::rng::Rng;
@@ -56,6 +56,8 @@ fn arrivals(text: &str) -> Vec<Arrival> {
 /// Sends the arrivals through a queue of these keys before a link of this rate.
 fn fates(keys: &str, mbps: u64, arrivals: &[Arrival]) -> Vec<Fate> {
     let rate = BitRate::from_mbps(mbps as f64);
+    // The reference hashes the number of a flow there.
+    let is_sfb = keys.contains("'sfb'");
     let mut queue = Queue::new(&spec(keys), u64::MAX, Dialect::Rfc, "queue", 1);
     queue.name_traffic(&["a", "b", "c"], 0);
     let queue = queue.drawing(Rng::split_mix(20_240_601));
@@ -79,7 +81,7 @@ fn fates(keys: &str, mbps: u64, arrivals: &[Arrival]) -> Vec<Fate> {
                 PacketEventKind::Dropped(_) if is_arriving => {
                     fates[packet] = Fate { code: 'E', wait_ns: None };
                 }
-                PacketEventKind::Dropped(DropReason::Overflow) => {
+                PacketEventKind::Dropped(_) if arriving.is_some() => {
                     fates[packet] = Fate { code: 'P', wait_ns };
                 }
                 PacketEventKind::Dropped(_) => fates[packet] = Fate { code: 'Q', wait_ns },
@@ -100,7 +102,7 @@ fn fates(keys: &str, mbps: u64, arrivals: &[Arrival]) -> Vec<Fate> {
         while let Some(now) = until(&mut hop, of.at, &mut delivered, &mut recorder) {
             note(&mut recorder, now, None);
         }
-        let tuple = (37 * of.flow + 11) % 1024;
+        let tuple = if is_sfb { of.flow } else { (37 * of.flow + 11) % 1024 };
         let (traffic, server) = ((of.flow % 3) as u16, of.flow as u16);
         let segment = Segment { dscp: of.dscp, ..Segment::default() };
         let packet = Packet {
@@ -166,6 +168,15 @@ const DUALPI2: &str = "scheduler = { kind = 'dualq', variant = 'linux' }
                        limit_packets = 10_000";
 const CAKE: &str = "scheduler.kind = 'cake'";
 const SHAPED: &str = "scheduler = { kind = 'cake', bandwidth_mbps = 10 }";
+const RED: &str =
+    "law = { kind = 'red', variant = 'linux', min_threshold_packets = 30, weight = 0.03125,
+                           max_threshold_packets = 90, mean_packet_bytes = 1000, max_p = 0.02 }
+                   limit_bytes = 400_000";
+const CHOKE: &str = "scheduler = { kind = 'choke', min_threshold_packets = 83,
+                                   max_threshold_packets = 250, burst_packets = 138 }
+                     limit_packets = 1000";
+const SFB: &str = "scheduler.kind = 'sfb'
+                   limit_packets = 1000";
 const DRR: &str = "scheduler = { kind = 'drr', quantum_bytes = 1514, flow_limit_packets = 1000 }
                    limit_packets = 100_000";
 
@@ -199,6 +210,13 @@ const CASES: &[(&str, &str, bool)] = &[
     ("cake-game_10M-unlimited", CAKE, true),
     ("cake-mix_10M-shaped10M", SHAPED, true),
     ("cake-game_10M-shaped10M", SHAPED, true),
+    ("red-const_10M-default", RED, false),
+    ("red-mix_10M-default", RED, false),
+    ("choke-mix_10M-default", CHOKE, false),
+    ("choke-const_10M-default", CHOKE, false),
+    ("choke-ecn_10M-ecn", CHOKE, true),
+    ("sfb-mix_10M-default", SFB, true),
+    ("sfb-ecn_10M-default", SFB, true),
     ("drr-mix_10M-default", DRR, false),
     ("drr-ecn_10M-default", DRR, false),
     ("drr-game_10M-default", DRR, false),

@@ -260,7 +260,7 @@ impl Aqm for Codel {
         Verdict::Signal
     }
 
-    fn on_empty(&mut self) {
+    fn on_empty(&mut self, _now: Time) {
         self.first_above = None;
         self.dropping = false;
         if self.drop_pending && self.variant != Variant::Ns2 {

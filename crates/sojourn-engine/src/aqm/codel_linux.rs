@@ -146,7 +146,7 @@ impl Aqm for LinuxCodel {
         Verdict::Signal
     }
 
-    fn on_empty(&mut self) {
+    fn on_empty(&mut self, _now: Time) {
         match std::mem::replace(&mut self.dropped, Dropped::Nothing) {
             Dropped::Nothing => self.dropping = false,
             Dropped::First => self.first_above = None,

@@ -20,6 +20,7 @@ pub(crate) mod pie_parts;
 pub(crate) mod proactive_rate;
 pub(crate) mod queue_protection;
 pub mod red;
+pub(crate) mod red_linux;
 pub(crate) mod virtual_queue;
 
 pub use pie_parts::Derandomiser;
@@ -163,7 +164,7 @@ pub trait Aqm {
     }
 
     /// The queue is empty and a packet was requested.
-    fn on_empty(&mut self) {}
+    fn on_empty(&mut self, _now: Time) {}
 
     /// A MAP brought a grant of `_granted` bytes and left `_ungranted` requested bytes.
     fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
@@ -217,6 +218,8 @@ pub enum AqmAlgorithm {
     PieEarly(pie_early::PieEarly),
     /// Random early detection.
     Red(red::Red),
+    /// The same as in Linux.
+    LinuxRed(red_linux::LinuxRed),
     /// One from outside.
     Outside(Box<dyn Aqm + Send>),
 }

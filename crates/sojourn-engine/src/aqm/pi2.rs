@@ -114,7 +114,7 @@ impl Aqm for Pi2 {
         }
     }
 
-    fn on_empty(&mut self) {
+    fn on_empty(&mut self, _now: Time) {
         self.sojourn = Time::ZERO;
     }
 
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn an_empty_queue_has_no_delay() {
         let mut pi2 = at(0.1);
-        pi2.on_empty();
+        pi2.on_empty(Time::ZERO);
         let rate = BitRate::from_mbps(10.0);
         let drain_rate = DrainRate::steady(rate, 0);
         // 0.1 + 0.1 * (0 - 0.015) = 0.0985.

@@ -304,7 +304,7 @@ impl Aqm for Pie {
         Verdict::Pass
     }
 
-    fn on_empty(&mut self) {
+    fn on_empty(&mut self, _now: Time) {
         if let Latency::LastSojourn(sojourn) = &mut self.latency {
             *sojourn = Time::ZERO;
         }

@@ -11,6 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::red_linux::{LinuxRed, Terms, log_weight};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
@@ -19,11 +20,24 @@ use crate::units::Time;
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
 
+/// Whose rules it follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// ns-2.35: exact numbers; above the upper threshold packets are dropped (RFC 3168 section 7).
+    #[default]
+    Ns2,
+    /// Linux 7.2, `sch_red`: in bytes, the weight a power of two, and marks above the upper threshold too.
+    Linux,
+}
+
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Red")]
 pub struct Parameters {
+    /// Whose rules it follows. `gentle`, `wait`, `in_bytes` and `by_size` are of ns2's alone.
+    pub variant: Variant,
     /// Lower threshold of the average queue length in packets. Default: `target_delay_ms` at half
     /// the link's rate, and at least 5.
     #[schemars(range(min = 0.1, max = 1_000_000.0))]
@@ -73,6 +87,7 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
+            variant: Variant::Ns2,
             min_threshold_packets: None,
             max_threshold_packets: None,
             weight: None,
@@ -93,11 +108,18 @@ impl Default for Parameters {
 
 impl AqmParameters for Parameters {
     fn start(&self, _seed: Seed) -> AqmAlgorithm {
-        Red::new(self).into()
+        match self.variant {
+            Variant::Ns2 => Red::new(self).into(),
+            Variant::Linux => LinuxRed::new(self).into(),
+        }
     }
 
     fn check(&self, _packet: Time) -> Faults {
         let mut faults = Faults::from(at_least(("top", self.top), ("bottom", self.bottom)));
+        if self.variant == Variant::Linux && self.adaptive {
+            let message = "found true with variant linux; allowed: false, or variant ns2";
+            faults.add(Fault::new("adaptive", message));
+        }
         match (self.min_threshold_packets, self.max_threshold_packets) {
             (_, None) => {}
             (Some(min), Some(max)) => {
@@ -117,6 +139,25 @@ impl AqmParameters for Parameters {
 
     fn target_ms(&self) -> Option<f64> {
         Some(self.target_delay_ms)
+    }
+}
+
+impl Parameters {
+    /// What Linux goes by. Without a weight it is that of `tc` for a burst between the thresholds.
+    pub(super) fn linux_terms(&self, drain_rate: &DrainRate) -> Terms {
+        let share = drain_rate.share.unwrap_or(1.0);
+        let derived = Red::derive(&Self { in_bytes: true, ..self.clone() }, drain_rate);
+        let packets = |bytes: f64| bytes / self.mean_packet_bytes as f64;
+        let burst = (2.0 * derived.min + derived.max) / 3.0;
+        let usual = || log_weight(packets(burst).floor() + 1.0, packets(derived.min));
+        let stated = |weight: f64| (-libm::log2(weight) + 0.5) as u32;
+        Terms {
+            min: (derived.min * share) as u64,
+            max: (derived.max * share) as u64,
+            max_p: self.max_p,
+            log_weight: self.weight.map_or_else(usual, |weight| stated(weight).clamp(1, 31)),
+            mean_packet_bytes: self.mean_packet_bytes,
+        }
     }
 }
 

@@ -284,7 +284,7 @@ impl Discipline for Abb {
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
         while let Some(bin) = self.rounds.current(|_| 1) {
             let Some(head) = self.aqm_bins.head(bin).filter(|_| !self.plugs.hold(bin)) else {
-                self.aqm_bins.emptied(bin);
+                self.aqm_bins.emptied(bin, exit.now);
                 self.rounds.retire_current();
                 continue;
             };

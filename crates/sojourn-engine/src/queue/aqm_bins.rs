@@ -155,7 +155,7 @@ impl AqmBins {
     #[inline]
     pub(super) fn judge_head(&mut self, bin: usize, exit: &mut Exit) -> Head {
         let Some(head) = self.bins.head(bin) else {
-            self.emptied(bin);
+            self.emptied(bin, exit.now);
             return Head::None;
         };
         let (size, sojourn, ecn) = (u64::from(head.size), exit.sojourn(head), head.ecn);
@@ -184,10 +184,10 @@ impl AqmBins {
     }
 
     /// Tells the AQM algorithm of a bin that a packet was requested and none waits.
-    pub(super) fn emptied(&mut self, bin: usize) {
+    pub(super) fn emptied(&mut self, bin: usize, now: Time) {
         let (aqm, waiting) = self.aqm_of(bin);
         if waiting.packets == 0 {
-            aqm.on_empty();
+            aqm.on_empty(now);
         }
     }
 

@@ -122,9 +122,9 @@ impl Drr {
     }
 
     /// An empty flow loses its deficit (Shreedhar & Varghese 1996 §3).
-    fn retire_if_empty(&mut self, flow: usize) {
+    fn retire_if_empty(&mut self, flow: usize, now: Time) {
         if self.aqm_bins.backlog_of(flow).packets == 0 {
-            self.aqm_bins.emptied(flow);
+            self.aqm_bins.emptied(flow, now);
             self.rounds.retire_current();
         }
     }
@@ -161,7 +161,7 @@ impl Discipline for Drr {
                 Head::Passes(size) => {
                     rounds.charge(flow, size);
                     let packet = aqm_bins.pop(flow);
-                    self.retire_if_empty(flow);
+                    self.retire_if_empty(flow, exit.now);
                     return packet;
                 }
                 Head::Dropped => {}

@@ -86,7 +86,7 @@ impl Discipline for Fifo {
             }
         }
         if exit.left(self.backlog()).packets == 0 {
-            self.aqm.on_empty();
+            self.aqm.on_empty(exit.now);
         }
         None
     }

@@ -9,6 +9,7 @@ pub(crate) mod acks;
 mod aqm_bins;
 mod bins;
 pub mod cake;
+pub mod choke;
 pub mod drr;
 pub mod dualq;
 pub mod fifo;
@@ -23,6 +24,7 @@ mod plugs;
 mod reserved_rates;
 pub(crate) mod room;
 mod rounds;
+pub mod sfb;
 pub mod sfq;
 mod update_clock;
 mod watch;
@@ -51,12 +53,14 @@ pub use abb::Abb;
 use acks::{AckLane, Acks};
 use bins::Measure;
 pub use cake::Cake;
+pub use choke::Choke;
 pub use drr::Drr;
 pub use dualq::DualQ;
 pub use fifo::Fifo;
 pub use flow_table::{FlowKey, FlowTable, Unit};
 pub use fq::Fq;
 pub use low_latency::LowLatency;
+pub use sfb::Sfb;
 pub use sfq::Sfq;
 use watch::Watch;
 pub use weights::Weights;
@@ -274,6 +278,10 @@ pub enum Scheduler {
     Fq,
     /// Common Applications Kept Enhanced.
     Cake,
+    /// CHOKe.
+    Choke,
+    /// Stochastic fair BLUE.
+    Sfb,
     /// Deficit round robin.
     Drr,
     /// Adaptive bandwidth binning.
@@ -329,6 +337,12 @@ pub enum SchedulerSpec {
     /// CAKE: a shaper, tins by code point, flows and hosts that are isolated, and COBALT in each flow (Linux
     /// `sch_cake`). It has its own AQM algorithm: `law` must be unset.
     Cake(cake::Parameters),
+    /// CHOKe: RED that compares each arrival with a packet drawn from the queue, and drops both if they are of one
+    /// flow (Pan 2000; Linux `sch_choke`). `law` must be unset.
+    Choke(choke::Parameters),
+    /// SFB, stochastic fair BLUE: flows share buckets, whose probability signals (Feng 2001; Linux `sch_sfb`). `law`
+    /// must be unset.
+    Sfb(sfb::Parameters),
     /// Deficit round robin (DRR) with a queue for each flow (Shreedhar & Varghese 1996).
     Drr(drr::Parameters),
     /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
@@ -368,6 +382,8 @@ impl SchedulerSpec {
             Self::Sfq(scheduler) => scheduler,
             Self::Fq(scheduler) => scheduler,
             Self::Cake(scheduler) => scheduler,
+            Self::Choke(scheduler) => scheduler,
+            Self::Sfb(scheduler) => scheduler,
             Self::Drr(scheduler) => scheduler,
             Self::Abb(scheduler) => scheduler,
             Self::DualQ(scheduler) => scheduler,
