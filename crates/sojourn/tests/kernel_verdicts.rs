@@ -254,6 +254,15 @@ fn queues_of_linux_decide_as_linux_does() {
     }
 }
 
+#[test]
+fn fq_pie_is_fq_with_pie() {
+    let arrivals = arrivals_of("fq_pie-game_10M-default", &stored());
+    let of = |keys: &str| fates(&format!("{keys}\nlimit_packets = 10_240"), 10, &arrivals);
+    let both = "law = { kind = 'pie', variant = 'linux' }
+                scheduler = { kind = 'fq', variant = 'linux' }";
+    assert!(of("scheduler.kind = 'fq_pie'") == of(both));
+}
+
 /// Reads the reference data in the folder KERNEL, says what differs, and stores the kernel's verdicts for the test above.
 #[test]
 #[ignore = "needs the reference data, of which only hashes are stored"]

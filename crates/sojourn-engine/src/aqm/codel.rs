@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ce_threshold::CeThreshold;
 use super::codel_linux::LinuxCodel;
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
 use crate::record::Gauges;
@@ -68,6 +69,14 @@ pub struct Parameters {
     /// count. Default: 16 in variants `rfc8289` and `linux`, 8 in `ns2`, 1 in `acm2012`.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub re_entry_intervals: Option<f64>,
+    /// Sojourn time in ms above which each packet that may be marked is, whether CoDel signals or not (Linux
+    /// `ce_threshold`; 1 is usual for L4S with a queue for each flow). Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.01, max = 10_000.0))]
+    pub ce_threshold_ms: Option<f64>,
+    /// Whether that is for packets of L4S, ECT(1), alone (Linux `ce_threshold_selector`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ce_threshold_l4s: bool,
 }
 
 impl Default for Parameters {
@@ -78,20 +87,26 @@ impl Default for Parameters {
             mtu_bytes: 1514,
             variant: Variant::Rfc8289,
             re_entry_intervals: None,
+            ce_threshold_ms: None,
+            ce_threshold_l4s: false,
         }
     }
 }
 
 impl AqmParameters for Parameters {
     fn start(&self, _seed: Seed) -> AqmAlgorithm {
-        match self.variant {
+        let ms = |ms: f64| Time::from_secs_f64(ms / 1e3);
+        let codel: AqmAlgorithm = match self.variant {
             Variant::Linux => {
-                let ms = |ms: f64| Time::from_secs_f64(ms / 1e3);
                 let (interval, intervals) = (ms(self.interval_ms), self.re_entry_intervals());
                 let re_entry = interval.scaled(intervals);
                 LinuxCodel::new(ms(self.target_ms), interval, self.mtu_bytes, re_entry).into()
             }
             _ => Codel::new(self).into(),
+        };
+        match self.ce_threshold_ms {
+            None => codel,
+            Some(threshold) => CeThreshold::new(codel, ms(threshold), self.ce_threshold_l4s).into(),
         }
     }
 
@@ -102,6 +117,10 @@ impl AqmParameters for Parameters {
             let allowed = format!("{interval_ms} or less, the value of interval_ms");
             let message = format!("found {target_ms}; allowed: {allowed}");
             faults.add(Fault::new("target_ms", message));
+        }
+        if self.ce_threshold_l4s && self.ce_threshold_ms.is_none() {
+            let message = "found true without ce_threshold_ms; allowed: with it alone";
+            faults.add(Fault::new("ce_threshold_l4s", message));
         }
         faults
     }

@@ -5,6 +5,7 @@
 //! nor queues. So the same algorithm works in a single queue, in hashed bins or in a round robin,
 //! and its tests use literals. Each has a file with its parameters, its state and its tests.
 
+pub(crate) mod ce_threshold;
 pub mod codel;
 pub mod codel_dt;
 pub mod codel_linux;
@@ -204,6 +205,8 @@ pub enum AqmAlgorithm {
     Codel(codel::Codel),
     /// Controlled delay as in Linux.
     LinuxCodel(codel_linux::LinuxCodel),
+    /// One of them with a lower threshold for marks.
+    CeThreshold(ce_threshold::CeThreshold),
     /// Proportional integral controller enhanced (PIE), the variant of cable modems.
     DocsisPie(docsis_pie::DocsisPie),
     /// Proportional integral controller enhanced (PIE).

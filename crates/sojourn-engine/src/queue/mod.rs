@@ -15,6 +15,7 @@ pub mod dualq;
 pub mod fifo;
 mod flow_table;
 pub mod fq;
+pub mod fq_pie;
 mod lanes;
 pub mod low_latency;
 mod low_latency_members;
@@ -334,6 +335,8 @@ pub enum SchedulerSpec {
     Sfq(sfq::Parameters),
     /// Flow queueing of FQ-CoDel (RFC 8290). Unlike `sfq`, it follows the RFC exactly.
     Fq(fq::Parameters),
+    /// FQ-PIE of Linux: `fq` with `pie`, both in its variant. `law` must be unset.
+    FqPie(fq_pie::Parameters),
     /// CAKE: a shaper, tins by code point, flows and hosts that are isolated, and COBALT in each flow (Linux
     /// `sch_cake`). It has its own AQM algorithm: `law` must be unset.
     Cake(cake::Parameters),
@@ -381,6 +384,7 @@ impl SchedulerSpec {
             Self::Fifo(scheduler) => scheduler,
             Self::Sfq(scheduler) => scheduler,
             Self::Fq(scheduler) => scheduler,
+            Self::FqPie(scheduler) => scheduler,
             Self::Cake(scheduler) => scheduler,
             Self::Choke(scheduler) => scheduler,
             Self::Sfb(scheduler) => scheduler,
@@ -444,9 +448,9 @@ impl Default for QueueSpec {
 impl QueueSpec {
     /// Does each flow wait behind its own packets alone?
     pub fn isolates(&self) -> bool {
-        use SchedulerSpec::{Cake, Drr, Fq, Sfq};
+        use SchedulerSpec::{Cake, Drr, Fq, FqPie, Sfq};
         match &self.scheduler {
-            Fq(_) | Sfq(_) | Drr(_) => true,
+            Fq(_) | FqPie(_) | Sfq(_) | Drr(_) => true,
             Cake(cake) => cake.isolates_flows(),
             _ => false,
         }
