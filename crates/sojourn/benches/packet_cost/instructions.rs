@@ -12,12 +12,15 @@ use crate::cases::Case;
 const BOUND_PERCENT: f64 = 5.0;
 
 /// The cases that are guarded: each part of the path is in one of them.
-const GUARDED: [&str; 9] = [
+const GUARDED: [&str; 12] = [
     "base DropTail",
     "base ABB-3",
     "home CoDel",
     "home SFQ-CoDel",
     "home DOCSIS-PIE",
+    "home CAKE",
+    "home SFB",
+    "home CHOKe",
     "home LLD",
     "ledbat DropTail",
     "100 modems DropTail",
@@ -25,7 +28,12 @@ const GUARDED: [&str; 9] = [
 ];
 
 /// Cases that may cost at most so many times as much as another one.
-const RATIOS: [(&str, f64, &str); 1] = [("home LLD", 1.3, "home DOCSIS-PIE")];
+const RATIOS: [(&str, f64, &str); 4] = [
+    ("home LLD", 1.3, "home DOCSIS-PIE"),
+    ("home CAKE", 1.6, "home CoDel"),
+    ("home SFB", 1.3, "home CoDel"),
+    ("home CHOKe", 1.3, "home CoDel"),
+];
 
 /// Instructions per data packet of the case of this name and scheme, where valgrind is installed.
 pub(crate) fn per_packet(name: &str) -> Option<f64> {
