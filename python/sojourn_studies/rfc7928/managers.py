@@ -90,6 +90,27 @@ MANAGERS: Mapping[str, Manager] = {
         "target, buffer",
         "ECN up to 10 %",
     ),
+    "cake": Manager(
+        _of(scheduler="cake"),
+        "departures, sojourn time",
+        "a queue and two laws for each flow, flows of each host",
+        "rate of its shaper, round trip",
+        "all ECN",
+    ),
+    "choke": Manager(
+        _of(scheduler="choke"),
+        "arrivals, mean queue, a packet drawn from the queue",
+        "one average, random numbers",
+        "two thresholds, weight, max_p",
+        "all ECN, but for packets of the drawn flow",
+    ),
+    "sfb": Manager(
+        _of(scheduler="sfb"),
+        "arrivals, probability of eight buckets",
+        "128 buckets, random numbers",
+        "steps of the probability, packets of a bucket",
+        "ECN up to 50 %",
+    ),
     "dualpi2": Manager(
         {"scheduler": {"kind": "dualq"}},
         "departures, sojourn time",
@@ -109,6 +130,7 @@ MANAGERS: Mapping[str, Manager] = {
 
 LEFT_OUT: Mapping[str, str] = {
     "pie_early": "the PIE of 2013, which RFC 8033 replaces",
+    "fq_pie": "`fq-pie` has it with the rules of the RFC; this is Linux's",
     "drr": "SFQ with a bin for each flow",
     "abb": "for downstream channels of many homes",
 }
