@@ -164,10 +164,11 @@ impl Bottleneck {
         BitRate::from_mbps(self.rate_mbps.or(of_trace).unwrap_or_default())
     }
 
-    /// The least that its link carries, in Mbps.
+    /// The least that its link and its queue's own shaper carry, in Mbps.
     pub fn least_mbps(&self) -> f64 {
         let of_trace = self.capacity.iter().flat_map(Trace::all).map(|step| step.mbps);
-        of_trace.chain(self.rate_mbps).fold(f64::INFINITY, f64::min)
+        let shaper = self.queue.shaper_mbps();
+        of_trace.chain(self.rate_mbps).chain(shaper).fold(f64::INFINITY, f64::min)
     }
 
     /// What its link carries.

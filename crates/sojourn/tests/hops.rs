@@ -132,11 +132,15 @@ fn homes_differ_in_their_routers() {
 
 #[test]
 fn a_router_as_fast_as_the_service_is_told() {
-    let told = |mbps: u32| {
+    let told_of = |keys: &str| {
         let game = "traffic.g = { kind = 'stream', purpose = 'game', server = 'near' }";
-        run(&format!("{game}\nrouter.upstream.rate_mbps = {mbps}")).warnings
+        run(&format!("{game}\nrouter.upstream = {{ {keys} }}")).warnings
     };
+    let told = |mbps: u32| told_of(&format!("rate_mbps = {mbps}"));
     assert!(told(49).is_empty());
+    // CAKE shapes by itself.
+    let cake = "rate_mbps = 1000, queue.scheduler = { kind = 'cake', bandwidth_mbps = 49 }";
+    assert!(told_of(cake).is_empty());
     let warning = "the router upstream carries 50 Mbps, no less than the service (50 Mbps): packets wait in \
                    the modem, and not in the router";
     assert_eq!(told(50), [warning]);

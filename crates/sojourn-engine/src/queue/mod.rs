@@ -456,6 +456,12 @@ impl QueueSpec {
         }
     }
 
+    /// The rate of its scheduler's own shaper in Mbps, if it has one.
+    pub fn shaper_mbps(&self) -> Option<f64> {
+        let SchedulerSpec::Cake(keys) = &self.scheduler else { return None };
+        keys.bandwidth_mbps
+    }
+
     /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
     pub fn member_rate(&self) -> Option<(&'static str, f64)> {
         let SchedulerSpec::LowLatency(keys) = &self.scheduler else { return None };
