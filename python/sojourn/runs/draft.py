@@ -17,6 +17,11 @@ _LAWS = {
     "codel": ("CoDel", 'law = { kind = "codel" }'),
     "pi2": ("PI2", 'law = { kind = "pi2" }'),
     "fq_codel": ("FQ-CoDel", 'scheduler = { kind = "fq" }\nlaw = { kind = "codel" }'),
+    "fq_pie": (
+        "FQ-PIE",
+        'scheduler = { kind = "fq", variant = "linux" }\nlaw = { kind = "pie", variant = "linux" }',
+    ),
+    "cake": ("CAKE", 'scheduler = { kind = "cake" }'),
     "low_latency": ("LLD", 'scheduler = { kind = "low_latency" }'),
 }
 """Queue managers by the name of the option: their label, and the keys of the queue."""
