@@ -1,5 +1,6 @@
 """The figures of docs/queues: their numbers, and that each page carries its own."""
 
+import math
 import re
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from sojourn_studies.queues import FIGURES
 from sojourn_studies.queues.__main__ import main
 from sojourn_studies.queues.laws import red_run
 from sojourn_studies.queues.link import scenario, stream
+from sojourn_studies.queues.protection import beside_many, beside_tcp, choke_share, sfb_packets
 
 PAGES = ROOT / "docs" / "queues"
 Compared = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -154,6 +156,46 @@ def test_abb_shares_as_in_table_5_1() -> None:
         index = share.sum() ** 2 / (6 * (share**2).sum())
         assert index == pytest.approx(published_index[series], abs=0.01)
         assert simulated == pytest.approx(published, abs=1.6)
+
+
+def test_cake_shares_by_flow_or_by_device() -> None:
+    by_flow, by_device = compared("cake").values()
+    # Seventeen flows of 10 Mbps; two devices.
+    assert (by_flow[1][-1], by_device[1][-1]) == (pytest.approx(0.588, abs=0.001), 5)
+    for _, fair_mbps, throughput_mbps in (by_flow, by_device):
+        # Of 50 s a round trip is missing, in which nothing of what is counted has arrived.
+        assert throughput_mbps == pytest.approx(fair_mbps, rel=0.003)
+    # Downstream devices are those that are sent to.
+    assert beside_many("dual_dsthost", 16) == pytest.approx(5, rel=0.003)
+    assert beside_many("dual_srchost", 16) == pytest.approx(5, rel=0.003)  # two servers
+
+
+def test_choke_gives_what_the_model_of_tang_says() -> None:
+    # Beside very many the share is greatest, 1 / (e + 1), a little above the rate of the link.
+    greatest = max(choke_share(percent / 100, 10**6) for percent in range(100, 140))
+    assert greatest == pytest.approx(1 / (math.e + 1), abs=1e-4)
+    (_, model, share), (_, sent, drop_tail) = compared("choke").values()
+    # A draw that finds three empty places takes the head, which is seldom of the flow.
+    assert share == pytest.approx(model, abs=0.5)
+    assert (drop_tail - sent).min() > -2.1
+    assert (drop_tail - sent).max() < 0
+    red = {"law": {"kind": "red", "variant": "linux", "mean_packet_bytes": 1500}}
+    throughput_mbps, _ = beside_tcp(red, 20, 32)
+    assert throughput_mbps == pytest.approx(9.9, abs=0.1)
+
+
+def test_sfb_holds_a_number_of_packets_and_no_rate() -> None:
+    # exp(-7.43) / 6000 = 9.9e-8, and P(20 or more) = 9.9e-5 of 1/1000.
+    assert sfb_packets(20) == pytest.approx(7.43, abs=0.005)
+    for _, expected, waiting in compared("sfb").values():
+        # It wanders: at eight times the link 2 % are let in, and a step of 1/1000 is a twentieth.
+        assert waiting == pytest.approx(expected, rel=0.22)
+        assert waiting.mean() == pytest.approx(expected.mean(), rel=0.08)
+    keys = {"kind": "sfb", "penalty_rate_pps": 0}
+    for penalty_pps in (0, 10, 100):
+        keys["penalty_rate_pps"] = penalty_pps
+        throughput_mbps, _ = beside_tcp({"scheduler": keys}, 20, 8)
+        assert throughput_mbps == pytest.approx(1.6, abs=0.2)
 
 
 @pytest.mark.parametrize("name", FIGURES)

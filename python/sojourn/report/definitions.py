@@ -149,9 +149,14 @@ SERIES = Section(
             "What the upstream channel can give, at the end of the interval.",
         ),
         Definition("codel_count", "drops", "CoDel: drops since the dropping state began."),
-        Definition("average_queue", "B or packets", "RED: moving average of the queue's length."),
+        Definition(
+            "average_queue", "B or packets", "RED, CHOKe: moving average of the queue's length."
+        ),
         Definition("max_p", "", "RED: drop probability where the average is at its limit."),
         Definition("busy_bins", "bins", "SFQ: bins in which packets wait."),
+        Definition("sparse_flows", "flows", "CAKE: flows that are new, in all tins."),
+        Definition("bulk_flows", "flows", "CAKE: flows that have used up a quantum."),
+        Definition("most_probability", "", "SFB: the largest probability of all buckets."),
     ),
 )
 

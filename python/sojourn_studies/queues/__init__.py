@@ -6,7 +6,7 @@
 from collections.abc import Callable, Mapping
 
 from ..framework.drawing import Drawing
-from . import laws, sharing, waiting
+from . import laws, protection, sharing, waiting
 
 FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "drop-tail": waiting.drop_tail,
@@ -24,5 +24,8 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "sfq": sharing.sfq,
     "sfq-pie": sharing.sfq_pie,
     "abb": sharing.abb,
+    "cake": protection.cake,
+    "choke": protection.choke,
+    "sfb": protection.sfb,
 }
 """Every figure by the name of its file."""
