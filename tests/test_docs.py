@@ -25,7 +25,7 @@ from sojourn.analysis.tables import RunTables
 from sojourn.cli.main import app
 from sojourn_docs import busy_hour, live
 from sojourn_docs.figures import drawings, renewed, standalone, with_instructions, with_rows
-from sojourn_docs.gallery import SCENARIOS, Case
+from sojourn_docs.gallery import SCENARIOS, Case, with_router_table
 from sojourn_docs.site import broken_links, generated, with_direct_links
 
 # Another page's numbers: studies take minutes.
@@ -194,6 +194,12 @@ def test_the_latencies_of_low_latency_docsis_are_those_of_a_run() -> None:
     assert with_rows(page) == page
 
 
+def test_the_table_of_cake_in_a_router_is_that_of_a_run() -> None:
+    """`make figures` renews it."""
+    page = (ROOT / "docs" / "how-to" / "cake-router.md").read_text()
+    assert with_router_table(page) == page
+
+
 def test_the_busy_hour_is_that_of_its_file() -> None:
     """`python -m sojourn_docs.busy_hour` measures it again."""
     assert busy_hour.table() in (ROOT / "docs" / "plant.md").read_text()
@@ -333,6 +339,14 @@ def router(modem: Shown, shaper: Shown, too_fast: Shown, *_: Shown) -> None:
     assert shaper.rates["upload"] == pytest.approx(0.9 * modem.rates["upload"], rel=0.07)
 
 
+def cake_router(drop_tail: Shown, pie: Shown, cake: Shown, *_: Shown) -> None:
+    assert drop_tail.round_trip_ms == pytest.approx(300, abs=10)
+    assert pie.round_trip_ms == pytest.approx(80, abs=5)
+    assert cake.round_trip_ms == pytest.approx(26, abs=1)
+    # 7.62 of 7.75 Mbps up, 42.6 of 43.0 down.
+    assert cake.rates == pytest.approx(pie.rates, rel=0.03)
+
+
 SHOWN = {
     "bufferbloat": bufferbloat,
     "codel": codel,
@@ -347,6 +361,7 @@ SHOWN = {
     "low-latency": low_latency,
     "l4s": l4s,
     "router": router,
+    "cake-router": cake_router,
 }
 """What each gallery scenario's description claims."""
 

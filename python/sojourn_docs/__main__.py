@@ -4,7 +4,10 @@
 import sys
 from pathlib import Path
 
-from .figures import draw
+from sojourn.base.files import write_file
+
+from .figures import ROOT, draw
+from .gallery import with_router_table
 from .live import copy_page
 from .site import assemble, broken_links
 
@@ -14,6 +17,8 @@ def main(command: str, directory: str) -> None:
     place = Path(directory)
     if command == "figures":
         draw(place)
+        page = ROOT / "docs" / "how-to" / "cake-router.md"
+        write_file(page, with_router_table(page.read_text()).encode())
     elif command == "sources":
         assemble(place)
     elif command == "live":

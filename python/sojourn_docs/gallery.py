@@ -80,6 +80,14 @@ def gallery(cases: list[Case]) -> str:
     return "\n\n".join([_HEAD, *(part for case in cases for part in case.section())]) + "\n"
 
 
+def with_router_table(page: str) -> str:
+    """The page on CAKE in a router with the table of its case as it is today."""
+    (path,) = (path for path in SCENARIOS if path.stem.endswith("-cake-router"))
+    (grid,) = summary_grids(Case.run(path).results.by_variant)
+    start = page.index("| variant |")
+    return page[:start] + markdown_table(grid) + page[page.index("\n\n", start) :]
+
+
 def markdown_table(grid: Grid) -> str:
     """A table of text in Markdown."""
     rules = ["---:" if numeric else "---" for numeric in grid.numeric]

@@ -23,6 +23,7 @@ const CASES: &[(&str, &str)] = cases![
     "11-low-latency",
     "12-l4s",
     "13-router",
+    "14-cake-router",
 ];
 
 /// The cases for a page. A name is that of the file, without the number that orders it.
