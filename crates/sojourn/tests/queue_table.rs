@@ -35,12 +35,14 @@ const NO_LAW: &str = "kind = 'none'";
 const CODEL: &str = "kind = 'codel', target_ms = 10, interval_ms = 150";
 const CODEL_NS2: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'ns2'";
 const CODEL_ACM: &str = "kind = 'codel', target_ms = 10, interval_ms = 150, variant = 'acm2012'";
+/// A target of 10 ms, for the same reason.
+const CAKE: &str = "kind = 'cake', rtt_ms = 200";
 
 /// Name, scheduler, AQM algorithm and modem.
 type Manager = [&'static str; 4];
 
 /// The managers; the limit is the default, 250 ms at the sustained rate.
-const MANAGERS: [Manager; 28] = [
+const MANAGERS: [Manager; 32] = [
     ["drop-tail", FIFO, NO_LAW, SINGLE],
     ["CoDel", FIFO, CODEL, SINGLE],
     ["CoDel ns2", FIFO, CODEL_NS2, SINGLE],
@@ -52,10 +54,14 @@ const MANAGERS: [Manager; 28] = [
     ["DOCSIS-PIE track_rate", FIFO, "kind = 'docsis_pie', track_rate = true", SINGLE],
     ["RED", FIFO, "kind = 'red'", SINGLE],
     ["adaptive RED", FIFO, "kind = 'red', adaptive = true", SINGLE],
+    ["RED linux", FIFO, "kind = 'red', variant = 'linux'", SINGLE],
+    ["CHOKe", "kind = 'choke'", NO_LAW, SINGLE],
+    ["SFB", "kind = 'sfb'", NO_LAW, SINGLE],
     ["SFQ", "kind = 'sfq'", NO_LAW, SINGLE],
     ["SFQ-CoDel bytes", "kind = 'sfq', quantum_bytes = 300", CODEL, SINGLE],
     ["SFQ-CoDel packets", "kind = 'sfq', quantum_bytes = 0", CODEL, SINGLE],
     ["FQ-CoDel", "kind = 'fq'", CODEL, SINGLE],
+    ["CAKE", CAKE, NO_LAW, SINGLE],
     ["SFQ-PIE", "kind = 'sfq', one_law = true", "kind = 'pie'", SINGLE],
     ["SFQ-PIE early", "kind = 'sfq', one_law = true", "kind = 'pie_early'", SINGLE],
     ["DRR", "kind = 'drr'", NO_LAW, SINGLE],
