@@ -132,7 +132,8 @@ impl OpenLoop {
             ecn,
             is_markable: false,
         });
-        let arrival = Arrival { now, size, backlog: self.backlog, share: 1.0, is_markable: false };
+        let arrival =
+            Arrival { now, size, backlog: self.backlog, share: 1.0, is_markable: false, flow: 0 };
         self.aqm.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
     }
 }

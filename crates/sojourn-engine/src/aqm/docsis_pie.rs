@@ -311,7 +311,7 @@ mod tests {
 
     fn arrival(size: u64, bytes: u64) -> Arrival {
         let backlog = Count { bytes, packets: bytes / 1500 };
-        Arrival { now: Time::ZERO, size, backlog, share: 1.0, is_markable: false }
+        Arrival { now: Time::ZERO, size, backlog, share: 1.0, is_markable: false, flow: 0 }
     }
 
     #[test]

@@ -117,6 +117,8 @@ pub struct Arrival {
     pub share: f64,
     /// Does the queue mark it where the algorithm signals?
     pub is_markable: bool,
+    /// Hash of its flow: equal for packets of a connection or of a traffic entry's datagrams.
+    pub flow: u32,
 }
 
 /// A packet at the head of the queue that may leave.

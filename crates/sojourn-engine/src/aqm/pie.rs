@@ -353,6 +353,7 @@ mod tests {
             backlog: Count { bytes, packets: bytes / 1500 },
             share: 1.0,
             is_markable: false,
+            flow: 0,
         };
         let mut pie = Pie::new(&Parameters::default());
         let mut rng = Rng::named(1, "pie");

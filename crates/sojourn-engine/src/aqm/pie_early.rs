@@ -239,8 +239,14 @@ mod tests {
         let drain_rate = DrainRate::steady(rate, 100_000);
         let mut dropped = |share| {
             let backlog = Count { bytes: 50_000, packets: 50 };
-            let packet =
-                Arrival { now: Time::ZERO, size: 1000, backlog, share, is_markable: false };
+            let packet = Arrival {
+                now: Time::ZERO,
+                size: 1000,
+                backlog,
+                share,
+                is_markable: false,
+                flow: 0,
+            };
             let mut drops =
                 |_: &u32| law.on_arrival(&packet, &drain_rate, &mut rng) != Verdict::Pass;
             (0..100_000).filter(|n| drops(n)).count()

@@ -141,7 +141,8 @@ impl AqmBins {
         let outlet = self.outlet(bin, entry.drain_rate);
         let (aqm, backlog) = self.aqm_of(bin);
         let is_markable = entry.books.can_mark(&packet);
-        let arrival = Arrival { now, size, backlog, share, is_markable };
+        let flow = packet.tuple;
+        let arrival = Arrival { now, size, backlog, share, is_markable, flow };
         let verdict = aqm.on_arrival(&arrival, &outlet, entry.rng);
         if entry.books.refuses(entry.now, verdict, &mut packet) {
             entry.books.drop(entry.now, packet, DropReason::Aqm);

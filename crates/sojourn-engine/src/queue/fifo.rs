@@ -47,7 +47,8 @@ impl Discipline for Fifo {
             return;
         }
         let is_markable = entry.books.can_mark(&packet);
-        let arrival = Arrival { now: entry.now, size, backlog, share: 1.0, is_markable };
+        let (now, flow) = (entry.now, packet.tuple);
+        let arrival = Arrival { now, size, backlog, share: 1.0, is_markable, flow };
         let verdict = self.aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.books.refuses(entry.now, verdict, &mut packet) {
             entry.books.drop(entry.now, packet, DropReason::Aqm);

@@ -269,7 +269,14 @@ impl Classic {
             self.lane.dropped_overflow += 1;
             return entry.books.drop(entry.now, packet, DropReason::Overflow);
         }
-        let arrival = Arrival { now: entry.now, size, backlog, share: 1.0, is_markable: false };
+        let arrival = Arrival {
+            now: entry.now,
+            size,
+            backlog,
+            share: 1.0,
+            is_markable: false,
+            flow: packet.tuple,
+        };
         if let Some(pie) = &mut self.aqm
             && pie.on_arrival(&arrival, &drain, entry.rng) != Verdict::Pass
         {
