@@ -16,6 +16,7 @@ from sojourn_studies.queues import FIGURES
 from sojourn_studies.queues.__main__ import main
 from sojourn_studies.queues.laws import red_run
 from sojourn_studies.queues.link import scenario, stream
+from sojourn_studies.queues.losses import GSP_QUEUES, losses_together, reno_flows
 from sojourn_studies.queues.protection import beside_many, beside_tcp, choke_share, sfb_packets
 
 PAGES = ROOT / "docs" / "queues"
@@ -121,6 +122,43 @@ def test_red_drops_the_exact_share() -> None:
     (_, expected, simulated), (_, no_wait, no_wait_simulated) = compared("red").values()
     assert simulated == pytest.approx(expected, rel=0.028)
     assert no_wait_simulated == pytest.approx(no_wait, rel=0.048)
+
+
+def test_blue_drops_the_excess() -> None:
+    for loads, excess, probability in compared("blue").values():
+        # Of twice the rate a half, of 1.05 times it 1 - 1/1.05.
+        assert (excess[-1], excess[0]) == (0.5, pytest.approx(0.0476, abs=1e-4))
+        assert len(loads) == 7
+        # Never less, or the queue would stand above the threshold and raise it. Only an idle link
+        # lowers it, so that it is a little more.
+        assert (probability - excess).min() > 0
+        assert (probability - excess).max() < 0.02
+
+
+def test_gsp_takes_losses_apart() -> None:
+    queues = {name: delay_ms for name, (_, delay_ms) in compared("gsp").items()}
+    together = {name: losses_together(reno_flows(queue)) for name, queue in GSP_QUEUES.items()}
+    # A round trip is 100 ms and 25 of the queue. In it ten flows grow by five packets with delayed
+    # acknowledgements, which a full buffer drops. GSP drops one in 200 ms.
+    assert len(together["drop-tail"]) > 20 and len(together["GSP"]) > 20
+    assert together["drop-tail"].mean() > 2
+    assert together["GSP"].max() == 1
+    # Fewer flows slow down at a time, so that the queue does not run empty.
+    assert np.percentile(queues["drop-tail"], 5) < 3
+    assert np.percentile(queues["GSP"], 5) > 9
+    assert queues["GSP"].max() < 26
+
+
+def test_afd_holds_a_stream_that_does_not_respond_at_its_share() -> None:
+    curves = {name: (rate, got) for name, (rate, got) in compared("afd").items()}
+    rate, fair = curves["fair share"]
+    # A tenth of 10 Mbps, or all of 0.5 Mbps.
+    assert list(fair) == [0.5, 1, 1, 1, 1, 1, 1]
+    # Drop-tail and RED leave the stream most of what it sends.
+    assert curves["drop-tail"][1] == pytest.approx(rate, rel=0.05)
+    assert curves["RED"][1] == pytest.approx(rate, rel=0.25)
+    # TCP flows are below the fair count but for their peaks, so that it is above their mean.
+    assert curves["AFD"][1] == pytest.approx(fair, rel=0.25)
 
 
 def test_drr_shares_are_max_min_fair() -> None:

@@ -21,7 +21,7 @@ const WAITING: u32 = 20_000;
 const FLOWS: [u32; 3] = [1, 100, 10_000];
 const STEP: Time = Time::from_ps(100_000);
 
-const MANAGERS: [(&str, &str); 13] = [
+const MANAGERS: [(&str, &str); 16] = [
     ("drop-tail", ""),
     ("CoDel", "law = { kind = 'codel' }"),
     ("CoDel-DT", "law = { kind = 'codel_dt' }"),
@@ -29,6 +29,9 @@ const MANAGERS: [(&str, &str); 13] = [
     ("early PIE", "law = { kind = 'pie_early' }"),
     ("DOCSIS-PIE", "law = { kind = 'docsis_pie' }"),
     ("RED", "law = { kind = 'red' }"),
+    ("BLUE", "law = { kind = 'blue' }"),
+    ("GSP", "law = { kind = 'gsp' }"),
+    ("AFD", "law = { kind = 'afd' }"),
     ("SFQ-CoDel, 32", "scheduler = { kind = 'sfq', bins = 32 }\nlaw = { kind = 'codel' }"),
     ("SFQ-CoDel", "scheduler = { kind = 'sfq' }\nlaw = { kind = 'codel' }"),
     (

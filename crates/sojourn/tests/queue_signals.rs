@@ -85,6 +85,10 @@ fn each_algorithm_marks_as_its_source_says() {
     let thresholds = "min_threshold_packets = 20, max_threshold_packets = 400";
     let (marked, dropped) = signals(&format!("kind = 'red', {thresholds}, weight = 0.002"));
     assert!(marked > 0, "RFC 3168 §7: {marked} {dropped}");
+    for law in ["blue", "gsp", "afd"] {
+        let (marked, dropped) = signals(&format!("kind = '{law}'"));
+        assert!(marked > 0 && dropped == 0, "{law} only signals: {marked} {dropped}");
+    }
 }
 
 fn ack(slot: u32, ack: u64) -> Packet {
@@ -283,7 +287,7 @@ fn an_algorithm_that_cannot_act_is_a_warning_with_the_key_that_would_help() {
 fn laws_in_bins_hold_their_delays_for_any_number_of_flows() {
     for scheduler in ["fq", "sfq", "drr"] {
         for (law, most_ms) in
-            [("pie", 22.0), ("docsis_pie", 24.0), ("codel_dt", 20.0), ("red", 14.0)]
+            [("pie", 22.0), ("docsis_pie", 24.0), ("codel_dt", 20.0), ("red", 14.0), ("gsp", 22.0)]
         {
             for flows in [1, 2, 4] {
                 let results = Simulation::run(&scenario(&format!(

@@ -42,7 +42,7 @@ const CAKE: &str = "kind = 'cake', rtt_ms = 200";
 type Manager = [&'static str; 4];
 
 /// The managers; the limit is the default, 250 ms at the sustained rate.
-const MANAGERS: [Manager; 32] = [
+const MANAGERS: [Manager; 35] = [
     ["drop-tail", FIFO, NO_LAW, SINGLE],
     ["CoDel", FIFO, CODEL, SINGLE],
     ["CoDel ns2", FIFO, CODEL_NS2, SINGLE],
@@ -57,6 +57,9 @@ const MANAGERS: [Manager; 32] = [
     ["RED linux", FIFO, "kind = 'red', variant = 'linux'", SINGLE],
     ["CHOKe", "kind = 'choke'", NO_LAW, SINGLE],
     ["SFB", "kind = 'sfb'", NO_LAW, SINGLE],
+    ["BLUE", FIFO, "kind = 'blue'", SINGLE],
+    ["GSP", FIFO, "kind = 'gsp'", SINGLE],
+    ["AFD", FIFO, "kind = 'afd'", SINGLE],
     ["SFQ", "kind = 'sfq'", NO_LAW, SINGLE],
     ["SFQ-CoDel bytes", "kind = 'sfq', quantum_bytes = 300", CODEL, SINGLE],
     ["SFQ-CoDel packets", "kind = 'sfq', quantum_bytes = 0", CODEL, SINGLE],

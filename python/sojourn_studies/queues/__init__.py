@@ -6,7 +6,7 @@
 from collections.abc import Callable, Mapping
 
 from ..framework.drawing import Drawing
-from . import laws, protection, sharing, waiting
+from . import laws, losses, protection, sharing, waiting
 
 FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "drop-tail": waiting.drop_tail,
@@ -19,6 +19,9 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "pi2": waiting.pi2,
     "dualq": waiting.dualq,
     "red": laws.red,
+    "blue": losses.blue,
+    "gsp": losses.gsp,
+    "afd": losses.afd,
     "drr": sharing.drr,
     "fq": sharing.fq,
     "sfq": sharing.sfq,

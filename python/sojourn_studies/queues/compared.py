@@ -64,6 +64,35 @@ def compare(title: str, expected: str, series: Sequence[Series], **axes: Any) ->
     return Drawing(title, to_svg(figure), ("series", "x", "expected", "simulated"), _rows(series))
 
 
+@dataclass(frozen=True)
+class Curve:
+    """What the simulator gave at each x, or what is expected: dashed, and without marks."""
+
+    name: str
+    x: Numbers
+    y: Numbers
+    is_expected: bool = False
+
+
+def curves(title: str, curves: Sequence[Curve], marks: bool = True, **axes: Any) -> Drawing:
+    """Draws curves beside each other, for managers that do differently by design."""
+    figure, canvas = blank(_SIZE_IN)
+    for index, one in enumerate(curves):
+        style: dict[str, Any] = {"color": PALETTE[index], "lw": 1.4, "label": one.name}
+        if one.is_expected:
+            style["linestyle"] = "--"
+        elif marks:
+            style |= {"marker": _MARKERS[index], "markersize": 4.5, "markerfacecolor": "white"}
+        canvas.plot(one.x, one.y, **style)
+    canvas.set(**axes)
+    canvas.grid(alpha=0.3)
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
+    rows = [
+        (one.name, float(x), float(y)) for one in curves for x, y in zip(one.x, one.y, strict=True)
+    ]
+    return Drawing(title, to_svg(figure), ("series", "x", "y"), rows)
+
+
 def _rows(series: Sequence[Series]) -> list[tuple[str, float, float, float]]:
     return [
         (one.name, float(x), float(expected), float(simulated))

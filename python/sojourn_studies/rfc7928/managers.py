@@ -104,6 +104,17 @@ MANAGERS: Mapping[str, Manager] = {
         "two thresholds, weight, max_p",
         "all ECN, but for packets of the drawn flow",
     ),
+    "blue": Manager(
+        _of("blue"), "arrivals, overflows and idle times", "one probability", "two steps", "all ECN"
+    ),
+    "gsp": Manager(_of("gsp"), "arrivals, a timer", "two times", "threshold, interval", "all ECN"),
+    "afd": Manager(
+        _of("afd"),
+        "arrivals, bytes of the flow among samples",
+        "samples of packets, a count for each flow, timer, random numbers",
+        "reference queue",
+        "all ECN",
+    ),
     "sfb": Manager(
         _of(scheduler="sfb"),
         "arrivals, probability of eight buckets",

@@ -5,12 +5,15 @@
 //! nor queues. So the same algorithm works in a single queue, in hashed bins or in a round robin,
 //! and its tests use literals. Each has a file with its parameters, its state and its tests.
 
+pub mod afd;
+pub mod blue;
 pub(crate) mod ce_threshold;
 pub mod codel;
 pub mod codel_dt;
 pub mod codel_linux;
 mod departure_rate;
 pub mod docsis_pie;
+pub mod gsp;
 pub(crate) mod immediate;
 pub(crate) mod marking;
 pub mod pi2;
@@ -225,6 +228,12 @@ pub enum AqmAlgorithm {
     Red(red::Red),
     /// The same as in Linux.
     LinuxRed(red_linux::LinuxRed),
+    /// BLUE.
+    Blue(blue::Blue),
+    /// Global synchronization protection.
+    Gsp(gsp::Gsp),
+    /// Approximate fair dropping.
+    Afd(afd::Afd),
     /// One from outside.
     Outside(Box<dyn Aqm + Send>),
 }
@@ -261,6 +270,16 @@ fn too_small_to_measure(threshold: u64, buffer_bytes: u64) -> Option<String> {
         format!(
             "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds \
              {buffer_bytes}: make rate_threshold_bytes smaller"
+        )
+    })
+}
+
+/// The obstacle of an algorithm that acts above a delay, where the buffer was full and it never did.
+fn beyond_the_buffer(key: &str, ms: f64, buffer_bytes: u64, is_low: bool) -> Option<String> {
+    (!is_low).then(|| {
+        format!(
+            "it acts above {key} = {ms}, which the {buffer_bytes} bytes of the buffer may not reach: make {key} \
+             smaller or the buffer larger"
         )
     })
 }
@@ -309,6 +328,12 @@ pub enum AqmSpec {
     PieEarly(pie_early::Parameters),
     /// RED, random early detection, gentle and adaptive (Floyd 1993, 2001; ns-2).
     Red(red::Parameters),
+    /// BLUE: a drop probability that overflows raise and an idle link lowers (Feng 2002).
+    Blue(blue::Parameters),
+    /// GSP, global synchronization protection: one drop, then none for a while (Lautenschlaeger & Francini 2015).
+    Gsp(gsp::Parameters),
+    /// AFD, approximate fair dropping: flows lose what they have above a fair share (Pan 2003).
+    Afd(afd::Parameters),
     /// One from outside.
     #[serde(skip)]
     Outside(Outside<dyn AqmParameters>),
@@ -342,6 +367,9 @@ impl AqmSpec {
             Self::CodelDt(law) => law,
             Self::PieEarly(law) => law,
             Self::Red(law) => law,
+            Self::Blue(law) => law,
+            Self::Gsp(law) => law,
+            Self::Afd(law) => law,
             Self::Outside(law) => &**law,
         }
     }
@@ -357,6 +385,9 @@ impl AqmSpec {
             Self::CodelDt(_) => Some("codel_dt"),
             Self::PieEarly(_) => Some("pie_early"),
             Self::Red(_) => Some("red"),
+            Self::Blue(_) => Some("blue"),
+            Self::Gsp(_) => Some("gsp"),
+            Self::Afd(_) => Some("afd"),
             Self::Outside(law) => Some(law.kind()),
         }
     }

@@ -131,6 +131,18 @@ fn keys_of_an_algorithm_that_contradict_each_other() {
             "kind='red', adaptive=true, bottom=0.6",
             "top: found 0.5; allowed: 0.6 or more, the value of bottom",
         ),
+        (
+            "kind='blue', decrement=0.01",
+            "increment: found 0.0025; allowed: 0.01 or more, the value of decrement",
+        ),
+        (
+            "kind='gsp', interval_ms=2000",
+            "time_constant_ms: found 1000; allowed: 2000 or more, the value of interval_ms",
+        ),
+        (
+            "kind='afd', previous_gain=1.8",
+            "previous_gain: found 1.8; allowed: less than 1.8, the value of present_gain",
+        ),
         ("kind='pie', alpha_hz=0", "alpha_hz: found 0; allowed: a number from 0.000001 to 1000"),
     ] {
         let set = format!("upstream.queue.law={{ {law} }}");

@@ -80,6 +80,7 @@ fn idle_queues(packets: u64) -> Vec<[Value; 2]> {
         json!({ "law": {
             "kind": "red", "min_threshold_packets": 1e5, "max_threshold_packets": 1e6,
         } }),
+        json!({ "law": { "kind": "gsp", "threshold_ms": never } }),
         json!({ "scheduler": { "kind": "dualq", "target_ms": never, "beta_hz": 0 } }),
     ];
     // A single bin, which drops others than the arriving packet, without a limit.
