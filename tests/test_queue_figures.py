@@ -167,6 +167,21 @@ def test_drr_shares_are_max_min_fair() -> None:
         assert simulated == pytest.approx(expected, abs=0.0035)
 
 
+def test_a_light_game_waits_as_in_the_fluid_system_for_a_packet_of_each_or_for_a_round() -> None:
+    figure = compared("wfq")
+    # 1500 B at 20 Mbps are 0.6 ms, 218 B 0.0872. Beside 32 flows of weight 4: 129 * 0.0872,
+    # 32 * 0.6 + 0.0872, and 4 * 32 * 0.6 + 0.0872.
+    assert [one[1][-1] for one in figure.values()] == pytest.approx([11.2488, 19.2872, 76.8872])
+    _, fluid_ms, wfq_ms = figure["WFQ"]
+    assert (wfq_ms <= fluid_ms).all()
+    assert (wfq_ms > 0.68).all()
+    for name in ("SCFQ", "DRR"):
+        # Of 1900 packets spread evenly over a packet's time one comes within 2 % of the longest.
+        _, longest_ms, greatest_ms = figure[name]
+        assert (longest_ms - greatest_ms).min() > 0
+        assert (longest_ms - greatest_ms).max() < 0.02 * 0.6
+
+
 @pytest.mark.parametrize("name", ["fq", "sfq"])
 def test_a_game_waits_as_long_as_it_must_at_most(name: str) -> None:
     for series, (_, bound_ms, greatest_ms) in compared(name).items():

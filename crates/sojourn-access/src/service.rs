@@ -164,7 +164,7 @@ pub struct Downstream {
     #[serde(default = "yes")]
     pub regulator: bool,
     /// With `cmts`: weight of each service flow on the channel. It has an effect with the
-    /// schedulers `drr` and `abb`, which multiply it by the weight of the traffic entry.
+    /// schedulers `drr`, `wfq`, `scfq` and `abb`, which multiply it by the weight of the traffic entry.
     #[serde(default = "weight_of_one")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub weight: f64,

@@ -21,7 +21,7 @@ const WAITING: u32 = 20_000;
 const FLOWS: [u32; 3] = [1, 100, 10_000];
 const STEP: Time = Time::from_ps(100_000);
 
-const MANAGERS: [(&str, &str); 16] = [
+const MANAGERS: [(&str, &str); 18] = [
     ("drop-tail", ""),
     ("CoDel", "law = { kind = 'codel' }"),
     ("CoDel-DT", "law = { kind = 'codel_dt' }"),
@@ -40,6 +40,8 @@ const MANAGERS: [(&str, &str); 16] = [
     ),
     ("FQ-CoDel", "scheduler = { kind = 'fq' }\nlaw = { kind = 'codel' }"),
     ("DRR-CoDel", "scheduler = { kind = 'drr' }\nlaw = { kind = 'codel' }"),
+    ("WFQ-CoDel", "scheduler = { kind = 'wfq' }\nlaw = { kind = 'codel' }"),
+    ("SCFQ-CoDel", "scheduler = { kind = 'scfq' }\nlaw = { kind = 'codel' }"),
     ("ABB-CoDel, 3", "scheduler = { kind = 'abb' }\nlaw = { kind = 'codel' }"),
 ];
 

@@ -63,15 +63,20 @@ const WEIGHTS: [&str; 3] = [
 /// the 27 that are left, less than their caps.
 #[test]
 fn conventional_tiers_are_caps_and_then_equal_shares() {
-    assert_near(tiers("cmts.queue.scheduler.kind = 'drr'", CAPS), [8.0, 13.5, 13.5]);
+    for kind in ["drr", "wfq", "scfq"] {
+        let keys = format!("cmts.queue.scheduler.kind = '{kind}'");
+        assert_near(tiers(&keys, CAPS), [8.0, 13.5, 13.5]);
+    }
 }
 
 /// Hong 2015 table 3.1. 35 Mbps by weights of 1, 2 and 4: 5, 10 and 20.
 #[test]
 fn new_tiers_are_shares_by_weight() {
-    for unit in ["service_flow", "connection"] {
-        let keys = format!("cmts.queue.scheduler.kind = 'drr'\ncmts.unit = '{unit}'");
-        assert_near(tiers(&keys, WEIGHTS), [5.0, 10.0, 20.0]);
+    for kind in ["drr", "wfq", "scfq"] {
+        for unit in ["service_flow", "connection"] {
+            let keys = format!("cmts.queue.scheduler.kind = '{kind}'\ncmts.unit = '{unit}'");
+            assert_near(tiers(&keys, WEIGHTS), [5.0, 10.0, 20.0]);
+        }
     }
     // By traffic entry, and both together: 1, 4 and 16 of 21.
     let squared = "cmts.queue.scheduler = { kind = 'drr', weights = { middle = 2, high = 4 } }";
@@ -322,7 +327,8 @@ fn warns_of_weights_without_effect() {
             .iter()
             .any(|warning| warning.starts_with("weights of service flows have no effect"))
     };
-    assert!(told("fifo") && told("sfq") && !told("drr") && !told("abb"));
+    assert!(told("fifo") && told("sfq"));
+    assert!(["drr", "wfq", "scfq", "abb"].iter().all(|scheduler| !told(scheduler)));
 }
 
 at_random! {

@@ -32,6 +32,7 @@ mod provision_return;
 mod qoe;
 mod queue_abb;
 mod queue_dualq;
+mod queue_finish_tags;
 mod queue_fuzz;
 mod queue_properties;
 mod queue_rounds;

@@ -238,8 +238,8 @@ struct Fairness {
 }
 
 impl Fairness {
-    /// By how much the bound of E10 is exceeded at worst, in bytes per weight.
-    fn note(&mut self, weights: [f64; 4]) -> f64 {
+    /// By how much the bound Q + Max/w_i + Max/w_j is exceeded at worst, in bytes per weight.
+    fn note(&mut self, weights: [f64; 4], quantum: f64) -> f64 {
         let mut worst = f64::MIN;
         for (i, j) in (0..4).flat_map(|i| (0..i).map(move |j| (i, j))) {
             let spread = &mut self.spread[i][j];
@@ -250,7 +250,7 @@ impl Fairness {
             let difference = self.served[i] - self.served[j];
             let (low, high) = spread.get_or_insert((difference, difference));
             (*low, *high) = (low.min(difference), high.max(difference));
-            let bound = f64::from(LARGEST) * (1.0 + 1.0 / weights[i] + 1.0 / weights[j]);
+            let bound = quantum + f64::from(LARGEST) * (1.0 / weights[i] + 1.0 / weights[j]);
             worst = worst.max(*high - *low - bound);
         }
         worst
@@ -258,6 +258,36 @@ impl Fairness {
 }
 
 const LARGEST: u16 = 1500;
+
+/// By how much the bound is exceeded at worst if packets come (`true`) and leave in this order.
+fn unfairness(
+    scheduler: &str,
+    keys: &str,
+    quantum: f64,
+    steps: Vec<(bool, u16, u16)>,
+    weights: [f64; 4],
+) -> f64 {
+    let [a, b, c, d] = weights;
+    let mut rig = Rig::of(&format!(
+        "scheduler = {{ kind = '{scheduler}', {keys}
+                        weights = {{ a = {a}, b = {b}, c = {c}, d = {d} }} }}"
+    ));
+    let mut fairness = Fairness::default();
+    let mut worst = f64::MIN;
+    for (seq, (arrives, flow, size)) in (0..).zip(steps) {
+        if arrives || rig.backlog().packets == 0 {
+            rig.put(datagram(flow, seq, size));
+            fairness.waiting[usize::from(flow)] += 1;
+        } else {
+            let packet = rig.take().expect("something waits");
+            let flow = usize::from(packet.traffic);
+            fairness.waiting[flow] -= 1;
+            fairness.served[flow] += f64::from(packet.size) / weights[flow];
+        }
+        worst = worst.max(fairness.note(weights, quantum));
+    }
+    worst
+}
 
 at_random! {
     256;
@@ -270,25 +300,18 @@ at_random! {
         steps in prop::collection::vec((any::<bool>(), 0_u16..4, 64..=LARGEST), 1..600),
         weights in prop::array::uniform4(prop::sample::select(&[0.5, 1.0, 1.0, 1.0, 2.0, 4.0][..])),
     ) {
-        let [a, b, c, d] = weights;
-        let mut rig = Rig::of(&format!(
-            "scheduler = {{ kind = 'drr', quantum_bytes = {LARGEST},
-                            weights = {{ a = {a}, b = {b}, c = {c}, d = {d} }} }}"
-        ));
-        let mut fairness = Fairness::default();
-        for (seq, (arrives, flow, size)) in (0..).zip(steps) {
-            if arrives || rig.backlog().packets == 0 {
-                rig.put(datagram(flow, seq, size));
-                fairness.waiting[usize::from(flow)] += 1;
-            } else {
-                let packet = rig.take().expect("something waits");
-                let flow = usize::from(packet.traffic);
-                fairness.waiting[flow] -= 1;
-                fairness.served[flow] += f64::from(packet.size) / weights[flow];
-            }
-            let excess = fairness.note(weights);
-            prop_assert!(excess <= 0.0, "{excess}");
-        }
+        let quantum = format!("quantum_bytes = {LARGEST}, ");
+        prop_assert!(unfairness("drr", &quantum, LARGEST.into(), steps, weights) <= 0.0);
+    }
+
+    /// Golestani 1994: in any interval in which two flows are backlogged, SCFQ keeps to |S_i/w_i - S_j/w_j| <= Max_i/w_i +
+    /// Max_j/w_j.
+    #[test]
+    fn scfq_is_fair_over_every_interval(
+        steps in prop::collection::vec((any::<bool>(), 0_u16..4, 64..=LARGEST), 1..600),
+        weights in prop::array::uniform4(prop::sample::select(&[0.5, 1.0, 1.0, 1.0, 2.0, 4.0][..])),
+    ) {
+        prop_assert!(unfairness("scfq", "", 0.0, steps, weights) <= 1e-6);
     }
 
     /// White 2014 §4.6: with a single busy bin SFQ-PIE is PIE on a single queue, drop for drop.
@@ -339,7 +362,7 @@ fn sfq_pie_spares_flows_that_do_not_wait() {
 
 #[test]
 fn all_of_a_limit_may_be_used_by_one_flow() {
-    for scheduler in ["sfq", "fq", "drr", "abb"] {
+    for scheduler in ["sfq", "fq", "drr", "wfq", "scfq", "abb"] {
         let keys = format!("limit_bytes = 10_000\nscheduler = {{ kind = '{scheduler}' }}");
         let mut rig = Rig::of(&keys);
         (0..10).for_each(|seq| rig.put(datagram(0, seq, 1000)));

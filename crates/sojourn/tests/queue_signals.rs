@@ -209,6 +209,8 @@ fn every_manager_counts_its_marks_and_drops_in_all_tables() {
         ("kind = 'sfq'", CODEL),
         ("kind = 'fq'", CODEL),
         ("kind = 'drr'", "kind = 'pie'"),
+        ("kind = 'wfq'", "kind = 'pie'"),
+        ("kind = 'scfq'", CODEL),
         ("kind = 'abb'", CODEL),
         ("kind = 'dualq'", "kind = 'none'"),
         ("kind = 'dualq', drop_early = true", "kind = 'none'"),
@@ -285,7 +287,7 @@ fn an_algorithm_that_cannot_act_is_a_warning_with_the_key_that_would_help() {
 /// filled: 226 ms.
 #[test]
 fn laws_in_bins_hold_their_delays_for_any_number_of_flows() {
-    for scheduler in ["fq", "sfq", "drr"] {
+    for scheduler in ["fq", "sfq", "drr", "wfq", "scfq"] {
         for (law, most_ms) in
             [("pie", 22.0), ("docsis_pie", 24.0), ("codel_dt", 20.0), ("red", 14.0), ("gsp", 22.0)]
         {

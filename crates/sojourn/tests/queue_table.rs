@@ -42,7 +42,7 @@ const CAKE: &str = "kind = 'cake', rtt_ms = 200";
 type Manager = [&'static str; 4];
 
 /// The managers; the limit is the default, 250 ms at the sustained rate.
-const MANAGERS: [Manager; 35] = [
+const MANAGERS: [Manager; 37] = [
     ["drop-tail", FIFO, NO_LAW, SINGLE],
     ["CoDel", FIFO, CODEL, SINGLE],
     ["CoDel ns2", FIFO, CODEL_NS2, SINGLE],
@@ -70,6 +70,8 @@ const MANAGERS: [Manager; 35] = [
     ["DRR", "kind = 'drr'", NO_LAW, SINGLE],
     ["DRR weighted", "kind = 'drr', weights = { upload1 = 2.0 }", NO_LAW, SINGLE],
     ["DRR-CoDel", "kind = 'drr'", CODEL, SINGLE],
+    ["WFQ", "kind = 'wfq'", NO_LAW, SINGLE],
+    ["SCFQ-CoDel", "kind = 'scfq'", CODEL, SINGLE],
     ["ABB-CoDel", "kind = 'abb'", CODEL, SINGLE],
     ["ABB-CoDel-DT", "kind = 'abb'", "kind = 'codel_dt'", SINGLE],
     ["ABB-PIE", "kind = 'abb'", "kind = 'pie'", SINGLE],

@@ -23,6 +23,7 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "gsp": losses.gsp,
     "afd": losses.afd,
     "drr": sharing.drr,
+    "wfq": sharing.wfq,
     "fq": sharing.fq,
     "sfq": sharing.sfq,
     "sfq-pie": sharing.sfq_pie,

@@ -110,6 +110,40 @@ def _game(title: str, expected: str, plots: list[Series], **axes: Any) -> Drawin
     )
 
 
+_WEIGHT = 4
+"""Of each flow beside a game of weight 1."""
+_BESIDE = numbers([1, 2, 4, 8, 16, 32])
+_BESIDE_MBPS = 20.0
+
+
+def wfq() -> Drawing:
+    """A light game beside heavy flows: the fluid system, a packet of each, or a round.
+
+    WFQ, at most: what the fluid system takes for the game's packet at its share, or one packet of
+    the others if that is more. SCFQ: the tags of all others are the same multiples of 1500 B /
+    weight, and one packet of each may have the tag that is in service. DRR: a round of `weight`
+    packets of each.
+    """
+    full = link.packet_ms(_BESIDE_MBPS)
+    own = link.packet_ms(_BESIDE_MBPS, _GAME_BYTES)
+    expected = {
+        "wfq": np.maximum(full + own, own * (1 + _WEIGHT * _BESIDE)),
+        "scfq": full * _BESIDE + own,
+        "drr": full * _WEIGHT * _BESIDE + own,
+    }
+    plots = []
+    for kind, bound in expected.items():
+        keys = {"quantum_bytes": link.PACKET_BYTES} if kind == "drr" else {}
+        seen = []
+        for others in _BESIDE.astype(int):
+            weights = {f"other {n}": _WEIGHT for n in range(others)}
+            scheduler = {"kind": kind, "weights": weights, **keys}
+            seen.append(_game_ms(scheduler, _BESIDE_MBPS, others))
+        plots.append(Series(kind.upper(), _BESIDE, bound, numbers(seen)))
+    title = "WFQ, SCFQ and DRR: the greatest latency of a game"
+    return _game(title, "longest by the rules", plots, yscale="log")
+
+
 _FLOODS = {"a": 10.0, "b": 12.0, "c": 14.0, "d": 16.0, "e": 18.0, "f": 20.0}
 """Mbps of six floods of 48 Mbps; the fair share is 8."""
 _FLOOD_LINK_MBPS = 48.0

@@ -141,6 +141,8 @@ MANAGERS: Mapping[str, Manager] = {
 
 LEFT_OUT: Mapping[str, str] = {
     "pie_early": "the PIE of 2013, which RFC 8033 replaces",
+    "wfq": "for weights; with equal ones it shares as SFQ does",
+    "scfq": "as WFQ",
     "fq_pie": "`fq-pie` has it with the rules of the RFC; this is Linux's",
     "drr": "SFQ with a bin for each flow",
     "abb": "for downstream channels of many homes",

@@ -150,8 +150,8 @@ fn idle_weights(spec: &PlantSpec, site: &Site) -> Option<String> {
     let mut weights = site.groups.iter().flat_map(|group| group.downstream.weights());
     let is_idle = scheduler.parameters().weights().is_none() && weights.any(|weight| weight != 1.0);
     is_idle.then(|| {
-        "weights of service flows have no effect with this scheduler of cmts.queue: only drr and abb \
-         use them"
+        "weights of service flows have no effect with this scheduler of cmts.queue: only drr, wfq, \
+         scfq and abb use them"
             .to_owned()
     })
 }

@@ -82,6 +82,13 @@ impl DrainRate {
         let at_peak = bytes.min(self.tokens);
         8.0 * (at_peak / self.peak.bps() as f64 + (bytes - at_peak) / self.sustained.bps() as f64)
     }
+
+    /// Bytes that drain in `span`: the inverse of `drain_s`.
+    pub fn bytes_in(&self, span: Time) -> f64 {
+        let at_peak = self.peak.bytes_in(span);
+        let beyond = (at_peak - self.tokens.max(0.0)).max(0.0);
+        at_peak - beyond + beyond * (self.sustained.bps() as f64 / self.peak.bps() as f64)
+    }
 }
 
 /// How an estimated delay comes about: the time in seconds that a backlog takes at a measured rate, where one has
@@ -396,5 +403,21 @@ impl AqmSpec {
 impl Default for AqmSpec {
     fn default() -> Self {
         Self::None(NoParameters {})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_drains_in_a_span_takes_that_span() {
+        // 3000 tokens at 8 Mbps: 1000 bytes a ms. Then 2 Mbps: 250 bytes a ms. In 5 ms 3000 + 2 * 250.
+        let (sustained, peak) = (BitRate::from_mbps(2.0), BitRate::from_mbps(8.0));
+        let drain_rate = DrainRate { tokens: 3000.0, peak, ..DrainRate::steady(sustained, 0) };
+        for (ms, bytes) in [(0, 0.0), (2, 2000.0), (3, 3000.0), (5, 3500.0)] {
+            assert!((drain_rate.bytes_in(Time::from_ms(ms)) - bytes).abs() < 1e-9);
+            assert!((drain_rate.drain_s(bytes) - ms as f64 * 1e-3).abs() < 1e-12);
+        }
     }
 }

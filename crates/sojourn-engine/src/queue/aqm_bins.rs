@@ -239,6 +239,18 @@ impl AqmBins {
         }
     }
 
+    /// After an arrival: drops the head of the longest bin if the limit does not hold. Returns the bin and the bytes.
+    #[inline]
+    pub(super) fn shed_longest(&mut self, entry: &mut Entry) -> Option<(usize, u64)> {
+        if entry.limit.holds(self.bins.backlog()) {
+            return None;
+        }
+        let (bin, _) = self.bins.longest()?;
+        let size = self.bins.head(bin)?.size.into();
+        self.shed_head(bin, entry);
+        Some((bin, size))
+    }
+
     fn shed_head(&mut self, bin: usize, entry: &mut Entry) {
         let Some(victim) = self.bins.pop_front(bin) else { return };
         self.aqm_of(bin).0.on_shed();
@@ -279,10 +291,15 @@ impl AqmBins {
         tuple as usize % self.count()
     }
 
-    /// Reports a flow's view of its bin.
+    /// Reports a flow's view of its bin, which takes turns.
     pub(super) fn flow_gauges(&self, bin: usize, rounds: &Rounds, out: &mut Gauges) {
         out.set("bin", "1", bin as f64);
         out.set("deficit", "B", rounds.deficit(bin) as f64);
+        self.bin_gauges(bin, out);
+    }
+
+    /// Reports what is in a bin, and the state of its AQM algorithm.
+    pub(super) fn bin_gauges(&self, bin: usize, out: &mut Gauges) {
         out.set("bin_bytes", "B", self.bins.backlog_of(bin).bytes as f64);
         if !self.shared {
             self.algorithms[bin].gauges(out);

@@ -13,6 +13,7 @@ pub mod choke;
 pub mod drr;
 pub mod dualq;
 pub mod fifo;
+mod finish_tags;
 mod flow_table;
 pub mod fq;
 pub mod fq_pie;
@@ -25,11 +26,13 @@ mod plugs;
 mod reserved_rates;
 pub(crate) mod room;
 mod rounds;
+pub mod scfq;
 pub mod sfb;
 pub mod sfq;
 mod update_clock;
 mod watch;
 pub(crate) mod weights;
+pub mod wfq;
 
 pub use low_latency_parameters::Parameters;
 pub use room::Room;
@@ -61,10 +64,12 @@ pub use fifo::Fifo;
 pub use flow_table::{FlowKey, FlowTable, Unit};
 pub use fq::Fq;
 pub use low_latency::LowLatency;
+pub use scfq::Scfq;
 pub use sfb::Sfb;
 pub use sfq::Sfq;
 use watch::Watch;
 pub use weights::Weights;
+pub use wfq::Wfq;
 
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug)]
@@ -285,6 +290,10 @@ pub enum Scheduler {
     Sfb,
     /// Deficit round robin.
     Drr,
+    /// Weighted fair queueing.
+    Wfq,
+    /// Self-clocked fair queueing.
+    Scfq,
     /// Adaptive bandwidth binning.
     Abb,
     /// Two coupled queues.
@@ -348,6 +357,12 @@ pub enum SchedulerSpec {
     Sfb(sfb::Parameters),
     /// Deficit round robin (DRR) with a queue for each flow (Shreedhar & Varghese 1996).
     Drr(drr::Parameters),
+    /// Weighted fair queueing (WFQ): a queue for each flow, served in the order in which a fluid system that serves all
+    /// flows at once would finish their packets (Parekh & Gallager 1993).
+    Wfq(wfq::Parameters),
+    /// Self-clocked fair queueing (SCFQ): as `wfq`, with the finish tag of the packet in service as virtual time
+    /// (Golestani 1994).
+    Scfq(scfq::Parameters),
     /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
     Abb(abb::Parameters),
     /// DualQ coupled AQM of L4S (RFC 9332). It has its own AQM algorithms: `law` must be unset.
@@ -389,6 +404,8 @@ impl SchedulerSpec {
             Self::Choke(scheduler) => scheduler,
             Self::Sfb(scheduler) => scheduler,
             Self::Drr(scheduler) => scheduler,
+            Self::Wfq(scheduler) => scheduler,
+            Self::Scfq(scheduler) => scheduler,
             Self::Abb(scheduler) => scheduler,
             Self::DualQ(scheduler) => scheduler,
             Self::LowLatency(scheduler) => scheduler,
@@ -448,9 +465,9 @@ impl Default for QueueSpec {
 impl QueueSpec {
     /// Does each flow wait behind its own packets alone?
     pub fn isolates(&self) -> bool {
-        use SchedulerSpec::{Cake, Drr, Fq, FqPie, Sfq};
+        use SchedulerSpec::{Cake, Drr, Fq, FqPie, Scfq, Sfq, Wfq};
         match &self.scheduler {
-            Fq(_) | FqPie(_) | Sfq(_) | Drr(_) => true,
+            Fq(_) | FqPie(_) | Sfq(_) | Drr(_) | Wfq(_) | Scfq(_) => true,
             Cake(cake) => cake.isolates_flows(),
             _ => false,
         }

@@ -168,7 +168,7 @@ fn one_algorithm_for_all_bins_that_judges_single_packets() {
 
 #[test]
 fn weights_of_entries_that_are_not_there() {
-    for kind in ["drr", "abb"] {
+    for kind in ["drr", "wfq", "scfq", "abb"] {
         let set =
             format!("downstream.queue.scheduler={{ kind = '{kind}', weights = {{ uplaod = 2 }} }}");
         assert_eq!(
