@@ -72,7 +72,8 @@ impl LinuxCodel {
         let root = self.root << (32 - BITS);
         let square = (root * root) >> 32;
         let rest = (3_u64 << 32).wrapping_sub(u64::from(self.count) * square) >> 2;
-        self.root = ((rest * root) >> 31) >> (32 - BITS);
+        // Where a count has run ahead of its root, the kernel's product wraps too.
+        self.root = (rest.wrapping_mul(root) >> 31) >> (32 - BITS) & FIRST_ROOT;
     }
 
     fn control_law(&self, from: u64) -> u64 {

@@ -110,7 +110,10 @@ impl AqmParameters for Parameters {
     fn start(&self, _seed: Seed) -> AqmAlgorithm {
         match self.variant {
             Variant::Ns2 => Red::new(self).into(),
-            Variant::Linux => LinuxRed::new(self).into(),
+            Variant::Linux => {
+                let parameters = self.clone();
+                LinuxRed::new(move |drain_rate| parameters.linux_terms(drain_rate)).into()
+            }
         }
     }
 

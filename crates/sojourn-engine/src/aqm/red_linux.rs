@@ -7,7 +7,6 @@
 //!
 //! Left out: adaptation of `max_p`.
 
-use super::red::Parameters;
 use super::{Aqm, Arrival, DrainRate, Verdict};
 use crate::record::Gauges;
 use crate::rng::Rng;
@@ -150,21 +149,21 @@ impl Average {
 
 /// RED of Linux, in bytes.
 pub struct LinuxRed {
-    parameters: Box<Parameters>,
+    terms: Box<dyn Fn(&DrainRate) -> Terms + Send>,
     /// Known from the first arrival, which brings the line's rate.
     average: Option<Box<Average>>,
 }
 
 impl LinuxRed {
     /// The algorithm in its initial state.
-    pub(super) fn new(parameters: &Parameters) -> Self {
-        Self { parameters: Box::new(parameters.clone()), average: None }
+    pub(super) fn new(terms: impl Fn(&DrainRate) -> Terms + Send + 'static) -> Self {
+        Self { terms: Box::new(terms), average: None }
     }
 }
 
 impl Aqm for LinuxRed {
     fn on_arrival(&mut self, packet: &Arrival, outlet: &DrainRate, rng: &mut Rng) -> Verdict {
-        let new = || Box::new(Average::new(&self.parameters.linux_terms(outlet), outlet.sustained));
+        let new = || Box::new(Average::new(&(self.terms)(outlet), outlet.sustained));
         let average = self.average.get_or_insert_with(new);
         average.arrive(packet.now, packet.backlog.bytes);
         match average.judge(false, rng) {

@@ -49,7 +49,7 @@ fn unknown_keys() {
     assert_eq!(
         refusal_with("[servers]", "queue.law = { kind = 'codel', targt_ms = 5 }\n[servers]"),
         "home.toml: downstream.queue.law.targt_ms: unknown key; allowed here: kind, target_ms, \
-         interval_ms, mtu_bytes, variant, re_entry_intervals (did you mean target_ms?)"
+         interval_ms, mtu_bytes, variant, re_entry_intervals, ce_threshold_ms, ce_threshold_l4s (did you mean target_ms?)"
     );
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
