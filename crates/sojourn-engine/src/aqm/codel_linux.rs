@@ -5,7 +5,7 @@
 //! 50, 56 and 49 ms, not 100, 71, 58 and 50. It differs in state: a mark moves the time of the next one at once, an
 //! empty queue ends an episode and leaves the time above target, and `fq_codel` counts what it pushes out as drops.
 //!
-//! Left out: at most 256 drops for one packet that leaves, and `ce_threshold`.
+//! Left out: at most 256 drops for one packet that leaves.
 
 use super::{Aqm, Departure, Verdict};
 use crate::record::Gauges;
