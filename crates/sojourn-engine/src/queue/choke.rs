@@ -19,7 +19,6 @@ use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
-use crate::units::Time;
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::Faults;
 
@@ -194,12 +193,6 @@ impl Discipline for Choke {
     fn backlog(&self) -> Count {
         self.backlog
     }
-
-    fn next_update(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn update(&mut self, _now: Time, _drain_rate: &DrainRate) {}
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {
         self.flows = flows.clone();

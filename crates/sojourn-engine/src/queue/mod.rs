@@ -260,10 +260,12 @@ pub trait Discipline {
     fn backlog(&self) -> Count;
     /// Tells the AQM algorithms that a MAP brought a grant.
     fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
-    /// When `update` is due next.
-    fn next_update(&self) -> Time;
+    /// When `update` is due next; never where nothing is updated.
+    fn next_update(&self) -> Time {
+        Time::NEVER
+    }
     /// Runs the periodic update of the AQM algorithms.
-    fn update(&mut self, now: Time, drain_rate: &DrainRate);
+    fn update(&mut self, _now: Time, _drain_rate: &DrainRate) {}
     /// Sets what counts as a flow, and the names of the traffic entries by the number that packets
     /// carry.
     fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}

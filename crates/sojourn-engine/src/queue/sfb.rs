@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::{AqmSpec, DrainRate, Verdict};
+use crate::aqm::{AqmSpec, Verdict};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
@@ -296,12 +296,6 @@ impl Discipline for Sfb {
     fn backlog(&self) -> Count {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
-
-    fn next_update(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn update(&mut self, _now: Time, _drain_rate: &DrainRate) {}
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {
         self.flows = flows.clone();

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::{Bins, Measure};
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::{AqmSpec, DrainRate};
+use crate::aqm::AqmSpec;
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
 use crate::record::Gauges;
@@ -565,12 +565,6 @@ impl Discipline for Cake {
     fn backlog(&self) -> Count {
         self.bins.backlog()
     }
-
-    fn next_update(&self) -> Time {
-        Time::NEVER
-    }
-
-    fn update(&mut self, _now: Time, _drain_rate: &DrainRate) {}
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str]) {
         self.table = flows.clone();
