@@ -326,8 +326,8 @@ pub trait SchedulerParameters: Keys {
     fn bins(&self) -> (u32, u32) {
         (1, 1)
     }
-    /// The key of its own shaper's rate, if it has one.
-    fn shapes(&self) -> Option<&'static str> {
+    /// The rate of its own shaper, if it has one: the key and Mbps.
+    fn shaper(&self) -> Option<(&'static str, f64)> {
         None
     }
     /// Does it keep minimum reserved rates?
@@ -477,8 +477,7 @@ impl QueueSpec {
 
     /// The rate of its scheduler's own shaper in Mbps, if it has one.
     pub fn shaper_mbps(&self) -> Option<f64> {
-        let SchedulerSpec::Cake(keys) = &self.scheduler else { return None };
-        keys.bandwidth_mbps
+        self.scheduler.parameters().shaper().map(|(_, mbps)| mbps)
     }
 
     /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
@@ -500,7 +499,7 @@ impl QueueSpec {
 
     /// Refuses a shaper of its own where packets do not leave when the queue wants.
     pub fn check_no_shaper(&self) -> Result<(), Fault> {
-        self.scheduler.parameters().shapes().map_or(Ok(()), |key| {
+        self.scheduler.parameters().shaper().map_or(Ok(()), |(key, _)| {
             let message = "found in a queue before the MAC of a modem or CMTS; allowed: in routers, core \
                            networks and servers, where a link is behind it";
             Err(Fault::new(key, message).under("queue.scheduler"))
@@ -543,8 +542,6 @@ pub struct Queue {
     ecn: bool,
     acks: Option<AckLane>,
     rng: Rng,
-    /// Has its scheduler a shaper?
-    shapes: bool,
     counts: QueueCounts,
     /// Present only if the queue is measured.
     meter: Option<Box<QueueMeter>>,
@@ -579,7 +576,6 @@ impl Queue {
             ecn: spec.ecn,
             acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
-            shapes: parameters.shapes().is_some(),
             counts: QueueCounts::default(),
             meter: Some(Box::new(meter)),
             watch: Watch::default(),
@@ -775,8 +771,7 @@ impl Queue {
     #[inline]
     pub fn next_wake(&self, free: Time) -> Time {
         let next = self.next_update();
-        let ready = if self.shapes { free.max(self.ready_at()) } else { free };
-        if self.backlog().packets > 0 { ready.min(next) } else { next }
+        if self.backlog().packets > 0 { free.max(self.ready_at()).min(next) } else { next }
     }
 
     /// Runs the periodic update of the AQM algorithms.

@@ -203,8 +203,8 @@ impl SchedulerParameters for Parameters {
         (tins * QUEUES as u32, tins * QUEUES as u32)
     }
 
-    fn shapes(&self) -> Option<&'static str> {
-        self.bandwidth_mbps.map(|_| "bandwidth_mbps")
+    fn shaper(&self) -> Option<(&'static str, f64)> {
+        self.bandwidth_mbps.map(|mbps| ("bandwidth_mbps", mbps))
     }
 }
 
