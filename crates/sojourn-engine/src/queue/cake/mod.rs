@@ -176,7 +176,6 @@ impl SchedulerParameters for Parameters {
             links: Links::new(count),
             bins: Bins::new(count, Measure::Bytes),
             hosts: [(); 2].map(|()| vec![Vec::new(); tins.len()]),
-            pace: tins[0].pace,
             tins,
             current: 0,
             next: 0,
@@ -251,7 +250,6 @@ pub struct Cake {
     hosts: [Vec<Vec<u16>>; 2],
     /// The tin whose turn it is.
     current: usize,
-    pace: Pace,
     /// From when on the shaper lets a packet leave, in ns; what has been dropped does not count in the second.
     next: i64,
     failsafe: i64,
@@ -272,6 +270,11 @@ fn truesize(size: u64) -> u64 {
 }
 
 impl Cake {
+    /// The shaper's pace: that of the first tin, which may have all of the rate.
+    fn pace(&self) -> Pace {
+        self.tins[0].pace
+    }
+
     fn tin_of(flow: usize) -> usize {
         flow / QUEUES
     }
@@ -411,7 +414,7 @@ impl Cake {
     /// The tin that is served next. With a shaper: the last one that is on schedule, or else the first that will be.
     /// Without one they take turns.
     fn choose_tin(&mut self, now: i64) -> Option<usize> {
-        if !self.pace.is_some() {
+        if !self.pace().is_some() {
             return self.next_turn();
         }
         let mut best = None;
@@ -490,10 +493,10 @@ impl Cake {
 
     /// Charges a packet to its flow, its tin and the shaper.
     fn charge(&mut self, flow: usize, size: u64, now: i64) {
-        let counted = self.parameters.counted(size);
+        let (counted, pace) = (self.parameters.counted(size), self.pace());
         let tin = &mut self.tins[Self::tin_of(flow)];
-        if self.pace.is_some() {
-            let (of_tin, of_all) = (tin.pace.of(counted), self.pace.of(counted));
+        if pace.is_some() {
+            let (of_tin, of_all) = (tin.pace.of(counted), pace.of(counted));
             tin.next = if tin.next < now { tin.next + of_tin } else { tin.next.max(now + of_tin) };
             self.next += of_all;
             self.failsafe += of_all + (of_all >> 1);
@@ -504,7 +507,7 @@ impl Cake {
 
     /// When the shaper lets the next packet leave.
     fn due(&self) -> i64 {
-        if self.pace.is_some() { self.next.min(self.failsafe) } else { 0 }
+        if self.pace().is_some() { self.next.min(self.failsafe) } else { 0 }
     }
 }
 
