@@ -91,7 +91,7 @@ fn warm_up(scenario: &Scenario) -> Result<(), Fault> {
     Err(Fault::new("metrics.from_s", message))
 }
 
-/// What is told of one group of homes needs the group.
+/// Answers are of a group that there is.
 fn seen_homes(scenario: &Scenario) -> Result<(), Fault> {
     let Some(homes) = &scenario.metrics.homes else { return Ok(()) };
     is_there(homes, &names(&scenario.homes), "homes")

@@ -172,7 +172,7 @@ at_random! {
         }
     }
 
-    /// A queue that is told another rate than the link's misjudges no more of the fluid system than what has been sent of
+    /// A queue that gets another rate than the link's misjudges no more of the fluid system than what has been sent of
     /// one packet. So a flow has what it is guaranteed, two packets late at most: that one, and that of theorem 1.
     #[test]
     fn wfq_keeps_in_step_with_a_link_of_another_rate(
