@@ -177,8 +177,7 @@ impl Afd {
     }
 
     fn sampling(p: &Parameters, drain_rate: &DrainRate) -> f64 {
-        let line_bps = drain_rate.sustained.bps() as f64 / drain_rate.share.unwrap_or(1.0);
-        let packets_per_s = line_bps / (8.0 * PACKET_BYTES);
+        let packets_per_s = drain_rate.line_bps() / (8.0 * PACKET_BYTES);
         let every = p.history_s * packets_per_s / f64::from(p.shadow_packets);
         1.0 / p.sample_every.unwrap_or(every.max(1.0))
     }

@@ -77,6 +77,11 @@ impl DrainRate {
         }
     }
 
+    /// The sustained rate of the whole line in bit/s, in a bin too.
+    pub(crate) fn line_bps(&self) -> f64 {
+        self.sustained.bps() as f64 / self.share.unwrap_or(1.0)
+    }
+
     /// Time to drain `bytes`, in seconds (RFC 8034 §4.3; White 2014 §7).
     pub fn drain_s(&self, bytes: f64) -> f64 {
         let at_peak = bytes.min(self.tokens);

@@ -209,8 +209,7 @@ impl Red {
     }
 
     fn derive(p: &Parameters, drain_rate: &DrainRate) -> Derived {
-        let line_bps = drain_rate.sustained.bps() as f64 / drain_rate.share.unwrap_or(1.0);
-        let packets_per_s = line_bps / (8 * p.mean_packet_bytes) as f64;
+        let packets_per_s = drain_rate.line_bps() / (8 * p.mean_packet_bytes) as f64;
         let unit = if p.in_bytes { p.mean_packet_bytes as f64 } else { 1.0 };
         let half_target = p.target_delay_ms / 1e3 * packets_per_s / 2.0;
         let min = p.min_threshold_packets.unwrap_or(half_target.max(5.0));
