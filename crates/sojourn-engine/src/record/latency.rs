@@ -1,19 +1,17 @@
 //! Streaming distribution of a latency.
 
-use hdrhistogram::Histogram;
-
+use super::histogram::Histogram;
 use crate::units::Time;
 
-/// Quantiles are exact to this relative error: three significant digits.
-pub const RELATIVE_ERROR: f64 = 1e-3;
-const SIGNIFICANT_DIGITS: u8 = 3;
+pub use super::histogram::RELATIVE_ERROR;
+
 const PS_PER_US: u64 = 1_000_000;
 
 /// The distribution of a latency: count, mean, minimum and maximum exactly, quantiles to
 /// [`RELATIVE_ERROR`] or 1 us, whichever is larger. Memory depends on the range of values only.
 #[derive(Clone)]
 pub struct Latency {
-    histogram: Histogram<u64>,
+    us: Histogram,
     sum_ps: u128,
     min: Time,
     max: Time,
@@ -21,12 +19,7 @@ pub struct Latency {
 
 impl Default for Latency {
     fn default() -> Self {
-        Self {
-            histogram: Histogram::new(SIGNIFICANT_DIGITS).expect("3 digits are allowed"),
-            sum_ps: 0,
-            min: Time::NEVER,
-            max: Time::ZERO,
-        }
+        Self { us: Histogram::default(), sum_ps: 0, min: Time::NEVER, max: Time::ZERO }
     }
 }
 
@@ -37,7 +30,7 @@ impl Latency {
         self.sum_ps += u128::from(value.ps());
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        self.histogram.record(value.ps() / PS_PER_US).expect("the histogram resizes itself");
+        self.us.record(value.ps() / PS_PER_US);
     }
 
     /// Takes in all values of another.
@@ -45,23 +38,23 @@ impl Latency {
         self.sum_ps += other.sum_ps;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.histogram.add(&other.histogram).expect("the histogram resizes itself");
+        self.us.add(&other.us);
     }
 
     /// What it has taken in since it was as `earlier`. Where the least or greatest value came before,
     /// that of the others is known to [`RELATIVE_ERROR`].
     pub fn since(&self, earlier: &Self) -> Self {
-        let mut histogram = self.histogram.clone();
-        histogram.subtract(&earlier.histogram).expect("it has all values of the earlier one");
+        let us = self.us.since(&earlier.us);
         let at_us = |us: u64| Time::from_ps(us * PS_PER_US);
-        let least = if self.min < earlier.min { self.min } else { at_us(histogram.min()) };
-        let greatest = if self.max > earlier.max { self.max } else { at_us(histogram.max()) };
-        Self { histogram, sum_ps: self.sum_ps - earlier.sum_ps, min: least, max: greatest }
+        let (first, last) = us.range().unwrap_or_default();
+        let least = if self.min < earlier.min { self.min } else { at_us(first) };
+        let greatest = if self.max > earlier.max { self.max } else { at_us(last) };
+        Self { us, sum_ps: self.sum_ps - earlier.sum_ps, min: least, max: greatest }
     }
 
     /// How many values there are.
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.us.count()
     }
 
     /// The sum of all values in ps.
@@ -87,7 +80,7 @@ impl Latency {
     /// The value in ms that a share `quantile` of all values does not exceed.
     pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
         (self.count() > 0).then(|| {
-            let us = self.histogram.value_at_quantile(quantile);
+            let us = self.us.at_quantile(quantile);
             (us as f64 / 1e3).clamp(self.min.ms_f64(), self.max.ms_f64())
         })
     }
@@ -95,31 +88,23 @@ impl Latency {
     /// How many values exceed `ms`.
     pub fn count_above_ms(&self, ms: f64) -> u64 {
         let us = (ms * 1e3) as u64;
-        self.histogram
-            .iter_recorded()
-            .filter(|value| value.value_iterated_to() > us)
-            .map(|value| value.count_at_value())
-            .sum()
+        self.us.cells().filter(|cell| cell.last > us).map(|cell| cell.count).sum()
     }
 
     /// Mean in ms of the values that do not exceed `ms`.
     pub fn mean_up_to_ms(&self, ms: f64) -> Option<f64> {
         let us = (ms * 1e3) as u64;
         let (mut sum, mut count) = (0.0, 0);
-        for value in self.histogram.iter_recorded().filter(|v| v.value_iterated_to() <= us) {
-            sum += self.histogram.median_equivalent(value.value_iterated_to()) as f64
-                * value.count_at_value() as f64;
-            count += value.count_at_value();
+        for cell in self.us.cells().filter(|cell| cell.last <= us) {
+            sum += cell.middle() as f64 * cell.count as f64;
+            count += cell.count;
         }
         (count > 0).then(|| sum / count as f64 / 1e3)
     }
 
     /// The distribution as (value in ms, number of values in that cell), ascending.
     pub fn cells(&self) -> Vec<(f64, u64)> {
-        self.histogram
-            .iter_recorded()
-            .map(|value| (value.value_iterated_to() as f64 / 1e3, value.count_at_value()))
-            .collect()
+        self.us.cells().map(|cell| (cell.last as f64 / 1e3, cell.count)).collect()
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub(crate) mod channel_use;
 pub(crate) mod delay_parts;
+pub(crate) mod histogram;
 pub(crate) mod latency;
 pub(crate) mod latency_histogram;
 pub(crate) mod latency_meter;
