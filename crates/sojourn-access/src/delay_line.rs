@@ -20,15 +20,20 @@ impl<T> DelayLine<T> {
         Self { delay, under_way: VecDeque::new() }
     }
 
-    /// Takes an item whose last byte leaves its sender at `leaves_at`.
+    /// Takes an item whose last byte leaves its sender at `leaves_at`. Returns whether the next to arrive may be
+    /// another than before.
     #[inline]
-    pub(crate) fn accept(&mut self, leaves_at: Time, item: T) {
+    pub(crate) fn accept(&mut self, leaves_at: Time, item: T) -> bool {
         let arrival = leaves_at + self.delay;
-        if self.under_way.back().is_none_or(|(last, _)| *last <= arrival) {
-            self.under_way.push_back((arrival, item));
-        } else {
-            self.insert(arrival, item);
+        match self.under_way.back() {
+            Some((last, _)) if *last > arrival => self.insert(arrival, item),
+            last => {
+                let is_first = last.is_none();
+                self.under_way.push_back((arrival, item));
+                return is_first;
+            }
         }
+        true
     }
 
     /// Puts an item before those that arrive later.

@@ -136,8 +136,9 @@ impl Fibre {
         if let Some(packet) = sent {
             let at = line.sent_at();
             recorder.forwarded(at, &packet);
-            self.glass[way].accept(at + self.propagation[home], packet);
-            alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
+            if self.glass[way].accept(at + self.propagation[home], packet) {
+                alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
+            }
         }
     }
 }

@@ -256,13 +256,15 @@ impl Hop {
         Self { ahead: Ahead::of(Holder::Outside(hop.start(seed))), link }
     }
 
-    /// Takes a packet that reaches it at `at`, now or later, and no earlier than the packet before it.
+    /// Takes a packet that reaches it at `at`, now or later, and no earlier than the packet before it. Returns
+    /// whether it may have to be woken earlier than before.
     #[inline(always)]
-    pub fn accept(&mut self, now: Time, at: Time, packet: Packet, recorder: &mut Recorder) {
+    pub fn accept(&mut self, now: Time, at: Time, packet: Packet, recorder: &mut Recorder) -> bool {
         if self.ahead.is_some() {
             self.accept_ahead(now, at, packet, recorder);
+            true
         } else {
-            self.link.accept(at, packet, recorder);
+            self.link.accept(at, packet, recorder)
         }
     }
 

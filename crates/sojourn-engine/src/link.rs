@@ -47,14 +47,14 @@ impl Link {
     }
 
     /// Takes a packet that reaches the sending end at `now`, no earlier than the packet before it.
-    /// A lost packet takes no time on the link.
+    /// A lost packet takes no time on the link. Returns whether it is the next to arrive.
     #[inline(always)]
-    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> bool {
         if let Some((chance, rng)) = &mut self.loss
             && rng.uniform() < *chance
         {
             recorder.dropped(now, packet, DropReason::Link);
-            return;
+            return false;
         }
         self.busy_until = self.capacity.done_at(self.busy_until.max(now), packet.size.into());
         let arrival = self.busy_until + self.delay;
@@ -65,7 +65,9 @@ impl Link {
                 last.max(arrival + most.scaled(rng.uniform()))
             }
         };
+        let is_first = self.under_way.is_empty();
         self.under_way.push_back((handled, packet));
+        is_first
     }
 
     /// When the last packet has been sent.

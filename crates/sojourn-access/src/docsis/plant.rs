@@ -293,8 +293,9 @@ impl Docsis {
     ) -> Option<(Time, Packet)> {
         let part = self.cable_up_part();
         let Some(cable) = &mut self.cable_up else { return Some((arrival, packet)) };
-        cable.accept(arrival, packet);
-        alarms.set(Direction::Up, part, cable.next_wake());
+        if cable.accept(arrival, packet) {
+            alarms.set(Direction::Up, part, cable.next_wake());
+        }
         None
     }
 
@@ -469,8 +470,10 @@ impl Docsis {
         let header_bytes = self.framing_bytes[Direction::Down as usize];
         if let Some(crossed) = self.cross(arrival, &packet, header_bytes) {
             let passes = self.places[usize::from(packet.home)].stalls.after(crossed);
-            self.cable_down.accept(passes, packet);
-            alarms.set(Direction::Down, self.cable_down_part(), self.cable_down.next_wake());
+            if self.cable_down.accept(passes, packet) {
+                let part = self.cable_down_part();
+                alarms.set(Direction::Down, part, self.cable_down.next_wake());
+            }
         } else {
             lost(arrival, packet, recorder);
         }

@@ -259,8 +259,9 @@ impl Simulation {
     #[inline(always)]
     fn enter_hop(&mut self, at: Time, number: u32, packet: Packet) {
         let placed = self.hops[packet.direction as usize].get_mut(number);
-        placed.hop.accept(self.now, at, packet, &mut self.ledger.recorder);
-        self.wake.set(placed.stage, placed.hop.next_wake());
+        if placed.hop.accept(self.now, at, packet, &mut self.ledger.recorder) {
+            self.wake.set(placed.stage, placed.hop.next_wake());
+        }
     }
 
     fn wake_hop(&mut self, direction: Direction, number: u32) {
