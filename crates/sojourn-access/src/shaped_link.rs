@@ -71,8 +71,17 @@ impl ShapedLink {
 
     /// Takes a packet. Returns the packet that is sent at once, if the channel is free.
     #[inline]
-    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> Option<Packet> {
+    pub fn accept(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        recorder: &mut Recorder,
+    ) -> Option<Packet> {
         self.probe.arrive(recorder, now, &self.shaper.sustained, &packet);
+        if now >= self.busy_until && self.queue.lets_pass(now, &mut packet) {
+            self.send(now, &packet, recorder);
+            return Some(packet);
+        }
         let drain_rate = self.drain_rate(now);
         self.queue.settle(self.busy_until, now, recorder);
         self.queue.enqueue(now, packet, &drain_rate, recorder);

@@ -35,6 +35,14 @@ pub struct Fifo {
     clock: UpdateClock,
 }
 
+impl Fifo {
+    /// Is it empty, and without an AQM algorithm that sees what comes?
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.packets.is_empty() && matches!(self.aqm, AqmAlgorithm::TailDrop(_))
+    }
+}
+
 impl Discipline for Fifo {
     #[inline]
     fn enqueue(&mut self, mut packet: Packet, entry: &mut Entry) {

@@ -635,6 +635,20 @@ impl Queue {
         self.scheduler.enqueue(packet, entry);
     }
 
+    /// A packet comes while nothing waits and would leave at once, unseen by any algorithm. Says whether it has passed.
+    #[inline]
+    pub fn lets_pass(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let Scheduler::Fifo(fifo) = &self.scheduler else { return false };
+        let is_open = self.acks.is_none() && fifo.is_open();
+        let passes = is_open && self.limit.admits(Count::default(), packet.size.into());
+        if passes {
+            packet.queued_at = now;
+            self.watch.note(packet);
+            self.note_departure(now, packet, None);
+        }
+        passes
+    }
+
     fn enqueue_ack(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         let Some(acks) = &mut self.acks else { return };
         match acks.replace(packet) {
