@@ -48,6 +48,14 @@ pub struct SegmentEvents {
     pub echo_age: Time,
 }
 
+impl SegmentEvents {
+    /// Has anything happened that an application waits for?
+    #[inline]
+    pub fn concern_app(&self) -> bool {
+        self.established || self.received_all || self.acknowledged_all
+    }
+}
+
 /// A segment to be sent.
 #[derive(Debug)]
 pub struct Departure {
@@ -177,7 +185,7 @@ impl Endpoint {
 
     /// Are both directions closed and acknowledged, as far as this end knows?
     pub fn is_done(&self) -> bool {
-        self.sender.space().fin_acknowledged() && self.receiver.is_complete()
+        self.receiver.is_complete() && self.sender.space().fin_acknowledged()
     }
 
     /// The congestion window, in segments.
@@ -504,7 +512,8 @@ impl Endpoint {
         }
     }
 
-    fn is_silent(&self) -> bool {
+    /// Is nothing in flight?
+    fn rests(&self) -> bool {
         match self.wants_samples {
             true => self.sender.counts().under_way == 0,
             false => !self.sender.space().is_outstanding(),
@@ -697,6 +706,14 @@ impl Endpoint {
         Moment { now, srtt: self.rtt.smoothed(), min_rtt: self.rtt.min() }
     }
 
+    /// Is it an end that only receives, with no acknowledgement to send now? `poll` gives nothing then.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        let sends = self.syn_due || self.handshake_ack_due;
+        let acknowledges = self.receiver.wants_ack() || self.receiver.flushes();
+        !sends && !acknowledges && self.sender.space().never_sends()
+    }
+
     /// The next segment this end wants to send now. Ask until there is none.
     pub fn poll(&mut self, now: Time, config: &Config) -> Option<Departure> {
         if self.syn_due {
@@ -708,12 +725,15 @@ impl Endpoint {
         if std::mem::take(&mut self.handshake_ack_due) || self.receiver.flushes() {
             return Some(self.bare_ack(config));
         }
+        if self.sender.space().never_sends() {
+            return self.receiver.wants_ack().then(|| self.bare_ack(config));
+        }
         self.restart_after_idle(now, config);
-        let is_silent = self.is_silent();
+        let rests = self.rests();
         if self.may_leave(now, config)
             && let Some(outgoing) = self.sender.next(self.window.cwnd, &self.moment(now), config)
         {
-            if is_silent {
+            if rests {
                 self.note_restart(now);
             }
             return Some(self.data(now, &outgoing, config));

@@ -85,6 +85,15 @@ impl Ends {
         of_end!(self, end, it => it.poll(now, config))
     }
 
+    /// Has an end nothing to send now, for certain?
+    #[inline]
+    pub fn is_silent(&self, end: usize) -> bool {
+        match self {
+            Self::Tcp(ends) => ends[end].is_silent(),
+            Self::Quic(_) => false,
+        }
+    }
+
     /// When `on_timer` is due at an end.
     #[inline]
     pub fn deadline(&self, end: usize) -> Time {

@@ -145,6 +145,12 @@ impl Space {
         self.fin && self.una > self.end
     }
 
+    /// Is there nothing to send, neither now nor before: no data and no FIN?
+    #[inline]
+    pub(crate) fn never_sends(&self) -> bool {
+        self.end == 1 && !self.fin
+    }
+
     /// Is any data outstanding?
     pub(crate) fn is_outstanding(&self) -> bool {
         self.nxt > self.una

@@ -6,7 +6,6 @@ use sojourn_engine::packet::{DATAGRAM, Packet};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::StageId;
 use sojourn_scenario::apps::{ConnectionId, End};
-use sojourn_transport::SegmentEvents;
 
 impl Simulation {
     /// Handles a packet that has arrived at its destination.
@@ -39,8 +38,7 @@ impl Simulation {
         if !app_first {
             self.pump(packet.flow, end);
         }
-        let SegmentEvents { received_bytes, rtt, echo_age, .. } = events;
-        if events != (SegmentEvents { received_bytes, rtt, echo_age, ..SegmentEvents::default() }) {
+        if events.concern_app() {
             self.report_segment(packet.flow, end, &events);
         }
         let id = ConnectionId { slot: packet.flow, generation: packet.generation };
@@ -57,6 +55,9 @@ impl Simulation {
         loop {
             let config = &self.configs[usize::from(traffic)];
             let connection = self.connections.get_mut(slot);
+            if connection.ends.is_silent(end as usize) {
+                return self.timers.set_no_later(timer, connection.ends.deadline(end as usize));
+            }
             let Some(departure) = connection.ends.poll(end as usize, self.now, config) else {
                 break;
             };
