@@ -283,8 +283,10 @@ pub(crate) trait Sending {
     }
 }
 
-/// The sender of a connection.
+/// The sender of a connection. All have their sequence space first and in the same place, so to read it costs no
+/// branch.
 #[enum_dispatch(Sending)]
+#[repr(C)]
 pub(crate) enum Sender {
     /// By RFC 8985 and RFC 9937.
     Rack(RackSender),

@@ -51,6 +51,7 @@ struct Probe {
 
 /// The sender.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct RackSender {
     space: Space,
     board: Scoreboard,

@@ -22,6 +22,7 @@ enum Phase {
 
 /// The sender of the RFCs.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct RfcSender {
     space: Space,
     /// Bytes below this point count as lost.

@@ -19,6 +19,7 @@ use sojourn_engine::units::Time;
 
 /// The sender of FullTcp/Sack.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct FullSender {
     space: Space,
     /// The next sequence number, unless a hole goes first (t_seqno_). A timeout moves it back.

@@ -221,6 +221,7 @@ enum State {
 
 /// The sender of TCP/Linux.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct Ns2LinuxSender {
     space: Space,
     board: Scoreboard,

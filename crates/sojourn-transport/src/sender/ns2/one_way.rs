@@ -58,6 +58,7 @@ const NEWRENO_BURST: Permit = Permit::Burst(2);
 
 /// The sender of ns-2.
 #[derive(Default)]
+#[repr(C)]
 pub(crate) struct Ns2Sender {
     space: Space,
     /// The segment to send next, unless a hole goes first (t_seqno_). A timeout moves it back.
