@@ -153,7 +153,7 @@ def test_help_without_arguments(cli: Cli) -> None:
 
 def test_help_names_arguments_and_cuts_no_summary_off(cli: Cli) -> None:
     run = cli("run", "--help").stdout
-    assert "\n  SCENARIO.toml  Scenario files." in run
+    assert "\n  SCENARIO  Scenario files, or names" in run
     pages = [cli(*group, "--help").stdout for group in ((), ("config",), ("study",))]
     assert "ready to\n" in pages[0]  # the longest summary goes on in the next line
     for page in (run, cli("study", "snapshot", "--help").stdout, *pages):

@@ -99,7 +99,7 @@ def test_bad_settings(cli: Cli, setting: str, word: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["run"], "'SCENARIO.toml'. See sojourn run --help."),
+        (["run"], "'SCENARIO'. See sojourn run --help."),
         (["run", HOME, "--seed", "x"], "--seed"),
         (["run", HOME, "--seed", "-1"], "error: --seed: found -1; allowed: a whole number"),
         (["run", HOME, "--seed", "1.5"], "--seed"),

@@ -72,7 +72,7 @@ def use(wheel: Path, place: Path) -> None:
         "sojourn verify out",
         "sojourn report out --out page.html",
         "sojourn schema",
-        f"sojourn run {ROOT / 'scenarios' / 'home.toml'} --duration 10 --out home",
+        "sojourn run home --duration 10 --out home",
         "sojourn study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 "
         "--out study",
         "sojourn report study",

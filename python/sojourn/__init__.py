@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .runs.result import Result
     from .runs.runner import compare, run
     from .runs.scenario import load
+    from .runs.shipped import scenarios
     from .store.checksums import StoreError
     from .store.find import find
     from .store.found import Found
@@ -51,6 +52,7 @@ __all__ = [
     "load",
     "open",
     "run",
+    "scenarios",
     "sweep",
 ]
 
@@ -66,6 +68,7 @@ _PLACES = {
     "load": "runs.scenario",
     "open": "store.opened",
     "run": "runs.runner",
+    "scenarios": "runs.shipped",
     "sweep": "store.swept",
 }
 """Modules of the public names that are not in the native module."""

@@ -31,7 +31,7 @@ _TRACED = {"metrics.packet_trace": True, "metrics.modem_trace": True}
 _LIGHT = {"text": "#1b1b1b", "ground": "#ffffff", "rule": "#d4d4d4"}
 _DARK = {"text": "#e8e8e8", "ground": "#16181b", "rule": "#43474d", "c0": "#4a9bd6"}
 _WIDTH_PX = 600
-_COMMAND = "```sh\nsojourn run scenarios/upload.toml\n```\n\n```text\n"
+_COMMAND = "```sh\nsojourn run upload\n```\n\n```text\n"
 """What stands before the README's table."""
 _ROWS = "| --- | --- | --- | --- | --- |\n"
 """What stands before the rows of docs/low-latency.md."""

@@ -80,6 +80,12 @@ mod _sojourn {
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
+    /// Names and texts of the scenarios that come with sojourn, those of the gallery last.
+    #[pyfunction]
+    fn shipped() -> Vec<(&'static str, &'static str)> {
+        [sojourn::shipped::SCENARIOS, sojourn::shipped::GALLERY].concat()
+    }
+
     /// A TOML document as JSON text, checked against a JSON Schema; `source` is the file it is from.
     ///
     /// Raises `ScenarioError` with the file and key at fault.

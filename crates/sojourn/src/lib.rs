@@ -24,6 +24,7 @@
 //! ```
 
 mod network;
+pub mod shipped;
 
 pub use sojourn_access as access;
 pub use sojourn_engine as engine;

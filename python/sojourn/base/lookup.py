@@ -32,13 +32,13 @@ def look_up(what: str, name: T | None, there: Sequence[T]) -> T:
     if name is None or name not in there:
         words = [str(one) for one in there]
         found = "missing" if name is None else f"found {name!r}"
-        near = None if name is None else _nearest(str(name), words)
-        meant = f" (did you mean {near}?)" if near else ""
+        meant = "" if name is None else meant_by(str(name), words)
         raise UnknownError(f"{what}: {found}{meant}; allowed: {listed(words) or 'none'}")
     return name
 
 
-def _nearest(name: str, words: Sequence[str]) -> str | None:
+def meant_by(name: str, words: Sequence[str]) -> str:
+    """The nearest of the names as a question in brackets, if one is near."""
     by_letters = {word.casefold(): word for word in words}
     near = get_close_matches(name.casefold(), by_letters, n=1, cutoff=0.75)
-    return quoted(by_letters[near[0]]) if near else None
+    return f" (did you mean {quoted(by_letters[near[0]])}?)" if near else ""

@@ -97,7 +97,7 @@ def write(
     ] = None,
     scenario: Annotated[
         Path | None,
-        typer.Option(metavar="SCENARIO.toml", help="Scenario whose service to write."),
+        typer.Option(metavar="SCENARIO", help="Scenario whose service to write."),
     ] = None,
     home: Annotated[
         str | None,

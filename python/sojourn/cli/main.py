@@ -26,6 +26,7 @@ from .plot import plot
 from .report import report
 from .run import run
 from .say import say
+from .scenarios import scenarios
 from .schema import schema
 from .sweep import sweep
 from .validate import validate
@@ -58,7 +59,22 @@ def _options(
         say(context.get_help())
 
 
-for _command in (init, run, validate, schema, sweep, find, export, lab, report, plot, verify):
+_COMMANDS = (
+    init,
+    run,
+    scenarios,
+    validate,
+    schema,
+    sweep,
+    find,
+    export,
+    lab,
+    report,
+    plot,
+    verify,
+)
+
+for _command in _COMMANDS:
     app.command(cls=Command)(_command)
 for _name, _application in plugins.commands():
     app.add_typer(_application, name=_name)

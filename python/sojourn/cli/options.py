@@ -10,9 +10,17 @@ from ..base.memory import allow
 if TYPE_CHECKING:
     from .._sojourn import ScenarioError
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")]
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCENARIO", help="Scenario file, or a name that sojourn scenarios lists."
+    ),
+]
 ScenarioFiles = Annotated[
-    list[Path], typer.Argument(metavar="SCENARIO.toml", help="Scenario files.")
+    list[Path],
+    typer.Argument(
+        metavar="SCENARIO", help="Scenario files, or names that sojourn scenarios lists."
+    ),
 ]
 Set = Annotated[
     list[str] | None,

@@ -78,7 +78,7 @@ def run(
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
     from ..runs.runner import run_variants, with_idle_lines
-    from ..runs.scenario import load_all
+    from ..runs.scenario import file_of, load_all
     from ..runs.seeds import most_seeds
     from ..store.replace import Wanted, reserved
     from ..store.write import write
@@ -110,7 +110,8 @@ def run(
         most = most_seeds(variants, seeds, targets)
     except ValueError as error:
         raise typer.BadParameter(f"--{error}") from None
-    wanted = Wanted.of(with_idle_lines(variants), most, scenarios, targets)
+    files = [file for file in map(file_of, scenarios) if file]
+    wanted = Wanted.of(with_idle_lines(variants), most, files, targets)
     with reserved(out, wanted, overwrite=overwrite) if out else nullcontext():
         with nullcontext() if quiet else progress_bar() as progress:
             result = run_variants(variants, seeds=seeds, until=targets, progress=progress)

@@ -14,6 +14,7 @@ from ..base.memory import allowed_bytes
 from ..base.plain_text import plain_name
 from ..base.toml_text import toml_document, toml_value
 from .hooks import hooks
+from .shipped import shipped_text
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
 
@@ -40,8 +41,8 @@ def load(
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
 
-    `scenario` is a path, TOML text of several lines, or a dict with the same keys. `set` overrides
-    single keys: `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
+    `scenario` is a path, a name of `sojourn.scenarios()`, TOML text of several lines, or a dict with
+    the same keys. `set` overrides single keys: `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
     a modem configuration file; its service overrides the scenario's. Settings of the file that
     cannot be simulated are listed in each variant's `notes` and in the warnings of its run. A
     variant whose run may need more memory than `max_memory_gb` is refused (default: half of the
@@ -160,7 +161,16 @@ def _text_and_source(scenario: Scenario) -> tuple[str, str]:
         return toml_document(scenario), "scenario"
     if isinstance(scenario, str) and "\n" in scenario:
         return scenario, "scenario"
-    return read_text(scenario), os.fspath(scenario)
+    source = os.fspath(scenario)
+    text = shipped_text(source)
+    return read_text(scenario) if text is None else text, source
+
+
+def file_of(scenario: Scenario) -> Path | None:
+    """The file that a scenario is read from; `None` for a dict, a text or a name."""
+    if isinstance(scenario, Mapping) or "\n" in os.fspath(scenario):
+        return None
+    return Path(scenario) if shipped_text(os.fspath(scenario)) is None else None
 
 
 def assignments(settings: Settings) -> list[str]:

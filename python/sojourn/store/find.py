@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeGuard
 
 import pyarrow as pa
 
@@ -16,7 +15,7 @@ from ..base.csv_text import csv_bytes
 from ..base.json_text import json_of
 from ..base.progress import Progress
 from ..plot.drawing import picture
-from ..runs.scenario import Config, Scenario, Settings, assignments
+from ..runs.scenario import Config, Scenario, Settings, assignments, file_of
 from .batch import telling_what_is_kept
 from .checksums import Checksums, StoreError
 from .found import Condition, Found
@@ -62,7 +61,7 @@ def find(
         (96000, 112000)
     """
     search = Search(
-        Path(scenario) if _is_file(scenario) else scenario,
+        file_of(scenario) or scenario,
         key,
         [bound(text) for text in ([until] if isinstance(until, str) else until)],
         low,
@@ -79,10 +78,6 @@ def find(
     return run_search(
         search, directory, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
     )
-
-
-def _is_file(scenario: Scenario) -> TypeGuard[str | os.PathLike[str]]:
-    return not isinstance(scenario, Mapping) and "\n" not in os.fspath(scenario)
 
 
 def run_search(

@@ -14,7 +14,7 @@ from ..base.files import place_of
 from ..base.lookup import UnknownError
 from ..base.problems import refused
 from ..runs.numeric_key import NumericKey, numeric_key
-from ..runs.scenario import Config, Scenario, Settings, load_all
+from ..runs.scenario import Config, Scenario, Settings, file_of, load_all
 from ..runs.seeds import most_seeds
 
 
@@ -69,9 +69,9 @@ class Search:
 
     def about(self, directory: Path) -> dict[str, object]:
         """The question, to be stored in a directory."""
-        is_file = isinstance(self.scenario, os.PathLike)
+        file = file_of(self.scenario)
         return {
-            "sweep": place_of(self.scenario, directory) if is_file else "",  # type: ignore[arg-type]
+            "sweep": place_of(file, directory) if file else "",
             "key": self.key,
             "until": [f"{one.named.text} {one.sign} {one.value}" for one in self.bounds],
             "values": [self.low, self.high, self.step],

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -11,7 +11,7 @@ from ..analysis.groups import Results
 from ..base.files import read_text
 from ..runs.frames import Frames
 from ..runs.result import Result
-from ..runs.scenario import Config, Scenario, Settings, assignments
+from ..runs.scenario import Config, Scenario, Settings, assignments, file_of
 from ..runs.sweep_summary import means, print_sweep
 from ..runs.tables import known_table
 from ..runs.tidy import tidy
@@ -113,8 +113,8 @@ def sweep(
         >>> len(sojourn.sweep("scenarios/fibre.toml", seeds=3, duration_s=0.5, out="out/seeds"))
         12
     """
-    if keys is None and not together and _is_sweep_file(scenario):
-        wanted = read_sweep(Path(scenario))
+    if keys is None and not together and (file := _sweep_file(scenario)):
+        wanted = read_sweep(file)
     else:
         wanted = Sweep(_NAME, scenario, keys or {}, together)
     wanted = overridden(
@@ -129,8 +129,7 @@ def sweep(
     return Swept(run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs))
 
 
-def _is_sweep_file(scenario: Scenario) -> TypeGuard[str | os.PathLike[str]]:
-    """Does the file name a scenario? A scenario itself has no such key."""
-    if isinstance(scenario, Mapping) or "\n" in os.fspath(scenario):
-        return False
-    return names_scenario(read_text(scenario))
+def _sweep_file(scenario: Scenario) -> Path | None:
+    """The file, if it names a scenario. A scenario itself has no such key."""
+    file = file_of(scenario)
+    return file if file and names_scenario(read_text(file)) else None
