@@ -10,7 +10,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run quick web test crash damage audit wheel fuzz swarm lint bench bench-peers record figures docs columns studies
+.PHONY: help run quick web test crash damage audit wheel sdist fuzz swarm lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -30,6 +30,8 @@ web: $(WEB) ## Build the live page for any web host, into the package and out/we
 
 # Without the target the page is not built, and its tests say that they are skipped.
 test: $(VENV)/installed $(VENV)/checks ## Run all tests
+	@packages=$$(tests/programs.sh); [ -z "$$packages" ] || \
+	    echo "Tests are skipped that need other programs: sudo apt-get install $$packages"
 	@if crates/sojourn-web/build.sh; then $(MAKE) $(WEB); fi
 	cargo test --workspace --locked
 	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
@@ -45,7 +47,8 @@ damage: $(VENV)/installed ## Damage stored results at random, and read them; DAM
 audit: ## Check licences, sources and known vulnerabilities of Rust packages; needs cargo-deny
 	cargo deny --locked check $(AUDIT)
 
-WHEEL = maturin build --release --locked --zig --compatibility manylinux2014 --target $$(uname -m)-unknown-linux-gnu
+OLD_LINUX = --zig --compatibility manylinux2014 --target $$(uname -m)-unknown-linux-gnu
+WHEEL = maturin build --release --locked $(if $(filter Linux,$(shell uname)),$(OLD_LINUX))
 
 wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
 	mkdir -p out
@@ -56,6 +59,12 @@ wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in 
 	python3 tests/wheel.py out/wheels/*.whl
 	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
 	    --output-file out/wheels/python-packages.cyclonedx.json
+
+sdist: $(VENV)/packages $(WEB) ## Build the source distribution into out/sdist, and test the wheel that pip builds of it
+	rm -rf out/sdist
+	$(BIN)/maturin sdist --out out/sdist
+	$(BIN)/pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir out/sdist out/sdist/*.tar.gz
+	python3 tests/wheel.py out/sdist/*.whl --of-sdist
 
 # The tests whose names contain $(1), with fresh seeds, $(2) minutes in all.
 define at_random

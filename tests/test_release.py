@@ -1,14 +1,24 @@
-"""What a release needs: one version, hashes of all packages, a workflow that calls what exists."""
+"""What a release needs: one version, hashes of all packages, workflows that call what exists."""
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sojourn
 import yaml
 from conftest import ROOT
 
-WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())
+WORKFLOWS = {
+    path.stem: yaml.safe_load(path.read_text())
+    for path in (ROOT / ".github" / "workflows").glob("*.yml")
+}
+RELEASE = WORKFLOWS["release"]["jobs"]
+
+
+def steps_of(*workflows: str) -> list[dict[str, Any]]:
+    jobs = [job for name in workflows for job in WORKFLOWS[name]["jobs"].values()]
+    return [step for job in jobs for step in job.get("steps", ())]
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -27,29 +37,53 @@ def test_every_locked_package_has_hashes(name: str) -> None:
         assert re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", lines[number + 1])
 
 
-def test_the_release_workflow_calls_what_exists() -> None:
+def test_workflows_call_what_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    steps = [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
-    commands = "\n".join(step["run"] for step in steps if "run" in step)
+    commands = "\n".join(step.get("run", "") for step in steps_of(*WORKFLOWS))
     targets = re.findall(r"make (\w+)", commands)
-    assert targets
+    targets += WORKFLOWS["checks"]["jobs"]["make"]["strategy"]["matrix"]["target"]
+    assert {"lint", "test", "docs", "web", "audit", "wheel", "sdist"} <= set(targets)
     for target in targets:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    for script in re.findall(r"python3 (\S+)", commands):
-        assert Path(ROOT, script).is_file()
+    scripts = set(re.findall(r"tests/\w+\.\w+", commands))
+    assert scripts == {"tests/programs.sh", "tests/wheel.py"}
+    assert all(Path(ROOT, script).is_file() for script in scripts)
 
 
-def test_the_minimum_versions_of_the_workflow_are_those_of_the_packages() -> None:
-    pythons = WORKFLOW["jobs"]["newer-python"]["strategy"]["matrix"]["python"]
+def test_actions_are_pinned_by_commit_and_know_no_password() -> None:
+    used = [step for step in steps_of(*WORKFLOWS) if "uses" in step]
+    for step in used:
+        assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"]), step
+        if "checkout" in step["uses"]:
+            assert step["with"] == {"persist-credentials": False}
+    assert {workflow["permissions"]["contents"] for workflow in WORKFLOWS.values()} == {"read"}
+
+
+def test_nothing_is_published_before_all_checks_have_passed() -> None:
+    names = set(RELEASE) - {"publish", "wheel"}
+    assert set(RELEASE["publish"]["needs"]) == names
+    assert RELEASE["python"]["needs"] == "wheel"
+    actions = [step.get("uses", step.get("run", "")) for step in RELEASE["publish"]["steps"]]
+    attest, release = (
+        next(place for place, action in enumerate(actions) if action.startswith(word))
+        for word in ("actions/attest-build-provenance", "gh release create")
+    )
+    assert attest < release
+
+
+def test_the_minimum_versions_of_workflows_are_those_of_the_packages() -> None:
+    pythons = RELEASE["python"]["strategy"]["matrix"]["python"]
     assert f'requires-python = ">={pythons[0]}"' in (ROOT / "pyproject.toml").read_text()
     rust = re.search(r'rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text())
     assert rust
-    steps = WORKFLOW["jobs"]["wheel"]["steps"]
-    assert any(f"install {rust[1]} " in step.get("run", "") for step in steps)
+    commands = [step.get("run", "") for step in steps_of(*WORKFLOWS)]
+    toolchains = [command for command in commands if "rustup toolchain" in command]
+    assert len(toolchains) == 4
+    assert all(f"install {rust[1]} " in command for command in toolchains)
 
 
 def test_the_wheel_of_a_release_is_built_with_a_profile() -> None:
-    steps = WORKFLOW["jobs"]["wheel"]["steps"]
+    steps = RELEASE["wheel"]["steps"]
     commands = [step.get("run", "") for step in steps]
     assert any(re.search(r"--component \S*\bllvm-tools\b", command) for command in commands)
     recipe = re.search(r"^wheel:.*?^(?=\S)", (ROOT / "Makefile").read_text(), re.M | re.S)

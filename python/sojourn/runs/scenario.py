@@ -41,12 +41,13 @@ def load(
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
 
-    `scenario` is a path, a name of `sojourn.scenarios()`, TOML text of several lines, or a dict with
-    the same keys. `set` overrides single keys: `["upstream.sustained_mbps=10"]` or `{"upstream.sustained_mbps": 10}`. `config` is
-    a modem configuration file; its service overrides the scenario's. Settings of the file that
-    cannot be simulated are listed in each variant's `notes` and in the warnings of its run. A
-    variant whose run may need more memory than `max_memory_gb` is refused (default: half of the
-    machine's). Raises `ScenarioError`; its `problems` are all that is wrong.
+    `scenario` is a path, a name of `sojourn.scenarios()`, TOML text of several lines, or a dict
+    with the same keys. `set` overrides single keys: `["upstream.sustained_mbps=10"]` or
+    `{"upstream.sustained_mbps": 10}`. `config` is a modem configuration file; its service overrides
+    the scenario's. Settings of the file that cannot be simulated are listed in each variant's
+    `notes` and in the warnings of its run. A variant whose run may need more memory than
+    `max_memory_gb` is refused (default: half of the machine's). Raises `ScenarioError`; its
+    `problems` are all that is wrong.
 
     What overrides a key that a variant sets is part of the variant's name. Variants that are equal
     are one, which says so in its `notes`.

@@ -1,6 +1,5 @@
 """What a search is asked: a key, its range and conditions."""
 
-import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

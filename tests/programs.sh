@@ -1,0 +1,18 @@
+#!/bin/sh
+# Prints the Debian packages of the programs that some tests use and this machine lacks. Without them these tests are
+# skipped: pages are tested in a browser, their module in node, captures with tshark; valgrind counts instructions,
+# strace kills commands. Binaryen makes the module small.
+missing() {
+    package=$1
+    shift
+    for program; do
+        command -v "$program" >/dev/null && return
+    done
+    printf '%s ' "$package"
+}
+missing binaryen wasm-opt
+missing chromium chromium chromium-browser google-chrome
+missing nodejs node
+missing strace strace
+missing tshark tshark
+missing valgrind valgrind
