@@ -3,6 +3,7 @@
 import struct
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "scenarios" / "home.toml"
+
+PATIENT_S = 300
+"""For what hangs. No test asserts a time: the machine may have other things to do."""
 
 # Enough for everything to happen once: the burst of the upload, a page or two.
 SHORT_S = 10
@@ -27,6 +31,14 @@ def pcap(packets: Sequence[tuple[int, int]]) -> bytes:
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def wait_until(is_so: Callable[[], object]) -> None:
+    """Waits for what another process or thread does."""
+    deadline = time.monotonic() + PATIENT_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 @pytest.fixture(scope="session")
 def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
     """Runs the command, away from the repository, as a user would."""
@@ -34,9 +46,8 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
 
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=60, **{"cwd": elsewhere, **options}
-        )
+        options = {"cwd": elsewhere, "timeout": PATIENT_S, **options}
+        return subprocess.run(command, capture_output=True, text=True, **options)
 
     return run
 

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 
 import pytest
 from browser import DESKTOP, Visited, visit
+from conftest import PATIENT_S
 from playwright.sync_api import Browser, Locator, Page, expect
 from sojourn.lab.server import MODULE, STATIC, server
 
-PATIENT_MS = 60_000  # the machine has other things to do
+PATIENT_MS = PATIENT_S * 1000
 
 needs_module = pytest.mark.skipif(
     not (STATIC / MODULE).exists(), reason="no module: `make web` builds it"

@@ -3,13 +3,12 @@
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from conftest import HOME, Cli
+from conftest import HOME, PATIENT_S, Cli, wait_until
 from test_store import bytes_of
 
 PART = ("white2012", "--table", "3", "--duration-scale", "0.2")
@@ -30,7 +29,7 @@ class Cluster:
         file = directory / "scheduler.json"
         place = ("--host", "127.0.0.1", "--port", "0")
         self.scheduler = start("scheduler", *place, "--scheduler-file", str(file))
-        wait_until(file.exists)
+        wait_until(lambda: is_whole(file))
         self.address = json.loads(file.read_text())["address"]
         one_thread = ("worker", self.address, "--no-nanny", "--nthreads", "1")
         self.workers = [start(*one_thread, "--host", "127.0.0.1") for _ in range(2)]
@@ -44,11 +43,11 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
         yield Cluster(processes, directory)
 
 
-def wait_until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def is_whole(file: Path) -> bool:
+    """Has the scheduler written all of its file? It creates it first."""
+    with suppress(FileNotFoundError, ValueError):
+        return bool(json.loads(file.read_text()))
+    return False
 
 
 def study(directory: Path, *more: str) -> list[str]:
@@ -102,7 +101,7 @@ def test_a_cluster_that_is_lost_is_told_in_a_line(cluster: Cluster, tmp_path: Pa
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: runs_in(tmp_path / "out"))
         cluster.scheduler.kill()
-        _, told = process.communicate(timeout=120)
+        _, told = process.communicate(timeout=PATIENT_S)
     assert process.returncode == 2
     assert told.startswith(f"error: --dask {cluster.address}: the cluster was lost; ")
     assert told.count("\n") == 1

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import sojourn
-from conftest import ROOT
+from conftest import PATIENT_S, ROOT
 from sojourn.analysis.groups import Results
 from sojourn.analysis.measures import flows_of, transfers
 from sojourn.analysis.tables import RunTables
@@ -91,7 +91,7 @@ def test_commands_and_code_run(page: Path, place: Path) -> None:
             _save(text, place)
         elif language == "sh":
             done = subprocess.run(
-                ["bash", "-euc", text], capture_output=True, text=True, timeout=120
+                ["bash", "-euc", text], capture_output=True, text=True, timeout=PATIENT_S
             )
             assert done.returncode == 0, done.stderr
         else:

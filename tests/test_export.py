@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 import sojourn
-from conftest import HOME, Cli
+from conftest import HOME, PATIENT_S, Cli
 from sojourn.analysis.grids import comparison_grid
 from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
@@ -328,7 +328,7 @@ def flent_data(results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def flent(*arguments: object) -> str:
     command = [Path(sys.executable).with_name("flent"), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
@@ -402,7 +402,7 @@ def tshark(path: Path, fields: str, *options: str) -> list[dict[str, str]]:
     command += [word for name in names for word in ("-e", name)]
     command += [*options, "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
     command += ["-o", "udp.check_checksum:TRUE", "-o", "tcp.relative_sequence_numbers:FALSE"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S)
     assert done.returncode == 0, done.stderr
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     return [dict(zip(names, row, strict=True)) for row in rows]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Cli
+from conftest import PATIENT_S, ROOT, Cli
 from lab_page import needs_module, serving
 from sojourn.lab.server import MOST_CONNECTIONS, STATIC, server
 
@@ -27,7 +27,7 @@ def asked(
     address: str, path: str, method: str = "GET", headers: Mapping[str, str] | None = None
 ) -> tuple[int, dict[str, str], bytes]:
     """The status, headers and body of a response; `path` is sent as it is."""
-    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=30)
+    connection = http.client.HTTPConnection(address.removeprefix("http://"), timeout=PATIENT_S)
     try:
         connection.putrequest(method, path, skip_host="Host" in (headers or {}))
         for name, value in (headers or {}).items():
@@ -107,7 +107,7 @@ def test_other_sites_are_refused(address: str, headers: Mapping[str, str]) -> No
 
 
 def test_a_request_without_a_host_is_refused(address: str) -> None:
-    with socket.create_connection(place_of(address), timeout=30) as connection:
+    with socket.create_connection(place_of(address), timeout=PATIENT_S) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 403")
 
@@ -119,7 +119,7 @@ def test_its_own_pages_are_not_refused(address: str) -> None:
 
 
 def test_half_requests_do_not_hold_up_the_page(address: str) -> None:
-    opened = [socket.create_connection(place_of(address), timeout=60) for _ in range(200)]
+    opened = [socket.create_connection(place_of(address), timeout=PATIENT_S) for _ in range(200)]
     for connection in opened:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
     assert asked(address, "/")[0] == 200
@@ -132,7 +132,7 @@ def test_half_requests_do_not_hold_up_the_page(address: str) -> None:
 
 def test_a_slow_request_is_ended(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn.lab.server.LONGEST_S", 0.0)
-    with socket.create_connection(place_of(address), timeout=60) as connection:
+    with socket.create_connection(place_of(address), timeout=PATIENT_S) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
         assert connection.recv(1) == b""
 
@@ -157,7 +157,7 @@ def test_the_command_serves_until_ctrl_c() -> None:
         address = process.stdout.readline().split()[0].rstrip("/")
         status = asked(address, "/")[0]
         process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=30)
+        told = process.communicate(timeout=PATIENT_S)
     assert status == 200
     assert (process.returncode, told) == (0, ("", ""))
 

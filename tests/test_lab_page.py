@@ -16,7 +16,7 @@ from conftest import ROOT, pcap
 from lab_page import PATIENT_MS, needs_module, opened, parameter, scenario_of, serving, settled
 from playwright.sync_api import Browser, Locator, Page, expect
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=PATIENT_MS)
 pytestmark = needs_module
 
 MODEM = ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import sojourn
-from conftest import HOME, ROOT
+from conftest import HOME, PATIENT_S, ROOT
 
 EXECUTE = """
 import sys, nbformat
@@ -16,7 +16,7 @@ from nbclient import NotebookClient
 
 path, into = sys.argv[1:]
 notebook = nbformat.read(path, 4)
-NotebookClient(notebook, timeout=300, resources={"metadata": {"path": "docs"}}).execute()
+NotebookClient(notebook, timeout=None, resources={"metadata": {"path": "docs"}}).execute()
 nbformat.write(notebook, into)
 """
 
@@ -31,7 +31,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, str]]:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=PATIENT_S,
     )
     assert done.returncode == 0, done.stderr
     cells = json.loads(into.read_text())["cells"]
@@ -104,6 +104,6 @@ def test_results_show_themselves_wherever_they_are_unpickled(
     )
     page, saved = tmp_path / "page.html", tmp_path / "saved"
     command = [sys.executable, "-c", program, str(pickled), str(page), str(saved)]
-    subprocess.run(command, check=True, timeout=60)
+    subprocess.run(command, check=True, timeout=PATIENT_S)
     assert page.read_text(encoding="utf-8") == comparison._repr_html_()
     assert (saved / "report.html").is_file()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import sojourn
-from conftest import HOME
+from conftest import HOME, PATIENT_S
 from sojourn.analysis.grids import drop_grid
 from sojourn.analysis.precision import Target
 from sojourn.analysis.statistics import over_seeds
@@ -317,7 +317,7 @@ def test_of_sweeps_at_once_one_wins_whole(tmp_path: Path, command: Command) -> N
         for _ in range(2)
     ]
     for process in both:
-        told = process.communicate(timeout=60)[1].decode()
+        told = process.communicate(timeout=PATIENT_S)[1].decode()
         assert process.returncode == (2 if told else 0)
         assert told in ("", "error: out: " + told.partition("out: ")[2])
         assert "another sojourn process is writing here; wait for it" in told or not told

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import HOME, Cli
+from conftest import HOME, PATIENT_S, Cli, wait_until
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_stopped_run_leaves_nothing(
         time.sleep(after_s)
         process.send_signal(number)
         shown += read_until(terminal, b"nothing was written")
-        assert process.wait(timeout=10) == status
+        assert process.wait(timeout=PATIENT_S) == status
         assert process.stdout.read() == b""
     os.close(terminal)
     assert b"stopped; nothing was written" in shown
@@ -105,9 +105,8 @@ def test_a_signal_waits_for_an_import(tmp_path: Path, number: int) -> None:
         "    time.sleep(9)\n"
         "cli.app = app\ncli.main([])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=30
-    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENT_S)
     assert (done.returncode, done.stdout) == (128 + number, "imported\n")
     assert done.stderr == "stopped; nothing was written\n"
 
@@ -118,12 +117,10 @@ def ended(*arguments: object) -> tuple[int, str]:
     command = [sys.executable, "-m", "sojourn", *map(str, command), "--out", str(out)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
-            deadline = time.monotonic() + 60
-            while not list(out.glob(pattern)):
-                assert time.monotonic() < deadline and process.poll() is None
-                time.sleep(0.01)
+            wait_until(lambda: process.poll() is not None or [*out.glob(pattern)])
+            assert process.poll() is None
             process.send_signal(number)
-            return process.wait(timeout=10), process.stderr.read()
+            return process.wait(timeout=PATIENT_S), process.stderr.read()
         finally:
             process.kill()
 

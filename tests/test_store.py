@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, product
@@ -21,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sojourn
-from conftest import Cli
+from conftest import PATIENT_S, Cli, wait_until
 from sojourn.base.csv_text import csv_bytes
 from sojourn.base.files import remove
 from sojourn.base.plain_text import plain
@@ -84,18 +83,15 @@ def test_a_killed_study_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "sojourn", "study", "run", "white2012", *part, *more]
         return subprocess.Popen([*command, "--out", str(directory)], text=True)
 
-    assert start(tmp_path / "unbroken").wait(120) == 0
+    assert start(tmp_path / "unbroken").wait(PATIENT_S) == 0
     killed = start(tmp_path / "killed")
-    deadline = time.monotonic() + 60
-    while not list((tmp_path / "killed").glob("runs/[!.]*/meta.json")):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: [*(tmp_path / "killed").glob("runs/[!.]*/meta.json")])
     killed.send_signal(signal.SIGKILL)
-    killed.wait(60)
+    killed.wait(PATIENT_S)
     for name in ("study.json", "runs.csv"):
         told = (tmp_path / "killed" / name).read_bytes()
         assert told == (tmp_path / "unbroken" / name).read_bytes()
-    assert start(tmp_path / "killed", "--resume").wait(120) == 0
+    assert start(tmp_path / "killed", "--resume").wait(PATIENT_S) == 0
     assert bytes_of(tmp_path / "killed") == bytes_of(tmp_path / "unbroken")
 
 

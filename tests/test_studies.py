@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Cli
+from conftest import PATIENT_S, Cli
 from sojourn.analysis.distribution import Distribution, evenly, pooled
 from sojourn.base.lookup import UnknownError, look_up
 from sojourn.store.checksums import StoreError
@@ -419,7 +419,7 @@ def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
     run_plan(Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01), tmp_path)
     terminal, its_end = pty.openpty()
     command = [sys.executable, "-m", "sojourn", "study", "report", tmp_path]
-    done = subprocess.run(command, stderr=its_end, stdout=subprocess.PIPE, timeout=60)
+    done = subprocess.run(command, stderr=its_end, stdout=subprocess.PIPE, timeout=PATIENT_S)
     os.close(its_end)
     cells = len((tmp_path / "cells.csv").read_text().splitlines()) - 1
     assert f"{cells} of {cells} cells".encode() in os.read(terminal, 65536)

@@ -1,11 +1,10 @@
 """Runs share nothing: not the interpreter's lock, not their random numbers."""
 
 import threading
-import time
 
 import pytest
 import sojourn
-from conftest import HOME, SHORT_S
+from conftest import HOME, PATIENT_S, SHORT_S, wait_until
 from sojourn._sojourn import Cancelled, Job
 from sojourn._sojourn import run as run_native
 
@@ -22,15 +21,12 @@ def test_python_goes_on_during_a_run() -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    # This thread could not tick if the run held the lock, and would never cancel it.
-    reached = []
-    for _ in range(20):
-        time.sleep(0.01)
-        reached.append(job.simulated_s)
+    # This thread could not look if the run held the lock, and would never cancel it.
+    wait_until(lambda: job.simulated_s)
     job.cancel()
-    thread.join(timeout=2)
+    thread.join(PATIENT_S)
     assert stopped == [True]
-    assert 0 < reached[-1] < 1e6
+    assert 0 < job.simulated_s < 1e6
     assert 0 < job.progress < 1
 
 
@@ -45,14 +41,12 @@ def test_two_runs_make_progress_at_the_same_time() -> None:
     threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
     for thread in threads:
         thread.start()
-    deadline = time.monotonic() + 10
-    while not all(job.simulated_s > 0 for job in jobs) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    # Neither ends before both have begun.
+    wait_until(lambda: all(job.simulated_s for job in jobs))
     for job in jobs:
         job.cancel()
     for thread in threads:
         thread.join()
-    assert all(job.simulated_s > 0 for job in jobs)
 
 
 def test_a_cancelled_job_never_starts() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import sojourn
-from conftest import ROOT
+from conftest import PATIENT_S, ROOT
 
 STATIC = ROOT / "python" / "sojourn" / "lab" / "static"
 MODULE = STATIC / "sojourn.wasm"
@@ -33,7 +33,7 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is no
 
 def told_by_node(files: list[Path]) -> Any:
     command = ["node", SCRIPT, MODULE, STATIC / "core.js", *files]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
