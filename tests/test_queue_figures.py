@@ -191,6 +191,17 @@ def test_a_game_waits_as_long_as_it_must_at_most(name: str) -> None:
         assert (bound_ms - greatest_ms).max() < 0.01 * packet_ms
 
 
+def test_new_hashes_let_packets_overtake_unless_those_that_wait_move() -> None:
+    series = compared("sfq-perturb")
+    most = series["all that wait"][1]
+    # 100 packets wait, of 833 that leave in a second: 24 % twice a second.
+    assert most[0] == pytest.approx(24.0, abs=0.1)
+    stays = series["waiting packets stay"][1]
+    assert np.all(stays <= most)
+    assert np.all(stays > 0.7 * most)
+    assert not series["they move too (Linux)"][1].any()
+
+
 def test_sfq_pie_holds_bins_in_proportion_to_their_drops() -> None:
     rates, expected_ms, latency_ms = only("sfq-pie")
     # Fair share 8 of 10 to 20 Mbps: 0.2 to 0.6 are dropped, 2.618 of six in all. 45 ms * 6 * 0.2 /

@@ -177,6 +177,8 @@ const CHOKE: &str = "scheduler = { kind = 'choke', min_threshold_packets = 83,
                      limit_packets = 1000";
 const SFB: &str = "scheduler.kind = 'sfb'
                    limit_packets = 1000";
+const SFQ: &str = "scheduler = { kind = 'sfq', variant = 'linux' }
+                   limit_packets = 127";
 const DRR: &str = "scheduler = { kind = 'drr', quantum_bytes = 1514, flow_limit_packets = 1000 }
                    limit_packets = 100_000";
 
@@ -217,6 +219,8 @@ const CASES: &[(&str, &str, bool)] = &[
     ("choke-ecn_10M-ecn", CHOKE, true),
     ("sfb-mix_10M-default", SFB, true),
     ("sfb-ecn_10M-default", SFB, true),
+    ("sfq-mix_10M-default", SFQ, false),
+    ("sfq-game_10M-default", SFQ, false),
     ("drr-mix_10M-default", DRR, false),
     ("drr-ecn_10M-default", DRR, false),
     ("drr-game_10M-default", DRR, false),

@@ -371,3 +371,87 @@ fn all_of_a_limit_may_be_used_by_one_flow() {
         assert_eq!(TRAFFIC.iter().enumerate().map(|(n, _)| rig.dropped(n)).sum::<u64>(), 0);
     }
 }
+
+// SFQ of Linux: net/sched/sch_sfq.c, held against the kernel's own verdicts in kernel_verdicts.rs.
+
+const SFQ_LINUX: &str = "scheduler = { kind = 'sfq', variant = 'linux', quantum_bytes = 1500";
+
+#[test]
+fn sfq_of_linux_puts_a_busy_bin_at_the_end_of_the_round() {
+    // Quantum 1500: two packets of 1000 use it up (1500 - 2000 < 0), then one, as 1000 are left.
+    let mut rig = Rig::of(&format!("{SFQ_LINUX} }}"));
+    let mut seq = 0;
+    put(&mut rig, "aaaabbbb", &mut seq);
+    assert_eq!(take(&mut rig, 1), "a");
+    put(&mut rig, "c", &mut seq);
+    assert_eq!(take(&mut rig, 8), "abbcabab");
+}
+
+#[test]
+fn sfq_of_linux_drops_from_the_longest_bin_that_changed_last() {
+    // a and b hold 3 each, b changed last. c is let in, and b loses its tail; then a is the longest alone.
+    let mut rig = Rig::of(&format!("limit_packets = 6\n{SFQ_LINUX} }}"));
+    let mut seq = 0;
+    put(&mut rig, "aaabbbc", &mut seq);
+    assert_eq!((rig.dropped(0), rig.dropped(1)), (0, 1));
+    put(&mut rig, "c", &mut seq);
+    assert_eq!((rig.dropped(0), rig.dropped(1)), (1, 1));
+    assert_eq!(rig.drain(), [(0, 0), (0, 1), (1, 3), (1, 4), (2, 6), (2, 7)]);
+}
+
+#[test]
+fn sfq_of_linux_takes_from_the_next_in_turn_where_all_hold_one() {
+    let mut rig = Rig::of(&format!("limit_packets = 3\n{SFQ_LINUX} }}"));
+    put(&mut rig, "abcd", &mut 0);
+    assert_eq!(rig.dropped(0), 1);
+    assert_eq!(take(&mut rig, 3), "bcd");
+}
+
+#[test]
+fn sfq_limits_each_flow_and_drops_its_head_if_so_set() {
+    let left = |keys: &str| {
+        let mut rig = Rig::of(&format!("{SFQ_LINUX}, flow_limit_packets = 2{keys} }}"));
+        put(&mut rig, "aaab", &mut 0);
+        assert_eq!(rig.dropped(0), 1);
+        rig.drain()
+    };
+    assert_eq!(left(""), [(0, 0), (0, 1), (1, 3)]);
+    assert_eq!(left(", head_drop = true"), [(0, 1), (0, 2), (1, 3)]);
+    // 127 is what the kernel's depth is.
+    let mut rig = Rig::of(&format!("{SFQ_LINUX} }}"));
+    put(&mut rig, &"a".repeat(130), &mut 0);
+    assert_eq!(rig.dropped(0), 3);
+}
+
+/// Numbers of ten packets of a flow, half of which came before its hash changed.
+fn perturbed(keys: &str) -> Vec<u64> {
+    let mut rig = Rig::of(&format!("scheduler = {{ kind = 'sfq', perturb_s = 10{keys} }}"));
+    let mut seq = 0;
+    put(&mut rig, "aaaaa", &mut seq);
+    rig.wait(Time::from_s(10));
+    put(&mut rig, "aaaaa", &mut seq);
+    rig.drain().into_iter().map(|(_, seq)| seq).collect()
+}
+
+#[test]
+fn a_new_hash_lets_packets_overtake_unless_those_that_wait_move_too() {
+    // Both bins have their first quantum, 1514 bytes or two packets of 1000, the older one first.
+    let reordered = perturbed("");
+    assert_eq!(reordered[..4], [0, 1, 5, 6]);
+    assert!(!reordered.is_sorted());
+    assert_eq!(perturbed(", variant = 'linux'"), (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_new_hash_parts_flows_that_shared_a_bin() {
+    // With two bins, two flows share one by chance; over 40 hashes that happens about half of the time.
+    let mut rig =
+        Rig::of("scheduler = { kind = 'sfq', bins = 2, perturb_s = 1, quantum_bytes = 1000 }");
+    let mut shared = 0;
+    for _ in 0..40 {
+        rig.wait(Time::from_s(1));
+        put(&mut rig, "aabb", &mut 0);
+        shared += u32::from(take(&mut rig, 4) == "aabb");
+    }
+    assert!((8..=32).contains(&shared), "{shared} of 40");
+}

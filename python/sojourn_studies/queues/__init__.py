@@ -26,6 +26,7 @@ FIGURES: Mapping[str, Callable[[], Drawing]] = {
     "wfq": sharing.wfq,
     "fq": sharing.fq,
     "sfq": sharing.sfq,
+    "sfq-perturb": sharing.sfq_perturb,
     "sfq-pie": sharing.sfq_pie,
     "abb": sharing.abb,
     "cake": protection.cake,

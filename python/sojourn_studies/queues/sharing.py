@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
 from ..framework.drawing import Drawing
 from . import link
-from .compared import Series, compare, numbers
+from .compared import Curve, Series, compare, curves, numbers
 
 
 def drr() -> Drawing:
@@ -142,6 +143,48 @@ def wfq() -> Drawing:
         plots.append(Series(kind.upper(), _BESIDE, bound, numbers(seen)))
     title = "WFQ, SCFQ and DRR: the greatest latency of a game"
     return _game(title, "longest by the rules", plots, yscale="log")
+
+
+_PERTURB_S = numbers([0.5, 1, 2, 5, 10, 20])
+_PERTURB_MBPS = 10
+_PERTURB_FLOWS = 2
+_PERTURB_LIMIT = 100
+_PERTURB_VARIANTS = {"waiting packets stay": "white2013", "they move too (Linux)": "linux"}
+
+
+def sfq_perturb() -> Drawing:
+    """Packets that a later one of their flow overtakes after each new hash: at most all that wait."""
+    packets_per_s = 1e3 / link.packet_ms(_PERTURB_MBPS)
+    most = 100 * _PERTURB_LIMIT / (packets_per_s * _PERTURB_S)
+    plots = [
+        Curve(name, _PERTURB_S, numbers([_overtaken(variant, every_s) for every_s in _PERTURB_S]))
+        for name, variant in _PERTURB_VARIANTS.items()
+    ]
+    return curves(
+        "SFQ: reordering by new hashes",
+        [*plots, Curve("all that wait", _PERTURB_S, most, is_expected=True)],
+        xscale="log",
+        xticks=_PERTURB_S,
+        xlabel="time between hashes (s)",
+        ylabel="packets overtaken (%)",
+    )
+
+
+def _overtaken(variant: str, every_s: float) -> float:
+    scheduler = {"kind": "sfq", "variant": variant, "perturb_s": every_s}
+    queue = {"limit_packets": _PERTURB_LIMIT, "scheduler": scheduler}
+    mbps = 1.1 * _PERTURB_MBPS / _PERTURB_FLOWS
+    traffic = {f"flow {n}": link.stream(mbps + n / 100) for n in range(_PERTURB_FLOWS)}
+    metrics = {"packet_trace": True, "from_s": 10}
+    result = link.run(link.scenario(_PERTURB_MBPS, queue, traffic, 70, metrics=metrics))
+    late = total = 0
+    for name in traffic:
+        chosen = (pc.field("traffic") == name) & (pc.field("outcome") == "delivered")
+        of_flow = result.packets.filter(chosen).sort_by("ended_s")
+        sent_s = of_flow["sent_s"].to_numpy()
+        late += int((sent_s < np.maximum.accumulate(sent_s)).sum())
+        total += len(sent_s)
+    return 100 * late / total
 
 
 _FLOODS = {"a": 10.0, "b": 12.0, "c": 14.0, "d": 16.0, "e": 18.0, "f": 20.0}

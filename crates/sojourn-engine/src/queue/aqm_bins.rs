@@ -178,6 +178,12 @@ impl AqmBins {
         Head::Dropped
     }
 
+    /// Appends a packet that waited in another bin; its algorithm has admitted it already.
+    pub(super) fn take_over(&mut self, bin: usize, packet: Packet) {
+        self.at_rest[bin] = false;
+        self.bins.push_back(bin, packet);
+    }
+
     /// Removes the head of a bin.
     #[inline]
     pub(super) fn pop(&mut self, bin: usize) -> Option<Packet> {
@@ -196,6 +202,18 @@ impl AqmBins {
     pub(super) fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
         self.aqm_of(bin).0.on_overflow();
         entry.books.drop(entry.now, packet, DropReason::Overflow);
+    }
+
+    /// Drops the tail of a bin for lack of room.
+    pub(super) fn shed_tail(&mut self, bin: usize, entry: &mut Entry) {
+        if let Some(victim) = self.bins.pop_back(bin) {
+            self.overflow(bin, victim, entry);
+        }
+    }
+
+    /// The longest bin.
+    pub(super) fn longest(&mut self) -> Option<usize> {
+        self.bins.longest().map(|(bin, _)| bin)
     }
 
     /// Before an arrival of `size` bytes: drops from the tail of the longest bin until it fits.
@@ -251,7 +269,8 @@ impl AqmBins {
         Some((bin, size))
     }
 
-    fn shed_head(&mut self, bin: usize, entry: &mut Entry) {
+    /// Drops the head of a bin for lack of room.
+    pub(super) fn shed_head(&mut self, bin: usize, entry: &mut Entry) {
         let Some(victim) = self.bins.pop_front(bin) else { return };
         self.aqm_of(bin).0.on_shed();
         entry.books.drop(entry.now, victim, DropReason::Overflow);

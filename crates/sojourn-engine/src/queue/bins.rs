@@ -24,6 +24,8 @@ struct Chain {
     backlog: Count,
     /// Its share of the link, against those of the other bins.
     weight: f64,
+    /// The number of its last change among those of all bins.
+    changed_at: u64,
     /// Is it in the list of bins whose length has changed?
     is_changed: bool,
 }
@@ -33,6 +35,7 @@ const EMPTY: Chain = Chain {
     tail: END,
     backlog: Count { bytes: 0, packets: 0 },
     weight: 1.0,
+    changed_at: 0,
     is_changed: false,
 };
 
@@ -43,15 +46,23 @@ pub(super) enum Measure {
     Bytes,
     /// Packets.
     Packets,
+    /// Packets; of several bins with as many, the one that changed last is the longest.
+    PacketsThenLast,
 }
 
+/// The bits of a length that tell the last change from others.
+const CHANGE_BITS: u32 = 40;
+
 impl Measure {
-    /// The size of a backlog in this unit.
+    /// A number by which bins are compared; 0 for an empty one.
     #[inline]
-    pub(super) fn of(self, backlog: Count) -> u64 {
+    fn of(self, chain: &Chain) -> u64 {
+        let Count { bytes, packets } = chain.backlog;
         match self {
-            Self::Bytes => backlog.bytes,
-            Self::Packets => backlog.packets,
+            Self::Bytes => bytes,
+            Self::Packets => packets,
+            Self::PacketsThenLast if packets == 0 => 0,
+            Self::PacketsThenLast => (packets << CHANGE_BITS) + chain.changed_at,
         }
     }
 }
@@ -70,6 +81,8 @@ pub(super) struct Bins {
     lengths: Tournament,
     /// Bins whose length has changed since the longest was last determined.
     changed: Vec<u32>,
+    /// How often any bin has changed.
+    changes: u64,
 }
 
 impl Bins {
@@ -84,6 +97,7 @@ impl Bins {
             measure,
             lengths: Tournament::new(count),
             changed: Vec::new(),
+            changes: 0,
         }
     }
 
@@ -120,12 +134,12 @@ impl Bins {
         self.slots.get_mut(self.chains[bin].head as usize)?.packet.as_mut()
     }
 
-    /// The longest bin and its length, or `None` if all are empty. Ties go to the lower number.
+    /// The longest bin and its length in its measure, or `None` if all are empty. Ties go to the lower number.
     pub(super) fn longest(&mut self) -> Option<(usize, u64)> {
         for bin in self.changed.drain(..) {
             let chain = &mut self.chains[bin as usize];
             chain.is_changed = false;
-            self.lengths.set(bin, !self.measure.of(chain.backlog));
+            self.lengths.set(bin, !self.measure.of(chain));
         }
         let (key, bin) = self.lengths.winner();
         (key != ABSENT).then_some((bin as usize, !key))
@@ -249,7 +263,10 @@ impl Bins {
 
     #[inline]
     fn note_change(&mut self, bin: usize) {
-        if !std::mem::replace(&mut self.chains[bin].is_changed, true) {
+        self.changes += 1;
+        let chain = &mut self.chains[bin];
+        chain.changed_at = self.changes;
+        if !std::mem::replace(&mut chain.is_changed, true) {
             self.changed.push(bin as u32);
         }
     }

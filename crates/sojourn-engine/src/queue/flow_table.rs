@@ -31,6 +31,13 @@ pub struct FlowKey {
     service_flow: usize,
 }
 
+/// Mixes the bits of a number (finaliser of MurmurHash3, Appleby 2011).
+pub(super) fn mixed(mut x: u32) -> u32 {
+    x = (x ^ (x >> 16)).wrapping_mul(0x85eb_ca6b);
+    x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
+    x ^ (x >> 16)
+}
+
 /// The flows of a queue, by the numbers that packets carry.
 #[derive(Clone, Debug)]
 pub struct FlowTable {

@@ -93,6 +93,11 @@ impl Rounds {
         joins
     }
 
+    /// The bin at the head of the order, whatever its deficit.
+    pub(super) fn first(&self) -> Option<usize> {
+        self.fresh.front().or_else(|| self.rounds.front()).map(|bin| *bin as usize)
+    }
+
     /// The bin whose turn it is: the first whose deficit covers its `need`. A bin with too small a
     /// deficit gets another quantum and goes to the end of the round.
     #[inline]

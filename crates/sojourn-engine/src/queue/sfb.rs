@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::flow_table::mixed;
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::{AqmSpec, Verdict};
 use crate::count::Count;
@@ -132,12 +133,9 @@ impl Slot {
         rng.bits();
     }
 
-    /// A hash of a flow; never 0, which stands for none (finaliser of MurmurHash3, Appleby 2011).
+    /// A hash of a flow; never 0, which stands for none.
     fn hash(&self, flow: u32) -> u32 {
-        let mut x = flow.wrapping_add(1).wrapping_mul(0x9e37_79b9).wrapping_add(self.salt);
-        x = (x ^ (x >> 16)).wrapping_mul(0x85eb_ca6b);
-        x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
-        (x ^ (x >> 16)).max(1)
+        mixed(flow.wrapping_add(1).wrapping_mul(0x9e37_79b9).wrapping_add(self.salt)).max(1)
     }
 
     /// The buckets of a hash, one of each level.

@@ -6,7 +6,7 @@ use sojourn::engine::aqm::DrainRate;
 use sojourn::engine::count::Count;
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
-use sojourn::engine::queue::{Queue, QueueSpec, SchedulerSpec};
+use sojourn::engine::queue::{Queue, QueueSpec, SchedulerSpec, sfq};
 use sojourn::engine::record::Recorder;
 use sojourn::engine::record::{PacketEvent, PacketEventKind};
 use sojourn::engine::rng::Rng;
@@ -54,9 +54,13 @@ pub fn labelled(flow: usize, packet: Packet) -> Packet {
 }
 
 /// Do all packets of a flow leave in the order in which they came? Not where Queue Protection sends
-/// some to another queue (RFC 9957 §5.5).
+/// some to another queue (RFC 9957 §5.5), nor where SFQ's hash changes.
 pub fn keeps_order(spec: &QueueSpec) -> bool {
-    !matches!(&spec.scheduler, SchedulerSpec::LowLatency(keys) if keys.queue_protection)
+    match &spec.scheduler {
+        SchedulerSpec::LowLatency(keys) => !keys.queue_protection,
+        SchedulerSpec::Sfq(keys) => keys.perturb_s == 0.0 || keys.variant == sfq::Variant::Linux,
+        _ => true,
+    }
 }
 
 /// A queue with its surroundings.
