@@ -537,6 +537,16 @@ impl RequestGrant {
         if self.low_sends { &mut self.low } else { &mut self.classic }
     }
 
+    /// Asks the queue for one more packet where a grant ends with the last one, as a link does that is free: schedulers
+    /// and AQM algorithms learn from it that nothing waits. The lanes of an aggregate have nothing to learn.
+    #[inline]
+    pub(super) fn ask_empty(&mut self, now: Time, recorder: &mut Recorder) {
+        let is_sent = self.classic.fragment.is_none() && self.queue.backlog().packets == 0;
+        if is_sent && !self.is_aggregate() {
+            self.queue.dequeue(now, recorder);
+        }
+    }
+
     /// How many of the next `bytes` of the current packet are payload, not overhead.
     #[inline]
     pub(super) fn payload_of(&self, bytes: u64) -> u64 {

@@ -15,6 +15,7 @@ use crate::context::ServiceFlowContext;
 use crate::service::Upstream;
 use crate::shaper::Shaper;
 use sojourn_engine::aqm::{DrainRate, Loop};
+use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{LowLatency, Queue};
 use sojourn_engine::record::ModemEventKind as Kind;
@@ -75,6 +76,8 @@ pub(super) struct ServiceFlowMac {
     pub policy: RequestPolicy,
     /// Own rates of the low-latency and the classic flow of an aggregate.
     member_rates: [Option<TokenBucket>; 2],
+    /// Does the modem ask for one more packet where a grant ends with the last one? ns-2 did not.
+    asks_empty: bool,
     /// When its modem is silent.
     pub silent: Outages,
     /// Until when the peak rate's bytes are requested.
@@ -113,6 +116,7 @@ impl ServiceFlowMac {
             enforcement: if is_policed { Enforcement::Grants } else { enforcement },
             policy: spec.scheduling.policy(),
             member_rates,
+            asks_empty: context.dialect != Dialect::Ns2,
             silent: Outages::new(spec.ranging_outages.iter().chain(&spec.stalls)),
             peak_until: Time::ZERO,
             probe: Probe::upstream(context),
@@ -274,6 +278,9 @@ impl ServiceFlowMac {
     /// Begins the next piece of what is granted.
     pub(super) fn next_piece(&mut self, now: Time, recorder: &mut Recorder) -> Next {
         if self.flow.granted() == 0 {
+            if self.asks_empty {
+                self.flow.ask_empty(now, recorder);
+            }
             return Next::Nothing;
         }
         let Some(piece) = self.flow.sendable(now, self.probe, recorder) else {
