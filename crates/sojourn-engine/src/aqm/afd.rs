@@ -233,7 +233,7 @@ impl Aqm for Afd {
         Time::from_secs_f64(self.p.update_ms / 1e3)
     }
 
-    fn update(&mut self, backlog: Count, drain_rate: &DrainRate) -> bool {
+    fn update(&mut self, _now: Time, backlog: Count, drain_rate: &DrainRate) -> bool {
         let before = (self.fair, self.delay_old_s);
         self.follow(drain_rate.drain_s(backlog.bytes as f64));
         before != (self.fair, self.delay_old_s)
@@ -268,7 +268,15 @@ mod tests {
 
     fn arrive(afd: &mut Afd, flow: u32, size: u64, rng: &mut Rng) -> Verdict {
         let (now, backlog) = (Time::ZERO, Count::default());
-        let packet = Arrival { now, size, backlog, share: 1.0, is_markable: false, flow };
+        let packet = Arrival {
+            now,
+            size,
+            backlog,
+            share: 1.0,
+            ecn: crate::packet::Ecn::NotEct,
+            is_markable: false,
+            flow,
+        };
         afd.on_arrival(&packet, &line(12.0), rng)
     }
 
@@ -357,7 +365,8 @@ mod tests {
         }
         afd.fair = Some(6.0);
         // 1.5 each: 7.5, 9, then 10.5, which is above 10.
-        let changes: Vec<_> = (0..5).map(|_| afd.update(Count::default(), &line(12.0))).collect();
+        let changes: Vec<_> =
+            (0..5).map(|_| afd.update(Time::ZERO, Count::default(), &line(12.0))).collect();
         assert_eq!(changes, [true, true, true, false, false]);
     }
 

@@ -176,6 +176,7 @@ mod tests {
             size: 1000,
             backlog,
             share: 1.0,
+            ecn: crate::packet::Ecn::NotEct,
             is_markable: false,
             flow: 0,
         };
@@ -193,6 +194,7 @@ mod tests {
             alone: left.packets == 0,
             ecn: Ecn::NotEct,
             is_markable: false,
+            flow: 0,
         });
     }
 

@@ -64,6 +64,7 @@ mod tests {
             alone: true,
             ecn,
             is_markable: ecn != Ecn::NotEct,
+            flow: 0,
         };
         let of = |is_of_l4s| CeThreshold::new(TailDrop.into(), Time::from_ms(1), is_of_l4s);
         for (is_of_l4s, ecn, sojourn_us, want) in [

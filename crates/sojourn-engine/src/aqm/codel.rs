@@ -321,6 +321,7 @@ mod tests {
             alone: false,
             ecn: crate::packet::Ecn::NotEct,
             is_markable: false,
+            flow: 0,
         }
     }
 

@@ -211,8 +211,15 @@ mod tests {
         for tick in 0..10 * ms {
             let now = Time::from_ms(from_ms) + Time::from_us(100 * tick);
             let backlog = Count { bytes: backlog, packets: backlog / 1000 };
-            let packet =
-                Arrival { now, size: 1000, backlog, share: 1.0, is_markable: false, flow: 0 };
+            let packet = Arrival {
+                now,
+                size: 1000,
+                backlog,
+                share: 1.0,
+                ecn: crate::packet::Ecn::NotEct,
+                is_markable: false,
+                flow: 0,
+            };
             if law.on_arrival(&packet, &drain_rate(), &mut rng) == Verdict::Drop {
                 drops.push((now - Time::from_ms(from_ms)).ms_f64());
             }

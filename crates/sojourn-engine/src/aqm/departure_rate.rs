@@ -112,6 +112,7 @@ mod tests {
             alone: false,
             ecn: crate::packet::Ecn::NotEct,
             is_markable: false,
+            flow: 0,
         }
     }
 

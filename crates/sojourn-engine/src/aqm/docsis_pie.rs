@@ -270,7 +270,7 @@ impl Aqm for DocsisPie {
         INTERVAL
     }
 
-    fn update(&mut self, backlog: Count, drain_rate: &DrainRate) -> bool {
+    fn update(&mut self, _now: Time, backlog: Count, drain_rate: &DrainRate) -> bool {
         let before = self.state();
         let mut drain_rate = *drain_rate;
         if let Some(tracker) = &mut self.tracker {
@@ -311,7 +311,15 @@ mod tests {
 
     fn arrival(size: u64, bytes: u64) -> Arrival {
         let backlog = Count { bytes, packets: bytes / 1500 };
-        Arrival { now: Time::ZERO, size, backlog, share: 1.0, is_markable: false, flow: 0 }
+        Arrival {
+            now: Time::ZERO,
+            size,
+            backlog,
+            share: 1.0,
+            ecn: crate::packet::Ecn::NotEct,
+            is_markable: false,
+            flow: 0,
+        }
     }
 
     #[test]

@@ -210,6 +210,7 @@ mod tests {
             size: 1000,
             backlog: Count { bytes: backlog, packets: backlog.div_ceil(1000) },
             share: 1.0,
+            ecn: crate::packet::Ecn::NotEct,
             is_markable: false,
             flow: 0,
         };

@@ -130,6 +130,8 @@ pub struct Arrival {
     /// Factor of its drop probability: 1, or in SFQ-PIE the length of its bin over that of the
     /// longest (White 2014 §4.6).
     pub share: f64,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
     /// Does the queue mark it where the algorithm signals?
     pub is_markable: bool,
     /// Hash of its flow: equal for packets of a connection or of a traffic entry's datagrams.
@@ -155,6 +157,8 @@ pub struct Departure {
     pub ecn: Ecn,
     /// Does the queue mark it where the algorithm signals?
     pub is_markable: bool,
+    /// Hash of its flow, as of an arrival.
+    pub flow: u32,
 }
 
 /// An AQM algorithm. Every hook does nothing by default, so an algorithm implements only those it
@@ -200,7 +204,7 @@ pub trait Aqm {
 
     /// The periodic update. Returns whether it changed anything. If not, and nothing waits, the
     /// next call may be skipped until a packet comes.
-    fn update(&mut self, _backlog: Count, _outlet: &DrainRate) -> bool {
+    fn update(&mut self, _now: Time, _backlog: Count, _outlet: &DrainRate) -> bool {
         false
     }
 

@@ -122,7 +122,7 @@ impl Aqm for Pi2 {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, _drain_rate: &DrainRate) -> bool {
+    fn update(&mut self, _now: Time, backlog: Count, _drain_rate: &DrainRate) -> bool {
         let delay_s = if backlog.packets == 0 { 0.0 } else { self.sojourn.secs_f64() };
         self.controller.update(delay_s)
     }
@@ -148,7 +148,7 @@ mod tests {
         let parameters = Parameters { alpha_hz: p, beta_hz: 0.0, ..Parameters::default() };
         let mut pi2 = Pi2::new(&parameters);
         pi2.sojourn = Time::from_ms(1015);
-        pi2.update(Count { packets: 1, bytes: 1500 }, &drain_rate);
+        pi2.update(Time::ZERO, Count { packets: 1, bytes: 1500 }, &drain_rate);
         assert!((pi2.controller.p() - p).abs() < 1e-12);
         pi2
     }
@@ -163,6 +163,7 @@ mod tests {
             alone: true,
             ecn,
             is_markable: false,
+            flow: 0,
         };
         (0..10_000).filter(|_| pi2.on_departure(&packet) == verdict).count()
     }
@@ -193,7 +194,7 @@ mod tests {
         let rate = BitRate::from_mbps(10.0);
         let drain_rate = DrainRate::steady(rate, 0);
         // 0.1 + 0.1 * (0 - 0.015) = 0.0985.
-        pi2.update(Count::default(), &drain_rate);
+        pi2.update(Time::ZERO, Count::default(), &drain_rate);
         assert!((pi2.controller.p() - 0.0985).abs() < 1e-12);
     }
 }

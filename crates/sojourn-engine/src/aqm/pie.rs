@@ -314,7 +314,7 @@ impl Aqm for Pie {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, outlet: &DrainRate) -> bool {
+    fn update(&mut self, _now: Time, backlog: Count, outlet: &DrainRate) -> bool {
         let before = self.state();
         self.calculate_drop_prob(self.latency.seconds(backlog, outlet));
         self.state() != before
@@ -352,6 +352,7 @@ mod tests {
             size: 1500,
             backlog: Count { bytes, packets: bytes / 1500 },
             share: 1.0,
+            ecn: crate::packet::Ecn::NotEct,
             is_markable: false,
             flow: 0,
         };

@@ -183,7 +183,7 @@ impl Aqm for PieEarly {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, outlet: &DrainRate) -> bool {
+    fn update(&mut self, _now: Time, backlog: Count, outlet: &DrainRate) -> bool {
         let before = self.state();
         let measured_s = self.rate.latency_s(backlog.bytes);
         self.calculate_drop_prob(latency_s(backlog, outlet, Some(measured_s)));
@@ -244,6 +244,7 @@ mod tests {
                 size: 1000,
                 backlog,
                 share,
+                ecn: crate::packet::Ecn::NotEct,
                 is_markable: false,
                 flow: 0,
             };

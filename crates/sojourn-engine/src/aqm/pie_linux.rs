@@ -179,7 +179,7 @@ impl Aqm for LinuxPie {
         self.interval
     }
 
-    fn update(&mut self, backlog: Count, _outlet: &DrainRate) -> bool {
+    fn update(&mut self, _now: Time, backlog: Count, _outlet: &DrainRate) -> bool {
         if self.idle_updates > 0 {
             self.idle_updates -= 1;
             return true;

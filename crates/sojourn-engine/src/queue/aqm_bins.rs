@@ -141,8 +141,8 @@ impl AqmBins {
         let outlet = self.outlet(bin, entry.drain_rate);
         let (aqm, backlog) = self.aqm_of(bin);
         let is_markable = entry.books.can_mark(&packet);
-        let flow = packet.tuple;
-        let arrival = Arrival { now, size, backlog, share, is_markable, flow };
+        let (ecn, flow) = (packet.ecn, packet.tuple);
+        let arrival = Arrival { now, size, backlog, share, ecn, is_markable, flow };
         let verdict = aqm.on_arrival(&arrival, &outlet, entry.rng);
         if entry.books.refuses(entry.now, verdict, &mut packet) {
             entry.books.drop(entry.now, packet, DropReason::Aqm);
@@ -159,7 +159,8 @@ impl AqmBins {
             self.emptied(bin, exit.now);
             return Head::None;
         };
-        let (size, sojourn, ecn) = (u64::from(head.size), exit.sojourn(head), head.ecn);
+        let (size, sojourn) = (u64::from(head.size), exit.sojourn(head));
+        let (ecn, flow) = (head.ecn, head.tuple);
         let is_markable = exit.books.can_mark(head);
         let left = exit.left(self.bins.backlog().without(size));
         let shares_link = self.shares_link;
@@ -167,7 +168,8 @@ impl AqmBins {
         let alone = waiting.packets == 1;
         let own_left = if shares_link { waiting.without(size) } else { left };
         let now = exit.now;
-        let departure = Departure { now, sojourn, size, left, own_left, alone, ecn, is_markable };
+        let departure =
+            Departure { now, sojourn, size, left, own_left, alone, ecn, is_markable, flow };
         let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
         if !exit.books.refuses(exit.now, verdict, head) {
@@ -298,7 +300,7 @@ impl AqmBins {
             }
             let outlet = self.outlet(bin, drain_rate);
             let (aqm, backlog) = self.aqm_of(bin);
-            let changed = aqm.update(backlog, &outlet);
+            let changed = aqm.update(now, backlog, &outlet);
             self.at_rest[bin] = !changed && backlog.packets == 0;
         }
         self.clock.ticked(now, self.at_rest.contains(&false));

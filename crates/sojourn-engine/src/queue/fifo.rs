@@ -55,8 +55,8 @@ impl Discipline for Fifo {
             return;
         }
         let is_markable = entry.books.can_mark(&packet);
-        let (now, flow) = (entry.now, packet.tuple);
-        let arrival = Arrival { now, size, backlog, share: 1.0, is_markable, flow };
+        let (now, ecn, flow) = (entry.now, packet.ecn, packet.tuple);
+        let arrival = Arrival { now, size, backlog, share: 1.0, ecn, is_markable, flow };
         let verdict = self.aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
         if entry.books.refuses(entry.now, verdict, &mut packet) {
             entry.books.drop(entry.now, packet, DropReason::Aqm);
@@ -83,6 +83,7 @@ impl Discipline for Fifo {
                 alone: left.packets == 0,
                 ecn: head.ecn,
                 is_markable: exit.books.can_mark(head),
+                flow: head.tuple,
             };
             let verdict = self.aqm.on_departure(&departure);
             let is_refused = exit.books.refuses(exit.now, verdict, head);
@@ -117,7 +118,7 @@ impl Discipline for Fifo {
 
     fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         let backlog = self.backlog();
-        let changed = self.aqm.update(backlog, drain_rate);
+        let changed = self.aqm.update(now, backlog, drain_rate);
         self.clock.ticked(now, changed || backlog.packets > 0);
     }
 

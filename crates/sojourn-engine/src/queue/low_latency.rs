@@ -243,7 +243,7 @@ impl Discipline for LowLatency {
         self.follow(drain_rate);
         let was_used = self.low_rate.sample(now);
         let rate = self.classic_rate();
-        let Some((changed, probability)) = self.classic.update(rate) else { return };
+        let Some((changed, probability)) = self.classic.update(now, rate) else { return };
         self.coupling.follow(probability);
         self.clock.ticked(now, changed || was_used || self.backlog().packets > 0);
     }

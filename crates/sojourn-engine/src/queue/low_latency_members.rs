@@ -274,6 +274,7 @@ impl Classic {
             size,
             backlog,
             share: 1.0,
+            ecn: packet.ecn,
             is_markable: false,
             flow: packet.tuple,
         };
@@ -294,11 +295,11 @@ impl Classic {
 
     /// Runs the periodic update of its AQM algorithm, which has this rate. Returns whether that changed, and
     /// its likelihood of a drop.
-    pub(super) fn update(&mut self, rate: BitRate) -> Option<(bool, f64)> {
+    pub(super) fn update(&mut self, now: Time, rate: BitRate) -> Option<(bool, f64)> {
         let drain = self.drain(rate);
         let backlog = self.lane.backlog();
         let pie = self.aqm.as_mut()?;
-        let changed = pie.update(backlog, &drain);
+        let changed = pie.update(now, backlog, &drain);
         Some((changed, pie.probability()))
     }
 
