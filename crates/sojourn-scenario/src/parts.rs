@@ -1,7 +1,7 @@
 //! Parts from outside: what a program adds to the kinds that scenarios may choose from.
 
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -70,12 +70,23 @@ impl Parts {
     }
 
     fn with<T: Readable, K: Kinds>(
-        mut self,
+        self,
         kind: &str,
         boxed: impl Fn(T) -> Box<K::Parameters> + Send + Sync + 'static,
     ) -> Self {
         let read = move |keys| serde_json::from_value(keys).map(&boxed);
-        self.0.add::<K>(kind, T::json_schema, read);
+        self.add::<K>(kind, T::json_schema, read)
+    }
+
+    /// With a kind whose parameters are no type of this program: the schema of its table without `kind`, and how the
+    /// table is read.
+    pub fn add<K: Kinds>(
+        mut self,
+        kind: &str,
+        schema: impl Fn(&mut SchemaGenerator) -> Schema + Send + Sync + 'static,
+        read: impl Fn(Value) -> serde_json::Result<Box<K::Parameters>> + Send + Sync + 'static,
+    ) -> Self {
+        self.0.add::<K>(kind, schema, read);
         self
     }
 

@@ -1,0 +1,123 @@
+//! Calls of an instance, and what becomes of one that fails.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use sojourn_engine::record::Gauges;
+use sojourn_engine::units::Time;
+
+use super::failure::{Failure, Watch};
+use super::hook::Hook;
+use super::program::{Cause, Instance};
+use super::registered::Registered;
+use super::values::Values;
+
+/// An instance that is called, until it fails.
+pub(crate) struct Worker {
+    part: Arc<Registered>,
+    /// Gauges are read from a part that does not change; none after a failure.
+    instance: RefCell<Option<Box<dyn Instance>>>,
+    answers: RefCell<Vec<f64>>,
+    now: Time,
+    watch: Watch,
+}
+
+impl Worker {
+    /// An instance of a part with these values.
+    pub(crate) fn start(values: &Values, seed: u64) -> Self {
+        let watch = Watch::of_thread();
+        let instance = values.part.program.start(&values.numbers, seed);
+        let worker = Self {
+            part: values.part.clone(),
+            instance: RefCell::default(),
+            answers: RefCell::default(),
+            now: Time::ZERO,
+            watch,
+        };
+        match instance {
+            Ok(instance) => *worker.instance.borrow_mut() = Some(instance),
+            Err(cause) => worker.fail(None, cause),
+        }
+        worker
+    }
+
+    pub(crate) fn has(&self, hook: Hook) -> bool {
+        self.part.declaration().has(hook)
+    }
+
+    /// Calls a hook, and reads what it answers. None from a part that has failed, now or before.
+    pub(crate) fn call<T>(
+        &mut self,
+        (hook, now): (Hook, Time),
+        numbers: &[f64],
+        read: impl FnOnce(&[f64]) -> Result<T, Refused>,
+    ) -> Option<T> {
+        self.now = now;
+        let answers = self.answers.get_mut();
+        answers.clear();
+        let called = self.instance.get_mut().as_mut()?.call(hook, numbers, answers);
+        match called.and_then(|()| read(answers).map_err(Cause::from)) {
+            Ok(answer) => Some(answer),
+            Err(cause) => {
+                self.fail(Some(hook), cause);
+                None
+            }
+        }
+    }
+
+    /// Shows what the part wants to be watched.
+    pub(crate) fn gauges(&self, out: &mut Gauges) {
+        let names = &self.part.gauges;
+        if names.is_empty() {
+            return;
+        }
+        let mut values = self.answers.borrow_mut();
+        values.clear();
+        let read = match self.instance.borrow_mut().as_mut() {
+            None => Ok(()),
+            Some(instance) => instance.gauges(&mut values).and_then(|()| {
+                let (found, declared) = (values.len(), names.len());
+                let refused = || Refused(format!("found {found} gauges; declared: {declared}"));
+                if found == declared { Ok(()) } else { Err(refused().into()) }
+            }),
+        };
+        for (place, (name, unit)) in names.iter().enumerate() {
+            out.set(name, unit, values.get(place).copied().unwrap_or(f64::NAN));
+        }
+        if let Err(cause) = read {
+            self.fail(None, cause);
+        }
+    }
+
+    fn fail(&self, hook: Option<Hook>, cause: Cause) {
+        *self.instance.borrow_mut() = None;
+        let part = self.part.declaration().name.clone();
+        self.watch.report(Failure { part, hook, at: self.now, cause });
+    }
+}
+
+/// An answer that cannot be.
+#[derive(Debug)]
+pub(crate) struct Refused(pub(crate) String);
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// A time as hooks get it.
+pub(crate) fn us(time: Time) -> f64 {
+    time.ps() as f64 / 1e6
+}
+
+/// An answer, which lies between these ends.
+pub(crate) fn between(what: &str, found: f64, [least, most]: [f64; 2]) -> Result<f64, Refused> {
+    match (least..=most).contains(&found) {
+        true => Ok(found),
+        false => Err(Refused(format!("found {found} as {what}; allowed: {least} to {most}"))),
+    }
+}

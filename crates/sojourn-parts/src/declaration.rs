@@ -1,0 +1,241 @@
+//! What a part says of itself.
+
+use serde::{Deserialize, Serialize};
+
+use sojourn_input::words;
+
+use super::hook::{Hook, Role};
+
+/// What a part says of itself. It can be read from JSON and written as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Declaration {
+    /// What it is.
+    pub role: Role,
+    /// The `kind` by which scenarios choose it: small letters, digits and `_`.
+    pub name: String,
+    /// What it does, in a sentence.
+    #[serde(default)]
+    pub doc: String,
+    /// Its keys in scenarios.
+    #[serde(default)]
+    pub parameters: Vec<Parameter>,
+    /// State worth watching over time.
+    #[serde(default)]
+    pub gauges: Vec<Gauge>,
+    /// The hooks that it has.
+    pub hooks: Vec<Hook>,
+    /// The time between its updates; a law has one if it has `on_update`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<Update>,
+    /// A control: does it set the pacing rate?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paced: bool,
+    /// A digest of its source, which results are stored with; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+}
+
+/// A number that scenarios may set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// Its key. Where it has a unit, the key ends with it.
+    pub name: String,
+    /// What it is, in a sentence.
+    #[serde(default)]
+    pub doc: String,
+    /// Its unit; empty for none.
+    #[serde(default)]
+    pub unit: String,
+    /// Its value where the scenario does not say.
+    pub default: f64,
+    /// The least value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<f64>,
+    /// The greatest value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<f64>,
+    /// Which numbers it takes.
+    #[serde(default)]
+    pub number: Number,
+}
+
+/// Which numbers a parameter takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Number {
+    /// All.
+    #[default]
+    Real,
+    /// Whole ones.
+    Whole,
+}
+
+/// State worth watching over time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gauge {
+    /// Its name. In series that of the part comes before it.
+    pub name: String,
+    /// Its unit; empty for none.
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// The time between updates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Update {
+    /// In us.
+    Us(f64),
+    /// The value of the parameter of this name, which ends with `_us`, `_ms` or `_s`.
+    Parameter(String),
+}
+
+/// The shortest time between updates in us.
+const LEAST_UPDATE_US: f64 = 1.0;
+/// The longest one.
+const MOST_UPDATE_US: f64 = 1e12;
+
+impl Declaration {
+    /// Has it this hook?
+    pub fn has(&self, hook: Hook) -> bool {
+        self.hooks.contains(&hook)
+    }
+
+    /// The time between updates in us, with these values of its parameters; none where it has no updates.
+    pub fn update_us(&self, values: &[f64]) -> Option<f64> {
+        match self.update.as_ref()? {
+            Update::Us(us) => Some(*us),
+            Update::Parameter(name) => {
+                let place = self.parameters.iter().position(|of| of.name == *name)?;
+                Some(us_of(name)? * values.get(place)?)
+            }
+        }
+    }
+
+    /// Checks what it says.
+    ///
+    /// # Errors The first thing that cannot be: what was found, and what is allowed.
+    pub fn check(&self) -> Result<(), String> {
+        self.check_names()?;
+        self.check_hooks()?;
+        self.parameters.iter().try_for_each(Parameter::check)?;
+        self.check_update()
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        let parameters = self.parameters.iter().map(|of| &*of.name);
+        let gauges = self.gauges.iter().map(|of| &*of.name);
+        let all: Vec<&str> = [&*self.name].into_iter().chain(parameters).chain(gauges).collect();
+        if let Some(name) = all.into_iter().find(|name| !is_name(name)) {
+            let allowed = "small letters, digits and _, beginning with a letter, 64 at most";
+            return Err(format!("found the name {}; allowed: {allowed}", words::quoted(name)));
+        }
+        let taken = self.role.reserved();
+        for (place, Parameter { name, .. }) in self.parameters.iter().enumerate() {
+            if taken.contains(&&**name)
+                || self.parameters[..place].iter().any(|of| of.name == *name)
+            {
+                return Err(format!(
+                    "found the parameter {name}, a name that is taken; allowed: another"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_hooks(&self) -> Result<(), String> {
+        let names =
+            |hooks: &[Hook]| hooks.iter().map(|hook| hook.name()).collect::<Vec<_>>().join(", ");
+        let (role, of_role) = (self.role.name(), self.role.hooks());
+        if let Some(hook) = self.hooks.iter().find(|hook| !of_role.contains(hook)) {
+            return Err(format!("found {} in a {role}; allowed: {}", hook.name(), names(of_role)));
+        }
+        if self.hooks.is_empty() {
+            return Err(format!("found no hook; allowed in a {role}: {}", names(of_role)));
+        }
+        match self.role.required().iter().find(|hook| !self.has(**hook)) {
+            Some(hook) => {
+                let needed = names(self.role.required());
+                Err(format!("found no {}; a {role} needs {needed}", hook.name()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_update(&self) -> Result<(), String> {
+        match (&self.update, self.has(Hook::OnUpdate)) {
+            (None, false) => return Ok(()),
+            (None, true) => {
+                return Err("found on_update without the time between updates".to_owned());
+            }
+            (Some(_), false) => {
+                return Err("found a time between updates without on_update".to_owned());
+            }
+            (Some(Update::Us(_)), true) => {}
+            (Some(Update::Parameter(name)), true) => {
+                let of = self.parameters.iter().find(|of| of.name == *name);
+                let is_time = us_of(name).is_some();
+                let Some(Parameter { min: Some(_), max: Some(_), .. }) = of.filter(|_| is_time)
+                else {
+                    let allowed = "a parameter with a range whose name ends with _us, _ms or _s";
+                    return Err(format!(
+                        "found {name} as time between updates; allowed: {allowed}"
+                    ));
+                };
+            }
+        }
+        let bounds = |bound: fn(&Parameter) -> Option<f64>| {
+            self.parameters.iter().map(|of| bound(of).unwrap_or(of.default)).collect::<Vec<_>>()
+        };
+        let ends = [bounds(|of| of.min), bounds(|of| of.max)];
+        let spans = ends.iter().filter_map(|values| self.update_us(values));
+        match spans.into_iter().find(|us| !(LEAST_UPDATE_US..=MOST_UPDATE_US).contains(us)) {
+            Some(us) => {
+                let allowed = format!("{LEAST_UPDATE_US} to {MOST_UPDATE_US}");
+                Err(format!("found {us} us between updates; allowed: {allowed}"))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Parameter {
+    /// Does it take this value?
+    pub(crate) fn takes(&self, value: f64) -> bool {
+        value.is_finite()
+            && self.min.is_none_or(|min| value >= min)
+            && self.max.is_none_or(|max| value <= max)
+            && (self.number == Number::Real || value.fract() == 0.0)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let Self { name, default, min, max, .. } = self;
+        if [*min, *max].into_iter().flatten().any(|end| !end.is_finite()) {
+            return Err(format!(
+                "{name}: found a range that is not finite; allowed: finite numbers"
+            ));
+        }
+        if !self.takes(*default) {
+            return Err(format!(
+                "{name}: found the default {default}; allowed: a value of its range"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The us in the unit that the name of a time ends with.
+fn us_of(name: &str) -> Option<f64> {
+    let units = [("_us", 1.0), ("_ms", 1e3), ("_s", 1e6)];
+    units.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, us)| us)
+}
+
+fn is_name(name: &str) -> bool {
+    let mut letters = name.bytes();
+    letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters.all(|next| next.is_ascii_lowercase() || next.is_ascii_digit() || next == b'_')
+        && name.len() <= 64
+}

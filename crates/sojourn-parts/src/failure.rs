@@ -1,0 +1,71 @@
+//! What went wrong in a part while a run went on.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sojourn_engine::units::Time;
+
+use super::hook::Hook;
+use super::program::Cause;
+
+/// A part that failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// Its kind in scenarios.
+    pub part: String,
+    /// Which hook was called; none where the instance was made or its gauges were read.
+    pub hook: Option<Hook>,
+    /// The simulated time, as far as the part knew it.
+    pub at: Time,
+    /// What the language says.
+    pub cause: Cause,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { part, hook, at, cause } = self;
+        let hook = hook.map_or(String::new(), |hook| format!(", {}", hook.name()));
+        write!(f, "{part}{hook}, at {:.6} s: {cause}", at.secs_f64())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+type Cell = Arc<Mutex<Option<Failure>>>;
+
+scoped_tls::scoped_thread_local!(static WATCHED: Cell);
+
+/// Watches the parts of a run. The first that fails is kept, and parts that failed let everything pass. So who runs a
+/// simulation asks from time to time.
+///
+/// ```
+/// # use sojourn_parts::Watch;
+/// let watch = Watch::default();
+/// watch.within(|| { /* make the simulation, or go on with it */ });
+/// assert!(watch.failure().is_none());
+/// ```
+#[derive(Clone, Default)]
+pub struct Watch(Cell);
+
+impl Watch {
+    /// Does something with a simulation. Parts that start meanwhile are watched.
+    pub fn within<T>(&self, run: impl FnOnce() -> T) -> T {
+        WATCHED.set(&self.0, run)
+    }
+
+    /// Takes what went wrong first.
+    pub fn failure(&self) -> Option<Failure> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The watch of this thread. Where nobody watches, failures are lost: before a run a network is built only to
+    /// see what it is like.
+    pub(crate) fn of_thread() -> Self {
+        if WATCHED.is_set() { WATCHED.with(|cell| Self(cell.clone())) } else { Self::default() }
+    }
+
+    pub(crate) fn report(&self, failure: Failure) {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(failure);
+    }
+}

@@ -1,0 +1,23 @@
+//! Parts of plain numbers: queue laws, congestion controls and traffic models that are written in another language.
+//!
+//! A language provides a [`Program`]. Its [`Declaration`] says which parameters and hooks it has, and each of its
+//! [`Instance`]s answers the hooks with numbers. This crate makes of it a part that scenarios choose by `kind` as
+//! they choose built-in ones: with a schema, checked ranges, gauges as series and one rule for what goes wrong.
+
+mod answers;
+mod control;
+mod declaration;
+mod failure;
+mod hook;
+mod law;
+mod program;
+mod register;
+mod registered;
+mod traffic;
+mod values;
+
+pub use declaration::{Declaration, Gauge, Number, Parameter, Update};
+pub use failure::{Failure, Watch};
+pub use hook::{COMMAND_NUMBERS, Hook, Role, command, verdict};
+pub use program::{Cause, Instance, Program};
+pub use register::register;

@@ -1,0 +1,271 @@
+//! A program as a traffic model.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use sojourn_engine::packet::FULL_PACKET;
+use sojourn_engine::rng::Rng;
+use sojourn_engine::units::Time;
+use sojourn_scenario::apps::{
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
+    ServerKeys,
+};
+use sojourn_transport::TcpOptions;
+
+use super::answers::{Refused, Worker, between, us};
+use super::hook::{COMMAND_NUMBERS, Hook, command};
+use super::registered::Registered;
+use super::values::Values;
+
+/// What traffic of all programs has.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Common {
+    /// Server at the other end. Default: the first of `servers`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    server: String,
+    /// Time at which it starts, in s.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    start_s: f64,
+    /// TCP options of its connections that differ from the scenario's `tcp`.
+    #[serde(default)]
+    tcp: TcpOptions,
+}
+
+/// The parameters of traffic.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Source {
+    #[serde(flatten)]
+    common: Common,
+    #[serde(flatten)]
+    values: Values,
+}
+
+/// The schema of its table, from that of its own values.
+pub(crate) fn schema(mut own: Schema, generator: &mut SchemaGenerator) -> Schema {
+    let common = Common::json_schema(generator).to_value();
+    let properties = own.ensure_object()["properties"].as_object_mut();
+    if let (Some(properties), Some(common)) = (properties, common["properties"].as_object()) {
+        properties.extend(common.clone());
+    }
+    own
+}
+
+impl Source {
+    pub(crate) fn take(
+        part: &Arc<Registered>,
+        table: &mut Map<String, Value>,
+    ) -> serde_json::Result<Self> {
+        let values = Values::take(part, table)?;
+        let common = serde_json::from_value(Value::Object(std::mem::take(table)))?;
+        Ok(Self { common, values })
+    }
+}
+
+impl AppParameters for Source {
+    fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
+        App::Outside(Box::new(Traffic {
+            server: server(&self.common.server),
+            values: self.values.clone(),
+            start: Time::from_secs_f64(self.common.start_s),
+            worker: None,
+            connections: BTreeMap::new(),
+            acknowledged: 0,
+        }))
+    }
+
+    fn servers(&self) -> Vec<(String, &str)> {
+        vec![("server".to_owned(), &self.common.server)]
+    }
+
+    fn server_keys(&mut self) -> ServerKeys<'_> {
+        ServerKeys::One(&mut self.common.server)
+    }
+
+    fn tcp(&self) -> Option<&TcpOptions> {
+        let opens = self.values.part.declaration().has(Hook::OnOpen);
+        opens.then_some(&self.common.tcp)
+    }
+
+    fn largest_datagram(&self) -> u16 {
+        FULL_PACKET as u16
+    }
+
+    fn quality(&self) -> Quality {
+        Quality::Throughput
+    }
+
+    fn load(&self, _seconds: f64) -> Load {
+        Load { connections: 1.0, opened: 1.0, ..Load::default() }
+    }
+
+    fn start_s(&self) -> Option<f64> {
+        Some(self.common.start_s)
+    }
+}
+
+/// A traffic model of plain numbers.
+struct Traffic {
+    server: u16,
+    values: Values,
+    start: Time,
+    /// Made at the first event, when the random stream is there.
+    worker: Option<Worker>,
+    /// Those that can be used, by the numbers that the part chose.
+    connections: BTreeMap<u32, ConnectionId>,
+    /// How often all that an end was told to send was acknowledged.
+    acknowledged: u64,
+}
+
+impl Traffic {
+    /// The hook for an event, and its numbers.
+    fn hook(&mut self, event: Event, now: Time) -> Option<(Hook, Vec<f64>)> {
+        let now = us(now);
+        Some(match event {
+            Event::Timer => (Hook::OnTimer, vec![now]),
+            Event::Opening(tag, id) => {
+                self.connections.insert(tag, id);
+                (Hook::OnOpen, vec![now, tag.into()])
+            }
+            Event::Established(..) => return None,
+            Event::Received(tag, _, end) => (Hook::OnReceived, vec![now, tag.into(), number(end)]),
+            Event::Acknowledged(tag, _, end) => {
+                self.acknowledged += 1;
+                (Hook::OnAcknowledged, vec![now, tag.into(), number(end)])
+            }
+        })
+    }
+}
+
+impl Model for Traffic {
+    fn start(&self, _rng: &mut Rng) -> Time {
+        self.start
+    }
+
+    fn on_event(&mut self, event: Event, context: &mut AppContext) {
+        let Some((hook, numbers)) = self.hook(event, context.now) else { return };
+        let values = &self.values;
+        let worker = self.worker.get_or_insert_with(|| Worker::start(values, context.rng.bits()));
+        if !worker.has(hook) {
+            return;
+        }
+        let mut orders =
+            Orders { server: self.server, now: context.now, connections: &mut self.connections };
+        let read = |answers: &[f64]| orders.read(answers);
+        if let Some(commands) = worker.call((hook, context.now), &numbers, read) {
+            commands.into_iter().for_each(|command| context.ask(command));
+        }
+    }
+
+    fn done(&self, _now: Time) -> Done {
+        Done { transfers_completed: Some(self.acknowledged), ..Done::default() }
+    }
+}
+
+/// Reads commands.
+struct Orders<'a> {
+    server: u16,
+    now: Time,
+    connections: &'a mut BTreeMap<u32, ConnectionId>,
+}
+
+impl Orders<'_> {
+    fn read(&mut self, answers: &[f64]) -> Result<Vec<Command>, Refused> {
+        let (rows, rest) = answers.as_chunks::<COMMAND_NUMBERS>();
+        if !rest.is_empty() {
+            let (found, each) = (answers.len(), COMMAND_NUMBERS);
+            return Err(Refused(format!(
+                "found {found} numbers of commands; allowed: {each} for each"
+            )));
+        }
+        let mut commands = Vec::new();
+        rows.iter().try_for_each(|row| self.read_one(row, &mut commands))?;
+        Ok(commands)
+    }
+
+    fn read_one(
+        &mut self,
+        row: &[f64; COMMAND_NUMBERS],
+        out: &mut Vec<Command>,
+    ) -> Result<(), Refused> {
+        let [what, first, second, third] = *row;
+        match what {
+            command::WAKE => out.push(Command::Wake(self.later(first)?)),
+            command::OPEN => {
+                let (server, tag) = (self.server, tag(first)?);
+                out.push(Command::Open { server, tag });
+            }
+            command::SEND => {
+                out.push(Command::Send(self.open(first)?, end(second)?, amount(third)?));
+            }
+            command::EXPECT => {
+                out.push(Command::Expect(self.open(first)?, end(second)?, amount(third)?));
+            }
+            command::CLOSE => {
+                let id = self.open(first)?;
+                self.connections.remove(&tag(first)?);
+                out.extend([End::Home, End::Server].map(|end| Command::Close(id, end)));
+            }
+            command::DATAGRAM => {
+                let direction = end(first)?.outward();
+                let size =
+                    between("bytes of a datagram", second, [LEAST_DATAGRAM, FULL_PACKET as f64])?;
+                let size = size as u16;
+                out.push(Command::Datagram { server: self.server, direction, size, frame: None });
+            }
+            other => return Err(Refused(format!("found {other} as a command; allowed: 1 to 6"))),
+        }
+        Ok(())
+    }
+
+    /// A time of the timer, which cannot be over.
+    fn later(&self, at_us: f64) -> Result<Time, Refused> {
+        let at_us = between("time of the timer in us", at_us, [us(self.now), f64::MAX])?;
+        Ok(Time::from_secs_f64(at_us / 1e6).max(self.now + Time::from_ps(1)))
+    }
+
+    fn open(&self, number: f64) -> Result<ConnectionId, Refused> {
+        let id = self.connections.get(&tag(number)?).copied();
+        id.ok_or_else(|| {
+            Refused(format!(
+                "found {number} as connection; allowed: one for which on_open has come"
+            ))
+        })
+    }
+}
+
+/// The smallest datagram on the wire, in bytes: an Ethernet frame's least.
+const LEAST_DATAGRAM: f64 = 64.0;
+
+fn tag(number: f64) -> Result<u32, Refused> {
+    between("connection", number, [0.0, u32::MAX.into()]).map(|number| number as u32)
+}
+
+/// Bytes to send or to expect; from 2^53 on without end.
+fn amount(bytes: f64) -> Result<u64, Refused> {
+    const ENDLESS: f64 = 9_007_199_254_740_992.0;
+    let bytes = if bytes == f64::INFINITY { ENDLESS } else { bytes };
+    let bytes = between("bytes to send", bytes, [1.0, f64::MAX])?;
+    Ok(if bytes >= ENDLESS { u64::MAX } else { bytes as u64 })
+}
+
+fn end(number: f64) -> Result<End, Refused> {
+    match number {
+        0.0 => Ok(End::Home),
+        1.0 => Ok(End::Server),
+        other => {
+            Err(Refused(format!("found {other} as an end; allowed: 0, the home, or 1, the server")))
+        }
+    }
+}
+
+fn number(end: End) -> f64 {
+    match end {
+        End::Home => 0.0,
+        End::Server => 1.0,
+    }
+}
