@@ -15,6 +15,7 @@ from browser import DESKTOP, SMALL_PHONE, visit
 from conftest import ROOT, pcap
 from lab_page import PATIENT_MS, needs_module, opened, parameter, scenario_of, serving, settled
 from playwright.sync_api import Browser, Locator, Page, expect
+from sojourn.runs.scenario_keys import schema_text
 
 expect.set_options(timeout=PATIENT_MS)
 pytestmark = needs_module
@@ -197,6 +198,27 @@ def test_low_latency_docsis_serves_games_and_calls(chromium: Browser, lab: str) 
         page.get_by_label("Queue management B").select_option("Low Latency DOCSIS")
         expect(verdict_heads(page).nth(1)).to_have_text("B: Low Latency DOCSIS")
         expect(page.get_by_text("Good on every test")).to_contain_text(": Low Latency DOCSIS.")
+
+
+def test_every_queue_manager_is_in_the_list(chromium: Browser, lab: str) -> None:
+    kinds = {
+        key: {
+            choice["properties"]["kind"]["const"]
+            for choice in json.loads(schema_text())["$defs"][definition]["oneOf"]
+        }
+        for key, definition in (("law", "AqmSpec"), ("scheduler", "SchedulerSpec"))
+    }
+    with opened(chromium, lab) as visited:
+        queues = visited.page.evaluate("import('./catalog.js').then(({ QUEUES }) => QUEUES)")
+        for key, default in (("law", "none"), ("scheduler", "fifo")):
+            listed = {one["queue"].get(key, {}).get("kind", default) for one in queues.values()}
+            assert listed == kinds[key]
+        settings = {one["label"]: {"upstream": {"queue": one["queue"]}} for one in queues.values()}
+        scenario = tomllib.loads(scenario_of(visited.page)) | {"compare": settings, "duration_s": 1}
+        assert list(sojourn.run(scenario).runs)[: len(settings)] == list(settings)
+        for chosen in ("CAKE", "AFD"):
+            visited.page.get_by_label("Queue management B").select_option(chosen)
+            expect(verdict_heads(visited.page).nth(1)).to_have_text(f"B: {chosen}")
 
 
 def test_a_name_holds_what_was_changed(chromium: Browser, lab: str) -> None:

@@ -88,7 +88,14 @@ export const QUEUES = {
     label: "CoDel-DT",
     queue: { law: { kind: "codel_dt", target_ms: 20, interval_ms: 150 } },
   },
+  pie_early: { label: "Early PIE", queue: { law: { kind: "pie_early" } } },
+  pi2: { label: "PI2", queue: { law: { kind: "pi2" } } },
   red: { label: "RED, adaptive", queue: { law: { kind: "red", adaptive: true } } },
+  choke: { label: "CHOKe", queue: { scheduler: { kind: "choke" } } },
+  blue: { label: "BLUE", queue: { law: { kind: "blue" } } },
+  sfb: { label: "SFB", queue: { scheduler: { kind: "sfb" } } },
+  gsp: { label: "GSP", queue: { law: { kind: "gsp" } } },
+  afd: { label: "AFD", queue: { law: { kind: "afd" } } },
   sfq_codel: {
     label: "SFQ-CoDel",
     queue: {
@@ -108,6 +115,13 @@ export const QUEUES = {
       law: { kind: "docsis_pie", target_ms: 10 },
     },
   },
+  fq_pie: { label: "FQ-PIE", queue: { scheduler: { kind: "fq_pie" } } },
+  cake: { label: "CAKE", queue: { scheduler: { kind: "cake" } } },
+  drr: { label: "DRR", queue: { scheduler: { kind: "drr" } } },
+  abb_codel: { label: "ABB-CoDel", queue: { scheduler: { kind: "abb" }, law: { kind: "codel" } } },
+  wfq: { label: "WFQ", queue: { scheduler: { kind: "wfq" } } },
+  scfq: { label: "SCFQ", queue: { scheduler: { kind: "scfq" } } },
+  dualq: { label: "DualQ", queue: { scheduler: { kind: "dualq" } } },
   low_latency: { label: "Low Latency DOCSIS", queue: { scheduler: { kind: "low_latency" } } },
 };
 
