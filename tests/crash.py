@@ -67,7 +67,7 @@ class Case:
 
     command: str
     again: str
-    before: str = ""
+    before: Sequence[str] = ()
     """What filled the directory before."""
     is_whole: bool = False
     """Are the files the old or the new ones at any time?"""
@@ -78,13 +78,22 @@ CASES = {
     "sweep again": Case(
         "sweep sweep.toml --out out",
         "sweep sweep.toml --out out --resume",
-        before="sweep sweep.toml --out out",
+        before=["sweep sweep.toml --out out"],
+    ),
+    "shard": Case(
+        "sweep sweep.toml --shard 2/2 --out out", "sweep sweep.toml --shard 2/2 --out out --resume"
+    ),
+    "merge": Case(
+        "merge 1 2 --out out",
+        "merge 1 2 --out out",
+        before=[f"sweep sweep.toml --shard {number}/2 --out {number}" for number in (1, 2)],
+        is_whole=True,
     ),
     "run": Case("run home.toml --out out", "run home.toml --out out"),
     "run again": Case(
         "run home.toml --out out --overwrite",
         "run home.toml --out out --overwrite",
-        before="run home.toml --out out --seed 7",
+        before=["run home.toml --out out --seed 7"],
         is_whole=True,
     ),
     "find": Case(f"{FIND} --out out", f"{FIND} --out out --resume"),
@@ -96,7 +105,7 @@ CASES = {
     "report": Case(
         "report out --out new/page.html",
         "report out --out new/page.html",
-        before="run home.toml --out out",
+        before=["run home.toml --out out"],
         is_whole=True,
     ),
 }
@@ -129,8 +138,8 @@ def disturb(case: Case, fault: str, every: int, place: Path) -> int:
     start.mkdir(parents=True)
     (start / "home.toml").write_text(SCENARIO)
     (start / "sweep.toml").write_text(SWEEP)
-    if case.before:
-        _require(run(case.before, start))
+    for earlier in case.before:
+        _require(run(earlier, start))
     shutil.copytree(start, whole)
     _require(run(case.command, whole))
     old, new = contents(start), contents(whole)

@@ -11,7 +11,7 @@ CRASH = Path(__file__).with_name("crash.py")
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace, a program of that name")
-@pytest.mark.parametrize("case", ["sweep", "run again", "study"])
+@pytest.mark.parametrize("case", ["sweep", "merge", "run again", "study"])
 def test_a_disturbed_command_goes_on_to_the_same_bytes(case: str) -> None:
     command = [sys.executable, CRASH, "--case", case, "--every", "61"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)

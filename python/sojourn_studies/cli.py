@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from sojourn.base.lookup import UnknownError
 from sojourn.cli.command import Command
-from sojourn.cli.options import Dask, Jobs, MaxMemory, Resume, check_workers
+from sojourn.cli.options import Dask, Jobs, MaxMemory, Resume, ShardOf, check_workers
 from sojourn.cli.report import report
 from sojourn.cli.say import say
+from sojourn.cli.shard import say_part, shard_of
 
 if TYPE_CHECKING:
     from .framework.running import Outcome
@@ -60,6 +61,7 @@ def _listed(word: str) -> str:
 
 @studies.command("run", cls=Command)
 def run_study(
+    context: typer.Context,
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="The study; `sojourn study list` shows them.")
     ],
@@ -100,6 +102,7 @@ def run_study(
     each_way: Annotated[bool, typer.Option("--each-way", hidden=True)] = False,
     jobs: Jobs = None,
     dask: Dask = None,
+    shard: ShardOf = None,
     resume: Resume = False,
     max_memory: MaxMemory = None,
     out: Annotated[
@@ -113,7 +116,7 @@ def run_study(
     from .framework.plan import Plan
     from .framework.registry import study
     from .framework.rows import figure_number
-    from .framework.running import run_plan
+    from .framework.running import run_part, run_plan
 
     if each_way:
         raise UnknownError("option: found --each-way; allowed: --alternatives, its name since 0.2")
@@ -131,6 +134,9 @@ def run_study(
     plan.check()
     check_workers(jobs, dask)
     directory = out or Path("out") / name
+    if part := shard_of(context, "study run", shard):
+        say_part(part, run_part(plan, directory, part, resume=resume, jobs=jobs, dask=dask))
+        return
     start = time.perf_counter()
     outcome = run_plan(plan, directory, resume=resume, jobs=jobs, dask=dask)
     _tell(outcome, time.perf_counter() - start, resumed=resume)

@@ -26,6 +26,7 @@ def explain(error: Exception) -> int:
     from ..store.batch import BatchStopped
     from ..store.checksums import StoreError
     from ..store.cluster import ClusterError
+    from ..store.merge import PartsError
 
     if isinstance(error, typer.TyperException):
         problem = _bad_number(error) or error.format_message().removeprefix("Invalid value: ")
@@ -34,6 +35,8 @@ def explain(error: Exception) -> int:
         return _fail(f"error: {problem}{stop} {step}".rstrip(), BAD_INPUT)
     if isinstance(error, BatchStopped):
         return _fail(str(error), error.status)
+    if isinstance(error, PartsError):
+        return _fail_all([f"error: {problem}" for problem in error.problems], BAD_INPUT)
     if isinstance(error, (ClusterError, ExportError, StoreError, UnknownError)):
         return _fail(f"error: {error}", BAD_INPUT)
     if isinstance(error, OSError):

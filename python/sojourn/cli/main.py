@@ -22,6 +22,7 @@ from .export import export
 from .find import find
 from .init import init
 from .lab import lab
+from .merge import merge
 from .plot import plot
 from .report import report
 from .run import run
@@ -67,6 +68,7 @@ _COMMANDS = (
     schema,
     sweep,
     find,
+    merge,
     export,
     lab,
     report,

@@ -99,6 +99,15 @@ Resume = Annotated[
     bool, typer.Option("--resume", help="Keep finished runs and run only the missing ones.")
 ]
 
+ShardOf = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Run only the part I of N; `sojourn merge` joins the parts.",
+    ),
+]
+
 
 def check_workers(jobs: int | None, dask: str | None) -> None:
     """Raises `BadParameter` if both are given: a cluster has its own workers."""

@@ -2,12 +2,14 @@
 
 An entry point in the group `sojourn.commands` is a Typer application and has the name of the
 command. One in the group `sojourn.reports` is a function from a directory to the page of its
-report; its name is that of the file that marks such directories.
+report; its name is that of the file that marks such directories. One in the group `sojourn.files`
+is likewise a function from a store to the files that are computed from its runs.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -20,8 +22,19 @@ def commands() -> Iterator[tuple[str, typer.Typer]]:
 
 def page_of(directory: Path) -> Callable[[Path], str] | None:
     """The function that renders the report of a directory, if a plug-in claims it."""
-    for point in entry_points(group="sojourn.reports"):
+    page: Callable[[Path], str] | None = _claiming("sojourn.reports", directory)
+    return page
+
+
+def files_of(directory: Path) -> Mapping[str, bytes]:
+    """What a plug-in computes from the runs of a store, to be kept beside them."""
+    files: Callable[[Path], Mapping[str, bytes]] | None = _claiming("sojourn.files", directory)
+    return files(directory) if files else {}
+
+
+def _claiming(group: str, directory: Path) -> Any:
+    """The function of a group whose name is that of a file in the directory."""
+    for point in entry_points(group=group):
         if (directory / point.name).exists():
-            page: Callable[[Path], str] = point.load()
-            return page
+            return point.load()
     return None

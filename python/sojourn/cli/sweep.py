@@ -1,6 +1,8 @@
 """The command `sojourn sweep`."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,32 +17,40 @@ from .options import (
     Quiet,
     Resume,
     Set,
+    ShardOf,
     Vary,
     check_workers,
 )
 from .say import say, say_json
+from .shard import say_part, shard_of
 
 if TYPE_CHECKING:
     from ..store.store import Store
 
+SweepFile = Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="Sweep file.")]
+Seeds = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", min=1, max=10_000, help="Run the seeds 1 to N; overrides the file's."
+    ),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Simulated time; overrides the file's."),
+]
+
 
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="Sweep file.")],
+    context: typer.Context,
+    file: SweepFile,
     set: Set = None,
     config: Configs = None,
     vary: Vary = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, max=10_000, help="Run the seeds 1 to N; overrides the file's."
-        ),
-    ] = None,
-    duration: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Simulated time; overrides the file's."),
-    ] = None,
+    seeds: Seeds = None,
+    duration: Seconds = None,
     jobs: Jobs = None,
     dask: Dask = None,
+    shard: ShardOf = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
     max_memory: MaxMemory = None,
@@ -58,12 +68,14 @@ def sweep(
     Several modem configuration files and the values of --vary are swept side by side. The summary
     shows the mean of each setting over its seeds.
     """
-    from .._sojourn import ScenarioError
     from ..runs.sweep_summary import sweep_json
     from ..store.sweep import overridden, read_sweep, run_sweep
     from ..store.swept import Swept
 
     check_workers(jobs, dask)
+    if shard is not None and as_json:
+        raise typer.BadParameter("--shard, --json: found both; allowed: one of them")
+    part = shard_of(context, "sweep", shard)
     start = time.perf_counter()
     wanted = overridden(
         read_sweep(file),
@@ -73,20 +85,38 @@ def sweep(
         seeds=seeds,
         duration_s=duration,
     )
-    try:
+    with naming_duration(duration):
         store = run_sweep(
-            wanted, out, resume=resume, overwrite=overwrite, jobs=jobs, dask=dask, quiet=quiet
+            wanted,
+            out,
+            resume=resume,
+            overwrite=overwrite,
+            jobs=jobs,
+            dask=dask,
+            quiet=quiet,
+            shard=part,
         )
-    except ScenarioError as error:
-        if duration is not None and error.path == "duration_s":
-            raise typer.BadParameter(f"--duration: {error.problems[0].message}") from None
-        raise
     if as_json:
         say_json(sweep_json(Swept(store).results))
+    elif part and not quiet:
+        say_part(part, store)
     elif not quiet:
         swept = Swept(store)
         swept.summary()
         _tell(store, len(swept), time.perf_counter() - start)
+
+
+@contextmanager
+def naming_duration(duration: float | None) -> Iterator[None]:
+    """Turns a fault of the duration that was given into one of the option."""
+    from .._sojourn import ScenarioError
+
+    try:
+        yield
+    except ScenarioError as error:
+        if duration is not None and error.path == "duration_s":
+            raise typer.BadParameter(f"--duration: {error.problems[0].message}") from None
+        raise
 
 
 def _tell(store: "Store", runs: int, took_s: float) -> None:

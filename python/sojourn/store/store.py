@@ -62,6 +62,9 @@ PLAN = "study.json"
 ORIGIN = "sweep.json"
 """The file that names the sweep file, or the search, whose runs the store holds, if any."""
 
+SHARD = "shard.json"
+"""The file that says which part of a batch the store holds, if it holds no whole one."""
+
 
 class Store:
     """A directory of runs made by one version of sojourn."""
@@ -162,6 +165,8 @@ class Store:
 
     def describe(self, about: Mapping[str, bytes]) -> None:
         """Writes the files that describe the runs, in place of all others."""
+        if SHARD not in about:
+            (self.directory / SHARD).unlink(missing_ok=True)
         self._write_all(sums_of({MARKER: _MARKER_CONTENT, **about}), about)
 
     def add(self, derived: Mapping[str, bytes]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, product
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from .._sojourn import Problem, ScenarioError, Variant, read_document, schema_json
-from ..base.csv_text import csv_bytes
 from ..base.files import place_of, read_text
 from ..base.json_text import json_of
 from ..base.problems import refusal, refused
@@ -23,7 +22,8 @@ from ..runs.tables import TRACES
 from .batch import run_batch
 from .checksums import Checksums, DamagedError, StoreError
 from .listing import listed_lines
-from .store import ORIGIN, PLAN, RUN_LIST, Store
+from .shard import Shard, about_part, refuse_other_part
+from .store import ORIGIN, PLAN, Store
 from .task import Task, task_of
 
 _LISTS = {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}}
@@ -218,8 +218,9 @@ def run_sweep(
     jobs: int | None = None,
     dask: str | None = None,
     quiet: bool = False,
+    shard: Shard | None = None,
 ) -> Store:
-    """Runs every combination with `run_batch`; `runs.csv` in the store lists them.
+    """Runs every combination with `run_batch`, or a shard of them; `runs.csv` lists them.
 
     Raises `StoreError` if the directory holds a study. So it does if it holds another sweep or
     other runs of this one, unless `overwrite`; `resume` keeps such runs of this one.
@@ -228,14 +229,14 @@ def run_sweep(
     variants = checked(sweep).variants
     if not quiet:
         _tell_notes(variants)
-    tasks = {name: sweep.task(variant) for name, variant in variants.items()}
     columns = sweep.columns
+    tasks, about = about_part(
+        columns, {name: sweep.task(variant) for name, variant in variants.items()}, shard
+    )
     labels = [
         ", ".join(f"{column} {value}" for column, value in zip(columns, name, strict=True) if value)
         for name in tasks
     ]
-    rows = [(*name, task.run) for name, task in tasks.items()]
-    runs = {task.run for task in tasks.values()}
     return run_batch(
         list(tasks.values()),
         directory,
@@ -244,12 +245,14 @@ def run_sweep(
         dask=dask,
         labels=labels,
         quiet=quiet,
-        about={
-            RUN_LIST: csv_bytes((*columns, "run"), rows),
-            ORIGIN: (json.dumps({"sweep": origin}) + "\n").encode(),
-        },
-        check=lambda: _check(directory, origin, runs, resume=resume, overwrite=overwrite),
+        about={**about, ORIGIN: origin_json(origin)},
+        check=lambda: _check(directory, origin, tasks, shard, resume=resume, overwrite=overwrite),
     )
+
+
+def origin_json(origin: str) -> bytes:
+    """The content of the file that names the sweep file, by its path from the store."""
+    return (json.dumps({"sweep": origin}) + "\n").encode()
 
 
 def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
@@ -263,9 +266,15 @@ def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
 
 
 def _check(
-    directory: Path, origin: str, runs: Collection[str], *, resume: bool, overwrite: bool
+    directory: Path,
+    origin: str,
+    tasks: Mapping[tuple[str, ...], Task],
+    shard: Shard | None,
+    *,
+    resume: bool,
+    overwrite: bool,
 ) -> None:
-    """Raises `StoreError` if the directory holds a study, another sweep, or other runs.
+    """Raises `StoreError` if the directory holds a study, another sweep or part, or other runs.
 
     Damaged files name none, and are written again.
     """
@@ -273,6 +282,7 @@ def _check(
         raise StoreError(f"{directory}: holds a study; allowed: another directory")
     if overwrite:
         return
+    refuse_other_part(directory, shard)
     try:
         earlier = json_of(Checksums(directory).read(ORIGIN))["sweep"]
         found = os.path.relpath(directory / earlier) if earlier else "a sweep without a file"
@@ -284,7 +294,7 @@ def _check(
     allowed = "another directory, or --overwrite (in Python, overwrite=True) to replace them"
     if earlier != origin:
         raise StoreError(f"{directory}: holds results of {found}; allowed: {allowed}")
-    if (others := len(there.difference(runs))) and not resume:
+    if (others := len(there.difference(task.run for task in tasks.values()))) and not resume:
         raise StoreError(
             f"{directory}: holds results of {found}, and {others} of its {len(there)} runs are not "
             "in this sweep, since seeds, values or the scenario differ; allowed: --resume to add "

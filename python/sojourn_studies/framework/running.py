@@ -11,9 +11,9 @@ from sojourn.base.json_text import json_of
 from sojourn.base.lookup import UnknownError
 from sojourn.store.batch import run_batch, telling_what_is_kept
 from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError, read_result
-from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs, open_store
+from sojourn.store.shard import Shard, about_part, refuse_other_part, require_whole_batch
+from sojourn.store.store import MARKER, PLAN, RUN_LIST, SHARD, Store, held_for_runs, open_store
 from sojourn.store.stored_run import StoredRun
-from sojourn.store.task import Task
 from sojourn.store.verify import require_whole
 
 from .cases import Alternative, Runs
@@ -37,9 +37,9 @@ _PLAN = {
 }
 """What the file of a plan has."""
 
-_FIRST = {MARKER, PLAN, RUN_LIST, SUMS}
+_FIRST = {MARKER, PLAN, RUN_LIST, SHARD, SUMS}
 
-_RUN_COLUMNS = ("case", "seed", "run")
+_RUN_NAMES = ("case", "seed")
 
 
 @dataclass(frozen=True)
@@ -111,36 +111,59 @@ def run_plan(
     dask: str | None = None,
 ) -> Outcome:
     """Runs what is asked for, as `run_batch`, into a directory and writes its cells and figures."""
+    store = run_part(plan, directory, None, resume=resume, jobs=jobs, dask=dask)
+    outcome = _outcome(plan, store)
+    with telling_what_is_kept(store, plan.tasks.values()):
+        _write(outcome)
+    return outcome
+
+
+def run_part(
+    plan: Plan,
+    directory: Path,
+    shard: Shard | None,
+    *,
+    resume: bool = False,
+    jobs: int | None = None,
+    dask: str | None = None,
+) -> Store:
+    """Runs a shard of what is asked for, or all of it, as `run_batch`."""
     plan.check()
-    _refuse_another(plan, directory)
-    tasks = plan.tasks
+    _refuse_another(plan, directory, shard)
+    tasks, about = about_part(_RUN_NAMES, plan.tasks, shard)
     labels = [name + (f", seed {seed}" if plan.seeds > 1 else "") for name, seed in tasks]
     plan_json = (json.dumps(asdict(plan), indent=2) + "\n").encode()
-    store = run_batch(
+    return run_batch(
         list(tasks.values()),
         directory,
         resume=resume,
         jobs=jobs,
         dask=dask,
         labels=labels,
-        about={PLAN: plan_json, RUN_LIST: _runs_csv(tasks)},
+        about={PLAN: plan_json, **about},
     )
-    outcome = _outcome(plan, store, tasks)
-    with telling_what_is_kept(store, tasks.values()):
-        _write(outcome)
-    return outcome
 
 
 def _write(outcome: Outcome) -> None:
-    plan, store = outcome.plan, outcome.store
-    derived = tables(outcome)
+    store, derived = outcome.store, _derived(outcome)
     if ALTERNATIVES not in derived:  # what stands there is of another selection
         (store.directory / ALTERNATIVES).unlink(missing_ok=True)
-    for number, drawing in outcome.drawings.items():
-        derived[f"{plan.name}-figure-{number}.csv"] = drawing.csv
-        derived[f"{plan.name}-figure-{number}.svg"] = drawing.svg
     with held_for_runs(store.directory):
         store.add(derived)
+
+
+def _derived(outcome: Outcome) -> dict[str, bytes]:
+    """The files that are computed from the runs: cells and figures."""
+    derived = tables(outcome)
+    for number, drawing in outcome.drawings.items():
+        figure = f"{outcome.plan.name}-figure-{number}"
+        derived |= {f"{figure}.csv": drawing.csv, f"{figure}.svg": drawing.svg}
+    return derived
+
+
+def files_of(directory: Path) -> dict[str, bytes]:
+    """The same of the store in a directory, whose runs are all there."""
+    return _derived(_outcome(_plan(directory), open_store(directory)))
 
 
 def tables(outcome: Outcome) -> dict[str, bytes]:
@@ -151,12 +174,12 @@ def tables(outcome: Outcome) -> dict[str, bytes]:
     return files
 
 
-def _refuse_another(plan: Plan, directory: Path) -> None:
+def _refuse_another(plan: Plan, directory: Path, shard: Shard | None) -> None:
     """Raises `StoreError` where another study is, or the same one with runs of another length.
 
-    Or a sweep. A study that was stopped before anything came of it is none.
+    Or a sweep, or another part. A study that was stopped before anything came of it is none.
     """
-    list_of_runs, headings = directory / RUN_LIST, csv_bytes(_RUN_COLUMNS, ())
+    list_of_runs, headings = directory / RUN_LIST, csv_bytes((*_RUN_NAMES, "run"), ())
     is_planned = (directory / PLAN).exists()
     if (
         list_of_runs.exists()
@@ -166,6 +189,7 @@ def _refuse_another(plan: Plan, directory: Path) -> None:
         raise StoreError(f"{directory}: holds a sweep; allowed: another directory")
     if not is_planned or {path.name for path in directory.iterdir()} <= _FIRST:
         return
+    refuse_other_part(directory, shard)
     try:
         there = _plan(directory)
     except DamagedError:  # the batch writes the plan again, and checks each run
@@ -200,21 +224,15 @@ def read(directory: Path) -> Outcome:
         raise StoreError(
             f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
         )
+    require_whole_batch(directory)
     require_whole(directory)
     plan = _plan(directory)
-    tasks = plan.tasks
-    store.check([task in store for task in tasks.values()])
-    return _outcome(plan, store, tasks)
+    store.check([task in store for task in plan.tasks.values()])
+    return _outcome(plan, store)
 
 
-def _outcome(plan: Plan, store: Store, tasks: Mapping[tuple[str, int], Task]) -> Outcome:
+def _outcome(plan: Plan, store: Store) -> Outcome:
     seeds: list[dict[str, StoredRun]] = [{} for _ in range(plan.seeds)]
-    for (name, seed), task in tasks.items():
+    for (name, seed), task in plan.tasks.items():
         seeds[seed - 1][name] = store[task]
     return Outcome(plan, store, seeds)
-
-
-def _runs_csv(tasks: Mapping[tuple[str, int], Task]) -> bytes:
-    """Which run of the store is which case and seed."""
-    rows = [(name, seed, task.run) for (name, seed), task in tasks.items()]
-    return csv_bytes(_RUN_COLUMNS, rows)

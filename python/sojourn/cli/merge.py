@@ -1,0 +1,28 @@
+"""The command `sojourn merge`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .plugins import files_of
+from .say import say
+
+
+def merge(
+    parts: Annotated[
+        list[Path],
+        typer.Argument(metavar="PART", help="Results of a command with --shard."),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="New directory for all results.")],
+) -> None:
+    """Join the parts of a sweep or study that ran with --shard.
+
+    All parts must be there, each once, of the same sweep or study, and undamaged. DIR gets the
+    files that one command without --shard would have written. The parts stay as they are.
+    """
+    from ..store.merge import merge as merged
+
+    store = merged(parts, out, files_of)
+    say(f"results: {out} ({len(store.runs)} runs of {len(parts)} parts)")
+    say(f"report with figures: sojourn report {out}")
