@@ -21,6 +21,7 @@ from .errors import explain
 from .export import export
 from .find import find
 from .init import init
+from .jobs import jobs
 from .lab import lab
 from .merge import merge
 from .plot import plot
@@ -68,6 +69,7 @@ _COMMANDS = (
     schema,
     sweep,
     find,
+    jobs,
     merge,
     export,
     lab,

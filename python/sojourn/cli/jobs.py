@@ -1,0 +1,54 @@
+"""The command `sojourn jobs`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import Configs, MaxMemory, Set, Vary
+from .say import say
+from .shard import typed
+from .sweep import Seconds, Seeds, SweepFile, naming_duration
+
+_NOT_OF_A_SWEEP = ("slurm", "snakemake", "shards", "out")
+
+
+def jobs(
+    context: typer.Context,
+    file: SweepFile,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Print a script for SLURM.")] = False,
+    snakemake: Annotated[bool, typer.Option("--snakemake", help="Print a Snakefile.")] = False,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Number of parts; default: as many as runs, at most 100."
+        ),
+    ] = None,
+    set: Set = None,
+    config: Configs = None,
+    vary: Vary = None,
+    seeds: Seeds = None,
+    duration: Seconds = None,
+    max_memory: MaxMemory = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Directory of the joined results.")] = (
+        Path("out/sweep")
+    ),
+) -> None:
+    """Print a script that runs a sweep in parts on a cluster, then joins them.
+
+    Each part is a job that runs `sojourn sweep --shard`; the last one is `sojourn merge`. The
+    sweep is checked first. The other options are those of `sojourn sweep`.
+    """
+    from ..store.jobs import SLURM, SNAKEMAKE, script
+    from ..store.sweep import overridden, read_sweep
+
+    if slurm == snakemake:
+        found = "both" if slurm else "none"
+        raise typer.BadParameter(f"--slurm, --snakemake: found {found}; allowed: one of them")
+    wanted = overridden(
+        read_sweep(file), set=set, configs=config, vary=vary, seeds=seeds, duration_s=duration
+    )
+    command = typed(context, "sweep", _NOT_OF_A_SWEEP)
+    with naming_duration(duration):
+        text = script(SLURM if slurm else SNAKEMAKE, wanted, command, out, shards)
+    say(text)
