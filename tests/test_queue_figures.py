@@ -264,7 +264,7 @@ def test_sfb_holds_a_number_of_packets_and_no_rate() -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_is_on_its_page(name: str) -> None:
-    page = PAGES / f"{name.removesuffix('-drops')}.md"
+    page = PAGES / f"{name.removesuffix('-drops').removesuffix('-perturb')}.md"
     assert f"](img/{name}.svg)" in page.read_text()
     assert (PAGES / "img" / f"{name}.svg").read_bytes().startswith(b"<?xml")
 

@@ -153,7 +153,7 @@ _PERTURB_VARIANTS = {"waiting packets stay": "white2013", "they move too (Linux)
 
 
 def sfq_perturb() -> Drawing:
-    """Packets that a later one of their flow overtakes after each new hash: at most all that wait."""
+    """Packets that later ones of their flow overtake after each new hash: at most all that wait."""
     packets_per_s = 1e3 / link.packet_ms(_PERTURB_MBPS)
     most = 100 * _PERTURB_LIMIT / (packets_per_s * _PERTURB_S)
     plots = [
