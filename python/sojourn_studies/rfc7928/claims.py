@@ -6,7 +6,7 @@ from ..framework.cases import Runs
 from ..framework.claims import Cells, Test, Verdict
 from .cases import LINKS
 from .managers import MANAGERS
-from .scenarios import RTT_MS
+from .scenarios import RATE_MBPS, RTT_MS
 
 FLOW_QUEUES = ("sfq", "sfq-codel", "fq-codel", "fq-pie")
 """With a queue for each flow."""
@@ -249,6 +249,22 @@ def _dualpi2_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(docsis < 0.2 * link, words)
 
 
+def _queue_protection_and_prague(cells: Cells, runs: Runs) -> Verdict:
+    low, dual = (
+        _one(cells, "l4s", "goodput", scheme, "link") for scheme in ("low-latency", "dualpi2")
+    )
+    return Verdict(low < 0.9 * dual, f"{low:.1f} instead of {dual:.1f} Mbps")
+
+
+def _docsis_pie_and_prague(cells: Cells, runs: Runs) -> Verdict:
+    prague, cubic = (
+        _one(cells, name, "delay_mean", "docsis-pie", "link") for name in ("l4s", "cubic")
+    )
+    tail = _one(cells, "l4s", "delay_p99", "docsis-pie", "link")
+    words = f"{prague:.0f} instead of {cubic:.0f} ms; 99 % of packets {tail:.0f} ms at most"
+    return Verdict(prague > 2 * cubic and abs(tail - 250 / 3) < 10, words)
+
+
 def _prague_starves_cubic(cells: Cells, runs: Runs) -> Verdict:
     low = _cells(cells, "l4s-cubic", "goodput", ("codel", "red", "ared"), flow="cubic")
     coupled = _cells(
@@ -266,6 +282,16 @@ def _red_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
     )
     words = f"{_range(docsis, 'Mbps', 1)}; on a plain link {_range(link, 'Mbps', 1)}"
     return Verdict(max(docsis) < 0.9 * min(link), words)
+
+
+def _cake_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
+    cake = _one(cells, "reno", "goodput", "cake", "docsis")
+    link, docsis = (
+        _cells(cells, "reno", "goodput", ("codel", "fq-codel"), links=[name]) for name in LINKS
+    )
+    words = f"{cake:.2f} Mbps; CoDel and FQ-CoDel {_range(docsis, 'Mbps', 1)}"
+    holds = cake < 0.05 * RATE_MBPS and min(docsis) > 0.85 * max(link)
+    return Verdict(holds, f"{words}, on a plain link {_range(link, 'Mbps', 1)}")
 
 
 TESTS: Mapping[str, Test] = {
@@ -290,7 +316,10 @@ TESTS: Mapping[str, Test] = {
     "scheduler_and_law": _scheduler_and_law,
     "two_queues_for_l4s": _two_queues_for_l4s,
     "dualpi2_on_a_modem": _dualpi2_on_a_modem,
+    "queue_protection_and_prague": _queue_protection_and_prague,
+    "docsis_pie_and_prague": _docsis_pie_and_prague,
     "prague_starves_cubic": _prague_starves_cubic,
     "red_on_a_modem": _red_on_a_modem,
+    "cake_on_a_modem": _cake_on_a_modem,
 }
 """By the name that claims.toml has."""
