@@ -277,6 +277,36 @@ fn a_starving_burst_is_told_with_the_one_that_would_do() {
     assert!(mbps > 0.98 * 50.0 && warnings.is_empty(), "{mbps} {warnings:?}");
 }
 
+/// CAKE's target is a 20th of `rtt_ms`, here 5 ms. With a cable of 1 ms the loop takes 3.5 ms, MAPs come every 2 ms, and a
+/// packet waits half of that for its request, its MAP and its grant each: one upload gets little, and a warning says what
+/// to set.
+#[test]
+fn a_target_below_the_grant_wait_is_told_with_the_one_that_would_do() {
+    let upload = |scheduler: &str| {
+        let keys =
+            "traffic.upload = { kind = 'transfer', server = 'far' }\nservers.far.delay_ms = 49";
+        let sets = [
+            "duration_s=20".to_owned(),
+            "cable.delay_ms=1".to_owned(),
+            "upstream.sustained_mbps=10".to_owned(),
+            "upstream.peak_mbps=10".to_owned(),
+            format!("upstream.queue.scheduler={scheduler}"),
+        ];
+        let mut variants = load(&text(keys), "timing.toml", &sets).unwrap();
+        let results = Simulation::run(&variants.remove(0).scenario);
+        let of_target = |told: &&String| told.contains("request and grant");
+        let warnings: Vec<String> = results.warnings.iter().filter(of_target).cloned().collect();
+        (flow(&results, "upload", "up").throughput_mbps, warnings)
+    };
+    let (mbps, warnings) = upload("{ kind = 'cake' }");
+    assert!(mbps < 4.0, "{mbps}");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("upstream.queue.scheduler.rtt_ms is 100"), "{warnings:?}");
+    assert!(warnings[0].ends_with("set upstream.queue.scheduler.rtt_ms to 200 or more"));
+    let (mbps, warnings) = upload("{ kind = 'cake', rtt_ms = 200 }");
+    assert!(mbps > 5.0 && warnings.is_empty(), "{mbps} {warnings:?}");
+}
+
 /// A packet alone on an OFDM channel waits half a symbol in the mean, is encoded, sent and decoded
 /// in one symbol each, and deinterleaved in two: 5.5 * 22.5 us, and 8 km of cable: 0.16 ms, as in
 /// docsis-ns3. It is gathered in less than a symbol: 218 B and 10 of header at 1714 Mbps take 1 us,

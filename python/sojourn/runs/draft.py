@@ -21,7 +21,10 @@ _LAWS = {
         "FQ-PIE",
         'scheduler = { kind = "fq", variant = "linux" }\nlaw = { kind = "pie", variant = "linux" }',
     ),
-    "cake": ("CAKE", 'scheduler = { kind = "cake" }'),
+    "cake": (
+        "CAKE",
+        'scheduler = { kind = "cake", rtt_ms = 200 }   # its target is a 20th; grants take 5 ms',
+    ),
     "low_latency": ("LLD", 'scheduler = { kind = "low_latency" }'),
 }
 """Queue managers by the name of the option: their label, and the keys of the queue."""

@@ -127,6 +127,11 @@ pub(crate) struct SharedChannel {
 }
 
 impl SharedChannel {
+    /// When requests are granted.
+    pub(crate) fn timing(&self) -> Timing {
+        self.timing
+    }
+
     /// A channel without modems.
     pub(crate) fn new(
         spec: &UpstreamChannel,

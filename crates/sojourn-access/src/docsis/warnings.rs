@@ -5,9 +5,10 @@ use indexmap::IndexMap;
 
 use super::parameters::{ModemSpec, PlantSpec};
 use super::shared_channel::SharedChannel;
+use super::timing::{Specification, Timing};
 use super::upstream_channel::UpstreamChannel;
 use crate::Site;
-use crate::homes::of_downstream_flows;
+use crate::homes::{Group, of_downstream_flows};
 use crate::service::{Downstream, ServiceFlow, flow_path};
 use crate::shaper::PEAK_BURST_BYTES;
 use sojourn_engine::queue::Unit;
@@ -36,6 +37,7 @@ pub(super) fn before_run(
         }
     }
     warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
+    warnings.extend(unreachable_targets(spec, site, channel));
     warnings.extend(idle_weights(spec, site));
     warnings.extend(downstream_reserved_rates(spec, site));
     warnings
@@ -89,6 +91,51 @@ fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// Warns of targets below what request and grant take, with queue managers that then drop from a queue that cannot be
+/// shorter.
+fn unreachable_targets(
+    spec: &PlantSpec,
+    site: &Site,
+    channel: Option<&SharedChannel>,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for group in &site.groups {
+        let Some(wait) = grant_wait(spec, group, channel) else { continue };
+        for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
+            let Some((key, ms, part)) = flow.queue.scheduler.parameters().own_target() else {
+                continue;
+            };
+            if ms / part < wait.ms_f64() && flow.scheduling.is_best_effort() {
+                let key = format!("{}.queue.scheduler.{key}", flow_path("upstream", name));
+                let enough_ms = 100.0 * ((wait.ms_f64() * part / 100.0).floor() + 1.0);
+                warnings.push(format!(
+                    "{key} is {ms}, so packets are to wait {} ms at most, but request and grant alone take \
+                     about {:.1} ms: the queue manager keeps dropping, and a single flow may get little of \
+                     the rate; set {key} to {enough_ms} or more",
+                    ms / part,
+                    wait.ms_f64(),
+                ));
+            }
+        }
+    }
+    warnings
+}
+
+/// About what a packet of these homes waits where nothing else does: for an opportunity to request and for the MAP that
+/// grants it, half a MAP interval each, for what a request takes at least, and for its place in the grants of a MAP.
+fn grant_wait(spec: &PlantSpec, group: &Group, channel: Option<&SharedChannel>) -> Option<Time> {
+    let timing = match group.upstream.modem {
+        ModemSpec::SingleQueue => {
+            let plant = spec.timing(spec.cable.delay(group.distance_km));
+            let interval = Time::from_secs_f64(group.upstream.mac.map_interval_ms / 1e3);
+            Timing::new(&plant, interval, plant.spec.and_then(Specification::own_frame))
+        }
+        ModemSpec::SharedChannel => channel?.timing(),
+        ModemSpec::TwoQueues { .. } | ModemSpec::Link => return None,
+    };
+    Some(timing.request_loop().delay + timing.map_interval())
 }
 
 /// Warns if more is reserved than the channel carries.

@@ -326,6 +326,11 @@ pub trait SchedulerParameters: Keys {
     fn bins(&self) -> (u32, u32) {
         (1, 1)
     }
+    /// What it sets its own target by, if it drops from the shortest queue that stays above that: the key, its value in
+    /// ms, and how many times the target that is.
+    fn own_target(&self) -> Option<(&'static str, f64, f64)> {
+        None
+    }
     /// The rate of its own shaper, if it has one: the key and Mbps.
     fn shaper(&self) -> Option<(&'static str, f64)> {
         None

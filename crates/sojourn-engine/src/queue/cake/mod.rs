@@ -38,6 +38,8 @@ use tins::{Pace, Tin};
 const QUEUES: usize = 1024;
 /// Queues among which a flow may choose if its own is taken.
 const WAYS: usize = 8;
+/// The interval of its law over the target.
+const INTERVAL_OVER_TARGET: i64 = 20;
 /// The memory of a shaper, and the least of one, in bytes: 10 240 full packets, and 4 MiB.
 const MOST_MEMORY: u64 = 10_240 * 1514;
 const LEAST_MEMORY: u64 = 4 << 20;
@@ -169,7 +171,8 @@ impl Parameters {
 impl SchedulerParameters for Parameters {
     fn start(&self, _setting: &Setting) -> Scheduler {
         let interval = (self.rtt_ms * 1e6) as i64;
-        let tins = self.diffserv.tins(self.rate(), (interval / 20).max(1000), interval);
+        let tins =
+            self.diffserv.tins(self.rate(), (interval / INTERVAL_OVER_TARGET).max(1000), interval);
         let count = tins.len() * QUEUES;
         Cake {
             flows: vec![Flow::IDLE; count],
@@ -200,6 +203,10 @@ impl SchedulerParameters for Parameters {
     fn bins(&self) -> (u32, u32) {
         let tins = self.diffserv.tins(0, 0, 0).len() as u32;
         (tins * QUEUES as u32, tins * QUEUES as u32)
+    }
+
+    fn own_target(&self) -> Option<(&'static str, f64, f64)> {
+        Some(("rtt_ms", self.rtt_ms, INTERVAL_OVER_TARGET as f64))
     }
 
     fn shaper(&self) -> Option<(&'static str, f64)> {
