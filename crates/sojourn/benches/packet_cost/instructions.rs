@@ -12,7 +12,7 @@ use crate::cases::Case;
 const BOUND_PERCENT: f64 = 5.0;
 
 /// The cases that are guarded: each part of the path is in one of them.
-const GUARDED: [&str; 12] = [
+const GUARDED: [&str; 19] = [
     "base DropTail",
     "base ABB-3",
     "home CoDel",
@@ -21,6 +21,13 @@ const GUARDED: [&str; 12] = [
     "home CAKE",
     "home SFB",
     "home CHOKe",
+    "home BLUE",
+    "home GSP",
+    "home AFD",
+    "home WFQ",
+    "home SCFQ",
+    "home SFQ of Linux",
+    "home FQ-PIE",
     "home LLD",
     "ledbat DropTail",
     "100 modems DropTail",
@@ -28,11 +35,18 @@ const GUARDED: [&str; 12] = [
 ];
 
 /// Cases that may cost at most so many times as much as another one.
-const RATIOS: [(&str, f64, &str); 4] = [
+const RATIOS: [(&str, f64, &str); 11] = [
     ("home LLD", 1.3, "home DOCSIS-PIE"),
     ("home CAKE", 1.6, "home CoDel"),
     ("home SFB", 1.3, "home CoDel"),
     ("home CHOKe", 1.3, "home CoDel"),
+    ("home BLUE", 1.3, "home CoDel"),
+    ("home GSP", 1.3, "home CoDel"),
+    ("home AFD", 1.3, "home CoDel"),
+    ("home WFQ", 1.3, "home CoDel"),
+    ("home SCFQ", 1.3, "home CoDel"),
+    ("home SFQ of Linux", 1.3, "home CoDel"),
+    ("home FQ-PIE", 1.3, "home CoDel"),
 ];
 
 /// Instructions per data packet of the case of this name and scheme, where valgrind is installed.
