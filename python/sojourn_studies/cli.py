@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from sojourn.base.lookup import UnknownError
 from sojourn.cli.command import Command
-from sojourn.cli.options import Dask, Jobs, MaxMemory, Resume, ShardOf, check_workers
+from sojourn.cli.options import Dask, Jobs, MaxMemory, Parts, Resume, ShardOf, check_workers
 from sojourn.cli.report import report
 from sojourn.cli.say import say
 from sojourn.cli.shard import say_part, shard_of
@@ -99,7 +99,14 @@ def run_study(
     alternatives: Annotated[
         bool, typer.Option("--alternatives", help="Also run the alternative assumptions.")
     ] = False,
+    law: Annotated[
+        str,
+        typer.Option(
+            metavar="KIND", help="Also run all with this law in the place of those that it has."
+        ),
+    ] = "",
     each_way: Annotated[bool, typer.Option("--each-way", hidden=True)] = False,
+    part: Parts = None,
     jobs: Jobs = None,
     dask: Dask = None,
     shard: ShardOf = None,
@@ -130,6 +137,7 @@ def run_study(
         duration_scale,
         seeds or study(name).seeds,
         alternatives,
+        law,
     )
     plan.check()
     check_workers(jobs, dask)
@@ -145,6 +153,7 @@ def run_study(
 @studies.command("score", cls=Command)
 def score_study(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results of study run.")],
+    part: Parts = None,
 ) -> None:
     """Compare the results of a study with the published values."""
     from sojourn.base.terminal import print_grids

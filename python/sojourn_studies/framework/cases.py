@@ -62,10 +62,12 @@ class Alternative:
     schemes: Sequence[str] = ()
     draw: int = 0
     """What is added to the draw of a case: other random numbers, for what is chance."""
+    for_all: bool = False
+    """Run it for cells without a published value too."""
 
     def wants(self, row: Row) -> bool:
         """Is it run for this cell?"""
-        return row.result is not None and all(
+        return (self.for_all or row.result is not None) and all(
             not names or any(name in word.split("/") for name in names)
             for names, word in (
                 (self.tables, row.table),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .cases import Change
+from .cases import Alternative, Change
 
 
 def of_keys(path: str, **keys: Any) -> Change:
@@ -33,6 +33,20 @@ def of_traffic(which: Which, tcp: Mapping[str, Any] | None = None, **keys: Any) 
                 entry["tcp"] = {**entry.get("tcp", {}), **tcp}
 
     return change
+
+
+def with_law(kind: str) -> Alternative:
+    """All queues that have a law have this one, at its defaults."""
+
+    def change(table: dict[str, Any]) -> None:
+        for key, value in table.items():
+            if key == "law" and value["kind"] != "none":
+                table[key] = {"kind": kind}
+            elif isinstance(value, dict):
+                change(value)
+
+    what = f"The law {kind} in the place of those that the cases have."
+    return Alternative(f"law {kind}", what, change, for_all=True)
 
 
 def all_of(*changes: Change) -> Change:

@@ -9,6 +9,7 @@ from sojourn.base.lookup import UnknownError, look_up
 from sojourn.store.task import Task
 
 from .cases import Alternative, Case
+from .changes import with_law
 from .registry import study
 from .rows import FigureNumber, Row, figure_number
 from .study import Study
@@ -32,6 +33,8 @@ class Plan:
     seeds: int = 1
     with_alternatives: bool = False
     """Run the alternative assumptions too."""
+    law: str = ""
+    """Run everything with this law too, in the place of the laws that it has."""
 
     @property
     def study(self) -> Study:
@@ -89,7 +92,9 @@ class Plan:
     @property
     def alternatives(self) -> Mapping[Alternative, Sequence[Row]]:
         """What is to be run beside the baseline, and the cells that it is run for."""
-        asked = self.study.alternatives if self.with_alternatives else ()
+        asked = [*(self.study.alternatives if self.with_alternatives else ())]
+        if self.law:
+            asked.append(with_law(self.law))
         rows = self.rows
         wanted = {one: [row for row in rows if one.wants(row)] for one in asked}
         return {one: of_one for one, of_one in wanted.items() if of_one}

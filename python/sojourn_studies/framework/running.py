@@ -34,6 +34,7 @@ _PLAN = {
     "duration_scale": float,
     "seeds": int,
     "with_alternatives": bool,
+    "law": str,
 }
 """What the file of a plan has."""
 
