@@ -13,6 +13,7 @@ mod law;
 mod program;
 mod register;
 mod registered;
+mod stored;
 mod traffic;
 mod values;
 
@@ -21,3 +22,4 @@ pub use failure::{Failure, Watch};
 pub use hook::{COMMAND_NUMBERS, Hook, Role, command, verdict};
 pub use program::{Cause, Instance, Program};
 pub use register::register;
+pub use stored::stand_ins;

@@ -49,10 +49,10 @@ impl Values {
         self.numbers.get(place).copied()
     }
 
-    /// The table of its keys.
+    /// The table of its keys. Whole numbers are written as others, for who reads it again may not know the part.
     pub(crate) fn table(&self) -> Map<String, Value> {
         let Declaration { parameters, digest, .. } = self.part.declaration();
-        let number = |(of, value): (&Parameter, &f64)| (of.name.clone(), of.json(*value));
+        let number = |(of, value): (&Parameter, &f64)| (of.name.clone(), (*value).into());
         let mut table: Map<_, _> = parameters.iter().zip(&self.numbers).map(number).collect();
         if !digest.is_empty() {
             table.insert(DIGEST.to_owned(), digest.clone().into());

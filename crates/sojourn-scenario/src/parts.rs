@@ -118,7 +118,7 @@ impl Parts {
     }
 
     /// Reads something with these kinds in scope.
-    pub(crate) fn within<T>(&self, read: impl FnOnce() -> T) -> T {
+    pub fn within<T>(&self, read: impl FnOnce() -> T) -> T {
         self.0.within(read)
     }
 }

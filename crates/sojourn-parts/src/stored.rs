@@ -1,0 +1,92 @@
+//! Stored scenarios, which are read without the parts that ran.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use sojourn_scenario::Parts;
+
+use super::declaration::{Declaration, Number, Parameter};
+use super::hook::{DIGEST, Hook, Role};
+use super::program::{Cause, Instance, Program};
+use super::register::register;
+
+/// Stand-ins for the parts of a stored scenario. They have the keys that it gives them, and cannot run.
+pub fn stand_ins(scenario: &Value) -> Parts {
+    let mut found = Found::default();
+    found.look("", scenario);
+    found.parts
+}
+
+#[derive(Default)]
+struct Found {
+    names: BTreeSet<(&'static str, String)>,
+    parts: Parts,
+}
+
+impl Found {
+    /// Looks for parts in the value of a key. Stored parts have a digest.
+    fn look(&mut self, key: &str, value: &Value) {
+        let inside: Vec<(&str, &Value)> = match value {
+            Value::Object(table) => table.iter().map(|(key, value)| (&**key, value)).collect(),
+            Value::Array(items) => items.iter().map(|item| (key, item)).collect(),
+            _ => return,
+        };
+        if let (Some(kind), Some(digest)) = (value["kind"].as_str(), value[DIGEST].as_str()) {
+            let role = match key {
+                "law" => Role::Law,
+                "congestion_control" => Role::Control,
+                _ => Role::Traffic,
+            };
+            let parameters = inside.iter().filter_map(|(key, value)| parameter(role, key, value));
+            self.add(declaration(role, kind, digest, parameters.collect()));
+        }
+        inside.into_iter().for_each(|(key, value)| self.look(key, value));
+    }
+
+    fn add(&mut self, declaration: Declaration) {
+        let name = (declaration.role.name(), declaration.name.clone());
+        let parts = register(self.parts.clone(), Arc::new(StandIn(declaration)));
+        // What cannot be a part stays unknown, and whoever reads the scenario says so.
+        if let (Ok(parts), true) = (parts, self.names.insert(name)) {
+            self.parts = parts;
+        }
+    }
+}
+
+fn declaration(role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>) -> Declaration {
+    let hooks = match role {
+        Role::Law => vec![Hook::OnEmpty],
+        _ => role.hooks().to_vec(),
+    };
+    Declaration {
+        role,
+        name: kind.to_owned(),
+        doc: String::new(),
+        parameters,
+        gauges: Vec::new(),
+        hooks,
+        update: None,
+        paced: false,
+        digest: digest.to_owned(),
+    }
+}
+
+fn parameter(role: Role, key: &str, value: &Value) -> Option<Parameter> {
+    let default = value.as_f64().filter(|_| !role.reserved().contains(&key))?;
+    let (name, [doc, unit]) = (key.to_owned(), Default::default());
+    Some(Parameter { name, doc, unit, default, min: None, max: None, number: Number::Real })
+}
+
+struct StandIn(Declaration);
+
+impl Program for StandIn {
+    fn declaration(&self) -> &Declaration {
+        &self.0
+    }
+
+    fn start(&self, _parameters: &[f64], _seed: u64) -> Result<Box<dyn Instance>, Cause> {
+        Err("stored results name this part, and do not hold it".into())
+    }
+}
