@@ -10,7 +10,8 @@ import sojourn
 from conftest import ROOT
 from sojourn.runs import scenario_keys
 
-PUBLIC = [name for name in sojourn.__all__ if name != "__version__"]
+CONSTANTS = {"DROP", "ENDLESS", "HOME", "MARK", "PASS", "SERVER"}
+PUBLIC = [name for name in sojourn.__all__ if name not in {"__version__", *CONSTANTS}]
 OWN = [name for name in PUBLIC if getattr(sojourn, name).__module__ != "sojourn._sojourn"]
 
 

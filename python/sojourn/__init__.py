@@ -18,11 +18,31 @@ from typing import TYPE_CHECKING, Any
 from .runs.hooks import Hooks, register
 
 if TYPE_CHECKING:
-    from ._sojourn import ConfigError, ConfigFile, Defect, Problem, ScenarioError, Variant
+    from ._sojourn import (
+        ConfigError,
+        ConfigFile,
+        Defect,
+        PartError,
+        Problem,
+        ScenarioError,
+        Variant,
+    )
     from ._sojourn import version as __version__
     from .analysis.groups import Results
     from .runs.changes import changes
     from .runs.comparison import Comparison
+    from .runs.parts import (
+        DROP,
+        ENDLESS,
+        HOME,
+        MARK,
+        PASS,
+        SERVER,
+        Control,
+        Law,
+        Traffic,
+        parameter,
+    )
     from .runs.result import Result
     from .runs.runner import compare, run
     from .runs.scenario import load
@@ -34,16 +54,26 @@ if TYPE_CHECKING:
     from .store.swept import Swept, sweep
 
 __all__ = [
+    "DROP",
+    "ENDLESS",
+    "HOME",
+    "MARK",
+    "PASS",
+    "SERVER",
     "Comparison",
     "ConfigError",
     "ConfigFile",
+    "Control",
     "Defect",
     "Found",
+    "Law",
+    "PartError",
     "Problem",
     "Result",
     "ScenarioError",
     "StoreError",
     "Swept",
+    "Traffic",
     "Variant",
     "__version__",
     "changes",
@@ -51,12 +81,28 @@ __all__ = [
     "find",
     "load",
     "open",
+    "parameter",
     "run",
     "scenarios",
     "sweep",
 ]
 
 _PLACES = {
+    **dict.fromkeys(
+        (
+            "DROP",
+            "ENDLESS",
+            "HOME",
+            "MARK",
+            "PASS",
+            "SERVER",
+            "Control",
+            "Law",
+            "Traffic",
+            "parameter",
+        ),
+        "runs.parts",
+    ),
     "Comparison": "runs.comparison",
     "Found": "store.found",
     "Result": "runs.result",

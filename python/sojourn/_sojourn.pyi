@@ -1,6 +1,6 @@
 """The simulator (Rust). All units are in the names."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, final
 
 __all__ = [
@@ -11,6 +11,8 @@ __all__ = [
     "Defect",
     "Facts",
     "Job",
+    "Part",
+    "PartError",
     "Problem",
     "RunResult",
     "ScenarioError",
@@ -74,11 +76,22 @@ class ConfigError(ValueError):
     source: str
     path: str
 
+class PartError(Exception):
+    """A part from outside that failed in a run. Its cause is the exception of the part."""
+
 class Cancelled(Exception):
     """The run was cancelled by its job."""
 
 class Defect(RuntimeError):
     """An invariant of the simulator does not hold."""
+
+@final
+class Part:
+    """A part from outside, for scenarios that are loaded with it."""
+
+    def __new__(cls, declaration: str, make: Callable[[Sequence[float], int], object]) -> Part: ...
+    @property
+    def kind(self) -> str: ...
 
 @final
 class Variant:
@@ -128,6 +141,8 @@ class Job:
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
     @property
+    def is_cancelled(self) -> bool: ...
+    @property
     def simulated_s(self) -> float: ...
     @property
     def progress(self) -> float: ...
@@ -158,7 +173,7 @@ class Facts:
     def loaded(self) -> list[str]: ...
     def unfinished_s(self, traffic: str) -> list[float]: ...
 
-def schema_json() -> str: ...
+def schema_json(parts: Sequence[Part] = ()) -> str: ...
 def shipped() -> list[tuple[str, str]]: ...
 def read_document(text: str, schema_json: str, source: str) -> str: ...
 def tables_json() -> str: ...
@@ -180,6 +195,7 @@ def load(
     sets: Sequence[str],
     modem: tuple[ConfigFile, str] | None = None,
     most_bytes: int | None = None,
+    parts: Sequence[Part] = (),
 ) -> list[Variant]: ...
 def stored_scenario(text: str, source: str) -> str: ...
 def run(variant: Variant, job: Job) -> RunResult: ...

@@ -116,8 +116,8 @@ impl OpenLoop {
     /// A packet leaves and another arrives. Returns whether the arrival is dropped.
     fn exchange(&mut self, now: Time, sojourn: Time) -> bool {
         while self.next_update <= now {
+            self.aqm.update(self.next_update, self.backlog, &self.drain_rate);
             self.next_update += self.aqm.update_interval();
-            self.aqm.update(self.backlog, &self.drain_rate);
             self.probabilities.extend(self.probability());
         }
         let (size, left) = (OPEN_LOOP_BYTES, self.backlog);
@@ -131,9 +131,10 @@ impl OpenLoop {
             alone: false,
             ecn,
             is_markable: false,
+            flow: 0,
         });
-        let arrival =
-            Arrival { now, size, backlog: self.backlog, share: 1.0, is_markable: false, flow: 0 };
+        let backlog = self.backlog;
+        let arrival = Arrival { now, size, backlog, share: 1.0, ecn, is_markable: false, flow: 0 };
         self.aqm.on_arrival(&arrival, &self.drain_rate, &mut self.rng) != Verdict::Pass
     }
 }

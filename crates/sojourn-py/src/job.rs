@@ -6,10 +6,11 @@ use pyo3::prelude::*;
 use sojourn::Simulation;
 use sojourn::engine::units::Time;
 use sojourn::results::metrics::Results;
-use sojourn::scenario::Scenario;
+use sojourn_parts::{Failure, Watch};
 
 use crate::Cancelled;
 use crate::panics::caught;
+use crate::part::failed;
 use crate::results::RunResult;
 use crate::variant::Variant;
 
@@ -37,6 +38,12 @@ impl Job {
         self.cancelled.store(true, Relaxed);
     }
 
+    /// Is it cancelled?
+    #[getter]
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Relaxed)
+    }
+
     /// Simulated time reached, in s.
     #[getter]
     fn simulated_s(&self) -> f64 {
@@ -59,32 +66,51 @@ impl Job {
         self.simulated_ps.store(now.ps().min(self.duration_ps.load(Relaxed)), Relaxed);
     }
 
-    /// The results of the scenario, or `None` if the job is cancelled.
-    fn simulate(&self, scenario: &Scenario) -> Option<Results> {
-        let duration = Time::from_secs_f64(scenario.duration_s);
+    /// The results of the variant, or why there are none.
+    fn simulate(&self, variant: &Variant) -> Result<Results, Stopped> {
+        let duration = Time::from_secs_f64(variant.scenario.duration_s);
         self.duration_ps.store(duration.ps(), Relaxed);
-        let mut simulation = Simulation::new(scenario);
+        let (watch, is_attached) = (Watch::default(), variant.calls_python);
+        let mut simulation =
+            slice(is_attached, || watch.within(|| Simulation::new(&variant.scenario)));
         let mut goes_on = true;
         while goes_on {
             if self.cancelled.load(Relaxed) {
-                return None;
+                return Err(Stopped::Cancelled);
             }
-            goes_on = simulation.advance(SLICE_EVENTS);
+            goes_on = slice(is_attached, || watch.within(|| simulation.advance(SLICE_EVENTS)));
+            if let Some(failure) = watch.failure() {
+                return Err(Stopped::Failed(failure));
+            }
             self.reached(simulation.now());
         }
         self.reached(duration);
-        Some(simulation.finish())
+        Ok(slice(is_attached, || simulation.finish()))
     }
 }
 
-/// Runs a variant without holding the interpreter's lock. Raises `Cancelled` if the job is
-/// cancelled.
+/// Why a run has no results.
+enum Stopped {
+    Cancelled,
+    Failed(Failure),
+}
+
+/// Does a part of a run. One that calls Python keeps the interpreter's lock meanwhile, so that a call need not take it.
+fn slice<T>(is_attached: bool, run: impl FnOnce() -> T) -> T {
+    if is_attached { Python::attach(|_| run()) } else { run() }
+}
+
+/// Runs a variant without holding the interpreter's lock, unless it calls Python. Raises `Cancelled` if the job is
+/// cancelled, and `PartError` if a part from outside fails.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
     let run = || {
-        let mut results = job.simulate(&variant.scenario)?;
+        let mut results = job.simulate(variant)?;
         results.warnings.splice(0..0, variant.notes.iter().cloned());
-        Some(RunResult::new(results, variant.scenario.seed))
+        Ok(RunResult::new(results, variant.scenario.seed))
     };
-    py.detach(|| caught(run))?.ok_or_else(|| Cancelled::new_err("the run was cancelled"))
+    py.detach(|| caught(run))?.map_err(|stopped| match stopped {
+        Stopped::Cancelled => Cancelled::new_err("the run was cancelled"),
+        Stopped::Failed(failure) => failed(py, &failure),
+    })
 }

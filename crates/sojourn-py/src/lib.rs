@@ -8,6 +8,7 @@ mod job;
 mod loading;
 mod modem_config;
 mod panics;
+mod part;
 mod problem;
 mod results;
 mod table;
@@ -29,6 +30,12 @@ create_exception!(
     PyValueError,
     "A modem configuration file that cannot be read or written. `problems` has what is wrong, as in ScenarioError."
 );
+create_exception!(
+    sojourn,
+    PartError,
+    PyException,
+    "A part from outside that failed in a run. Its cause is the exception of the part."
+);
 create_exception!(sojourn, Cancelled, PyException, "The run was cancelled by its job.");
 create_exception!(sojourn, Defect, PyRuntimeError, "An invariant of the simulator does not hold.");
 
@@ -38,8 +45,8 @@ mod _sojourn {
     use pyo3::prelude::*;
     use sojourn::input::document;
     use sojourn::results::metrics::definitions;
-    use sojourn::scenario::file_schema;
 
+    use crate::part::parts_of;
     use crate::problem::about;
 
     #[pymodule_export]
@@ -54,6 +61,8 @@ mod _sojourn {
     #[pymodule_export]
     use super::modem_config::ConfigFile;
     #[pymodule_export]
+    use super::part::Part;
+    #[pymodule_export]
     use super::problem::Problem;
     #[pymodule_export]
     use super::results::{RunResult, empty_tables};
@@ -64,7 +73,7 @@ mod _sojourn {
     #[pymodule_export]
     use super::verdict::{Facts, applications_json, measures_json, verdict};
     #[pymodule_export]
-    use super::{Cancelled, ConfigError, Defect, ScenarioError};
+    use super::{Cancelled, ConfigError, Defect, PartError, ScenarioError};
 
     /// What only studies of algorithms by themselves need.
     #[pymodule]
@@ -73,10 +82,16 @@ mod _sojourn {
         use super::super::aqm::{derandomiser_runs, open_loop};
     }
 
-    /// The JSON Schema of a scenario file, as text.
+    /// The JSON Schema of a scenario file with these parts, as text.
+    ///
+    /// Raises `ScenarioError` if a part has the name of another one.
     #[pyfunction]
-    fn schema_json() -> PyResult<String> {
-        serde_json::to_string_pretty(&file_schema())
+    #[pyo3(signature = (parts=Vec::new()))]
+    fn schema_json(py: Python<'_>, parts: Vec<PyRef<'_, Part>>) -> PyResult<String> {
+        let schema = parts_of(&parts)?
+            .file_schema()
+            .map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
+        serde_json::to_string_pretty(&schema)
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 

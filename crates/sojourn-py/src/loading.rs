@@ -2,23 +2,26 @@
 
 use pyo3::prelude::*;
 use sojourn::input::setting;
+use sojourn::input::text::Document;
 use sojourn::scenario::changes::{CHANGES, Change, SINCE};
 use sojourn::scenario::provision::Provision;
 use sojourn::scenario::to_toml;
 use sojourn::scenario::{self, Source};
+use sojourn_parts::stand_ins;
 
 use crate::ScenarioError;
 use crate::modem_config::ConfigFile;
 use crate::panics::caught;
+use crate::part::{Part, parts_of};
 use crate::problem::about;
 use crate::variant::Variant;
 
 /// The runs that the TOML `text` describes. Each of `sets` (`key.path=value`) overrides it, and
 /// `source` is its name in messages. `modem` is a modem's configuration file and its name; its
 /// service overrides that of the text. A variant whose run may need more than `most_bytes` of memory is
-/// refused.
+/// refused. `parts` are kinds that it may choose beside the built-in ones.
 #[pyfunction]
-#[pyo3(signature = (text, source, sets, modem=None, most_bytes=None))]
+#[pyo3(signature = (text, source, sets, modem=None, most_bytes=None, parts=Vec::new()))]
 pub(crate) fn load(
     py: Python<'_>,
     text: &str,
@@ -26,7 +29,9 @@ pub(crate) fn load(
     sets: Vec<String>,
     modem: Option<(PyRef<'_, ConfigFile>, String)>,
     most_bytes: Option<u64>,
+    parts: Vec<PyRef<'_, Part>>,
 ) -> PyResult<Vec<Variant>> {
+    let known = parts_of(&parts)?;
     if let Some((file, source)) = &modem {
         file.check(py, source)?;
     }
@@ -39,19 +44,25 @@ pub(crate) fn load(
             .sets(&sets)
             .overlay(provision.as_ref().map(|provision| provision as _))
             .most_bytes(most_bytes.unwrap_or(u64::MAX))
+            .parts(&known)
             .load()
     };
     let variants =
         caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
-    Ok(variants.into_iter().map(Variant::from).collect())
+    let calls_python = !parts.is_empty();
+    Ok(variants.into_iter().map(|variant| Variant::of(variant, calls_python)).collect())
 }
 
 /// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.
+/// Its parts from outside need not be there.
 #[pyfunction]
 pub(crate) fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
-    let read =
-        caught(|| Source::new(text, source).load_stored().map(|scenario| to_toml(&scenario)))?;
-    read.map_err(|problems| about(py, &problems, ScenarioError::new_err))
+    let read = || {
+        let table = Document::parse(text, source)?.into_parts().0;
+        let parts = stand_ins(&table);
+        Source::new(text, source).parts(&parts).load_stored().map(|scenario| to_toml(&scenario))
+    };
+    caught(read)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))
 }
 
 /// All defaults that differ from the last release, and that release. Of each: key, condition, former and
@@ -67,15 +78,19 @@ pub(crate) fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
 /// The idle lines of these variants: the same traffic without bulk traffic.
 #[pyfunction]
 pub(crate) fn idle_lines(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
+    let calls_python = variants.iter().any(|variant| variant.calls_python);
     let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
-    caught(|| scenario::idle_lines(&variants).into_iter().map(Variant::from).collect())
+    let made = |variant| Variant::of(variant, calls_python);
+    caught(|| scenario::idle_lines(&variants).into_iter().map(made).collect())
 }
 
 /// The variants without those that are equal to an earlier one, which says so in its notes.
 #[pyfunction]
 pub(crate) fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
+    let calls_python = variants.iter().any(|variant| variant.calls_python);
     let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
-    caught(|| scenario::labels::distinct(variants).into_iter().map(Variant::from).collect())
+    let made = |variant| Variant::of(variant, calls_python);
+    caught(|| scenario::labels::distinct(variants).into_iter().map(made).collect())
 }
 
 /// `KEY.PATH=VALUE` as names of variants have it.

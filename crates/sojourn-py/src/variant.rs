@@ -22,18 +22,20 @@ pub struct Variant {
     #[pyo3(get)]
     pub notes: Vec<String>,
     changes: Vec<Changed>,
+    /// May its run call classes of Python?
+    pub calls_python: bool,
 }
 
-impl From<scenario::Variant> for Variant {
-    fn from(variant: scenario::Variant) -> Self {
+impl Variant {
+    pub(crate) fn of(variant: scenario::Variant, calls_python: bool) -> Self {
         let scenario::Variant { name, kept_name, scenario, notes, changes } = variant;
-        Self { name, kept_name, scenario, notes, changes }
+        Self { name, kept_name, scenario, notes, changes, calls_python }
     }
 }
 
 impl From<&Variant> for scenario::Variant {
     fn from(variant: &Variant) -> Self {
-        let Variant { name, kept_name, scenario, notes, changes } = variant;
+        let Variant { name, kept_name, scenario, notes, changes, .. } = variant;
         Self {
             name: name.clone(),
             kept_name: kept_name.clone(),
@@ -49,7 +51,8 @@ impl Variant {
     /// The same with another name.
     fn named(&self, name: String) -> Self {
         let scenario::Variant { scenario, notes, changes, .. } = self.into();
-        Self { kept_name: name.clone(), name, scenario, notes, changes }
+        let calls_python = self.calls_python;
+        Self { kept_name: name.clone(), name, scenario, notes, changes, calls_python }
     }
 
     /// Seed of all random streams.

@@ -6,9 +6,11 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sojourn::engine::packet::Direction;
 use sojourn::results::verdict::{self as core, APPLICATIONS, Group, MEASURES, Rows};
 use sojourn::scenario::Scenario;
+use sojourn_parts::stand_ins;
 
 use crate::panics::caught;
 
@@ -26,7 +28,10 @@ impl Facts {
     /// lists of rows, both as JSON.
     #[new]
     fn new(scenario_json: &str, tables_json: &str) -> PyResult<Self> {
-        let scenario: Scenario = parsed(scenario_json)?;
+        let scenario: Value = parsed(scenario_json)?;
+        let scenario: Scenario = stand_ins(&scenario)
+            .within(|| serde_json::from_value(scenario))
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let rows: Rows = parsed(tables_json)?;
         let facts = caught(|| core::Facts::of(&scenario, &rows))?;
         Ok(Self { facts, rows, scenario })

@@ -1,5 +1,6 @@
 """Error messages, a line for each problem, and the exit status of each kind of error."""
 
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -13,12 +14,16 @@ DEFECT = 1
 
 def explain(error: Exception) -> int:
     """Prints an error to stderr and returns its exit status; reraises unexpected errors."""
-    from .._sojourn import ConfigError, Defect, ScenarioError
+    from .._sojourn import ConfigError, Defect, PartError, ScenarioError
 
     # These are the commonest, and the other modules load pandas.
     if isinstance(error, (ConfigError, ScenarioError)):
         lines = [f"error: {problem}" for problem in error.problems]
         return _fail_all([*lines, *([error.rest] if error.rest else [])], BAD_INPUT)
+
+    if isinstance(error, PartError):
+        _show_cause(error)
+        return _fail(f"error: {error}", BAD_INPUT)
 
     from ..base.files import reason_of
     from ..base.lookup import UnknownError
@@ -44,6 +49,14 @@ def explain(error: Exception) -> int:
     if isinstance(error, Defect):
         return _fail(f"error: {error}", DEFECT)
     raise error
+
+
+def _show_cause(error: Exception) -> None:
+    """Prints the traceback of the user's own code, the only one that helps."""
+    if error.__cause__ is not None:
+        lines = "".join(traceback.format_exception(error.__cause__))
+        with suppress(OSError):
+            say(lines.rstrip(), err=True)
 
 
 _MISUSES = ("Missing ", "No such option", "Got unexpected extra argument")

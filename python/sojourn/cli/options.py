@@ -66,6 +66,26 @@ MaxMemory = Annotated[
         help="Refuse runs that may need more memory than this; default: half of the machine's.",
     ),
 ]
+
+
+def _use(parts: list[str] | None) -> list[str] | None:
+    """Lets all scenarios that the command loads choose these parts."""
+    if parts:
+        from ..runs.parts import use
+
+        use(parts)
+    return parts
+
+
+Parts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--part",
+        metavar="FILE.py:CLASS",
+        callback=_use,
+        help="Part of your own that scenarios may choose by kind; repeatable.",
+    ),
+]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="Results of run --out, sweep or study run.")
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .fail_below import FailBelow, check_limits, read_limits
-from .options import Directories
+from .options import Directories, Parts
 from .say import say
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="File to write; default: DIR/report.html.")
     ] = None,
     fail_below: FailBelow = None,
+    part: Parts = None,
 ) -> None:
     """Write the report of stored results as one HTML file.
 
     The file opens offline and loads nothing. Several directories are put side by side in one
-    report; --out must then name its file.
+    report; --out must then name its file. A study that was run with --law needs its --part again.
 
     With --fail-below the exit status is 1 if a grade or a measure of any setting but an idle line
     is below that limit, or missing.

@@ -12,6 +12,7 @@ from .options import (
     Duration,
     MaxMemory,
     Overwrite,
+    Parts,
     Quiet,
     ScenarioFiles,
     Set,
@@ -25,6 +26,7 @@ def run(
     scenarios: ScenarioFiles,
     set: Set = None,
     config: Configs = None,
+    part: Parts = None,
     vary: Vary = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Random seed; overrides the scenario's.")

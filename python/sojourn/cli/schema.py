@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .options import Parts
 from .say import say
 
 
@@ -15,6 +16,7 @@ def schema(
             metavar="KEY.PATH", help="Part to describe, such as upstream.queue or traffic."
         ),
     ] = None,
+    part: Parts = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the JSON Schema here, for editors."),

@@ -1,11 +1,15 @@
 """The command `sojourn validate`."""
 
-from .options import Config, MaxMemory, ScenarioFile, Set
+from .options import Config, MaxMemory, Parts, ScenarioFile, Set
 from .say import say
 
 
 def validate(
-    scenario: ScenarioFile, set: Set = None, config: Config = None, max_memory: MaxMemory = None
+    scenario: ScenarioFile,
+    set: Set = None,
+    config: Config = None,
+    part: Parts = None,
+    max_memory: MaxMemory = None,
 ) -> None:
     """Check a scenario without running it, and list defaults that differ from the last release."""
     from ..analysis.summary import dedupe_warnings

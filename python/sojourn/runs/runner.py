@@ -1,13 +1,14 @@
 """Runs scenarios and returns their results."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from .._sojourn import Variant, idle_lines
 from ..analysis.precision import FEWEST_SEEDS, Target, seeds_needed, targets_of
 from ..base.progress import Progress
 from .comparison import Comparison
+from .parts import Given, in_scope
 from .result import Result
 from .scenario import Config, Scenario, Settings, load, load_all
 from .seeds import as_one, most_seeds, seeded
@@ -26,6 +27,7 @@ def run(
     progress: Progress | None = None,
     jobs: int | None = None,
     max_memory_gb: float | None = None,
+    parts: Iterable[Given] = (),
 ) -> Result | Comparison:
     """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
@@ -39,11 +41,11 @@ def run(
     of each measure is at most that share of its mean in every variant; `seeds` is then the most
     that are run (default: 100).
 
-    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config` and `max_memory_gb`.
+    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config`, `max_memory_gb` and `parts`.
     `progress` is called several times a second with the simulated and the total time in s.
     `jobs` limits the runs that run in parallel (default: the number of CPU cores). Fewer run
     in parallel if memory may not suffice for so many. Ctrl-C stops all of them. Raises
-    `ScenarioError` with all faults of the scenario.
+    `ScenarioError` with all faults of the scenario, and `PartError` if one of `parts` fails.
 
         >>> result = sojourn.run("scenarios/upload.toml", duration_s=2, seed=3)
         >>> result["drop-tail"].meta["seed"]
@@ -59,6 +61,7 @@ def run(
         set=set,
         config=config,
         max_memory_gb=max_memory_gb,
+        parts=parts,
     )
     return run_variants(
         variants,
@@ -81,6 +84,7 @@ def compare(
     vary: Settings = (),
     progress: Progress | None = None,
     jobs: int | None = None,
+    parts: Iterable[Given] = (),
 ) -> Comparison:
     """Runs all variants of one scenario, or several scenarios side by side.
 
@@ -94,9 +98,10 @@ def compare(
     """
     if not scenarios:
         raise TypeError("compare: found no scenario; allowed: one or more")
-    variants = load_all(
-        scenarios, seed=seed, duration_s=duration_s, set=set, configs=configs, vary=vary
-    )
+    with in_scope(parts):
+        variants = load_all(
+            scenarios, seed=seed, duration_s=duration_s, set=set, configs=configs, vary=vary
+        )
     result = run_variants(
         variants, seeds=seeds, until=targets_of(until), progress=progress, jobs=jobs
     )

@@ -14,6 +14,7 @@ from ..base.memory import allowed_bytes
 from ..base.plain_text import plain_name
 from ..base.toml_text import toml_document, toml_value
 from .hooks import hooks
+from .parts import Given, Part, in_scope, known
 from .shipped import shipped_text
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
@@ -38,6 +39,7 @@ def load(
     set: Settings = (),
     config: Config | None = None,
     max_memory_gb: float | None = None,
+    parts: Iterable[Given | Part] = (),
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
 
@@ -46,7 +48,8 @@ def load(
     `{"upstream.sustained_mbps": 10}`. `config` is a modem configuration file; its service overrides
     the scenario's. Settings of the file that cannot be simulated are listed in each variant's
     `notes` and in the warnings of its run. A variant whose run may need more memory than
-    `max_memory_gb` is refused (default: half of the machine's). Raises `ScenarioError`; its
+    `max_memory_gb` is refused (default: half of the machine's). `parts` are parts of your own that
+    the scenario may choose: classes, or `"my_file.py:MyLaw"`. Raises `ScenarioError`; its
     `problems` are all that is wrong.
 
     What overrides a key that a variant sets is part of the variant's name. Variants that are equal
@@ -56,7 +59,8 @@ def load(
         ['drop-tail', 'DOCSIS-PIE']
     """
     sets = _all_sets(set, seed, duration_s)
-    return _load(scenario, sets, config, max_memory_gb)
+    with in_scope(parts):
+        return _load(scenario, sets, config, max_memory_gb)
 
 
 def load_all(
@@ -145,7 +149,8 @@ def _load(
     if config is not None:
         path = Path(config)
         modem = (ConfigFile.from_bytes(read_content(path, ConfigError), str(path)), str(path))
-    return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb)))
+    parts = [part.native for part in known()]
+    return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb), parts))
 
 
 def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) -> list[str]:

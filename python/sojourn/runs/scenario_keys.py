@@ -8,6 +8,7 @@ from typing import Any
 
 from .._sojourn import schema_json, unit_of
 from ..base.lookup import look_up
+from .parts import known
 
 Schema = Mapping[str, Any]
 
@@ -22,7 +23,7 @@ _COMPARE = "compare"
 
 def schema_text() -> str:
     """The JSON Schema of scenario files, with its `$id`."""
-    schema = json.loads(schema_json())
+    schema = json.loads(schema_json([part.native for part in known()]))
     first = {"$schema": schema.pop("$schema"), "$id": SCHEMA_ID}
     return json.dumps({**first, **schema}, indent=2, ensure_ascii=False) + "\n"
 
@@ -32,7 +33,7 @@ class ScenarioSchema:
 
     def __init__(self) -> None:
         """Reads the schema of this version."""
-        self.root: Schema = json.loads(schema_json())
+        self.root: Schema = json.loads(schema_json([part.native for part in known()]))
 
     def resolved(self, value: Schema) -> Schema:
         """The type that a reference means, without the alternative `null`."""

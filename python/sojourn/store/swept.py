@@ -1,7 +1,7 @@
 """Sweeps from Python: `sojourn.sweep` and its results."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 from ..analysis.groups import Results
 from ..base.files import read_text
 from ..runs.frames import Frames
+from ..runs.parts import Given, in_scope
 from ..runs.result import Result
 from ..runs.scenario import Config, Scenario, Settings, assignments, file_of
 from ..runs.sweep_summary import means, print_sweep
@@ -90,6 +91,7 @@ def sweep(
     resume: bool = False,
     overwrite: bool = False,
     jobs: int | None = None,
+    parts: Iterable[Given] = (),
 ) -> Swept:
     """Runs a scenario for all combinations of values and seeds, and stores the results in `out`.
 
@@ -101,7 +103,8 @@ def sweep(
     side; their services override the scenario's. For each `key.path=value` of `vary` all variants
     are swept once more with that key changed. `series` keeps what is measured over time. `resume`
     keeps the runs that are there and adds what is missing; `overwrite` replaces those of another
-    sweep, or of other seeds and values. Raises `ScenarioError` for keys and values that the
+    sweep, or of other seeds and values. `parts` are parts of your own, as for `run`; their runs are
+    made in processes of their own. Raises `ScenarioError` for keys and values that the
     scenario refuses, and `StoreError` (a `ValueError`) for a directory of something else.
 
         >>> tiers = {"downstream.sustained_mbps": [50, 100], "upstream.sustained_mbps": [10, 20]}
@@ -126,7 +129,9 @@ def sweep(
         vary=assignments(vary),
         series=series,
     )
-    return Swept(run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs))
+    with in_scope(parts):
+        store = run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs)
+    return Swept(store)
 
 
 def _sweep_file(scenario: Scenario) -> Path | None:

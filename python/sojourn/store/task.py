@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from .._sojourn import Job, Variant, version
 from .._sojourn import run as run_native
+from ..runs.parts import Part, known
 from ..runs.result import Result
 from ..runs.scenario import load
 from .checksums import SUMS, sums_of
@@ -43,6 +44,8 @@ class Task:
     """Memory that the run may need."""
     notes: tuple[str, ...] = ()
     """Warnings of the run about how its scenario was made."""
+    parts: tuple[Part, ...] = ()
+    """The parts of the user's own that the scenario chooses."""
 
     @cached_property
     def run(self) -> str:
@@ -70,19 +73,22 @@ def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) 
 
 def task_of(variant: Variant, tables: Iterable[str] = (), notes: Iterable[str] = ()) -> Task:
     """The task to run a variant returned by `load`, with notes to keep among its warnings."""
+    scenario = variant.to_toml()
+    chosen = tuple(part for part in known() if part.digest in scenario)
     return Task(
-        variant.to_toml(),
+        scenario,
         variant.duration_s,
         (*SCALARS, *tables),
         variant.memory_bytes,
         tuple(notes),
+        chosen,
     )
 
 
 def execute(task: Task, job: Job | None = None) -> Files:
     """Runs a task. The files are identical on every machine."""
     # Its memory was checked when the task was made, on this machine or another.
-    (variant,) = load(task.scenario, max_memory_gb=math.inf)
+    (variant,) = load(task.scenario, max_memory_gb=math.inf, parts=task.parts)
     result = Result(variant, run_native(variant, job or Job()))
     files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}
     meta = {**result.meta, "warnings": [*task.notes, *result.meta["warnings"]]}

@@ -1,0 +1,421 @@
+"""Parts of a user's own: classes of Python that scenarios choose by `kind`, as built-in parts."""
+
+import hashlib
+import importlib.util
+import inspect
+import json
+import math
+import random
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
+
+from .._sojourn import Part as NativePart
+from ..base.lookup import UnknownError
+
+PASS = 0
+"""Let the packet through."""
+MARK = 1
+"""Mark the packet if its transport supports ECN, and drop it otherwise."""
+DROP = 2
+"""Drop the packet."""
+
+HOME = 0
+"""The end of a connection in the home, which opened it."""
+SERVER = 1
+"""The end of a connection at the server."""
+ENDLESS = math.inf
+"""Bytes of a transfer that never ends."""
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    default: float
+    unit: str
+    range: tuple[float, float] | None
+    doc: str
+
+
+def parameter(
+    default: float, *, unit: str = "", range: tuple[float, float] | None = None, doc: str = ""
+) -> Any:
+    """A number that scenarios may set: a key of the part.
+
+    Its name ends with its unit, as `target_ms`. `range` has the least and the greatest value. In
+    methods it is an attribute with the value of the run. With the annotation `int` it takes whole
+    numbers alone.
+    """
+    return _Parameter(default, unit, range, doc)
+
+
+class _Own:
+    """What parts of all roles have."""
+
+    kind: ClassVar[str] = ""
+    """The `kind` by which scenarios choose it; by default the name of the class in small letters,
+    as `my_law` of `MyLaw`."""
+    gauges: ClassVar[Mapping[str, str]] = {}
+    """Attributes that become series, each with its unit."""
+
+    _role: ClassVar[str]
+    _hooks: ClassVar[Mapping[str, str]]
+    """The methods that a class may have, with their arguments."""
+    _seed: int = 0
+
+    @cached_property
+    def rng(self) -> random.Random:
+        """Random numbers of this instance: the same in each run with the same seed."""
+        return random.Random(self._seed)
+
+
+class Law(_Own):
+    """A law of a queue: it decides which packets are marked or dropped early.
+
+    A class of its own has one or more of these methods; times are in us, sizes in bytes:
+
+    - `on_arrival(self, now_us, bytes, backlog_bytes, sojourn_us, ecn, flow)`: a packet has arrived
+      and there is room. `sojourn_us` is the time that the backlog will take to drain. Returns
+      `PASS` (or nothing), `MARK` or `DROP`.
+    - `on_departure(self, now_us, bytes, backlog_bytes, sojourn_us, ecn, flow)`: a packet is at the
+      head and may leave, after `sojourn_us` in the queue; `backlog_bytes` wait behind it. Returns
+      the same. After a drop the next head is judged.
+    - `on_update(self, now_us, backlog_bytes, sojourn_us, rate_bps)`: each `update_us`. Returns the
+      probability with which arriving packets are marked or dropped until the next update.
+    - `on_empty(self, now_us)`: the queue is empty, and a packet was wanted.
+
+    `ecn` is the ECN field (0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE), and `flow` a hash of the flow.
+    `update_us` is a number or a parameter; a parameter may be called `update_ms` instead.
+    """
+
+    update_us: float = 0
+
+    _role = "law"
+    _hooks: ClassVar = {
+        "on_arrival": "now_us, bytes, backlog_bytes, sojourn_us, ecn, flow",
+        "on_departure": "now_us, bytes, backlog_bytes, sojourn_us, ecn, flow",
+        "on_update": "now_us, backlog_bytes, sojourn_us, rate_bps",
+        "on_empty": "now_us",
+    }
+
+
+class Control(_Own):
+    """A congestion control of TCP: it sets `window_bytes`, and `pacing_bps` if `paced`.
+
+    A class of its own has these methods; `on_start` and `on_ecn` may be missing:
+
+    - `on_start(self, window_bytes, mss_bytes)`: the connection begins with this window.
+    - `on_ack(self, now_us, window_bytes, flight_bytes, acked_bytes, rtt_us, min_rtt_us)`: new data
+      was acknowledged, outside loss recovery, while the window limited sending.
+    - `on_loss(self, now_us, window_bytes, flight_bytes)`: a loss was found.
+    - `on_ecn(self, now_us, window_bytes, flight_bytes)`: a mark was echoed. Without this method
+      `on_loss` is called.
+    - `on_timeout(self, now_us, window_bytes, flight_bytes)`: the retransmission timer expired.
+
+    The attribute `window_bytes` is the window, before and after each call; it is kept between one
+    segment and a million. A `pacing_bps` of 0 follows from the window; others are kept between
+    8 kbit/s and 1 Tbit/s.
+    """
+
+    paced: ClassVar[bool] = False
+    """Does it set the pacing rate?"""
+    window_bytes: float = 0.0
+    pacing_bps: float = 0.0
+
+    _role = "control"
+    _hooks: ClassVar = {
+        "on_start": "window_bytes, mss_bytes",
+        "on_ack": "now_us, window_bytes, flight_bytes, acked_bytes, rtt_us, min_rtt_us",
+        "on_loss": "now_us, window_bytes, flight_bytes",
+        "on_ecn": "now_us, window_bytes, flight_bytes",
+        "on_timeout": "now_us, window_bytes, flight_bytes",
+    }
+
+
+class Traffic(_Own):
+    """A traffic model: it is called at events and answers with the commands below.
+
+    A class of its own has `on_timer`, and those of the others that it needs:
+
+    - `on_timer(self, now_us)`: the timer of `wake` expired; first when the entry starts.
+    - `on_open(self, now_us, connection)`: a connection can be used.
+    - `on_received(self, now_us, connection, end)`: an end (`HOME` or `SERVER`) has received all
+      that `expect` told it to.
+    - `on_acknowledged(self, now_us, connection, end)`: all that an end sent is acknowledged.
+    """
+
+    _role = "traffic"
+    _hooks: ClassVar = {
+        "on_timer": "now_us",
+        "on_open": "now_us, connection",
+        "on_received": "now_us, connection, end",
+        "on_acknowledged": "now_us, connection, end",
+    }
+
+    _opened: int = 0
+
+    @cached_property
+    def _commands(self) -> list[float]:
+        return []
+
+    def wake(self, at_us: float) -> None:
+        """Sets the timer, which replaces the earlier time."""
+        self._commands += (1, at_us, 0, 0)
+
+    def open(self) -> int:
+        """Opens a connection to the entry's server, and returns its number. `on_open` follows."""
+        connection = self._opened
+        self._opened += 1
+        self._commands += (2, connection, 0, 0)
+        return connection
+
+    def send(self, connection: int, end: int, bytes: float) -> None:
+        """Sends bytes from an end; `ENDLESS` for a transfer that never ends."""
+        self._commands += (3, connection, end, bytes)
+
+    def expect(self, connection: int, end: int, bytes: float) -> None:
+        """Asks for `on_received` when an end has received so many more bytes."""
+        self._commands += (4, connection, end, bytes)
+
+    def close(self, connection: int) -> None:
+        """Sends no more over a connection, from both ends."""
+        self._commands += (5, connection, 0, 0)
+
+    def datagram(self, end: int, bytes: int) -> None:
+        """Sends a datagram from an end, of so many bytes on the wire."""
+        self._commands += (6, end, bytes, 0)
+
+
+_ROLES = (Law, Control, Traffic)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that scenarios may choose, and where it is from."""
+
+    file: Path | None
+    """Its file; none if it was not read from one."""
+    name: str
+    """The class."""
+    digest: str
+    """A digest of the file, or of the text of the class."""
+    native: NativePart = field(repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (self.file, self.name, self.digest)
+
+
+Given = str | type[_Own]
+"""A part as users give it: `"my_file.py:MyLaw"`, or the class."""
+
+_IN_SCOPE: ContextVar[tuple[Part, ...] | None] = ContextVar("parts", default=None)
+_of_process: tuple[Part, ...] = ()
+
+
+def use(parts: Iterable[Given]) -> None:
+    """Lets all scenarios of this process choose these parts."""
+    global _of_process
+    _of_process = parts_of(parts)
+
+
+@contextmanager
+def in_scope(parts: Iterable[Given | Part]) -> Iterator[None]:
+    """Lets scenarios that are loaded meanwhile choose these parts too."""
+    token = _IN_SCOPE.set((*known(), *parts_of(parts)))
+    try:
+        yield
+    finally:
+        _IN_SCOPE.reset(token)
+
+
+def known() -> tuple[Part, ...]:
+    """The parts that a scenario may choose here."""
+    inner = _IN_SCOPE.get()
+    return _of_process if inner is None else inner
+
+
+def parts_of(given: Iterable[Given | Part]) -> tuple[Part, ...]:
+    """The parts, each once. Raises `UnknownError` with what is wrong."""
+    if isinstance(given, (str, type)):
+        raise TypeError(f"parts: found {given!r}; allowed: a list of classes or 'FILE.py:CLASS'")
+    parts = [one if isinstance(one, Part) else _part_of(one) for one in given]
+    return tuple({(part.file, part.name, part.digest): part for part in parts}.values())
+
+
+def _part_of(given: Given) -> Part:
+    if isinstance(given, str):
+        file, _, name = given.rpartition(":")
+        if not file.endswith(".py") or not name.isidentifier():
+            raise UnknownError(f"part {given!r}: allowed: FILE.py:CLASS, as my_file.py:MyLaw")
+        return _of_file(Path(file), name)
+    if not isinstance(given, type) or not issubclass(given, _ROLES) or given in _ROLES:
+        raise UnknownError(f"part {given!r}: allowed: a class of Law, Control or Traffic")
+    return _of_class(given, *_source_of(given))
+
+
+def _of_file(file: Path, name: str) -> Part:
+    try:
+        digest = _digest(file.read_bytes())
+    except OSError as error:
+        raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
+    found = getattr(_module(file, digest), name, None)
+    if not isinstance(found, type) or not issubclass(found, _ROLES) or found in _ROLES:
+        raise UnknownError(
+            f"part {file}:{name}: found no class {name} that is a part; allowed: the name of a "
+            "class there that is a sojourn.Law, sojourn.Control or sojourn.Traffic"
+        )
+    return _of_class(found, file.resolve(), digest)
+
+
+def _module(file: Path, digest: str) -> ModuleType:
+    """The file as a module, run once for each content. It may import files beside it."""
+    name = f"sojourn_part_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(file.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _in_words(error: BaseException, file: Path) -> str:
+    """An exception with the line of the file that raised it."""
+    lines = []
+    trace = error.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename == str(file):
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    where = f", line {lines[-1]}" if lines else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+def _source_of(cls: type[_Own]) -> tuple[Path | None, str]:
+    """The file of a class, and the digest of its text."""
+    try:
+        file = Path(inspect.getfile(cls))
+        if file.is_file():
+            return file.resolve(), _digest(file.read_bytes())
+        return None, _digest(inspect.getsource(cls).encode())
+    except (OSError, TypeError):
+        raise UnknownError(
+            f"part {cls.__name__}: found no source text; allowed: a class of a file or a notebook"
+        ) from None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _again(file: Path | None, name: str, digest: str) -> Part:
+    """The part in another process. Raises `UnknownError` if its file has changed."""
+    if file is None:
+        raise UnknownError(f"part {name}: found no file; allowed elsewhere: a part of a file")
+    part = _of_file(file, name)
+    if part.digest != digest:
+        raise UnknownError(f"part {file}:{name}: the file has changed since; repeat the command")
+    return part
+
+
+def _of_class(cls: type[_Own], file: Path | None, digest: str) -> Part:
+    names = list(_parameters(cls))
+    try:
+        declaration = json.dumps(_declaration(cls, digest))
+        native = NativePart(declaration, lambda values, seed: _instance(cls, names, values, seed))
+    except (ValueError, TypeError) as error:
+        raise UnknownError(f"part {cls.__name__}: {error}") from None
+    return Part(file, cls.__name__, digest, native)
+
+
+def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[float], seed: int) -> _Own:
+    """An instance with its parameters, which its `__init__` may use already."""
+    instance = cls.__new__(cls)
+    for name, value in zip(names, values, strict=True):
+        setattr(instance, name, int(value) if _is_whole(cls, name) else value)
+    instance._seed = seed
+    instance.__init__()  # type: ignore[misc]
+    return instance
+
+
+def _parameters(cls: type[_Own]) -> dict[str, _Parameter]:
+    """The parameters of a class and of those that it extends."""
+    found = (
+        (name, value)
+        for base in reversed(cls.__mro__)
+        for name, value in vars(base).items()
+        if isinstance(value, _Parameter)
+    )
+    return dict(found)
+
+
+def _is_whole(cls: type[_Own], name: str) -> bool:
+    notes = map(inspect.get_annotations, cls.__mro__)
+    return next((note[name] for note in notes if name in note), None) in (int, "int")
+
+
+def _declaration(cls: type[_Own], digest: str) -> dict[str, Any]:
+    """What the class says of itself, as the simulator reads it."""
+    parameters = _parameters(cls)
+    doc = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0] if "__doc__" in vars(cls) else ""
+    declaration = {
+        "role": cls._role,
+        "name": cls.kind or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower(),
+        "doc": " ".join(doc.split()),
+        "parameters": [_described(cls, name, one) for name, one in parameters.items()],
+        "gauges": [{"name": name, "unit": unit} for name, unit in cls.gauges.items()],
+        "hooks": _hooks_of(cls),
+        "paced": bool(getattr(cls, "paced", False)),
+        "digest": digest,
+    }
+    update = next((name for name in ("update_us", "update_ms") if name in parameters), None)
+    if every := update or getattr(cls, "update_us", None):
+        declaration["update"] = every
+    return declaration
+
+
+def _hooks_of(cls: type[_Own]) -> list[str]:
+    """The methods that are called. Raises `ValueError` for one that never is, or cannot be."""
+    found = [name for name in dir(cls) if name.startswith("on_")]
+    for name in found:
+        if name not in cls._hooks:
+            raise ValueError(f"found {name}; allowed in a {cls._role}: {', '.join(cls._hooks)}")
+        arguments = cls._hooks[name]
+        try:
+            inspect.signature(getattr(cls, name)).bind(None, *arguments.split(", "))
+        except TypeError:
+            raise ValueError(f"{name}: allowed: the arguments self, {arguments}") from None
+    return found
+
+
+def _described(cls: type[_Own], name: str, one: _Parameter) -> dict[str, Any]:
+    numbers = [one.default, *(one.range or ())]
+    if any(isinstance(x, bool) or not isinstance(x, (int, float)) for x in numbers):
+        raise ValueError(f"{name}: found {numbers} as default and range; allowed: numbers")
+    if one.range is not None and len(one.range) != 2:
+        raise ValueError(f"{name}: found the range {one.range}; allowed: (LEAST, GREATEST)")
+    low, high = one.range or (None, None)
+    return {
+        "name": name,
+        "doc": one.doc,
+        "unit": one.unit,
+        "default": one.default,
+        "min": low,
+        "max": high,
+        "number": "whole" if _is_whole(cls, name) else "real",
+    }

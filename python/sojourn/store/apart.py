@@ -1,0 +1,75 @@
+"""Runs a task in a process of its own."""
+
+import pickle
+import subprocess
+import sys
+from contextlib import suppress
+from typing import Any
+
+from .._sojourn import Cancelled, Job, PartError
+from .task import Files, Task, execute
+
+_WATCH_INTERVAL_S = 0.1
+
+
+class RemoteTraceback(Exception):
+    """The traceback of another process, as text."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+def can_be_apart(task: Task) -> bool:
+    """Does it choose parts, and can another process read all of them?"""
+    return bool(task.parts) and all(part.file for part in task.parts)
+
+
+def execute_apart(task: Task, job: Job) -> Files:
+    """What `execute` returns or raises, from another process, which ends with the job."""
+    command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            answer = _ask(process, pickle.dumps(task), job)
+        finally:
+            process.kill()
+    try:
+        outcome = pickle.loads(answer)
+    except (EOFError, pickle.UnpicklingError):
+        raise PartError(f"the process of a run ended with status {process.returncode}") from None
+    if isinstance(outcome, tuple):
+        error, trace = outcome
+        raise error from (RemoteTraceback(trace) if trace else None)
+    files: Files = outcome
+    return files
+
+
+def _ask(process: subprocess.Popen[bytes], question: bytes, job: Job) -> bytes:
+    given: bytes | None = question
+    while True:
+        try:
+            return process.communicate(given, timeout=_WATCH_INTERVAL_S)[0]
+        except subprocess.TimeoutExpired:
+            given = None
+            if job.is_cancelled:
+                raise Cancelled("the run was cancelled") from None
+
+
+def serve() -> None:
+    """Reads a task from stdin and writes its files, or what went wrong, to stdout."""
+    out = sys.stdout.buffer
+    sys.stdout = sys.stderr  # what a part prints is no answer
+    with suppress(KeyboardInterrupt):
+        out.write(pickle.dumps(_outcome()))
+
+
+def _outcome() -> Any:
+    import traceback
+
+    try:
+        return dict(execute(pickle.loads(sys.stdin.buffer.read())))
+    except PartError as error:
+        cause = error.__cause__
+        trace = "".join(traceback.format_exception(cause)) if cause else ""
+        return error, trace
+    except Exception as error:
+        return error, ""

@@ -1,0 +1,253 @@
+"""Parts of a user's own in Python: those of the documentation, and what goes wrong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from sojourn import Law
+from sojourn.cli.main import main
+from sojourn.runs.parts import use
+
+ROOT = Path(__file__).parents[1]
+OWN = ROOT / "docs" / "own"
+CODEL, PIE = f"{OWN}/codel.py:OwnCodel", f"{OWN}/pie.py:OwnPie"
+AIMD, BACKUP = f"{OWN}/aimd.py:Aimd", f"{OWN}/backup.py:Backup"
+
+HOME: dict[str, Any] = {
+    "duration_s": 20,
+    "baseline": False,
+    "upstream": {"sustained_mbps": 5, "peak_mbps": 20, "burst_bytes": 1_000_000},
+    "downstream": {"sustained_mbps": 20},
+    "servers": {"near": {"delay_ms": 9}},
+    "traffic": {
+        "game": {"kind": "stream", "purpose": "game"},
+        "upload": {"kind": "transfer", "direction": "up", "connections": 2},
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def no_parts_of_commands() -> Any:
+    """Commands let the whole process choose their parts."""
+    yield
+    use(())
+
+
+def run(sets: list[str], *parts: Any, **keys: Any) -> sojourn.Result:
+    result = sojourn.run(HOME, set=sets, parts=parts, **keys)
+    assert isinstance(result, sojourn.Result)
+    return result
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "sfq"])
+@pytest.mark.parametrize("dialect", ["linux", "ns2"])
+def test_codel_in_python_has_the_drops_of_codel(scheduler: str, dialect: str) -> None:
+    sets = [f"dialect='{dialect}'", f"upstream.queue.scheduler.kind='{scheduler}'"]
+    keys = "target_ms = 10, interval_ms = 150"
+    built_in = run([*sets, f"upstream.queue.law={{ kind = 'codel', {keys} }}"])
+    own = run([*sets, f"upstream.queue.law={{ kind = 'own_codel', {keys} }}"], CODEL)
+    assert own.queues["dropped_aqm_packets"].to_pylist()[0] > 20
+    assert own.meta["fingerprint"] == built_in.meta["fingerprint"]
+    assert own.queues.equals(built_in.queues)
+    assert own.flows.equals(built_in.flows)
+
+
+def test_a_law_of_updates_alone_holds_its_target() -> None:
+    own = run(["upstream.queue.law.kind='own_pie'", "duration_s=60"], PIE)
+    median = own.queues.to_pylist()[0]["sojourn_p50_ms"]
+    assert 8 < median < 30
+    probability = [row for row in own.series.to_pylist() if row["metric"] == "own_pie_probability"]
+    assert max(row["value"] for row in probability) > 0.001
+
+
+def test_a_control_and_traffic_of_ones_own_share_a_line() -> None:
+    sets = [
+        "traffic.upload.tcp.congestion_control.kind='aimd'",
+        "traffic.backup={ kind = 'backup', mean_pause_s = 2, start_s = 1, dscp = 8 }",
+    ]
+    first, again = run(sets, AIMD, BACKUP), run(sets, AIMD, BACKUP)
+    other = run(sets, AIMD, BACKUP, seed=2)
+    flows = {(row["traffic"], row["direction"]): row for row in first.flows.to_pylist()}
+    assert flows["upload", "up"]["throughput_mbps"] > 3
+    assert flows["backup", "up"]["transfers_completed"] >= 3
+    assert first.meta["fingerprint"] == again.meta["fingerprint"]
+    assert first.meta["fingerprint"] != other.meta["fingerprint"]
+
+
+def test_a_class_that_is_given_is_a_part_too() -> None:
+    class MarkAll(Law):
+        """Marks every packet."""
+
+        def on_arrival(self, *numbers: float) -> int:
+            return sojourn.MARK
+
+    result = run(["upstream.queue.law.kind='mark_all'"], MarkAll)
+    assert "mark_all" in json.dumps(result.settings)
+    assert result.queues.to_pylist()[0]["dropped_aqm_packets"] > 100
+
+
+def write(place: Path, text: str) -> Path:
+    path = place / "own.py"
+    path.write_text(f"from sojourn import *\n{text}")
+    return path
+
+
+def scenario(place: Path) -> Path:
+    path = place / "home.toml"
+    variant = sojourn.load(HOME, duration_s=2)[0]
+    path.write_text(variant.to_toml())
+    return path
+
+
+def refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    assert stopped.value.code == 2
+    return capsys.readouterr().err
+
+
+BAD = {
+    "class A(Law):\n    pass": "part A: found no hook; allowed in a law: on_arrival",
+    "class A(Law):\n    def on_arive(self): pass": "part A: found on_arive; allowed in a law",
+    "class A(Law):\n    def on_empty(self): pass": "on_empty: allowed: the arguments self, now_us",
+    "class A(Control):\n    def on_ack(self, *a): pass": "found no on_loss; a control needs",
+    "class A(Law):\n    x = parameter()": "positional argument: 'default', line 3",
+    "class A(Law):\n    x = parameter('5')\n    def on_empty(self, t): pass": "x: found ['5']",
+    "class A(Law):\n    x = parameter(5, range=(6, 7))\n    def on_empty(self, t): 0": "default 5",
+    "class A(": "cannot be imported: SyntaxError",
+    "import no_such_module": "cannot be imported: ModuleNotFoundError",
+    "raise SystemExit(0)": "cannot be imported: SystemExit",
+    "A = 5": "found no class A that is a part",
+    "class B: pass": "found no class A that is a part",
+    "class A(Law):\n    kind = 'codel'\n    def on_empty(self, t): pass": 'outside called "codel"',
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_is_no_part_is_refused(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, text)
+    told = refused(["validate", str(scenario(tmp_path)), "--part", f"{path}:A"], capsys)
+    assert told.startswith("error: ")
+    assert BAD[text] in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("part", ["own.py", "own.py:", "own.txt:A", "no_such.py:A", ":A"])
+def test_what_names_no_part_is_refused(part: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert part in refused(["schema", "--part", part], capsys)
+
+
+FAILING = {
+    "return 1 / 0": ("ZeroDivisionError: division by zero", "return 1 / 0"),
+    "return 'drop'": ("TypeError: found str from on_arrival; allowed: a number", ""),
+    "return float('nan')": ("found NaN as what to do with a packet; allowed: 0 to pass", ""),
+    "return 3": ("found 3 as what to do with a packet", ""),
+    "raise KeyboardInterrupt": ("KeyboardInterrupt", ""),
+}
+
+
+@pytest.mark.parametrize("body", FAILING)
+def test_a_part_that_fails_ends_the_run(
+    body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, f"class Own(Law):\n    def on_arrival(self, *numbers): {body}")
+    out = tmp_path / "out"
+    command = ["run", str(scenario(tmp_path)), "--part", f"{path}:Own", "--out", str(out)]
+    told = refused([*command, "--quiet", "--set", "upstream.queue.law.kind='own'"], capsys)
+    message, line = FAILING[body]
+    assert "error: own, on_arrival, at 0." in told
+    assert message in told
+    assert line in told
+    assert not out.exists()
+
+
+def test_python_gets_the_exception_of_the_part(tmp_path: Path) -> None:
+    path = write(tmp_path, "class Own(Law):\n    def on_arrival(self, *n): {}['x']")
+    with pytest.raises(sojourn.PartError, match="own, on_arrival, at ") as raised:
+        run(["upstream.queue.law.kind='own'"], f"{path}:Own")
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_a_sweep_runs_in_processes_and_resumes(tmp_path: Path) -> None:
+    path = tmp_path / "codel.py"
+    path.write_text((OWN / "codel.py").read_text())
+    keys = {"upstream.queue.law.target_ms": [5, 20]}
+
+    def swept(resume: bool = False) -> sojourn.Swept:
+        return sojourn.sweep(
+            HOME,
+            keys,
+            duration_s=2,
+            set=["upstream.queue.law.kind='own_codel'"],
+            parts=[f"{path}:OwnCodel"],
+            out=tmp_path / "swept",
+            resume=resume,
+        )
+
+    def runs() -> set[str]:
+        return {run.name for run in (tmp_path / "swept" / "runs").iterdir()}
+
+    swept()
+    first = runs()
+    assert len(first) == 2
+    swept(resume=True)
+    assert runs() == first
+    # A changed file makes other runs.
+    path.write_text(path.read_text() + "\n# changed\n")
+    swept(resume=True)
+    assert len(runs() - first) == 2
+    # Results are read where there is no part.
+    path.unlink()
+    assert len(sojourn.open(tmp_path / "swept")) == 2
+    for command in ("verify", "report"):
+        done = subprocess.run([sys.executable, "-m", "sojourn", command, str(tmp_path / "swept")])
+        assert done.returncode == 0
+
+
+def test_a_part_that_fails_in_a_sweep_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path, "class Own(Law):\n    def on_arrival(self, *n): {}['x']")
+    with pytest.raises(sojourn.PartError, match="own, on_arrival, at ") as raised:
+        sojourn.sweep(
+            HOME,
+            seeds=1,
+            duration_s=2,
+            set=["upstream.queue.law.kind='own'"],
+            parts=[f"{path}:Own"],
+            out=tmp_path / "swept",
+        )
+    assert "own.py" in str(raised.value.__cause__)
+
+
+def test_own_laws_stand_beside_built_in_ones(tmp_path: Path) -> None:
+    laws = ["upstream.queue.law.kind='own_codel'", "upstream.queue.law.kind='codel'"]
+    both = sojourn.compare(HOME, vary=laws, duration_s=5, parts=[CODEL])
+    own, codel = list(both.values())[1:3]
+    assert own.flows.equals(codel.flows)
+    both.save(tmp_path / "out")
+    assert "own_codel" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("study", "scheme"), [("white2012", "CoDel-417pkt"), ("rfc7928", "codel")])
+def test_a_study_runs_with_an_own_law_beside_its_own(
+    study: str, scheme: str, tmp_path: Path
+) -> None:
+    from sojourn_studies.framework.plan import Plan
+
+    use([CODEL])
+    plan = Plan(study, scheme=[scheme], law="own_codel")
+    plan.check()
+    case = next(case for case in plan.cases if case.name.endswith("| law own_codel"))
+    assert "own_codel" in case.task(1, 0.2).scenario
+
+
+def test_the_busy_hour_takes_an_own_law() -> None:
+    hour = ROOT / "scenarios" / "gallery" / "07-shared-channel.toml"
+    law = "downstream.queue.law.kind='own_pie'"
+    (first, *_) = sojourn.load(hour, set=[law, "duration_s=2"], parts=[PIE])
+    assert "own_pie" in first.to_toml()
