@@ -164,6 +164,16 @@ impl Simulation {
         true
     }
 
+    /// Handles all wake-ups before `at`. Returns whether the run goes on.
+    pub fn run_until(&mut self, at: Time) -> bool {
+        while self.wake.next().0.min(self.timers.next().0) < at {
+            if !self.advance(1) {
+                return false;
+            }
+        }
+        self.now < self.end
+    }
+
     /// Reads what is to be read before an event at `due`. Returns whether the run goes on to it.
     #[cold]
     fn pass(&mut self, due: Time) -> bool {

@@ -1,12 +1,12 @@
 //! Parts from outside: those of the examples, which use only published faces.
 
-#[path = "../../examples/own_aqm.rs"]
-#[allow(dead_code, reason = "the examples have a main of their own")]
+#[path = "../../../sojourn-own-parts/src/law.rs"]
+#[allow(dead_code, reason = "some examples have a main of their own")]
 mod own_aqm;
-#[path = "../../examples/own_congestion_control.rs"]
+#[path = "../../../sojourn-own-parts/src/control.rs"]
 #[allow(dead_code, reason = "as above")]
 mod own_congestion_control;
-#[path = "../../examples/own_hop.rs"]
+#[path = "../../../sojourn-own-parts/src/hop.rs"]
 #[allow(dead_code, reason = "as above")]
 mod own_hop;
 #[path = "../../examples/own_scheduler.rs"]

@@ -1,17 +1,13 @@
 //! A congestion control of your own: additive increase, and a decrease by a random factor from a stream of
 //! random numbers of its own.
-//!
-//! `cargo run --release -p sojourn --example own_congestion_control`
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn::engine::rng::{Rng, Seed};
 use sojourn::engine::units::Time;
-use sojourn::input::problem::Problems;
 use sojourn::transport::cc::{
     Ack, CongestionControl, CongestionParameters, Connection, Controller, Window,
 };
-use sojourn::{Parts, Simulation, Source};
 
 /// Its keys in scenarios.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -75,15 +71,3 @@ pub const HOME: &str = "
     cubic = { kind = 'transfer', direction = 'up', tcp.congestion_control.kind = 'cubic' }
     own = { kind = 'transfer', direction = 'up', tcp.congestion_control = { kind = 'own', least_left = 0.6 } }
 ";
-
-fn main() -> Result<(), Problems> {
-    let parts = Parts::default().congestion_control::<Parameters>("own");
-    for variant in Source::new(HOME, "home.toml").parts(&parts).load()? {
-        for row in
-            Simulation::run(&variant.scenario).flows.iter().filter(|row| row.direction == "up")
-        {
-            println!("{:6}  {:6.3} Mbps", row.traffic, row.throughput_mbps);
-        }
-    }
-    Ok(())
-}

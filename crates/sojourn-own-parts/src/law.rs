@@ -1,7 +1,5 @@
 //! An AQM algorithm of your own: CoDel (RFC 8289 §5), written with nothing but the published faces. It gives
 //! the results of the built-in one to the bit.
-//!
-//! `cargo run --release -p sojourn --example own_aqm`
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,8 +7,6 @@ use sojourn::engine::aqm::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict}
 use sojourn::engine::record::Gauges;
 use sojourn::engine::rng::Seed;
 use sojourn::engine::units::Time;
-use sojourn::input::problem::Problems;
-use sojourn::{Parts, Simulation, Source};
 
 /// Its keys in scenarios, with ranges and defaults: they are checked as those of built-in algorithms are.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -127,7 +123,8 @@ impl Aqm for OwnCodel {
     }
 }
 
-const HOME: &str = "
+/// A home with the built-in CoDel, and with this one.
+pub const HOME: &str = "
     duration_s = 20
     upstream.sustained_mbps = 20
     downstream.sustained_mbps = 200
@@ -141,18 +138,3 @@ const HOME: &str = "
     built-in = { upstream.queue.law = { kind = 'codel', target_ms = 15 } }
     own = { upstream.queue.law = { kind = 'own_codel', target_ms = 15 } }
 ";
-
-fn main() -> Result<(), Problems> {
-    let parts = Parts::default().aqm::<Parameters>("own_codel");
-    for variant in Source::new(HOME, "home.toml").parts(&parts).load()? {
-        let results = Simulation::run(&variant.scenario);
-        let game = &results.flows[0];
-        let dropped: u64 = results.flows.iter().map(|row| row.dropped_aqm_packets).sum();
-        println!(
-            "{:8}  {dropped} dropped, game {:.3} ms",
-            variant.name,
-            game.latency_mean_ms.unwrap_or(0.0)
-        );
-    }
-    Ok(())
-}

@@ -1,7 +1,5 @@
 //! A hop of your own: a Wi-Fi-like link between the devices and the modem. It wins the medium after a random
 //! time, and then sends all that waits, up to a limit, at once.
-//!
-//! `cargo run --release -p sojourn --example own_hop`
 
 use std::collections::VecDeque;
 
@@ -13,8 +11,6 @@ use sojourn::engine::packet::{DropReason, Packet};
 use sojourn::engine::record::Recorder;
 use sojourn::engine::rng::{Rng, Seed};
 use sojourn::engine::units::Time;
-use sojourn::input::problem::Problems;
-use sojourn::{Parts, Simulation, Source};
 
 /// Its keys in scenarios.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -107,12 +103,3 @@ pub const HOME: &str = "
     cable = {}
     Wi-Fi = { router.upstream = { rate_mbps = 300, hop = { kind = 'wifi', mean_access_ms = 3 } } }
 ";
-
-fn main() -> Result<(), Problems> {
-    let parts = Parts::default().hop::<Parameters>("wifi");
-    for variant in Source::new(HOME, "home.toml").parts(&parts).load()? {
-        let game_ms = Simulation::run(&variant.scenario).flows[0].latency_p99_ms.unwrap_or(0.0);
-        println!("{:5}  99 % of the game's packets within {game_ms:.1} ms", variant.name);
-    }
-    Ok(())
-}

@@ -1,0 +1,47 @@
+//! The parts do what they are for.
+
+use sojourn::engine::units::Time;
+use sojourn::results::metrics::Results;
+use sojourn::{Simulation, Source};
+use sojourn_own_parts::{control, hop, law, parts};
+
+/// The results of a home's variants.
+fn run(home: &str) -> Vec<Results> {
+    let variants = Source::new(home, "home.toml").parts(&parts()).load().unwrap();
+    variants.iter().map(|variant| Simulation::run(&variant.scenario)).collect()
+}
+
+#[test]
+fn the_law_has_the_drops_of_codel() {
+    let [built_in, own] = &run(law::HOME)[..] else { panic!("two variants") };
+    assert_eq!(built_in.fingerprint, own.fingerprint);
+    assert!(own.flows.iter().any(|row| row.dropped_aqm_packets > 0));
+}
+
+#[test]
+fn the_control_shares_a_line_with_cubic() {
+    let results = &run(control::HOME)[0];
+    let up = results.flows.iter().filter(|row| row.direction == "up");
+    assert!(up.map(|row| row.throughput_mbps).all(|mbps| mbps > 2.0));
+}
+
+#[test]
+fn the_hop_delays_the_game() {
+    let [cable, wifi] = &run(hop::HOME)[..] else { panic!("two variants") };
+    assert!(wifi.flows[0].latency_p99_ms > cable.flows[0].latency_p99_ms);
+}
+
+/// A program may look at a run between two times, and end it there.
+#[test]
+fn a_run_goes_on_in_steps() {
+    let variants = Source::new(law::HOME, "home.toml").parts(&parts()).load().unwrap();
+    let mut simulation = Simulation::new(&variants[1].scenario);
+    assert!(simulation.run_until(Time::from_s(7)));
+    assert!((6.9..=7.0).contains(&simulation.now().secs_f64()), "{}", simulation.now().secs_f64());
+    let sent = simulation.forwarded_packets();
+    assert!(simulation.run_until(Time::from_s(9)));
+    assert!(simulation.forwarded_packets() > sent);
+    assert!(!simulation.run_until(Time::NEVER));
+    let whole = Simulation::run(&variants[1].scenario);
+    assert_eq!(simulation.finish().fingerprint, whole.fingerprint);
+}
