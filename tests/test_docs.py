@@ -71,6 +71,7 @@ WITH_SCENARIOS = [page for page in PAGES if page != STUDIES and any(blocks(page,
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory like the repository's, in which scenarios are short."""
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    shutil.copytree(ROOT / "docs" / "own", tmp_path / "docs" / "own")
     for scenario in (tmp_path / "scenarios").rglob("*.toml"):
         scenario.write_text(_short(scenario.read_text()))
     for modem in (ROOT / "tests" / "data" / "modem-configs").glob("*.cm"):
@@ -100,11 +101,18 @@ def test_commands_and_code_run(page: Path, place: Path) -> None:
 
 def test_rust_is_from_the_examples() -> None:
     page = ROOT / "docs" / "how-to" / "own-parts.md"
-    examples = (ROOT / "crates" / "sojourn" / "examples").glob("*.rs")
+    crates = ROOT / "crates"
+    examples = [*crates.glob("sojourn/examples/*.rs"), *crates.glob("sojourn-own-parts/src/*.rs")]
     code = "\n".join(example.read_text() for example in examples)
     shown = [text for _, text in blocks(page, "rust")]
     assert shown
     assert [text for text in shown if text not in code] == []
+
+
+def test_the_law_of_the_page_is_its_file() -> None:
+    page = ROOT / "docs" / "how-to" / "own-aqm.md"
+    shown = next(text for _, text in blocks(page, "python"))
+    assert (ROOT / "docs" / "own" / "codel.py").read_text().endswith(shown)
 
 
 @pytest.mark.parametrize("page", WITH_SCENARIOS, ids=named)

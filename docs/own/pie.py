@@ -1,16 +1,12 @@
 """A law that is called at its updates alone: PIE's controller (RFC 8033)."""
 
+from bisect import bisect
+
 from sojourn import Law, parameter
 
-SMALLER = [
-    (1e-6, 1 / 2048),
-    (1e-5, 1 / 512),
-    (1e-4, 1 / 128),
-    (1e-3, 1 / 32),
-    (1e-2, 1 / 8),
-    (1e-1, 1 / 2),
-]
-"""Small probabilities change in small steps."""
+BOUNDS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+FACTORS = (1 / 2048, 1 / 512, 1 / 128, 1 / 32, 1 / 8, 1 / 2, 1)
+"""A probability between two bounds changes in steps of that factor."""
 
 
 class OwnPie(Law):
@@ -26,7 +22,7 @@ class OwnPie(Law):
     def on_update(self, now_us, backlog_bytes, sojourn_us, rate_bps):
         delay_s = sojourn_us / 1e6
         change = 0.125 * (delay_s - self.target_ms / 1e3) + 1.25 * (delay_s - self.last_s)
-        change *= next((factor for below, factor in SMALLER if self.probability < below), 1)
+        change *= FACTORS[bisect(BOUNDS, self.probability)]
         self.probability = min(1.0, max(0.0, self.probability + change))
         self.last_s = delay_s
         return self.probability

@@ -51,6 +51,15 @@ def parameter(
     Its name ends with its unit, as `target_ms`. `range` has the least and the greatest value. In
     methods it is an attribute with the value of the run. With the annotation `int` it takes whole
     numbers alone.
+
+        >>> class Longest(sojourn.Law):
+        ...     most_ms: float = sojourn.parameter(20, unit="ms", range=(1, 999), doc="Most delay.")
+        ...     def on_arrival(self, now_us, bytes, backlog_bytes, sojourn_us, ecn, flow):
+        ...         return sojourn.DROP if sojourn_us > 1000 * self.most_ms else sojourn.PASS
+        >>> law = "upstream.queue.law={ kind = 'longest', most_ms = 30 }"
+        >>> (first, *_) = sojourn.load("scenarios/upload.toml", set=[law], parts=[Longest])
+        >>> "most_ms = 30" in first.to_toml()
+        True
     """
     return _Parameter(default, unit, range, doc)
 
@@ -92,6 +101,12 @@ class Law(_Own):
 
     `ecn` is the ECN field (0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE), and `flow` a hash of the flow.
     `update_us` is a number or a parameter; a parameter may be called `update_ms` instead.
+
+    >>> class DropAll(sojourn.Law):
+    ...     def on_departure(self, now_us, bytes, backlog_bytes, sojourn_us, ecn, flow):
+    ...         return sojourn.DROP
+    >>> law = "upstream.queue.law.kind='drop_all'"
+    >>> result = sojourn.run("scenarios/fibre.toml", duration_s=0.1, set=[law], parts=[DropAll])
     """
 
     update_us: float = 0
@@ -121,6 +136,13 @@ class Control(_Own):
     The attribute `window_bytes` is the window, before and after each call; it is kept between one
     segment and a million. A `pacing_bps` of 0 follows from the window; others are kept between
     8 kbit/s and 1 Tbit/s.
+
+    >>> class Steady(sojourn.Control):
+    ...     def on_ack(self, *numbers): self.window_bytes = 30_000
+    ...     def on_loss(self, *numbers): pass
+    ...     def on_timeout(self, *numbers): pass
+    >>> control = "tcp.congestion_control.kind='steady'"
+    >>> result = sojourn.run("scenarios/fibre.toml", duration_s=1, set=[control], parts=[Steady])
     """
 
     paced: ClassVar[bool] = False
@@ -148,6 +170,13 @@ class Traffic(_Own):
     - `on_received(self, now_us, connection, end)`: an end (`HOME` or `SERVER`) has received all
       that `expect` told it to.
     - `on_acknowledged(self, now_us, connection, end)`: all that an end sent is acknowledged.
+
+    >>> class Beacon(sojourn.Traffic):
+    ...     def on_timer(self, now_us):
+    ...         self.datagram(sojourn.HOME, 100)
+    ...         self.wake(now_us + 500_000)
+    >>> entry = "traffic.beacon.kind='beacon'"
+    >>> result = sojourn.run("scenarios/fibre.toml", duration_s=1, set=[entry], parts=[Beacon])
     """
 
     _role = "traffic"
