@@ -256,7 +256,7 @@ def use(parts: Iterable[Given]) -> None:
 @contextmanager
 def in_scope(parts: Iterable[Given | Part]) -> Iterator[None]:
     """Lets scenarios that are loaded meanwhile choose these parts too."""
-    token = _IN_SCOPE.set((*known(), *parts_of(parts)))
+    token = _IN_SCOPE.set(parts_of((*known(), *parts_of(parts))))
     try:
         yield
     finally:
