@@ -59,6 +59,11 @@ fn parts(declaration: &str, act: Act) -> Parts {
     register(Parts::default(), Arc::new(Numbers { declaration, act })).unwrap()
 }
 
+fn say(answers: &mut Vec<f64>, numbers: &[f64]) -> Result<(), Cause> {
+    answers.extend(numbers);
+    Ok(())
+}
+
 const LAW: &str = r#"{ "role": "law", "name": "mine", "hooks": ["on_update"], "update": "update_ms",
     "gauges": [{ "name": "calls" }], "digest": "abc",
     "parameters": [
@@ -163,8 +168,8 @@ const FAILING: &str =
 #[test]
 fn what_fails_is_told_once_and_lets_everything_pass() {
     let cases: [(Act, &str); 4] = [
-        (|_, _, _, answers| Ok(answers.push(7.0)), "on_arrival, at 0.0"),
-        (|_, _, _, answers| Ok(answers.push(f64::NAN)), "found NaN as what to do with a packet"),
+        (|_, _, _, answers| say(answers, &[7.0]), "on_arrival, at 0.0"),
+        (|_, _, _, answers| say(answers, &[f64::NAN]), "found NaN as what to do with a packet"),
         (
             |state, _, _, _| if state.calls < 100.0 { Ok(()) } else { Err("my words".into()) },
             "s: my words",
@@ -173,7 +178,7 @@ fn what_fails_is_told_once_and_lets_everything_pass() {
             |_, hook, numbers, answers| {
                 assert!(numbers.iter().all(|number| number.is_finite()));
                 let is_marked = hook == Hook::OnDeparture && numbers[3] < 0.0;
-                Ok(answers.push(if is_marked { verdict::MARK } else { verdict::PASS }))
+                say(answers, &[if is_marked { verdict::MARK } else { verdict::PASS }])
             },
             "",
         ),
@@ -226,12 +231,9 @@ fn a_control_of_numbers_fills_the_line() {
 #[test]
 fn windows_and_rates_that_cannot_be_fail() {
     let cases: [(Act, &str); 3] = [
-        (|_, _, _, answers| Ok(answers.push(-1.0)), "found -1 as window in bytes; allowed: 0 to"),
-        (|_, _, _, answers| Ok(answers.push(f64::INFINITY)), "found inf as window"),
-        (
-            |_, _, _, answers| Ok(answers.extend([1e4, 1e6])),
-            "a control that is not declared as paced",
-        ),
+        (|_, _, _, answers| say(answers, &[-1.0]), "found -1 as window in bytes; allowed: 0 to"),
+        (|_, _, _, answers| say(answers, &[f64::INFINITY]), "found inf as window"),
+        (|_, _, _, answers| say(answers, &[1e4, 1e6]), "a control that is not declared as paced"),
     ];
     for (act, told) in cases {
         let message = run(&parts(CONTROL, act), &UPLOAD).1.unwrap().to_string();
@@ -283,22 +285,16 @@ fn traffic_of_numbers_opens_sends_and_closes() {
 #[test]
 fn commands_that_cannot_be_fail() {
     let cases: [(Act, &str); 6] = [
-        (|_, _, _, answers| Ok(answers.push(1.0)), "found 1 numbers of commands; allowed: 4"),
-        (|_, _, _, answers| Ok(answers.extend([9.0; 4])), "found 9 as a command"),
+        (|_, _, _, answers| say(answers, &[1.0]), "found 1 numbers of commands; allowed: 4"),
+        (|_, _, _, answers| say(answers, &[9.0; 4]), "found 9 as a command"),
+        (|_, _, _, answers| say(answers, &[command::WAKE, 1.0, 0.0, 0.0]), "time of the timer"),
+        (|_, _, _, answers| say(answers, &[command::SEND, 1.0, 0.0, 1.0]), "found 1 as connection"),
         (
-            |_, _, _, answers| Ok(answers.extend([command::WAKE, 1.0, 0.0, 0.0])),
-            "time of the timer",
-        ),
-        (
-            |_, _, _, answers| Ok(answers.extend([command::SEND, 1.0, 0.0, 1.0])),
-            "found 1 as connection",
-        ),
-        (
-            |_, _, _, answers| Ok(answers.extend([command::DATAGRAM, 2.0, 99.0, 0.0])),
+            |_, _, _, answers| say(answers, &[command::DATAGRAM, 2.0, 99.0, 0.0]),
             "found 2 as an end",
         ),
         (
-            |_, _, _, answers| Ok(answers.extend([command::DATAGRAM, 1.0, 9e9, 0.0])),
+            |_, _, _, answers| say(answers, &[command::DATAGRAM, 1.0, 9e9, 0.0]),
             "bytes of a datagram",
         ),
     ];
