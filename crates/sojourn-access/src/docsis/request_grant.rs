@@ -394,9 +394,8 @@ impl RequestGrant {
     fn low_share(&self, bytes: u64, aggregate: &Aggregate) -> u64 {
         let unasked = aggregate.proactive_per_map.unwrap_or(0);
         let need = Shares { low: self.low.at_cmts + unasked, classic: self.classic.at_cmts };
-        let share = split(bytes + unasked, need, unasked, aggregate.weight).low - unasked;
-        // Nothing of the grant is left over.
-        share.max(bytes.saturating_sub(need.classic))
+        // Nothing of the grant is left over, as it is part of the need.
+        split(bytes + unasked, need, unasked, aggregate.weight).low - unasked
     }
 
     /// The modem may use what was granted.
@@ -607,5 +606,207 @@ impl RequestGrant {
     pub(super) fn inside(&self) -> Count {
         let fragments = [&self.classic.fragment, &self.low.fragment].into_iter().flatten();
         fragments.fold(self.queue.backlog(), |sum, fragment| sum.plus(Count::of(&fragment.packet)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_engine::aqm::DrainRate;
+    use sojourn_engine::dialect::Dialect;
+    use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Segment};
+    use sojourn_engine::units::BitRate;
+
+    const AGGREGATE: &str = "scheduler.kind = 'low_latency'";
+    const MAP: Time = Time::from_ms(4);
+
+    /// A flow whose packets take 10 B more on the channel.
+    fn flow(keys: &str) -> RequestGrant {
+        let spec = toml::from_str(keys).unwrap();
+        RequestGrant::new(Queue::new(&spec, 1_000_000, Dialect::Rfc, "upstream", 1), 10)
+    }
+
+    /// A flow that has requested this much, which the CMTS knows.
+    fn requesting(keys: &str, low: u64, classic: u64) -> RequestGrant {
+        let mut flow = flow(keys);
+        flow.request_shares(Shares { low, classic }, MAP);
+        flow.requests_arrive(MAP);
+        flow
+    }
+
+    fn put(flow: &mut RequestGrant, size: u16, dscp: u8) {
+        let packet = Packet {
+            sent_at: Time::ZERO,
+            queued_at: Time::ZERO,
+            segment: Segment { dscp, ..Segment::default() },
+            tuple: 7,
+            flow: DATAGRAM,
+            generation: 0,
+            traffic: 0,
+            server: 0,
+            home: 0,
+            service_flow: 0,
+            size,
+            direction: Direction::Up,
+            ecn: Ecn::NotEct,
+            number: [0; 3],
+        };
+        let outlet = DrainRate::steady(BitRate::from_mbps(10.0), 1_000_000);
+        flow.queue.enqueue(Time::ZERO, packet, &outlet, &mut Recorder::default());
+    }
+
+    /// Sends what fits: the pieces, and how the last one ends.
+    fn sent(flow: &mut RequestGrant) -> (Vec<u64>, PieceEnd) {
+        let (probe, mut recorder) = (Probe::default(), Recorder::default());
+        let (mut pieces, mut end) = (Vec::new(), PieceEnd::Nothing);
+        while let Some(bytes) = flow.sendable(MAP, probe, &mut recorder).filter(|bytes| *bytes > 0)
+        {
+            flow.begin_piece(MAP, bytes, probe, &mut recorder);
+            pieces.push(bytes);
+            end = flow.end_piece();
+            if matches!(end, PieceEnd::Packet) {
+                flow.take_sent();
+            }
+        }
+        (pieces, end)
+    }
+
+    #[test]
+    fn a_request_is_known_to_the_maps_that_can_grant_it() {
+        let mut flow = flow("");
+        flow.request(1000, MAP);
+        flow.requests_arrive(Time::from_us(3999));
+        assert_eq!((flow.at_cmts(), flow.requested()), (0, 1000));
+        flow.requests_arrive(MAP);
+        assert_eq!((flow.at_cmts(), flow.requested()), (1000, 1000));
+        assert_eq!(flow.counters.requests, 1);
+    }
+
+    #[test]
+    fn what_is_taken_back_of_a_grant_is_requested_again() {
+        let mut flow = requesting("", 0, 1000);
+        flow.grant_ahead(600);
+        assert_eq!(
+            (flow.at_cmts(), flow.classic.ahead, flow.counters.granted_bytes),
+            (400, 600, 600)
+        );
+        flow.take_back(250);
+        assert_eq!(
+            (flow.at_cmts(), flow.classic.ahead, flow.counters.granted_bytes),
+            (650, 350, 350)
+        );
+        assert!(flow.has_grant());
+        flow.begin_grant(350);
+        assert_eq!((flow.granted(), flow.classic.ahead, flow.requested()), (350, 0, 1000));
+    }
+
+    #[test]
+    fn an_aggregate_gives_back_its_classic_grant_first() {
+        // floor(10 000 * 230 / 256) = 8984 are the low-latency flow's.
+        let mut flow = requesting(AGGREGATE, 20_000, 20_000);
+        flow.grant_ahead(10_000);
+        assert_eq!((flow.low.ahead, flow.classic.ahead), (8984, 1016));
+        flow.take_back(1500);
+        assert_eq!((flow.low.ahead, flow.classic.ahead), (8500, 0));
+        assert_eq!((flow.low_at_cmts(), flow.classic.at_cmts), (11_500, 20_000));
+        assert_eq!(flow.counters.granted_bytes, 8500);
+        flow.begin_grant(8000);
+        assert_eq!((flow.low.granted, flow.low.ahead, flow.classic.granted), (8000, 500, 0));
+    }
+
+    #[test]
+    fn what_one_flow_of_an_aggregate_does_not_need_is_the_others() {
+        let granted = |low, classic, unasked| {
+            let mut flow = requesting(AGGREGATE, low, classic);
+            flow.set_proactive(unasked);
+            let of = flow.grant(10_000);
+            assert_eq!(flow.at_cmts(), low + classic - 10_000);
+            assert_eq!((flow.counters.grants, flow.counters.granted_bytes), (1, 10_000));
+            (of.low, of.classic)
+        };
+        assert_eq!(granted(20_000, 20_000, None), (8984, 1016));
+        assert_eq!(granted(20_000, 500, None), (9500, 500));
+        assert_eq!(granted(300, 20_000, None), (300, 9700));
+        // 657 B come unasked and count in the weight: floor(10 657 * 230 / 256) = 9574, of which 8917 are left to grant.
+        assert_eq!(granted(20_000, 20_000, Some(657)), (8917, 1083));
+        assert_eq!(granted(0, 20_000, Some(657)), (0, 10_000));
+        assert_eq!(granted(20_000, 500, Some(657)), (9500, 500));
+    }
+
+    #[test]
+    fn a_grant_of_nothing_is_none() {
+        let mut flow = requesting("", 0, 1000);
+        flow.grant(0);
+        assert_eq!((flow.counters.grants, flow.at_cmts()), (0, 1000));
+    }
+
+    #[test]
+    fn a_packet_goes_in_the_pieces_of_its_grants() {
+        let mut flow = flow("");
+        put(&mut flow, 1500, 0);
+        put(&mut flow, 100, 0);
+        assert_eq!((flow.waiting().payload, flow.waiting().on_channel), (1600, 1620));
+        assert_eq!(flow.unrequested(), 1620);
+        flow.request(1000, MAP);
+        assert_eq!(flow.unrequested(), 620);
+        flow.requests_arrive(MAP);
+        let granted = flow.grant(1000);
+        flow.begin(granted);
+        assert!(matches!(sent(&mut flow), (pieces, PieceEnd::Piece(1000)) if pieces == [1000]));
+        // 1000 B carried its header of 10 and 990 of its own.
+        assert_eq!((flow.waiting().payload, flow.waiting().on_channel), (610, 620));
+        assert_eq!((flow.inside(), flow.granted()), (Count { packets: 2, bytes: 1600 }, 0));
+        flow.begin_unsolicited(700);
+        assert!(matches!(sent(&mut flow), (pieces, PieceEnd::Packet) if pieces == [510, 110]));
+        assert_eq!((flow.granted(), flow.inside().packets), (80, 0));
+        flow.waste_grant(MAP, Probe::default(), &mut Recorder::default());
+        assert_eq!((flow.granted(), flow.counters.unused_bytes, flow.take_unused()), (0, 80, 80));
+        assert_eq!(flow.take_unused(), 0);
+    }
+
+    #[test]
+    fn an_aggregate_sends_its_low_latency_packets_first_and_wastes_what_they_leave() {
+        let mut flow = flow(AGGREGATE);
+        put(&mut flow, 500, 0);
+        put(&mut flow, 200, 45);
+        assert_eq!(
+            (flow.unrequested_by(By::Both).low, flow.unrequested_by(By::Both).classic),
+            (210, 510)
+        );
+        assert_eq!(
+            (flow.unrequested_by(By::Low).low, flow.unrequested_by(By::Low).classic),
+            (210, 0)
+        );
+        assert_eq!(
+            (flow.unrequested_by(By::Classic).low, flow.unrequested_by(By::Classic).classic),
+            (0, 510)
+        );
+        flow.request_shares(Shares { low: 210, classic: 510 }, MAP);
+        assert_eq!(flow.unrequested(), 0);
+        flow.requests_arrive(MAP);
+        let granted = flow.grant(720);
+        flow.begin(granted);
+        assert!(flow.ungranted().is_none());
+        // 300 B unasked: of 510 for the low-latency flow 210 are used, and of the rest nobody requested 90.
+        flow.begin_unsolicited(300);
+        let (pieces, _) = sent(&mut flow);
+        assert_eq!(pieces, [210, 510]);
+        assert_eq!((flow.counters.unused_bytes, flow.counters.unused_proactive_bytes), (300, 90));
+        assert_eq!((flow.take_unused(), flow.low.granted), (210, 0));
+        assert!(matches!(flow.ungranted(), Some(By::Both)));
+    }
+
+    #[test]
+    fn payload_is_what_follows_the_header() {
+        let mut flow = flow("");
+        put(&mut flow, 1500, 0);
+        flow.begin(Shares { low: 0, classic: 2000 });
+        assert_eq!(flow.sendable(MAP, Probe::default(), &mut Recorder::default()), Some(1510));
+        assert_eq!([4, 10, 11, 1510].map(|bytes| flow.payload_of(bytes)), [0, 0, 1, 1500]);
+        flow.begin_piece(MAP, 4, Probe::default(), &mut Recorder::default());
+        assert!(flow.is_sending() && !flow.is_idle());
+        assert!(matches!(flow.end_piece(), PieceEnd::Piece(4)));
+        assert_eq!([6, 7, 1506].map(|bytes| flow.payload_of(bytes)), [0, 1, 1500]);
+        assert_eq!(flow.proactive_part(100), 0);
     }
 }

@@ -351,6 +351,83 @@ mod tests {
     }
 
     #[test]
+    fn the_step_is_divided_by_what_the_probability_is() {
+        // D falls by 0.4 ms to the target of 10 ms: 2.5 * -0.0004 = -0.001, over each divisor.
+        let step = |prob, qdelay_s| {
+            let mut pie = DocsisPie { prob, ..DocsisPie::new(&Parameters::default()) };
+            pie.qdelay_old_s = 0.0104;
+            pie.step(qdelay_s)
+        };
+        for (prob, want) in [
+            (0.0999, -0.0005),
+            (0.1, -0.002),
+            (0.999, -0.002),
+            (1.0, -0.008),
+            (9.99, -0.008),
+            (10.0, -0.032),
+        ] {
+            let got = step(prob, 0.010);
+            assert!((got - want).abs() < 1e-9, "{prob}: {got}");
+        }
+        // 0.25 * 0.09 + 2.5 * 0.0896 = 0.2465, half of it at p = 0.09; from 0.1 on it is 0.02 at most.
+        assert!((step(0.09, 0.1) - 0.123_25).abs() < 1e-9);
+        assert_eq!(step(0.1, 0.1), 0.02);
+    }
+
+    #[test]
+    fn beyond_200_ms_the_probability_rises_by_two_percent_more() {
+        // At p = 0.5 the step is 0.02 at most. 200 ms are not beyond, and 6 ms are not low.
+        let after = |qdelay_s, old_s| {
+            let mut pie = DocsisPie { prob: 0.5, ..DocsisPie::new(&Parameters::default()) };
+            pie.qdelay_old_s = old_s;
+            pie.calculate_drop_prob(qdelay_s);
+            assert_eq!(pie.qdelay_old_s, qdelay_s);
+            pie.prob
+        };
+        assert!((after(0.2, 0.1) - 0.52).abs() < 1e-12);
+        assert!((after(0.201, 0.1) - 0.54).abs() < 1e-12);
+        // Both delays must be low to decay: 0.25 * (0.004 - 0.010) / 0.5 = -0.003.
+        assert!((after(0.004, 0.004) - 0.497 * 0.98).abs() < 1e-12);
+        // 0.25 * -0.006 + 2.5 * -0.002 = -0.0065, over 0.5.
+        assert!((after(0.004, 0.006) - 0.487).abs() < 1e-12);
+        // 0.25 * -0.004 + 2.5 * 0.002 = 0.004, over 0.5.
+        assert!((after(0.006, 0.004) - 0.508).abs() < 1e-12);
+    }
+
+    #[test]
+    fn quiet_that_is_interrupted_begins_again() {
+        let mut pie =
+            DocsisPie { phase: Phase::Quiescent, ..DocsisPie::new(&Parameters::default()) };
+        (0..62).for_each(|_| pie.calculate_drop_prob(0.0));
+        assert_eq!(pie.burst_reset, Time::from_ms(62 * 16));
+        // 6 ms are more than half of the target, now and at the next update; p goes back to 0.
+        pie.calculate_drop_prob(0.006);
+        assert_eq!((pie.phase, pie.burst_reset), (Phase::Quiescent, Time::ZERO));
+        pie.calculate_drop_prob(0.0);
+        assert_eq!(pie.burst_reset, Time::ZERO);
+        (0..62).for_each(|_| pie.calculate_drop_prob(0.0));
+        assert_eq!((pie.phase, pie.burst_reset), (Phase::Quiescent, Time::from_ms(62 * 16)));
+        pie.calculate_drop_prob(0.0);
+        assert_eq!((pie.phase, pie.burst_reset), (Phase::Inactive, Time::ZERO));
+    }
+
+    #[test]
+    fn nothing_is_dropped_of_two_packets_or_of_a_short_delay() {
+        // 2 * 1024 B wait, or D is below 5 ms while p is below 0.2; the sum of probabilities is beyond 8.5.
+        let drops = |qdelay_old_s, prob, backlog| {
+            let mut pie =
+                DocsisPie { qdelay_old_s, prob, ..DocsisPie::new(&Parameters::default()) };
+            pie.derandomiser.accumulate(PROB_HIGH);
+            pie.drop_early(&arrival(1024, backlog), &mut Rng::named(1, "pie"))
+        };
+        assert!(!drops(0.02, 0.1, 2048));
+        assert!(drops(0.02, 0.1, 2049));
+        assert!(!drops(0.0049, 0.199, 9000));
+        assert!(drops(0.0049, 0.2, 9000));
+        assert!(drops(0.005, 0.1, 9000));
+    }
+
+    #[test]
     fn probability_halves_in_34_3_quiet_updates() {
         // p < 0.98^34.3 = 0.5 of itself, and the PI step at D = 0 pulls further down; shown with the
         // target at zero error by D = target = 4 ms (below LATENCY_LOW): step 0, decay alone.

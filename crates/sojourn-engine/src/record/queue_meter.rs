@@ -245,3 +245,33 @@ impl QueueMeter {
         own.into_iter().chain(&self.counts.series).chain(self.gauges.iter())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts that differ from each other, so many times.
+    fn counts(times: u64) -> MemberCounts {
+        MemberCounts {
+            backlog: Count { packets: times, bytes: 100 * times },
+            native_marks: times,
+            coupled_marks: 2 * times,
+            overload_marks: 3 * times,
+            classic_marks: 5 * times,
+            dropped_overflow: 7 * times,
+            dropped_aqm: 11 * times,
+            sanctioned: 13 * times,
+        }
+    }
+
+    #[test]
+    fn members_add_up_and_what_they_did_before_does_not_count() {
+        assert_eq!(counts(2).plus(counts(3)), counts(5));
+        // What waits is what waits now.
+        let since = counts(7).since(counts(3));
+        assert_eq!(since, MemberCounts { backlog: counts(7).backlog, ..counts(4) });
+        assert_eq!(counts(1).marks(), 11);
+        let all = QueueCounts { marked: 11, dropped_overflow: 7, dropped_aqm: 11 };
+        assert_eq!(counts(1).counts(), all);
+    }
+}
