@@ -411,6 +411,121 @@ mod tests {
     }
 
     #[test]
+    fn the_window_of_adaptation_ends_at_its_bounds() {
+        // 0.4 * 20 = 8 packets from either threshold: 18 and 22 are within. max_p stays from 0.01 to 0.5.
+        let after = |average, max_p| {
+            let mut red = packets_red();
+            red.p.adaptive = true;
+            (red.average, red.max_p) = (average, max_p);
+            red.adapt(Time::from_s(1));
+            red.max_p
+        };
+        assert_eq!([18.0, 22.0].map(|average| after(average, 0.1)), [0.1, 0.1]);
+        assert_eq!([(17.9, 0.01), (22.1, 0.5)].map(|(average, p)| after(average, p)), [0.01, 0.5]);
+        // A quarter of 0.02 is less than a hundredth.
+        assert!((after(22.1, 0.02) - 0.025).abs() < 1e-12);
+        assert_eq!(after(17.0, 0.1), 0.1 * 0.9);
+    }
+
+    #[test]
+    fn unset_thresholds_follow_the_target_delay_and_the_weight_the_rate() {
+        // 38 Mbps are 9500 packets of 500 B in a second: half of 5 ms are 23.75 of them. 1 Mbps has 250: 5 at least. The
+        // average forgets within ten times 0.1 s.
+        let derived = |mbps| {
+            let p = Parameters { in_bytes: false, ..Parameters::default() };
+            Red::derive(&p, &DrainRate::steady(BitRate::from_mbps(mbps), 1_000_000))
+        };
+        let (fast, slow) = (derived(38.0), derived(1.0));
+        assert!((fast.packets_per_s - 9500.0).abs() < 1e-9);
+        assert!((fast.min - 23.75).abs() < 1e-9 && (fast.max - 71.25).abs() < 1e-9);
+        assert_eq!((slow.min, slow.max), (5.0, 15.0));
+        assert!((slow.weight - (1.0 - libm::exp(-1.0 / 250.0))).abs() < 1e-12);
+    }
+
+    fn arrival(packets: u64) -> Arrival {
+        let backlog = Count { packets, bytes: 1000 * packets };
+        Arrival { now: Time::ZERO, size: 1000, backlog, share: 1.0, is_markable: true, flow: 0 }
+    }
+
+    /// What becomes of a packet at this average, after so many without a drop.
+    fn judged(average: f64, count: u64, gentle: bool) -> Verdict {
+        let mut red = packets_red();
+        (red.average, red.count, red.was_above, red.p.gentle) = (average, count, true, gentle);
+        red.judge(&arrival(20), &mut Rng::named(1, "red"))
+    }
+
+    #[test]
+    fn below_the_upper_threshold_packets_are_marked_and_above_it_dropped() {
+        // A count of 1000 makes every signal certain.
+        assert_eq!(judged(9.99, 1000, true), Verdict::Pass);
+        assert_eq!(judged(29.9, 1000, true), Verdict::Signal);
+        assert_eq!(judged(30.0, 1000, true), Verdict::Drop);
+        // From twice the upper threshold on all are dropped, or from the threshold itself where it is not gentle. The
+        // count does not matter then.
+        assert_eq!(judged(59.9, 0, true), Verdict::Pass);
+        assert_eq!(judged(60.0, 0, true), Verdict::Drop);
+        assert_eq!(judged(29.9, 0, false), Verdict::Pass);
+        assert_eq!(judged(30.0, 0, false), Verdict::Drop);
+    }
+
+    #[test]
+    fn the_first_packet_above_the_lower_threshold_begins_the_count() {
+        let mut red = packets_red();
+        let mut rng = Rng::named(1, "red");
+        (red.average, red.count) = (20.0, 1000);
+        assert_eq!(red.judge(&arrival(20), &mut rng), Verdict::Pass);
+        assert_eq!((red.was_above, red.count, red.count_bytes), (true, 1, 1000));
+        // One packet that waits is no queue.
+        assert_eq!(red.judge(&arrival(1), &mut rng), Verdict::Pass);
+        assert!(!red.was_above);
+    }
+
+    #[test]
+    fn each_arrival_counts_until_one_is_signalled_or_overflows() {
+        let mut red = packets_red();
+        let mut rng = Rng::named(1, "red");
+        let drain_rate = DrainRate::steady(BitRate::from_mbps(38.0), 1_000_000);
+        (red.average, red.was_above, red.idle_since) = (20.0, true, None);
+        for n in 1..=3 {
+            assert_eq!(red.on_arrival(&arrival(20), &drain_rate, &mut rng), Verdict::Pass);
+            assert_eq!((red.count, red.count_bytes), (n, 1000 * n));
+        }
+        red.on_overflow();
+        assert_eq!((red.count, red.count_bytes), (0, 0));
+        red.count = 1000;
+        assert_eq!(red.on_arrival(&arrival(20), &drain_rate, &mut rng), Verdict::Signal);
+        assert_eq!((red.count, red.count_bytes), (0, 0));
+    }
+
+    #[test]
+    fn the_average_moves_by_the_weight_of_the_length() {
+        let mut red = packets_red();
+        red.derived.as_mut().unwrap().weight = 0.25;
+        (red.average, red.idle_since) = (20.0, None);
+        red.average_in(Time::from_s(9), 40.0);
+        // 0.75 * 20 + 0.25 * 40.
+        assert_eq!(red.average, 25.0);
+    }
+
+    #[test]
+    fn large_packets_have_a_larger_probability_where_sizes_count() {
+        // 10 000 B without a drop are 20 packets of 500 B; at p = 0.05 that gives 0.05, twice as much for 1000 B.
+        let mut red = packets_red();
+        (red.average, red.count, red.count_bytes) = (20.0, 3, 10_000);
+        (red.p.in_bytes, red.p.by_size) = (true, true);
+        let probability = |red: &Red| red.probability(1000, red.derived.as_ref().unwrap());
+        assert!((probability(&red) - 0.1).abs() < 1e-12);
+        // Where they do not, three packets are too few.
+        red.p.by_size = false;
+        assert_eq!(probability(&red), 0.0);
+        // Without waiting: 0.05 / (1 - 3 * 0.05), and certainty from 20 packets on.
+        red.p.wait = false;
+        assert!((probability(&red) - 0.05 / 0.85).abs() < 1e-12);
+        red.count = 20;
+        assert_eq!(probability(&red), 1.0);
+    }
+
+    #[test]
     fn ns2_counts_thresholds_in_bytes_of_500() {
         // Hong 2015: 102.4 and 1024 packets of 1500 bytes act as 34.1 and 341.3.
         let p = Parameters {
