@@ -280,6 +280,49 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_worth_0_983_of_itself_after_the_next() {
+        // From the 117th on 1 - 2 / (n + 1) is beyond 0.983. One value of cell 1 has 0.017, and 0.983 of that later.
+        let mut lateness = Lateness::default();
+        (0..200).for_each(|_| lateness.register());
+        lateness.greatest = Time::from_ms(25);
+        lateness.register();
+        assert!((f64::from(lateness.shares[1]) - 0.017).abs() < 1e-6);
+        assert!((f64::from(lateness.shares[0]) - 0.983).abs() < 1e-5);
+        lateness.register();
+        assert!((f64::from(lateness.shares[1]) - 0.017 * 0.983).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_target_is_the_end_of_the_cell_of_the_95th_percentile() {
+        let target = |shares: &[f32]| {
+            let mut lateness = Lateness::default();
+            lateness.shares[..shares.len()].copy_from_slice(shares);
+            lateness.quantile()
+        };
+        assert_eq!(target(&[0.951, 0.049]), Time::from_ms(20));
+        assert_eq!(target(&[0.949, 0.051]), Time::from_ms(40));
+        assert_eq!(target(&[0.5, 0.44, 0.02, 0.04]), Time::from_ms(60));
+        // What is later than all cells is in the last.
+        assert_eq!(target(&[0.5]), Time::from_ms(2000));
+        let mut lateness = Lateness { greatest: Time::from_ms(5000), ..Lateness::default() };
+        lateness.register();
+        assert_eq!(lateness.target, Time::from_ms(2000));
+    }
+
+    #[test]
+    fn the_least_delay_is_that_of_the_last_two_seconds() {
+        let mut playout = Playout::default();
+        let ms = Time::from_ms;
+        let mut least = |now, delay| playout.least_with(ms(now), ms(delay));
+        assert_eq!(least(0, 10), ms(10));
+        assert_eq!(least(1000, 30), ms(10));
+        assert_eq!(least(1500, 20), ms(10));
+        assert_eq!(least(2000, 40), ms(10));
+        assert_eq!(least(2001, 40), ms(20));
+        assert_eq!(least(3501, 50), ms(40));
+    }
+
+    #[test]
     fn what_never_came_is_overdue_at_the_end() {
         // 100 packets of 20 ms, the last sent at 1.98 s; the first 60 came after 10 ms, and the buffer
         // waits 30 ms. At 2 s the last is 20 ms old and the one before 40 ms: all but one are overdue.
@@ -319,10 +362,16 @@ mod tests {
 
     #[test]
     fn two_calls_together() {
-        let (one, two) = (call([10, 10]).played(), call([40, 70]).played());
-        let both = one.plus(two);
-        assert_eq!(both.packets, 4);
-        assert_eq!(both.late_packets, one.late_packets + two.late_packets);
-        assert_eq!(both.delay_sum_ps, one.delay_sum_ps + two.delay_sum_ps);
+        // 50 ms after the first packet of 40 ms the second comes after 70: the buffer is at 40 + 12.5 ms on its way to
+        // 120, and 17.5 ms are concealed. Of 60 and 85 ms, 45 ms later, it is at 71.25, and 13.75 are.
+        let both = call([40, 70]).played().plus(call([60, 85]).played());
+        let want = Played {
+            packets: 4,
+            late_packets: 2,
+            concealed: Time::from_us(17_500 + 13_750),
+            delay_sum_ps: (40 + 70 + 60 + 85) * 1_000_000_000,
+        };
+        assert_eq!(both, want);
+        assert_eq!(both.delay_ms(), Some(63.75));
     }
 }
