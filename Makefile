@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 INSTRUCTIONS := $(CURDIR)/crates/sojourn/benches/packet_cost/instructions.json
 MINUTES := 10
 EVERY := 1
+SEED := 1
 DAMAGES := 5000
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run quick web test crash damage audit wheel sdist fuzz swarm lint bench bench-peers record figures docs columns studies
+.PHONY: help run quick web test crash damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -82,6 +83,9 @@ fuzz: ## Run the tests at random and the fuzz targets with fresh seeds, MINUTES=
 
 swarm: ## Run random whole networks against what must be true of any, MINUTES=10 in all
 	$(call at_random,at_random::swarm,$(MINUTES))
+
+mutants: $(VENV)/checks ## Change laws in one place at a time, and count what their tests notice; MINUTES=30, SEED=1
+	$(BIN)/python tests/mutants.py --minutes $(MINUTES) --seed $(SEED)
 
 lint: $(VENV)/checks ## Check formatting, lints and types
 	cargo fmt --all --check
