@@ -508,6 +508,38 @@ mod tests {
     }
 
     #[test]
+    fn an_arrival_moves_the_average_and_adapts() {
+        // 20 packets at a share of a half are 40 of the line: 0.75 * 20 + 0.25 * 40 = 25, above 22.
+        let mut red = packets_red();
+        red.derived.as_mut().unwrap().weight = 0.25;
+        (red.average, red.idle_since, red.p.adaptive) = (20.0, None, true);
+        let mut drain_rate = DrainRate::steady(BitRate::from_mbps(38.0), 1_000_000);
+        drain_rate.share = Some(0.5);
+        let packet = Arrival { now: Time::from_s(1), ..arrival(20) };
+        red.on_arrival(&packet, &drain_rate, &mut Rng::named(1, "red"));
+        assert_eq!((red.average, red.max_p), (25.0, 0.11));
+        // Not again within half a second.
+        red.adapt(Time::from_ms(1499));
+        assert_eq!(red.max_p, 0.11);
+        let mut gauges = Gauges::default();
+        red.gauges(&mut gauges);
+        assert_eq!((gauges.get("average_queue"), gauges.get("max_p")), (Some(25.0), Some(0.11)));
+    }
+
+    #[test]
+    fn certainty_is_a_probability_of_one() {
+        let mut red = packets_red();
+        let d = Red::derive(&red.p, &DrainRate::steady(BitRate::from_mbps(38.0), 1_000_000));
+        red.average = 90.0;
+        assert_eq!(red.base_probability(&d), 1.0);
+        red.p.gentle = false;
+        assert_eq!(red.base_probability(&d), 1.0);
+        // A flood of small counts without waiting: 25 * 0.05 is beyond one.
+        (red.p.wait, red.average, red.count) = (false, 20.0, 25);
+        assert_eq!(red.probability(1000, &d), 1.0);
+    }
+
+    #[test]
     fn large_packets_have_a_larger_probability_where_sizes_count() {
         // 10 000 B without a drop are 20 packets of 500 B; at p = 0.05 that gives 0.05, twice as much for 1000 B.
         let mut red = packets_red();
