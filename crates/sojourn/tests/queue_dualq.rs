@@ -42,6 +42,24 @@ fn the_round_robin_gives_each_queue_its_share() {
 }
 
 #[test]
+fn what_a_queue_sends_alone_is_not_charged() {
+    // L goes first, and after a packet of it the credit of C is 1500 * 6.25 nearer to its turn: of the next 16 packets
+    // one is of C, whichever queue had the link before.
+    for first in [low, classic] {
+        let mut rig = rig("");
+        (1..=101).for_each(|seq| rig.put(first(seq)));
+        (1..=100).for_each(|_| drop(rig.take()));
+        for seq in 102..=200 {
+            rig.put(low(seq));
+            rig.put(classic(seq));
+        }
+        let turns: Vec<_> = (0..32).map(|_| rig.take().unwrap().traffic).collect();
+        assert_eq!(turns[0], 0);
+        assert_eq!(turns.iter().filter(|traffic| **traffic == 1).count(), 2, "{turns:?}");
+    }
+}
+
+#[test]
 fn a_queue_alone_has_the_link() {
     let mut rig = rig("");
     (1..=9).for_each(|seq| rig.put(classic(seq)));

@@ -135,7 +135,11 @@ fn score_voice(
 ) {
     let mean_ms = account.latency.mean_ms();
     let heard = match account.calls.played() {
-        Some(played) => heard_adaptively(&played, account, end, interval),
+        Some(played) => {
+            let overdue = account.calls.overdue_packets(end, interval);
+            let counts = (account.lost_packets(), ended_packets(account), overdue);
+            heard_adaptively(&played, counts, interval)
+        }
         None if mean_ms.is_some() => heard_on_time(account),
         None => return,
     };
@@ -167,12 +171,15 @@ struct Heard {
     concealed: f64,
 }
 
-/// The gap before a late packet is concealed, and so is each packet that was dropped or is overdue at
-/// the end.
-fn heard_adaptively(played: &Played, account: &Account, end: Time, interval: Time) -> Heard {
-    let overdue = account.calls.overdue_packets(end, interval);
-    let due_packets = ended_packets(account) + overdue;
-    let missing = (account.lost_packets() + overdue) as f64;
+/// The gap before a late packet is concealed, and so is each packet that was lost or is overdue at the
+/// end. Lost ones are among those that ended.
+fn heard_adaptively(
+    played: &Played,
+    (lost, ended, overdue): (u64, u64, u64),
+    interval: Time,
+) -> Heard {
+    let due_packets = ended + overdue;
+    let missing = (lost + overdue) as f64;
     let gaps = played.concealed.secs_f64() / interval.secs_f64();
     Heard {
         delay_ms: played.delay_ms().unwrap_or_default(),
@@ -275,5 +282,29 @@ pub(super) fn connection_row(
         timeouts: way.tally().timeouts,
         rtt_mean_ms: way.rtt_mean_ms(),
         rtt_echo_mean_ms: way.rtt_echo_mean_ms(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_concealed_is_a_share_of_all_packets_that_were_due() {
+        // Of 90 packets that ended 5 were lost, and 10 more are overdue. Gaps of 100 ms are 5 packets of 20 ms: 5 + 10 + 5
+        // of 100 are concealed.
+        let played = Played {
+            packets: 85,
+            late_packets: 2,
+            concealed: Time::from_ms(100),
+            delay_sum_ps: 85 * 40_000_000_000,
+        };
+        let heard = heard_adaptively(&played, (5, 90, 10), Time::from_ms(20));
+        assert_eq!((heard.due_packets, heard.late_packets), (100, 12));
+        assert!((heard.concealed - 0.2).abs() < 1e-12);
+        assert_eq!(heard.delay_ms, 40.0);
+        // Gaps may be longer than the call is.
+        let played = Played { concealed: Time::from_s(9), ..played };
+        assert_eq!(heard_adaptively(&played, (5, 90, 10), Time::from_ms(20)).concealed, 1.0);
     }
 }
