@@ -345,6 +345,7 @@ impl Aqm for Red {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Ecn;
     use crate::units::BitRate;
 
     fn packets_red() -> Red {
@@ -444,7 +445,15 @@ mod tests {
 
     fn arrival(packets: u64) -> Arrival {
         let backlog = Count { packets, bytes: 1000 * packets };
-        Arrival { now: Time::ZERO, size: 1000, backlog, share: 1.0, is_markable: true, flow: 0 }
+        Arrival {
+            now: Time::ZERO,
+            size: 1000,
+            backlog,
+            share: 1.0,
+            is_markable: true,
+            ecn: Ecn::Ect0,
+            flow: 0,
+        }
     }
 
     /// What becomes of a packet at this average, after so many without a drop.
