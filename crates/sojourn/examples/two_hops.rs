@@ -35,7 +35,9 @@ pub fn delays() -> Vec<Time> {
         // Not both: what leaves the first reaches the second, which is then woken in its turn.
         let number = hops.iter().position(|hop| hop.next_wake() == due).unwrap_or_default();
         match hops[number].wake(due, &mut recorder) {
-            Some((at, packet)) if number == 0 => hops[1].accept(due, at, packet, &mut recorder),
+            Some((at, packet)) if number == 0 => {
+                hops[1].accept(due, at, packet, &mut recorder);
+            }
             Some((at, packet)) => delays.push(at - packet.sent_at),
             None => {}
         }
