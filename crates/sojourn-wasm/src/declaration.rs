@@ -1,0 +1,49 @@
+//! The declaration of a module, whose hooks are those that it exports.
+
+use serde_json::Value;
+use sojourn_parts::{Declaration, Hook, Role};
+
+use super::abi::{self, DECLARATION, MOST_NUMBERS};
+
+/// Every hook of every role.
+pub(crate) fn hooks() -> impl Iterator<Item = Hook> {
+    [Role::Law, Role::Control, Role::Traffic].into_iter().flat_map(Role::hooks).copied()
+}
+
+/// The declaration from its JSON and the functions that the module exports.
+///
+/// # Errors What was found, and what is allowed.
+pub fn declaration_of(
+    json: &[u8],
+    digest: &str,
+    functions: &[&str],
+) -> Result<Declaration, String> {
+    let declaration = declaration(json, digest, functions)
+        .and_then(|of| of.check().map(|()| of))
+        .map_err(|fault| format!("{DECLARATION}: {fault}"))?;
+    if declaration.parameters.len() > MOST_NUMBERS {
+        let found = declaration.parameters.len();
+        return Err(format!(
+            "{DECLARATION}: found {found} parameters; allowed: {MOST_NUMBERS} at most"
+        ));
+    }
+    if !declaration.gauges.is_empty() && !functions.contains(&abi::GAUGES) {
+        return Err(format!("found gauges in {DECLARATION} and no function {}", abi::GAUGES));
+    }
+    Ok(declaration)
+}
+
+fn declaration(json: &[u8], digest: &str, functions: &[&str]) -> Result<Declaration, String> {
+    let mut keys: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let table = keys.as_object_mut().ok_or("found no table; allowed: a table in JSON")?;
+    for (key, whose) in [("hooks", "those that the module exports"), ("digest", "that of the file")]
+    {
+        if table.contains_key(key) {
+            return Err(format!("found {key}; allowed: none, they are {whose}"));
+        }
+    }
+    let found: Vec<_> = hooks().map(Hook::name).filter(|name| functions.contains(name)).collect();
+    table.insert("hooks".to_owned(), found.into());
+    table.insert("digest".to_owned(), digest.into());
+    serde_json::from_value(keys).map_err(|error| error.to_string())
+}
