@@ -49,7 +49,7 @@ pub(crate) fn load(
     };
     let variants =
         caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
-    let calls_python = !parts.is_empty();
+    let calls_python = parts.iter().any(|part| part.calls_python);
     Ok(variants.into_iter().map(|variant| Variant::of(variant, calls_python)).collect())
 }
 

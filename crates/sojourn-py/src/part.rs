@@ -1,4 +1,4 @@
-//! Parts that are classes of Python.
+//! Parts from outside: classes of Python, and WebAssembly modules.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +15,9 @@ use crate::PartError;
 #[pyclass(frozen, module = "sojourn._sojourn")]
 pub struct Part {
     program: Arc<dyn Program>,
+    /// Does a run with it call a class of Python?
+    #[pyo3(get)]
+    pub(crate) calls_python: bool,
 }
 
 #[pymethods]
@@ -27,7 +30,15 @@ impl Part {
         let declaration: Declaration =
             serde_json::from_str(declaration).map_err(|error| refused(error.to_string()))?;
         declaration.check().map_err(refused)?;
-        Ok(Self { program: Arc::new(Class { declaration, make }) })
+        Ok(Self { program: Arc::new(Class { declaration, make }), calls_python: true })
+    }
+
+    /// The part that is a WebAssembly module, the content of a file with this digest. Raises `ValueError` with what
+    /// is wrong in it.
+    #[staticmethod]
+    fn of_module(py: Python<'_>, module: &[u8], digest: &str) -> PyResult<Self> {
+        let program = py.detach(|| sojourn_wasm::read(module, digest));
+        Ok(Self { program: program.map_err(PyValueError::new_err)?, calls_python: false })
     }
 
     /// The `kind` by which scenarios choose it.

@@ -81,7 +81,7 @@ Parts = Annotated[
     list[str] | None,
     typer.Option(
         "--part",
-        metavar="FILE.py:CLASS",
+        metavar="FILE.py:CLASS|FILE.wasm",
         callback=_use,
         help="Part of your own that scenarios may choose by kind; repeatable.",
     ),

@@ -1,4 +1,7 @@
-"""Parts of a user's own: classes of Python that scenarios choose by `kind`, as built-in parts."""
+"""Parts of a user's own, which scenarios choose by `kind`, as built-in parts.
+
+They are classes of Python or WebAssembly modules.
+"""
 
 import hashlib
 import importlib.util
@@ -18,6 +21,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from .._sojourn import Part as NativePart
+from ..base.files import open_regular
 from ..base.lookup import UnknownError
 
 PASS = 0
@@ -231,7 +235,7 @@ class Part:
     file: Path | None
     """Its file; none if it was not read from one."""
     name: str
-    """The class."""
+    """The class; of a module its kind."""
     digest: str
     """A digest of the file, or of the text of the class."""
     native: NativePart = field(repr=False, compare=False)
@@ -241,7 +245,10 @@ class Part:
 
 
 Given = str | type[_Own]
-"""A part as users give it: `"my_file.py:MyLaw"`, or the class."""
+"""A part as users give it: `"my_file.py:MyLaw"`, the class, or `"my_file.wasm"`."""
+
+_MOST_MODULE_BYTES = 1 << 20
+"""More is not read; the simulator refuses it."""
 
 _IN_SCOPE: ContextVar[tuple[Part, ...] | None] = ContextVar("parts", default=None)
 _of_process: tuple[Part, ...] = ()
@@ -272,16 +279,20 @@ def known() -> tuple[Part, ...]:
 def parts_of(given: Iterable[Given | Part]) -> tuple[Part, ...]:
     """The parts, each once. Raises `UnknownError` with what is wrong."""
     if isinstance(given, (str, type)):
-        raise TypeError(f"parts: found {given!r}; allowed: a list of classes or 'FILE.py:CLASS'")
+        raise TypeError(
+            f"parts: found {given!r}; allowed: a list of classes, 'FILE.py:CLASS' or 'FILE.wasm'"
+        )
     parts = [one if isinstance(one, Part) else _part_of(one) for one in given]
     return tuple({(part.file, part.name, part.digest): part for part in parts}.values())
 
 
 def _part_of(given: Given) -> Part:
+    if isinstance(given, str) and given.endswith(".wasm"):
+        return _of_module(Path(given))
     if isinstance(given, str):
         file, _, name = given.rpartition(":")
         if not file.endswith(".py") or not name.isidentifier():
-            raise UnknownError(f"part {given!r}: allowed: FILE.py:CLASS, as my_file.py:MyLaw")
+            raise UnknownError(f"part {given!r}: allowed: FILE.py:CLASS or FILE.wasm")
         return _of_file(Path(file), name)
     if not isinstance(given, type) or not issubclass(given, _ROLES) or given in _ROLES:
         raise UnknownError(f"part {given!r}: allowed: a class of Law, Control or Traffic")
@@ -300,6 +311,19 @@ def _of_file(file: Path, name: str) -> Part:
             "class there that is a sojourn.Law, sojourn.Control or sojourn.Traffic"
         )
     return _of_class(found, file.resolve(), digest)
+
+
+def _of_module(file: Path) -> Part:
+    """A WebAssembly module."""
+    try:
+        with open_regular(file) as stream:
+            content = stream.read(_MOST_MODULE_BYTES + 1)
+        digest = _digest(content)
+        native = NativePart.of_module(content, digest)
+    except (OSError, ValueError) as error:
+        what = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise UnknownError(f"part {file}: {what}") from None
+    return Part(file.resolve(), native.kind, digest, native)
 
 
 def _module(file: Path, digest: str) -> ModuleType:
@@ -356,7 +380,7 @@ def _again(file: Path | None, name: str, digest: str) -> Part:
     """The part in another process. Raises `UnknownError` if its file has changed."""
     if file is None:
         raise UnknownError(f"part {name}: found no file; allowed elsewhere: a part of a file")
-    part = _of_file(file, name)
+    part = _of_module(file) if file.suffix == ".wasm" else _of_file(file, name)
     if part.digest != digest:
         raise UnknownError(f"part {file}:{name}: the file has changed since; repeat the command")
     return part

@@ -49,8 +49,8 @@ def load(
     the scenario's. Settings of the file that cannot be simulated are listed in each variant's
     `notes` and in the warnings of its run. A variant whose run may need more memory than
     `max_memory_gb` is refused (default: half of the machine's). `parts` are parts of your own that
-    the scenario may choose: classes, or `"my_file.py:MyLaw"`. Raises `ScenarioError`; its
-    `problems` are all that is wrong.
+    the scenario may choose: classes, `"my_file.py:MyLaw"` or `"my_file.wasm"`. Raises
+    `ScenarioError`; its `problems` are all that is wrong.
 
     What overrides a key that a variant sets is part of the variant's name. Variants that are equal
     are one, which says so in its `notes`.

@@ -20,8 +20,9 @@ class RemoteTraceback(Exception):
 
 
 def can_be_apart(task: Task) -> bool:
-    """Does it choose parts, and can another process read all of them?"""
-    return bool(task.parts) and all(part.file for part in task.parts)
+    """Does it choose classes of Python, and can another process read all its parts?"""
+    is_python = any(part.native.calls_python for part in task.parts)
+    return is_python and all(part.file for part in task.parts)
 
 
 def execute_apart(task: Task, job: Job) -> Files:

@@ -1,0 +1,73 @@
+"""WebAssembly modules for tests, byte by byte: laws whose functions do what a test says."""
+
+import json
+
+ENDLESS = b"\x03\x40\x0c\x00\x0b\x41\x00"
+"""`(loop (br 0)) (i32.const 0)`"""
+TRAP = b"\x00"
+"""`unreachable`"""
+GROW = b"\x41\xe8\x07\x40\x00"
+"""`(memory.grow (i32.const 1000))`"""
+NOTHING = b"\x41\x00"
+"""`(i32.const 0)`: no answers."""
+NAN = b"\x20\x02\x44" + b"\x00" * 6 + b"\xf8\x7f\x39\x03\x00\x41\x01"
+"""`(f64.store (local.get 2) (f64.const nan)) (i32.const 1)`"""
+
+_I32, _I64 = b"\x7f", b"\x7e"
+
+
+def law(
+    hook: bytes = NOTHING, *, name: str = "mine", abi: int = 1, start: bytes = NOTHING
+) -> bytes:
+    """A law with `on_departure`."""
+    declaration = json.dumps({"role": "law", "name": name}).encode() + b"\0"
+    functions = {
+        "sojourn_abi": (0, _constant(abi)),
+        "sojourn_declaration": (0, _constant(4096)),
+        "sojourn_numbers": (0, _constant(0)),
+        "sojourn_answers": (0, _constant(512)),
+        "sojourn_start": (1, start),
+        "on_departure": (2, hook),
+    }
+    types = [_type(b""), _type(_I64 + _I32), _type(_I32 * 3)]
+    exports = [_text("memory") + b"\x02\x00"]
+    exports += [_text(key) + b"\x00" + bytes([i]) for i, key in enumerate(functions)]
+    bodies = [_sized(b"\x00" + code + b"\x0b") for _, code in functions.values()]
+    return (
+        b"\0asm\x01\0\0\0"
+        + _section(1, types)
+        + _section(3, [bytes([kind]) for kind, _ in functions.values()])
+        + _section(5, [b"\x00\x01"])
+        + _section(7, exports)
+        + _section(10, bodies)
+        + _section(11, [b"\x00" + _constant(4096) + b"\x0b" + _sized(declaration)])
+    )
+
+
+def _type(arguments: bytes) -> bytes:
+    return b"\x60" + _sized(arguments) + b"\x01" + _I32
+
+
+def _constant(number: int) -> bytes:
+    """An `i32.const` of a number from 0."""
+    digits = []
+    while number >= 64:
+        digits.append(number & 127 | 128)
+        number >>= 7
+    return bytes([0x41, *digits, number])
+
+
+def _section(kind: int, entries: list[bytes]) -> bytes:
+    return bytes([kind]) + _sized(_length(len(entries)) + b"".join(entries))
+
+
+def _text(text: str) -> bytes:
+    return _sized(text.encode())
+
+
+def _sized(content: bytes) -> bytes:
+    return _length(len(content)) + content
+
+
+def _length(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128, number >> 7])
