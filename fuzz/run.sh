@@ -7,14 +7,14 @@
 set -eu
 cd "$(dirname "$0")"
 minutes=${1:-10}
-targets="network text modem_file capture queue"
+targets="network text modem_file capture queue wasm_part"
 host=$(rustc -vV | sed -n 's/^host: //p')
 export CARGO_INCREMENTAL=0
 export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=8"
 cargo build --release --locked --quiet --target "$host" --bins
-seconds=$((minutes * 60 / 5))
+seconds=$((minutes * 60 / 6))
 seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
 mkdir -p ../out/fuzz
 status=0
