@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import sojourn
+import wasm_modules
 from browser import DESKTOP, SMALL_PHONE, visit
 from conftest import ROOT, pcap
 from lab_page import PATIENT_MS, needs_module, opened, parameter, scenario_of, serving, settled
@@ -778,3 +779,80 @@ def test_who_wants_less_motion_starts_it(chromium: Browser, lab: str) -> None:
         expect(page.locator(".clock")).to_have_text("10.000000 s")
         page.wait_for_timeout(200)
         expect(page.locator(".clock")).to_have_text("10.000000 s")
+
+
+PART = ROOT / "docs" / "own" / "codel-rust.wasm"
+
+
+def test_a_part_of_ones_own_runs_as_on_the_command_line(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        drop(page, "codel-rust.wasm", PART.read_bytes())
+        expect(page.get_by_role("status").first).to_contain_text("The law codel_rust can be chosen")
+        page.get_by_label("Queue management B").select_option("codel_rust")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
+        parameter(page, "B", "target (ms)").fill("20")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust, target 20 ms")
+        found, text = settled(page), scenario_of(page)
+        assert visited.complaints == []
+    runs = sojourn.run(text, parts=[str(PART)]).runs
+    assert found == [run.meta["fingerprint"] for run in runs.values()]
+
+
+def test_code_of_a_link_runs_only_if_one_agrees(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        drop(page, "codel-rust.wasm", PART.read_bytes())
+        page.get_by_label("Queue management B").select_option("codel_rust")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
+        found, link = settled(page), page.url
+    assert "&part=" in link
+    with opened(chromium, link) as visited:
+        page = visited.page
+        question = page.get_by_role("alertdialog")
+        expect(question).to_contain_text("This link brings code of its own: a part of 8703 bytes")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: DOCSIS-PIE")
+        question.get_by_role("button", name="Leave it out").click()
+        expect(alert(page)).to_contain_text("its code was left out")
+    with opened(chromium, link) as visited:
+        page = visited.page
+        page.get_by_role("button", name="Run the code").click()
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
+        assert settled(page) == found
+        assert visited.complaints == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (wasm_modules.law(abi=2), "bad.wasm was rejected: sojourn_abi: found 2; allowed: 1"),
+        (b"\0asm", "bad.wasm was rejected: found no WebAssembly module"),
+        (wasm_modules.law(name="codel"), "bad.wasm was rejected: "),
+    ],
+)
+def test_what_is_no_part_is_rejected(
+    chromium: Browser, lab: str, content: bytes, told: str
+) -> None:
+    with opened(chromium, lab) as visited:
+        drop(visited.page, "bad.wasm", content)
+        expect(alert(visited.page)).to_contain_text(told)
+
+
+@pytest.mark.parametrize(
+    ("hook", "told"),
+    [
+        (wasm_modules.TRAP, "mine, on_departure, at"),
+        (wasm_modules.NAN, "found NaN as what to do with a packet"),
+        (wasm_modules.ENDLESS, "has not answered for 10 s"),
+    ],
+)
+def test_a_part_that_misbehaves_ends_its_run(
+    chromium: Browser, lab: str, hook: bytes, told: str
+) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        drop(page, "mine.wasm", wasm_modules.law(hook))
+        page.get_by_label("Queue management B").select_option("mine")
+        expect(alert(page)).to_contain_text(told, timeout=PATIENT_MS)
+        page.get_by_label("Queue management B").select_option("CoDel")
+        settled(page)

@@ -1,7 +1,6 @@
 //! What requests do.
 
 use serde_json::{Value, json};
-use sojourn::VERSION;
 use sojourn::access::modem_config::ModemConfig;
 use sojourn::input::document::parse;
 use sojourn::input::problem::{Problem, Problems};
@@ -10,11 +9,14 @@ use sojourn::scenario::estimate;
 use sojourn::scenario::file_schema;
 use sojourn::scenario::provision::Provision;
 use sojourn::scenario::{Source, Variant, idle_lines};
+use sojourn::{Parts, VERSION};
+use sojourn_wasm::declaration_of;
 
 use crate::columns::Blob;
 use crate::files::Kept;
 use crate::gallery::cases;
 use crate::modem;
+use crate::parts::Brought;
 use crate::picture;
 use crate::reply::{Reply, exact};
 use crate::request::{Ran, Request, refused};
@@ -25,10 +27,11 @@ const MOST_BYTES: u64 = 1_500_000_000;
 /// Name of a scenario's text in messages.
 const SCENARIO: &str = "scenario.toml";
 
-/// The files that a page has brought, and the run in progress.
+/// The files and parts that a page has brought, and the run in progress.
 #[derive(Default)]
 pub struct Module {
     files: Kept,
+    parts: Brought,
     run: Option<Run>,
 }
 
@@ -55,6 +58,8 @@ impl Module {
                 self.files.keep(name.to_owned(), request.blob.to_vec());
                 Value::Null
             }
+            "part" => self.take_part(request).map_err(one)?,
+            "schema" => self.parts().map_err(one)?.file_schema().map_err(all)?,
             "start" => {
                 let variant = self.variant(text()?, request)?;
                 // The old simulation goes first, so that there is memory for one alone.
@@ -62,7 +67,10 @@ impl Module {
                 self.run = Some(Run::new(variant, request.measure("picture_until_s")));
                 Value::Null
             }
-            "advance" => self.run()?.advance(request.number("events").map_err(one)?),
+            "advance" => {
+                let events = request.number("events").map_err(one)?;
+                self.run()?.advance(events).map_err(|failure| one(refused("", &failure)))?
+            }
             "finish" => return self.finish(),
             "judge" => self.judge(text()?, &request.runs().map_err(one)?)?,
             "picture" => return self.picture(request.measure("from_s").unwrap_or_default()),
@@ -75,6 +83,17 @@ impl Module {
             verb => return Err(one(refused("verb", &format!("found {verb:?}")))),
         };
         Ok((value, Vec::new()))
+    }
+
+    fn take_part(&mut self, request: &Request) -> Result<Value, Problem> {
+        let (number, digest) = (request.number("number")?, request.text("digest")?);
+        let declaration = declaration_of(request.blob, digest, &request.texts("functions")?);
+        let taken = declaration.and_then(|declaration| self.parts.take(number, declaration));
+        taken.map_err(|fault| refused("", &fault))
+    }
+
+    fn parts(&self) -> Result<Parts, Problem> {
+        self.parts.parts().map_err(|fault| refused("", &fault))
     }
 
     fn check(&self, text: &str) -> Result<Value, Vec<Problem>> {
@@ -95,6 +114,7 @@ impl Module {
         Source::new(text, name)
             .overlay(provision.as_ref().map(|provision| provision as _))
             .files(&self.files)
+            .parts(&self.parts().map_err(one)?)
             .most_bytes(MOST_BYTES)
             .load()
             .map_err(all)

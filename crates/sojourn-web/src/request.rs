@@ -6,6 +6,8 @@
 //! | `document` | `text` | a TOML text as JSON |
 //! | `check` | `text` | the variants with all their defaults, and the idle line that they are compared with |
 //! | `keep` | `name`, blob | keeps the blob as a file: a capture that scenarios replay, or a modem file |
+//! | `part` | `number`, `functions`, `digest`, blob | takes a part of the page: the blob is its declaration; its name, role and doc |
+//! | `schema` | | schema of scenario files with these parts |
 //! | `start` | `text`, `variant`, maybe `picture_until_s` | builds a simulation; records the modem's events up to there |
 //! | `advance` | `events` | handles so many: whether the run goes on, and the simulated time |
 //! | `finish` | | results of the run that has come to its end; columns in the blob |
@@ -63,6 +65,13 @@ impl<'a> Request<'a> {
     /// A number that may be missing.
     pub fn measure(&self, key: &str) -> Option<f64> {
         self.keys[key].as_f64()
+    }
+
+    /// A list of texts.
+    pub fn texts(&self, key: &str) -> Result<Vec<&str>, Problem> {
+        let texts =
+            self.keys[key].as_array().and_then(|all| all.iter().map(Value::as_str).collect());
+        texts.ok_or_else(|| refused(key, "missing; allowed: a list of texts"))
     }
 
     /// The runs that are judged.

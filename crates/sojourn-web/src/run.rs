@@ -6,6 +6,7 @@ use sojourn::engine::units::Time;
 use sojourn::results::metrics::Results;
 use sojourn::results::verdict::Rows;
 use sojourn::scenario::Variant;
+use sojourn_parts::Watch;
 
 use crate::columns::{Blob, tables};
 
@@ -13,6 +14,7 @@ use crate::columns::{Blob, tables};
 pub(crate) struct Run {
     variant: Variant,
     simulation: Option<Simulation>,
+    watch: Watch,
     goes_on: bool,
     results: Option<Results>,
 }
@@ -28,19 +30,25 @@ impl Run {
             scenario.duration_s = scenario.duration_s.min(until_s);
             scenario.metrics.from_s = 0.0; // the shorter run may end before
         }
-        let simulation = Some(Simulation::new(&variant.scenario));
-        Self { variant, simulation, goes_on: true, results: None }
+        let watch = Watch::default();
+        let simulation = Some(watch.within(|| Simulation::new(&variant.scenario)));
+        Self { variant, simulation, watch, goes_on: true, results: None }
     }
 
     /// Handles so many events. Replies how far it is.
-    pub(crate) fn advance(&mut self, events: u64) -> Value {
+    ///
+    /// # Errors If a part fails.
+    pub(crate) fn advance(&mut self, events: u64) -> Result<Value, String> {
         if let Some(simulation) = &mut self.simulation {
-            self.goes_on = simulation.advance(events);
+            self.goes_on = self.watch.within(|| simulation.advance(events));
+        }
+        if let Some(failure) = self.watch.failure() {
+            return Err(failure.to_string());
         }
         let now = self.simulation.as_ref().map(Simulation::now);
         let end = Time::from_secs_f64(self.variant.scenario.duration_s);
         let now = if self.goes_on { now.unwrap_or(end).min(end) } else { end };
-        json!({ "goes_on": self.goes_on, "simulated_s": now.secs_f64() })
+        Ok(json!({ "goes_on": self.goes_on, "simulated_s": now.secs_f64() }))
     }
 
     /// The results, once the run has come to its end.
@@ -88,7 +96,7 @@ mod tests {
         let mut variant = load(text, "upload.toml", &[]).unwrap().swap_remove(0);
         variant.scenario.metrics.from_s = 2.0;
         let mut run = Run::new(variant, Some(0.5));
-        while run.advance(10_000)["goes_on"] == true {}
+        while run.advance(10_000).unwrap()["goes_on"] == true {}
         let results = run.results().unwrap();
         let last = results.modem_events.last().unwrap().at.secs_f64();
         assert!((0.4..=0.5).contains(&last), "{last}");

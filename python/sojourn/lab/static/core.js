@@ -1,6 +1,7 @@
 // The simulator: a WebAssembly module that takes requests and replies with JSON and columns.
 // It runs in pages, workers and node alike.
 
+import { Parts } from "./parts.js";
 import { plain } from "./plain.js";
 
 const ENCODER = new TextEncoder();
@@ -28,16 +29,31 @@ export class Defect extends Error {
 export class Core {
   /** From a compiled `WebAssembly.Module`. */
   static async of(module) {
-    return new Core((await WebAssembly.instantiate(module, {})).exports);
+    const core = new Core();
+    core.exports = (await WebAssembly.instantiate(module, core.imports)).exports;
+    return core;
   }
 
-  constructor(exports) {
-    this.exports = exports;
+  /** The same at once, where one cannot wait. */
+  static now(module) {
+    const core = new Core();
+    core.exports = new WebAssembly.Instance(module, core.imports).exports;
+    return core;
   }
 
-  /** Bytes of memory that it holds. */
+  constructor() {
+    this.parts = new Parts();
+    this.imports = this.parts.imports(() => this.exports.memory);
+  }
+
+  /** Bytes of memory that it holds, and its parts. */
   get memoryBytes() {
-    return this.exports.memory.buffer.byteLength;
+    return this.exports.memory.buffer.byteLength + this.parts.memoryBytes;
+  }
+
+  /** Takes a part that was inspected; returns its name, role and doc. */
+  take({ module, functions, digest, declaration }) {
+    return this.ask({ verb: "part", number: this.parts.add(module), functions, digest }, declaration);
   }
 
   /** The value that answers a request; throws `InputError` or `Defect`. */

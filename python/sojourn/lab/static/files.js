@@ -1,4 +1,4 @@
-// Files that are opened or dropped on the page: scenarios, modem configuration files and captures.
+// Files that are opened or dropped on the page: scenarios, modem configuration files, captures and parts.
 
 import { make, newId } from "./dom.js";
 import { plain } from "./plain.js";
@@ -9,7 +9,13 @@ const CAPTURES = [0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a, 0x
 /** What a compressed capture begins with. */
 const GZIP = 0x1f8b08;
 
-/** A field for files. `on.scenario(name, text)`, `on.modem(name, bytes)` or `on.capture(name, bytes)`. */
+/** What a WebAssembly module begins with. */
+const MODULE = 0x0061736d;
+
+/**
+ * A field for files. `on.scenario(name, text)`, `on.modem(name, bytes)`, `on.capture(name, bytes)` or
+ * `on.part(name, bytes)`.
+ */
 export function fileField(on, onError) {
   const id = newId();
   const open = async files => {
@@ -35,7 +41,7 @@ export function fileField(on, onError) {
   const place = make(
     "div",
     { class: "drop" },
-    make("label", { for: id }, "Open or drop a modem configuration file, a scenario or a capture:"),
+    make("label", { for: id }, "Open or drop a modem configuration file, a scenario, a capture or a part in WebAssembly:"),
     input,
   );
   // The whole page takes files, and a file dropped beside the field does not replace the page.
@@ -57,6 +63,7 @@ async function take(file, name, on) {
     throw new Error(`found ${file.size} bytes; allowed: ${MOST_BYTES} or less`);
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (isCapture(bytes)) return on.capture(name, bytes);
+  if (firstWord(bytes) === MODULE) return on.part(name, bytes);
   const text = /\.toml$/i.test(name) ? textOf(bytes) : undefined;
   return text === undefined ? on.modem(name, bytes) : on.scenario(name, text);
 }
@@ -70,7 +77,10 @@ function textOf(bytes) {
 }
 
 function isCapture(bytes) {
-  if (bytes.length < 4) return false;
-  const first = new DataView(bytes.buffer).getUint32(0);
+  const first = firstWord(bytes);
   return CAPTURES.includes(first) || first >>> 8 === GZIP;
+}
+
+function firstWord(bytes) {
+  return bytes.length < 4 ? undefined : new DataView(bytes.buffer).getUint32(0);
 }

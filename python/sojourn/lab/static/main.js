@@ -14,6 +14,7 @@ import { gallery } from "./gallery.js";
 import { faultOf, household } from "./household.js";
 import { MOST_VARIANTS } from "./letters.js";
 import { Checker, loadModule } from "./module.js";
+import { OwnParts } from "./own-parts.js";
 import { PALETTE, paint } from "./palette.js";
 import { Picture } from "./picture.js";
 import { plain } from "./plain.js";
@@ -39,6 +40,7 @@ class Page {
     this.schema = new Schema(about.schema);
     this.cases = about.gallery.map(one => caseOf(checker, one));
     this.workers = new Workers(module, about.most_bytes);
+    this.parts = new OwnParts(checker, this.workers, this.schema);
     /** The scenario on the page: `text`, `scenario`, `choices` (if it is made of these), `name` of a case. */
     this.state = undefined;
     /** Files that were opened, for scenarios that replay them. */
@@ -72,6 +74,7 @@ class Page {
           scenario: (_, text) => this.open({ text }),
           modem: (name, bytes) => this.openModem(name, bytes),
           capture: (name, bytes) => this.openCapture(name, bytes),
+          part: (_, bytes) => this.openPart(bytes),
         },
         error => this.refuse(error),
       ),
@@ -84,11 +87,19 @@ class Page {
     let held = {};
     try {
       held = await readHash(location.hash);
+      if (held.parts) await this.admit(held.parts);
       this.load(held.text === undefined && held.name === undefined ? FIRST : held);
     } catch (error) {
       if (this.state === undefined) this.load(FIRST);
       this.refuse(error, held.text);
     }
+  }
+
+  /** Takes the parts of a link, after a question. Throws `LinkError`. */
+  async admit(parts) {
+    if (this.state === undefined) this.load(FIRST);
+    if (await this.parts.admit(parts)) return;
+    throw new LinkError("The scenario of the link was not opened, since its code was left out.");
   }
 
   /** Opens a scenario from elsewhere: a text, or a prepared case by its name. */
@@ -176,7 +187,7 @@ class Page {
     Object.assign(this.state, { text, name });
     this.showProblem(null);
     this.editor.show(text);
-    if (!isFirst) this.steps.keep({ text, name });
+    if (!isFirst) this.steps.keep({ text, name, parts: this.parts.of(text) });
     const title = plain(scenario.title) || "this scenario";
     const isAlone = variants.filter(one => !one.is_baseline).length === 1;
     const isShown = one => choices || isAlone || one.is_baseline || shown.has(one.name);
@@ -225,6 +236,15 @@ class Page {
     this.checker.keep(name, bytes);
     this.workers.keep(name, bytes);
     say(`${name} can be replayed now: traffic.NAME = { kind = "replay", file = "${name}", server = "..." }.`);
+    // The scenario may have waited for it.
+    if (this.editor.isFaulty) this.open({ text: this.editor.text });
+  }
+
+  /** A part of the user's own: the lists and forms have it from now on. */
+  async openPart(bytes) {
+    const { name, role, doc } = await this.parts.take(bytes);
+    this.buildForms();
+    say(`The ${role} ${name} can be chosen now, as kind = "${name}". ${plain(doc)}`);
     // The scenario may have waited for it.
     if (this.editor.isFaulty) this.open({ text: this.editor.text });
   }

@@ -34,7 +34,7 @@ export class Checker {
   }
 
   constructor(module, core) {
-    Object.assign(this, { module, core, files: new Map() });
+    Object.assign(this, { module, core, files: new Map(), parts: [] });
   }
 
   ask(request, blob) {
@@ -56,9 +56,17 @@ export class Checker {
     this.core.ask({ verb: "keep", name }, content);
   }
 
+  /** Takes a part that was inspected. It is described here, and called by workers alone. */
+  take(part) {
+    const described = this.core.take(part);
+    this.parts.push(part);
+    return described;
+  }
+
   restart() {
     // Synchronous, so that the next question has somebody to answer it.
-    this.core = new Core(new WebAssembly.Instance(this.module, {}).exports);
+    this.core = Core.now(this.module);
+    for (const part of this.parts) this.core.take(part);
     for (const [name, content] of this.files) this.core.ask({ verb: "keep", name }, content);
   }
 }

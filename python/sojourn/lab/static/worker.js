@@ -1,6 +1,7 @@
 // A worker: it simulates one variant at a time, in slices, and can be stopped between two slices.
 
 import { Core } from "./core.js";
+import { inspect } from "./parts.js";
 
 /** A slice takes about so long: progress is shown, and a stop is heeded. */
 const SLICE_MS = 25;
@@ -9,6 +10,7 @@ const FIRST_SLICE_EVENTS = 5_000;
 const ESTIMATE_AFTER_MS = 1000;
 
 let core;
+let starting;
 /** The job that is wanted; another one, or none, stops the one in progress. */
 let wanted;
 
@@ -17,13 +19,20 @@ let resume;
 pause.port1.onmessage = () => resume();
 
 self.onmessage = async ({ data }) => {
+  // What comes while the module starts waits for it.
+  if (starting) core = await starting;
   switch (data.kind) {
     case "module":
-      core = await Core.of(data.module);
-      self.postMessage({ kind: "ready" });
+      starting = Core.of(data.module);
       break;
     case "file":
       core.ask({ verb: "keep", name: data.name }, data.content);
+      break;
+    case "part":
+      core.take(data.part);
+      break;
+    case "inspect":
+      await inspected(data);
       break;
     case "job":
       wanted = data.id;
@@ -35,8 +44,18 @@ self.onmessage = async ({ data }) => {
   }
 };
 
+/** Reads a part; the page ends this worker if that takes too long. */
+async function inspected({ id, bytes }) {
+  try {
+    self.postMessage({ kind: "done", id, part: await inspect(bytes) });
+  } catch ({ name, message }) {
+    self.postMessage({ kind: "failed", id, error: { name, message } });
+  }
+}
+
 async function work({ id, request, pictureFromS }) {
   try {
+    core.parts.reset();
     core.ask({ verb: "start", ...request });
     if (!(await simulate(id))) return;
     const verb = pictureFromS === undefined ? { verb: "finish" } : { verb: "picture", from_s: pictureFromS };

@@ -3,6 +3,9 @@
 /** A worker with more memory is replaced once it has nothing to do: its memory does not shrink. */
 const KEPT_BYTES = 50_000_000;
 
+/** So long a part may keep a run from going on, or may take to say what it is. */
+const MOST_SILENT_MS = 10_000;
+
 /** Runs need more memory than a page has. */
 export class MemoryError extends Error {
   constructor(needs, mostBytes) {
@@ -14,7 +17,7 @@ export class MemoryError extends Error {
 /** Runs jobs in workers, which together may have `mostBytes` of memory. */
 export class Workers {
   constructor(module, mostBytes) {
-    Object.assign(this, { module, mostBytes, slots: new Map(), files: new Map(), jobs: 0 });
+    Object.assign(this, { module, mostBytes, slots: new Map(), files: new Map(), parts: [], jobs: 0 });
   }
 
   /** Throws `MemoryError` if jobs of these needs cannot run at once. */
@@ -34,7 +37,34 @@ export class Workers {
     return new Promise((resolve, reject) => {
       slot.job = { id, resolve, reject, onProgress };
       slot.worker.postMessage({ kind: "job", id, ...job });
+      this.watch(slot);
     });
+  }
+
+  /** Ends a worker that is silent, in which a part may not come to an end. */
+  watch(slot) {
+    clearTimeout(slot.timer);
+    if (!slot.job || !this.parts.length) return;
+    const message = `A part has not answered for ${MOST_SILENT_MS / 1000} s, and its run was ended.`;
+    slot.timer = setTimeout(() => this.fail(slot, new Error(message)), MOST_SILENT_MS);
+  }
+
+  /** Reads a part in a worker of its own; returns a promise of what it is. */
+  inspect(bytes) {
+    const worker = newWorker();
+    return new Promise((resolve, reject) => {
+      const late = () => reject(new Error(`found no end after ${MOST_SILENT_MS / 1000} s; allowed: less`));
+      setTimeout(late, MOST_SILENT_MS);
+      worker.onerror = () => reject(new Error("A worker of the page has failed."));
+      worker.onmessage = ({ data }) => (data.part ? resolve(data.part) : reject(Object.assign(new Error(), data.error)));
+      worker.postMessage({ kind: "inspect", bytes });
+    }).finally(() => worker.terminate());
+  }
+
+  /** Brings a part to all workers, those that start later too. */
+  take(part) {
+    this.parts.push(part);
+    for (const { worker } of this.slots.values()) worker.postMessage({ kind: "part", part });
   }
 
   /** Stops all jobs; their promises are rejected with `Stopped`. */
@@ -49,12 +79,13 @@ export class Workers {
   }
 
   start(index) {
-    const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+    const worker = newWorker();
     const slot = { worker, index, job: undefined, bytes: 0 };
     slot.stop = () => {
       if (!slot.job) return;
       slot.job.reject(new Stopped());
       slot.job = undefined;
+      clearTimeout(slot.timer);
       worker.postMessage({ kind: "stop" });
       this.rest(slot);
     };
@@ -62,17 +93,20 @@ export class Workers {
     worker.onerror = () => this.fail(slot, new Error("A worker of the page has failed."));
     worker.postMessage({ kind: "module", module: this.module });
     for (const [name, content] of this.files) worker.postMessage({ kind: "file", name, content });
+    for (const part of this.parts) worker.postMessage({ kind: "part", part });
     return slot;
   }
 
   hear(slot, { kind, id, bytes = 0, ...data }) {
     const { job } = slot;
     if (id === undefined || id !== job?.id) return;
+    this.watch(slot);
     if (kind === "failed") return this.fail(slot, Object.assign(new Error(data.error.message), data.error));
     slot.bytes = bytes;
     if (this.bytes > this.mostBytes) return this.fail(slot, new MemoryError("The runs need more", this.mostBytes));
     if (kind === "progress") return job.onProgress(data);
     slot.job = undefined;
+    clearTimeout(slot.timer);
     job.resolve(data);
     this.rest(slot);
   }
@@ -94,9 +128,14 @@ export class Workers {
   }
 
   end(slot) {
+    clearTimeout(slot.timer);
     slot.worker.terminate();
     this.slots.delete(slot.index);
   }
+}
+
+function newWorker() {
+  return new Worker(new URL("worker.js", import.meta.url), { type: "module" });
 }
 
 /** A job was stopped, by the user or by a newer one. */
