@@ -137,7 +137,7 @@ impl AqmBins {
     pub(super) fn push(&mut self, bin: usize, mut packet: Packet, entry: &mut Entry) -> bool {
         let (now, size, share) = (entry.now, u64::from(packet.size), self.share(bin));
         self.clock.wake(now);
-        self.at_rest[if self.shared { 0 } else { bin }] = false;
+        self.stir(bin);
         let outlet = self.outlet(bin, entry.drain_rate);
         let (aqm, backlog) = self.aqm_of(bin);
         let is_markable = entry.books.can_mark(&packet);
@@ -180,9 +180,14 @@ impl AqmBins {
         Head::Dropped
     }
 
+    /// A packet has come to a bin, so its algorithm is updated again.
+    fn stir(&mut self, bin: usize) {
+        self.at_rest[if self.shared { 0 } else { bin }] = false;
+    }
+
     /// Appends a packet that waited in another bin; its algorithm has admitted it already.
     pub(super) fn take_over(&mut self, bin: usize, packet: Packet) {
-        self.at_rest[bin] = false;
+        self.stir(bin);
         self.bins.push_back(bin, packet);
     }
 
