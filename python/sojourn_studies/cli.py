@@ -142,8 +142,8 @@ def run_study(
     plan.check()
     check_workers(jobs, dask)
     directory = out or Path("out") / name
-    if part := shard_of(context, "study run", shard):
-        say_part(part, run_part(plan, directory, part, resume=resume, jobs=jobs, dask=dask))
+    if share := shard_of(context, "study run", shard):
+        say_part(share, run_part(plan, directory, share, resume=resume, jobs=jobs, dask=dask))
         return
     start = time.perf_counter()
     outcome = run_plan(plan, directory, resume=resume, jobs=jobs, dask=dask)

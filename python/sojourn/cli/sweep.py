@@ -77,7 +77,7 @@ def sweep(
     check_workers(jobs, dask)
     if shard is not None and as_json:
         raise typer.BadParameter("--shard, --json: found both; allowed: one of them")
-    part = shard_of(context, "sweep", shard)
+    share = shard_of(context, "sweep", shard)
     start = time.perf_counter()
     wanted = overridden(
         read_sweep(file),
@@ -96,12 +96,12 @@ def sweep(
             jobs=jobs,
             dask=dask,
             quiet=quiet,
-            shard=part,
+            shard=share,
         )
     if as_json:
         say_json(sweep_json(Swept(store).results))
-    elif part and not quiet:
-        say_part(part, store)
+    elif share and not quiet:
+        say_part(share, store)
     elif not quiet:
         swept = Swept(store)
         swept.summary()
