@@ -1,0 +1,141 @@
+"""The period of the grid that arrivals follow, found without knowing anything of it.
+
+A CMTS grants in MAP intervals, so packets arrive at the server at some places of an interval more
+often than at others. `concentration` is the Rayleigh statistic R of arrivals folded with a period:
+1 if all arrive at one place of the interval, near 0 if they are spread evenly. The period is that
+with the greatest R. Probes at a steady interval T make aliases: grids of 1/P + k/T, for any whole k,
+give nearly the same R.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .log import Log, Values
+
+SHORTEST_MS, LONGEST_MS = 0.5, 10.0
+"""Periods that are searched."""
+_BIN_MS = 0.05
+_LONGEST_S = 7200.0
+_CHANCE = 25.0
+"""n R^2 that chance does not reach: a search of 10^7 periods gives 16, and 25 once in 10^4 logs."""
+_OF_SENDING = 0.5
+"""A period that send times follow, half as much as arrivals, is that of the probes."""
+_NEAR = 0.95
+"""Peaks of at least this part of the greatest R are told from it by no rule."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A period that was found."""
+
+    period_ms: float
+    error_ms: float
+    """Half of a 90 % interval, if the period is no alias."""
+    concentration: float
+    """R at the period, 0 to 1."""
+    aliases_ms: tuple[float, ...]
+    """Other periods of nearly the same R, the likeliest first."""
+    places: Values
+    """Arrivals in each twentieth of the period, the fullest being the first."""
+
+    @property
+    def share(self) -> float:
+        """The share of the probes that follow the grid.
+
+        Twice the mean height above the emptiest places: what arrives at any time is even.
+        """
+        return float(1 - 20 * np.sort(self.places)[:4].mean() / self.places.sum())
+
+
+def concentration(times_ms: Values, period_ms: float) -> float:
+    """R of times folded with a period."""
+    return float(abs(np.mean(np.exp(2j * np.pi / period_ms * times_ms))))
+
+
+def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
+    """The grid of a log's arrivals, or None if nothing but chance and the probes is in them."""
+    arrivals = log.arrival_ms - log.arrival_ms.min()
+    sent = log.sent_ms - log.sent_ms.min()
+    kept = sent < _LONGEST_S * 1e3
+    arrivals, sent = arrivals[kept], sent[kept]
+    least = max(np.sqrt(_CHANCE / len(arrivals)), 0.02)
+    peaks = [
+        (value, frequency)
+        for value, frequency in _peaks(arrivals, least, longest_ms, log.resolution_ms)
+        if concentration(sent, 1 / frequency) < _OF_SENDING * value
+    ]
+    if not peaks:
+        return None
+    best, frequency = max(peaks)
+    frequency = _fundamental(arrivals, frequency, least, longest_ms)
+    best = concentration(arrivals, 1 / frequency)
+    near = sorted(
+        (
+            (v, f)
+            for v, f in peaks
+            if v > _NEAR * best
+            and abs(f / frequency - round(f / frequency)) > 1e-6
+            and abs(f - frequency) * np.ptp(arrivals) > 4
+        ),
+        reverse=True,
+    )
+    return Grid(
+        1 / frequency,
+        _error_ms(arrivals, best, frequency),
+        best,
+        tuple(1 / f for _, f in near[:4]),
+        _places(arrivals, frequency),
+    )
+
+
+def _peaks(
+    times: Values, least: float, longest_ms: float, resolution_ms: float
+) -> Iterator[tuple[float, float]]:
+    """Greatest R, each at its frequency in 1/ms, R being freed of what rounding times takes."""
+    size = 1 << int(np.ceil(np.log2(2 * (np.ptp(times) / _BIN_MS + 1))))
+    counts = np.bincount((times / _BIN_MS).astype(np.int64), minlength=size)
+    coarse = np.abs(np.fft.rfft(counts)) / len(times)
+    frequencies = np.arange(len(coarse)) / (size * _BIN_MS)
+    wanted = (frequencies >= 1 / longest_ms) & (frequencies <= 1 / SHORTEST_MS)
+    coarse, frequencies = coarse[wanted], frequencies[wanted]
+    lost = np.abs(np.sinc(frequencies * _BIN_MS) * np.sinc(frequencies * resolution_ms))
+    coarse = np.where(lost > 0.3, coarse / np.maximum(lost, 0.3), 0.0)
+    step = float(frequencies[1] - frequencies[0])
+    tops = np.flatnonzero((coarse[1:-1] >= coarse[:-2]) & (coarse[1:-1] > coarse[2:])) + 1
+    tops = tops[coarse[tops] > 0.8 * least]
+    for top in tops[np.argsort(coarse[tops])[::-1][:40]]:
+        near = frequencies[top] + step * np.linspace(-1, 1, 41)
+        values = [concentration(times, 1 / f) for f in near]
+        at = int(np.argmax(values))
+        value = values[at] / abs(np.sinc(near[at] * resolution_ms))
+        if value > least:
+            yield min(value, 1.0), float(near[at])
+
+
+def _fundamental(times: Values, frequency: float, least: float, longest_ms: float) -> float:
+    """That of the longest period of which the best one is a whole part.
+
+    What follows a period of P has peaks at 1/P, 2/P and so on alone, so any peak at a part of the
+    best frequency shows a longer period.
+    """
+    step = 1 / (4 * float(np.ptp(times)))
+    for part in range(int(longest_ms * frequency), 1, -1):
+        near = frequency / part + step * np.linspace(-1, 1, 9)
+        values = [concentration(times, 1 / f) for f in near]
+        if max(values) > least:
+            return frequency / part
+    return frequency
+
+
+def _error_ms(times: Values, value: float, frequency: float) -> float:
+    """Half of the period's 90 % interval, from the phase's error over the log's length."""
+    phase = np.sqrt(max(1 - value**2, 1e-6) / (2 * len(times))) / max(value, 1e-6)
+    return float(1.64 * phase / (2 * np.pi) / np.std(times) / frequency**2)
+
+
+def _places(times: Values, frequency: float) -> Values:
+    folded = (times * frequency) % 1
+    counts, _ = np.histogram(folded, 20, (0, 1))
+    return np.roll(counts, -int(np.argmax(counts))).astype(float)

@@ -1,0 +1,89 @@
+"""Probes of a line: when each was sent, and how long it took."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Probes:
+    """A stream of probes, all times in ms; delays that are not known are None.
+
+    One-way delays hold the unknown difference of two clocks.
+    """
+
+    name: str
+    sent_ms: Values
+    up_ms: Values | None = None
+    down_ms: Values | None = None
+    rtt_ms: Values | None = None
+
+    def __len__(self) -> int:
+        return len(self.sent_ms)
+
+    @property
+    def delay_ms(self) -> Values:
+        """The delay upstream, or the round trip where only this is known."""
+        delay = self.rtt_ms if self.up_ms is None else self.up_ms
+        assert delay is not None
+        return delay
+
+    def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> "Probes":
+        """The probes of a choice."""
+        chosen = (None if v is None else v[kept] for v in (self.up_ms, self.down_ms, self.rtt_ms))
+        return Probes(self.name, self.sent_ms[kept], *chosen)
+
+
+@dataclass(frozen=True)
+class Log:
+    """What was read of a line: its streams, and what was mended in them, in sentences."""
+
+    file: str
+    streams: Sequence[Probes]
+    notes: list[str] = field(default_factory=list)
+    up_mbps: float | None = None
+    """The rate of the upload, where the log has it."""
+    loaded_s: tuple[float, float] | None = None
+    """From when to when an upload ran, in s after the first probe, where the log says so."""
+    resolution_ms: float = 0.0
+    """To what the times were rounded."""
+
+    @property
+    def is_one_way(self) -> bool:
+        """Are there delays upstream, and not only round trips?"""
+        return all(stream.up_ms is not None for stream in self.streams)
+
+    @property
+    def sent_ms(self) -> Values:
+        """Send times of all streams."""
+        return np.concatenate([stream.sent_ms for stream in self.streams])
+
+    @property
+    def delay_ms(self) -> Values:
+        """Delays of all streams, each less its stream's median."""
+        delays = (stream.delay_ms for stream in self.streams)
+        return np.concatenate([delay - np.median(delay) for delay in delays])
+
+    @property
+    def arrival_ms(self) -> Values:
+        """Arrivals at the server up to a constant, or at the sender for round trips."""
+        return np.concatenate([stream.sent_ms + stream.delay_ms for stream in self.streams])
+
+    def between(self, low_s: float, high_s: float) -> "Log":
+        """The probes sent in this part of the log, in s after its first probe."""
+        first = min(stream.sent_ms[0] for stream in self.streams)
+        low, high = first + low_s * 1e3, first + high_s * 1e3
+        parts = [s.where((s.sent_ms >= low) & (s.sent_ms < high)) for s in self.streams]
+        return Log(
+            self.file,
+            [part for part in parts if len(part) >= 2],
+            self.notes,
+            self.up_mbps,
+            None,
+            self.resolution_ms,
+        )

@@ -1,0 +1,127 @@
+"""The line that a fit supposes, as a scenario, and the log of probes that it would give.
+
+A home on an upstream channel with others. Some of them ask for grants in contention, with small
+packets; the others are polled, and their grants take the load's share of the channel. Numbers of
+homes stand for any that ask and send as much.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+
+from ..base.progress import Progress
+from ..runs.result import Result
+from ..runs.runner import run
+from .log import Log, Probes
+
+_CHANNEL_MBPS = 25.0
+"""What one carrier carries, after headers and request opportunities."""
+_OPPORTUNITIES = 8
+_ASKING_HOMES = 20
+_SENDING_HOMES = 6
+_SENT_BYTES = 1500
+_PROBE_BYTES = 98
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Probes of a stream: mean interval, its deviation, and the first one's time."""
+
+    interval_ms: float
+    deviation_percent: float
+    start_ms: float = 0.0
+
+
+def scenario(
+    line: Mapping[str, float],
+    streams: Sequence[Stream],
+    *,
+    idle_s: float,
+    loaded_s: float = 0.0,
+    up_mbps: float = 10.0,
+    law: str = "none",
+    seed: int = 1,
+    trace: bool = False,
+) -> str:
+    """The TOML text of a line: idle at first, then with an upload for `loaded_s`."""
+    channels = max(1, math.ceil(4 * up_mbps / _CHANNEL_MBPS))
+    asks_ms = _ASKING_HOMES * line["grid_ms"] / (line["requests"] * _OPPORTUNITIES)
+    sends_ms = _SENDING_HOMES * _SENT_BYTES * 8e-3 / (line["load"] * channels * _CHANNEL_MBPS)
+    parts = [
+        f"duration_s = {idle_s + loaded_s:g}\nseed = {seed}\nbaseline = false\n",
+        "[upstream]\n"
+        f"sustained_mbps = {up_mbps:g}\n"
+        'modem = { kind = "shared_channel" }\n'
+        f"queue.limit_bytes = {max(3044, round(line['buffer_ms'] * up_mbps * 125))}\n"
+        f'queue.law = {{ kind = "{law}" }}\n',
+        "[upstream_channel]\n"
+        f"map_interval_ms = {line['grid_ms']:.6g}   # the period of the grid\n"
+        f"channels = {channels}\n"
+        f"request_opportunities = {_OPPORTUNITIES}\n"
+        "backoff_start = 3\nbackoff_end = 4\n"
+        'phy = { kind = "sc_qam", minislot_symbols = 16 }\n',
+        "[cable.timing]\n"
+        'kind = "specification"\n'
+        f"map_advance_us = {line['advance_ms'] * 1000:.0f}\n",
+        "[downstream]\nsustained_mbps = 100\n",
+        "[servers.near]\ndelay_ms = 5\n",
+        "[homes.ours]\n",
+        f"[homes.asking]\ncount = {_ASKING_HOMES}\n",
+        f"[homes.sending]\ncount = {_SENDING_HOMES}\n"
+        'upstream.scheduling = { kind = "real_time_polling", '
+        f"nominal_polling_interval_us = {line['grid_ms'] * 1000:.0f} }}\n",
+        _stream("asking", asks_ms, 100, _PROBE_BYTES, 'home = "asking"\n'),
+        _stream(
+            "sending",
+            sends_ms,
+            100,
+            _SENT_BYTES,
+            'packet_deviation_percent = 50\nhome = "sending"\n',
+        ),
+        *(
+            _stream(
+                f"probe{number}",
+                stream.interval_ms,
+                stream.deviation_percent,
+                _PROBE_BYTES,
+                f"start_s = {stream.start_ms / 1000:.6f}\n",
+            )
+            for number, stream in enumerate(streams, 1)
+        ),
+    ]
+    if loaded_s:
+        parts.append(
+            '[traffic.upload]\nkind = "transfer"\nserver = "near"\ndirection = "up"\n'
+            f"start_s = {idle_s:g}\n"
+        )
+    if trace:
+        parts.append("[metrics]\npacket_trace = true\nconnections = 0\n")
+    return "\n".join(parts)
+
+
+def _stream(name: str, interval_ms: float, deviation: float, size: int, more: str) -> str:
+    return (
+        f'[traffic.{name}]\nkind = "stream"\npurpose = "data"\nserver = "near"\n'
+        f'direction = "up"\ninterval_ms = {interval_ms:.4f}\n'
+        f"interval_deviation_percent = {deviation:g}\npacket_bytes = {size}\n{more}"
+    )
+
+
+def simulated(text: str, progress: Progress | None = None) -> Log:
+    """The log of the probes of a scenario: send times and one-way delays upstream."""
+    result = run(text, jobs=1, progress=progress)
+    assert isinstance(result, Result)
+    packets = result.packets
+    wanted = pc.and_(
+        pc.starts_with(packets["traffic"].cast("string"), "probe"),
+        pc.equal(packets["outcome"].cast("string"), "delivered"),
+    )
+    packets = packets.filter(wanted)
+    sent = packets["sent_s"].to_numpy() * 1e3
+    up = packets["ended_s"].to_numpy() * 1e3 - sent
+    names = np.asarray(packets["traffic"].to_pylist())
+    streams = (names == name for name in sorted(set(names)))
+    return Log("", [Probes(str(names[own][0]), sent[own], up[own]) for own in streams])
