@@ -7,12 +7,16 @@ from .log import Log, Values
 
 QUANTILES = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 99)
 _WAITS = (5, 25, 40, 60, 70, 75, 80, 85, 90, 93, 95, 97, 99)
+_AGAIN = (5, 15, 30, 50, 70)
+_LATER = 0.6
+"""Periods by which a packet is late whose first request failed."""
 _HARMONICS = (1, 2, 3, 4)
 NAMES = (
     *(f"delay_p{q}" for q in QUANTILES if q != 50),
     *(f"beyond_p{q}" for q in _WAITS),
     *(f"grid_r{h}" for h in _HARMONICS),
     "asked_again",
+    *(f"again_p{q}" for q in _AGAIN),
 )
 
 
@@ -44,12 +48,14 @@ def beyond_the_wait(log: Log, period_ms: float) -> Values:
 def features(log: Log, period_ms: float) -> Values:
     """The numbers of `NAMES`, of the idle part of a log."""
     beyond = beyond_the_wait(log, period_ms)
+    again = beyond > _LATER * period_ms
     arrivals = log.arrival_ms
     return np.concatenate(
         [
             np.delete(quantiles(log), QUANTILES.index(50)),
             np.percentile(beyond, _WAITS),
             [concentration(arrivals, period_ms / harmonic) for harmonic in _HARMONICS],
-            [np.mean(beyond > 0.6 * period_ms)],
+            [np.mean(again)],
+            np.percentile(beyond[again], _AGAIN) if again.sum() >= 5 else np.zeros(len(_AGAIN)),
         ]
     )

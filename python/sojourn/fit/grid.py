@@ -3,8 +3,8 @@
 A CMTS grants in MAP intervals, so packets arrive at the server at some places of an interval more
 often than at others. `concentration` is the Rayleigh statistic R of arrivals folded with a period:
 1 if all arrive at one place of the interval, near 0 if they are spread evenly. The period is that
-with the greatest R. Probes at a steady interval T make aliases: grids of 1/P + k/T, for any whole k,
-give nearly the same R.
+with the greatest R. Probes at a steady interval T make aliases: grids of 1/P + k/T,
+for any whole k, give nearly the same R.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,13 @@ from .log import Log, Values
 
 SHORTEST_MS, LONGEST_MS = 0.5, 10.0
 """Periods that are searched."""
-_BIN_MS = 0.05
-_LONGEST_S = 7200.0
+_BIN_MS = 0.1
+_LONGEST_S = 3600.0
 _CHANCE = 25.0
 """n R^2 that chance does not reach: a search of 10^7 periods gives 16, and 25 once in 10^4 logs."""
+_PARTS = 12
+_STUDENT = 1.812
+"""The 95 % point of Student's t with `_PARTS` - 2 degrees of freedom."""
 _OF_SENDING = 0.5
 """A period that send times follow, half as much as arrivals, is that of the probes."""
 _NEAR = 0.95
@@ -70,6 +73,7 @@ def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
         return None
     best, frequency = max(peaks)
     frequency = _fundamental(arrivals, frequency, least, longest_ms)
+    frequency, error = _polished(arrivals, frequency)
     best = concentration(arrivals, 1 / frequency)
     near = sorted(
         (
@@ -83,7 +87,7 @@ def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
     )
     return Grid(
         1 / frequency,
-        _error_ms(arrivals, best, frequency),
+        error / frequency**2,
         best,
         tuple(1 / f for _, f in near[:4]),
         _places(arrivals, frequency),
@@ -94,9 +98,9 @@ def _peaks(
     times: Values, least: float, longest_ms: float, resolution_ms: float
 ) -> Iterator[tuple[float, float]]:
     """Greatest R, each at its frequency in 1/ms, R being freed of what rounding times takes."""
-    size = 1 << int(np.ceil(np.log2(2 * (np.ptp(times) / _BIN_MS + 1))))
+    size = 1 << int(np.ceil(np.log2(1.5 * (np.ptp(times) / _BIN_MS + 1))))
     counts = np.bincount((times / _BIN_MS).astype(np.int64), minlength=size)
-    coarse = np.abs(np.fft.rfft(counts)) / len(times)
+    coarse = np.abs(np.fft.rfft(counts.astype(np.float32))) / len(times)
     frequencies = np.arange(len(coarse)) / (size * _BIN_MS)
     wanted = (frequencies >= 1 / longest_ms) & (frequencies <= 1 / SHORTEST_MS)
     coarse, frequencies = coarse[wanted], frequencies[wanted]
@@ -104,9 +108,9 @@ def _peaks(
     coarse = np.where(lost > 0.3, coarse / np.maximum(lost, 0.3), 0.0)
     step = float(frequencies[1] - frequencies[0])
     tops = np.flatnonzero((coarse[1:-1] >= coarse[:-2]) & (coarse[1:-1] > coarse[2:])) + 1
-    tops = tops[coarse[tops] > 0.8 * least]
+    tops = tops[coarse[tops] > 0.6 * least]
     for top in tops[np.argsort(coarse[tops])[::-1][:40]]:
-        near = frequencies[top] + step * np.linspace(-1, 1, 41)
+        near = frequencies[top] + step * np.linspace(-1, 1, 21)
         values = [concentration(times, 1 / f) for f in near]
         at = int(np.argmax(values))
         value = values[at] / abs(np.sinc(near[at] * resolution_ms))
@@ -129,10 +133,23 @@ def _fundamental(times: Values, frequency: float, least: float, longest_ms: floa
     return frequency
 
 
-def _error_ms(times: Values, value: float, frequency: float) -> float:
-    """Half of the period's 90 % interval, from the phase's error over the log's length."""
-    phase = np.sqrt(max(1 - value**2, 1e-6) / (2 * len(times))) / max(value, 1e-6)
-    return float(1.64 * phase / (2 * np.pi) / np.std(times) / frequency**2)
+def _polished(times: Values, frequency: float) -> tuple[float, float]:
+    """The frequency by the phases of parts of the log, and half of its 90 % interval.
+
+    The scatter of phases around their line has all that delays of neighbouring probes share.
+    """
+    parts = np.array_split(np.sort(times), _PARTS)
+    middles = np.array([part.mean() for part in parts])
+    turns = np.exp(2j * np.pi * frequency * np.asarray(times).mean())
+    phases = np.array(
+        [np.angle(np.mean(np.exp(2j * np.pi * frequency * part)) / turns) for part in parts]
+    )
+    phases = np.unwrap(phases)
+    away = middles - middles.mean()
+    slope = float(away @ phases / (away @ away))
+    rest = phases - phases.mean() - slope * away
+    scatter = float(np.sqrt(rest @ rest / (_PARTS - 2) / (away @ away)))
+    return frequency - slope / (2 * np.pi), _STUDENT * scatter / (2 * np.pi)
 
 
 def _places(times: Values, frequency: float) -> Values:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._sojourn import version
 from .features import NAMES, features
-from .loaded import LOADED_NAMES, loaded_features
+from .loaded import LOADED_NAMES, SETTLING_S, loaded_features, rises_ms
 from .log import Log, Values
 from .model import Stream, scenario, simulated
 from .prior import (
@@ -52,14 +52,19 @@ def log_of(line: dict[str, float], seed: int, law: str = "none") -> Log:
 def row(seed: int) -> list[float]:
     """Shares and features of the line of a seed, with the period that it has."""
     line = drawn(seed)
-    log = log_of(line, seed)
+    return [*known_of(line), *told_by(log_of(line, seed), line["grid_ms"])]
+
+
+def known_of(line: dict[str, float]) -> list[float]:
+    """The shares of the prior that a line has."""
+    return [known.share(line[name]) for name, known in PRIOR.items()]
+
+
+def told_by(log: Log, period_ms: float) -> list[float]:
+    """The features of a log of such a line."""
     idle = log.between(0, IDLE_S)
-    shares = [known.share(line[name]) for name, known in PRIOR.items()]
-    return [
-        *shares,
-        *features(idle, line["grid_ms"]),
-        *loaded_features(log, idle),
-    ]
+    busy = log.between(IDLE_S + SETTLING_S, IDLE_S + LOADED_S)
+    return [*features(idle, period_ms), *loaded_features(rises_ms(busy, idle))]
 
 
 def rows(seeds: Sequence[int]) -> Iterator[list[float]]:

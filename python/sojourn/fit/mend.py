@@ -1,0 +1,163 @@
+"""Faults of logs: what can be mended is, with a sentence; what cannot is refused."""
+
+import numpy as np
+
+from .log import Log, Probes, Values
+from .read import refuse
+
+FEWEST = 1000
+"""Probes of a log."""
+_BLOCK = 50
+_LEAST_STEP_MS = 2.0
+_FAR_MORE = 0.4
+_LEAST_DRIFT_PPM = 2.0
+
+
+def mended(log: Log) -> Log:
+    """The log without its faults; raises `ScenarioError` for what cannot be used."""
+    notes = list(log.notes)
+    streams = [_mended(log, stream, notes) for stream in log.streams]
+    streams = [stream for stream in streams if len(stream) >= 100]
+    count = sum(map(len, streams))
+    if count < FEWEST:
+        refuse(log.file, "", f"found {count} answered probes; allowed: {FEWEST} or more")
+    one_way = [stream.up_ms is not None for stream in streams]
+    if any(one_way) and not all(one_way):
+        notes.append("Streams of round trips alone are left out beside those with one-way delays.")
+        streams = [s for s, kept in zip(streams, one_way, strict=True) if kept]
+    _check_units(log, streams)
+    return Log(log.file, streams, notes, log.up_mbps, log.loaded_s, log.resolution_ms)
+
+
+def _mended(log: Log, stream: Probes, notes: list[str]) -> Probes:
+    name = f"Stream {stream.name}: " if len(log.streams) > 1 else ""
+    if not np.isfinite(stream.sent_ms).all():
+        refuse(log.file, stream.name, "found a time that is no number; allowed: numbers")
+    if np.any(np.diff(stream.sent_ms) < 0):
+        count = int(np.sum(np.diff(stream.sent_ms) < 0))
+        notes.append(f"{name}{count} probes were out of order; they are sorted by send time.")
+        stream = stream.where(np.argsort(stream.sent_ms, kind="stable"))
+    again = np.append(False, np.diff(stream.sent_ms) == 0)
+    if again.any():
+        notes.append(f"{name}{int(again.sum())} probes were there twice; the first ones count.")
+        stream = stream.where(~again)
+    stream = _without_negative(log, stream, notes, name)
+    stream = _from_sending(stream, notes, name)
+    if stream.up_ms is None or len(stream) < 4 * _BLOCK:
+        return stream
+    stream = _without_steps(stream, notes, name)
+    return _without_drift(stream, notes, name)
+
+
+def _without_negative(log: Log, stream: Probes, notes: list[str], name: str) -> Probes:
+    """Round trips cannot be negative; one-way delays can, by the clocks' difference."""
+    if stream.rtt_ms is None:
+        return stream
+    bad = stream.rtt_ms < 0
+    if bad.mean() > 0.01:
+        found = f"found {int(bad.sum())} of {len(stream)} round trips below 0"
+        refuse(log.file, stream.name, f"{found}; allowed: times of return after those of sending")
+    if bad.any():
+        notes.append(f"{name}{int(bad.sum())} round trips below 0 are left out.")
+    return stream.where(~bad)
+
+
+def _from_sending(stream: Probes, notes: list[str], name: str) -> Probes:
+    """Some tools write when a probe came back: a round trip before, probes left far more evenly."""
+    if stream.rtt_ms is None or len(stream) < FEWEST // 10:
+        return stream
+    left = stream.sent_ms - stream.rtt_ms
+    if _unevenness(left) > _FAR_MORE * _unevenness(stream.sent_ms):
+        return stream
+    notes.append(f"{name}its times are those of return; a probe was sent a round trip before.")
+    return Probes(stream.name, left, stream.up_ms, stream.down_ms, stream.rtt_ms)
+
+
+def _unevenness(times: Values) -> float:
+    low, high = np.percentile(np.diff(times), [10, 90])
+    return float(high - low)
+
+
+def _without_steps(stream: Probes, notes: list[str], name: str) -> Probes:
+    """Takes steps of the clocks out: one way grows by what the other way shrinks."""
+    if stream.down_ms is None:
+        return stream
+    assert stream.up_ms is not None
+    apart = (stream.up_ms - stream.down_ms) / 2
+    blocks = _block_values(apart, 50)
+    together = _block_values(stream.up_ms + stream.down_ms, 10)
+    steps = np.diff(blocks)
+    at = np.flatnonzero((abs(steps) > _LEAST_STEP_MS) & (abs(np.diff(together)) < abs(steps)))
+    shift = np.zeros(len(stream))
+    down = _block_values(stream.down_ms, 10)
+    up = _block_values(stream.up_ms, 10)
+    count = 0
+    for block in at:
+        before, after = max(block - 1, 0), min(block + 2, len(blocks) - 1)
+        rise, fall = up[after] - up[before], down[after] - down[before]
+        if min(abs(rise), abs(fall)) < _LEAST_STEP_MS or rise * fall > 0:
+            continue
+        start = block * _BLOCK + _place_of_step(apart[block * _BLOCK : (block + 2) * _BLOCK])
+        shift[start:] += (rise - fall) / 2
+        count += 1
+    if not count:
+        return stream
+    notes.append(f"{name}a clock was set {count} times during the log; its steps are taken out.")
+    return Probes(
+        stream.name, stream.sent_ms, stream.up_ms - shift, stream.down_ms + shift, stream.rtt_ms
+    )
+
+
+def _place_of_step(values: Values) -> int:
+    """Where the means before and after differ most."""
+    sums = np.cumsum(values)
+    before = np.arange(1, len(values))
+    means = sums[:-1] / before, (sums[-1] - sums[:-1]) / (len(values) - before)
+    weight = np.sqrt(before * (len(values) - before))
+    return int(np.argmax(abs(means[0] - means[1]) * weight)) + 1
+
+
+def _without_drift(stream: Probes, notes: list[str], name: str) -> Probes:
+    """Takes out a steady drift of the clocks: the line through the least delays of each block."""
+    assert stream.up_ms is not None
+    apart = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
+    least = _block_values(apart, 10 if stream.down_ms is None else 50)
+    middle = _block_values(stream.sent_ms - stream.sent_ms[0], 50)
+    slopes = [
+        (b - a) / (t - s)
+        for a, s, b, t in zip(
+            least[: len(least) // 2],
+            middle[: len(least) // 2],
+            least[-(len(least) // 2) :],
+            middle[-(len(least) // 2) :],
+            strict=True,
+        )
+    ]
+    slope = float(np.median(slopes))
+    spread = float(np.subtract(*np.percentile(slopes, [75, 25]))) / np.sqrt(len(slopes))
+    if abs(slope) < max(_LEAST_DRIFT_PPM * 1e-6, 3 * spread):
+        return stream
+    notes.append(f"{name}the clocks drift apart by {slope * 1e6:.0f} ppm; this is taken out.")
+    shift = slope * (stream.sent_ms - stream.sent_ms[0])
+    down = None if stream.down_ms is None else stream.down_ms + shift
+    return Probes(stream.name, stream.sent_ms, stream.up_ms - shift, down, stream.rtt_ms)
+
+
+def _block_values(values: Values, percent: float) -> Values:
+    blocks = values[: len(values) // _BLOCK * _BLOCK].reshape(-1, _BLOCK)
+    return np.asarray(np.percentile(blocks, percent, axis=1))
+
+
+def _check_units(log: Log, streams: list[Probes]) -> None:
+    interval = min(float(np.median(np.diff(stream.sent_ms))) for stream in streams)
+    length = max(float(np.ptp(stream.sent_ms)) for stream in streams)
+    if interval < 1 and length < 20_000:
+        found = f"found probes {interval:.2g} ms apart in {length / 1e3:.2g} s"
+        refuse(log.file, "sent_ms", f"{found}; these may be seconds: name the columns *_s")
+    spread = float(np.subtract(*np.percentile(streams[0].delay_ms, [90, 10])))
+    if spread > 20_000:
+        found = f"found delays that differ by {spread:.3g} ms"
+        refuse(log.file, "received_ms", f"{found}; these may be of another unit than the header's")
+    if spread < 0.001:
+        found = f"found delays that differ by {spread:.1g} ms"
+        refuse(log.file, "received_ms", f"{found}; these may be seconds, or rounded to nothing")
