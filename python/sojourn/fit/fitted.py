@@ -11,7 +11,7 @@ import numpy as np
 from .features import NAMES, features, quantiles
 from .grid import Grid, found_grid
 from .learn import Learned, learned
-from .loaded import SETTLING_S, Queue, queue_of, loaded_features, rises_ms, round_trip_rises_ms
+from .loaded import SETTLING_S, Queue, loaded_features, queue_of, rises_ms, round_trip_rises_ms
 from .log import Log, Values
 from .mend import mended
 from .model import Stream, scenario, simulated

@@ -45,8 +45,8 @@ class Queue(Enum):
 def queue_of(rises: Values) -> Queue:
     """The kind of queue behind these rises.
 
-    Without a queue manager TCP fills the whole buffer, and lets the queue fall to a part of it: with
-    CUBIC the queue's tenth is above half of its greatest. What stays below `_SHORT_MS` may be
+    Without a queue manager TCP fills the whole buffer, and lets the queue fall to a part of it:
+    with CUBIC the queue's tenth is above half of its greatest. What stays below `_SHORT_MS` may be
     DOCSIS-PIE, of which single packets wait 20 ms, or a buffer of that size.
     """
     low, high = np.percentile(rises, [10, 99])
