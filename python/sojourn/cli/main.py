@@ -20,6 +20,7 @@ from .config import config
 from .errors import explain
 from .export import export
 from .find import find
+from .fit import fit
 from .init import init
 from .jobs import jobs
 from .lab import lab
@@ -69,6 +70,7 @@ _COMMANDS = (
     schema,
     sweep,
     find,
+    fit,
     jobs,
     merge,
     export,

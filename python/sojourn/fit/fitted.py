@@ -1,18 +1,19 @@
 """Fits a scenario to a log of probes."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from ..base.progress import Progress
 from .features import NAMES, features, quantiles
 from .grid import Grid, found_grid
 from .learn import Learned, learned
 from .loaded import SETTLING_S, Queue, loaded_features, queue_of, rises_ms, round_trip_rises_ms
-from .log import Log, Values
+from .log import Log, Values, joined
 from .mend import mended
 from .model import Stream, scenario, simulated
 from .prior import PRIOR
@@ -26,6 +27,8 @@ _SEARCHED = (24, 16)
 _LONGEST_S = 300.0
 _MOST_STREAMS = 6
 _SEED = 1
+_IDLE_S, _LOADED_S = 60.0, 30.0
+"""Of the scenario that a fit gives."""
 
 
 @dataclass(frozen=True)
@@ -54,40 +57,47 @@ class Fit:
     up_mbps: float
 
     @property
-    def streams(self) -> list[Stream]:
-        """The measurement's probes, as streams of a scenario."""
-        return streams_of(self.log)
+    def has_upload(self) -> bool:
+        """Did an upload run in the log?"""
+        return self.rises is not None
 
-    def scenario(self, idle_s: float = 60.0, loaded_s: float = 30.0, trace: bool = False) -> str:
-        """The scenario that shows the line; as it is, and with DOCSIS-PIE."""
+    def scenario(self) -> str:
+        """The scenario that shows the line: as it is, and with DOCSIS-PIE."""
+        return self._scenario(compared=True)
+
+    def simulated_rise_ms(self, law: str) -> float:
+        """How much longer probes take in the median while the scenario's upload runs."""
+        log = simulated(self._scenario(law=law, trace=True))
+        busy = log.between(_IDLE_S + SETTLING_S, _IDLE_S + _LOADED_S)
+        return float(np.median(rises_ms(busy, log.between(0, _IDLE_S))))
+
+    def _scenario(self, law: str = "none", trace: bool = False, compared: bool = False) -> str:
         assert self.line is not None
         return scenario(
             self.line,
-            self.streams,
-            idle_s=idle_s,
-            loaded_s=loaded_s if self.rises is not None else 0.0,
+            streams_of(self.log),
+            idle_s=_IDLE_S,
+            loaded_s=_LOADED_S if self.has_upload else 0.0,
             up_mbps=self.up_mbps,
+            law=law,
             seed=_SEED,
             trace=trace,
+            compared=compared,
         )
 
 
-Told = Callable[[int, int], None]
-"""Called with how many simulations are done, and of how many."""
-
-
 def fit(
-    path: str | os.PathLike[str],
+    paths: Sequence[str | os.PathLike[str]],
     *,
     upload: str | os.PathLike[str] | None = None,
     up_mbps: float | None = None,
     search: bool = True,
-    told: Told | None = None,
+    progress: Progress | None = None,
 ) -> Fit:
-    """Fits a line to a log, and to a second one that was made during an upload."""
-    log = mended(read(path))
+    """Fits a line to logs of one sitting, and to another one that was made during an upload."""
+    log = mended(joined([read(path) for path in paths]))
     busy = mended(read(upload)) if upload is not None else None
-    return fit_log(log, busy, up_mbps=up_mbps, search=search, told=told)
+    return fit_log(log, busy, up_mbps=up_mbps, search=search, progress=progress)
 
 
 def fit_log(
@@ -96,7 +106,7 @@ def fit_log(
     *,
     up_mbps: float | None = None,
     search: bool = True,
-    told: Told | None = None,
+    progress: Progress | None = None,
 ) -> Fit:
     """Fits a line to probes in memory. A log may hold its own upload (`loaded_s`)."""
     idle, rises = _parts(log, busy)
@@ -110,7 +120,7 @@ def fit_log(
     rate = up_mbps or (busy or log).up_mbps or 10.0
     line, misfit = None, None
     if search and all(name in estimates for name in IDLE):
-        line, misfit = nearest(idle, estimates, rate, told)
+        line, misfit = nearest(idle, estimates, rate, progress)
     return Fit(
         idle,
         grid,
@@ -191,7 +201,7 @@ def streams_of(log: Log) -> list[Stream]:
 
 
 def nearest(
-    idle: Log, estimates: Mapping[str, Estimate], up_mbps: float, told: Told | None = None
+    idle: Log, estimates: Mapping[str, Estimate], up_mbps: float, progress: Progress | None = None
 ) -> tuple[dict[str, float], float]:
     """The simulated line whose quantiles and grid are nearest to the measured ones.
 
@@ -204,7 +214,6 @@ def nearest(
     known = features(idle, period)
     length = min(_LONGEST_S, max(60.0, float(np.ptp(idle.sent_ms)) / 1e3))
     streams = streams_of(idle)
-    done, total = 0, sum(_SEARCHED)
 
     def tried(shares: Values) -> tuple[float, float, Values]:
         line = _line(shares, period, buffer)
@@ -233,9 +242,8 @@ def nearest(
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for each in pool.map(tried, places):
                 found.append(each)
-                done += 1
-                if told:
-                    told(done, total)
+                if progress:
+                    progress(len(found) * length, sum(_SEARCHED) * length)
     _, misfit, shares = min(found, key=lambda each: each[0])
     return _line(shares, period, buffer), misfit
 

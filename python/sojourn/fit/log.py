@@ -87,3 +87,17 @@ class Log:
             None,
             self.resolution_ms,
         )
+
+
+def joined(logs: Sequence[Log]) -> Log:
+    """Logs of one sitting as one; the first one's upload counts."""
+    if len(logs) == 1:
+        return logs[0]
+    streams = [
+        Probes(f"{log.file} {s.name}", s.sent_ms, s.up_ms, s.down_ms, s.rtt_ms)
+        for log in logs
+        for s in log.streams
+    ]
+    notes = [f"{log.file}: {note}" for log in logs for note in log.notes]
+    first, resolution = logs[0], max(log.resolution_ms for log in logs)
+    return Log(first.file, streams, notes, first.up_mbps, first.loaded_s, resolution)

@@ -93,7 +93,7 @@ def _without_steps(stream: Probes, notes: list[str], name: str) -> Probes:
     up = _block_values(stream.up_ms, 10)
     count = 0
     for block in at:
-        before, after = max(block - 1, 0), min(block + 2, len(blocks) - 1)
+        before, after = max(int(block) - 1, 0), min(int(block) + 2, len(blocks) - 1)
         rise, fall = up[after] - up[before], down[after] - down[before]
         if min(abs(rise), abs(fall)) < _LEAST_STEP_MS or rise * fall > 0:
             continue

@@ -6,13 +6,12 @@ homes stand for any that ask and send as much.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow.compute as pc
 
-from ..base.progress import Progress
 from ..runs.result import Result
 from ..runs.runner import run
 from .log import Log, Probes
@@ -24,6 +23,7 @@ _ASKING_HOMES = 20
 _SENDING_HOMES = 6
 _SENT_BYTES = 1500
 _PROBE_BYTES = 98
+_TRACE = "[metrics]\npacket_trace = true\nconnections = 0\n"
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,12 @@ def scenario(
     law: str = "none",
     seed: int = 1,
     trace: bool = False,
+    compared: bool = False,
 ) -> str:
-    """The TOML text of a line: idle at first, then with an upload for `loaded_s`."""
+    """The TOML text of a line: idle at first, then with an upload for `loaded_s`.
+
+    `trace` keeps every packet, and `compared` runs it with DOCSIS-PIE too.
+    """
     channels = max(1, math.ceil(4 * up_mbps / _CHANNEL_MBPS))
     asks_ms = _ASKING_HOMES * line["grid_ms"] / (line["requests"] * _OPPORTUNITIES)
     sends_ms = _SENDING_HOMES * _SENT_BYTES * 8e-3 / (line["load"] * channels * _CHANNEL_MBPS)
@@ -81,25 +85,41 @@ def scenario(
             _SENT_BYTES,
             'packet_deviation_percent = 50\nhome = "sending"\n',
         ),
-        *(
-            _stream(
-                f"probe{number}",
-                stream.interval_ms,
-                stream.deviation_percent,
-                _PROBE_BYTES,
-                f"start_s = {stream.start_ms / 1000:.6f}\n",
-            )
-            for number, stream in enumerate(streams, 1)
-        ),
+        *_probes(streams),
     ]
     if loaded_s:
         parts.append(
             '[traffic.upload]\nkind = "transfer"\nserver = "near"\ndirection = "up"\n'
             f"start_s = {idle_s:g}\n"
         )
+    if compared:
+        parts.append('[compare."as it is"]\n')
+        parts.append('[compare."DOCSIS-PIE"]\nupstream.queue.law.kind = "docsis_pie"\n')
     if trace:
-        parts.append("[metrics]\npacket_trace = true\nconnections = 0\n")
+        parts.append(_TRACE)
     return "\n".join(parts)
+
+
+def fibre(streams: Sequence[Stream], *, idle_s: float, seed: int = 1) -> str:
+    """The TOML text of a home on a fibre that sends at uneven times beside the probes."""
+    return "\n".join(
+        [
+            f"duration_s = {idle_s:g}\nseed = {seed}\nbaseline = false\n",
+            '[access]\nkind = "fibre"\n',
+            "[upstream]\nsustained_mbps = 10\n\n[downstream]\nsustained_mbps = 100\n",
+            "[servers.near]\ndelay_ms = 5\n",
+            _stream("sending", 4, 100, _SENT_BYTES, ""),
+            *_probes(streams),
+            _TRACE,
+        ]
+    )
+
+
+def _probes(streams: Sequence[Stream]) -> Iterator[str]:
+    for number, stream in enumerate(streams, 1):
+        start = f"start_s = {stream.start_ms / 1000:.6f}\n"
+        interval, deviation = stream.interval_ms, stream.deviation_percent
+        yield _stream(f"probe{number}", interval, deviation, _PROBE_BYTES, start)
 
 
 def _stream(name: str, interval_ms: float, deviation: float, size: int, more: str) -> str:
@@ -110,9 +130,9 @@ def _stream(name: str, interval_ms: float, deviation: float, size: int, more: st
     )
 
 
-def simulated(text: str, progress: Progress | None = None) -> Log:
+def simulated(text: str) -> Log:
     """The log of the probes of a scenario: send times and one-way delays upstream."""
-    result = run(text, jobs=1, progress=progress)
+    result = run(text, jobs=1)
     assert isinstance(result, Result)
     packets = result.packets
     wanted = pc.and_(

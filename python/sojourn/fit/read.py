@@ -149,7 +149,8 @@ def _csv(file: str, text: str) -> Log:
         refuse(file, "sent_ms", f"found no column of send times; {allowed}")
     if not columns.keys() & {"received", "returned", "rtt"}:
         refuse(file, "received_ms", f"found send times alone; {allowed}")
-    rows, names, places = [], [], {}
+    rows, names = [], []
+    places: dict[str, int] = {}
     for number, row in enumerate(reader, 2):
         at = {}
         for key, (name, unit) in columns.items():
@@ -175,8 +176,8 @@ def _csv(file: str, text: str) -> Log:
 
 
 _REPLY = re.compile(
-    r"(?:^\[(?P<at>\d+\.\d+)\] )?.*?(?:icmp_seq=(?P<seq>\d+) )?.*?"
-    r"(?:time|Zeit|temps|tiempo)(?P<less>[=<])(?P<rtt>\d+(?:[.,]\d+)?) ?ms"
+    r"(?:\[(?P<at>\d+\.\d+)\] )?(?:[^=]*?icmp_seq=(?P<seq>\d+))?"
+    r".*?(?:time|Zeit|temps|tiempo)[=<](?P<rtt>\d+(?:[.,]\d+)?) ?ms"
 )
 _CLOCK = re.compile(r"^(\d\d):(\d\d):(\d\d\.\d+) ")
 _FPING = re.compile(
@@ -230,11 +231,11 @@ def _streams(rows: list[Any], unit: float, names: list[str]) -> list[Probes]:
     for name in dict.fromkeys(names):
         own = labels == name
         columns = [column[own] for column in table]
-        up = _if_known(columns[1])
-        rtt = _if_known(columns[3])
-        if up is None and rtt is None:
+        delays = [_if_known(columns[at]) for at in (1, 3)]
+        delay = delays[1] if delays[0] is None else delays[0]
+        if delay is None:
             continue
-        kept = ~np.isnan(rtt if up is None else up)
+        kept = ~np.isnan(delay)
         known = [c if _if_known(c) is not None else None for c in columns[1:]]
         streams.append(Probes(name, columns[0], *known).where(kept))
     return streams

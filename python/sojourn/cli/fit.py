@@ -1,0 +1,68 @@
+"""The command `sojourn fit`."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import Quiet
+from .say import say, say_json
+
+
+def fit(
+    logs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="LOG...",
+            help="Probes of the line: irtt JSON, flent.gz, ping -D, fping or CSV.",
+        ),
+    ],
+    upload: Annotated[
+        Path | None,
+        typer.Option(metavar="LOG", help="Probes of the same line while an upload ran."),
+    ] = None,
+    up: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MBPS",
+            min=0.01,
+            max=100_000,
+            help="Rate from the home; default: that of the log's upload, or 10.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(metavar="SCENARIO.toml", help="The new file of the fitted scenario.")
+    ] = Path("fitted.toml"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print only the values, as JSON.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a scenario to probes of a real line: its grid, its neighbours and its buffer.
+
+    It needs a thousand probes with one-way delays, better some thousands over half an hour. The
+    scenario is written beside values with 90 % intervals, and what cannot be known is said.
+    """
+    from ..base.files import write_file
+    from ..base.terminal import print_grids, progress_bar
+    from ..fit.answer import head, sentences, table, values
+    from ..fit.fitted import fit as fitted
+
+    if out.exists():
+        raise typer.BadParameter(
+            f"--out: {out}: found a file there; allowed: the path of a new file"
+        )
+    with nullcontext() if quiet else progress_bar() as progress:
+        found = fitted(logs, upload=upload, up_mbps=up, progress=progress)
+    if found.line is not None:
+        write_file(out, (head(found) + found.scenario()).encode())
+    if as_json:
+        say_json(values(found))
+    elif not quiet:
+        if found.estimates:
+            print_grids([table(found)])
+        for sentence in sentences(found):
+            say(sentence)
+        if found.line is not None:
+            say(f"{out}: written; run it with: sojourn run {out} --out out/{out.stem}")

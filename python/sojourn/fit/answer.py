@@ -1,0 +1,150 @@
+"""What a fit says, for a person: a table of values, sentences, and the head of the scenario."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..base.grid import Grid as Table
+from .fitted import Estimate, Fit
+from .grid import Grid
+from .loaded import Queue
+from .prior import PRIOR
+
+NOT_KNOWN = (
+    "What cannot be known from probes: how many homes share the channel, since many small ones ask "
+    "as much as few large ones; the delay of the whole path, since the clocks of both ends differ; "
+    "the channel's rate, since only its used share shows."
+)
+
+
+def rows(fit: Fit) -> list[tuple[str, Estimate, str]]:
+    """What was fitted: meaning, value with interval, unit."""
+    return [
+        (PRIOR[name].meaning, fit.estimates[name], PRIOR[name].unit)
+        for name in PRIOR
+        if name in fit.estimates
+    ]
+
+
+def sentences(fit: Fit) -> Iterator[str]:
+    """What was found, what was not, and what an upload does."""
+    yield from fit.log.notes
+    yield _of_grid(fit.grid, fit.log.is_one_way)
+    if fit.grid is not None and fit.log.is_one_way:
+        yield from _of_fit(fit)
+    yield NOT_KNOWN
+    yield from _of_upload(fit)
+
+
+def _of_grid(grid: Grid | None, is_one_way: bool) -> str:
+    if grid is None:
+        return (
+            "Grid: none. Arrivals follow no period between 0.5 and 10 ms beyond that of the "
+            "probes, as on a fibre; on a cable it may be too loaded or the log too short. No "
+            "request and grant is fitted."
+        )
+    text = (
+        f"Grid: arrivals follow a period of {grid.period_ms:.5g} ms, "
+        f"{100 * grid.share:.0f} % of the probes; R is {grid.concentration:.2f}."
+    )
+    if grid.aliases_ms:
+        others = ", ".join(f"{period:.4g}" for period in grid.aliases_ms)
+        text += (
+            f" The probes' own steady interval makes aliases: {others} ms are nearly as strong. "
+            "The strongest is taken; probes at uneven intervals would tell them apart."
+        )
+    if not is_one_way:
+        text += " The log has round trips alone, so neighbours and the MAP advance are not fitted."
+    return text
+
+
+def _of_fit(fit: Fit) -> Iterator[str]:
+    wide = [
+        PRIOR[name].meaning
+        for name, estimate in fit.estimates.items()
+        if name != "grid_ms" and _width(name, estimate) > 1 / 3
+    ]
+    if wide:
+        yield f"Hardly known from this log, their intervals being wide: {', '.join(wide)}."
+    if fit.misfit_ms is not None:
+        yield (
+            f"The nearest simulated line misses the measured delays, each from its median, by "
+            f"{fit.misfit_ms:.2g} ms in the mean of p1 to p99."
+        )
+
+
+def _width(name: str, estimate: Estimate) -> float:
+    known = PRIOR[name]
+    return known.share(estimate.high) - known.share(estimate.low)
+
+
+def _of_upload(fit: Fit) -> Iterator[str]:
+    if fit.rises is None:
+        yield "No upload is in the log, so nothing is known of the modem's buffer."
+        delays = np.percentile(fit.log.delay_ms, [50, 99])
+        yield (
+            f"Your line at rest: one packet in a hundred takes {delays[1] - delays[0]:.0f} ms "
+            "longer than usual."
+        )
+        return
+    assert fit.queue is not None
+    rise = float(np.median(fit.rises))
+    yield f"While the upload runs the delay shows {fit.queue.value}."
+    if fit.queue is not Queue.LONG or fit.line is None:
+        yield f"Your modem queues {rise:.0f} ms when you upload."
+        return
+    now, managed = (fit.simulated_rise_ms(law) for law in ("none", "docsis_pie"))
+    yield (
+        f"Your modem queues {now:.0f} ms when you upload (measured: {rise:.0f} ms); DOCSIS-PIE "
+        f"would make it {max(managed, 0):.0f} ms."
+    )
+
+
+def table(fit: Fit) -> Table:
+    """The values, for the terminal."""
+    lines = [[meaning, *_shown(e), unit] for meaning, e, unit in rows(fit)]
+    return Table("", ["", "value", "90 % interval", "unit"], lines)
+
+
+def _shown(estimate: Estimate) -> tuple[str, str]:
+    """A value and its interval, with as many digits as the interval allows."""
+    width = max(estimate.high - estimate.low, 1e-12)
+    digits = min(max(1 - math.floor(math.log10(width)), 0), 6)
+    low, value, high = (f"{v:.{digits}f}" for v in (estimate.low, estimate.value, estimate.high))
+    return value, f"{low} to {high}"
+
+
+def head(fit: Fit) -> str:
+    """The comment that a fitted scenario begins with."""
+    lines = [
+        "What `sojourn fit` made of a log of probes. Values with their 90 % intervals:",
+        *(
+            f"  {meaning}: {value} {unit} ({interval})".replace("  (", " (")
+            for meaning, e, unit in rows(fit)
+            for value, interval in [_shown(e)]
+        ),
+        "The numbers of homes stand for any that ask and send as much. Below are the values of the",
+        "nearest simulated line.",
+    ]
+    if "buffer_ms" not in fit.estimates:
+        lines.append("The log has no upload: the buffer of 250 ms is a guess.")
+    return "\n".join(f"# {line}" for line in lines) + "\n\n"
+
+
+def values(fit: Fit) -> dict[str, Any]:
+    """The values as JSON has them."""
+    return {
+        "grid_ms": None if fit.grid is None else fit.grid.period_ms,
+        "grid_share": None if fit.grid is None else fit.grid.share,
+        "aliases_ms": [] if fit.grid is None else list(fit.grid.aliases_ms),
+        "estimates": {
+            name: {"value": e.value, "low": e.low, "high": e.high}
+            for name, e in fit.estimates.items()
+        },
+        "line": None if fit.line is None else dict(fit.line),
+        "misfit_ms": fit.misfit_ms,
+        "queue": None if fit.queue is None else fit.queue.name.lower(),
+        "notes": list(fit.log.notes),
+    }

@@ -1,0 +1,315 @@
+"""Fits: what is read of logs, what is mended or refused, and lines that are known."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sojourn
+from sojourn.cli.main import app
+from sojourn.fit import proof
+from sojourn.fit.fitted import fit_log, streams_of
+from sojourn.fit.grid import found_grid
+from sojourn.fit.learn import learned
+from sojourn.fit.loaded import Queue, queue_of
+from sojourn.fit.log import Log, Probes
+from sojourn.fit.mend import mended
+from sojourn.fit.prior import MINISLOT_MS, PRIOR, drawn
+from sojourn.fit.read import UNTIMED, read
+from sojourn.fit.table import row, stored
+from typer.testing import CliRunner
+
+
+def made(
+    count: int = 2000,
+    period: float = 2.5,
+    interval: float = 50.0,
+    deviation: float = 0.3,
+    seed: int = 1,
+) -> Probes:
+    """Probes that wait for the next whole period, and a little more."""
+    random = np.random.default_rng(seed)
+    sent = np.cumsum(interval * (1 + deviation * random.uniform(-1, 1, count)))
+    up = np.ceil(sent / period) * period - sent + 3 + random.exponential(period / 10, count)
+    down = 5 + random.uniform(0, 0.2, count)
+    return Probes("made", sent, up, down, up + down)
+
+
+def csv_of(probes: Probes, unit: float = 1.0, name: str = "ms") -> str:
+    """The probes as a log."""
+    assert probes.up_ms is not None and probes.rtt_ms is not None
+    lines = [f"sent_{name},received_{name},returned_{name}"]
+    for sent, up, rtt in zip(probes.sent_ms, probes.up_ms, probes.rtt_ms, strict=True):
+        lines.append(",".join(f"{v * unit:.7f}" for v in (sent, sent + up, sent + rtt)))
+    return "\n".join(lines) + "\n"
+
+
+def log_of(probes: Probes) -> Log:
+    return Log("made", [probes])
+
+
+@pytest.mark.parametrize("period", [0.8, 2.5, 5.04])
+def test_period_of_the_grid_is_found_blind(period: float) -> None:
+    grid = found_grid(log_of(made(period=period)))
+    assert grid is not None
+    assert grid.period_ms == pytest.approx(period, rel=1e-4)
+    assert grid.share > 0.9 and not grid.aliases_ms
+
+
+def test_steady_probes_make_aliases_and_the_strongest_counts() -> None:
+    grid = found_grid(log_of(made(period=5.04, interval=200, deviation=0)))
+    assert grid is not None
+    assert grid.period_ms == pytest.approx(5.04, rel=1e-3)
+    assert all(
+        abs((1 / other - 1 / 5.04) * 200 - round((1 / other - 1 / 5.04) * 200)) < 0.01
+        for other in grid.aliases_ms
+    )
+
+
+@pytest.mark.parametrize("deviation", [0, 0.3])
+def test_no_grid_where_probes_take_what_chance_gives(deviation: float) -> None:
+    probes = made(deviation=deviation)
+    delays = np.random.default_rng(2).exponential(2, len(probes))
+    assert found_grid(log_of(Probes("made", probes.sent_ms, delays))) is None
+
+
+def test_irtt_flent_and_csv_give_the_same_probes(tmp_path: Path) -> None:
+    probes = made(1200)
+    assert probes.up_ms is not None and probes.down_ms is not None and probes.rtt_ms is not None
+    trips, points = [], []
+    for at in range(len(probes)):
+        sent, up, down = (v[at] for v in (probes.sent_ms, probes.up_ms, probes.down_ms))
+        delay = {"send": up * 1e6, "receive": down * 1e6, "rtt": (up + down) * 1e6}
+        times = {"client": {"send": {"wall": sent * 1e6}}}
+        trips.append({"lost": "false", "delay": delay, "timestamps": times})
+        points.append(
+            {"t": (sent + up + down) / 1e3, "val": up + down, "owd_up": up, "owd_down": down}
+        )
+    trips.insert(3, {"lost": "true_up", "delay": {}, "timestamps": {}})
+    (tmp_path / "irtt.json.gz").write_bytes(
+        gzip.compress(json.dumps({"round_trips": trips}).encode())
+    )
+    (tmp_path / "a.flent.gz").write_bytes(
+        gzip.compress(json.dumps({"raw_values": {"Ping (ms) UDP": points}}).encode())
+    )
+    (tmp_path / "a.csv").write_text(csv_of(probes, 1e-3, "s"))
+    for name in ("irtt.json.gz", "a.flent.gz", "a.csv"):
+        (stream,) = mended(read(tmp_path / name)).streams
+        assert stream.up_ms is not None and stream.down_ms is not None
+        assert len(stream) == len(probes), name
+        assert np.allclose(stream.sent_ms, probes.sent_ms, atol=1e-3), name
+        assert np.allclose(stream.up_ms, probes.up_ms, atol=1e-3), name
+        assert np.allclose(stream.down_ms, probes.down_ms, atol=1e-3), name
+
+
+@pytest.mark.parametrize(
+    ("text", "sent_ms", "rtt_ms", "timed"),
+    [
+        ("[1700000000.500] 64 bytes from 192.0.2.1: icmp_seq=7 ttl=57 time=12.5 ms", 1, 12.5, True),
+        ("64 bytes from 192.0.2.1: icmp_seq=7 ttl=57 time=12.5 ms", 7000, 12.5, False),
+        ("10:00:01.500000 64 bytes from 192.0.2.1: icmp_seq=7 ttl=57 time=12.5 ms", 1, 12.5, True),
+        ("Reply from 192.0.2.1: bytes=32 time=12ms TTL=57", 0, 12, False),
+        ("[1700000000.500] 192.0.2.1 : [0], 64 bytes, 12.5 ms (12.5 avg, 0% loss)", 1, 12.5, True),
+        ("192.0.2.1 : [7], 84 bytes, 12.5 ms (12.5 avg, 0% loss)", 7000, 12.5, False),
+    ],
+)
+def test_lines_of_ping_and_fping(
+    tmp_path: Path, text: str, sent_ms: float, rtt_ms: float, timed: bool
+) -> None:
+    (tmp_path / "log").write_text(f"PING 192.0.2.1\n{text}\nRequest timed out.\n")
+    log = read(tmp_path / "log")
+    (stream,) = log.streams
+    assert stream.rtt_ms is not None and stream.rtt_ms.tolist() == [rtt_ms]
+    assert (UNTIMED not in log.notes) == timed
+    if timed:  # the time is that of the reply
+        assert stream.sent_ms[0] % 1000 == pytest.approx(500 - 12.5, abs=1e-3)
+    else:
+        assert stream.sent_ms[0] == pytest.approx(sent_ms, abs=1e-6)
+
+
+GOOD = csv_of(made(1200))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", "found nothing in it"),
+        ("hello\n", "found no line of a reply"),
+        ("sent_ms,other\n1,2\n", "found send times alone"),
+        ("received_ms,rtt_ms\n1,2\n", "found no column of send times"),
+        ("sent_ms,received_ms\n1,x\n", "line 2: received_ms: found 'x'"),
+        ("{", "found damaged JSON"),
+        ("{}", "found JSON without round_trips"),
+        ('{"round_trips": [{"lost": "false"}]}', "not as irtt and flent write it"),
+        ('{"raw_values": 3}', "not as irtt and flent write it"),
+        ("\n".join(GOOD.splitlines()[:200]), "found 199 answered probes; allowed: 1000 or more"),
+        (csv_of(made(1200), 1e-3), "these may be seconds"),
+        (csv_of(made(1200), 1e6), "of another unit than the header's"),
+        (
+            "sent_ms,rtt_ms\n" + "\n".join(f"{n * 50},-3" for n in range(1200)),
+            "round trips below 0",
+        ),
+        ("sent_ms,received_ms\n" + "\n".join(f"{n * 50},nan" for n in range(1200)), "allowed"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, found: str) -> None:
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(sojourn.ScenarioError, match=r"log\.csv") as refused:
+        mended(read(tmp_path / "log.csv"))
+    assert found in str(refused.value)
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b\x08broken", b"\xff\xfe\x00"])
+def test_damaged_bytes_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "log").write_bytes(content)
+    with pytest.raises(sojourn.ScenarioError, match="log"):
+        read(tmp_path / "log")
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "log")
+    with pytest.raises(OSError, match="regular file"):
+        read(tmp_path / "log")
+
+
+def shuffled(p: Probes) -> Probes:
+    order = np.arange(len(p))
+    order[[10, 20]] = order[[20, 10]]
+    return p.where(order)
+
+
+def doubled(p: Probes) -> Probes:
+    return p.where(np.sort(np.append(np.arange(len(p)), [5, 9])))
+
+
+def stepped(p: Probes) -> Probes:
+    assert p.up_ms is not None and p.down_ms is not None
+    step = np.where(np.arange(len(p)) >= 1234, 40.0, 0.0)
+    return Probes(p.name, p.sent_ms, p.up_ms + step, p.down_ms - step, p.rtt_ms)
+
+
+def drifting(p: Probes) -> Probes:
+    assert p.up_ms is not None and p.down_ms is not None
+    drift = 50e-6 * (p.sent_ms - p.sent_ms[0])
+    return Probes(p.name, p.sent_ms, p.up_ms + drift, p.down_ms - drift, p.rtt_ms)
+
+
+def returned(p: Probes) -> Probes:
+    assert p.rtt_ms is not None
+    return Probes(p.name, p.sent_ms + p.rtt_ms, p.up_ms, p.down_ms, p.rtt_ms)
+
+
+@pytest.mark.parametrize(
+    ("fault", "deviation", "says"),
+    [
+        (shuffled, 0.3, "out of order"),
+        (doubled, 0.3, "2 probes were there twice"),
+        (stepped, 0.3, "a clock was set 1 times"),
+        (drifting, 0.3, "drift apart by 50 ppm"),
+        (returned, 0, "times are those of return"),
+    ],
+)
+def test_what_can_be_mended_is_with_a_sentence(
+    fault: Callable[[Probes], Probes], deviation: float, says: str
+) -> None:
+    whole = made(deviation=deviation)
+    log = mended(log_of(fault(whole)))
+    (note,) = log.notes
+    assert says in note
+    (stream,) = log.streams
+    assert stream.up_ms is not None and whole.up_ms is not None
+    off = stream.sent_ms - whole.sent_ms + stream.up_ms - whole.up_ms
+    assert np.percentile(abs(off - np.median(off)), 99) < 0.3
+    assert mended(log_of(whole)).notes == []
+
+
+def test_queues_that_swing_between_half_and_all_of_a_buffer_have_no_manager() -> None:
+    random = np.random.default_rng(1)
+    assert queue_of(random.uniform(90, 180, 500)) is Queue.LONG
+    assert queue_of(random.exponential(5, 500)) is Queue.SHORT
+    assert queue_of(random.exponential(40, 500)) is Queue.UNEVEN
+
+
+def test_intervals_of_what_is_learned_cover_nine_tenths() -> None:
+    random = np.random.default_rng(1)
+
+    def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
+        shares = random.random(count)
+        noise = random.normal(0, 0.02 + 0.1 * shares, count)
+        return np.column_stack([shares + noise, random.normal(0, 1, count)]), shares
+
+    lesson = learned(*rows(400))
+    ends = [(lesson.interval(told)[1:], share) for told, share in zip(*rows(400), strict=True)]
+    covered = sum(low <= share <= high for (low, high), share in ends)
+    assert 340 <= covered <= 380
+    widths = {share > 0.5: high - low for (low, high), share in ends if abs(share - 0.5) > 0.3}
+    assert widths[True] > widths[False]  # noisier above
+
+
+def test_table_is_what_this_version_simulates() -> None:
+    values = row(1)
+    table = stored()
+    assert values == pytest.approx([*table.shares[0], *table.features[0]], rel=1e-3, abs=1e-4)
+
+
+def test_lines_of_the_prior_are_within_it() -> None:
+    for seed in range(50):
+        line = drawn(seed)
+        assert all(-0.01 <= known.share(line[name]) <= 1.01 for name, known in PRIOR.items())
+        assert line["grid_ms"] / MINISLOT_MS == pytest.approx(round(line["grid_ms"] / MINISLOT_MS))
+
+
+def test_three_of_the_lines_that_prove_the_fit() -> None:
+    """All two hundred are in make studies."""
+    fits = [proof.fitted(seed) for seed in (10_003, 10_005, 10_007)]
+    for name in PRIOR:
+        assert sum(fit.covers(name) for fit in fits) >= 2, name
+        assert np.median([fit.width(name) for fit in fits]) < 0.5, name
+    assert [len(proof.lines(fits)), proof.holds(fits)] == [len(PRIOR), False]
+
+
+def test_no_grid_on_fibre() -> None:
+    assert not proof.has_grid_on_fibre(20_001)
+
+
+def test_command_writes_a_scenario_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sojourn.fit.fitted._SEARCHED", (2, 2))
+    monkeypatch.setattr("sojourn.fit.fitted._LONGEST_S", 10.0)
+    (tmp_path / "log.csv").write_text(csv_of(made(1500, period=2.5)))
+    out = tmp_path / "mine.toml"
+    done = CliRunner().invoke(app, ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "a period of 2.5 ms" in done.output and "how many homes" in done.output
+    text = out.read_text()
+    assert "map_interval_ms = 2.5" in text
+    result = sojourn.run(text, duration_s=2)
+    assert list(result)[:2] == ["as it is", "DOCSIS-PIE"]
+    again = CliRunner().invoke(app, ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
+    assert again.exit_code == 2 and out.read_text() == text
+
+
+def test_command_says_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("")
+    out = tmp_path / "mine.toml"
+    done = CliRunner().invoke(app, ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
+    assert done.exit_code != 0 and not out.exists()
+
+
+def test_round_trips_alone_give_the_grid(tmp_path: Path) -> None:
+    whole = made()
+    found = fit_log(
+        mended(log_of(Probes("ping", whole.sent_ms, None, None, whole.rtt_ms))), search=False
+    )
+    assert found.grid is not None and not found.estimates
+    assert found.grid.period_ms == pytest.approx(2.5, rel=1e-3)
+
+
+def test_streams_of_a_log_are_those_of_its_scenario() -> None:
+    (stream,) = streams_of(log_of(made(interval=50, deviation=0)))
+    assert (stream.interval_ms, stream.deviation_percent) == pytest.approx((50, 0), abs=1e-6)
