@@ -11,7 +11,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 WEB := python/sojourn/lab/static/sojourn.wasm
 
-.PHONY: help run quick web test crash damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
+.PHONY: help fit-table run quick web test crash damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -128,6 +128,10 @@ studies: $(VENV)/installed ## Run all studies at full length, for hours, and ren
 	    $(BIN)/sojourn study run $$study --alternatives --resume --out out/$$study || exit 1; \
 	done
 	$(BIN)/sojourn study snapshot $(addprefix out/,$(STUDIES))
+	$(BIN)/python -m sojourn.fit.proof
+
+fit-table: $(VENV)/installed ## Simulate the lines again that sojourn fit learns from, for a quarter of an hour
+	$(BIN)/python -m sojourn.fit.table
 
 # Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
 $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml

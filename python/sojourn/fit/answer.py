@@ -129,7 +129,7 @@ def head(fit: Fit) -> str:
         "nearest simulated line.",
     ]
     if "buffer_ms" not in fit.estimates:
-        lines.append("The log has no upload: the buffer of 250 ms is a guess.")
+        lines.append("The log does not tell of the buffer: 250 ms is a guess.")
     return "\n".join(f"# {line}" for line in lines) + "\n\n"
 
 
