@@ -9,11 +9,12 @@ from conftest import Cli
 from sojourn.analysis.statistics import Value
 from sojourn.runs.scenario_keys import ScenarioSchema
 from sojourn_studies.framework.plan import Plan
+from sojourn_studies.framework.rows import Row
 from sojourn_studies.framework.running import run_plan
 from sojourn_studies.rfc7928.cells import jain
 from sojourn_studies.rfc7928.figures import Cloud
 from sojourn_studies.rfc7928.managers import LEFT_OUT, MANAGERS
-from sojourn_studies.rfc7928.ranking import GOALS, groups
+from sojourn_studies.rfc7928.ranking import GOALS, grids, groups
 from sojourn_studies.rfc7928.scenarios import LEVELS, SCENARIOS
 
 
@@ -43,6 +44,22 @@ def test_congestion_levels_are_those_of_section_8() -> None:
 def test_goals_are_about_cells_that_there_are() -> None:
     rows = {(r.experiment, r.flow, r.metric) for r in Plan("rfc7928").rows}
     assert {(goal.experiment, goal.entry, goal.metric) for goal in GOALS} <= rows
+
+
+def test_a_short_queue_that_starves_its_flow_is_not_ranked() -> None:
+    def row(scheme: str, metric: str) -> Row:
+        return Row("rfc7928", "5.1.1", "reno", scheme, "link", "", metric, "", "", "")
+
+    cells = {"full": (170.0, 9.6), "short": (5.0, 7.0), "starved": (2.0, 0.3)}
+    values = {
+        row(scheme, metric): Value(value)
+        for scheme, of in cells.items()
+        for metric, value in zip(("delay_mean", "goodput"), of, strict=True)
+    }
+    *_, by_goal = grids(values)
+    orders = {line[0]: line[-1] for line in by_goal.rows}
+    assert orders["short queue with one flow"] == "short (5); full (170). Not ranked: starved"
+    assert orders["goodput of one flow"] == "full (9.6); short (7); starved (0.3)"
 
 
 def test_scenarios_measure_what_their_traffic_has() -> None:

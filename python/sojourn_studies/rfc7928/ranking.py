@@ -1,5 +1,6 @@
 """What each queue manager is good at: a rank only where the intervals over seeds do not overlap."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,9 @@ GOALS = (
 _LEAST = 0.01
 """Seeds vary little else than when flows start, and nobody notices two percent."""
 
+_STARVED = 0.5
+"""Who lets through less than this of the best manager's goodput has a short queue for nothing."""
+
 Named = Mapping[str, Value]
 """Values of a goal by manager."""
 
@@ -88,14 +92,16 @@ def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
         for link in LINKS
         if (found := _of_goal(goal, link, values))
     }
+    unranked = {(goal, link): sorted(_starved(goal, link, values)) for goal, link in orders}
     if not orders:
         return []
     by_goal = Grid(
         "The order at each goal. Managers between semicolons are alike: their 95 % intervals over "
-        "seeds meet that of the first of them, whose value is given, or differ by 2 % at most",
+        "seeds meet that of the first of them, whose value is given, or differ by 2 % at most. Of "
+        "delays and losses only those are ranked that let half of the best goodput through",
         ["goal", "scenario", "link", "managers, best first"],
         [
-            [goal.name, _cell_name(goal), link, _in_order(found, order)]
+            [goal.name, _cell_name(goal), link, _in_order(found, order, unranked[goal, link])]
             for (goal, link), (found, order) in orders.items()
         ],
     )
@@ -103,23 +109,37 @@ def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
 
 
 def _of_goal(goal: Goal, link: str, values: Mapping[Row, Value]) -> dict[str, Value]:
+    starved = _starved(goal, link, values)
     return {
         row.scheme: value
         for row, value in values.items()
         if (row.experiment, row.load, row.flow, row.metric)
         == (goal.experiment, link, goal.entry, goal.metric)
+        and row.scheme not in starved
     }
+
+
+def _starved(goal: Goal, link: str, values: Mapping[Row, Value]) -> set[str]:
+    """Managers that are not ranked, as they let too little through; none where more is better."""
+    if goal.most:
+        return set()
+    totals: defaultdict[str, float] = defaultdict(float)
+    for row, value in values.items():
+        if (row.experiment, row.load, row.metric) == (goal.experiment, link, "goodput"):
+            totals[row.scheme] += value.mean or 0.0
+    return {name for name, total in totals.items() if total < _STARVED * max(totals.values())}
 
 
 def _cell_name(goal: Goal) -> str:
     return " ".join(filter(None, (f"`{goal.experiment}`", goal.entry, f"`{goal.metric}`")))
 
 
-def _in_order(values: Named, order: Sequence[Sequence[str]]) -> str:
+def _in_order(values: Named, order: Sequence[Sequence[str]], unranked: Sequence[str]) -> str:
     def group(names: Sequence[str]) -> str:
         return f"{', '.join(names)} ({shown(values[names[0]].mean or 0.0, 3)})"
 
-    return "; ".join(map(group, order))
+    ranked = "; ".join(map(group, order))
+    return f"{ranked}. Not ranked: {', '.join(unranked)}" if unranked else ranked
 
 
 def _by_manager(orders: Mapping[tuple[Goal, str], Sequence[Sequence[str]]]) -> Grid:
