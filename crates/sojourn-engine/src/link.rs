@@ -1,5 +1,5 @@
 //! Links that only delay: transmission at the rate of their capacity, then a fixed delay. They may lose
-//! packets at random, and the host at their end may take some time to handle one.
+//! packets at random, and a path's other traffic or the host at their end may take some time for one.
 
 use std::collections::VecDeque;
 
@@ -23,8 +23,32 @@ pub struct Link {
     under_way: VecDeque<(Time, Packet)>,
     /// Probability of losing a packet, and its random numbers.
     loss: Option<(f64, Rng)>,
-    /// The most time until the host at its end handles a packet, and its random numbers.
-    jitter: Option<(Time, Rng)>,
+    /// The time that a packet takes beyond the fixed delay, and its random numbers.
+    jitter: Option<(Jitter, Rng)>,
+}
+
+/// A random time that each packet takes beyond a link's delay.
+#[derive(Clone, Copy, Debug)]
+pub enum Jitter {
+    /// Uniform from 0 to this: a host handles packets when it comes to it.
+    Uniform(Time),
+    /// Exponential with this mean: packets wait for those of others on the path, as the tail of a wait in any
+    /// queue of random arrivals is (Kleinrock 1975, Queueing Systems I, 5.7, for M/M/1).
+    Exponential(Time),
+}
+
+impl Jitter {
+    fn draw(self, rng: &mut Rng) -> Time {
+        match self {
+            Self::Uniform(most) => most.scaled(rng.uniform()),
+            Self::Exponential(mean) => mean.scaled(rng.exponential(1.0)),
+        }
+    }
+
+    fn is_none(self) -> bool {
+        let (Self::Uniform(time) | Self::Exponential(time)) = self;
+        time == Time::ZERO
+    }
 }
 
 impl Link {
@@ -40,9 +64,9 @@ impl Link {
         self
     }
 
-    /// The same link to a host that handles a packet after a time uniform from 0 to `most`, in their order.
-    pub fn to_host(mut self, most: Time, rng: Rng) -> Self {
-        self.jitter = (most > Time::ZERO).then_some((most, rng));
+    /// The same link, on which each packet takes a random time more; packets keep their order.
+    pub fn jittery(mut self, jitter: Jitter, rng: Rng) -> Self {
+        self.jitter = (!jitter.is_none()).then_some((jitter, rng));
         self
     }
 
@@ -60,9 +84,9 @@ impl Link {
         let arrival = self.busy_until + self.delay;
         let handled = match &mut self.jitter {
             None => arrival,
-            Some((most, rng)) => {
+            Some((jitter, rng)) => {
                 let last = self.under_way.back().map_or(Time::ZERO, |(last, _)| *last);
-                last.max(arrival + most.scaled(rng.uniform()))
+                last.max(arrival + jitter.draw(rng))
             }
         };
         let is_first = self.under_way.is_empty();
@@ -111,7 +135,8 @@ mod tests {
         let capacity = || Capacity::steady(BitRate::from_mbps(1000.0));
         let (delay, most) = (Time::from_ms(1), Time::from_us(50));
         let mut exact = Link::new(capacity(), delay);
-        let mut late = Link::new(capacity(), delay).to_host(most, Rng::named(1, "host"));
+        let mut late =
+            Link::new(capacity(), delay).jittery(Jitter::Uniform(most), Rng::named(1, "host"));
         let mut recorder = Recorder::default();
         for n in 0..1000 {
             exact.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
@@ -124,5 +149,26 @@ mod tests {
             exact.iter().zip(&late).all(|(exact, late)| late >= exact && *late <= *exact + most)
         );
         assert!(late.windows(2).any(|pair| pair[1].since(pair[0]) > Time::from_us(20)));
+    }
+
+    /// Packets 10 ms apart, so that none keeps another back: the mean and the 99th percentile, ln 100 means,
+    /// of an exponential time of 0.25 ms.
+    #[test]
+    fn a_path_adds_exponential_times() {
+        let capacity = Capacity::steady(BitRate::from_mbps(1_000_000.0));
+        let jitter = Jitter::Exponential(Time::from_us(250));
+        let mut link = Link::new(capacity, Time::ZERO).jittery(jitter, Rng::named(1, "path"));
+        let mut recorder = Recorder::default();
+        for n in 0..20_000 {
+            link.accept(Time::from_ms(10 * n), Packet::datagram(125), &mut recorder);
+        }
+        let times = link.under_way.iter().enumerate();
+        let mut late_ms: Vec<f64> = times
+            .map(|(n, (at, _))| at.since(Time::from_ms(10 * n as u64)).secs_f64() * 1e3)
+            .collect();
+        late_ms.sort_by(f64::total_cmp);
+        let mean_ms = late_ms.iter().sum::<f64>() / late_ms.len() as f64;
+        assert!((mean_ms - 0.251).abs() < 0.005, "{mean_ms}");
+        assert!((late_ms[19_800] - 0.25 * 100f64.ln()).abs() < 0.06, "{}", late_ms[19_800]);
     }
 }

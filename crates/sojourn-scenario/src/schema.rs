@@ -135,6 +135,11 @@ pub struct Server {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub host_jitter_us: Option<f64>,
+    /// Mean time in ms that other traffic on the path adds to each packet from the server, exponential; packets
+    /// keep their order. Default: 0. A cable line and its server showed 0.25.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub path_jitter_ms: Option<f64>,
     /// Queue manager before the server's link, in each direction. Default: none, and nothing limits what
     /// waits there.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use sojourn_access::{Group, homes};
 use sojourn_engine::capacity::Capacity;
 use sojourn_engine::count::Count;
 use sojourn_engine::hop::{Bottleneck, Hop};
-use sojourn_engine::link::Link;
+use sojourn_engine::link::{Jitter, Link};
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue::{Queue, QueueSpec, default_limit_bytes};
 use sojourn_engine::rng::{Rng, Seed};
@@ -171,12 +171,19 @@ impl Maker<'_> {
         self.scenario.servers.iter().map(|(name, server)| {
             let rate = BitRate::from_mbps(server.rate_mbps);
             let capacity = Capacity::steady(rate);
-            let mut link = self.link(name, capacity, server.delay_ms, server.loss_percent);
-            if self.direction == Direction::Up {
-                let host = Rng::named(self.scenario.seed, &format!("host {name}"));
-                let most = Time::from_secs_f64(server.host_jitter_us.unwrap_or_default() / 1e6);
-                link = link.to_host(most, host);
-            }
+            let (jitter, rng) = match self.direction {
+                Direction::Up => {
+                    let most_s = server.host_jitter_us.unwrap_or_default() / 1e6;
+                    (Jitter::Uniform(Time::from_secs_f64(most_s)), format!("host {name}"))
+                }
+                Direction::Down => {
+                    let mean_s = server.path_jitter_ms.unwrap_or_default() / 1e3;
+                    (Jitter::Exponential(Time::from_secs_f64(mean_s)), format!("path {name}"))
+                }
+            };
+            let link = self
+                .link(name, capacity, server.delay_ms, server.loss_percent)
+                .jittery(jitter, Rng::named(self.scenario.seed, &rng));
             let queue = server
                 .queue
                 .as_ref()
