@@ -2,13 +2,17 @@
 
 import json
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pytest
 import sojourn
 from conftest import Cli
 from sojourn.base.lookup import UnknownError
-from sojourn.runs.draft import AQMS, NEIGHBOURS, USES, bytes_of, draft
+from sojourn.runs import draft as drafts
+from sojourn.runs.draft import AQMS, NEIGHBOURS, USES, bytes_of
+
+draft = partial(drafts.draft, neighbours="none")
 
 
 @pytest.mark.parametrize("aqm", AQMS)
@@ -28,6 +32,15 @@ def test_several_queue_managers_are_compared_and_low_latency_serves_game_and_cal
         row["queue"]: row["departed_packets"] for row in comparison["LLD"].queues.to_pylist()
     }
     assert 1190 < packets["upstream low_latency"] <= 1200  # those of game and call
+
+
+def test_a_line_has_neighbours_unless_they_are_left_out() -> None:
+    usual = drafts.draft(down_mbps=50, up_mbps=10, aqms=AQMS, uses=USES)
+    assert usual == draft(
+        down_mbps=50, up_mbps=10, aqms=AQMS, uses=USES, neighbours="neighbourhood"
+    )
+    assert sojourn.load(usual)
+    assert "homes" not in tomllib.loads(draft(down_mbps=50, up_mbps=10))
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS[1:])
@@ -201,7 +214,7 @@ def test_the_old_names_of_uses_still_hold(cli: Cli, tmp_path: Path) -> None:
         old = draft(down_mbps=50, up_mbps=10, people=("web",))
     assert old == draft(down_mbps=50, up_mbps=10, uses=("web",))
     path = tmp_path / "mine.toml"
-    assert cli("init", path, "--people", "web").returncode == 0
+    assert cli("init", path, "--people", "web", "--neighbours", "none").returncode == 0
     assert list(tomllib.loads(path.read_text())["traffic"]) == ["web"]
     refused = cli("init", tmp_path / "other.toml", "--people", "web", "--uses", "game")
     assert refused.returncode == 2 and "--people: found beside --uses" in refused.stderr

@@ -52,7 +52,7 @@ def init(
     neighbours: Annotated[
         str,
         typer.Option(metavar="KIND", help=f"Homes on the same channels: {', '.join(NEIGHBOURS)}."),
-    ] = "none",
+    ] = "neighbourhood",
     with_schema: Annotated[
         bool,
         typer.Option("--schema/--no-schema", help=f"Write {_SCHEMA} beside it, for editors."),

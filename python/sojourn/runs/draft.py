@@ -145,7 +145,7 @@ def draft(
     aqms: Sequence[str] = ("docsis_pie",),
     uses: Sequence[str] = ("game", "call", "upload"),
     people: Sequence[str] | None = None,
-    neighbours: str = "none",
+    neighbours: str = "neighbourhood",
     schema: str = "",
 ) -> str:
     """The TOML text of a scenario that compares drop-tail and `aqms`.
@@ -154,7 +154,7 @@ def draft(
     of the modem and of the CMTS, by default what 250 ms at the rate fill. `uses` are what the
     household does, with counts such as `upload:4`; the variants change the queues that it fills.
     `people` is the old name of `uses`. `neighbours` are the homes on the same channels, by default
-    none, where the home has channels of its own. `schema` is the path of the JSON Schema from the
+    a hundred that use little; with `none` the home has channels of its own. `schema` is the path of the JSON Schema from the
     scenario, for editors.
 
     Raises `UnknownError` for an unknown queue manager, use or kind of neighbours.
