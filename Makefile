@@ -121,7 +121,7 @@ columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a t
 	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
 	mv docs/columns.md.new docs/columns.md
 
-STUDIES = linux l4s lld white2012 white2014 white2013 rfc7928 hong2015
+STUDIES = linux l4s lld lines white2012 white2014 white2013 rfc7928 hong2015
 
 studies: $(VENV)/installed ## Run all studies at full length, for hours, and renew their stored results and pages
 	for study in $(STUDIES); do \

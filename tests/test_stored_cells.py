@@ -25,6 +25,7 @@ SELECTED: dict[str, dict[str, Any]] = {
         "load": ["docsis"],
         "seeds": 5,
     },
+    "lines": {"table": ["lab"], "load": ["interconnect=0"], "seeds": 5},
 }
 """Little work, and all queue managers or dialects that the study has, or some of very many."""
 

@@ -88,12 +88,13 @@ DURATION_SCALES = {
     "l4s": 0.02,
     "lld": 0.03,
     "rfc7928": 0.02,
+    "lines": 0.1,
 }
 """Of runs of 600 s, 2 h, 120 s, in which a page takes 3 s, 1000 or 2000 s, 8 to 40 s, 90 or 300 s,
-20 or 60 s, and 300 s."""
+20 or 60 s, 300 s, and 5 to 120 s."""
 
 PARTS: dict[str, dict[str, Any]] = {
-    "rfc7928": {"scheme": ["fq-codel", "dualpi2"], "load": ["docsis"]}
+    "rfc7928": {"scheme": ["fq-codel", "dualpi2"], "load": ["docsis"]},
 }
 """Of studies with a thousand runs."""
 

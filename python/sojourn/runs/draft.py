@@ -154,8 +154,8 @@ def draft(
     of the modem and of the CMTS, by default what 250 ms at the rate fill. `uses` are what the
     household does, with counts such as `upload:4`; the variants change the queues that it fills.
     `people` is the old name of `uses`. `neighbours` are the homes on the same channels, by default
-    a hundred that use little; with `none` the home has channels of its own. `schema` is the path of the JSON Schema from the
-    scenario, for editors.
+    a hundred that use little; with `none` the home has channels of its own. `schema` is the path
+    of the JSON Schema from the scenario, for editors.
 
     Raises `UnknownError` for an unknown queue manager, use or kind of neighbours.
     """

@@ -8,7 +8,17 @@ from .drawing import Drawing
 from .rows import FigureNumber
 from .study import Study
 
-STUDIES = ("white2012", "white2013", "white2014", "hong2015", "linux", "l4s", "lld", "rfc7928")
+STUDIES = (
+    "white2012",
+    "white2013",
+    "white2014",
+    "hong2015",
+    "linux",
+    "l4s",
+    "lld",
+    "rfc7928",
+    "lines",
+)
 """The studies, by their authors and year, or by what was measured.
 
 Each is a package beside this one with a `STUDY`.
