@@ -1,5 +1,6 @@
 """Measured quantiles and what each scheme predicts, a panel a condition and way."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,32 +9,48 @@ from ..framework.canvas import Plot, drawing_of_panels
 from ..framework.cases import Runs
 from ..framework.drawing import Drawing, Figure
 from ..framework.rows import FigureNumber, Row, published
+from .cases import OTHER_HALF
 from .cells import cases_of, value_of
 
+Points = list[tuple[Row, float | None]]
+"""Values of cells."""
+
 _NAME = "quantiles"
+_SCHEMES = {"fitted": "fitted", "jitter": "fitted", "default": "default", OTHER_HALF: OTHER_HALF}
+"""What is drawn, by the scheme's curve: with jitter on the path it is the fitted line too."""
 
 
 def _rows() -> Sequence[Row]:
-    return [row for row in published("lines") if row.metric.startswith("p")]
+    rows = [row for row in published("lines") if row.metric.startswith("p")]
+    return [row for row in rows if row.scheme in _SCHEMES]
 
 
 def _draw(runs: Runs) -> Drawing:
-    panels: dict[str, list[Plot]] = {}
     rows = _rows()
-    for table, experiment in dict.fromkeys((row.table, row.experiment) for row in rows):
-        here = [row for row in rows if (row.table, row.experiment) == (table, experiment)]
-        schemes = list(dict.fromkeys(row.scheme for row in here))
-        first = [row for row in here if row.scheme == schemes[0]]
-        percents = np.array([int(row.metric.removeprefix("p")) for row in first], dtype=float)
-        plots = [Plot("measured", np.array([float(row.published) for row in first]), percents)]
-        for scheme in schemes:
-            values = [value_of(row, runs) for row in here if row.scheme == scheme]
-            ours = np.array([np.nan if value is None else value for value in values])
-            plots.append(Plot(scheme, ours, percents))
-        panels[f"{table}, {experiment}"] = plots
-    labels = ("delay less the median (ms)", "percentile")
+    places = dict.fromkeys((row.table, row.experiment) for row in rows)
+    panels = {f"{table}, {way}": _plots(table, way, runs) for table, way in places}
+    labels = ("percentile", "delay less the median (ms)")
     title = "Delay of probes on a cable line: measured, and as predicted"
-    return drawing_of_panels(title, panels, 2, *labels)
+    return drawing_of_panels(title, panels, 2, *labels, share_y=False)
+
+
+def _plots(table: str, way: str, runs: Runs) -> list[Plot]:
+    curves: dict[str, list[Row]] = {}
+    for row in _rows():
+        if (row.table, row.experiment) == (table, way):
+            curves.setdefault(_SCHEMES[row.scheme], []).append(row)
+    measured: Points = [(row, float(row.published)) for row in curves["fitted"]]
+    predicted: dict[str, Points] = {
+        name: [(row, value_of(row, runs)) for row in of] for name, of in curves.items()
+    }
+    return [
+        Plot(name, *np.array([_point(*each) for each in of]).T)
+        for name, of in {"measured": measured, **predicted}.items()
+    ]
+
+
+def _point(row: Row, value: float | None) -> tuple[float, float]:
+    return float(row.metric.removeprefix("p")), math.nan if value is None else value
 
 
 FIGURES: dict[FigureNumber, Figure] = {
