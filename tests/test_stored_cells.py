@@ -16,7 +16,7 @@ SELECTED: dict[str, dict[str, Any]] = {
     "white2013": {"table": ["sec-4.4"]},
     "white2014": {"load": ["N=1:rf=none"]},
     "hong2015": {"table": ["4.2"], "load": ["ftp=1"]},
-    "linux": {"experiment": ["a_reno_f1_r5_rtt20_b50", "d_cubic_f5_codel20"]},
+    "linux": {"experiment": ["a_reno_f1_r5_rtt20_b50", "d_cubic_f5_codel20"], "seeds": 5},
     "l4s": {"experiment": ["5-5", "prague20-cubic20", "prague-reno"]},
     "lld": {"table": ["50-mbps-map-1"], "experiment": ["cubic-8", "idle"]},
     "rfc7928": {

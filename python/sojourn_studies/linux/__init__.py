@@ -11,4 +11,5 @@ STUDY = assemble(
         values="measured",
         open_points="What the measurements leave open",
     ),
+    seeds=5,
 )
