@@ -15,6 +15,7 @@ from sojourn.runs.parts import use
 ROOT = Path(__file__).parents[1]
 OWN = ROOT / "docs" / "own"
 CODEL, PIE = f"{OWN}/codel.py:OwnCodel", f"{OWN}/pie.py:OwnPie"
+MODULE = str(OWN / "codel-rust.wasm")
 AIMD, BACKUP = f"{OWN}/aimd.py:Aimd", f"{OWN}/backup.py:Backup"
 
 HOME: dict[str, Any] = {
@@ -251,3 +252,84 @@ def test_the_busy_hour_takes_an_own_law() -> None:
     law = "downstream.queue.law.kind='own_pie'"
     (first, *_) = sojourn.load(hour, set=[law, "duration_s=2"], parts=[PIE])
     assert "own_pie" in first.to_toml()
+
+
+def told(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command prints that does what it is told."""
+    with pytest.raises(SystemExit) as stopped:
+        main(command)
+    use(())
+    said = capsys.readouterr()
+    assert not stopped.value.code, said.err
+    return said.out
+
+
+OWN_LAW = ["--part", CODEL, "--set", "upstream.queue.law.kind='own_codel'"]
+
+
+def test_a_search_takes_an_own_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    key = ["--key", "upstream.queue.law.target_ms", "--from", "5", "--to", "20", "--step", "10"]
+    find = ["find", str(scenario(tmp_path)), *key, "--until", "game p99 < 118", "--seeds", "2"]
+    own = told([*find, *OWN_LAW], capsys)
+    assert "holds with upstream.queue.law.target_ms up to " in own
+    assert own == told([*find, "--set", "upstream.queue.law.kind='codel'"], capsys)
+
+
+def test_a_stored_search_takes_an_own_law(tmp_path: Path) -> None:
+    found = sojourn.find(
+        HOME,
+        key="upstream.queue.law.target_ms",
+        until="game p99 < 118",
+        low=5,
+        high=20,
+        step=15,
+        seeds=1,
+        duration_s=1,
+        set=["upstream.queue.law.kind='own_codel'"],
+        parts=[CODEL],
+        out=tmp_path / "found",
+    )
+    assert all(answer.holds for answer in found.values())
+    assert len(sojourn.open(tmp_path / "found")) == 2
+
+
+@pytest.mark.parametrize("system", ["--slurm", "--snakemake"])
+def test_a_cluster_gets_an_own_law(
+    system: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text((OWN / "codel.py").read_text())
+    (tmp_path / "sweep.toml").write_text(f'scenario = "{scenario(tmp_path).name}"\nseeds = 2\n')
+    own_law = ["--part", "own.py:OwnCodel", "--set", "upstream.queue.law.kind='own_codel'"]
+    script = told(["jobs", "sweep.toml", system, *own_law], capsys)
+    assert "own.py:OwnCodel" in script
+    # What the jobs need has changed if the file has.
+    assert (system == "--slurm") == ("'own.py'" not in script)
+
+
+def test_a_file_of_a_modem_is_written_beside_an_own_law(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    law = "downstream.queue.law.kind='own_pie'"
+    home = tmp_path / "home.toml"
+    home.write_text(sojourn.load(HOME, set=[law], parts=[PIE])[0].to_toml())
+    write = ["config", "write", str(tmp_path / "modem.cfg"), "--scenario", str(home)]
+    assert "own_pie" in refused(write, capsys)
+    assert "bytes" in told([*write, "--part", PIE], capsys)
+
+
+def test_a_study_with_an_own_law_is_joined(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = ["study", "run", "white2012", "--table", "3", "--scheme", "CoDel-417pkt"]
+    short = ["--duration-scale", "0.001", "--seeds", "1", "--law", "codel_rust", "--part", MODULE]
+    parts = [str(tmp_path / "1"), str(tmp_path / "2")]
+    for number, part in enumerate(parts, 1):
+        told([*study, *short, "--shard", f"{number}/2", "--out", part], capsys)
+    whole = str(tmp_path / "whole")
+    assert "codel_rust" in refused(["merge", *parts, "--out", whole], capsys)
+    told(["merge", *parts, "--out", whole, "--part", MODULE], capsys)
+    assert "codel_rust" in (tmp_path / "whole" / "alternatives.csv").read_text()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .command import Command
+from .options import Parts
 from .say import say, say_json
 
 # As in `main`, other rooms are imported where they are used.
@@ -107,6 +108,7 @@ def write(
         str | None,
         typer.Option(metavar="NAME", help="Variant of the scenario, if there are several."),
     ] = None,
+    part: Parts = None,
     secret: Secret = None,
 ) -> None:
     """Write a file from settings or a scenario.

@@ -12,6 +12,7 @@ from .options import (
     Jobs,
     MaxMemory,
     Overwrite,
+    Parts,
     Quiet,
     Resume,
     ScenarioFile,
@@ -61,6 +62,7 @@ def find(
     seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of each value.")] = 5,
     set: Set = None,
     config: Configs = None,
+    part: Parts = None,
     vary: Vary = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="First seed; overrides the scenario's.")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Configs, MaxMemory, Set, Vary
+from .options import Configs, MaxMemory, Parts, Set, Vary
 from .say import say
 from .shard import typed
 from .sweep import Seconds, Seeds, SweepFile, naming_duration
@@ -26,6 +26,7 @@ def jobs(
     ] = None,
     set: Set = None,
     config: Configs = None,
+    part: Parts = None,
     vary: Vary = None,
     seeds: Seeds = None,
     duration: Seconds = None,

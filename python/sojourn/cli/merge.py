@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from .options import Parts
 from .plugins import files_of
 from .say import say
 
@@ -15,11 +16,13 @@ def merge(
         typer.Argument(metavar="PART", help="Results of a command with --shard."),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="New directory for all results.")],
+    part: Parts = None,
 ) -> None:
     """Join the parts of a sweep or study that ran with --shard.
 
     All parts must be there, each once, of the same sweep or study, and undamaged. DIR gets the
     files that one command without --shard would have written. The parts stay as they are.
+    A study that was run with --law needs its --part again.
     """
     from ..store.merge import merge as merged
 

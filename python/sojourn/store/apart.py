@@ -25,6 +25,11 @@ def can_be_apart(task: Task) -> bool:
     return is_python and all(part.file for part in task.parts)
 
 
+def execute_fairly(task: Task, job: Job) -> Files:
+    """Runs a task beside others: Python runs one thread at a time, so its classes run apart."""
+    return execute_apart(task, job) if can_be_apart(task) else execute(task, job)
+
+
 def execute_apart(task: Task, job: Job) -> Files:
     """What `execute` returns or raises, from another process, which ends with the job."""
     command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]

@@ -12,10 +12,10 @@ from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
 from ..base.terminal import batch_bar, counting_bar, tell
 from ..runs.threads import Work, run_each
-from .apart import can_be_apart, execute_apart
+from .apart import execute_fairly
 from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
 from .store import REPORT, Store, held_for_runs
-from .task import Files, Task, execute
+from .task import Files, Task
 
 Done = Generator[tuple[int, tuple[Files, float]], None, None]
 """The index of a finished task, its files, and its run time in s."""
@@ -152,8 +152,7 @@ def _run_here(tasks: Sequence[Task], progress: Progress | None, jobs: int | None
 def _timed(task: Task) -> Work[tuple[Files, float]]:
     def work(job: Job) -> tuple[Files, float]:
         start = time.perf_counter()
-        # Python runs one thread at a time, so classes of Python run in processes.
-        files = execute_apart(task, job) if can_be_apart(task) else execute(task, job)
+        files = execute_fairly(task, job)
         return files, time.perf_counter() - start
 
     return work

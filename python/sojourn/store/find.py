@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from ..base.csv_text import csv_bytes
 from ..base.json_text import json_of
 from ..base.progress import Progress
 from ..plot.drawing import picture
+from ..runs.parts import Given, in_scope
 from ..runs.scenario import Config, Scenario, Settings, assignments, file_of
 from .batch import telling_what_is_kept
 from .checksums import Checksums, StoreError
@@ -43,6 +44,7 @@ def find(
     overwrite: bool = False,
     progress: Progress | None = None,
     jobs: int | None = None,
+    parts: Iterable[Given] = (),
 ) -> Found:
     """Finds the values of a key at which conditions hold: how many homes, how small a buffer.
 
@@ -75,9 +77,10 @@ def find(
         assignments(vary),
     )
     directory = None if out is None else Path(out)
-    return run_search(
-        search, directory, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
-    )
+    with in_scope(parts):
+        return run_search(
+            search, directory, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
+        )
 
 
 def run_search(

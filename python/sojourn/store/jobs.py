@@ -1,5 +1,6 @@
 """Scripts that run a sweep in parts on a cluster, and then join them."""
 
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..base.lookup import UnknownError
 from ..base.plain_text import is_plain, plain_name
+from ..runs.parts import known
 from .sweep import Sweep
 
 _SHARDS = 100
@@ -45,7 +47,9 @@ def script(
     Raises `ScenarioError` for a sweep that cannot be run, and `UnknownError` for more parts than it
     has runs, or for names that a script cannot have.
     """
-    parts, files = f"{out}-parts", list(map(str, (sweep.file, sweep.scenario, *sweep.configs)))
+    parts = f"{out}-parts"
+    own = [os.path.relpath(part.file) for part in known() if part.file]
+    files = [*map(str, (sweep.file, sweep.scenario, *sweep.configs)), *own]
     _check_names([*command, *files, parts], system)
     tasks = {task.run: task for task in map(sweep.task, sweep.variants.values())}
     count = min(len(tasks), _SHARDS) if shards is None else shards

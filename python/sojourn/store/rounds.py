@@ -16,10 +16,11 @@ from ..base.toml_text import toml_value
 from ..runs.result import Result
 from ..runs.seeds import seeded
 from ..runs.threads import Work, run_all, run_each
+from .apart import execute_fairly
 from .search import Search
 from .store import ANSWER, ORIGIN, REPORT, RUN_LIST, Store
 from .sweep import Sweep
-from .task import Files, Task, execute
+from .task import Files, Task
 
 POINTS, VALUES, FIGURES = "points.csv", "values.csv", "find*.svg"
 """The files of a search beside its runs."""
@@ -158,4 +159,4 @@ class StoredRuns:
 
 
 def _executing(task: Task) -> Work[Files]:
-    return lambda job: execute(task, job)
+    return lambda job: execute_fairly(task, job)
