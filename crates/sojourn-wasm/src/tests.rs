@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use sojourn_parts::{Hook, Program};
+use sojourn::{Parts, Simulation, Source};
+use sojourn_parts::{Hook, Program, Watch, register};
 
 use super::abi;
 
@@ -198,5 +199,71 @@ fn nans_have_the_same_bits() {
         let mut answers = Vec::new();
         program.start(&[], 1).unwrap().call(Hook::OnDeparture, &[0.0; 6], &mut answers).unwrap();
         assert_eq!(answers, [f64::from(0x7ff8)]);
+    }
+}
+
+/// Queues, connections and traffic that need all hooks of the templates.
+const HOME: &str = "
+    duration_s = 4
+    baseline = false
+    upstream.sustained_mbps = 10
+    downstream.sustained_mbps = 50
+    servers.near.delay_ms = 10
+    traffic.call = { kind = 'stream', purpose = 'voice' }
+    traffic.upload = { kind = 'transfer', direction = 'up' }
+";
+
+/// A template in both languages: the settings that choose it, and its modules.
+type Template = (&'static [&'static str], [(&'static str, &'static [u8]); 2]);
+
+const TEMPLATES: [Template; 3] = [
+    (
+        &["upstream.queue.law={ kind = 'NAME', interval_ms = 20 }"],
+        [
+            ("codel_rust", include_bytes!("../../../docs/own/codel-rust.wasm")),
+            ("codel_c", include_bytes!("../../../docs/own/codel-c.wasm")),
+        ],
+    ),
+    (
+        &["servers.near.loss_percent=10", "tcp.congestion_control.kind='NAME'"],
+        [
+            ("aimd_rust", include_bytes!("../../../docs/own/aimd-rust.wasm")),
+            ("aimd_c", include_bytes!("../../../docs/own/aimd-c.wasm")),
+        ],
+    ),
+    (
+        &["traffic.backup={ kind = 'NAME', file_bytes = 5000, mean_pause_s = 0.1 }"],
+        [
+            ("backup_rust", include_bytes!("../../../docs/own/backup-rust.wasm")),
+            ("backup_c", include_bytes!("../../../docs/own/backup-c.wasm")),
+        ],
+    ),
+];
+
+fn fingerprint(parts: &Parts, sets: &[String]) -> u64 {
+    let loaded = Source::new(HOME, "home.toml").sets(sets).parts(parts).load();
+    let scenario = loaded.unwrap_or_else(|problems| panic!("{problems}")).remove(0).scenario;
+    let watch = Watch::default();
+    let results = watch.within(|| Simulation::run(&scenario));
+    assert!(watch.failure().is_none(), "{:?}", watch.failure());
+    results.fingerprint
+}
+
+/// Whole runs: what one engine rounded otherwise would move packets.
+#[test]
+fn runs_are_the_same_in_each_language_and_engine() {
+    for (sets, modules) in TEMPLATES {
+        let others = sets.iter().filter(|set| !set.contains("NAME"));
+        let others: Vec<String> = others.map(|set| (*set).to_owned()).collect();
+        let without = fingerprint(&Parts::default(), &others);
+        let of = |read: Read, (name, module): (&str, &[u8])| {
+            let parts = register(Parts::default(), read(module, "").unwrap()).unwrap();
+            let sets: Vec<_> = sets.iter().map(|set| set.replace("NAME", name)).collect();
+            fingerprint(&parts, &sets)
+        };
+        let each = engines().into_iter().flat_map(|read| modules.map(|module| of(read, module)));
+        let found: Vec<u64> = each.collect();
+        assert!(found.iter().all(|one| *one == found[0]), "{sets:?}: {found:?}");
+        assert_ne!(found[0], without, "{sets:?}");
     }
 }
