@@ -15,7 +15,7 @@ import wasm_modules
 from browser import DESKTOP, SMALL_PHONE, visit
 from conftest import ROOT, pcap
 from lab_page import PATIENT_MS, needs_module, opened, parameter, scenario_of, serving, settled
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from sojourn.runs.scenario_keys import schema_text
 
 expect.set_options(timeout=PATIENT_MS)
@@ -822,37 +822,38 @@ def test_code_of_a_link_runs_only_if_one_agrees(chromium: Browser, lab: str) -> 
         assert visited.complaints == []
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (wasm_modules.law(abi=2), "bad.wasm was rejected: sojourn_abi: found 2; allowed: 1"),
-        (b"\0asm", "bad.wasm was rejected: found no WebAssembly module"),
-        (wasm_modules.law(name="codel"), "bad.wasm was rejected: "),
-    ],
-)
-def test_what_is_no_part_is_rejected(
-    chromium: Browser, lab: str, content: bytes, told: str
-) -> None:
+def test_what_is_no_part_is_rejected(chromium: Browser, lab: str) -> None:
     with opened(chromium, lab) as visited:
-        drop(visited.page, "bad.wasm", content)
-        expect(alert(visited.page)).to_contain_text(told)
+        for content, told in (
+            (wasm_modules.law(abi=2), "bad.wasm was rejected: sojourn_abi: found 2; allowed: 1"),
+            (b"\0asm", "bad.wasm was rejected: found no WebAssembly module"),
+            (wasm_modules.law(name="codel"), 'found a part from outside called "codel"'),
+        ):
+            drop(visited.page, "bad.wasm", content)
+            expect(alert(visited.page)).to_contain_text(told)
 
 
-@pytest.mark.parametrize(
-    ("hook", "told"),
-    [
-        (wasm_modules.TRAP, "mine, on_departure, at"),
-        (wasm_modules.NAN, "found NaN as what to do with a packet"),
-        (wasm_modules.ENDLESS, "has not answered for 10 s"),
-    ],
-)
-def test_a_part_that_misbehaves_ends_its_run(
-    chromium: Browser, lab: str, hook: bytes, told: str
-) -> None:
-    with opened(chromium, lab) as visited:
+def less_patient(route: Route) -> None:
+    """Workers that end a silent part after 3 s, not 10."""
+    answer = route.fetch()
+    text = answer.text()
+    assert "MOST_SILENT_MS = 10_000;" in text
+    route.fulfill(response=answer, body=text.replace("= 10_000;", "= 3_000;"))
+
+
+def test_parts_that_misbehave_end_their_runs(chromium: Browser, lab: str) -> None:
+    with visit(chromium, "about:blank") as visited:
         page = visited.page
-        drop(page, "mine.wasm", wasm_modules.law(hook))
-        page.get_by_label("Queue management B").select_option("mine")
-        expect(alert(page)).to_contain_text(told, timeout=PATIENT_MS)
-        page.get_by_label("Queue management B").select_option("CoDel")
+        page.route("**/workers.js", less_patient)
+        page.goto(lab)
         settled(page)
+        for name, hook, told in (
+            ("trapping", wasm_modules.TRAP, "trapping, on_departure, at"),
+            ("wrong", wasm_modules.NAN, "found NaN as what to do with a packet"),
+            ("endless", wasm_modules.ENDLESS, "has not answered for 3 s"),
+        ):
+            drop(page, f"{name}.wasm", wasm_modules.law(hook, name=name))
+            page.get_by_label("Queue management B").select_option(name)
+            expect(alert(page)).to_contain_text(told, timeout=PATIENT_MS)
+            page.get_by_label("Queue management B").select_option("CoDel")
+            settled(page)

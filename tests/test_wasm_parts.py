@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 import sojourn
 import wasm_modules
-from conftest import ROOT, Cli
+from conftest import ROOT
+from sojourn.runs.parts import use
+from test_store import command
 
 TEMPLATES = ROOT / "docs" / "own"
 RUST = TEMPLATES / "codel-rust.wasm"
@@ -122,22 +124,23 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_module_ends_in_one_message(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_a_hostile_module_ends_in_one_message(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     content, told = HOSTILE[name]
-    (tmp_path / "bad.wasm").write_bytes(content)
-    (tmp_path / "home.toml").write_text(HOME + 'own = { upstream.queue.law = { kind = "mine" } }\n')
-    outcome = cli("run", "home.toml", "--part", "bad.wasm", "--out", "out", cwd=tmp_path)
-    assert outcome.returncode == 2
-    assert told in outcome.stderr and "Traceback" not in outcome.stderr
-    assert len([line for line in outcome.stderr.splitlines() if "error" in line]) == 1
+    monkeypatch.chdir(tmp_path)
+    Path("bad.wasm").write_bytes(content)
+    Path("home.toml").write_text(HOME + 'own = { upstream.queue.law = { kind = "mine" } }\n')
+    assert command("run", "home.toml", "--part", "bad.wasm", "--out", "out") == 2
+    use(())
+    said = capsys.readouterr().err
+    assert told in said and "Traceback" not in said
+    assert len([line for line in said.splitlines() if "error" in line]) == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_an_own_law_runs_in_each_bin(tmp_path: Path) -> None:
-    queue = 'queue = { scheduler = { kind = "sfq", bins = 200 }, law = { kind = "%s" } }'
-    scenario = HOME.partition("[compare]")[0].replace("20\nup", "3\nup")
-    scenario += "[compare]\n" + "".join(
-        f"{kind} = {{ upstream.{queue % kind} }}\n" for kind in ("codel", "codel_rust")
-    )
-    runs = sojourn.run(scenario, parts=[str(RUST)]).runs
-    assert len({run.meta["fingerprint"] for run in runs.values()}) == 1
+def test_an_own_law_runs_in_each_bin() -> None:
+    queue = 'scheduler = { kind = "sfq", bins = 200 }, law = { kind = "%s" }'
+    table = f"upstream.queue = {{ {queue} }}, duration_s = 3"
+    runs = compared({kind: table % kind for kind in ("codel", "codel_rust")}, RUST)
+    assert len(set(fingerprints(runs))) == 1
