@@ -75,7 +75,8 @@ def use(wheel: Path, place: Path) -> None:
         "sojourn verify out",
         "sojourn report out --out page.html",
         "sojourn schema",
-        "sojourn run home --duration 10 --out home",
+        "sojourn run home --duration 10 --set traffic.game.direction=up "
+        "--set traffic.call.direction=up --out home",
         "sojourn study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 "
         "--out study",
         "sojourn report study",
