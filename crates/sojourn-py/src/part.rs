@@ -160,7 +160,7 @@ fn arguments<'py>(py: Python<'py>, hook: Hook, numbers: &[f64]) -> PyResult<Boun
         }
         _ => PyFloat::new(py, *number).into_any(),
     };
-    PyTuple::new(py, hook.numbers().iter().zip(numbers).map(argument).collect::<Vec<_>>())
+    PyTuple::new(py, hook.numbers().iter().zip(numbers).map(argument))
 }
 
 fn number(found: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
