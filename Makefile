@@ -49,7 +49,8 @@ audit: ## Check licences, sources and known vulnerabilities of Rust packages; ne
 	cargo deny --locked check $(AUDIT)
 
 OLD_LINUX = --zig --compatibility manylinux2014 --target $$(uname -m)-unknown-linux-gnu
-WHEEL = maturin build --release --locked $(if $(filter Linux,$(shell uname)),$(OLD_LINUX))
+# Wheels compile parts in WebAssembly, which costs this build some minutes.
+WHEEL = maturin build --release --locked --features compiler $(if $(filter Linux,$(shell uname)),$(OLD_LINUX))
 
 wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
 	mkdir -p out

@@ -78,7 +78,7 @@ def test_the_minimum_versions_of_workflows_are_those_of_the_packages() -> None:
     assert rust
     commands = [step.get("run", "") for step in steps_of(*WORKFLOWS)]
     toolchains = [command for command in commands if "rustup toolchain" in command]
-    assert len(toolchains) == 4
+    assert len(toolchains) == 5
     assert all(f"install {rust[1]} " in command for command in toolchains)
 
 

@@ -30,8 +30,11 @@ def main() -> None:
     """Tests the wheel that is given."""
     given, *options = sys.argv[1:]
     wheel = Path(given).resolve()
-    check_name(wheel, "linux" if options == ["--of-sdist"] else PLATFORMS[sys.platform])
+    of_sdist = options == ["--of-sdist"]
+    check_name(wheel, "linux" if of_sdist else PLATFORMS[sys.platform])
     check_content(wheel)
+    if not of_sdist:
+        check_compiler(wheel)
     with tempfile.TemporaryDirectory() as place:
         use(wheel, Path(place))
     print(f"{wheel.name}: installed and used in a fresh environment")
@@ -58,6 +61,17 @@ def check_content(wheel: Path) -> None:
             raise SystemExit(f"{wheel.name}: lacks {end}")
 
 
+def check_compiler(wheel: Path) -> None:
+    """It compiles parts in WebAssembly, as the list of its Rust packages says."""
+    with zipfile.ZipFile(wheel) as archive:
+        (listed,) = (
+            name for name in archive.namelist() if name.endswith("sojourn-py.cyclonedx.json")
+        )
+        packages = {one["name"] for one in json.loads(archive.read(listed))["components"]}
+    if "wasmtime" not in packages:
+        raise SystemExit(f"{wheel.name}: lacks wasmtime; build it with --features compiler")
+
+
 def use(wheel: Path, place: Path) -> None:
     """Does what a new user does first, away from the repository."""
     venv.create(place / "venv", with_pip=True)
@@ -80,6 +94,8 @@ def use(wheel: Path, place: Path) -> None:
         "sojourn study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 "
         "--out study",
         "sojourn report study",
+        f"sojourn run home.toml --duration 2 --part {ROOT}/docs/own/codel-rust.wasm "
+        "--set upstream.queue.law.kind=codel_rust",
     ):
         done = run(line.split(), place, environment)
         if done.returncode:
