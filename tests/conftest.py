@@ -40,14 +40,29 @@ def wait_until(is_so: Callable[[], object]) -> None:
 
 
 @pytest.fixture(scope="session")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """The words of the command, for processes that need not import the package again."""
+    socket = str(tmp_path_factory.mktemp("commands") / "socket")
+    program = str(Path(__file__).with_name("commands.py"))
+    typed = [sys.executable, program, "serve", socket]
+    with subprocess.Popen(typed, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout and server.stdout.readline() == b"ready\n"
+        yield [sys.executable, "-I", "-S", program, "ask", socket]
+        server.communicate()
+
+
+@pytest.fixture(scope="session")
+def cli(tmp_path_factory: pytest.TempPathFactory, forked: list[str]) -> Cli:
     """Runs the command, away from the repository, as a user would."""
     elsewhere = tmp_path_factory.mktemp("elsewhere")
 
     def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "sojourn", *map(str, arguments)]
+        # An environment may be for the start of the interpreter, and limits are for its process.
+        own = {"env", "preexec_fn"} & options.keys()
+        start = [sys.executable, "-m", "sojourn"] if own else forked
+        typed = [*start, *map(str, arguments)]
         options = {"cwd": elsewhere, "timeout": PATIENT_S, **options}
-        return subprocess.run(command, capture_output=True, text=True, **options)
+        return subprocess.run(typed, capture_output=True, text=True, **options)
 
     return run
 

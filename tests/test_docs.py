@@ -7,9 +7,9 @@ keys of one. If its first line names a file, the commands of the page find it un
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ WITH_SCENARIOS = [page for page in PAGES if page != STUDIES and any(blocks(page,
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked: list[str]) -> Path:
     """A directory like the repository's, in which scenarios are short."""
     shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
     shutil.copytree(ROOT / "docs" / "own", tmp_path / "docs" / "own")
@@ -77,11 +77,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for modem in (ROOT / "tests" / "data" / "modem-configs").glob("*.cm"):
         shutil.copy(modem, tmp_path)
     monkeypatch.chdir(tmp_path)
-    command = tmp_path / "bin" / "sojourn"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sojourn "$@"\n')
-    command.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{command.parent}:{os.environ['PATH']}")
+    script = tmp_path / "bin" / "sojourn"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(forked)} "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
     return tmp_path
 
 
