@@ -1,10 +1,12 @@
-"""Changes the simulator's laws in one place at a time, and asks whether unit tests notice.
+"""Changes the simulator's laws in one place at a time, and asks whether tests notice.
 
 `make mutants MINUTES=30`. Mutants are drawn by a seed from all operators, numbers, constants and
 statements of the laws. They are compiled at once, each behind a switch that the environment sets,
-so that a mutant costs a run of its crate's unit tests and no compilation. Tests at random, and
-those of the library as a whole in `crates/sojourn/tests`, do not count. `tests/mutants.toml` has
-the survivors that are known, and why they survive.
+so that a mutant costs runs of tests and no compilation. Each test first runs once, alone, with no
+mutant on, and the switches write down which of them it reaches. A mutant is then asked of the tests
+that reach it, the quickest first: unit tests, and those of the library as a whole in
+`crates/sojourn/tests`. Tests at random do not count, nor those that compare fingerprints of whole
+runs or snapshots. `tests/mutants.toml` has the survivors that are known, and why they survive.
 """
 
 import argparse
@@ -16,17 +18,18 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import tree_sitter_rust
-from tree_sitter import Language, Node, Parser
+from mutant_places import ROOT, Mutant, mutants_below
 
-ROOT = Path(__file__).resolve().parent.parent
 LAWS = (
     "sojourn-engine/src/aqm",
     "sojourn-engine/src/queue",
@@ -35,43 +38,41 @@ LAWS = (
     "sojourn-results/src/verdict",
     "sojourn-transport/src/cc",
 )
-OPERATORS = {
-    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
-    "+": "-", "-": "+", "*": "/", "/": "*", "+=": "-=", "-=": "+=", "*=": "/=", "/=": "*=",
-}  # fmt: skip
-STATEMENTS = ("assignment_expression", "compound_assignment_expr", "call_expression")
-MOST_CPU_S = 20
+WHOLE = "sojourn"
+"""The crate whose tests run whole networks."""
+NOT_COUNTED = re.compile(r"fingerprint|snapshot")
+MOST_CPU_S = 5
+"""Of a test that is asked, and beside some times what tests took with no mutant on."""
 MOST_MEMORY = 8 << 30
+BATCH_S = 1.0
 SWITCH = """
 pub(crate) fn mutant(number: u32) -> bool {
-    static CHOSEN: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-    let chosen = || std::env::var("MUTANT").map_or(0, |text| text.parse().unwrap());
-    *CHOSEN.get_or_init(chosen) == number
+    use std::sync::{OnceLock, atomic::{AtomicBool, Ordering}};
+    static CHOSEN: OnceLock<(u32, Option<std::ffi::OsString>)> = OnceLock::new();
+    static REACHED: [AtomicBool; NUMBERS] = [const { AtomicBool::new(false) }; NUMBERS];
+    let (chosen, reached) = CHOSEN.get_or_init(|| {
+        let chosen = std::env::var("MUTANT").map_or(0, |text| text.parse().unwrap());
+        (chosen, std::env::var_os("MUTANTS_REACHED"))
+    });
+    if let Some(path) = reached {
+        if !REACHED[number as usize].swap(true, Ordering::Relaxed) {
+            let mut file = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+            std::io::Write::write_all(&mut file, format!("{number}\\n").as_bytes()).unwrap();
+        }
+    }
+    *chosen == number
 }
 """
 
 
 @dataclass(frozen=True)
-class Mutant:
-    """A change of one place: where it is, and what stands there while it is off and on."""
+class Test:
+    """One test: its program, where that runs, and how long the test takes alone."""
 
-    file: Path
-    start: int
-    end: int
-    line: int
-    before: str
-    after: str
-    form: str = "(if {m} {{ {after} }} else {{ {before} }})"
-
-    @property
-    def name(self) -> str:
-        """Where and what, on one line."""
-        change = f"{self.before} -> {self.after}" if self.after else f"{self.before} left out"
-        return f"{self.file.relative_to(ROOT)}:{self.line}: {' '.join(change.split())}"
-
-    def text(self, number: int) -> str:
-        """What the source has instead, with both ways."""
-        return self.form.format(m=f"crate::mutant({number})", after=self.after, before=self.before)
+    program: Path
+    place: Path
+    name: str
+    seconds: float = 0.0
 
 
 def main() -> None:
@@ -80,6 +81,7 @@ def main() -> None:
     options.add_argument("--minutes", type=float, default=30)
     options.add_argument("--count", type=int, default=400)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--seconds", type=float, default=20, help="of tests for each mutant")
     options.add_argument("--only", default="", help="a part of the path")
     given = options.parse_args()
     until = time.monotonic() + 60 * given.minutes
@@ -89,134 +91,53 @@ def main() -> None:
     drawn = apart(chosen[: given.count])
     print(f"{len(drawn)} of {len(there)} mutants, drawn with seed {given.seed}", flush=True)
     programs, kept = build(drawn)
+    reaching = who_reaches(programs, given.seconds)
     known = tomllib.loads((ROOT / "tests" / "mutants.toml").read_text())["survivors"]
     reasons = {entry["mutant"]: entry["why"] for entry in known}
-    run_all(programs, kept, reasons, until)
+    run_all(reaching, kept, reasons, given.seconds, until)
 
 
 def run_all(
-    programs: dict[str, Path], mutants: dict[int, Mutant], reasons: dict[str, str], until: float
+    reaching: dict[int, list[Test]],
+    mutants: dict[int, Mutant],
+    reasons: dict[str, str],
+    seconds: float,
+    until: float,
 ) -> None:
     """Runs the mutants in the order in which they were drawn, until the time is over."""
-    done, killed, equal = 0, 0, 0
-    for number, mutant in mutants.items():
+
+    def outcome(number: int) -> str | None:
         if time.monotonic() > until:
-            break
-        done += 1
-        if survives(programs, number, mutant):
-            # A line number moves with other changes of its file.
-            why = reasons.get(re.sub(r":\d+:", ":", mutant.name, count=1), "NEW")
-            equal += why.startswith("equal")
-            print(f"survived: {mutant.name} ({why})", flush=True)
-        else:
-            killed += 1
-    share = 100 * killed / max(1, done - equal)
-    print(f"{done} run, {killed} killed, {equal} equal to the original: {share:.1f} % killed")
+            return None
+        return "survived" if survives(number, within(reaching[number], seconds)) else "killed"
+
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = pool.map(outcome, mutants)
+        for (number, mutant), told in zip(mutants.items(), outcomes, strict=True):
+            if told is None:
+                continue
+            if told == "survived":
+                # A line number moves with other changes of its file.
+                why = reasons.get(re.sub(r":\d+:", ":", mutant.name, count=1), "NEW")
+                told = "equal" if why.startswith("equal") else told
+                how = "" if reaching[number] else "no test reaches it, "
+                print(f"survived: {mutant.name} ({how}{why})", flush=True)
+            counts[law_of(mutant)][told] += 1
+    show(counts)
+
+
+def show(counts: dict[str, Counter[str]]) -> None:
+    """Prints how many each law's tests kill, and fails where that is too few."""
+    for law, of_law in (*sorted(counts.items()), ("all", sum(counts.values(), Counter()))):
+        different = of_law["killed"] + of_law["survived"]
+        share = 100 * of_law["killed"] / max(1, different)
+        print(
+            f"{law}: {different + of_law['equal']} run, {of_law['killed']} killed, "
+            f"{of_law['equal']} equal to the original: {share:.1f} % killed"
+        )
     if share < 95:
         sys.exit(1)
-
-
-def mutants_below(folder: Path) -> Iterator[Mutant]:
-    """All mutants of the files of a folder, without their tests."""
-    parser = Parser(Language(tree_sitter_rust.language()))
-    for file in sorted(folder.rglob("*.rs")):
-        if not file.stem.endswith("tests"):
-            root = parser.parse(file.read_bytes()).root_node
-            yield from (mutant for node in code_below(root) for mutant in of_node(file, node, root))
-
-
-def code_below(node: Node) -> Iterator[Node]:
-    """The nodes that run: no attributes, macros, patterns, types and tests."""
-    is_test = False
-    for child in node.named_children:
-        if child.type == "attribute_item":
-            is_test |= b"test" in (child.text or b"")
-        elif is_test:
-            is_test = False
-        elif not child.type.endswith(("_pattern", "_type", "token_tree", "comment")):
-            yield child
-            yield from code_below(child)
-
-
-def of_node(file: Path, node: Node, root: Node) -> Iterator[Mutant]:
-    """The mutants of one node."""
-    const = ancestor(node, "const_item", "static_item")
-    if const is not None and ancestor(node, "function_item") is None:
-        yield from of_constant(file, node, const, root)
-    elif ancestor(node, "function_item") is not None:
-        yield from of_code(file, node)
-
-
-def of_code(file: Path, node: Node) -> Iterator[Mutant]:
-    """The mutants of one node of a function."""
-    at = (file, node.start_byte, node.end_byte, node.start_point[0] + 1)
-    here = text(node)
-    if node.type in ("binary_expression", "compound_assignment_expr"):
-        fields = (node.child_by_field_name(name) for name in ("left", "operator", "right"))
-        left, operator, right = map(text, fields)
-        if operator in OPERATORS:
-            yield Mutant(*at, here, f"{left} {OPERATORS[operator]} {right}")
-    elif node.type == "unary_expression" and here.startswith("!"):
-        yield Mutant(*at, here, here[1:])
-    elif node.type == "boolean_literal":
-        yield Mutant(*at, here, "false" if here == "true" else "true")
-    elif other := other_number(node) or other_bound(node):
-        yield Mutant(*at, here, other)
-    elif is_statement(node):
-        yield Mutant(*at, here, "", "if !{m} {{ {before} }}")
-
-
-def is_statement(node: Node) -> bool:
-    """Does it assign, or call something for what that does?"""
-    is_one = node.type == "expression_statement" and text(node).endswith(";")
-    return is_one and node.named_children[0].type in STATEMENTS
-
-
-def other_bound(node: Node) -> str:
-    """`min` for `max`, and the other way round."""
-    function = text(node.child_by_field_name("function")) if node.type == "call_expression" else ""
-    found = re.search(r"\.(min|max)$", function)
-    if found is None:
-        return ""
-    other = "max" if found[1] == "min" else "min"
-    return function[: found.start() + 1] + other + text(node)[len(function) :]
-
-
-def of_constant(file: Path, node: Node, const: Node, root: Node) -> Iterator[Mutant]:
-    """A number in a constant: the function that uses it has another constant while it is on."""
-    other = other_number(node)
-    name = text(const.child_by_field_name("name"))
-    uses = [
-        use
-        for use in code_below(root)
-        if use.type == "identifier" and text(use) == name and ancestor(use, "function_item")
-    ]
-    if not other or not name or len(uses) != 1:
-        return
-    whole = const.text or b""
-    start, end = node.start_byte - const.start_byte, node.end_byte - const.start_byte
-    changed = (whole[:start] + other.encode() + whole[end:]).decode()
-    changed = re.sub(rf"\b{name}\b", f"{name}_MUTANT", changed, count=1)
-    escaped = changed.replace("{", "{{").replace("}", "}}")
-    form = f"{{{{ {escaped} if {{m}} {{{{ {name}_MUTANT }}}} else {{{{ {name} }}}} }}}}"
-    (use,) = uses
-    place = (file, use.start_byte, use.end_byte, use.start_point[0] + 1)
-    yield Mutant(*place, name, f"{name} with {text(node)} as {other}", form)
-
-
-def other_number(node: Node) -> str:
-    """Another number of the type of a literal."""
-    written = text(node)
-    if node.type == "integer_literal":
-        digits = re.match(r"0x[0-9a-fA-F_]+|[0-9_]+", written)
-        return (
-            f"{int(digits[0].replace('_', ''), 0) + 1}{written[digits.end() :]}" if digits else ""
-        )
-    if node.type == "float_literal":
-        value = re.match(r"[0-9_.]+(e-?[0-9]+)?", written)
-        number = float(value[0].replace("_", ""))
-        return f"{number * 1.5 if number else 1.0!r}{written[value.end() :]}"
-    return ""
 
 
 def apart(mutants: Sequence[Mutant]) -> list[Mutant]:
@@ -228,25 +149,26 @@ def apart(mutants: Sequence[Mutant]) -> list[Mutant]:
     return kept
 
 
-def build(drawn: Sequence[Mutant]) -> tuple[dict[str, Path], dict[int, Mutant]]:
-    """The test programs with all mutants in them, and the mutants that the compiler takes."""
+def build(drawn: Sequence[Mutant]) -> tuple[list[tuple[Path, Path]], dict[int, Mutant]]:
+    """Test programs with all mutants in them and their crates; the mutants that do compile."""
     place = ROOT / "out" / "mutants"
     shutil.rmtree(place / "crates", ignore_errors=True)
-    for name in ("crates", "scenarios"):
+    for name in ("crates", "scenarios", "docs", "tests/data"):
         shutil.copytree(ROOT / name, place / name, dirs_exist_ok=True)
     for name in ("Cargo.toml", "Cargo.lock", "README.md"):
         shutil.copy2(ROOT / name, place / name)
     left = dict(enumerate(drawn, 1))
+    switch = SWITCH.replace("NUMBERS", str(len(drawn) + 1))
     for file in sorted({ROOT / "crates" / crate_of(m) / "src" / "lib.rs" for m in drawn}):
         switched = place / file.relative_to(ROOT)
-        switched.write_text(switched.read_text() + SWITCH)
+        switched.write_text(switched.read_text() + switch)
     crates = sorted({crate_of(mutant) for mutant in drawn})
     files = sorted({mutant.file for mutant in drawn})
     while True:
         spans = write(place, left, files)
         errors = [
             (span["file_name"], span["byte_start"])
-            for message in cargo(place, crates, "check", "--keep-going")
+            for message in cargo(place, crates, "check", "--keep-going", "--lib")
             if message["reason"] == "compiler-message" and message["message"]["level"] == "error"
             for span in message["message"]["spans"]
             if span["is_primary"]
@@ -263,11 +185,11 @@ def build(drawn: Sequence[Mutant]) -> tuple[dict[str, Path], dict[int, Mutant]]:
             raise SystemExit(f"not one of a mutant: {errors[:3]}")
         print(f"{len(bad)} do not compile", flush=True)
         left = {number: mutant for number, mutant in left.items() if number not in bad}
-    told = cargo(place, crates, "test", "--no-run")
+    told = cargo(place, [*crates, WHOLE], "test", "--no-run", "--lib", "--test", "tests")
     built = [message for message in told if message.get("executable")]
-    if len(built) != len(crates):
+    if len(built) != len(crates) + 2:
         raise SystemExit("\n".join(str(m["message"]["rendered"]) for m in told if "message" in m))
-    return {m["target"]["name"].replace("_", "-"): Path(m["executable"]) for m in built}, left
+    return [(Path(m["executable"]), Path(m["manifest_path"]).parent) for m in built], left
 
 
 def write(
@@ -291,9 +213,9 @@ def write(
 
 
 def cargo(place: Path, crates: Sequence[str], *command: str) -> list[dict[str, Any]]:
-    """What cargo tells of the libraries of the crates."""
+    """What cargo tells of the crates."""
     packages = [word for crate in crates for word in ("--package", crate)]
-    typed = ["cargo", *command, "--lib", "--offline", "--message-format=json", *packages]
+    typed = ["cargo", *command, "--offline", "--message-format=json", *packages]
     # What the laws do not change is compiled already.
     environment = {"CARGO_TARGET_DIR": str(ROOT / "target"), **os.environ}
     done = subprocess.run(typed, cwd=place, env=environment, capture_output=True, text=True)
@@ -303,46 +225,107 @@ def cargo(place: Path, crates: Sequence[str], *command: str) -> list[dict[str, A
     return told
 
 
-def survives(programs: dict[str, Path], number: int, mutant: Mutant) -> bool:
-    """Do the tests pass? First those beside the mutant, which fail soonest."""
-    module = "::".join(mutant.file.relative_to(ROOT).with_suffix("").parts[3:]).removesuffix(
-        "::mod"
-    )
-    program = programs[crate_of(mutant)]
-    return passes(program, number, mutant, [module]) and passes(program, number, mutant, [])
+def who_reaches(programs: Sequence[tuple[Path, Path]], most_s: float) -> dict[int, list[Test]]:
+    """The tests that reach each mutant, the quickest first."""
+    tests = [Test(*program, name) for program in programs for name in names_of(*program)]
+    table: dict[int, list[Test]] = defaultdict(list)
+    left_out = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for found in pool.map(lambda test: reached_by(test, most_s), tests):
+            if found is None:
+                left_out += 1
+                continue
+            test, numbers = found
+            for number in numbers:
+                table[number].append(test)
+    print(f"{len(tests)} tests, {left_out} of them too long or failing by themselves", flush=True)
+    for reaching in table.values():
+        reaching.sort(key=lambda test: test.seconds)
+    return table
 
 
-def passes(program: Path, number: int, mutant: Mutant, tests: Sequence[str]) -> bool:
-    """Do these unit tests of the crate pass with the mutant on?"""
+def names_of(program: Path, place: Path) -> list[str]:
+    """The tests of a program that may kill a mutant."""
+    listed = subprocess.run(
+        [program, "--list", "--format", "terse"],
+        cwd=place, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    names = re.findall(r"^(.*): test$", listed.stdout, re.MULTILINE)
+    not_counted = set(of_whole_runs(place))
+    return [n for n in names if "at_random" not in n and n.split("::")[-1] not in not_counted]
+
+
+def of_whole_runs(crate: Path) -> Iterator[str]:
+    """The functions of a crate that compare fingerprints or snapshots."""
+    for file in crate.rglob("*.rs"):
+        for function in re.split(r"\n(?= *(?:pub )?fn )", file.read_text()):
+            named = re.match(r" *(?:pub )?fn (\w+)", function)
+            if named and NOT_COUNTED.search(function):
+                yield named[1]
+
+
+def reached_by(test: Test, most_s: float) -> tuple[Test, list[int]] | None:
+    """A test with its time, and the mutants that it reaches; nothing if it does not pass."""
+    with tempfile.NamedTemporaryFile("r") as reached:
+        seconds = run([test], most_s, MUTANTS_REACHED=reached.name)
+        if seconds is None:
+            return None
+        numbers = [int(line) for line in reached.read().split()]
+    return Test(test.program, test.place, test.name, seconds), numbers
+
+
+def within(tests: Sequence[Test], seconds: float) -> list[Test]:
+    """The first tests, so many that they take no longer than this together."""
+    kept, left = [], seconds
+    for test in tests:
+        left -= test.seconds
+        if left < 0:
+            break
+        kept.append(test)
+    return kept
+
+
+def survives(number: int, tests: Sequence[Test]) -> bool:
+    """Do the tests pass with the mutant on? They run in batches, the first to fail is the last."""
+    batches: dict[Path, list[Test]] = defaultdict(list)
+    for test in tests:
+        batch = batches[test.program]
+        batch.append(test)
+        if sum(one.seconds for one in batch) > BATCH_S:
+            if run(batch, MOST_CPU_S, MUTANT=str(number)) is None:
+                return False
+            del batches[test.program]
+    return all(run(batch, MOST_CPU_S, MUTANT=str(number)) is not None for batch in batches.values())
+
+
+def run(tests: Sequence[Test], most_s: float, **environment: str) -> float | None:
+    """The seconds of tests of one program, or nothing if they do not pass."""
+    cpu_s = int(most_s + 5 * sum(test.seconds for test in tests)) + 1
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
-    done = subprocess.run(
-        [program, "--quiet", *tests, "--skip", "at_random"],
-        env={**os.environ, "MUTANT": str(number)},
+    process = subprocess.Popen(
+        [tests[0].program, "--quiet", "--exact", *(test.name for test in tests)],
+        env={**os.environ, "RUST_TEST_THREADS": "1", **environment},
         preexec_fn=limit,
-        cwd=ROOT / "crates" / crate_of(mutant),
+        cwd=tests[0].place,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    return done.returncode == 0
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime if process.returncode == 0 else None
+
+
+def law_of(mutant: Mutant) -> str:
+    file = str(mutant.file.relative_to(ROOT / "crates"))
+    return next(law for law in LAWS if file.startswith(law)).partition("/src/")[2]
 
 
 def crate_of(mutant: Mutant) -> str:
     return mutant.file.relative_to(ROOT).parts[1]
-
-
-def ancestor(node: Node, *types: str) -> Node | None:
-    found = node.parent
-    while found is not None and found.type not in types:
-        found = found.parent
-    return found
-
-
-def text(node: Node | None) -> str:
-    return "" if node is None or node.text is None else node.text.decode()
 
 
 if __name__ == "__main__":
