@@ -119,4 +119,12 @@ mod tests {
             [true, true, false]
         );
     }
+
+    #[test]
+    fn what_comes_once_has_an_end() {
+        let once = Outage { start_s: 2.0, length_s: 1.5, every_s: None };
+        assert_eq!(once.span(), (Time::from_ms(2000), Some(Time::from_ms(3500))));
+        let often = Outage { every_s: Some(3.0), ..once };
+        assert_eq!(often.span(), (Time::from_ms(2000), None));
+    }
 }

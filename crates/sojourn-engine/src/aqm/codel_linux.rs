@@ -185,4 +185,32 @@ mod tests {
             assert!((gap - want).abs() < 0.02, "{gaps:?}");
         }
     }
+
+    #[test]
+    fn a_packet_at_the_target_is_late_and_one_pushed_out_counts() {
+        let (target, interval) = (Time::from_ps(5_000_192_000), Time::from_ms(100));
+        let mut codel = LinuxCodel::new(target, interval, 1514, interval.times(16));
+        // 4883 ticks of 1024 ns.
+        assert_eq!(codel.target, 4883);
+        let left = crate::count::Count { bytes: 30_000, packets: 20 };
+        let waited = |ticks| Departure {
+            now: Time::from_s(1),
+            sojourn: Time::from_ps(ticks * NS_PER_TICK * 1000),
+            size: 1500,
+            left,
+            own_left: left,
+            alone: false,
+            ecn: crate::packet::Ecn::NotEct,
+            is_markable: false,
+            flow: 0,
+        };
+        let now = ticks(Time::from_s(1));
+        codel.is_late(&waited(4882), now);
+        assert_eq!(codel.first_above, None);
+        // `codel_should_drop` says no below the target, not at it.
+        codel.is_late(&waited(4883), now);
+        assert!(codel.first_above.is_some());
+        codel.on_shed();
+        assert_eq!(codel.count, 1);
+    }
 }

@@ -138,4 +138,19 @@ mod tests {
         (7..100).for_each(|n| rate.departed(&packet(n)));
         assert!((rate.bytes_per_s().unwrap() / 2.5e6 - 1.0).abs() < 1e-4);
     }
+
+    #[test]
+    fn no_cycle_has_a_weight_above_one() {
+        // 131 072 bytes are twice 2^16, so the last cycle alone counts: 88 packets in 88 * 0.6 = 52.8 ms,
+        // and after it 88 at half the rate.
+        let mut rate = ByTime::new(1 << 17);
+        let waits = |n: u64, us| {
+            let own_left = Count { bytes: 200_000, packets: 134 };
+            Departure { now: Time::from_us(us), own_left, ..packet(n) }
+        };
+        (0..=88).for_each(|n| rate.departed(&waits(n, 600 * n)));
+        assert!((rate.latency_s(1 << 17).unwrap() - 0.0528).abs() < 1e-9);
+        (1..=88).for_each(|n| rate.departed(&waits(n, 52_800 + 1200 * n)));
+        assert!((rate.latency_s(1 << 17).unwrap() - 0.1056).abs() < 1e-9);
+    }
 }

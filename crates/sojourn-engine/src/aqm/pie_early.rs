@@ -256,4 +256,29 @@ mod tests {
         let half = dropped(0.5) as f64 / 1e5;
         assert!((half - 0.2).abs() < 0.0052, "{half}");
     }
+
+    #[test]
+    fn arrivals_pass_while_the_latency_is_below_half_the_target() {
+        // The target is 20 ms: at 9 ms all pass up to a probability of 0.2, at 11 ms a part is dropped.
+        let mut law = PieEarly::new(&Parameters { by_size: false, ..Parameters::default() });
+        let mut rng = Rng::named(1, "half");
+        let drain_rate = DrainRate::steady(crate::units::BitRate::from_mbps(5.0), 100_000);
+        let packet = Arrival {
+            now: Time::ZERO,
+            size: 1000,
+            backlog: Count { bytes: 50_000, packets: 50 },
+            share: 1.0,
+            ecn: crate::packet::Ecn::NotEct,
+            is_markable: false,
+            flow: 0,
+        };
+        law.burst_allowance = Time::ZERO;
+        for (prob, qdelay_s, drops) in
+            [(0.19, 0.009, false), (0.19, 0.011, true), (0.21, 0.009, true)]
+        {
+            (law.prob, law.qdelay_old_s) = (prob, qdelay_s);
+            let mut passes = || law.on_arrival(&packet, &drain_rate, &mut rng) == Verdict::Pass;
+            assert_eq!((0..200).any(|_| !passes()), drops, "{prob} at {qdelay_s} s");
+        }
+    }
 }

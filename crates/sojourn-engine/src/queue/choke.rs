@@ -203,3 +203,22 @@ impl Discipline for Choke {
         out.set("average_queue", "packets", average);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_the_target_delay_in_full_packets() {
+        // 20 Mbps are 37 500 bytes in 15 ms: 24.8 packets of 1514. The upper threshold is three times the lower.
+        let line = DrainRate::steady(crate::units::BitRate::from_mbps(20.0), 1_000_000);
+        let terms = Parameters::default().terms(&line);
+        assert_eq!((terms.min, terms.max, terms.mean_packet_bytes), (24, 72, 1000));
+        // tc's burst of (2 * 24 + 72) / 3 + 1 = 41 packets: 41 + 1 - 24 = 18 is below
+        // (1 - (1 - w)^41) / w from w = 1/32 (23.3) on, and not at 1/16 (14.9).
+        assert_eq!(terms.log_weight, 5);
+        // 1 Mbps would be 1.2 packets: there are at least five.
+        let slow = DrainRate::steady(crate::units::BitRate::from_mbps(1.0), 1_000_000);
+        assert_eq!(Parameters::default().terms(&slow).min, 5);
+    }
+}

@@ -61,4 +61,11 @@ mod tests {
         clock.wake(Time::from_ms(5));
         assert_eq!(clock.next(), Time::NEVER);
     }
+
+    #[test]
+    fn an_arrival_moves_no_update_that_is_due() {
+        let mut clock = UpdateClock::new(Time::from_ms(16));
+        clock.wake(Time::from_ms(100));
+        assert_eq!(clock.next(), Time::from_ms(16));
+    }
 }

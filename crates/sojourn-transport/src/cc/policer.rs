@@ -129,4 +129,16 @@ mod tests {
         assert!(next(&mut policer), "after 48 rounds the link is probed again");
         assert_eq!(policer.rate(), None);
     }
+
+    #[test]
+    fn what_the_application_limits_is_no_sample_of_a_policer() {
+        use crate::rate::Rate;
+        let mut policer = Policer::default();
+        policer.take(&RateSample::default(), (true, true), true, 1448);
+        assert!(policer.is_sampling);
+        let rate = Some(Rate { is_app_limited: true, ..Rate::default() });
+        let sample = RateSample { rate, ..RateSample::default() };
+        policer.take(&sample, (true, true), true, 1448);
+        assert!(!policer.is_sampling);
+    }
 }

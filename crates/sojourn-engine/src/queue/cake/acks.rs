@@ -104,4 +104,23 @@ mod tests {
         assert_eq!(dropped(AckFilter::On, &[holding(2000), holding(3000)], holding(4000)), Some(0));
         assert_eq!(dropped(AckFilter::On, &[holding(5000), holding(5000)], holding(4000)), None);
     }
+
+    #[test]
+    fn only_bare_acknowledgements_leave_and_only_for_later_ones() {
+        let none = Flags::default();
+        let plain = |number| ack(number, [0, 0], none);
+        let dropped = |waiting: &[Packet], new| superfluous(AckFilter::On, waiting.iter(), &new);
+        let two = [plain(1), plain(2)];
+        // What opens a connection acknowledges too, and what acknowledges nothing tells nothing.
+        assert_eq!(dropped(&two, ack(3, [0, 0], Flags::SYN)), None);
+        let mut silent = plain(3);
+        silent.segment.flags = none;
+        assert_eq!(dropped(&two, silent), None);
+        // A payload stays, and what came out of order tells more than the new one.
+        let mut data = plain(1);
+        data.segment.len = 1000;
+        assert_eq!(dropped(&[data, plain(2)], plain(3)), None);
+        assert_eq!(dropped(&[plain(4), plain(2)], plain(3)), None);
+        assert_eq!(dropped(&[Packet { flow: 2, ..plain(1) }, plain(2)], plain(3)), None);
+    }
 }

@@ -208,4 +208,23 @@ mod tests {
         assert_eq!(weights, [1024, 64, 256]);
         assert_eq!(Pace::new(125_000).of(1514) / 1000, 12_112);
     }
+
+    /// diffserv8 of tc-cake: every code point that it does not name is in the tin of best effort.
+    #[test]
+    fn code_points_without_a_name_are_best_effort_of_eight() {
+        let named: [&[u8]; 8] = [
+            &[1],
+            &[2, 8, 10, 12, 14],
+            &[],
+            &[24, 26, 28, 30, 34, 36, 38],
+            &[4, 18, 20, 22],
+            &[16],
+            &[32, 40, 44, 46],
+            &[48, 56],
+        ];
+        for dscp in 0..64 {
+            let tin = named.iter().position(|points| points.contains(&dscp)).unwrap_or(2);
+            assert_eq!(Diffserv::Diffserv8.tin(dscp), tin, "{dscp}");
+        }
+    }
 }
