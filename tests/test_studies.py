@@ -82,8 +82,8 @@ def test_a_figure_alone_is_drawn(tmp_path: Path, cli: Cli) -> None:
 DURATION_SCALES = {
     "white2012": 0.05,
     "white2013": 0.004,
-    "white2014": 0.035,
-    "hong2015": 0.005,
+    "white2014": 0.03,
+    "hong2015": 0.0025,
     "linux": 0.1,
     "l4s": 0.02,
     "lld": 0.03,
