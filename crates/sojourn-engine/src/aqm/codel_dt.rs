@@ -262,4 +262,12 @@ mod tests {
         assert!((drops[0] - wait).abs() < 0.11, "{drops:?} {wait}");
         assert!(law.count >= count - 2);
     }
+
+    #[test]
+    fn nothing_is_dropped_while_one_packet_waits() {
+        // Of 1000 bytes at 1 byte/us two take 2 ms, longer than a target of 1 ms.
+        let law = || CodelDt { target_s: 0.001, ..CodelDt::new(&Parameters::default()) };
+        assert_eq!(drop_times(&mut law(), 1000, 0, 420), [0.0; 0]);
+        assert!(!drop_times(&mut law(), 1001, 0, 420).is_empty());
+    }
 }

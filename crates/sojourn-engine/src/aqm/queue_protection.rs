@@ -206,4 +206,20 @@ mod tests {
         // After 3.072 ms the first bucket is free again, and the flow takes it.
         assert_eq!(protection.pick_bucket(Time::from_us(3072), c), 1);
     }
+
+    /// RFC 9957 §4.2.2: a flow that finds its two buckets taken shares the last one.
+    #[test]
+    fn a_flow_without_a_bucket_of_its_own_is_judged_by_the_shared_one() {
+        let mut protection = protection();
+        for flow in 0..32 {
+            protection.sanctions(Time::ZERO, flow, 1500, LONG, 1.0);
+        }
+        assert_eq!(protection.judged_by_dregs, 0);
+        // 33 is 1 in its low five bits, and 1 in the next: bucket 1 is taken.
+        protection.sanctions(Time::ZERO, 33, 1500, LONG, 1.0);
+        assert_eq!(protection.judged_by_dregs, 1);
+        // The buckets' scores of 3.072 ms have aged, so another flow gets one.
+        protection.sanctions(Time::from_ms(10), 34, 1500, LONG, 1.0);
+        assert_eq!(protection.judged_by_dregs, 1);
+    }
 }

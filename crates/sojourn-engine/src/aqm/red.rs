@@ -579,4 +579,26 @@ mod tests {
         let d = Red::derive(&p, &drain_rate);
         assert!((d.min / 1500.0 - 34.13).abs() < 0.01 && (d.max / 1500.0 - 341.33).abs() < 0.01);
     }
+
+    #[test]
+    fn linux_gets_thresholds_in_bytes_and_the_weight_of_tc() {
+        let p = Parameters {
+            min_threshold_packets: Some(10.0),
+            max_threshold_packets: Some(30.0),
+            mean_packet_bytes: 500,
+            ..Parameters::default()
+        };
+        let line = DrainRate::steady(BitRate::from_mbps(38.0), 1_000_000);
+        let terms = p.linux_terms(&line);
+        assert_eq!((terms.min, terms.max), (5_000, 15_000));
+        // tc's burst: (2 * 10 + 30) / 3 = 16.7 packets, so 17. 17 + 1 - 10 = 8 is more than
+        // (1 - (1 - w)^17) / w at w = 1/8 (7.17), and less at 1/16 (10.66).
+        assert_eq!(terms.log_weight, 4);
+        // A stated weight is rounded to a power of two: log2(500) = 8.97.
+        let stated = Parameters { weight: Some(0.002), ..p.clone() };
+        assert_eq!(stated.linux_terms(&line).log_weight, 9);
+        // A bin with a quarter of the queue has a quarter of the thresholds.
+        let quarter = p.linux_terms(&DrainRate { share: Some(0.25), ..line });
+        assert_eq!((quarter.min, quarter.max, quarter.log_weight), (1_250, 3_750, 4));
+    }
 }
