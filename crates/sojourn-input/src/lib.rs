@@ -4,6 +4,7 @@ pub mod compare;
 pub mod digest;
 pub mod document;
 pub mod parts;
+mod places;
 pub mod problem;
 pub mod schema_check;
 pub mod setting;

@@ -3,8 +3,11 @@
 //! It knows only the part of JSON Schema that describes a scenario. A test ensures that this is
 //! enough.
 
+use std::cell::OnceCell;
+
 use serde_json::{Map, Value};
 
+use super::places::{NAME, Places};
 use super::problem::{Fault, Faults};
 use super::shape::{self, TAG};
 use super::words;
@@ -12,12 +15,14 @@ use super::words;
 /// Checks values against a JSON Schema.
 pub struct Checker {
     schema: Value,
+    /// Where its keys are, once one is looked for.
+    places: OnceCell<Places>,
 }
 
 impl Checker {
     /// A checker for this schema, which is also the root of its references.
     pub fn new(schema: Value) -> Self {
-        Self { schema }
+        Self { schema, places: OnceCell::new() }
     }
 
     /// All faults of the value at `path`.
@@ -66,19 +71,12 @@ impl Checker {
         }
     }
 
-    /// The schema of the allowed values, with references resolved and `null` removed.
-    fn core<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
-        loop {
-            schema = if let Some(reference) = schema["$ref"].as_str() {
-                let pointer = reference.trim_start_matches('#');
-                self.schema.pointer(pointer).unwrap_or(&Value::Null)
-            } else if let Some(options) = schema["anyOf"].as_array() {
-                let set = options.iter().find(|option| option["type"] != "null");
-                set.unwrap_or(&Value::Null)
-            } else {
-                return schema;
-            };
-        }
+    fn core<'a>(&'a self, schema: &'a Value) -> &'a Value {
+        shape::core(&self.schema, schema)
+    }
+
+    fn places(&self) -> &Places {
+        self.places.get_or_init(|| Places::of(&self.schema))
     }
 
     fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Fault {
@@ -98,7 +96,7 @@ impl Checker {
         let names: Vec<_> = kinds.iter().map(|(name, _)| *name).collect();
         let Value::Object(table) = value else {
             let mut fault = self.misfit(schema, value, path);
-            if let Some(kind) = value.as_str().filter(|kind| names.contains(kind)) {
+            if let Some(kind) = value.as_str().and_then(|kind| words::closest(kind, &names)) {
                 fault.message += &format!(" (did you mean {{ {TAG} = \"{kind}\" }}?)");
             }
             return faults.add(fault);
@@ -108,7 +106,13 @@ impl Checker {
             let message = format!("{}; allowed: {}", words::MISSING, names.join(", "));
             return faults.add(Fault::new(tag_path, message));
         };
-        faults.add(choice(&names, tag, &tag_path));
+        faults.add(choice(&names, tag, &tag_path).map_err(|mut fault| {
+            let meant = tag.as_str().map(|kind| self.places().of_kind(kind, path));
+            let setting = |place| format!("{place} = {tag}");
+            let meant: Vec<_> = meant.into_iter().flatten().map(setting).collect();
+            fault.message += &words::did_you_mean_one_of(&meant);
+            fault
+        }));
         if let Some((_, schema)) = kinds.iter().find(|(name, _)| tag == name) {
             self.table(schema, table, path, faults);
         }
@@ -130,6 +134,13 @@ impl Checker {
             }
             match schema["properties"].get(key) {
                 None if others == false => faults.add(self.unknown(schema, path, key)),
+                None if !value.is_object() && self.places().is_of_each(key, path) => {
+                    let found = words::found(value);
+                    let meant = words::join(&words::join(path, NAME), key);
+                    let meant = words::did_you_mean(&meant);
+                    let message = format!("found {found}; allowed: a table{meant}");
+                    faults.add(Fault::new(words::join(path, key), message));
+                }
                 known => {
                     self.node(known.unwrap_or(others), value, &words::join(path, key), faults);
                 }
@@ -143,7 +154,13 @@ impl Checker {
     fn unknown(&self, schema: &Value, path: &str, key: &str) -> Fault {
         let properties = schema["properties"].as_object();
         let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
-        let mut message = words::unknown_key(key, &known);
+        let places = self.places().of_key(key, path);
+        let mut message = if places.is_empty() {
+            words::unknown_key(key, &known)
+        } else {
+            let allowed = format!("{}; allowed here: {}", words::UNKNOWN_KEY, known.join(", "));
+            allowed + &words::did_you_mean_one_of(&places)
+        };
         if !path.is_empty() && !self.schema["properties"][key].is_null() {
             message += &format!("; if {key} is the file's, put it above the first line with [");
         }

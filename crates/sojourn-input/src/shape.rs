@@ -28,6 +28,21 @@ pub fn kinds(schema: &Value) -> Option<Vec<(&str, &Value)>> {
     alternatives.map(|table| Some((table["properties"][TAG]["const"].as_str()?, table))).collect()
 }
 
+/// The schema of the allowed values, with references into `root` resolved and `null` removed.
+pub(crate) fn core<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Value {
+    loop {
+        schema = if let Some(reference) = schema["$ref"].as_str() {
+            let pointer = reference.trim_start_matches('#');
+            root.pointer(pointer).unwrap_or(&Value::Null)
+        } else if let Some(options) = schema["anyOf"].as_array() {
+            let set = options.iter().find(|option| option["type"] != "null");
+            set.unwrap_or(&Value::Null)
+        } else {
+            return schema;
+        };
+    }
+}
+
 /// The allowed types.
 pub(crate) fn types(schema: &Value) -> Vec<&str> {
     match schema["type"].as_str() {

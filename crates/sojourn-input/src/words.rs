@@ -80,6 +80,11 @@ pub(crate) fn did_you_mean(name: &str) -> String {
     format!(" (did you mean {name}?)")
 }
 
+/// The same for several names, or for none.
+pub(crate) fn did_you_mean_one_of(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { did_you_mean(&names.join(" or ")) }
+}
+
 /// The name that `word` most likely misspells, if any is close.
 pub fn closest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     const LONGEST: usize = 64;
@@ -89,7 +94,11 @@ pub fn closest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(word)) {
         return Some(name);
     }
-    let distances = names.iter().map(|name| (strsim::levenshtein(word, name), *name));
+    let lower = word.to_ascii_lowercase();
+    let distances = names.iter().map(|name| {
+        let distance = strsim::levenshtein(word, name).min(strsim::levenshtein(&lower, name));
+        (distance, *name)
+    });
     let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
     if distance <= (name.len() / 3).max(1) {
         return Some(name);
@@ -114,6 +123,7 @@ mod tests {
         assert_eq!(closest("sus", &["sustained_mbps"]), None);
         assert_eq!(closest("docsis-pie", &["pie", "docsis_pie"]), Some("docsis_pie"));
         assert_eq!(closest("BBR1", &["bbr1", "reno"]), Some("bbr1"));
+        assert_eq!(closest("BBR", &["reno", "bbr1", "bbr3"]), Some("bbr1"));
         assert_eq!(closest("", &names), None);
         assert_eq!(closest("x", &[]), None);
     }

@@ -59,6 +59,30 @@ fn unknown_keys() {
     );
 }
 
+/// A key of another table is told to be there, nearest places first; a word, which part has it as its kind.
+#[test]
+fn keys_and_kinds_of_other_tables() {
+    for (set, meant) in [
+        ("interrupt_interval_us=0", "tcp.interrupt_interval_us"),
+        (
+            "traffic.upload.interrupt_interval_us=0",
+            "traffic.upload.tcp.interrupt_interval_us or tcp.interrupt_interval_us",
+        ),
+        ("host_jitter_us=50", "servers.NAME.host_jitter_us"),
+        ("tcp.host_jitter_us=50", "servers.NAME.host_jitter_us"),
+        ("modem.kind=link", "upstream.modem"),
+        ("access.kind=link", "upstream.modem.kind = \"link\""),
+        ("tcp.congestion_control=BBR", "{ kind = \"bbr1\" }"),
+        ("servers.host_jitter_us=50", "servers.NAME.host_jitter_us"),
+        ("traffic.server=files", "traffic.NAME.server"),
+    ] {
+        let told = refusal_of(&[set]);
+        assert!(told.ends_with(&format!(" (did you mean {meant}?)")), "{told}");
+    }
+    let own = "upstream.queue.law={ kind = 'pie', interval_ms = 5 }";
+    assert!(!refusal_of(&[own]).contains("did you mean"));
+}
+
 /// In TOML a dotted key belongs to the table above it.
 #[test]
 fn keys_of_the_file_below_a_table() {
