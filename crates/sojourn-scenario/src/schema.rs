@@ -121,7 +121,8 @@ pub struct Server {
     /// the cable's delay plus the MAC's delay.
     #[schemars(range(min = 0.0, max = 100_000.0))]
     pub delay_ms: f64,
-    /// Rate of the server's link in Mbps.
+    /// Rate of the server's link in Mbps. Packets that exceed it wait before the link: for a service of
+    /// 1000 Mbps or more set ten times the service.
     #[serde(default = "gigabit")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub rate_mbps: f64,

@@ -146,6 +146,38 @@ fn a_router_as_fast_as_the_service_is_told() {
     assert_eq!(told(50), [warning]);
 }
 
+/// A server's link has no table of its queue, so what waits there is told, in each direction and only where TCP fills
+/// the service.
+#[test]
+fn a_server_as_slow_as_the_service_is_told() {
+    let told = |keys: &str| sojourn::warnings(&line(keys));
+    let load = "traffic.load = { kind = 'transfer', server = 'near', direction = 'down' }";
+    let service = "downstream.sustained_mbps = 1000";
+    let of_service = |more: &str| {
+        let text = LINE.replace("downstream.sustained_mbps = 100", service);
+        let loaded = sojourn::scenario::load(&format!("{text}\n{load}\n{more}"), "line.toml", &[]);
+        sojourn::warnings(&loaded.unwrap().remove(0).scenario)
+    };
+    let warning = "servers.near.rate_mbps is 1000, and the service downstream has 1000 Mbps: packets of \
+                   traffic.load wait before the server's link, in a queue without limit that no table shows; set \
+                   servers.near.rate_mbps to 10000 or more";
+    assert_eq!(of_service(""), [warning]);
+    for more in [
+        "servers.near.rate_mbps = 1001",
+        "servers.near.queue.law.kind = 'codel'",
+        "router.downstream.rate_mbps = 900",
+        "core.c = { downstream = { rate_mbps = 900 } }",
+    ] {
+        assert!(of_service(more).is_empty(), "{more}");
+    }
+    assert!(told(load).is_empty());
+    let slow = "servers.near.rate_mbps = 50";
+    let up = format!("{slow}\ntraffic.load = {{ kind = 'transfer', server = 'near' }}");
+    assert!(told(&up)[0].contains("the service upstream has 50 Mbps"));
+    let data = "traffic.load = { kind = 'stream', purpose = 'data', server = 'near' }";
+    assert!(told(&format!("{slow}\n{data}")).is_empty());
+}
+
 struct OneFile(&'static str);
 
 impl sojourn::scenario::Files for OneFile {

@@ -5,6 +5,7 @@ pub(super) mod early_tail;
 mod flows;
 mod idle_laws;
 pub(super) mod service_flows;
+mod slow_servers;
 mod starved;
 mod traffic_classes;
 
@@ -255,6 +256,7 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
     warnings.extend(service_flows::strange_addresses(scenario));
     warnings.extend(starved::warnings(scenario));
     warnings.extend(routers_with_nothing_to_do(scenario));
+    warnings.extend(slow_servers::warnings(scenario));
     warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
         let start_s = late_start_s(entry, scenario)?;
         Some(format!(
