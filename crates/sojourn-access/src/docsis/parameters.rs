@@ -32,8 +32,9 @@ pub struct Cable {
     /// `documents` in the `ns2` dialect and on a plain link, otherwise `specification`.
     pub timing: Option<TimingSpec>,
     /// Size of a TCP packet for rates, buffers and results: `ip`, the IP packet, or `ethernet`, the
-    /// frame from destination address to CRC. Datagrams have the size that their `packet_bytes`
-    /// says. Default: `ip` in the `ns2` dialect and on a plain link, otherwise `ethernet`.
+    /// frame from destination address to CRC, 64 bytes at least. Datagrams have the size that their
+    /// traffic says, `packet_bytes` for example; with `ethernet` those of less than 64 bytes have 64.
+    /// Default: `ip` in the `ns2` dialect and on a plain link, otherwise `ethernet`.
     pub byte_count: Option<ByteCount>,
     /// Errors on the cable toward the CMTS. Packets that are lost count as `dropped_link_packets`.
     /// Default: none.
