@@ -19,7 +19,8 @@ use sojourn_input::parts;
 pub struct TcpOptions {
     /// Transport protocol of the connections: `tcp`, or `quic` (RFC 9000, RFC 9002), which uses
     /// only the keys `dialect`, `congestion_control`, `mss_bytes`, `header_bytes`, the windows,
-    /// `ack_every_segments`, `delayed_ack_ms`, `max_rto_s` and `pacing`. Default: `tcp`.
+    /// `ack_every_segments`, `delayed_ack_ms`, `interrupt_interval_us`, `max_rto_s` and `pacing`.
+    /// Default: `tcp`.
     pub transport: Option<Transport>,
     /// Dialect of window growth, loss recovery and timers. Default: the scenario's dialect.
     pub dialect: Option<Dialect>,
@@ -58,8 +59,9 @@ pub struct TcpOptions {
     /// Maximum window in segments, which the receiver sets. Default: 10 000.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub max_window_segments: Option<u32>,
-    /// In-order segments per acknowledgement; 1 disables delayed acknowledgements. Default: 2 (RFC
-    /// 5681 §4.2); 1 in the `ns2` dialect.
+    /// In-order segments per acknowledgement; 1 disables delayed acknowledgements. Segments that one
+    /// interrupt brings (`interrupt_interval_us`) have one acknowledgement all the same, as in Linux
+    /// with quick acknowledgements. Default: 2 (RFC 5681 §4.2); 1 in the `ns2` dialect.
     #[schemars(range(min = 1, max = 100))]
     pub ack_every_segments: Option<u32>,
     /// Maximum delay of an acknowledgement in ms (RFC 5681 §4.2: below 500). Default: 100; 40 in the
