@@ -44,13 +44,14 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: Option<f64>,
     /// Time from the start of a file to the start of the next one in s, in place of `pause_s`.
-    /// Files use the same connection; a file that is not finished in time delays the next ones.
+    /// All files use one connection, whatever `keep_connection` says; a file that is not finished in
+    /// time delays the next ones.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub every_s: Option<f64>,
     /// Whether the next file uses the same connection, so that TCP keeps its state. ns-2's agents
     /// do that ("a single FTP/TCP session", White & Padden 2012 §3.2.1). With `false` each file has
-    /// a connection of its own.
+    /// a connection of its own. It has an effect only with `pause_s`.
     #[serde(default)]
     pub keep_connection: bool,
     /// Time at which the first connection opens, in s.
