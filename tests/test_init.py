@@ -43,6 +43,14 @@ def test_a_line_has_neighbours_unless_they_are_left_out() -> None:
     assert "homes" not in tomllib.loads(draft(down_mbps=50, up_mbps=10))
 
 
+def test_links_of_servers_are_faster_than_a_fast_service() -> None:
+    servers = {
+        mbps: tomllib.loads(draft(down_mbps=mbps, up_mbps=35))["servers"] for mbps in (499, 1000)
+    }
+    assert servers[499] == {"near": {"delay_ms": 9}, "far": {"delay_ms": 24}}
+    assert [server["rate_mbps"] for server in servers[1000].values()] == [10_000, 10_000]
+
+
 @pytest.mark.parametrize("neighbours", NEIGHBOURS[1:])
 def test_a_hundred_homes_share_the_channels(neighbours: str) -> None:
     text = draft(down_mbps=50, up_mbps=10, aqms=["drop_tail"], uses=["game"], neighbours=neighbours)

@@ -173,7 +173,7 @@ def draft(
         *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
         _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes, others is not None),
-        _SERVERS,
+        _servers(down_mbps),
         *([_ELSEWHERE, *_homes(others), _SEEN] if others else []),
         *(text for use, count in counts.items() for text in _entries(use, count)),
         *(_entries_of_neighbours(others) if others else []),
@@ -239,10 +239,16 @@ def _buffer(limit_bytes: int | None, whose: str) -> str:
     return f"# queue.limit_bytes = 256_000     # {whose}; without it 250 ms"
 
 
-_SERVERS = """\
+_FAST_MBPS = 500
+"""From here on the default link of servers, 1000 Mbps, may be what is slow."""
+
+
+def _servers(down_mbps: float) -> str:
+    rate = f", rate_mbps = {10 * down_mbps:g}" if down_mbps >= _FAST_MBPS else ""
+    return f"""\
 [servers]                # one-way delays from the cable network on; the cable adds its own
-near = { delay_ms = 9 }
-far = { delay_ms = 24 }
+near = {{ delay_ms = 9{rate} }}
+far = {{ delay_ms = 24{rate} }}
 """
 
 
