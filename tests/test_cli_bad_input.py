@@ -110,6 +110,11 @@ def test_bad_settings(cli: Cli, setting: str, word: str) -> None:
         (["run", HOME, "--duration", "nan"], "error: --duration: found nan;"),
         (["run", HOME, "--vary", "seed=2"], "--vary seed=2: found the seed, which is no setting;"),
         (["run", HOME, "--vary", "line.buffer=3"], "--vary line.buffer=3: line: unknown key;"),
+        (
+            ["run", HOME, "--vary", "tcp.interrupt_interval_us=0,250"],
+            "allowed: a number from 0 to 10000; for several values repeat --vary",
+        ),
+        (["study", "score", "none"], "none: no such directory"),
         (["run", HOME, "--fast"], "--fast"),
         (["run", HOME, "another.toml"], "another.toml"),
         (["walk", HOME], "No such command 'walk'. Allowed: init, run"),

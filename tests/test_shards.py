@@ -171,7 +171,7 @@ def test_what_is_no_part_is_refused(
         f"error: {sweep}: holds no sweep or study",
         f"error: {whole}: holds no part; allowed: what `sojourn sweep --shard` or "
         "`sojourn study run --shard` wrote",
-        f"error: {sweep.with_name('none')}: holds no sweep or study",
+        f"error: {sweep.with_name('none')}: no such directory",
     ]
     assert not joined.exists()
 

@@ -413,7 +413,7 @@ def test_a_score_tells_that_its_runs_were_not_as_long(tmp_path: Path, cli: Cli) 
     plan = Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01)
     run_plan(plan, tmp_path)
     done = cli("study", "score", tmp_path)
-    assert done.stdout.endswith("runs are 0.01 times as long as the document's\n"), done.stderr
+    assert done.stdout.startswith("runs are 0.01 times as long as the document's\n"), done.stderr
 
 
 def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
@@ -489,6 +489,9 @@ def test_the_nearest_name_is_told(cli: Cli) -> None:
     ):
         done = cli("study", "run", "white2012", option, word)
         assert f"found {word!r} (did you mean {meant}?); allowed: " in done.stderr
+    # Of hundreds of names those that are alike come first.
+    done = cli("study", "run", "linux", "--experiment", "n_bbr_nope")
+    assert "found 'n_bbr_nope'; allowed: n_bbr_" in done.stderr
 
 
 def test_a_report_needs_a_name(tmp_path: Path, cli: Cli) -> None:

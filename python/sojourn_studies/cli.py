@@ -168,11 +168,11 @@ def score_study(
         say("nothing to compare: no cell of this selection has a published value")
         print_grids(study.ranked(values))
         return
+    if (scale := outcome.plan.duration_scale) != 1:
+        say(f"runs are {scale:g} times as long as the {study.terms.source}'s")
     print_grids(score_grids(study, values))
     if outcome.plan.alternatives:
         print_grids([alternatives_grid(outcome.results)])
-    if (scale := outcome.plan.duration_scale) != 1:
-        say(f"runs are {scale:g} times as long as the document's")
 
 
 @studies.command("snapshot", cls=Command)

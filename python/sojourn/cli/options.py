@@ -141,4 +141,7 @@ def name_option(error: "ScenarioError", option: str, setting: str) -> None:
         if problem.source == f"--set {setting}":
             is_told = not problem.path or setting.startswith(f"{problem.path}=")
             path = "" if is_told else f"{problem.path}: "
-            raise typer.BadParameter(f"{option}: {path}{problem.message}") from None
+            several = problem.message.startswith("found a string") and "," in setting
+            hint = "; for several values repeat --vary" if option.startswith("--vary") else ""
+            message = problem.message + (hint if several else "")
+            raise typer.BadParameter(f"{option}: {path}{message}") from None

@@ -210,7 +210,8 @@ def held_for_runs(directory: Path) -> AbstractContextManager[None]:
 def open_store(directory: Path) -> Store:
     """Opens an existing store."""
     if not (directory / MARKER).exists():
-        raise FileNotFoundError(errno.ENOENT, "holds no sweep or study", str(directory))
+        missing = "holds no sweep or study" if directory.exists() else "no such directory"
+        raise FileNotFoundError(errno.ENOENT, missing, str(directory))
     if _is_damaged(directory / MARKER):
         raise DamagedError(directory / MARKER, "not as sojourn writes it")
     return Store(directory)
