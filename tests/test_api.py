@@ -1,6 +1,7 @@
 """The Python interface."""
 
 import pickle
+import re
 import subprocess
 import sys
 import tomllib
@@ -144,6 +145,19 @@ def test_settings_may_be_a_list_or_a_dict(alone: Path) -> None:
     assert listed.to_toml() == mapped.to_toml()
     with pytest.raises(TypeError, match="found one string"):
         sojourn.load(alone, set="seed=3")
+
+
+def test_what_is_no_scenario_is_refused_by_name(alone: Path) -> None:
+    for bad, message in (
+        (b"abc", "scenario: found b'abc'; allowed: a path, "),
+        ({1: 2}, "found the key 1; allowed: keys that are strings"),
+        ({"servers": {"near": {2: 3}}}, "servers.near: found the key 2; allowed: "),
+        ({"tcp": {"min_rto_s": 1j}}, "tcp.min_rto_s: found 1j; allowed: a number, "),
+    ):
+        with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
+            sojourn.load(bad)  # type: ignore[arg-type]
+    with pytest.raises(sojourn.ScenarioError, match='found a string "3"; allowed: a number'):
+        sojourn.load(alone, duration_s="3")  # type: ignore[arg-type]
 
 
 def test_strings_of_a_dict_survive(alone: Path) -> None:

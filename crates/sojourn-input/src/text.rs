@@ -190,7 +190,7 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
             true => format!("at least {}", i64::MIN),
             false => format!("at most {}", u64::MAX),
         };
-        let message = format!("found {integer}; allowed: {allowed}");
+        let message = format!("found {}; allowed: {allowed}", words::cut(&integer.to_string()));
         Fault::new(path, message)
     })
 }
@@ -200,7 +200,7 @@ fn float_value(float: &DeFloat, path: &str) -> Result<Value, Fault> {
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     let number: f64 = float.as_str().parse().unwrap_or(f64::NAN);
     if !number.is_finite() {
-        let message = format!("found {}; allowed: a finite number", float.as_str());
+        let message = format!("found {}; allowed: a finite number", words::cut(float.as_str()));
         return Err(Fault::new(path, message));
     }
     if number.fract() == 0.0 && number.abs() <= EXACT {

@@ -2,9 +2,19 @@
 
 use serde_json::Value;
 
+/// The most characters of what was found that a message repeats.
+const LONGEST: usize = 40;
+
+/// A text, truncated if it is long.
+pub(crate) fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
+
 /// A string in quotes, truncated if it is long.
 pub fn quoted(text: &str) -> String {
-    const LONGEST: usize = 40;
     match text.char_indices().nth(LONGEST) {
         None => format!("{text:?}"),
         Some((end, _)) => format!("{:?}...", &text[..end]),
@@ -131,6 +141,8 @@ mod tests {
     #[test]
     fn long_strings_are_cut_between_characters() {
         assert_eq!(quoted(&"é".repeat(41)), format!("\"{}\"...", "é".repeat(40)));
+        assert_eq!(cut(&"9".repeat(41)), format!("{}...", "9".repeat(40)));
+        assert_eq!(cut("99"), "99");
     }
 
     #[test]

@@ -44,7 +44,7 @@ def load(
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, a name of `sojourn.scenarios()`, TOML text of several lines, or a dict
-    with the same keys. `set` overrides single keys: `["upstream.sustained_mbps=10"]` or
+    with the same keys, of which those that are `None` are left out. `set` overrides single keys: `["upstream.sustained_mbps=10"]` or
     `{"upstream.sustained_mbps": 10}`. `config` is a modem configuration file; its service overrides
     the scenario's. Settings of the file that cannot be simulated are listed in each variant's
     `notes` and in the warnings of its run. A variant whose run may need more memory than
@@ -155,16 +155,16 @@ def _load(
 
 def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) -> list[str]:
     sets = assignments(settings)
-    if seed is not None:
-        sets.append(f"seed={seed}")
-    if duration_s is not None:
-        sets.append(f"duration_s={duration_s}")
-    return sets
+    given = {"seed": seed, "duration_s": duration_s}
+    return [*sets, *assignments({key: one for key, one in given.items() if one is not None})]
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:
     if isinstance(scenario, Mapping):
         return toml_document(scenario), "scenario"
+    if not isinstance(scenario, str | os.PathLike):
+        allowed = "a path, a name of sojourn.scenarios(), TOML text of several lines, or a dict"
+        raise TypeError(f"scenario: found {scenario!r:.40}; allowed: {allowed}")
     if isinstance(scenario, str) and "\n" in scenario:
         return scenario, "scenario"
     source = os.fspath(scenario)
@@ -182,7 +182,7 @@ def file_of(scenario: Scenario) -> Path | None:
 def assignments(settings: Settings) -> list[str]:
     """Settings as `key.path=value`."""
     if isinstance(settings, Mapping):
-        return [f"{key}={toml_value(value)}" for key, value in settings.items()]
+        return [f"{key}={toml_value(value, str(key))}" for key, value in settings.items()]
     if isinstance(settings, str):
         raise TypeError("set: found one string; allowed: a list of 'key.path=value', or a dict")
     return list(settings)
