@@ -44,7 +44,8 @@ def load(
     """Reads and checks a scenario, without running it.
 
     `scenario` is a path, a name of `sojourn.scenarios()`, TOML text of several lines, or a dict
-    with the same keys, of which those that are `None` are left out. `set` overrides single keys: `["upstream.sustained_mbps=10"]` or
+    with the same keys, of which those that are `None` are left out. `set` overrides single keys:
+    `["upstream.sustained_mbps=10"]` or
     `{"upstream.sustained_mbps": 10}`. `config` is a modem configuration file; its service overrides
     the scenario's. Settings of the file that cannot be simulated are listed in each variant's
     `notes` and in the warnings of its run. A variant whose run may need more memory than
