@@ -133,6 +133,17 @@ def test_schema_of_a_part(cli: Cli, tmp_path: Path) -> None:
     assert "docsis_pie: " in law and "target_ms" not in law
     assert "law.target_ms" in cli("schema", "upstream.queue.law.docsis_pie").stdout
     assert "Required" in cli("schema", "upstream.sustained_mbps").stdout
+    # A name that is left out is shown; words alone are looked for: names, then meanings.
+    assert cli("schema", "servers.host_jitter_us").stdout.startswith(
+        "servers.NAME.host_jitter_us\n"
+    )
+    for word, first in (
+        ("host_jitter_us", "servers.NAME.host_jitter_us: "),
+        ("bbr1", "tcp.congestion_control.bbr1: "),
+        ("padding", "cable.byte_count: "),
+    ):
+        assert cli("schema", word).stdout.startswith(first)
+    assert "found 'nonsense'; allowed: title, " in cli("schema", "nonsense").stderr
     refused = cli("schema", "upstream.que")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "key of upstream: found 'que'" in refused.stderr

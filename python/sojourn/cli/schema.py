@@ -13,7 +13,8 @@ def schema(
     key: Annotated[
         str | None,
         typer.Argument(
-            metavar="KEY.PATH", help="Part to describe, such as upstream.queue or traffic."
+            metavar="KEY.PATH",
+            help="Part to describe, such as upstream.queue or traffic; or a word to look for.",
         ),
     ] = None,
     part: Parts = None,
@@ -24,11 +25,12 @@ def schema(
 ) -> None:
     """Describe the keys of scenario files.
 
-    With KEY.PATH, print this part of a scenario: units, ranges, defaults and meanings. Without it,
-    print the JSON Schema of scenario files, with which editors complete and check them.
+    With KEY.PATH, print this part of a scenario: units, ranges, defaults and meanings. A single
+    word that is no key of a scenario itself is looked for in all keys. Without KEY.PATH, print the JSON Schema of scenario files, with which editors complete and check them.
     """
     from ..base.files import write_file
-    from ..runs.scenario_keys import reference, schema_text
+    from ..base.lookup import UnknownError
+    from ..runs.scenario_keys import reference, schema_text, search
 
     if key is not None and out is not None:
         raise typer.BadParameter("KEY.PATH, --out: found both; allowed: one of them")
@@ -36,6 +38,12 @@ def schema(
         write_file(out, schema_text().encode())
         say(f"{out}: written; a scenario beside it begins with: #:schema ./{out.name}")
     elif key is not None:
-        say(reference(key))
+        try:
+            say(reference(key))
+        except UnknownError:
+            lines = search(key.lower()) if key and "." not in key else []
+            if not lines:
+                raise
+            say("\n".join(lines))
     else:
         say(schema_text(), nl=False)

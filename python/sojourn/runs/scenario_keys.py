@@ -3,7 +3,7 @@
 import json
 import shutil
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .._sojourn import schema_json, unit_of
@@ -54,6 +54,19 @@ class ScenarioSchema:
     def has_keys(self, value: Schema) -> bool:
         """Is the value a table?"""
         return value.get("type") == "object" or bool(self.tables(value))
+
+    def all_keys(self, value: Schema, path: str = "") -> Iterator[tuple[str, str]]:
+        """All keys, kinds and words below a path, with what they mean."""
+        inside = f"{path}.{NAME}" if is_map(self.resolved(value)) else path
+        for table in self.tables(value):
+            if kind := kind_of(table):
+                yield f"{inside}.{kind}", one_line(table.get("description", ""))
+            for name, inner in table["properties"].items():
+                if "const" not in inner:
+                    key = f"{inside}.{name}".lstrip(".")
+                    yield key, one_line(inner.get("description", ""))
+                    yield from ((f"{key} = {word}", what) for word, what in self.words(inner))
+                    yield from self.all_keys(inner, key)
 
     def words(self, value: Schema) -> Iterator[tuple[str, str]]:
         """The words that a value may be, with what they mean."""
@@ -153,6 +166,32 @@ def reference(path: str, width: int | None = None) -> str:
     return _Reference(width or min(shutil.get_terminal_size().columns, 100)).text(path)
 
 
+_FOUND_AT_MOST = 12
+
+
+def search(sought: str) -> list[str]:
+    """A line for each key, kind and word with this name, nearest to the root first.
+
+    If there is none, for each of whose name it is a part, or else of whose meaning.
+    """
+    schema = ScenarioSchema()
+    keys = dict(schema.all_keys(schema.root))
+    in_order = sorted(keys, key=lambda path: path.count("."))
+    tests: list[Callable[[str], bool]] = [
+        lambda path: _last(path) == sought,
+        lambda path: sought in _last(path),
+        lambda path: sought in keys[path].lower(),
+    ]
+    found = next(filter(None, ([*filter(test, in_order)] for test in tests)), [])
+    lines = [f"{path}: {keys[path].split('. ')[0].rstrip('.')}" for path in found[:_FOUND_AT_MOST]]
+    more = len(found) - len(lines)
+    return [*lines, f"and {more} more"] if more else lines
+
+
+def _last(path: str) -> str:
+    return path.replace(" = ", ".").rpartition(".")[2]
+
+
 class _Reference:
     def __init__(self, width: int) -> None:
         self._schema = ScenarioSchema()
@@ -162,9 +201,16 @@ class _Reference:
         value, is_required, kind = self._schema.root, True, None
         done: list[str] = []
         for step in path.split("."):
+            is_of_each = kind is None and self._is_of_each(value, step)
             value, is_required, kind = self._step(value, kind, step, ".".join(done))
-            done.append(step)
-        return "\n".join(self._entry(path, value, is_required, kind))
+            done += [NAME, step] if is_of_each else [step]
+        return "\n".join(self._entry(".".join(done), value, is_required, kind))
+
+    def _is_of_each(self, value: Schema, step: str) -> bool:
+        """Is it a key of the tables by name, with the name left out?"""
+        return is_map(self._schema.resolved(value)) and self._is_key(
+            self._schema.tables(value), step
+        )
 
     def _step(
         self, value: Schema, kind: str | None, step: str, above: str

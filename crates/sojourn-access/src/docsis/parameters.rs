@@ -33,7 +33,7 @@ pub struct Cable {
     pub timing: Option<TimingSpec>,
     /// Size of a TCP packet for rates, buffers and results: `ip`, the IP packet, or `ethernet`, the
     /// frame from destination address to CRC, 64 bytes at least. Datagrams have the size that their
-    /// traffic says, `packet_bytes` for example; with `ethernet` those of less than 64 bytes have 64.
+    /// traffic says, `packet_bytes` for example; with `ethernet` padding brings them to 64 bytes.
     /// Default: `ip` in the `ns2` dialect and on a plain link, otherwise `ethernet`.
     pub byte_count: Option<ByteCount>,
     /// Errors on the cable toward the CMTS. Packets that are lost count as `dropped_link_packets`.
