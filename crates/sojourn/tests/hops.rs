@@ -167,6 +167,7 @@ fn a_server_as_slow_as_the_service_is_told() {
         "servers.near.queue.law.kind = 'codel'",
         "router.downstream.rate_mbps = 900",
         "core.c = { downstream = { rate_mbps = 900 } }",
+        "dialect = 'ns2'",
     ] {
         assert!(of_service(more).is_empty(), "{more}");
     }

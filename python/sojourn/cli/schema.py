@@ -26,7 +26,8 @@ def schema(
     """Describe the keys of scenario files.
 
     With KEY.PATH, print this part of a scenario: units, ranges, defaults and meanings. A single
-    word that is no key of a scenario itself is looked for in all keys. Without KEY.PATH, print the JSON Schema of scenario files, with which editors complete and check them.
+    word that is no key of a scenario itself is looked for in all keys. Without KEY.PATH, print the
+    JSON Schema of scenario files, with which editors complete and check them.
     """
     from ..base.files import write_file
     from ..base.lookup import UnknownError

@@ -58,9 +58,9 @@ pub struct Parameters {
     /// packet at once, a ping.
     #[serde(default)]
     pub answer: Option<Answer>,
-    /// Size of a packet on the wire in bytes. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP
-    /// + 20 IP + 18 Ethernet = 218 (White & Padden 2012 §3.2.2). Hong 2015 §3.2.2.2 uses 238. Less than 64
-    /// counts as 64 with `cable.byte_count = "ethernet"`, an Ethernet frame's least size.
+    /// Size of a packet on the wire in bytes. With `cable.byte_count = "ethernet"` padding brings less than 64
+    /// bytes to 64. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP
+    /// + 20 IP + 18 Ethernet = 218 (White & Padden 2012 §3.2.2). Hong 2015 §3.2.2.2 uses 238.
     #[serde(default = "voice_bytes")]
     #[schemars(range(min = 1, max = 9018))]
     pub packet_bytes: u16,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use sojourn_engine::dialect::Dialect;
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 use sojourn_input::words;
@@ -14,6 +15,9 @@ const ENOUGH: f64 = 10.0;
 
 /// All warnings. A server with a queue of its own is meant to be slow, and tables show that queue.
 pub(super) fn warnings(scenario: &Scenario) -> BTreeSet<String> {
+    if scenario.dialect == Dialect::Ns2 {
+        return BTreeSet::new(); // the studies' servers have the links that the documents say
+    }
     // Datagrams have a rate of their own; TCP takes what it gets.
     let tcp = scenario.traffic.iter().filter(|(_, entry)| entry.app.parameters().tcp().is_some());
     let ways = tcp.flat_map(|entry| Direction::BOTH.map(|way| (entry, way)));
