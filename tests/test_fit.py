@@ -118,10 +118,11 @@ def test_irtt_flent_and_csv_give_the_same_probes(tmp_path: Path) -> None:
         ("192.0.2.1 : [7], 84 bytes, 12.5 ms (12.5 avg, 0% loss)", 7000, 12.5, False),
     ],
 )
+@pytest.mark.parametrize("head", ["PING 192.0.2.1\n", ""])
 def test_lines_of_ping_and_fping(
-    tmp_path: Path, text: str, sent_ms: float, rtt_ms: float, timed: bool
+    tmp_path: Path, head: str, text: str, sent_ms: float, rtt_ms: float, timed: bool
 ) -> None:
-    (tmp_path / "log").write_text(f"PING 192.0.2.1\n{text}\nRequest timed out.\n")
+    (tmp_path / "log").write_text(f"{head}{text}\nRequest timed out.\n")
     log = read(tmp_path / "log")
     (stream,) = log.streams
     assert stream.rtt_ms is not None and stream.rtt_ms.tolist() == [rtt_ms]
@@ -143,9 +144,12 @@ GOOD = csv_of(made(1200))
         ("sent_ms,other\n1,2\n", "found send times alone"),
         ("received_ms,rtt_ms\n1,2\n", "found no column of send times"),
         ("sent_ms,received_ms\n1,x\n", "line 2: received_ms: found 'x'"),
+        ("sent_ms,received_ms\n", "found no answered probe"),
+        ("sent_ms\n1\n", "found send times alone"),
+        ("sent_ms;received_ms\n1;x\n", "line 2: received_ms: found 'x'"),
         ("{", "found damaged JSON"),
         ("{}", "found JSON without round_trips"),
-        ('{"round_trips": [{"lost": "false"}]}', "not as irtt and flent write it"),
+        ('{"round_trips": [{"lost": "false"}]}', "write it (lacks 'delay')"),
         ('{"raw_values": 3}', "not as irtt and flent write it"),
         ("\n".join(GOOD.splitlines()[:200]), "found 199 answered probes; allowed: 1000 or more"),
         (csv_of(made(1200), 1e-3), "these may be seconds"),

@@ -66,3 +66,8 @@ def fit(
             say(sentence)
         if found.line is not None:
             say(f"{out}: written; run it with: sojourn run {out} --out out/{out.stem}")
+        else:
+            say(
+                f"{out}: not written: a scenario needs a grid and one-way delays "
+                "(docs/how-to/fit.md has the commands)"
+            )

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..base.grid import Grid as Table
-from .fitted import Estimate, Fit
+from .fitted import GUESSED, Estimate, Fit
 from .grid import Grid
 from .loaded import Queue
 from .prior import PRIOR
+from .read import UNTIMED
+
+_WEAK = 0.4
+"""Below it, a period is doubtful: rounded times of a log without a grid came to 0.27."""
 
 NOT_KNOWN = (
     "What cannot be known from probes: how many homes share the channel, since many small ones ask "
@@ -31,7 +35,8 @@ def rows(fit: Fit) -> list[tuple[str, Estimate, str]]:
 def sentences(fit: Fit) -> Iterator[str]:
     """What was found, what was not, and what an upload does."""
     yield from fit.log.notes
-    yield _of_grid(fit.grid, fit.log.is_one_way)
+    if UNTIMED not in fit.log.notes:
+        yield _of_grid(fit.grid, fit.log.is_one_way)
     if fit.grid is not None and fit.log.is_one_way:
         yield from _of_fit(fit)
     yield NOT_KNOWN
@@ -47,8 +52,14 @@ def _of_grid(grid: Grid | None, is_one_way: bool) -> str:
         )
     text = (
         f"Grid: arrivals follow a period of {grid.period_ms:.5g} ms, "
-        f"{100 * grid.share:.0f} % of the probes; R is {grid.concentration:.2f}."
+        f"{100 * grid.share:.0f} % of the probes; R, 0 for none and 1 for all at one place of the "
+        f"period, is {grid.concentration:.2f}."
     )
+    if grid.concentration < _WEAK:
+        text += (
+            " That is weak, and may come of the clock's rounding: one-way delays with more digits, "
+            "as irtt has them, would tell."
+        )
     if grid.aliases_ms:
         others = ", ".join(f"{period:.4g}" for period in grid.aliases_ms)
         text += (
@@ -93,7 +104,9 @@ def _of_upload(fit: Fit) -> Iterator[str]:
     rise = float(np.median(fit.rises))
     yield f"While the upload runs the delay shows {fit.queue.value}."
     if fit.queue is not Queue.LONG or fit.line is None:
-        yield f"Your modem queues {rise:.0f} ms when you upload."
+        yield f"If an upload filled the line, your modem queues {rise:.0f} ms."
+        if fit.line is not None:
+            yield f"Its buffer is not fitted from that, so the scenario has a guess: {GUESSED}."
         return
     now, managed = (fit.simulated_rise_ms(law) for law in ("none", "docsis_pie"))
     yield (
@@ -129,7 +142,10 @@ def head(fit: Fit) -> str:
         "nearest simulated line.",
     ]
     if "buffer_ms" not in fit.estimates:
-        lines.append("The log does not tell of the buffer: 250 ms is a guess.")
+        lines.append(f"The log does not tell of the buffer: {GUESSED} are a guess.")
+    lines += [
+        "Not of the log: the rate downstream, the server's delay, and the household's traffic.",
+    ]
     return "\n".join(f"# {line}" for line in lines) + "\n\n"
 
 

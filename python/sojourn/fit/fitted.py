@@ -24,6 +24,8 @@ IDLE = ("requests", "advance_ms", "load")
 """What idle probes tell of, beside the grid."""
 _SEARCHED = (24, 16)
 """Lines that are simulated to find the nearest: within the intervals, then around the best one."""
+GUESSED = "250 ms of buffer"
+"""Where the log does not tell of it."""
 _LONGEST_S = 300.0
 _MOST_STREAMS = 6
 _SEED = 1
@@ -73,6 +75,7 @@ class Fit:
 
     def _scenario(self, law: str = "none", trace: bool = False, compared: bool = False) -> str:
         assert self.line is not None
+        name = "as it is" if "buffer_ms" in self.estimates or not self.has_upload else GUESSED
         return scenario(
             self.line,
             streams_of(self.log),
@@ -82,7 +85,7 @@ class Fit:
             law=law,
             seed=_SEED,
             trace=trace,
-            compared=compared,
+            compared=name if compared else "",
         )
 
 

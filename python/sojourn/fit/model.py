@@ -45,11 +45,11 @@ def scenario(
     law: str = "none",
     seed: int = 1,
     trace: bool = False,
-    compared: bool = False,
+    compared: str = "",
 ) -> str:
     """The TOML text of a line: idle at first, then with an upload for `loaded_s`.
 
-    `trace` keeps every packet, and `compared` runs it with DOCSIS-PIE too.
+    `trace` keeps every packet, and `compared` names it beside the same line with DOCSIS-PIE.
     """
     channels = max(1, math.ceil(4 * up_mbps / _CHANNEL_MBPS))
     asks_ms = _ASKING_HOMES * line["grid_ms"] / (line["requests"] * _OPPORTUNITIES)
@@ -93,7 +93,7 @@ def scenario(
             f"start_s = {idle_s:g}\n"
         )
     if compared:
-        parts.append('[compare."as it is"]\n')
+        parts.append(f'[compare."{compared}"]\n')
         parts.append('[compare."DOCSIS-PIE"]\nupstream.queue.law.kind = "docsis_pie"\n')
     if trace:
         parts.append(_TRACE)

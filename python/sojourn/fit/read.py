@@ -19,6 +19,8 @@ from .log import Log, Probes, Values
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of a log that was compressed, when it is not."""
+_HEAD_LINES = 50
+"""Among which a log of ping or fping has a reply."""
 FORMS = "irtt JSON, flent.gz, ping, fping, or CSV with sent_ms and received_ms"
 
 
@@ -39,9 +41,17 @@ def read(path: str | os.PathLike[str]) -> Log:
         refuse(file, "", f"found nothing in it; allowed: {FORMS}")
     if text.lstrip().startswith("{"):
         return _json(file, content)
-    if "," in text.split("\n", 1)[0] and not re.search(r"time[=<]", text[:4000]):
+    lines = text.splitlines()
+    if _is_csv(lines):
         return _csv(file, text)
-    return _lines(file, text.splitlines())
+    return _lines(file, lines)
+
+
+def _is_csv(lines: list[str]) -> bool:
+    """Has it columns, and no reply of ping or fping, whose lines have commas too?"""
+    if any(_FPING.match(line) or _REPLY.match(line) for line in lines[:_HEAD_LINES]):
+        return False
+    return "," in lines[0] or ";" in lines[0] or bool(_COLUMN.search(lines[0]))
 
 
 def _plain(file: str, content: bytes) -> bytes:
@@ -68,7 +78,8 @@ def _json(file: str, content: bytes) -> Log:
         if "raw_values" in value:
             return _flent(file, value["raw_values"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        found = f"found JSON that is not as irtt and flent write it ({error!r})"
+        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        found = f"found JSON that is not as irtt and flent write it ({what})"
         refuse(file, "", f"{found}; allowed: a file that they wrote")
     refuse(file, "", "found JSON without round_trips (irtt) or raw_values (flent)")
 
@@ -136,7 +147,8 @@ _COLUMN = re.compile(r"(sent|received|returned|rtt)_(ns|us|ms|s)")
 
 
 def _csv(file: str, text: str) -> Log:
-    reader = DictReader(io.StringIO(text))
+    header = text.split("\n", 1)[0]
+    reader = DictReader(io.StringIO(text), delimiter=";" if ";" in header else ",")
     columns: dict[str, tuple[str, float]] = {}
     for name in reader.fieldnames or []:
         if found := _COLUMN.fullmatch(name.strip()):
@@ -170,6 +182,8 @@ def _csv(file: str, text: str) -> Log:
         down = None if up is None or rtt is None else rtt - up
         rows.append((sent, up, down, rtt))
         names.append(row.get("stream") or "probes")
+    if not rows:
+        refuse(file, "", "found no answered probe; allowed: 1000 and more")
     arrival = columns.get("received", columns["sent"])
     resolution = arrival[1] * 10.0 ** -places.get("received", places["sent"])
     return Log(file, _streams(rows, 1.0, names), resolution_ms=resolution)
