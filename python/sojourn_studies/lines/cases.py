@@ -35,7 +35,6 @@ _MERGING_US = 250
 """The default: how long a receiver gathers packets before it acknowledges them."""
 _LAB_BYTES, _LAB_MBPS = 66, 50
 _LAB_S = 5.0
-OTHER_HALF = "other-half"
 
 Scenario = dict[str, Any]
 

@@ -15,15 +15,13 @@ from ..framework.cases import Case, Runs
 from ..framework.references import shown
 from ..framework.rows import Row, data
 from ..framework.score import Compared, scores
-from .cases import OTHER_HALF, case, probes
+from .cases import case, probes
 
 _WAYS = ("up", "down")
 
 
 def cases_of(row: Row) -> Sequence[Case]:
-    """The runs of a cell; a measured prediction has none."""
-    if row.scheme == OTHER_HALF:
-        return ()
+    """The runs of a cell."""
     return [case(each) for each in _rows(row)]
 
 
@@ -38,8 +36,6 @@ def _rows(row: Row) -> list[Row]:
 
 def value_of(row: Row, runs: Runs) -> float | None:
     """A cell."""
-    if row.scheme == OTHER_HALF:
-        return _first_half()[row.table, row.experiment, row.metric]
     if row.table == "lab":
         return _of_lab(row, runs)
     if row.metric == "added":
@@ -81,7 +77,7 @@ def _quantile(delays: Distribution, percent: int) -> float:
 
 
 @cache
-def _first_half() -> dict[tuple[str, str, str], float]:
+def first_half() -> dict[tuple[str, str, str], float]:
     """What was measured in the other half: by table, experiment and metric."""
     lines = csv.DictReader(StringIO(data("published", "lines-first.csv")))
     return {
@@ -114,14 +110,16 @@ def _grid(table: str, experiment: str, cells: Sequence[Compared]) -> Grid:
         ends = known.row.spread
         between = " to ".join(shown(end, 3) for end in ends) if ends else ""
         words = load if load != "spectrum" else ""
+        other = first_half().get((table, experiment, metric))
         return [
             " ".join(filter(None, (metric, words))),
             shown(known.published, 3),
             between,
+            "" if other is None else shown(other, 3),
             *(_shown(cell) for cell in of),
         ]
 
-    head = ["ms", "measured", "its parts", *schemes]
+    head = ["ms", "measured", "its parts", "other half", *schemes]
     return Grid(f"{table}, {experiment}; ✗ is outside", head, [line(*of) for of in lines])
 
 

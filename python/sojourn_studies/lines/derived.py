@@ -91,7 +91,7 @@ def _row(table: str, experiment: str, metric: str, parts: Numbers) -> tuple[list
         keys = f"lines,{table},{experiment},{scheme},spectrum,probes,{metric}"
         return f"{keys},{value:.3f},ms,{note}"
 
-    schemes = (*_SCHEMES.get((table, experiment), _USUAL), _OTHER_HALF)
+    schemes = _SCHEMES.get((table, experiment), _USUAL)
     cells = [line(scheme, second.mean(), note) for scheme in schemes]
     return cells, line(_OTHER_HALF, first.mean(), "")
 

@@ -9,14 +9,13 @@ from ..framework.canvas import Plot, drawing_of_panels
 from ..framework.cases import Runs
 from ..framework.drawing import Drawing, Figure
 from ..framework.rows import FigureNumber, Row, published
-from .cases import OTHER_HALF
-from .cells import cases_of, value_of
+from .cells import cases_of, first_half, value_of
 
 Points = list[tuple[Row, float | None]]
 """Values of cells."""
 
 _NAME = "quantiles"
-_SCHEMES = {"fitted": "fitted", "jitter": "fitted", "default": "default", OTHER_HALF: OTHER_HALF}
+_SCHEMES = {"fitted": "fitted", "jitter": "fitted", "default": "default"}
 """What is drawn, by the scheme's curve: with jitter on the path it is the fitted line too."""
 
 
@@ -39,13 +38,15 @@ def _plots(table: str, way: str, runs: Runs) -> list[Plot]:
     for row in _rows():
         if (row.table, row.experiment) == (table, way):
             curves.setdefault(_SCHEMES[row.scheme], []).append(row)
-    measured: Points = [(row, float(row.published)) for row in curves["fitted"]]
+    rows = curves["fitted"]
+    measured: Points = [(row, float(row.published)) for row in rows]
+    other: Points = [(row, first_half()[table, way, row.metric]) for row in rows]
     predicted: dict[str, Points] = {
         name: [(row, value_of(row, runs)) for row in of] for name, of in curves.items()
     }
     return [
         Plot(name, *np.array([_point(*each) for each in of]).T)
-        for name, of in {"measured": measured, **predicted}.items()
+        for name, of in {"measured": measured, "other half": other, **predicted}.items()
     ]
 
 
