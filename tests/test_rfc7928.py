@@ -36,9 +36,9 @@ def test_every_law_and_scheduler_is_characterised_or_left_out_for_a_reason() -> 
 
 
 def test_congestion_levels_are_those_of_section_8() -> None:
-    # The bandwidth-delay product is 10 Mbps * 100 ms / 12 000 bits = 83.3 packets; 0.036, 0.081 and
-    # 0.114 of it are 3.0, 6.75 and 9.5.
-    assert LEVELS == {"mild": 3, "medium": 7, "heavy": 10}
+    # Path and buffer hold 10 Mbps * (100 + 250) ms / 12 000 bits = 291.7 packets; the square roots
+    # of 0.001, 0.005 and 0.01 over 0.76 are 0.0363, 0.0811 and 0.1147: 10.6, 23.7 and 33.5 flows.
+    assert LEVELS == {"mild": 11, "medium": 24, "heavy": 33}
 
 
 def test_goals_are_about_cells_that_there_are() -> None:

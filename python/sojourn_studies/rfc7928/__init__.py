@@ -19,9 +19,9 @@ STUDY = assemble(
             "which are the path. `loss` and `marks` are shares of the packets sent up. `jain` is "
             "Jain's index of endless connections. `fct` is the mean time from the opening of a "
             "file's connection until both ends have closed it. A value is a mean with half of its "
-            "95 % interval over seeds; of two values the first is that of `link`. All 3780 runs "
-            "took 15 minutes on two cores that were busy with other work too, and 12 minutes of "
-            "processor time; a manager in one scenario takes two seconds."
+            "95 % interval over seeds; of two values the first is that of `link`. All 5400 runs "
+            "took half an hour on two cores that were busy with other work too; a manager in one "
+            "scenario takes two seconds."
         ),
     ),
     seeds=SEEDS,

@@ -14,12 +14,16 @@ RATE_MBPS = 10
 RTT_MS = 100
 SECONDS = 300
 _PACKET_BITS = 12_000
-_BDP_PACKETS = RATE_MBPS * 1e3 * RTT_MS / _PACKET_BITS
+_BUFFER_MS = 250
+"""The default of modems and links."""
+_HELD_PACKETS = RATE_MBPS * 1e3 * (RTT_MS + _BUFFER_MS) / _PACKET_BITS
+LOSS_PERCENT = {"mild": 0.1, "medium": 0.5, "heavy": 1.0}
 LEVELS = {
-    name: round(share * _BDP_PACKETS)
-    for name, share in {"mild": 0.036, "medium": 0.081, "heavy": 0.114}.items()
+    name: round(_HELD_PACKETS * (percent / 100 / 0.76) ** 0.5)
+    for name, percent in LOSS_PERCENT.items()
 }
-"""Flows of each congestion level, by section 8.2.1: a share of the bandwidth-delay product."""
+"""Flows of each congestion level, by section 8.2.1: behind drop-tail N flows lose the share
+0.76 N^2 / S^2 (Morris 2000), where S packets are in the path and in the buffer together."""
 
 FAR_MBPS = 4
 """The second bottleneck of section 10."""
