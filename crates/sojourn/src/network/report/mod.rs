@@ -352,9 +352,9 @@ fn unused_low_latency(queues: &[QueueRow]) -> Option<String> {
     let members = || queues.iter().filter(|row| row.member == Some(Member::LowLatency.name()));
     let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
     is_unused.then(|| {
-        "no packet took a low-latency flow: with the scheduler `low_latency`, give traffic that builds no queue, \
-         such as games and calls, one of its code points (dscp = 45, NQB, or 46, EF, unless it sets others); \
-         `dualq` takes L4S alone (tcp.congestion_control.kind = \"prague\")"
+        "no packet took a low-latency flow: give traffic that builds no queue, such as games and calls, one \
+         of its code points (dscp = 45, NQB, or 46, EF, unless the scheduler sets others); `dualq` takes L4S \
+         alone (tcp.congestion_control.kind = \"prague\")"
             .to_owned()
     })
 }
