@@ -210,7 +210,7 @@ def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
         raise OSError(30, "Read-only file system")
 
     monkeypatch.setattr(Path, "write_bytes", read_only)
-    monkeypatch.setattr("sojourn.store.batch.execute", None)
+    monkeypatch.setattr("sojourn.store.batch.execute_fairly", None)
     with pytest.raises(
         BatchStopped, match=r"SHA256SUMS: Read-only file system; 1 of 2 runs are saved"
     ):

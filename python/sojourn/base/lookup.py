@@ -14,6 +14,7 @@ def quoted(name: str) -> str:
 
 _LISTED_AT_MOST = 24
 """More names than a reader would look through."""
+_NEAR_AT_MOST = 5
 
 
 def listed(names: Sequence[str]) -> str:
@@ -30,14 +31,15 @@ class UnknownError(ValueError):
 def look_up(what: str, name: T | None, there: Sequence[T]) -> T:
     """Returns `name` if it is in `there`, else raises `UnknownError` for the parameter `what`.
 
-    Of very many names the nearest are listed.
+    Of very many names the nearest are listed first.
     """
     if name is None or name not in there:
         words = [str(one) for one in there]
         found = "missing" if name is None else f"found {name!r}"
         meant = "" if name is None else meant_by(str(name), words)
-        if name is not None and len(words) > _LISTED_AT_MOST:
-            words = get_close_matches(str(name), words, n=len(words), cutoff=0)
+        if len(words) > _LISTED_AT_MOST:
+            near = get_close_matches(str(name), words, n=_NEAR_AT_MOST)
+            words = [*near, *(word for word in words if word not in near)]
         raise UnknownError(f"{what}: {found}{meant}; allowed: {listed(words) or 'none'}")
     return name
 
