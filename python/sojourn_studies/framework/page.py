@@ -11,7 +11,7 @@ from .open_points import OpenPoint, open_points
 from .references import filled
 from .results import Results
 from .rows import FigureNumber, Row
-from .score import Score, compared, scores
+from .score import compared, scores
 from .study import Study
 
 _MOST_NAMES = 3
@@ -96,15 +96,11 @@ def _agreement(study: Study, results: Results, said: Mapping[int, Said]) -> Iter
         f"({whole.percent:.0f} %), and {holds} of {len(judged)} claims hold."
     )
     yield _table(
-        Grid("", ["table or section", "cells", "agree", "%"], [_score_row(one) for one in tables])
+        Grid("", ["table or section", "cells", "agree", "%"], [one.texts for one in tables])
     )
     for grid in study.overview(cells):
         yield f"{grid.title}:"
         yield _table(grid)
-
-
-def _score_row(score: Score) -> list[str]:
-    return [score.name, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
 
 
 def _misses(study: Study, results: Results) -> Iterator[str]:

@@ -47,6 +47,11 @@ class Compared:
         """Is it within the tolerance, or on the right side of a bound or a range's end?"""
         return self.miss <= 1 + 1e-9
 
+    @property
+    def mark(self) -> str:
+        """What stands behind the value in tables: a cross if it does not agree."""
+        return "" if self.agrees else " ✗"
+
 
 @dataclass(frozen=True)
 class Score:
@@ -70,6 +75,11 @@ class Score:
     def percent(self) -> float:
         """Their share; 0 of none."""
         return 100 * self.agree / max(len(self.cells), 1)
+
+    @property
+    def texts(self) -> list[str]:
+        """A line of a table: name, cells, how many agree, and their share in percent."""
+        return [self.name, str(len(self.cells)), str(self.agree), f"{self.percent:.0f}"]
 
 
 def compared(values: Mapping[Row, float | None]) -> list[Compared]:

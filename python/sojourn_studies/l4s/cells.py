@@ -74,10 +74,7 @@ def overview(cells: Sequence[Compared]) -> Sequence[Grid]:
         Grid(
             f"Cells by {what}",
             [what, "cells", "agree", "%"],
-            [
-                [score.name, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
-                for score in scores(cells, attrgetter(key))
-            ],
+            [score.texts for score in scores(cells, attrgetter(key))],
         )
         for what, key in (("metric", "metric"), ("queue manager", "scheme"))
     ]

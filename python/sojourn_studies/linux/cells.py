@@ -54,10 +54,7 @@ def case_name(row: Row) -> str:
 
 def overview(cells: Sequence[Compared]) -> Sequence[Grid]:
     """The score of each metric, and each case: its score, ours, the kernel's, the deviation."""
-    by_metric = [
-        [score.name, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
-        for score in scores(cells, lambda row: row.metric)
-    ]
+    by_metric = [score.texts for score in scores(cells, lambda row: row.metric)]
     *cases, _ = scores(cells, lambda row: f"{row.table}: {case_name(row)}")
     return [
         Grid("Cells by metric", ["metric", "cells", "agree", "%"], by_metric),
@@ -93,10 +90,10 @@ def _further_row(cell: Compared) -> list[str]:
     ours = "none" if cell.ours is None else shown(cell.ours, 4)
     runs = " to ".join(dict.fromkeys(shown(end, 4) for end in row.spread or (cell.published,)))
     figure = f"{row.metric.replace('_', ' ')}, {row.unit}"
-    return [case_name(row), row.flow, figure, ours + ("" if cell.agrees else " ✗"), runs]
+    return [case_name(row), row.flow, figure, ours + cell.mark, runs]
 
 
 def _beside(cell: Compared) -> str:
     ours = "none" if cell.ours is None else shown(cell.ours, 4)
     deviation = f" ({cell.deviation})" if cell.deviation else ""
-    return f"{ours} / {shown(cell.published, 4)}{deviation}{'' if cell.agrees else ' ✗'}"
+    return f"{ours} / {shown(cell.published, 4)}{deviation}{cell.mark}"
