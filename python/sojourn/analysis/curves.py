@@ -61,7 +61,7 @@ def latencies(groups: Sequence[Group], select: Select) -> list[Sample]:
     samples = []
     for name, group, row in named(groups, select):
         runs = [run for run in group.runs if run.keeps("latencies")]
-        seeds = [_latencies(run, row["traffic"], row["direction"]) for run in runs]
+        seeds = [latencies_of(run, row["traffic"], row["direction"]) for run in runs]
         samples.append(_sample(name, seeds, group))
     return [sample for sample in samples if len(sample.values.values)]
 
@@ -202,7 +202,8 @@ def _label(group: str, subject: str, several: bool) -> str:
     return f"{group}: {subject}" if group and several else group or subject
 
 
-def _latencies(result: RunTables, traffic: str, direction: str) -> Distribution:
+def latencies_of(result: RunTables, traffic: str, direction: str) -> Distribution:
+    """The one-way latencies in ms of a traffic entry in a direction."""
     cells = where(result.latencies, traffic=traffic, direction=direction)
     cells = cells.filter(pc.field("packets") > 0)
     return Distribution(

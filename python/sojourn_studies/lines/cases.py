@@ -1,6 +1,7 @@
 """Scenarios of the lines: as fitted, as `sojourn init` describes one, and a modem alone."""
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -36,6 +37,10 @@ _MERGING_US = 250
 _LAB_BYTES, _LAB_MBPS = 66, 50
 _LAB_S = 5.0
 
+WAYS = ("up", "down")
+_OURS = {"home": "ours"}
+"""Where a line has several homes."""
+
 Scenario = dict[str, Any]
 
 
@@ -46,7 +51,6 @@ class Where:
     condition: str
     scheme: str
     load: str
-    ways: tuple[str, ...] = ("up", "down")
 
 
 def probes(way: str) -> list[str]:
@@ -65,11 +69,9 @@ def case(row: Row) -> Case:
 
 def _spectrum(where: Where) -> Scenario:
     scenario = _line(where.scheme, _IDLE_S if where.condition == "idle" else _LOADED_S)
-    home = {"home": "ours"} if scenario.get("homes") else {}
+    home = _OURS if scenario.get("homes") else {}
     traffic = scenario["traffic"]
-    for way in ("up", "down"):
-        for name, stream in zip(probes(way), _PROBES, strict=True):
-            traffic[name] = {**_probe(way, stream), **home}
+    traffic.update(_probing(home))
     if where.condition != "idle":
         cake = {"queue": {"scheduler": {"kind": "cake"}}}
         router = {"router": {way: {"rate_mbps": mbps, **cake} for way, mbps in ROUTER_MBPS.items()}}
@@ -78,6 +80,15 @@ def _spectrum(where: Where) -> Scenario:
         direction = "up" if where.condition == "upload" else "down"
         traffic["load"] = {"kind": "transfer", "server": "near", "direction": direction, **home}
     return scenario
+
+
+def _probing(home: Mapping[str, str], ways: Sequence[str] = WAYS) -> Scenario:
+    """The entries of the probes."""
+    return {
+        name: {**_probe(way, stream), **home}
+        for way in ways
+        for name, stream in zip(probes(way), _PROBES, strict=True)
+    }
 
 
 def _probe(way: str, stream: Stream) -> Scenario:
@@ -140,9 +151,7 @@ def _evening(where: Where) -> Scenario:
     """A plan's line, probed while the neighbours do little or it is evening."""
     down, up = where.load.partition("=")[2].split("-")
     scenario = _drafted(where.scheme, float(down), float(up), _EVENING_S)
-    for way in ("up", "down"):
-        for name, stream in zip(probes(way), _PROBES, strict=True):
-            scenario["traffic"][name] = {**_probe(way, stream), "home": "ours"}
+    scenario["traffic"].update(_probing(_OURS))
     return scenario
 
 
@@ -150,7 +159,6 @@ def _field(where: Where) -> Scenario:
     """An upload on a line with neighbours, behind DOCSIS-PIE."""
     scenario = _drafted("default", DOWN_MBPS, UP_MBPS, _LOADED_S)
     scenario["upstream"]["queue"] = {"law": {"kind": "docsis_pie"}}
-    scenario["traffic"]["load"] = {"kind": "transfer", "server": "near", "home": "ours"}
-    for name, stream in zip(probes("up"), _PROBES, strict=True):
-        scenario["traffic"][name] = {**_probe("up", stream), "home": "ours"}
+    scenario["traffic"]["load"] = {"kind": "transfer", "server": "near", **_OURS}
+    scenario["traffic"].update(_probing(_OURS, ["up"]))
     return scenario

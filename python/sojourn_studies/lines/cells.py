@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from io import StringIO
 
-import pyarrow as pa
-import pyarrow.compute as pc
-from sojourn.analysis.distribution import Distribution
+from sojourn.analysis.curves import latencies_of
+from sojourn.analysis.distribution import Distribution, pooled
 from sojourn.base.grid import Grid
 from sojourn.store.stored_run import AbsentError, StoredRun
 
@@ -15,9 +14,7 @@ from ..framework.cases import Case, Runs
 from ..framework.references import shown
 from ..framework.rows import Row, data
 from ..framework.score import Compared, scores
-from .cases import case, probes
-
-_WAYS = ("up", "down")
+from .cases import WAYS, case, probes
 
 
 def cases_of(row: Row) -> Sequence[Case]:
@@ -57,16 +54,13 @@ def _of_lab(row: Row, runs: Runs) -> float:
 
 
 def _round_trip_ms(run: StoredRun) -> float:
-    return sum(_quantile(_delays(run, way), 50) for way in _WAYS)
+    return sum(_quantile(_delays(run, way), 50) for way in WAYS)
 
 
 @lru_cache(maxsize=64)
 def _delays(run: StoredRun, way: str) -> Distribution:
     """One-way delays of the probes in ms."""
-    table = run.latencies
-    wanted = pc.is_in(table["traffic"].cast("string"), value_set=pa.array(probes(way)))
-    cells = table.filter(pc.and_(wanted, pc.equal(table["direction"].cast("string"), way)))
-    return Distribution.of(cells["latency_ms"].to_pylist(), cells["packets"].to_pylist())
+    return pooled(latencies_of(run, name, way) for name in probes(way))
 
 
 def _quantile(delays: Distribution, percent: int) -> float:
@@ -88,10 +82,7 @@ def first_half() -> dict[tuple[str, str, str], float]:
 def overview(cells: Sequence[Compared]) -> Sequence[Grid]:
     """For each condition and way: measured, its parts, and what each scheme predicts."""
     places = dict.fromkeys((cell.row.table, cell.row.experiment) for cell in cells)
-    by_scheme = [
-        [score.name, str(len(score.cells)), str(score.agree), f"{score.percent:.0f}"]
-        for score in scores(cells, lambda row: row.scheme)
-    ]
+    by_scheme = [score.texts for score in scores(cells, lambda row: row.scheme)]
     return [
         Grid("Cells by scheme", ["scheme", "cells", "agree", "%"], by_scheme),
         *(_grid(*place, cells) for place in places),
@@ -127,4 +118,4 @@ def _shown(cell: Compared | None) -> str:
     if cell is None:
         return ""
     ours = "none" if cell.ours is None else shown(cell.ours, 3)
-    return ours + ("" if cell.agrees else " ✗")
+    return ours + cell.mark

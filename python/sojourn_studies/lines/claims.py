@@ -1,6 +1,7 @@
 """What the lines show, tested on cells; the limits were fixed before any line was simulated."""
 
 from collections.abc import Mapping
+from statistics import fmean
 
 from ..framework.cases import Runs
 from ..framework.claims import Cells, Test, Verdict
@@ -15,31 +16,26 @@ def _measured(table: str, experiment: str) -> dict[str, float]:
     return {row.metric: float(row.published) for row in here if row.metric.startswith("p")}
 
 
-def _misses(cells: Cells, table: str, experiment: str, scheme: str) -> dict[str, float]:
-    """By quantile how far a scheme is from what was measured, in ms."""
+def _misses(cells: Cells, scheme: str) -> dict[str, float]:
+    """By quantile how far a scheme is from the idle upstream that was measured, in ms."""
 
     def ours(name: str) -> float:
-        return cells.known(name, table=table, experiment=experiment, scheme=scheme)
+        return cells.known(name, table="idle", experiment="up", scheme=scheme)
 
-    known = _measured(table, experiment)
+    known = _measured("idle", "up")
     return {name: abs(ours(name) - value) for name, value in known.items()}
 
 
-def _mean(cells: Cells, scheme: str) -> float:
-    misses = _misses(cells, "idle", "up", scheme)
-    return sum(misses.values()) / len(misses)
-
-
 def _fitted(cells: Cells, runs: Runs) -> Verdict:
-    misses = _misses(cells, "idle", "up", "fitted")
-    mean = _mean(cells, "fitted")
+    misses = _misses(cells, "fitted")
+    mean = fmean(misses.values())
     holds = mean < _MEAN_MS and misses["p90"] < _P90_MS and misses["p99"] < _P99_MS
     numbers = f"{mean:.2f} ms in the mean, p90 {misses['p90']:.2f}, p99 {misses['p99']:.2f}"
     return Verdict(holds, numbers)
 
 
 def _neighbours(cells: Cells, runs: Runs) -> Verdict:
-    of = {scheme: _mean(cells, scheme) for scheme in ("fitted", "default", "lone")}
+    of = {s: fmean(_misses(cells, s).values()) for s in ("fitted", "default", "lone")}
     numbers = ", ".join(f"{scheme} {mean:.2f} ms" for scheme, mean in of.items())
     return Verdict(of["fitted"] <= min(of["default"], of["lone"]) / 2, numbers)
 
