@@ -1,7 +1,7 @@
 """What each queue manager is good at: a rank only where the intervals over seeds do not overlap."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn.analysis.statistics import Value
@@ -86,13 +86,12 @@ def _ends(value: Value) -> tuple[float, float]:
 
 def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
     """What each manager is best and worst at, then the order at each goal."""
+    starved = {(goal, link): _starved(goal, link, values) for goal in GOALS for link in LINKS}
     orders = {
         (goal, link): (found, groups(found, most=goal.most))
-        for goal in GOALS
-        for link in LINKS
-        if (found := _of_goal(goal, link, values))
+        for (goal, link), left_out in starved.items()
+        if (found := _of_goal(goal, link, values, left_out))
     }
-    unranked = {(goal, link): sorted(_starved(goal, link, values)) for goal, link in orders}
     if not orders:
         return []
     by_goal = Grid(
@@ -101,15 +100,21 @@ def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
         "delays and losses only those are ranked that let half of the best goodput through",
         ["goal", "scenario", "link", "managers, best first"],
         [
-            [goal.name, _cell_name(goal), link, _in_order(found, order, unranked[goal, link])]
+            [
+                goal.name,
+                _cell_name(goal),
+                link,
+                _in_order(found, order, sorted(starved[goal, link])),
+            ]
             for (goal, link), (found, order) in orders.items()
         ],
     )
     return [_by_manager({key: order for key, (_, order) in orders.items()}), by_goal]
 
 
-def _of_goal(goal: Goal, link: str, values: Mapping[Row, Value]) -> dict[str, Value]:
-    starved = _starved(goal, link, values)
+def _of_goal(
+    goal: Goal, link: str, values: Mapping[Row, Value], starved: Collection[str]
+) -> dict[str, Value]:
     return {
         row.scheme: value
         for row, value in values.items()
