@@ -110,7 +110,7 @@ def refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def told(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints that does what it is told."""
+    """What a command prints that succeeds."""
     with pytest.raises(SystemExit) as stopped:
         main(command)
     use(())
