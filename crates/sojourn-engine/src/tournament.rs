@@ -1,98 +1,122 @@
 //! The least of many keys, and its index, kept as a tournament.
 //!
-//! The keys are the leaves of a complete binary tree, and each inner node holds the lesser of its
-//! two children. So setting a key replays one path of matches, and the winner is at the root. If a
-//! replay leaves a node unchanged, it can stop: the rest of the path is unchanged too.
+//! The keys are the leaves of a complete tree in which four nodes form a group, and each inner node
+//! holds the least key of the group below it. So setting a key replays one match in each group on its
+//! way to the top. Where a node stays as it is, it can stop: the rest of the way is unchanged too.
+//! Whose key the least one is shows on the way down.
 //!
 //! **Ties: the lower index wins.**
 
 /// The key of an index that does not compete: no key is greater.
 pub(crate) const ABSENT: u64 = u64::MAX;
 
-/// A key and its index.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    key: u64,
-    index: u32,
-}
+/// Nodes that meet in one match.
+const WIDTH: usize = 4;
 
-/// Two entries that meet. All indices of the first are lower, so it wins ties.
-type Pair = [Entry; 2];
+type Group = [u64; WIDTH];
 
-fn winner_of(pair: &Pair) -> Entry {
-    if pair[1].key < pair[0].key { pair[1] } else { pair[0] }
+fn least_of(group: &Group) -> u64 {
+    let [a, b, c, d] = *group;
+    a.min(b).min(c.min(d))
 }
 
 /// Keys by index, and the least of them.
 pub(crate) struct Tournament {
-    /// The tree in heap order: the root is node 1, the children of `n` are `2n` and `2n + 1`, and
-    /// the leaves are the last half. Nodes that meet are stored together: `n` is in pair `n / 2`.
-    pairs: Vec<Pair>,
+    /// The tree from its top: node `n` is in group `n / WIDTH`, and the group below it is `n + 1`.
+    groups: Vec<Group>,
+    /// The node of index 0; the others follow it.
+    first_leaf: usize,
+    least: u64,
 }
 
 impl Tournament {
     /// Room for at least `entrants`, all of them [`ABSENT`].
     pub(crate) fn new(entrants: usize) -> Self {
-        let leaves = entrants.max(2).next_power_of_two();
-        let absent = |index| Entry { key: ABSENT, index };
-        let mut pairs = vec![[absent(0); 2]; leaves / 2];
-        pairs.extend((0..leaves as u32 / 2).map(|pair| [absent(2 * pair), absent(2 * pair + 1)]));
-        let mut tournament = Self { pairs };
-        tournament.replay_all();
+        let (mut leaves, mut first_leaf) = (WIDTH, 0);
+        while leaves < entrants {
+            first_leaf += leaves;
+            leaves *= WIDTH;
+        }
+        let mut tournament = Self { groups: Vec::new(), first_leaf, least: ABSENT };
+        tournament.make_room(entrants);
         tournament
     }
 
-    fn leaves(&self) -> usize {
-        self.pairs.len()
+    fn make_room(&mut self, entrants: usize) {
+        let groups = (self.first_leaf + entrants.max(1)).div_ceil(WIDTH);
+        self.groups.resize(groups, [ABSENT; WIDTH]);
     }
 
-    fn replay_all(&mut self) {
-        for node in (1..self.leaves()).rev() {
-            self.pairs[node / 2][node % 2] = winner_of(&self.pairs[node]);
-        }
+    fn leaves(&self) -> &[u64] {
+        self.groups[self.first_leaf / WIDTH..].as_flattened()
     }
 
     /// Makes room for indices below `entrants`; keys already set stay.
     pub(crate) fn grow(&mut self, entrants: usize) {
-        if entrants <= self.leaves() {
-            return;
+        // Above a full level of leaves there are 4 + 16 + ... nodes.
+        let most = self.first_leaf * (WIDTH - 1) + WIDTH;
+        if entrants > most {
+            let mut grown = Self::new(entrants);
+            for (key, index) in self.leaves().iter().zip(0..) {
+                grown.set(index, *key);
+            }
+            *self = grown;
+        } else if entrants > self.leaves().len() {
+            self.make_room(entrants);
         }
-        let mut grown = Self::new(entrants);
-        let (from, to) = (self.leaves() / 2, grown.leaves() / 2);
-        grown.pairs[to..to + from].copy_from_slice(&self.pairs[from..]);
-        grown.replay_all();
-        *self = grown;
     }
 
     /// Sets the key of `index`, replacing the old one.
     #[inline]
-    pub(crate) fn set(&mut self, index: u32, key: u64) {
-        let mut node = self.leaves() + index as usize;
-        let mut entry = Entry { key, index };
-        while node > 1 {
-            let pair = &mut self.pairs[node / 2];
-            if pair[node % 2] == entry {
+    pub(crate) fn set(&mut self, index: u32, mut key: u64) {
+        let mut node = self.first_leaf + index as usize;
+        loop {
+            let group = &mut self.groups[node / WIDTH];
+            let held = &mut group[node % WIDTH];
+            if *held == key {
                 return;
             }
-            pair[node % 2] = entry;
-            entry = winner_of(pair);
-            node /= 2;
+            *held = key;
+            key = least_of(group);
+            if node < WIDTH {
+                self.least = key;
+                return;
+            }
+            node = node / WIDTH - 1;
         }
-        self.pairs[0][1] = entry;
     }
 
     /// The key of `index`.
     #[inline]
     pub(crate) fn key(&self, index: u32) -> u64 {
-        let leaf = self.leaves() + index as usize;
-        self.pairs[leaf / 2][leaf % 2].key
+        let leaf = self.first_leaf + index as usize;
+        self.groups[leaf / WIDTH][leaf % WIDTH]
     }
 
-    /// The least key and its index.
+    /// The least key.
     #[inline]
-    pub(crate) fn winner(&self) -> (u64, u32) {
-        let Entry { key, index } = self.pairs[0][1];
-        (key, index)
+    pub(crate) fn least(&self) -> u64 {
+        self.least
+    }
+
+    /// The index of the least key.
+    #[inline]
+    pub(crate) fn winner(&self) -> u32 {
+        let mut group = 0;
+        loop {
+            let place = self.groups[group].iter().position(|key| *key == self.least);
+            let node = group * WIDTH + place.unwrap_or(0);
+            if node >= self.first_leaf {
+                return (node - self.first_leaf) as u32;
+            }
+            group = node + 1;
+        }
+    }
+
+    /// The index of the least key and the key, if any competes.
+    #[inline]
+    pub(crate) fn first(&self) -> Option<(usize, u64)> {
+        (self.least != ABSENT).then(|| (self.winner() as usize, self.least))
     }
 }
 
@@ -109,8 +133,8 @@ mod tests {
             tournament.set(index, key);
         }
         let mut order = Vec::new();
-        while tournament.winner().0 != ABSENT {
-            let (_, index) = tournament.winner();
+        while tournament.least() != ABSENT {
+            let index = tournament.winner();
             order.push(index);
             tournament.set(index, ABSENT);
         }
@@ -122,16 +146,16 @@ mod tests {
 
         /// Whatever is set, and wherever it grows on the way: the winner is the one a search finds.
         #[test]
-        fn the_winner_is_the_least(sets in prop::collection::vec((0_u32..40, 0_u64..6), 1..200)) {
+        fn the_winner_is_the_least(sets in prop::collection::vec((0_u32..600, 0_u64..6), 1..200)) {
             let mut tournament = Tournament::new(1);
-            let mut keys = vec![ABSENT; 40];
+            let mut keys = vec![ABSENT; 600];
             for (index, key) in sets {
                 tournament.grow(index as usize + 1);
                 let key = if key == 5 { ABSENT } else { key };
                 tournament.set(index, key);
                 keys[index as usize] = key;
                 let least = keys.iter().zip(0..).map(|(key, index)| (*key, index)).min();
-                prop_assert_eq!(Some(tournament.winner()), least);
+                prop_assert_eq!(Some((tournament.least(), tournament.winner())), least);
                 prop_assert_eq!(tournament.key(index), key);
             }
         }

@@ -44,11 +44,16 @@ impl Wake {
         }
     }
 
-    /// The earliest wake-up and its stage; `Time::NEVER` if there is none.
+    /// The earliest wake-up; `Time::NEVER` if there is none.
     #[inline]
-    pub fn next(&self) -> (Time, StageId) {
-        let (at, stage) = self.0.winner();
-        (Time::from_ps(at), stage)
+    pub fn next(&self) -> Time {
+        Time::from_ps(self.0.least())
+    }
+
+    /// The stage that the earliest wake-up is of.
+    #[inline]
+    pub fn next_stage(&self) -> StageId {
+        self.0.winner()
     }
 }
 
@@ -63,8 +68,8 @@ mod tests {
             wake.set(stage, Time::from_ps(at));
         }
         let mut order = Vec::new();
-        while wake.next().0 != Time::NEVER {
-            let (_, stage) = wake.next();
+        while wake.next() != Time::NEVER {
+            let stage = wake.next_stage();
             order.push(stage);
             wake.set(stage, Time::NEVER);
         }
@@ -77,7 +82,7 @@ mod tests {
         wake.set(0, Time::from_ps(5));
         wake.set(0, Time::from_ps(9));
         wake.set(1, Time::from_ps(7));
-        assert_eq!(wake.next(), (Time::from_ps(7), 1));
+        assert_eq!((wake.next(), wake.next_stage()), (Time::from_ps(7), 1));
     }
 
     #[test]
@@ -85,7 +90,7 @@ mod tests {
         let mut wake = Wake::new(2);
         wake.set_no_later(1, Time::from_ps(5));
         wake.set_no_later(1, Time::from_ps(8));
-        assert_eq!(wake.next(), (Time::from_ps(5), 1));
+        assert_eq!((wake.next(), wake.next_stage()), (Time::from_ps(5), 1));
     }
 
     #[test]
@@ -94,8 +99,8 @@ mod tests {
         wake.set(1, Time::from_ps(5));
         wake.grow(100);
         wake.set(99, Time::from_ps(5));
-        assert_eq!(wake.next(), (Time::from_ps(5), 1));
+        assert_eq!((wake.next(), wake.next_stage()), (Time::from_ps(5), 1));
         wake.set(1, Time::NEVER);
-        assert_eq!(wake.next(), (Time::from_ps(5), 99));
+        assert_eq!((wake.next(), wake.next_stage()), (Time::from_ps(5), 99));
     }
 }

@@ -262,17 +262,17 @@ impl SharedChannel {
     pub(crate) fn next_wake(&self) -> Time {
         let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
         let mac = self.burst_next.min(self.next_map).min(self.region_at);
-        leaves.min(mac).min(self.updates.next().0).min(self.entering.next_wake())
+        leaves.min(mac).min(self.updates.next()).min(self.entering.next_wake())
     }
 
     /// Does one thing that is due. Returns a packet that the CMTS has received by then, if there is
     /// one. At equal times the order is: the end of a piece or the start of a grant, the AQM
     /// algorithms by the number of their flow, the MAP, requests in contention, packets that enter.
     pub(crate) fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        let (update_at, flow) = self.updates.next();
         if self.burst_next <= now {
             self.go_on(now, recorder);
-        } else if update_at <= now {
+        } else if self.updates.next() <= now {
+            let flow = self.updates.next_stage();
             self.flows[flow as usize].update(now);
             self.schedule_update(flow);
         } else if self.next_map <= now {

@@ -7,7 +7,7 @@
 
 use crate::count::Count;
 use crate::packet::Packet;
-use crate::tournament::{ABSENT, Tournament};
+use crate::tournament::Tournament;
 
 const END: u32 = u32::MAX;
 
@@ -141,8 +141,7 @@ impl Bins {
             chain.is_changed = false;
             self.lengths.set(bin, !self.measure.of(chain));
         }
-        let (key, bin) = self.lengths.winner();
-        (key != ABSENT).then_some((bin as usize, !key))
+        self.lengths.first().map(|(bin, key)| (bin, !key))
     }
 
     /// Sets the weight of an empty bin.

@@ -112,8 +112,7 @@ impl<C: Clock> Tags<C> {
     /// The flow whose packet is next.
     #[inline]
     fn next(&self) -> Option<usize> {
-        let (key, flow) = self.heads.winner();
-        (key != ABSENT).then_some(flow as usize)
+        self.heads.first().map(|(flow, _)| flow)
     }
 
     /// Takes the tag of a packet that leaves from the head of its flow.

@@ -96,8 +96,7 @@ impl Fluid {
     }
 
     fn first_to_end(&self) -> Option<(usize, f64)> {
-        let (key, flow) = self.ends.winner();
-        (key != ABSENT).then(|| (flow as usize, f64::from_bits(key)))
+        self.ends.first().map(|(flow, key)| (flow, f64::from_bits(key)))
     }
 
     fn retire(&mut self, flow: usize) {

@@ -37,7 +37,7 @@ impl Agenda {
 
     /// When the next actor is due.
     pub(super) fn next(&self) -> Time {
-        self.due.next().0
+        self.due.next()
     }
 
     /// An actor that is due by now, the lowest number first at equal times. Each actor is returned
@@ -46,8 +46,8 @@ impl Agenda {
         if !self.planned {
             self.plan(context);
         }
-        let (at, actor) = self.due.next();
-        (at <= context.now).then(|| {
+        (self.next() <= context.now).then(|| {
+            let actor = self.due.next_stage();
             self.due.set(actor, Time::NEVER);
             actor
         })

@@ -139,8 +139,7 @@ impl Simulation {
     /// Handles up to `events` wake-ups. Returns whether the run goes on.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
-            let (at, stage) = self.wake.next();
-            let (timer_at, timer) = self.timers.next();
+            let (at, timer_at) = (self.wake.next(), self.timers.next());
             let due = at.min(timer_at);
             if due > self.until && !self.pass(due) {
                 return false;
@@ -149,16 +148,11 @@ impl Simulation {
             self.now = due;
             self.events += 1;
             if at <= timer_at {
-                let (number, stage) = self.stages[stage as usize];
+                let (number, stage) = self.stages[self.wake.next_stage() as usize];
                 self.fingerprint = mix(self.fingerprint, at, number);
                 self.wake_stage(stage);
-            } else if let Some(timer) = timer.checked_sub(self.instances.len() as StageId) {
-                self.fingerprint = mix(self.fingerprint, timer_at, !timer);
-                self.on_timer(timer);
             } else {
-                self.fingerprint = mix(self.fingerprint, timer_at, self.first_app + timer);
-                self.timers.set(timer, Time::NEVER);
-                self.deliver(timer, Event::Timer);
+                self.wake_timer(timer_at);
             }
         }
         true
@@ -166,7 +160,7 @@ impl Simulation {
 
     /// Handles all wake-ups before `at`. Returns whether the run goes on.
     pub fn run_until(&mut self, at: Time) -> bool {
-        while self.wake.next().0.min(self.timers.next().0) < at {
+        while self.wake.next().min(self.timers.next()) < at {
             if !self.advance(1) {
                 return false;
             }
@@ -216,6 +210,19 @@ impl Simulation {
             Stage::Access(direction, part) => self.wake_access(direction, part),
             Stage::Hop(direction, number) => self.wake_hop(direction, number),
             Stage::Sampler => self.sample(),
+        }
+    }
+
+    /// Applications' timers come first, those of the ends of connections after them.
+    fn wake_timer(&mut self, at: Time) {
+        let timer = self.timers.next_stage();
+        if let Some(end) = timer.checked_sub(self.instances.len() as StageId) {
+            self.fingerprint = mix(self.fingerprint, at, !end);
+            self.on_timer(end);
+        } else {
+            self.fingerprint = mix(self.fingerprint, at, self.first_app + timer);
+            self.timers.set(timer, Time::NEVER);
+            self.deliver(timer, Event::Timer);
         }
     }
 
