@@ -130,6 +130,29 @@ fn homes_differ_in_their_routers() {
     assert!(names.ends_with(&["router upstream", "b router upstream"]), "{names:?}");
 }
 
+/// A modem's queue holds 250 ms at its rate, whatever its manager. Datagrams at twice the rate would fill the memory of
+/// Linux' CAKE with seconds.
+#[test]
+fn cake_in_a_modem_has_the_buffer_of_other_managers() {
+    let flood = "traffic.flood = { kind = 'stream', purpose = 'data', server = 'near', direction = 'up',
+                                   packet_bytes = 1250, interval_ms = 1 }";
+    let longest = |more: &str| {
+        let sets = [
+            "duration_s=3".to_owned(),
+            "upstream.modem.kind=single_queue".to_owned(),
+            "upstream.sustained_mbps=5".to_owned(),
+            format!("upstream.queue.scheduler={{ kind = 'cake'{more} }}"),
+        ];
+        let loaded = load(&format!("{LINE}\n{flood}"), "line.toml", &sets).unwrap();
+        let results = Simulation::run(&loaded[0].scenario);
+        let row = queue(&results, "upstream");
+        (row.sojourn_max_ms.unwrap(), row.dropped_overflow_packets)
+    };
+    let (longest_ms, overflows) = longest("");
+    assert!((200.0..=250.0).contains(&longest_ms) && overflows > 0, "{longest_ms} {overflows}");
+    assert!(longest(", memlimit_bytes = 15_503_360").0 > 1000.0);
+}
+
 #[test]
 fn a_router_as_fast_as_the_service_is_told() {
     let told_of = |keys: &str| {

@@ -434,7 +434,8 @@ impl Default for SchedulerSpec {
 pub struct QueueSpec {
     /// Bytes that the queue may hold. Default: 250 ms at the sustained rate (White 2014 §9); no
     /// limit in bytes if `limit_packets` is set. With the scheduler `low_latency` the default is no
-    /// limit beyond its flows' own buffers.
+    /// limit beyond its flows' own buffers; with `cake`, where `bandwidth_mbps` or `memlimit_bytes` is set, none beyond
+    /// its memory.
     #[schemars(range(min = 1, max = 4_000_000_000_u64))]
     pub limit_bytes: Option<u64>,
     /// Packets that the queue may hold. Default: no limit in packets.

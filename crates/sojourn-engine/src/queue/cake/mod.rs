@@ -115,8 +115,8 @@ pub struct Parameters {
     pub mpu_bytes: u32,
     /// Cells or frames of the link behind.
     pub framing: Framing,
-    /// Memory in bytes as Linux counts it, a packet having the next power of two and 256. Default: what four intervals
-    /// fill at the shaper's rate, between 4 MiB and 10 240 full packets, which is the default without a shaper.
+    /// Memory in bytes as Linux counts it, a packet having the next power of two and 256. Default: with a shaper, what
+    /// four intervals fill at its rate, between 4 MiB and 10 240 full packets; without one, the queue's limit applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 10_000, max = 4_000_000_000_u64))]
     pub memlimit_bytes: Option<u64>,
@@ -197,7 +197,7 @@ impl SchedulerParameters for Parameters {
     }
 
     fn limits_itself(&self) -> bool {
-        true
+        self.bandwidth_mbps.is_some() || self.memlimit_bytes.is_some()
     }
 
     fn bins(&self) -> (u32, u32) {
