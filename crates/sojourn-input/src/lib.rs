@@ -1,5 +1,6 @@
 //! Reading user input: TOML, checks against a JSON Schema, and wording of messages.
 
+mod aliases;
 pub mod compare;
 pub mod digest;
 pub mod document;

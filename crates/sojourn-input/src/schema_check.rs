@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
 
+use super::aliases;
 use super::places::{NAME, Places};
 use super::problem::{Fault, Faults};
 use super::shape::{self, TAG};
@@ -212,7 +213,9 @@ fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {
         other => words::found(other),
     };
     let mut message = format!("found {found}; allowed: {}", names.join(", "));
-    if let Some(close) = value.as_str().and_then(|name| words::closest(name, names)) {
+    if let Some(meant) = value.as_str().and_then(|name| aliases::meaning(name, names)) {
+        message += &format!("; write {meant}");
+    } else if let Some(close) = value.as_str().and_then(|name| words::closest(name, names)) {
         message += &words::did_you_mean(close);
     }
     Err(Fault::new(path, message))

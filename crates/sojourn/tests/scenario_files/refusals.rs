@@ -59,7 +59,7 @@ fn unknown_keys() {
     );
 }
 
-/// A key of another table is told to be there, nearest places first; a word, which part has it as its kind.
+/// The message names the tables that have an unknown key, nearest first, or the part that has an unknown word as a kind.
 #[test]
 fn keys_and_kinds_of_other_tables() {
     for (set, meant) in [
@@ -76,11 +76,35 @@ fn keys_and_kinds_of_other_tables() {
         ("servers.host_jitter_us=50", "servers.NAME.host_jitter_us"),
         ("traffic.server=files", "traffic.NAME.server"),
     ] {
-        let told = refusal_of(&[set]);
-        assert!(told.ends_with(&format!(" (did you mean {meant}?)")), "{told}");
+        let refusal = refusal_of(&[set]);
+        assert!(refusal.ends_with(&format!(" (did you mean {meant}?)")), "{refusal}");
     }
     let own = "upstream.queue.law={ kind = 'pie', interval_ms = 5 }";
     assert!(!refusal_of(&[own]).contains("did you mean"));
+}
+
+/// Names of Linux and of papers are answered with the keys that stand for them.
+#[test]
+fn names_that_others_use() {
+    for (set, meant) in [
+        (
+            "upstream.queue.scheduler.kind=fq_codel",
+            "scheduler.kind = \"fq\" and law.kind = \"codel\"",
+        ),
+        ("upstream.queue.law.kind=FQ-CoDel", "scheduler.kind = \"fq\" and law.kind = \"codel\""),
+        ("upstream.queue.law={ kind = 'ared' }", "law = { kind = \"red\", adaptive = true }"),
+        ("upstream.queue.scheduler={ kind = 'dualpi2' }", "scheduler.kind = \"dualq\""),
+    ] {
+        let refusal = refusal_of(&[set]);
+        assert!(refusal.ends_with(&format!("; write {meant}")), "{refusal}");
+    }
+    let framing = refusal_of(&["upstream.queue.scheduler={ kind = 'cake', framing = 'docsis' }"]);
+    assert!(
+        framing.contains(
+            "allowed: noatm, atm, ptm; write overhead_bytes = 18 and mpu_bytes = 64 where"
+        )
+    );
+    assert!(!refusal_of(&["upstream.modem.kind=docsis"]).contains("write"));
 }
 
 /// In TOML a dotted key belongs to the table above it.
@@ -90,11 +114,11 @@ fn keys_of_the_file_below_a_table() {
         ("upstream.queue.law.kind = 'codel'", "traffic.upload.upstream"),
         ("duration_s = 10", "traffic.upload.duration_s"),
     ] {
-        let told = refusal_with("kind = \"transfer\"", &format!("kind = \"transfer\"\n{key}"));
-        assert_begins(&told, &format!("home.toml: {path}: unknown key; allowed here: "));
+        let refusal = refusal_with("kind = \"transfer\"", &format!("kind = \"transfer\"\n{key}"));
+        assert_begins(&refusal, &format!("home.toml: {path}: unknown key; allowed here: "));
         let name = path.rsplit('.').next().unwrap();
         let hint = format!("; if {name} is the file's, put it above the first line with [");
-        assert!(told.ends_with(&hint), "{told}");
+        assert!(refusal.ends_with(&hint), "{refusal}");
     }
 }
 
@@ -128,7 +152,7 @@ fn missing_keys() {
 /// All faults of single keys at once, in the order of the file, each with its line; after them all
 /// contradictions between keys.
 #[test]
-fn all_faults_are_told_at_once() {
+fn a_message_has_all_faults() {
     let text = "dialect = 'ns3'\nspeed = 1\n[upstream]\nsustained_mbps = -5\nqueue.limit = 7\n\
                 [traffic.a]\nkind = 'stream'\n[traffic.b]\nkind = 'transfers'\n\
                 [compare.X]\nseed = 0.5\n[compare.Y]\ntitle = 'Y'\nmetrics.watch_flows = -1\n";
@@ -171,7 +195,7 @@ fn all_faults_are_told_at_once() {
 
 /// A file that is wrong throughout has a message that can be read.
 #[test]
-fn many_faults_are_told_in_part() {
+fn a_message_has_thirty_faults_at_most() {
     let entries: String = (0..100).map(|i| format!("[traffic.t{i}]\nkind = 'x'\n")).collect();
     let problems = load_with(&format!("{SMALL}{entries}"), &[]).unwrap_err();
     assert_eq!(problems.told().count(), 30);
