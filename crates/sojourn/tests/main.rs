@@ -34,6 +34,7 @@ mod queue_abb;
 mod queue_dualq;
 mod queue_finish_tags;
 mod queue_fuzz;
+mod queue_keys;
 mod queue_properties;
 mod queue_rounds;
 mod queue_signals;

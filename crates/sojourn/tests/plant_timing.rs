@@ -307,6 +307,66 @@ fn a_target_below_the_grant_wait_is_told_with_the_one_that_would_do() {
     assert!(mbps > 5.0 && warnings.is_empty(), "{mbps} {warnings:?}");
 }
 
+/// Managers whose lower threshold is a number of packets, or a delay that is too short. At 1 Mbps a packet alone takes
+/// 12 ms, so a higher target changes nothing and no warning says so.
+#[test]
+fn thresholds_below_the_grant_wait() {
+    let warnings = |mbps: u32, queue: &str| {
+        let keys = "traffic.upload = { kind = 'transfer', server = 'near' }";
+        let sets = [
+            format!("upstream.sustained_mbps={mbps}"),
+            format!("upstream.peak_mbps={mbps}"),
+            format!("upstream.queue={{ {queue} }}"),
+        ];
+        let variants = load(&text(keys), "timing.toml", &sets).unwrap();
+        let mut warnings = sojourn::warnings(&variants[0].scenario);
+        warnings.retain(|warning| warning.contains("request and grant"));
+        warnings
+    };
+    for (queue, key, set) in [
+        ("law.kind = 'red'", "law.target_delay_ms is 5", "law.target_delay_ms to 12 or more"),
+        (
+            "law = { kind = 'afd', target_ms = 3 }",
+            "law.target_ms is 3",
+            "law.target_ms to 6 or more",
+        ),
+        (
+            "law = { kind = 'blue', threshold_ms = 2 }",
+            "law.threshold_ms is 2",
+            "law.threshold_ms to 6 or more",
+        ),
+        (
+            "law = { kind = 'gsp', threshold_ms = 2 }",
+            "law.threshold_ms is 2",
+            "law.threshold_ms to 6 or more",
+        ),
+        (
+            "scheduler = { kind = 'choke', target_delay_ms = 3 }",
+            "scheduler.target_delay_ms is 3",
+            "scheduler.target_delay_ms to 6 or more",
+        ),
+        // 5.5 ms at 100 Mbps are 68 750 bytes or 45.2 packets.
+        (
+            "scheduler.kind = 'sfb'",
+            "scheduler.target_packets is 20",
+            "scheduler.target_packets to 50 or more, max_packets to twice that (100) and decrement as high as increment",
+        ),
+    ] {
+        let fast = warnings(100, queue);
+        assert_eq!(fast.len(), 1, "{queue}: {fast:?}");
+        assert!(
+            fast[0].starts_with(&format!("upstream.queue.{key}, so packets are to wait")),
+            "{fast:?}"
+        );
+        assert!(fast[0].ends_with(&format!("set upstream.queue.{set}")), "{fast:?}");
+        assert!(warnings(1, queue).is_empty(), "{queue}");
+    }
+    assert!(warnings(1, "scheduler.kind = 'cake'").is_empty());
+    for law in ["afd", "blue", "gsp", "codel", "pie"] {
+        assert!(warnings(100, &format!("law.kind = '{law}'")).is_empty(), "{law}");
+    }
+}
+
 /// A packet alone on an OFDM channel waits half a symbol in the mean, is encoded, sent and decoded
 /// in one symbol each, and deinterleaved in two: 5.5 * 22.5 us, and 8 km of cable: 0.16 ms, as in
 /// docsis-ns3. It is gathered in less than a symbol: 218 B and 10 of header at 1714 Mbps take 1 us,

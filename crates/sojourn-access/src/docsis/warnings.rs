@@ -11,6 +11,7 @@ use crate::Site;
 use crate::homes::{Group, of_downstream_flows};
 use crate::service::{Downstream, ServiceFlow, flow_path};
 use crate::shaper::PEAK_BURST_BYTES;
+use sojourn_engine::packet::FULL_PACKET;
 use sojourn_engine::queue::Unit;
 use sojourn_engine::units::{BitRate, Time};
 
@@ -104,18 +105,21 @@ fn unreachable_targets(
     for group in &site.groups {
         let Some(wait) = grant_wait(spec, group, channel) else { continue };
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
-            let Some((key, ms, part)) = flow.queue.scheduler.parameters().own_target() else {
-                continue;
-            };
-            if ms / part < wait.ms_f64() && flow.scheduling.is_best_effort() {
-                let key = format!("{}.queue.scheduler.{key}", flow_path("upstream", name));
-                let enough_ms = 100.0 * ((wait.ms_f64() * part / 100.0).floor() + 1.0);
+            let rate = BitRate::from_mbps(flow.sustained_mbps);
+            let Some((part, threshold)) = flow.queue.threshold(rate) else { continue };
+            let wait_ms = wait.ms_f64();
+            let enough = threshold.enough(wait_ms);
+            // Where a packet takes longer than that it always waits for one, and a higher target changes little.
+            let is_slow = rate.time_for(FULL_PACKET).ms_f64() >= enough / threshold.per_ms;
+            if threshold.ms < wait_ms && !is_slow && flow.scheduling.is_best_effort() {
+                let key = format!("{}.queue.{part}.{}", flow_path("upstream", name), threshold.key);
                 warnings.push(format!(
-                    "{key} is {ms}, so packets are to wait {} ms at most, but request and grant alone take \
-                     about {:.1} ms: the queue manager keeps dropping, and a single flow may get little of \
-                     the rate; set {key} to {enough_ms} or more",
-                    ms / part,
-                    wait.ms_f64(),
+                    "{key} is {}, so packets are to wait {:.1} ms at most, but request and grant alone take about \
+                     {wait_ms:.1} ms: the queue manager keeps dropping, and few flows leave much of the rate unused; \
+                     set {key} to {enough} or more{}",
+                    threshold.value,
+                    threshold.ms,
+                    (threshold.along)(enough),
                 ));
             }
         }

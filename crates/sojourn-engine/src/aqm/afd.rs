@@ -12,11 +12,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict, beyond_the_buffer};
+use super::{
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict, beyond_the_buffer,
+    idle,
+};
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use sojourn_input::problem::{Fault, Faults};
 
 /// Parameters of AFD. Counts are in packets of 1500 bytes.
@@ -91,6 +94,15 @@ impl AqmParameters for Parameters {
 
     fn target_ms(&self) -> Option<f64> {
         Some(self.target_ms)
+    }
+
+    fn threshold(&self, _rate: BitRate) -> Option<Threshold> {
+        Some(Threshold::of_delay("target_ms", self.target_ms, 1.0))
+    }
+
+    fn remarks(&self, _rate: BitRate) -> Faults {
+        let is_set = self.history_s != Self::default().history_s;
+        idle(self.sample_every.is_some(), "beside sample_every", &[("history_s", is_set)])
     }
 
     fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {

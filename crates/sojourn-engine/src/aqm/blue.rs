@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict};
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
@@ -58,6 +58,10 @@ impl AqmParameters for Parameters {
 
     fn target_ms(&self) -> Option<f64> {
         Some(self.threshold_ms)
+    }
+
+    fn threshold(&self, _rate: BitRate) -> Option<Threshold> {
+        Some(Threshold::of_delay("threshold_ms", self.threshold_ms, 1.0))
     }
 }
 

@@ -13,12 +13,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict, beyond_the_buffer,
-    check_interval,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict, beyond_the_buffer,
+    check_interval, idle,
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::Faults;
 
@@ -84,6 +84,26 @@ impl AqmParameters for Parameters {
 
     fn target_ms(&self) -> Option<f64> {
         Some(self.threshold_ms)
+    }
+
+    fn threshold(&self, rate: BitRate) -> Option<Threshold> {
+        Some(match self.threshold_bytes {
+            Some(bytes) => Threshold::of_packets("threshold_bytes", bytes as f64, 1.0, rate),
+            None => Threshold::of_delay("threshold_ms", self.threshold_ms, 1.0),
+        })
+    }
+
+    fn remarks(&self, _rate: BitRate) -> Faults {
+        let usual = Self::default();
+        let ms = [("threshold_ms", self.threshold_ms != usual.threshold_ms)];
+        let adaptive = [
+            ("time_constant_ms", self.time_constant_ms != usual.time_constant_ms),
+            ("above_weight", self.above_weight != usual.above_weight),
+            ("max_accumulated_s", self.max_accumulated_s != usual.max_accumulated_s),
+        ];
+        let mut remarks = idle(self.threshold_bytes.is_some(), "beside threshold_bytes", &ms);
+        remarks.add(idle(!self.adaptive, "without adaptive", &adaptive));
+        remarks
     }
 
     fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
@@ -201,7 +221,6 @@ impl Aqm for Gsp {
 mod tests {
     use super::*;
     use crate::count::Count;
-    use crate::units::BitRate;
 
     /// At 8 Mbps 1000 bytes take 1 ms.
     fn arrive(gsp: &mut Gsp, ms: u64, backlog: u64) -> bool {

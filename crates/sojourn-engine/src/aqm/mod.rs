@@ -273,11 +273,79 @@ pub trait AqmParameters: Keys {
     fn target_ms(&self) -> Option<f64> {
         None
     }
+    /// The delay above which it keeps signalling before a link of this rate, if one key sets it.
+    fn threshold(&self, _rate: BitRate) -> Option<Threshold> {
+        None
+    }
+    /// Keys that have no effect, or cannot do at this rate what they are for; each message follows its key.
+    fn remarks(&self, _rate: BitRate) -> Faults {
+        Faults::default()
+    }
     /// What keeps it from acting in a buffer of so many bytes, and the key that would help. `_is_low`: the
     /// buffer may never have been a third full.
     fn obstacle(&self, _buffer_bytes: u64, _is_low: bool) -> Option<String> {
         None
     }
+}
+
+/// A delay above which a queue manager keeps signalling, whether the queue could be shorter or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Threshold {
+    /// The key that sets it, and its value.
+    pub key: &'static str,
+    /// The value of the key.
+    pub value: f64,
+    /// The delay in ms.
+    pub ms: f64,
+    /// What the value has for each ms of delay.
+    pub per_ms: f64,
+    /// What else must be set with a value of the key.
+    pub along: fn(f64) -> String,
+}
+
+impl Threshold {
+    /// A key that is the delay itself, or `per_ms` times as much.
+    pub fn of_delay(key: &'static str, value: f64, per_ms: f64) -> Self {
+        Self { key, value, ms: value / per_ms, per_ms, along: |_| String::new() }
+    }
+
+    /// A key in packets of so many bytes.
+    pub fn of_packets(key: &'static str, value: f64, bytes: f64, rate: BitRate) -> Self {
+        Self::of_delay(key, value, rate.bps() as f64 / 8e3 / bytes)
+    }
+
+    /// A value whose delay is more than this, in steps of the present value's first digit.
+    pub fn enough(&self, ms: f64) -> f64 {
+        let step = libm::pow(10.0, libm::floor(libm::log10(self.value)));
+        step * ((ms * self.per_ms / step).floor() + 1.0)
+    }
+}
+
+/// Remarks on those of these keys that are set, where they have no effect.
+pub(crate) fn idle(is_idle: bool, why: &str, keys: &[(&str, bool)]) -> Faults {
+    let set = keys.iter().filter(|(_, is_set)| is_idle && *is_set);
+    set.map(|(key, _)| Fault::new(*key, format!("has no effect {why}"))).collect()
+}
+
+/// A remark on a lower threshold that follows a delay, `meant_ms`, but is so many packets at least.
+pub(crate) fn at_least_packets(
+    delay: (&str, f64),
+    meant_ms: f64,
+    packets: f64,
+    bytes: u64,
+    rate: BitRate,
+) -> Option<Fault> {
+    let ms = packets * bytes as f64 * 8e3 / rate.bps() as f64;
+    (ms > 2.0 * meant_ms).then(|| {
+        let message = format!(
+            "is {}, but the lower threshold is {packets} packets of {bytes} bytes at least, which take {ms:.0} ms at \
+             {} Mbps: the queue stays about there; set min_threshold_packets to {} for a shorter one",
+            delay.1,
+            rate.bps() as f64 / 1e6,
+            (packets / 2.0).floor()
+        );
+        Fault::new(delay.0, message)
+    })
 }
 
 /// The obstacle of an algorithm that measures the rate while `threshold` bytes leave.

@@ -10,13 +10,14 @@ use super::departure_rate::{ByRate, ByTime};
 use super::pie_linux::{LinuxPie, Terms};
 use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, latency_s,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, idle, latency_s,
     too_small_to_measure,
 };
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::units::Time;
+use crate::units::{BitRate, Time};
+use sojourn_input::problem::Faults;
 
 /// Packet size in bytes of the "two packets" below which nothing is dropped (RFC 8033 §4.1).
 const MEAN_PKTSIZE: u64 = 1024;
@@ -113,6 +114,20 @@ impl AqmParameters for Parameters {
 
     fn target_ms(&self) -> Option<f64> {
         Some(self.target_ms)
+    }
+
+    fn remarks(&self, _rate: BitRate) -> Faults {
+        let usual = Self::default();
+        let is_linux = self.variant == Variant::Linux;
+        let of_rfc = [
+            ("estimate", self.estimate != usual.estimate),
+            ("rests", self.rests != usual.rests),
+            ("rate_threshold_bytes", self.rate_threshold_bytes != usual.rate_threshold_bytes),
+        ];
+        let of_linux = [("first_update_ms", self.first_update_ms != usual.first_update_ms)];
+        let mut remarks = idle(is_linux, "with variant = \"linux\"", &of_rfc);
+        remarks.add(idle(!is_linux, "without variant = \"linux\"", &of_linux));
+        remarks
     }
 
     fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {

@@ -12,11 +12,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::red_linux::{LinuxRed, Terms, log_weight};
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use super::{
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict,
+    at_least_packets, idle,
+};
 use crate::count::Count;
+use crate::packet::FULL_PACKET;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
 
@@ -30,6 +34,9 @@ pub enum Variant {
     /// Linux 7.2, `sch_red`: in bytes, the weight a power of two, and marks above the upper threshold too.
     Linux,
 }
+
+/// The lower threshold at least, if a delay gives it.
+const LEAST_PACKETS: f64 = 5.0;
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -143,9 +150,77 @@ impl AqmParameters for Parameters {
     fn target_ms(&self) -> Option<f64> {
         Some(self.target_delay_ms)
     }
+
+    fn threshold(&self, rate: BitRate) -> Option<Threshold> {
+        let bytes = self.packet_bytes() as f64;
+        let ms = self.min_packets(rate) * bytes * 8e3 / rate.bps() as f64;
+        Some(match self.min_threshold_packets {
+            Some(min) => Threshold::of_packets("min_threshold_packets", min, bytes, rate),
+            None => Threshold {
+                ms,
+                ..Threshold::of_delay("target_delay_ms", self.target_delay_ms, 2.0)
+            },
+        })
+    }
+
+    fn remarks(&self, rate: BitRate) -> Faults {
+        let usual = Self::default();
+        let of_ns2 = [
+            ("gentle", self.gentle != usual.gentle),
+            ("wait", self.wait != usual.wait),
+            ("in_bytes", self.in_bytes != usual.in_bytes),
+            ("by_size", self.by_size != usual.by_size),
+        ];
+        let adaptive = [
+            ("interval_s", self.interval_s != usual.interval_s),
+            ("bottom", self.bottom != usual.bottom),
+            ("top", self.top != usual.top),
+        ];
+        let target = [("target_delay_ms", self.target_delay_ms != usual.target_delay_ms)];
+        let is_linux = self.variant == Variant::Linux;
+        let mut remarks = idle(is_linux, "with variant = \"linux\"", &of_ns2);
+        remarks.add(idle(!self.adaptive, "without adaptive", &adaptive));
+        let is_stated = self.min_threshold_packets.is_some();
+        remarks.add(idle(is_stated, "beside min_threshold_packets", &target));
+        if !is_stated {
+            let delay = ("target_delay_ms", self.target_delay_ms);
+            let meant_ms = self.target_delay_ms / 2.0;
+            remarks.add(at_least_packets(
+                delay,
+                meant_ms,
+                LEAST_PACKETS,
+                self.packet_bytes(),
+                rate,
+            ));
+        } else if is_linux && self.weight.is_none() {
+            remarks.add(
+                self.linux_terms(&DrainRate::steady(rate, 0)).remark("min_threshold_packets", "2"),
+            );
+        }
+        remarks
+    }
 }
 
 impl Parameters {
+    /// The lower threshold in packets, on a line that carries so many.
+    fn min_packets_at(&self, packets_per_s: f64) -> f64 {
+        let half_target = self.target_delay_ms / 1e3 * packets_per_s / 2.0;
+        self.min_threshold_packets.unwrap_or(half_target.max(LEAST_PACKETS))
+    }
+
+    fn min_packets(&self, rate: BitRate) -> f64 {
+        self.min_packets_at(rate.bps() as f64 / (8 * self.mean_packet_bytes) as f64)
+    }
+
+    /// Bytes of a packet of the thresholds.
+    fn packet_bytes(&self) -> u64 {
+        if self.in_bytes || self.variant == Variant::Linux {
+            self.mean_packet_bytes
+        } else {
+            FULL_PACKET
+        }
+    }
+
     /// What Linux goes by. Without a weight it is that of `tc` for a burst between the thresholds.
     pub(super) fn linux_terms(&self, drain_rate: &DrainRate) -> Terms {
         let share = drain_rate.share.unwrap_or(1.0);
@@ -211,8 +286,7 @@ impl Red {
     fn derive(p: &Parameters, drain_rate: &DrainRate) -> Derived {
         let packets_per_s = drain_rate.line_bps() / (8 * p.mean_packet_bytes) as f64;
         let unit = if p.in_bytes { p.mean_packet_bytes as f64 } else { 1.0 };
-        let half_target = p.target_delay_ms / 1e3 * packets_per_s / 2.0;
-        let min = p.min_threshold_packets.unwrap_or(half_target.max(5.0));
+        let min = p.min_packets_at(packets_per_s);
         let max = p.max_threshold_packets.unwrap_or(3.0 * min);
         let auto = 1.0 - libm::exp(-1.0 / (10.0 * 0.1 * packets_per_s));
         let weight = p.weight.unwrap_or(auto);

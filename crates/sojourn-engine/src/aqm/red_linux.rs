@@ -11,6 +11,10 @@ use super::{Aqm, Arrival, DrainRate, Verdict};
 use crate::record::Gauges;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
+use sojourn_input::problem::Fault;
+
+/// A weight of a millionth: beyond that the average takes minutes to move.
+const MOST_LOG_WEIGHT: u32 = 20;
 
 /// What the averaging goes by.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +26,20 @@ pub(crate) struct Terms {
     /// The weight is 1 over 2 to the power of this.
     pub log_weight: u32,
     pub mean_packet_bytes: u64,
+}
+
+impl Terms {
+    /// A remark on a key that gives the average so small a weight that it never moves.
+    pub(crate) fn remark(&self, key: &str, enough: &str) -> Option<Fault> {
+        (self.log_weight > MOST_LOG_WEIGHT).then(|| {
+            let message = format!(
+                "gives the average a weight of 1 over 2 to the {}, so that it stays at 0 and nothing is dropped \
+                 early; set it to {enough} or more",
+                self.log_weight
+            );
+            Fault::new(key, message)
+        })
+    }
 }
 
 /// The weight with which a burst of so many packets just stays below the lower threshold of `min` packets, as `tc`

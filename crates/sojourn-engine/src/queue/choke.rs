@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::red_linux::{Average, Region, Terms, log_weight};
-use crate::aqm::{AqmSpec, DrainRate, Verdict};
+use crate::aqm::{AqmSpec, DrainRate, Threshold, Verdict, at_least_packets, idle};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
+use crate::units::BitRate;
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::Faults;
 
@@ -71,10 +72,17 @@ impl Default for Parameters {
 /// A full packet, in which the target delay is counted.
 const FULL: f64 = 1514.0;
 
+/// The lower threshold at least, if a delay gives it.
+const LEAST_PACKETS: u32 = 5;
+
 impl Parameters {
+    fn min_packets(&self, rate: BitRate) -> u32 {
+        let packets = rate.bps() as f64 / 8.0 * self.target_delay_ms / 1e3 / FULL;
+        self.min_threshold_packets.unwrap_or_else(|| (packets as u32).max(LEAST_PACKETS))
+    }
+
     fn terms(&self, line: &DrainRate) -> Terms {
-        let packets = line.sustained.bps() as f64 / 8.0 * self.target_delay_ms / 1e3 / FULL;
-        let min = self.min_threshold_packets.unwrap_or_else(|| (packets as u32).max(5));
+        let min = self.min_packets(line.sustained);
         let max = self.max_threshold_packets.unwrap_or(3 * min);
         let usual = (2 * min + max) / 3 + 1;
         let burst = self.burst_packets.unwrap_or(usual);
@@ -98,6 +106,34 @@ impl SchedulerParameters for Parameters {
             flows: FlowTable::default(),
         }
         .into()
+    }
+
+    fn threshold(&self, rate: BitRate) -> Option<Threshold> {
+        let (min, ms) = (self.min_packets(rate), 8e3 * FULL / rate.bps() as f64);
+        Some(match self.min_threshold_packets {
+            Some(min) => Threshold::of_packets("min_threshold_packets", min.into(), FULL, rate),
+            None => Threshold {
+                ms: ms * f64::from(min),
+                ..Threshold::of_delay("target_delay_ms", self.target_delay_ms, 1.0)
+            },
+        })
+    }
+
+    fn remarks(&self, rate: BitRate, _buffer_bytes: u64) -> Faults {
+        let is_stated = self.min_threshold_packets.is_some();
+        let delay = ("target_delay_ms", self.target_delay_ms);
+        let is_set = self.target_delay_ms != Self::default().target_delay_ms;
+        let mut remarks = idle(is_stated, "beside min_threshold_packets", &[(delay.0, is_set)]);
+        if !is_stated {
+            let least = f64::from(LEAST_PACKETS);
+            remarks.add(at_least_packets(delay, self.target_delay_ms, least, FULL as u64, rate));
+        }
+        let terms = self.terms(&DrainRate::steady(rate, 0));
+        let min = terms.min.max(2).to_string();
+        let key =
+            if self.burst_packets.is_some() { "burst_packets" } else { "min_threshold_packets" };
+        remarks.add(terms.remark(key, &min));
+        remarks
     }
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {

@@ -42,7 +42,7 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::{AqmAlgorithm, AqmSpec, DrainRate, Verdict};
+use crate::aqm::{AqmAlgorithm, AqmSpec, DrainRate, Threshold, Verdict, codel, pie};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
@@ -326,10 +326,14 @@ pub trait SchedulerParameters: Keys {
     fn bins(&self) -> (u32, u32) {
         (1, 1)
     }
-    /// What it sets its own target by, if it drops from the shortest queue that stays above that: the key, its value in
-    /// ms, and how many times the target that is.
-    fn own_target(&self) -> Option<(&'static str, f64, f64)> {
+    /// The delay above which it keeps signalling before a link of this rate, if one key sets it.
+    fn threshold(&self, _rate: BitRate) -> Option<Threshold> {
         None
+    }
+    /// Keys that have no effect, or cannot do what they are for at this rate and with this buffer; each message follows
+    /// its key.
+    fn remarks(&self, _rate: BitRate, _buffer_bytes: u64) -> Faults {
+        Faults::default()
     }
     /// The rate of its own shaper, if it has one: the key and Mbps.
     fn shaper(&self) -> Option<(&'static str, f64)> {
@@ -486,6 +490,48 @@ impl QueueSpec {
         self.scheduler.parameters().shaper().map(|(_, mbps)| mbps)
     }
 
+    /// The delay above which it keeps signalling before a link of this rate, and whether its law or its scheduler does.
+    pub fn threshold(&self, rate: BitRate) -> Option<(&'static str, Threshold)> {
+        let of_law = || Some(("law", self.law.parameters().threshold(rate)?));
+        let scheduler = self.scheduler.parameters().threshold(rate);
+        scheduler.map(|threshold| ("scheduler", threshold)).or_else(of_law)
+    }
+
+    /// Keys that have no effect, or cannot do at this rate what they are for; each message follows its key.
+    pub fn remarks(&self, rate: BitRate) -> Faults {
+        let (buffer_bytes, _) = self.limits(default_limit_bytes(rate));
+        let scheduler = self.scheduler.parameters();
+        let mut remarks = scheduler.remarks(rate, buffer_bytes).under("scheduler");
+        remarks.add_under("law", self.law.parameters().remarks(rate));
+        remarks.add(self.half_of_linux());
+        remarks
+    }
+
+    /// The variant of Linux' flow queueing with the law of an RFC.
+    fn half_of_linux(&self) -> Option<Fault> {
+        let SchedulerSpec::Fq(fq::Parameters { variant: fq::Variant::Linux, .. }) = &self.scheduler
+        else {
+            return None;
+        };
+        let name = match &self.law {
+            AqmSpec::Pie(law) if law.variant != pie::Variant::Linux => "FQ-PIE",
+            AqmSpec::Codel(law) if law.variant != codel::Variant::Linux => "FQ-CoDel",
+            _ => return None,
+        };
+        let message = format!(
+            "is not linux, as scheduler.variant is: that is half of Linux' {name}; set law.variant = \"linux\" too"
+        );
+        Some(Fault::new("law.variant", message))
+    }
+
+    /// Bytes and packets that it may hold, where `default_bytes` is for a queue that sets no limit.
+    fn limits(&self, default_bytes: u64) -> (u64, u64) {
+        let is_limited = self.limit_bytes.is_some() || self.limit_packets.is_some();
+        let limits_itself = is_limited || self.scheduler.parameters().limits_itself();
+        let default_bytes = if limits_itself { u64::MAX } else { default_bytes };
+        (self.limit_bytes.unwrap_or(default_bytes), self.limit_packets.unwrap_or(u64::MAX))
+    }
+
     /// The first key that gives a member of an aggregate a rate of its own, and that rate in Mbps.
     pub fn member_rate(&self) -> Option<(&'static str, f64)> {
         let SchedulerSpec::LowLatency(keys) = &self.scheduler else { return None };
@@ -564,14 +610,9 @@ impl Queue {
         name: &str,
         seed: u64,
     ) -> Self {
-        let unlimited = spec.limit_bytes.is_none() && spec.limit_packets.is_none();
         let parameters = spec.scheduler.parameters();
-        let default_bytes = if parameters.limits_itself() { u64::MAX } else { default_bytes };
-        let limit = Limit {
-            bytes: spec.limit_bytes.unwrap_or(if unlimited { default_bytes } else { u64::MAX }),
-            packets: spec.limit_packets.unwrap_or(u64::MAX),
-            exclusive: dialect == Dialect::Ns2,
-        };
+        let (bytes, packets) = spec.limits(default_bytes);
+        let limit = Limit { bytes, packets, exclusive: dialect == Dialect::Ns2 };
         let own = Seed::named(seed, &format!("{name} parts"));
         let setting = Setting { law: &spec.law, limit: &limit, dialect, seed: own };
         let scheduler = parameters.start(&setting);

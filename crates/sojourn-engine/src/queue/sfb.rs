@@ -16,18 +16,20 @@ use serde::{Deserialize, Serialize};
 
 use super::flow_table::mixed;
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::{AqmSpec, Verdict};
+use crate::aqm::{AqmSpec, Threshold, Verdict, idle};
 use crate::count::Count;
-use crate::packet::{DropReason, Packet};
+use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
-use crate::units::Time;
+use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
-use sojourn_input::problem::Faults;
+use sojourn_input::problem::{Fault, Faults};
 
 /// Levels, and buckets of each: 32 bits of a hash are eight of four.
 const LEVELS: usize = 8;
 const BUCKETS: usize = 16;
+/// The buffer should hold the targets of so many flows.
+const MANY_FLOWS: u64 = 5;
 /// A probability of 1.
 const ONE: u32 = 0xffff;
 
@@ -97,6 +99,38 @@ impl SchedulerParameters for Parameters {
             parameters: self.clone(),
         }
         .into()
+    }
+
+    fn threshold(&self, rate: BitRate) -> Option<Threshold> {
+        let (target, bytes) = (f64::from(self.target_packets), FULL_PACKET as f64);
+        let along = |target: f64| {
+            format!(
+                ", max_packets to twice that ({}) and decrement as high as increment",
+                2.0 * target
+            )
+        };
+        Some(Threshold { along, ..Threshold::of_packets("target_packets", target, bytes, rate) })
+    }
+
+    fn remarks(&self, rate: BitRate, buffer_bytes: u64) -> Faults {
+        let is_set = self.warmup_s != Self::default().warmup_s;
+        let mut remarks = idle(self.rehash_s == 0.0, "without rehash_s", &[("warmup_s", is_set)]);
+        let bytes = u64::from(self.target_packets) * FULL_PACKET;
+        let fill = buffer_bytes / bytes + 1;
+        if fill <= MANY_FLOWS {
+            let target = (buffer_bytes / FULL_PACKET / (2 * MANY_FLOWS)).max(1);
+            let message = format!(
+                "is {}: SFB drops early only where a flow has so many packets waiting, {:.0} ms at {} Mbps, and {fill} \
+                 flows fill the buffer of {buffer_bytes} bytes before that; set target_packets to {target} and \
+                 max_packets to {}",
+                self.target_packets,
+                rate.time_for(bytes).ms_f64(),
+                rate.bps() as f64 / 1e6,
+                target + target / 4 + 1,
+            );
+            remarks.add(Fault::new("target_packets", message));
+        }
+        remarks
     }
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::{Bins, Measure};
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::AqmSpec;
+use crate::aqm::{AqmSpec, Threshold, idle};
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
 use crate::record::Gauges;
@@ -205,8 +205,23 @@ impl SchedulerParameters for Parameters {
         (tins * QUEUES as u32, tins * QUEUES as u32)
     }
 
-    fn own_target(&self) -> Option<(&'static str, f64, f64)> {
-        Some(("rtt_ms", self.rtt_ms, INTERVAL_OVER_TARGET as f64))
+    fn threshold(&self, _rate: BitRate) -> Option<Threshold> {
+        Some(Threshold::of_delay("rtt_ms", self.rtt_ms, INTERVAL_OVER_TARGET as f64))
+    }
+
+    fn remarks(&self, _rate: BitRate, _buffer_bytes: u64) -> Faults {
+        let usual = Self::default();
+        let set = [
+            ("overhead_bytes", self.overhead_bytes != usual.overhead_bytes),
+            ("mpu_bytes", self.mpu_bytes != usual.mpu_bytes),
+            ("framing", self.framing != usual.framing),
+        ];
+        let is_idle = self.bandwidth_mbps.is_none();
+        idle(
+            is_idle,
+            "on a rate without bandwidth_mbps: it counts in the turns of flows alone",
+            &set,
+        )
     }
 
     fn shaper(&self) -> Option<(&'static str, f64)> {

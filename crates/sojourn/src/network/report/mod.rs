@@ -4,6 +4,7 @@ mod delay_parts;
 pub(super) mod early_tail;
 mod flows;
 mod idle_laws;
+mod queue_keys;
 pub(super) mod service_flows;
 mod slow_servers;
 mod starved;
@@ -257,6 +258,7 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
     warnings.extend(starved::warnings(scenario));
     warnings.extend(routers_with_nothing_to_do(scenario));
     warnings.extend(slow_servers::warnings(scenario));
+    warnings.extend(queue_keys::warnings(scenario));
     warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
         let start_s = late_start_s(entry, scenario)?;
         Some(format!(

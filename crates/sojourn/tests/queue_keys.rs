@@ -1,0 +1,182 @@
+//! Warnings of keys of a queue that have no effect, or that cannot hold a delay at the line's rate.
+
+use sojourn::scenario::load;
+
+/// Warnings of a queue in a modem without request and grant.
+fn warnings(mbps: u32, queue: &str) -> Vec<String> {
+    let text = format!(
+        "duration_s = 5
+         upstream = {{ sustained_mbps = {mbps}, modem.kind = 'link', queue = {{ {queue} }} }}
+         downstream.sustained_mbps = 50
+         servers.near = {{ delay_ms = 5 }}
+         traffic.upload = {{ kind = 'transfer', server = 'near' }}"
+    );
+    let variants = load(&text, "queue.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    sojourn::warnings(&variants[0].scenario)
+}
+
+#[test]
+fn keys_without_effect() {
+    for (queue, key, why) in [
+        (
+            "law = { kind = 'red', variant = 'linux', gentle = false }",
+            "law.gentle",
+            "with variant = \"linux\"",
+        ),
+        ("law = { kind = 'red', bottom = 0.1 }", "law.bottom", "without adaptive"),
+        (
+            "law = { kind = 'red', min_threshold_packets = 9, target_delay_ms = 9 }",
+            "law.target_delay_ms",
+            "beside min_threshold_packets",
+        ),
+        (
+            "law = { kind = 'pie', variant = 'linux', rests = false }",
+            "law.rests",
+            "with variant = \"linux\"",
+        ),
+        (
+            "law = { kind = 'pie', variant = 'linux', estimate = 'sojourn' }",
+            "law.estimate",
+            "with variant = \"linux\"",
+        ),
+        (
+            "law = { kind = 'pie', first_update_ms = 1 }",
+            "law.first_update_ms",
+            "without variant = \"linux\"",
+        ),
+        (
+            "law = { kind = 'gsp', threshold_ms = 9, threshold_bytes = 90_000 }",
+            "law.threshold_ms",
+            "beside threshold_bytes",
+        ),
+        (
+            "law = { kind = 'gsp', adaptive = false, above_weight = 3 }",
+            "law.above_weight",
+            "without adaptive",
+        ),
+        (
+            "law = { kind = 'afd', sample_every = 2, history_s = 9 }",
+            "law.history_s",
+            "beside sample_every",
+        ),
+        (
+            "scheduler = { kind = 'choke', min_threshold_packets = 30, target_delay_ms = 9 }",
+            "scheduler.target_delay_ms",
+            "beside min_threshold_packets",
+        ),
+        (
+            "scheduler = { kind = 'sfb', rehash_s = 0, warmup_s = 9 }",
+            "scheduler.warmup_s",
+            "without rehash_s",
+        ),
+        (
+            "scheduler = { kind = 'cake', overhead_bytes = 18 }",
+            "scheduler.overhead_bytes",
+            "on a rate without bandwidth_mbps: it counts in the turns of flows alone",
+        ),
+        (
+            "scheduler = { kind = 'cake', framing = 'atm' }",
+            "scheduler.framing",
+            "on a rate without bandwidth_mbps: it counts in the turns of flows alone",
+        ),
+        (
+            "scheduler = { kind = 'dualq', time_shift_ms = 9 }",
+            "scheduler.time_shift_ms",
+            "without service = \"time_shifted_fifo\"",
+        ),
+        (
+            "scheduler = { kind = 'dualq', service = 'time_shifted_fifo', classic_weight_percent = 9 }",
+            "scheduler.classic_weight_percent",
+            "with service = \"time_shifted_fifo\"",
+        ),
+    ] {
+        assert_eq!(warnings(20, queue), [format!("upstream.queue.{key} has no effect {why}")]);
+    }
+    let half = |law: &str| {
+        warnings(
+            20,
+            &format!("scheduler = {{ kind = 'fq', variant = 'linux' }}, law = {{ {law} }}"),
+        )
+    };
+    assert_eq!(
+        half("kind = 'pie'"),
+        [
+            "upstream.queue.law.variant is not linux, as scheduler.variant is: that is half of Linux' FQ-PIE; set \
+          law.variant = \"linux\" too"
+        ]
+    );
+    assert!(half("kind = 'codel', variant = 'linux'").is_empty());
+}
+
+/// Five packets of 1514 bytes take 61 ms at 1 Mbps, and five of 500 take 20; 20 packets of 1522 fill 250 ms at 1 Mbps
+/// with the second flow.
+#[test]
+fn delays_that_a_slow_line_cannot_hold() {
+    let managers = ["law.kind = 'red'", "scheduler.kind = 'choke'", "scheduler.kind = 'sfb'"];
+    for queue in
+        managers.into_iter().chain(["law.kind = 'afd'", "law.kind = 'blue'", "law.kind = 'gsp'"])
+    {
+        assert!(warnings(10, queue).is_empty(), "{queue}");
+    }
+    let [red, choke, sfb] = managers.map(|queue| warnings(1, queue));
+    assert_eq!(
+        red,
+        [
+            "upstream.queue.law.target_delay_ms is 5, but the lower threshold is 5 packets of 500 bytes at least, which \
+          take 20 ms at 1 Mbps: the queue stays about there; set min_threshold_packets to 2 for a shorter one"
+        ]
+    );
+    assert_eq!(
+        choke,
+        [
+            "upstream.queue.scheduler.target_delay_ms is 15, but the lower threshold is 5 packets of 1514 bytes at least, \
+          which take 61 ms at 1 Mbps: the queue stays about there; set min_threshold_packets to 2 for a shorter one"
+        ]
+    );
+    assert_eq!(
+        sfb,
+        [
+            "upstream.queue.scheduler.target_packets is 20: SFB drops early only where a flow has so many packets \
+          waiting, 244 ms at 1 Mbps, and 2 flows fill the buffer of 31250 bytes before that; set target_packets to 2 \
+          and max_packets to 3"
+        ]
+    );
+}
+
+/// By the rule of `tc` a lower threshold of one packet has an average that never moves.
+#[test]
+fn an_average_that_never_moves() {
+    let found = warnings(10, "scheduler = { kind = 'choke', min_threshold_packets = 1 }");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].starts_with(
+            "upstream.queue.scheduler.min_threshold_packets gives the average a weight"
+        )
+    );
+    assert!(found[0].ends_with("set it to 2 or more"), "{found:?}");
+    assert!(warnings(10, "scheduler = { kind = 'choke', min_threshold_packets = 2 }").is_empty());
+}
+
+/// Queues of routers, the core and servers are looked at too, each once.
+#[test]
+fn queues_elsewhere() {
+    let text = "duration_s = 5
+        upstream.sustained_mbps = 20
+        downstream.sustained_mbps = 50
+        homes = { a = {}, b = {} }
+        router.upstream = { rate_mbps = 9, queue.scheduler = { kind = 'cake', mpu_bytes = 64 } }
+        core.x.downstream = { rate_mbps = 40, queue.law = { kind = 'pie', first_update_ms = 1 } }
+        servers.near = { delay_ms = 5, rate_mbps = 40, queue.law = { kind = 'red', top = 0.2 } }
+        traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'a' }";
+    let found = sojourn::warnings(&load(text, "queue.toml", &[]).unwrap()[0].scenario);
+    let keys: Vec<_> = found.iter().filter_map(|one| one.split_once(" has no effect")).collect();
+    let keys: Vec<_> = keys.iter().map(|(key, _)| *key).collect();
+    assert_eq!(
+        keys,
+        [
+            "core.x.downstream.queue.law.first_update_ms",
+            "router.upstream.queue.scheduler.mpu_bytes",
+            "servers.near.queue.law.top",
+        ]
+    );
+}
