@@ -131,10 +131,11 @@ fn homes_differ_in_their_routers() {
 }
 
 /// A modem's queue holds 250 ms at its rate, whatever its manager. Datagrams at twice the rate would fill the memory of
-/// Linux' CAKE with seconds.
+/// Linux' CAKE with seconds. CAKE drops at the head, so those that leave have waited for half of the 250 ms.
 #[test]
 fn cake_in_a_modem_has_the_buffer_of_other_managers() {
-    let flood = "traffic.flood = { kind = 'stream', purpose = 'data', server = 'near', direction = 'up',
+    let flood =
+        "traffic.flood = { kind = 'stream', purpose = 'data', server = 'near', direction = 'up',
                                    packet_bytes = 1250, interval_ms = 1 }";
     let longest = |more: &str| {
         let sets = [
@@ -149,31 +150,37 @@ fn cake_in_a_modem_has_the_buffer_of_other_managers() {
         (row.sojourn_max_ms.unwrap(), row.dropped_overflow_packets)
     };
     let (longest_ms, overflows) = longest("");
-    assert!((200.0..=250.0).contains(&longest_ms) && overflows > 0, "{longest_ms} {overflows}");
+    assert!((100.0..=250.0).contains(&longest_ms) && overflows > 0, "{longest_ms} {overflows}");
     assert!(longest(", memlimit_bytes = 15_503_360").0 > 1000.0);
 }
 
+/// The run warns of a router that is no slower than the service, since packets wait in the modem then.
 #[test]
-fn a_router_as_fast_as_the_service_is_told() {
-    let told_of = |keys: &str| {
+fn a_router_as_fast_as_the_service_has_a_warning() {
+    let warnings = |keys: &str| {
         let game = "traffic.g = { kind = 'stream', purpose = 'game', server = 'near' }";
-        run(&format!("{game}\nrouter.upstream = {{ {keys} }}")).warnings
+        sojourn::warnings(&line(&format!("{game}\nrouter.upstream = {{ {keys} }}")))
     };
-    let told = |mbps: u32| told_of(&format!("rate_mbps = {mbps}"));
-    assert!(told(49).is_empty());
-    // CAKE shapes by itself.
-    let cake = "rate_mbps = 1000, queue.scheduler = { kind = 'cake', bandwidth_mbps = 49 }";
-    assert!(told_of(cake).is_empty());
+    assert!(warnings("rate_mbps = 49").is_empty());
+    // CAKE shapes by itself. A full packet of 1522 bytes counts 1462 of them: 49 Mbps are 51.011. Or 1722: 56 are 49.5.
+    let cake = |mbps: u32, overhead: i32| {
+        warnings(&format!(
+            "rate_mbps = 1000, queue.scheduler = {{ kind = 'cake', bandwidth_mbps = {mbps}, overhead_bytes = {overhead} }}"
+        ))
+    };
+    assert!(cake(49, 0).is_empty());
+    assert!(cake(56, 200).is_empty());
+    assert!(cake(49, -60)[0].starts_with("the router upstream carries 51.011 Mbps, no less than"));
     let warning = "the router upstream carries 50 Mbps, no less than the service (50 Mbps): packets wait in \
                    the modem, and not in the router";
-    assert_eq!(told(50), [warning]);
+    assert_eq!(warnings("rate_mbps = 50"), [warning]);
 }
 
-/// A server's link has no table of its queue, so what waits there is told, in each direction and only where TCP fills
+/// A server's link has no table of its queue, so a warning says what waits there, in each direction and only where TCP fills
 /// the service.
 #[test]
-fn a_server_as_slow_as_the_service_is_told() {
-    let told = |keys: &str| sojourn::warnings(&line(keys));
+fn a_server_as_slow_as_the_service_has_a_warning() {
+    let warnings = |keys: &str| sojourn::warnings(&line(keys));
     let load = "traffic.load = { kind = 'transfer', server = 'near', direction = 'down' }";
     let service = "downstream.sustained_mbps = 1000";
     let of_service = |more: &str| {
@@ -194,12 +201,12 @@ fn a_server_as_slow_as_the_service_is_told() {
     ] {
         assert!(of_service(more).is_empty(), "{more}");
     }
-    assert!(told(load).is_empty());
+    assert!(warnings(load).is_empty());
     let slow = "servers.near.rate_mbps = 50";
     let up = format!("{slow}\ntraffic.load = {{ kind = 'transfer', server = 'near' }}");
-    assert!(told(&up)[0].contains("the service upstream has 50 Mbps"));
+    assert!(warnings(&up)[0].contains("the service upstream has 50 Mbps"));
     let data = "traffic.load = { kind = 'stream', purpose = 'data', server = 'near' }";
-    assert!(told(&format!("{slow}\n{data}")).is_empty());
+    assert!(warnings(&format!("{slow}\n{data}")).is_empty());
 }
 
 struct OneFile(&'static str);
@@ -242,7 +249,7 @@ fn traces_from_files() {
 #[test]
 fn contradictions_of_hops() {
     let game = "traffic.g = { kind = 'stream', purpose = 'game', server = 'near' }";
-    for (more, told) in [
+    for (more, fault) in [
         ("router.upstream = {}", "router.upstream: found neither rate_mbps nor capacity"),
         (
             "core.a.downstream = { rate_mbps = 1, capacity.steps = [{ for_s = 1, mbps = 1 }] }",
@@ -276,6 +283,6 @@ fn contradictions_of_hops() {
     ] {
         let sets: Vec<_> = more.lines().map(|line| line.replacen(" = ", "=", 1)).collect();
         let found = load(&format!("{LINE}\n{game}"), "line.toml", &sets).unwrap_err().to_string();
-        assert!(found.contains(told), "{found}");
+        assert!(found.contains(fault), "{found}");
     }
 }

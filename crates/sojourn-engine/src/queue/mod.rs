@@ -335,6 +335,10 @@ pub trait SchedulerParameters: Keys {
     fn remarks(&self, _rate: BitRate, _buffer_bytes: u64) -> Faults {
         Faults::default()
     }
+    /// Bytes that its own shaper counts for a packet of this size.
+    fn counted_bytes(&self, size: u64) -> u64 {
+        size
+    }
     /// The rate of its own shaper, if it has one: the key and Mbps.
     fn shaper(&self) -> Option<(&'static str, f64)> {
         None
@@ -485,9 +489,11 @@ impl QueueSpec {
         }
     }
 
-    /// The rate of its scheduler's own shaper in Mbps, if it has one.
+    /// What its scheduler's own shaper lets pass in Mbps, if it has one, of full packets as links count them.
     pub fn shaper_mbps(&self) -> Option<f64> {
-        self.scheduler.parameters().shaper().map(|(_, mbps)| mbps)
+        let scheduler = self.scheduler.parameters();
+        let counted = FULL_PACKET as f64 / scheduler.counted_bytes(FULL_PACKET) as f64;
+        scheduler.shaper().map(|(_, mbps)| mbps * counted)
     }
 
     /// The delay above which it keeps signalling before a link of this rate, and whether its law or its scheduler does.

@@ -224,6 +224,10 @@ impl SchedulerParameters for Parameters {
         )
     }
 
+    fn counted_bytes(&self, size: u64) -> u64 {
+        self.counted(size)
+    }
+
     fn shaper(&self) -> Option<(&'static str, f64)> {
         self.bandwidth_mbps.map(|mbps| ("bandwidth_mbps", mbps))
     }

@@ -278,6 +278,7 @@ fn routers_with_nothing_to_do(scenario: &Scenario) -> BTreeSet<String> {
         let service_mbps = group.terms(way).sustained_mbps;
         let elsewhere = if way == Direction::Up { "the modem" } else { "the CMTS" };
         (router_mbps >= service_mbps).then(|| {
+            let router_mbps = (router_mbps * 1e3).round() / 1e3;
             format!(
                 "the router {} carries {router_mbps} Mbps, no less than the service ({service_mbps} \
                  Mbps): packets wait in {elsewhere}, and not in the router",
