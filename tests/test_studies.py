@@ -480,6 +480,21 @@ def test_a_figure_without_cells_has_no_line_of_cells(tmp_path: Path, cli: Cli) -
     assert line == "study,table,experiment,scheme,load,flow,metric,value,unit"
     scored = cli("study", "score", tmp_path)
     assert (scored.returncode, scored.stdout.split(":")[0]) == (0, "nothing to compare")
+    assert scored.stdout.count("\n") == 1
+
+
+def test_cells_that_nothing_is_published_of_are_shown(tmp_path: Path, cli: Cli) -> None:
+    done = cli(
+        "study",
+        "run",
+        "rfc7928",
+        *("--scheme", "codel", "--experiment", "reno", "--duration-scale", "0.04", "--seeds", "2"),
+        *("--out", tmp_path),
+    )
+    assert f"cells.csv; sojourn study score {tmp_path} shows them" in done.stdout
+    scored = cli("study", "score", tmp_path)
+    for shown in (done.stdout, scored.stdout):
+        assert "5.1.1 `reno`: one Reno flow" in shown
 
 
 def test_the_nearest_name_is_told(cli: Cli) -> None:

@@ -158,7 +158,7 @@ def score_study(
     """Compare the results of a study with the published values."""
     from sojourn.base.terminal import print_grids
 
-    from .framework.report import alternatives_grid, score_grids
+    from .framework.report import alternatives_grid, cell_grids, score_grids
     from .framework.running import read
     from .framework.score import compared
 
@@ -166,7 +166,7 @@ def score_study(
     study, values = outcome.plan.study, outcome.values
     if not compared(outcome.means):
         say("nothing to compare: no cell of this selection has a published value")
-        print_grids(study.ranked(values))
+        print_grids([*study.ranked(values), *cell_grids(study, values)])
         return
     if (scale := outcome.plan.duration_scale) != 1:
         say(f"runs are {scale:g} times as long as the {study.terms.source}'s")
@@ -203,7 +203,16 @@ def snapshot_study(
 studies.command("report", cls=Command)(report)
 
 
+_FEW_CELLS = 200
+"""So many are shown where no published values sum them up; more fill screens."""
+
+
 def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
+    from sojourn.base.terminal import print_grids
+
+    from .framework.report import cell_grids
+    from .framework.score import compared
+
     plan, directory, added = outcome.plan, outcome.store.directory, outcome.store.added
     wanted = plan.run_count
     if len(added) < wanted:
@@ -218,7 +227,10 @@ def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
     if replaced := outcome.store.replaced:
         why = "damaged" if resumed else "--resume would have kept them"
         say(f"{replaced} of them had been there before: {why}")
-    say(f"{len(plan.rows)} cells: {directory / 'cells.csv'}")
+    cells = f"{len(plan.rows)} cells: {directory / 'cells.csv'}"
+    say(f"{cells}; sojourn study score {directory} shows them")
+    if not compared(outcome.means) and len(plan.rows) <= _FEW_CELLS:
+        print_grids(cell_grids(plan.study, outcome.values))
     if plan.alternatives:
         say(f"cells of {len(plan.alternatives)} alternatives: {directory / 'alternatives.csv'}")
     for number in plan.figures:

@@ -217,6 +217,16 @@ def _shown(value: Value) -> str:
     return f"{shown(value.mean, 5)} ({shown(value.low, 4)} to {shown(value.high, 4)})"
 
 
+def cell_grids(study: Study, results: Mapping[Row, Value]) -> list[Grid]:
+    """The cells themselves: as the study shows those that nothing is published of, or one a row."""
+    if not results:
+        return []
+    if grids := list(study.measured(results)):
+        return grids
+    rows = [[*_where(row), _shown(value) + _unit(row)] for row, value in results.items()]
+    return [Grid("Cells", [*_WHERE, "value"], rows)]
+
+
 def score_grids(study: Study, results: Mapping[Row, Value]) -> list[Grid]:
     """Per table and overall: cells compared and those that agree; then the worst misses.
 
@@ -232,7 +242,7 @@ def score_grids(study: Study, results: Mapping[Row, Value]) -> list[Grid]:
     )
     misses = Grid(
         "Worst misses, one of each metric in a table (in tolerances)",
-        ["table", "experiment", "scheme", "load", "flow", "metric", values, "ours", "miss"],
+        [*_WHERE, values, "ours", "miss"],
         [_miss_row(cell) for cell in worst(cells)],
     )
     return [grid for grid in (score, misses, *study.overview(cells)) if grid.rows]
@@ -274,9 +284,18 @@ def _score_row(score: Score) -> list[str]:
     return [score.name, *map(str, counts), f"{score.percent:.1f}"]
 
 
+_WHERE = ("table", "experiment", "scheme", "load", "flow", "metric")
+
+
+def _where(row: Row) -> list[str]:
+    return [row.table, row.experiment, row.scheme, row.load, row.flow, row.metric]
+
+
+def _unit(row: Row) -> str:
+    return "" if row.unit == "1" else f" {row.unit}"
+
+
 def _miss_row(cell: Compared) -> list[str]:
     row = cell.row
-    unit = "" if row.unit == "1" else f" {row.unit}"
-    ours = "none" if cell.ours is None else shown(cell.ours, 4) + unit
-    where = [row.table, row.experiment, row.scheme, row.load, row.flow, row.metric]
-    return [*where, row.published + unit, ours, f"{cell.miss:.1f}"]
+    ours = "none" if cell.ours is None else shown(cell.ours, 4) + _unit(row)
+    return [*_where(row), row.published + _unit(row), ours, f"{cell.miss:.1f}"]
