@@ -12,16 +12,18 @@ STUDY = assemble(
         source="RFC",
         open_points="What the RFC leaves open",
         legend=(
-            "For those who choose a queue manager. RFC 7928 defines scenarios and publishes no "
-            "numbers, so nothing is compared. Every scenario runs with every manager on a plain "
-            "link of 10 Mbps (`link`) and on a DOCSIS upstream of 10 Mbps (`docsis`). `delay` is "
-            "the time in the upstream queue, `latency` that from sender to receiver, 50 ms of "
-            "which are the path. `loss` and `marks` are shares of the packets sent up. `jain` is "
-            "Jain's index of endless connections. `fct` is the mean time from the opening of a "
-            "file's connection until both ends have closed it. A value is a mean with half of its "
-            "95 % interval over seeds; of two values the first is that of `link`. All 5400 runs "
-            "took half an hour on two cores that were busy with other work too; a manager in one "
-            "scenario takes two seconds."
+            "For readers who choose a queue manager. RFC 7928 defines scenarios and publishes no "
+            "results, so this page compares managers with each other and not with the RFC. Every "
+            "scenario runs with every manager on two bottlenecks: `link`, a plain link of 10 Mbps, "
+            "and `docsis`, a DOCSIS upstream of 10 Mbps. In the tables a cell with two values has "
+            "`link` first and `docsis` second. A value is the mean over the seeds, with half of "
+            "its 95 % interval after ±. `delay` is the time that packets spend in the upstream "
+            "queue. `latency` is the time from sender to receiver; the path alone takes 50 ms of "
+            "it. `loss` and `marks` are shares of the packets that were sent upstream. `jain` is "
+            "Jain's fairness index of the connections that send without end. `fct` is the mean "
+            "time from the opening of a file's connection until both ends have closed it. All "
+            "runs together take about half an hour on two cores; a manager in one scenario takes "
+            "two seconds."
         ),
     ),
     seeds=SEEDS,

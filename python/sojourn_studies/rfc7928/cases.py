@@ -7,9 +7,6 @@ from ..framework.cases import Case
 from .managers import MANAGERS
 from .scenarios import FAR_MBPS, RATE_MBPS, RTT_MS, SCENARIOS, SECONDS, Scenario, Table
 
-LINKS = ("link", "docsis")
-"""A load of the study: what the bottleneck is."""
-
 FROM_S = 5
 """When counting begins: the first slow start is over."""
 

@@ -12,8 +12,8 @@ from ..framework.cases import Case, Runs
 from ..framework.references import shown
 from ..framework.rows import Row
 from . import ranking
-from .cases import FROM_S, LINKS, case
-from .managers import MANAGERS
+from .cases import FROM_S, case
+from .managers import LEFT_OUT, LINKS, MANAGERS
 from .scenarios import SCENARIOS, Scenario
 
 UNITS = {
@@ -44,10 +44,11 @@ def _metrics(one: Scenario) -> list[tuple[str, str]]:
 
 def _rows() -> list[Row]:
     return [
-        Row("rfc7928", one.section, one.name, manager, link, entry, metric, "", UNITS[metric], "")
+        Row("rfc7928", one.section, one.name, name, link, entry, metric, "", UNITS[metric], "")
         for one in SCENARIOS.values()
         for link in LINKS
-        for manager in MANAGERS
+        for name, manager in MANAGERS.items()
+        if link in manager.links
         for entry, metric in _metrics(one)
     ]
 
@@ -144,20 +145,23 @@ def ranked(values: Values) -> Sequence[Grid]:
 
 
 def measured(values: Values) -> Sequence[Grid]:
-    """A table for each scenario, then what cannot be simulated."""
+    """A table for each scenario, then, of all managers, what cannot be simulated."""
     by_keys = {(r.experiment, r.load, r.scheme, r.flow, r.metric): v for r, v in values.items()}
     names = dict.fromkeys(row.experiment for row in values)
-    return [*(_of_scenario(SCENARIOS[name], by_keys) for name in names), _discussion()]
+    tables = [_of_scenario(SCENARIOS[name], by_keys) for name in names]
+    is_whole = {row.scheme for row in values} == set(MANAGERS)
+    return [*tables, _discussion(), _left_out()] if is_whole else tables
 
 
 def _of_scenario(one: Scenario, values: Mapping[tuple[str, str, str, str, str], Value]) -> Grid:
     """A row for each manager: its values on the links that were run, one after the other."""
     metrics = _metrics(one)
-    schemes = {scheme for name, _, scheme, *_ in values if name == one.name}
+    there = [(scheme, link) for name, link, scheme, *_ in values if name == one.name]
+    schemes, links = ({pair[side] for pair in there} for side in (0, 1))
 
     def cell(manager: str, entry: str, metric: str) -> str:
-        found = [values.get((one.name, link, manager, entry, metric)) for link in LINKS]
-        return " / ".join(text(value) for value in found if value is not None)
+        keys = [(one.name, link, manager, entry, metric) for link in LINKS if link in links]
+        return " / ".join(text(values.get(key, Value(None))) for key in keys)
 
     return Grid(
         f"{one.section} `{one.name}`: {one.what}",
@@ -190,4 +194,12 @@ def _discussion() -> Grid:
         "Sections 4.5, 11 and 12, for discussion: what it takes to build and to run each manager",
         ["manager", "decides at", "keeps", "an operator sets", "marks"],
         [[name, one.acts, one.state, one.sets, one.ecn] for name, one in MANAGERS.items()],
+    )
+
+
+def _left_out() -> Grid:
+    return Grid(
+        "Laws and schedulers of the simulator that are left out",
+        ["kind", "why"],
+        [[f"`{kind}`", why] for kind, why in LEFT_OUT.items()],
     )

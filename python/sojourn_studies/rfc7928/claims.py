@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..framework.cases import Runs
 from ..framework.claims import Cells, Test, Verdict
-from .cases import LINKS
-from .managers import MANAGERS
+from .managers import LINKS, MANAGERS
 from .scenarios import RATE_MBPS, RTT_MS
 
 FLOW_QUEUES = ("sfq", "sfq-codel", "fq-codel", "fq-pie")
 """With a queue for each flow."""
 SINGLE = ("codel", "codel-dt", "pie", "docsis-pie", "pi2", "red", "ared")
 """With a law, and one queue for all flows."""
-LAWS = tuple(name for name in MANAGERS if name not in ("drop-tail", "sfq"))
+EVERYWHERE = tuple(name for name, manager in MANAGERS.items() if manager.links == LINKS)
+LAWS = tuple(name for name in EVERYWHERE if name not in ("drop-tail", "sfq"))
 MARKS = ("codel", "pi2", "red", "ared", "sfq-codel", "fq-codel", "dualpi2")
 """Managers that mark whatever supports ECN under such loads."""
 
@@ -92,7 +92,7 @@ def _codel_and_udp(cells: Cells, runs: Runs) -> Verdict:
 def _ledbat_needs_a_queue(cells: Cells, runs: Runs) -> Verdict:
     tail, others = (
         _cells(cells, "ledbat-reno", "goodput", schemes, flow="ledbat")
-        for schemes in (["drop-tail"], [name for name in MANAGERS if name != "drop-tail"])
+        for schemes in (["drop-tail"], [name for name in EVERYWHERE if name != "drop-tail"])
     )
     words = f"{_range(tail, 'Mbps', 2)} with drop-tail, {_range(others, 'Mbps', 1)} with the others"
     return Verdict(max(tail) < 0.5 and min(others) > 2, words)
@@ -102,7 +102,7 @@ def _windows(cells: Cells, runs: Runs) -> Verdict:
     gains = [
         three / ten
         for three, ten in zip(
-            *(_cells(cells, name, "fct", tuple(MANAGERS)) for name in ("iw-3", "iw-10")),
+            *(_cells(cells, name, "fct", EVERYWHERE) for name in ("iw-3", "iw-10")),
             strict=True,
         )
     ]
@@ -236,7 +236,7 @@ def _two_queues_for_l4s(cells: Cells, runs: Runs) -> Verdict:
         _cells(cells, "l4s", "delay_mean", schemes, links=["link"])
         for schemes in (
             ("dualpi2", "low-latency"),
-            [name for name in MANAGERS if name not in ("dualpi2", "low-latency")],
+            [name for name in EVERYWHERE if name not in ("dualpi2", "low-latency")],
         )
     )
     words = f"{_range(dual, 'ms', 1)}; the others {_range(others, 'ms', 1)}"
@@ -295,6 +295,25 @@ def _cake_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(holds, f"{words}, on a plain link {_range(link, 'Mbps', 1)}")
 
 
+def _cake_200_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
+    schemes = ("cake-200", "cake", "codel")
+    goodputs, delays = (
+        [_one(cells, "reno", metric, scheme, "docsis") for scheme in schemes]
+        for metric in ("goodput", "delay_mean")
+    )
+    words = ", ".join(
+        f"{scheme} {goodput:.1f} Mbps and {delay:.1f} ms"
+        for scheme, goodput, delay in zip(schemes, goodputs, delays, strict=True)
+    )
+    return Verdict(goodputs[0] > max(goodputs[1:]) and delays[0] < 10, words)
+
+
+def _grants_in_every_queue(cells: Cells, runs: Runs) -> Verdict:
+    link, docsis = (_cells(cells, "reno", "delay_mean", EVERYWHERE, links=[name]) for name in LINKS)
+    words = f"{min(docsis):.1f} ms at least, on a plain link {min(link):.1f}"
+    return Verdict(min(docsis) > 5 and min(link) < 2, words)
+
+
 TESTS: Mapping[str, Test] = {
     "laws_keep_the_queue_short": _laws_keep_the_queue_short,
     "order_of_ns3": _order_of_ns3,
@@ -322,5 +341,7 @@ TESTS: Mapping[str, Test] = {
     "prague_starves_cubic": _prague_starves_cubic,
     "red_on_a_modem": _red_on_a_modem,
     "cake_on_a_modem": _cake_on_a_modem,
+    "cake_200_on_a_modem": _cake_200_on_a_modem,
+    "grants_in_every_queue": _grants_in_every_queue,
 }
 """By the name that claims.toml has."""

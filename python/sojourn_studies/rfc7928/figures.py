@@ -11,9 +11,9 @@ from ..framework.canvas import Plot, svg_of_panels
 from ..framework.cases import Runs
 from ..framework.drawing import Drawing, Figure
 from ..framework.rows import FigureNumber
-from .cases import LINKS, case
+from .cases import case
 from .cells import completion_s
-from .managers import MANAGERS
+from .managers import LINKS, MANAGERS
 from .scenarios import OBJECT_BYTES, RTT_MS, SCENARIOS
 
 EXPERIMENT = "mix"
@@ -70,6 +70,11 @@ def _point(run: StoredRun, prefix: str) -> tuple[float, float]:
     return delay_ms, sum(flow["goodput_mbps"] or 0 for flow in flows)
 
 
+def _on(link: str) -> list[str]:
+    """The managers that are run on a link."""
+    return [name for name, manager in MANAGERS.items() if link in manager.links]
+
+
 def _tradeoff(seeds: Sequence[Runs]) -> Drawing:
     clouds = {
         (f"{name}, {link}", manager): Cloud(
@@ -77,7 +82,7 @@ def _tradeoff(seeds: Sequence[Runs]) -> Drawing:
         )
         for name, p in CLASSES.items()
         for link in LINKS
-        for manager in MANAGERS
+        for manager in _on(link)
     }
     panels: dict[str, list[Plot]] = {}
     for (panel, manager), cloud in clouds.items():
@@ -106,7 +111,7 @@ def _numbers(cloud: Cloud) -> list[float]:
     return [delay, delay_sd, goodput, goodput_sd, float(cloud.covariance[0, 1])]
 
 
-_CASES = [case(EXPERIMENT, manager, link) for manager in MANAGERS for link in LINKS]
+_CASES = [case(EXPERIMENT, manager, link) for link in LINKS for manager in _on(link)]
 
 FIGURES: dict[FigureNumber, Figure] = {
     "2.7": Figure(lambda runs: _tradeoff([runs]), _CASES, _tradeoff)

@@ -1,8 +1,11 @@
 """Every queue manager that is characterised: a line each, with what an operator weighs of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+LINKS = ("link", "docsis")
+"""A load of the study: what the bottleneck is."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,8 @@ class Manager:
     """What an operator may have to set (section 12)."""
     ecn: str
     """What it marks (section 4.5)."""
+    links: Sequence[str] = LINKS
+    """Where it is run."""
 
 
 def _of(law: str = "none", scheduler: str = "fifo", **keys: Any) -> dict[str, Any]:
@@ -97,6 +102,14 @@ MANAGERS: Mapping[str, Manager] = {
         "rate of its shaper, round trip",
         "all ECN",
     ),
+    "cake-200": Manager(
+        {"scheduler": {"kind": "cake", "rtt_ms": 200}},
+        "departures, sojourn time",
+        "as cake",
+        "as cake; its target of 10 ms is for request and grant",
+        "all ECN",
+        links=("docsis",),
+    ),
     "choke": Manager(
         _of(scheduler="choke"),
         "arrivals, mean queue, a packet drawn from the queue",
@@ -141,8 +154,8 @@ MANAGERS: Mapping[str, Manager] = {
 
 LEFT_OUT: Mapping[str, str] = {
     "pie_early": "the PIE of 2013, which RFC 8033 replaces",
-    "wfq": "for weights; with equal ones it shares as SFQ does",
-    "scfq": "as WFQ",
+    "wfq": "it is for weights; with equal ones it shares a link as `sfq` does",
+    "scfq": "it is for weights; with equal ones it shares a link as `sfq` does",
     "fq_pie": "`fq-pie` has it with the rules of the RFC; this is Linux's",
     "drr": "SFQ with a bin for each flow",
     "abb": "for downstream channels of many homes",

@@ -9,8 +9,7 @@ from sojourn.base.grid import Grid
 
 from ..framework.references import shown
 from ..framework.rows import Row
-from .cases import LINKS
-from .managers import MANAGERS
+from .managers import LINKS, MANAGERS
 
 
 @dataclass(frozen=True)
@@ -23,12 +22,16 @@ class Goal:
     entry: str = ""
     most: bool = False
     """Is more better?"""
+    limit_ms: float | None = None
+    """Of goodput: a mean delay that a manager must keep below to be ranked."""
 
 
 GOALS = (
     Goal("short queue with one flow", "reno", "delay_mean"),
     Goal("goodput of one flow", "reno", "goodput", most=True),
+    Goal("goodput of one flow below 20 ms", "reno", "goodput", most=True, limit_ms=20),
     Goal("short queue in heavy congestion", "heavy", "delay_p99"),
+    Goal("goodput in heavy congestion below 20 ms", "heavy", "goodput", most=True, limit_ms=20),
     Goal("few losses in heavy congestion", "heavy", "loss"),
     Goal("fairness over round trips", "rtt-20", "jain", most=True),
     Goal("TCP beside UDP", "udp-reno", "goodput", "reno", most=True),
@@ -38,6 +41,9 @@ GOALS = (
     Goal("video beside a flow", "burst-4", "latency_p99", "video"),
     Goal("short queue when capacity falls", "steps", "delay_mean"),
     Goal("goodput when capacity flutters", "flutter", "goodput", most=True),
+    Goal(
+        "goodput when capacity flutters below 50 ms", "flutter", "goodput", most=True, limit_ms=50
+    ),
     Goal("low delay with L4S", "l4s", "delay_p99"),
     Goal("goodput with L4S", "l4s", "goodput", most=True),
     Goal("L4S and CUBIC share", "l4s-cubic", "jain", most=True),
@@ -86,10 +92,10 @@ def _ends(value: Value) -> tuple[float, float]:
 
 def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
     """What each manager is best and worst at, then the order at each goal."""
-    starved = {(goal, link): _starved(goal, link, values) for goal in GOALS for link in LINKS}
+    unranked = {(goal, link): _unranked(goal, link, values) for goal in GOALS for link in LINKS}
     orders = {
         (goal, link): (found, groups(found, most=goal.most))
-        for (goal, link), left_out in starved.items()
+        for (goal, link), left_out in unranked.items()
         if (found := _of_goal(goal, link, values, left_out))
     }
     if not orders:
@@ -97,14 +103,15 @@ def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
     by_goal = Grid(
         "The order at each goal. Managers between semicolons are alike: their 95 % intervals over "
         "seeds meet that of the first of them, whose value is given, or differ by 2 % at most. Of "
-        "delays and losses only those are ranked that let half of the best goodput through",
+        "delays and losses only those are ranked that let half of the best goodput through; of "
+        "goodput below a delay, those whose mean queue delay is below it",
         ["goal", "scenario", "link", "managers, best first"],
         [
             [
                 goal.name,
                 _cell_name(goal),
                 link,
-                _in_order(found, order, sorted(starved[goal, link])),
+                _in_order(found, order, sorted(unranked[goal, link])),
             ]
             for (goal, link), (found, order) in orders.items()
         ],
@@ -124,10 +131,23 @@ def _of_goal(
     }
 
 
-def _starved(goal: Goal, link: str, values: Mapping[Row, Value]) -> set[str]:
-    """Managers that are not ranked, as they let too little through; none where more is better."""
-    if goal.most:
+def _unranked(goal: Goal, link: str, values: Mapping[Row, Value]) -> set[str]:
+    """Managers that let too little through for their delay, or have too long a one for goodput."""
+    return _slow(goal, link, values) if goal.most else _starved(goal, link, values)
+
+
+def _slow(goal: Goal, link: str, values: Mapping[Row, Value]) -> set[str]:
+    if goal.limit_ms is None:
         return set()
+    return {
+        row.scheme
+        for row, value in values.items()
+        if (row.experiment, row.load, row.metric) == (goal.experiment, link, "delay_mean")
+        and (value.mean or 0.0) > goal.limit_ms
+    }
+
+
+def _starved(goal: Goal, link: str, values: Mapping[Row, Value]) -> set[str]:
     totals: defaultdict[str, float] = defaultdict(float)
     for row, value in values.items():
         if (row.experiment, row.load, row.metric) == (goal.experiment, link, "goodput"):
