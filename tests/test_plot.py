@@ -51,6 +51,39 @@ def grid(comparison: sojourn.Comparison) -> Results:
     return Results(groups, ("a", "b"))
 
 
+@pytest.mark.parametrize("judged", ["a", "b"])
+def test_figures_are_of_the_homes_that_answers_are_of(judged: str) -> None:
+    home = {"duration_s": 2, "baseline": False, "metrics": {"homes": judged}}
+    one = {"server": "near", "direction": "both", "kind": "stream", "purpose": "game"}
+    up = {"server": "near", "direction": "up", "kind": "transfer"}
+    result = sojourn.run(
+        {
+            **home,
+            "upstream": {"sustained_mbps": 5},
+            "downstream": {"sustained_mbps": 20},
+            "servers": {"near": {"delay_ms": 5}},
+            "homes": {"a": {}, "b": {}},
+            "traffic": {
+                f"{kind}_{name}": {**entry, "home": name}
+                for kind, entry in (("game", one), ("save", up))
+                for name in ("a", "b")
+            },
+        }
+    )
+    assert isinstance(result, sojourn.Result)
+    of = Results.of({"": result})
+    drawn = {kind: chart(of, kind) for kind in ("cdf", "timeseries")}
+    assert drawn["cdf"].title == "One-way latency of game packets"
+    assert list(drawn["cdf"].names) == [f"game_{judged} up"]
+    own = "upstream" if judged == "a" else "b upstream"
+    assert drawn["timeseries"].title == f"Queue delay over time: {own}"
+    throughput = next(
+        one for one in figures(of, DelaySplit()) if one.title.startswith("Throughput")
+    )
+    assert throughput.title == f"Throughput over time: save_{judged} up"
+    assert chart(of, "cdf", traffic=["game_a", "game_b"]).names
+
+
 @pytest.mark.parametrize("columns", COLUMNS_IN)
 def test_a_pdf_has_the_width_of_a_column_and_embedded_letters(
     stored: Path, tmp_path: Path, cli: Cli, columns: int

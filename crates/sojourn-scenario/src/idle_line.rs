@@ -1,8 +1,10 @@
-//! Idle lines: runs of the same scenario without its bulk traffic, with which results are compared.
+//! Idle lines: runs of the same scenario without its bulk traffic, with which results are compared. Where the judged
+//! homes (`metrics.homes`) have some, that of others is part of the line, and goes on.
 
 use serde_json::Value;
 
 use super::schema::Scenario;
+use super::traffic::Entry;
 use super::variant::Variant;
 use crate::apps::AppSpec;
 
@@ -34,9 +36,8 @@ pub fn idle_lines(variants: &[Variant]) -> Vec<Variant> {
     let mut known: Vec<Value> = there.map(|(_, line)| line.clone()).collect();
     let mut found: Vec<Variant> = Vec::new();
     for (variant, line) in variants.iter().zip(lines) {
-        let mut scenario = variant.scenario.clone();
-        scenario.traffic.retain(|_, entry| !entry.app.is_bulk());
-        let is_wanted = scenario.baseline && !scenario.traffic.is_empty();
+        let scenario = without_bulk(&variant.scenario);
+        let is_wanted = scenario.baseline && judged(&scenario).next().is_some();
         if is_wanted && !known.contains(&line) {
             known.push(line);
             let name = name_of(variant, &scenario, is_only, variants);
@@ -62,19 +63,38 @@ fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> S
     name
 }
 
+/// The apps of the homes that answers are of.
+fn judged(scenario: &Scenario) -> impl Iterator<Item = &AppSpec> {
+    let entries = scenario.traffic.values().filter(|entry| scenario.is_judged(entry));
+    entries.map(|entry| &entry.app)
+}
+
+/// The traffic that its idle line has not: the bulk traffic of the judged homes or, if they have none, of all.
+fn left_out(scenario: &Scenario) -> impl Fn(&Entry) -> bool {
+    let is_own = judged(scenario).any(AppSpec::is_bulk);
+    move |entry| entry.app.is_bulk() && (!is_own || scenario.is_judged(entry))
+}
+
+fn without_bulk(scenario: &Scenario) -> Scenario {
+    let (mut idle, is_left_out) = (scenario.clone(), left_out(scenario));
+    idle.traffic.retain(|_, entry| !is_left_out(entry));
+    idle
+}
+
 fn has_films(scenario: &Scenario) -> bool {
-    scenario.traffic.values().any(|entry| matches!(entry.app, AppSpec::Video(_)))
+    judged(scenario).any(|app| matches!(app, AppSpec::Video(_)))
 }
 
 /// Does no bulk traffic begin before the run ends?
 pub fn is_idle(scenario: &Scenario) -> bool {
-    scenario.traffic.values().all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
+    let is_left_out = left_out(scenario);
+    let mut bulk = scenario.traffic.values().filter(|entry| is_left_out(entry));
+    bulk.all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
 }
 
 /// The settings of a scenario that decide what its idle line is.
 pub fn line_of(scenario: &Scenario) -> Value {
-    let mut idle = scenario.clone();
-    idle.traffic.retain(|_, entry| !entry.app.is_bulk());
+    let idle = without_bulk(scenario);
     let asides: &[&str] = if has_films(&idle) { &[] } else { &[QUEUE] };
     without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
 }
@@ -150,6 +170,27 @@ mod tests {
         assert_eq!(names_of(&format!("{film}\n{queues}")), both);
         let taken = "compare.'idle line'.title = ''";
         assert_eq!(names_of(taken), ["idle line'"]);
+    }
+
+    #[test]
+    fn neighbours_keep_their_bulk_traffic_and_their_films_make_no_second_line() {
+        let more = "
+            homes = { ours = {}, others = {} }
+            traffic.save = { kind = 'transfer', server = 'near', home = 'others' }
+            traffic.film = { kind = 'video', server = 'near', home = 'others' }
+            compare.a.upstream.queue.limit_bytes = 9000
+            compare.b.title = ''
+        ";
+        let lines = idle_lines_of(&more.replace("homes =", "metrics.homes = 'ours'\nhomes ="));
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        assert_eq!(line.name, "idle line");
+        assert_eq!(line.scenario.traffic.keys().collect::<Vec<_>>(), ["game", "save", "film"]);
+        assert_eq!(idle_lines_of(more).len(), 2);
+        // Where they alone have bulk traffic, it is what the line is idle without.
+        let others = "metrics.homes = 'ours'\nhomes = { ours = {}, others = {} }\nbaseline = true";
+        let theirs = HOME.replace("'transfer',", "'transfer', home = 'others',");
+        let variants = load(&format!("{others}\n{theirs}"), "home.toml", &[]).unwrap();
+        assert_eq!(idle_lines(&variants)[0].scenario.traffic.keys().collect::<Vec<_>>(), ["game"]);
     }
 
     #[test]

@@ -96,7 +96,8 @@ pub struct Scenario {
     #[serde(default)]
     pub metrics: Metrics,
     /// Whether to add an idle line to compare with: a further run of the same traffic without
-    /// transfers, torrents and other bulk traffic.
+    /// transfers, torrents and other bulk traffic. Where the homes of `metrics.homes` have some,
+    /// that of other homes goes on.
     #[serde(default = "yes")]
     pub baseline: bool,
 }
@@ -267,6 +268,16 @@ impl Scenario {
     pub fn group_of(&self, entry: &Entry) -> usize {
         let name = entry.labels.home.as_deref();
         name.and_then(|name| self.homes.get_index_of(name)).unwrap_or_default()
+    }
+
+    /// Are grades and answers of the home of this number?
+    pub fn is_judged_home(&self, home: usize) -> bool {
+        self.metrics.homes.as_ref().is_none_or(|homes| self.group_of_home(home).name == homes)
+    }
+
+    /// Does an entry run in the homes that grades and answers are of?
+    pub fn is_judged(&self, entry: &Entry) -> bool {
+        self.is_judged_home(self.first_home_of(entry))
     }
 
     /// Names the defaults that depend on other keys. A plain link is as it was in the documents: it

@@ -64,7 +64,7 @@ pub enum Load {
 }
 
 impl Scenario {
-    /// The directions that bulk traffic loads in some homes while nothing in these homes watches them.
+    /// The directions that bulk traffic loads in some of the judged homes while nothing in these homes watches them.
     pub fn unwatched(&self) -> Vec<Unwatched> {
         let unwatched = |direction: Direction| {
             let is_watched = |entry: &Entry, time: &Range<f64>| {
@@ -75,7 +75,8 @@ impl Scenario {
             };
             let is_meant = |(_, entry): &(&String, &Entry)| {
                 let time = self.counted(&entry.app.may_load_s());
-                entry.app.loads(direction) && length_s(&time) > 0.0 && !is_watched(entry, &time)
+                let is_loading = self.is_judged(entry) && entry.app.loads(direction);
+                is_loading && length_s(&time) > 0.0 && !is_watched(entry, &time)
             };
             let meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();
             let (_, first) = meant.first()?;

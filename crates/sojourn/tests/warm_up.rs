@@ -191,6 +191,39 @@ fn a_tail_that_the_first_seconds_make_is_warned_of() {
     assert!(warnings[0].contains(" ms from 0.1 s on and "), "{warnings:?}");
 }
 
+/// Homes that are not judged are nobody's to mend.
+#[test]
+fn of_what_other_homes_do_nobody_is_warned() {
+    let warnings = |metrics: &str, limit_bytes: u32, uploads: &str| {
+        let text = format!(
+            "duration_s = 30
+             upstream = {{ sustained_mbps = 20, peak_mbps = 20, queue.law.kind = 'docsis_pie', \
+              queue.limit_bytes = {limit_bytes} }}
+             downstream = {{ sustained_mbps = 100, peak_mbps = 100 }}
+             servers.near.delay_ms = 10
+             homes = {{ ours = {{}}, others = {{}} }}
+             {metrics}
+             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}
+             [traffic.uploads]
+             kind = 'transfer'
+             {uploads}
+             home = 'others'
+             server = 'near'"
+        );
+        Simulation::run(&scenario(&text)).warnings
+    };
+    for (limit_bytes, uploads, told) in [
+        (625_000, "connections = 16", "make the tail"),
+        (625_000, "connections = 16", "no traffic of homes.others"),
+        (10_000_000, "file_bytes = 2_500_000", "dropped and marked nothing"),
+    ] {
+        let all = warnings("", limit_bytes, uploads).join(" ");
+        assert!(all.contains(told), "{all}");
+        let ours = warnings("metrics.homes = 'ours'", limit_bytes, uploads);
+        assert_eq!(ours, Vec::<String>::new());
+    }
+}
+
 #[test]
 fn a_tail_that_stays_is_not_warned_of() {
     assert_eq!(uploads("limit_bytes = 250_000", "", ""), Vec::<String>::new());

@@ -56,13 +56,24 @@ MEASURES = tuple(
 summed."""
 
 
+def judged_flows(result: RunTables) -> list[Row]:
+    """The flows of the homes that answers are of (`metrics.homes`), or all."""
+    rows: list[Row] = result.flows.to_pylist()
+    settings = result.settings
+    homes = settings["metrics"].get("homes")
+    if homes is None:
+        return rows
+    first = next(iter(settings["homes"]))
+    return [row for row in rows if settings["traffic"][row["traffic"]].get("home", first) == homes]
+
+
 def flows_of(*qualities: str) -> Callable[[RunTables], list[Row]]:
-    """Selects the flows with one of these qualities."""
-    return lambda result: [row for row in result.flows.to_pylist() if row["quality"] in qualities]
+    """Selects the judged flows with one of these qualities."""
+    return lambda result: [row for row in judged_flows(result) if row["quality"] in qualities]
 
 
 def transfers(direction: str) -> Callable[[RunTables], list[Row]]:
-    """Selects bulk transfers that go `up` or `down`, without their acknowledgements."""
+    """Selects judged bulk transfers that go `up` or `down`, without their acknowledgements."""
 
     def select(result: RunTables) -> list[Row]:
         traffic = result.settings["traffic"]

@@ -156,7 +156,7 @@ impl Facts {
 /// The traffic and the rows of one group of homes, with the queues that it shares.
 fn seen_from(scenario: &Scenario, rows: &Rows, homes: &str) -> (Scenario, Rows) {
     let mut seen = scenario.clone();
-    seen.traffic.retain(|_, entry| scenario.group(scenario.group_of(entry)).name == homes);
+    seen.traffic.retain(|_, entry| scenario.is_judged(entry));
     let of_traffic = |of: &[Row]| {
         of.iter().filter(|row| seen.traffic.contains_key(row.traffic())).cloned().collect()
     };

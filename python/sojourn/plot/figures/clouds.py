@@ -7,7 +7,7 @@ import numpy as np
 from ...analysis.curves import Select
 from ...analysis.groups import Group, Results
 from ...analysis.keys import setting_in_words
-from ...analysis.measures import Measure, transfers
+from ...analysis.measures import Measure, judged_flows, transfers
 from ...base.lookup import look_up
 from ..charts.base import FEW_AT_MOST, Axis, Chart, is_wide
 from ..charts.clouds import Cloud, Clouds
@@ -94,4 +94,4 @@ def _goodputs(groups: Sequence[Group], traffic: Sequence[str]) -> tuple[str, Sel
     for name, direction in (("uploads", "up"), ("downloads", "down")):
         if any(transfers(direction)(group.first) for group in groups):
             return name, transfers(direction)
-    return "all traffic", lambda result: result.flows.to_pylist()
+    return "all traffic", judged_flows

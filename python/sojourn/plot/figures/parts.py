@@ -2,6 +2,7 @@
 
 from ...analysis.grids import DROP_COLUMNS
 from ...analysis.groups import Group, Results
+from ...analysis.measures import judged_flows
 from ...runs.delay_split import DelaySplit
 from ..charts.bars import Bars
 from ..charts.base import FEW_AT_MOST, Axis, Chart
@@ -61,6 +62,6 @@ def drops(results: Results) -> Chart | None:
 
 
 def _share_dropped(group: Group, reason: str) -> float:
-    rows = [row for run in group.runs for row in run.flows.to_pylist()]
+    rows = [row for run in group.runs for row in judged_flows(run)]
     sent, dropped = (sum(int(row[key]) for row in rows) for key in ("sent_packets", reason))
     return 100 * dropped / max(sent, 1)

@@ -60,8 +60,16 @@ _ABOUT_SERIES = {
 
 
 def queue_delay(groups: Sequence[Group]) -> Chart | None:
-    """The delay of the upstream queue, for the report."""
-    return timeseries(groups, "queue_delay", ["upstream"], _POINTS)
+    """The delay of the upstream queue of the judged homes, for the report."""
+    return timeseries(groups, "queue_delay", [_upstream(groups[0])], _POINTS)
+
+
+def _upstream(group: Group) -> str:
+    settings = group.first.settings
+    homes = settings["metrics"].get("homes")
+    return (
+        "upstream" if homes in (None, *list(settings.get("homes", ()))[:1]) else f"{homes} upstream"
+    )
 
 
 def throughput(groups: Sequence[Group], direction: str) -> Chart | None:
@@ -106,4 +114,6 @@ def subjects(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> li
         for group in groups
         for row in transfers(direction)(group.first)
     }
-    return [s for s in flows if s == "upstream"] or [s for s in flows if s in bulk] or flows
+    return (
+        [s for s in flows if s == _upstream(groups[0])] or [s for s in flows if s in bulk] or flows
+    )

@@ -40,14 +40,17 @@ pub(crate) fn ends_at(scenario: &Scenario) -> Option<Time> {
 impl Early {
     /// What was measured up to now.
     pub(crate) fn of(run: &Simulation) -> Self {
-        let latencies = watched(run).into_iter().map(|(_, latency)| latency.clone()).collect();
+        let latencies = watched(run).into_iter().map(|one| one.latency.clone()).collect();
         Self { at: run.now, latencies }
     }
 
     /// A warning, if the first seconds make a tail.
     pub(crate) fn warning(&self, run: &Simulation) -> Option<String> {
         let counted = run.before_counting.as_ref();
-        let tail = |(number, (what, whole)): (usize, (String, &Latency))| {
+        let tail = |(number, Watched { what, latency: whole, is_judged }): (usize, Watched<'_>)| {
+            if !is_judged {
+                return None;
+            }
             let rest = whole.since(&self.latencies[number]);
             let before = counted.and_then(|reading| reading.queues.get(number));
             let whole = before.map_or_else(|| whole.clone(), |of| whole.since(&of.sojourn));
@@ -75,21 +78,34 @@ impl Early {
     }
 }
 
+struct Watched<'a> {
+    what: String,
+    latency: &'a Latency,
+    /// Is it of the homes that answers are of, or of all?
+    is_judged: bool,
+}
+
 /// Sojourn times of the measured queues, in the order of readings, and latencies of games and calls.
-fn watched(run: &Simulation) -> Vec<(String, &Latency)> {
-    let meters = run.queues().into_iter().filter_map(|placed| placed.queue.meter());
-    let queues =
-        meters.map(|meter| (format!("p99 of the {} queue", meter.name()), meter.sojourn()));
+fn watched(run: &Simulation) -> Vec<Watched<'_>> {
+    let queues = run.queues().into_iter().filter_map(|placed| {
+        let meter = placed.queue.meter()?;
+        Some(Watched {
+            what: format!("p99 of the {} queue", meter.name()),
+            latency: meter.sojourn(),
+            is_judged: placed.home.is_none_or(|home| run.scenario.is_judged_home(home)),
+        })
+    });
     let entries = run.scenario.traffic.iter().enumerate().filter(|(_, (_, entry))| {
         matches!(
             entry.app.parameters().quality(),
             Quality::Game | Quality::Voice | Quality::VideoCall
         )
     });
-    let latencies = entries.flat_map(|(index, (name, _))| {
-        Direction::BOTH.map(|direction| {
-            let latency = &run.ledger.account(index, direction).latency;
-            (format!("p99 of traffic.{name} {}", direction.name()), latency)
+    let latencies = entries.flat_map(|(index, (name, entry))| {
+        Direction::BOTH.map(|direction| Watched {
+            what: format!("p99 of traffic.{name} {}", direction.name()),
+            latency: &run.ledger.account(index, direction).latency,
+            is_judged: run.scenario.is_judged(entry),
         })
     });
     queues.chain(latencies).collect()

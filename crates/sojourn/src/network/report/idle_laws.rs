@@ -7,7 +7,9 @@ use sojourn_scenario::Scenario;
 /// A sentence for each queue whose algorithm dropped and marked nothing, though the queue overflowed or half
 /// of its packets waited longer than the target.
 pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<String> {
-    queues.iter().filter_map(|placed| warning(scenario, placed)).collect()
+    let is_judged =
+        |placed: &&PlacedQueue<'_>| placed.home.is_none_or(|home| scenario.is_judged_home(home));
+    queues.iter().filter(is_judged).filter_map(|placed| warning(scenario, placed)).collect()
 }
 
 /// How long a third of the buffer takes at the service's sustained rate, in ms.
