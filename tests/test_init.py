@@ -65,6 +65,42 @@ def test_a_hundred_homes_share_the_channels(neighbours: str) -> None:
         draft(down_mbps=50, up_mbps=10, neighbours="many")
 
 
+@pytest.mark.parametrize(("up_mbps", "channels"), [(90, None), (91, 1), (750, 1), (5250, 7)])
+def test_the_channel_carries_the_service(up_mbps: float, channels: int | None) -> None:
+    text = drafts.draft(down_mbps=100, up_mbps=up_mbps, aqms=["drop_tail"], uses=["game"])
+    assert tomllib.loads(text)["upstream_channel"].get("channels") == channels
+    flood = {
+        "kind": "stream",
+        "purpose": "data",
+        "server": "near",
+        "direction": "up",
+        "interval_ms": 8e-3 * 1500 / up_mbps,
+        "packet_bytes": 1500,
+    }
+    keys = {"traffic.flood": flood, "metrics.from_s": 0.3, "baseline": False}
+    result = sojourn.run(text, duration_s=0.8, set=keys)
+    assert isinstance(result, sojourn.Comparison)
+    (row,) = (row for row in result["drop-tail"].flows.to_pylist() if row["traffic"] == "flood")
+    assert row["throughput_mbps"] > 0.95 * up_mbps
+
+
+def test_a_service_that_no_cable_has_is_refused(cli: Cli, tmp_path: Path) -> None:
+    for option, most in (("--up", 5250), ("--down", 10_000)):
+        refused = cli("init", tmp_path / "mine.toml", option, most + 1)
+        assert refused.returncode == 2
+        assert f"{option}: found {most + 1}; allowed: {most} Mbps or less" in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_line_is_like_is_said_and_written(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    said = " ".join(cli("init", path, "--up", 2000).stdout.split())
+    assert "a MAP each 2 ms, no jitter on the path" in said and "the homes share 3 OFDMA" in said
+    assert "a MAP each 2 ms, no jitter" in path.read_text()
+    own = cli("init", tmp_path / "own.toml", "--up", 2000, "--neighbours", "none").stdout
+    assert "no jitter" in own and "OFDMA" not in own
+
+
 def test_the_command_to_run_it_can_be_pasted(cli: Cli, tmp_path: Path) -> None:
     written = cli("init", tmp_path / "my home.toml").stdout
     assert written.endswith(f"sojourn run '{tmp_path}/my home.toml' --out 'out/my home'\n")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..base.lookup import UnknownError
-from ..runs.draft import AQMS, NEIGHBOURS, USES, bytes_of, draft
+from ..runs.draft import AQMS, NEIGHBOURS, USES, bytes_of, draft, remarks
 from .say import say
 
 _SCHEMA = "scenario.schema.json"
@@ -71,6 +71,7 @@ def init(
             f"{file.with_name(_SCHEMA)}: found a file of something else; "
             "allowed: another directory, or --no-schema"
         )
+    kind = neighbours.strip().lower().replace("_", "-")
     try:
         text = draft(
             down_mbps=down,
@@ -79,7 +80,7 @@ def init(
             down_buffer_bytes=_buffer_bytes("--down-buffer", down_buffer),
             aqms=_keyed(aqm),
             uses=_keyed(_written(uses, people)),
-            neighbours=neighbours.strip().lower().replace("_", "-"),
+            neighbours=kind,
             schema=f"./{_SCHEMA}" if with_schema else "",
         )
     except UnknownError as error:
@@ -96,6 +97,8 @@ def init(
     if with_schema:
         write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())
+    for remark in remarks(up, kind):
+        say(remark)
     run = shlex.join(["sojourn", "run", f"{file}", "--out", f"out/{file.stem}"])
     say(f"{file}: written; run it with: {run}")
 

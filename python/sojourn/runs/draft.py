@@ -1,5 +1,6 @@
 """Writes a first scenario for somebody's line and household, with comments, ready to run."""
 
+import math
 import re
 import warnings
 from collections import Counter
@@ -124,6 +125,13 @@ _ON_CHANNEL = {
 NEIGHBOURS = tuple(_ON_CHANNEL)
 """What `neighbours` may be."""
 
+_CARRIERS_MBPS = 90
+"""The fastest service on the default channel, of which one modem can have 97."""
+_OFDMA_MBPS = 750
+"""The fastest service for each OFDMA channel, of which one modem can have 800."""
+_MOST_MBPS = {"down": 10_000, "up": 7 * _OFDMA_MBPS}
+"""The fastest services of DOCSIS 4.0, which has seven OFDMA channels upstream."""
+
 _BYTES = {"B": 1, "kB": 1000, "KB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
 
 
@@ -157,11 +165,17 @@ def draft(
     a hundred that use little; with `none` the home has channels of its own. `schema` is the path
     of the JSON Schema from the scenario, for editors.
 
-    Raises `UnknownError` for an unknown queue manager, use or kind of neighbours.
+    Raises `UnknownError` for an unknown queue manager, use or kind of neighbours, and for a rate
+    that no cable has.
     """
     if people is not None:
         warnings.warn("people is the old name of uses", DeprecationWarning, stacklevel=2)
         uses = people
+    for way, mbps in (("down", down_mbps), ("up", up_mbps)):
+        if mbps > _MOST_MBPS[way]:
+            raise UnknownError(
+                f"{way}: found {mbps:g}; allowed: {_MOST_MBPS[way]} Mbps or less, as on DOCSIS 4.0"
+            )
     for aqm in aqms:
         look_up("aqm", aqm, AQMS)
     others = _ON_CHANNEL[look_up("neighbours", neighbours, NEIGHBOURS)]
@@ -173,8 +187,8 @@ def draft(
         *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
         _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes, others is not None),
-        _servers(down_mbps),
-        *([_ELSEWHERE, *_homes(others), _SEEN] if others else []),
+        _servers(max(down_mbps, up_mbps)),
+        *([_ELSEWHERE, _channel(up_mbps), *_homes(others), _SEEN] if others else []),
         *(text for use, count in counts.items() for text in _entries(use, count)),
         *(_entries_of_neighbours(others) if others else []),
         _variants(
@@ -198,10 +212,38 @@ def _counts(uses: Sequence[str]) -> dict[str, int]:
     return dict(counts)
 
 
+_LINE = (
+    "The line is none in particular: a MAP each 2 ms, no jitter on the path. A measured line was",
+    "less steady (docs/studies/lines.md); `sojourn fit` makes a scenario from probes of yours.",
+)
+
+
+def remarks(up_mbps: float, neighbours: str) -> list[str]:
+    """What somebody should know of the line in a draft."""
+    found = [" ".join(_LINE)]
+    if neighbours != "none" and up_mbps > _CARRIERS_MBPS:
+        found.append(
+            f"{up_mbps:g} Mbps do not fit on the usual four carriers (up to {_CARRIERS_MBPS}); the "
+            f"homes share {_in_words(_ofdma_channels(up_mbps))}."
+        )
+    return found
+
+
+def _ofdma_channels(up_mbps: float) -> int:
+    return math.ceil(up_mbps / _OFDMA_MBPS)
+
+
+def _in_words(channels: int) -> str:
+    return f"{channels} OFDMA channel{'s' if channels > 1 else ''} of 96 MHz"
+
+
 def _head(down_mbps: float, up_mbps: float) -> str:
     return f"""\
 # Check it with `sojourn validate FILE`, run it with `sojourn run FILE`.
 # `sojourn schema upstream.queue` describes that part: every key, its unit, range and default.
+#
+# {_LINE[0]}
+# {_LINE[1]}
 
 title = "{down_mbps:g}/{up_mbps:g} Mbps"
 duration_s = {_DURATION_S}          # simulated time; a run takes far less
@@ -227,7 +269,7 @@ sustained_mbps = {up_mbps:g}
 # burst_bytes = 1_000_000   # and the bytes that may go at that rate
 {_buffer(buffer_bytes, "the modem's buffer")}{modem}
 
-[downstream]             # what comes to it
+[downstream]             # what comes to it, on channels of its own
 sustained_mbps = {down_mbps:g}
 {_buffer(down_buffer_bytes, "the CMTS's buffer")}
 """
@@ -243,8 +285,8 @@ _FAST_MBPS = 500
 """From here on the default link of servers, 1000 Mbps, may be what is slow."""
 
 
-def _servers(down_mbps: float) -> str:
-    rate = f", rate_mbps = {10 * down_mbps:g}" if down_mbps >= _FAST_MBPS else ""
+def _servers(service_mbps: float) -> str:
+    rate = f", rate_mbps = {10 * service_mbps:g}" if service_mbps >= _FAST_MBPS else ""
     return f"""\
 [servers]                # one-way delays from the cable network on; the cable adds its own
 near = {{ delay_ms = 9{rate} }}
@@ -268,11 +310,20 @@ def _entries(use: str, count: int) -> list[str]:
     return [f"[traffic.{name}]   # {one.comment}\n{one.keys}\n" for name in names]
 
 
+def _channel(up_mbps: float) -> str:
+    """The channel that all share."""
+    described = "# `sojourn schema upstream_channel` describes it: OFDMA, MAPs, requests\n"
+    if up_mbps <= _CARRIERS_MBPS:
+        what, keys = "four bonded carriers of 6.4 MHz", ""
+    else:
+        count = _ofdma_channels(up_mbps)
+        what, keys = _in_words(count), f'channels = {count}\nphy = {{ kind = "ofdma" }}\n'
+    return f"[upstream_channel]       # {what}, which all homes share\n{described}{keys}"
+
+
 def _homes(neighbours: _Neighbours) -> list[str]:
-    """The channel that all share, and the homes; the numbers are made up."""
+    """The homes; the numbers are made up."""
     return [
-        "[upstream_channel]       # four bonded carriers of 6.4 MHz, which all homes share\n"
-        "# `sojourn schema upstream_channel` describes it: OFDMA, MAPs, requests\n",
         f"[homes.ours]             # and {neighbours.comment}, by what they do\n",
         *(f"[homes.{use}]\ncount = {count}\n" for use, count in neighbours.homes.items()),
     ]
