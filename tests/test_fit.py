@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,14 @@ import pytest
 import sojourn
 from sojourn.cli.main import app
 from sojourn.fit import proof
-from sojourn.fit.fitted import fit_log, streams_of
+from sojourn.fit.answer import not_of_log, sentences
+from sojourn.fit.fitted import Fit, fit_log, streams_of
 from sojourn.fit.grid import found_grid
 from sojourn.fit.learn import learned
 from sojourn.fit.loaded import Queue, queue_of
 from sojourn.fit.log import Log, Probes
 from sojourn.fit.mend import mended
+from sojourn.fit.model import Stream, scenario
 from sojourn.fit.prior import MINISLOT_MS, PRIOR, drawn
 from sojourn.fit.read import UNTIMED, read
 from sojourn.fit.table import row, stored
@@ -159,6 +162,18 @@ GOOD = csv_of(made(1200))
             "round trips below 0",
         ),
         ("sent_ms,received_ms\n" + "\n".join(f"{n * 50},nan" for n in range(1200)), "allowed"),
+        ("sent_ms,received_ms\n1,inf\n", "line 2: received_ms: found 'inf'"),
+        (csv_of(made(1200), 1e3), "of another unit than the header's"),
+        ("sent_ms,rtt_ms\n" + "\n".join(f"{n * 50},{n % 9}e-3" for n in range(1200)), "seconds"),
+        ("sent_ms,rtt_ms\n" + "\n".join(f"{n // 9},{n % 7 + 5}" for n in range(1200)), "finer"),
+        (
+            "sent_ms,received_ms\n" + "\n".join(f"{n * 50},{n / 20 + n % 7}" for n in range(1200)),
+            "columns of different units",
+        ),
+        (GOOD.split("\n")[0] + "\n" + "9" * 200_000 + "x,1,2\n", "not CSV"),
+        ('{"raw_values": {"TCP upload": [{"t": 1, "val": 3}]}}', "in the series TCP upload"),
+        ('{"raw_values": {"Ping": [{"t": "1", "val": "3"}]}}', "of another kind"),
+        ('{"round_trips": [{"lost": "true"}]}', "found no answered probe"),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, found: str) -> None:
@@ -168,7 +183,18 @@ def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, found: str) -
     assert found in str(refused.value)
 
 
-@pytest.mark.parametrize("content", [b"\x1f\x8b\x08broken", b"\xff\xfe\x00"])
+PACKED = gzip.compress(GOOD.encode())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x1f\x8b\x08broken",
+        b"\xff\xfe\x00",
+        PACKED[: len(PACKED) // 2],
+        PACKED[:300] + b"abcdefgh" + PACKED[308:],
+    ],
+)
 def test_damaged_bytes_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "log").write_bytes(content)
     with pytest.raises(sojourn.ScenarioError, match="log"):
@@ -232,6 +258,31 @@ def test_what_can_be_mended_is_with_a_sentence(
     off = stream.sent_ms - whole.sent_ms + stream.up_ms - whole.up_ms
     assert np.percentile(abs(off - np.median(off)), 99) < 0.3
     assert mended(log_of(whole)).notes == []
+
+
+def set_back(p: Probes) -> Probes:
+    assert p.up_ms is not None
+    return Probes(p.name, p.sent_ms - np.where(np.arange(len(p)) > 1300, 3333.0, 0), p.up_ms)
+
+
+def paused(p: Probes) -> Probes:
+    assert p.up_ms is not None
+    return Probes(p.name, p.sent_ms + np.where(np.arange(len(p)) > 700, 9e7, 0), p.up_ms)
+
+
+@pytest.mark.parametrize(
+    ("fault", "says", "left"), [(set_back, "was set back", 699), (paused, "has a pause", 701)]
+)
+def test_the_longest_part_counts(fault: Callable[[Probes], Probes], says: str, left: int) -> None:
+    log = mended(log_of(fault(made())))
+    assert says in log.notes[0] and f"{left} probes are left out" in log.notes[0]
+    assert len(log.streams[0]) == 2000 - left
+
+
+def test_a_log_in_any_order_is_sorted() -> None:
+    order = np.random.default_rng(1).permutation(2000)
+    log = mended(log_of(made().where(order)))
+    assert "out of order" in log.notes[0] and len(log.streams[0]) == 2000
 
 
 def test_queues_that_swing_between_half_and_all_of_a_buffer_have_no_manager() -> None:
@@ -303,10 +354,103 @@ def test_command_writes_a_scenario_that_runs(
     assert found and int(found[1]) > 60 > 30 > int(found[2])
     text = out.read_text()
     assert "map_interval_ms = 2.5" in text
+    assert re.search(r"idle, measured( +-?\d+\.\d\d){4}", done.output)
+    assert re.search(r"upload, fitted( +\d+\.\d\d){4}", done.output)
     result = sojourn.run(text, duration_s=2)
-    assert list(result)[:2] == ["as it is", "DOCSIS-PIE"]
+    assert list(result) == ["as it is", "DOCSIS-PIE", "idle line"]
+    warnings = " ".join(one for run in result.values() for one in run.meta["warnings"])
+    assert "homes.asking" not in warnings and "homes.sending" not in warnings
     again = CliRunner().invoke(app, ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
     assert again.exit_code == 2 and out.read_text() == text
+
+
+FITTED_KEYS = (
+    "sustained_mbps",  # upstream, by --up
+    "queue.limit_bytes",
+    "map_interval_ms",
+    "map_advance_us",
+    "interval_ms",
+    "interval_deviation_percent",
+    "start_s",
+)
+KEPT_KEYS = ("kind", "purpose", "server", "direction", "home", "homes")
+"""How a scenario is put together: no values."""
+
+
+def test_every_value_that_no_probe_told_is_marked_and_listed() -> None:
+    line = {name: known.value(0.5) for name, known in PRIOR.items()}
+    guessed = ("up_mbps", "buffer_ms")
+    text = scenario(
+        line, [Stream(50, 0)], idle_s=1, loaded_s=1, compared="as it is", guessed=guessed
+    )
+    listed = set(not_of_log(text))
+    table = ""
+    for one in text.partition("[compare.")[0].splitlines():
+        if one.startswith("["):
+            table = one[1 : one.index("]")]
+        key = one.partition(" = ")[0]
+        if " = " in one and key not in KEPT_KEYS:
+            told = key in FITTED_KEYS and table not in ("downstream", "traffic.upload")
+            told = told and not (
+                table == "upstream" and key in ("sustained_mbps", "queue.limit_bytes")
+            )
+            assert (f"{table}.{key}".lstrip(".") in listed) == (not told), one
+    assert {"downstream.sustained_mbps", "servers.near.delay_ms", "traffic.upload"} <= listed
+    assert sojourn.load(text)
+    known = scenario(line, [Stream(50, 0)], idle_s=1, compared="as it is")
+    assert "upstream.sustained_mbps" not in set(not_of_log(known))
+
+
+def busy_of(idle: Probes, queue: np.ndarray, down: np.ndarray | float = 0.0) -> Log:
+    assert idle.up_ms is not None and idle.down_ms is not None
+    up, back = idle.up_ms + queue, idle.down_ms + down
+    return log_of(Probes("made", idle.sent_ms, up, back, up + back))
+
+
+def test_a_log_without_an_upload_is_none_of_an_upload() -> None:
+    idle, other = made(), made(seed=2)
+    flat = np.zeros(len(other))
+    for busy, found in (
+        (log_of(idle), "the probes of the idle log"),
+        (busy_of(other, flat), "delays that rise by 0.0 ms"),
+        (busy_of(other, flat + 1, 90.0), "rise by 90.0 ms downstream"),
+        (replace(busy_of(other, flat + 50), has_download=True), "a download and no upload"),
+    ):
+        with pytest.raises(sojourn.ScenarioError, match=found):
+            fit_log(log_of(idle), busy, search=False)
+    managed = replace(busy_of(other, flat), up_mbps=10.0)  # its bytes flow
+    assert fit_log(log_of(idle), managed, search=False).queue is Queue.SHORT
+
+
+def test_what_is_before_and_after_an_upload_is_not_in_its_mean() -> None:
+    idle, other = made(), made(seed=2)
+    runs = (other.sent_ms > 30e3) & (other.sent_ms < 60e3)
+    found = fit_log(log_of(idle), busy_of(other, np.where(runs, 100.0, 0.0)), search=False)
+    assert found.rises is not None
+    assert np.percentile(found.rises, [10, 90]) == pytest.approx([100, 100], abs=10)
+
+
+def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None:
+    def found(period: float, step: float) -> tuple[Fit, str]:
+        probes = made(4000, period=period)
+        assert probes.up_ms is not None
+        times = (probes.sent_ms, probes.sent_ms + probes.up_ms)
+        rows = zip(*(np.round(one / step) * step for one in times), strict=True)
+        lines = [f"{sent:.3f},{received:.3f}" for sent, received in rows]
+        (tmp_path / "log.csv").write_text("\n".join(["sent_ms,received_ms", *lines]))
+        fit = fit_log(mended(read(tmp_path / "log.csv")), search=False)
+        return fit, " ".join(sentences(fit))
+
+    fine, told = found(1.37, 0.01)
+    assert fine.grid is not None and fine.grid.period_ms == pytest.approx(1.37, rel=1e-3)
+    assert "multiples of" not in told
+    rounded, told = found(1.37, 1.0)
+    assert rounded.grid is None or rounded.grid.period_ms > 2
+    assert "multiples of 1 ms, so no period below 2 ms" in told and not rounded.estimates
+    coarse, told = found(5.04, 10.0)
+    assert coarse.grid is None and "Grid: not known. The log's times are multiples of 10 ms" in told
+    whole, told = found(5.04, 1.0)
+    assert whole.grid is not None and whole.grid.period_ms == pytest.approx(5.04, rel=1e-3)
 
 
 def test_command_says_what_is_wrong(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def fit(
     """
     from ..base.files import write_file
     from ..base.terminal import print_grids, progress_bar
-    from ..fit.answer import head, sentences, table, values
+    from ..fit.answer import head, quantile_table, sentences, table, values
     from ..fit.fitted import fit as fitted
 
     if out.exists():
@@ -56,12 +56,13 @@ def fit(
     with nullcontext() if quiet else progress_bar() as progress:
         found = fitted(logs, upload=upload, up_mbps=up, progress=progress)
     if found.line is not None:
-        write_file(out, (head(found) + found.scenario()).encode())
+        scenario = found.scenario()
+        write_file(out, (head(found, scenario) + scenario).encode())
     if as_json:
         say_json(values(found))
     elif not quiet:
         if found.estimates:
-            print_grids([table(found)])
+            print_grids([table(found), quantile_table(found)])
         for sentence in sentences(found):
             say(sentence)
         if found.line is not None:

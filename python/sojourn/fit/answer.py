@@ -1,18 +1,23 @@
 """What a fit says, for a person: a table of values, sentences, and the head of the scenario."""
 
 import math
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..base.grid import Grid as Table
-from .fitted import GUESSED, Estimate, Fit
-from .grid import Grid
+from .features import QUANTILES, quantiles
+from .fitted import GUESSED, Estimate, Fit, is_coarse
+from .grid import LONGEST_MS, SHORTEST_MS, Grid, shortest_period_ms
 from .loaded import Queue
+from .log import Log
+from .model import MOST_UP_MBPS, NOT_OF_LOG
 from .prior import PRIOR
 from .read import UNTIMED
 
+_TABLED = (10, 50, 90, 99)
 _WEAK = 0.4
 """Below it, a period is doubtful: rounded times of a log without a grid came to 0.27."""
 
@@ -36,19 +41,34 @@ def sentences(fit: Fit) -> Iterator[str]:
     """What was found, what was not, and what an upload does."""
     yield from fit.log.notes
     if UNTIMED not in fit.log.notes:
-        yield _of_grid(fit.grid, fit.log.is_one_way)
-    if fit.grid is not None and fit.log.is_one_way:
+        yield _of_grid(fit.grid, fit.log)
+    if fit.estimates:
         yield from _of_fit(fit)
+    if fit.line is not None and "up_mbps" in fit.guessed:
+        yield (
+            f"The rate from your home is not in the log, so the scenario has {fit.up_mbps:g} Mbps "
+            f"(up to {MOST_UP_MBPS:g} by --up)."
+        )
     yield NOT_KNOWN
     yield from _of_upload(fit)
 
 
-def _of_grid(grid: Grid | None, is_one_way: bool) -> str:
+def _of_grid(grid: Grid | None, log: Log) -> str:
+    shortest_ms = shortest_period_ms(log.resolution_ms)
+    rounded = ""
+    if shortest_ms > SHORTEST_MS:
+        multiple = ", and this one may be a multiple of the true one" if grid else ""
+        rounded = (
+            f" The log's times are multiples of {log.resolution_ms:g} ms, so no period below "
+            f"{shortest_ms:g} ms could be found{multiple}."
+        )
+    if grid is None and shortest_ms >= LONGEST_MS:
+        return "Grid: not known." + rounded
     if grid is None:
         return (
             "Grid: none. Arrivals follow no period between 0.5 and 10 ms beyond that of the "
             "probes, as on a fibre; on a cable it may be too loaded or the log too short. No "
-            "request and grant is fitted."
+            "request and grant is fitted." + rounded
         )
     text = (
         f"Grid: arrivals follow a period of {grid.period_ms:.5g} ms, "
@@ -66,7 +86,10 @@ def _of_grid(grid: Grid | None, is_one_way: bool) -> str:
             f" The probes' own steady interval makes aliases: {others} ms are nearly as strong. "
             "The strongest is taken; probes at uneven intervals would tell them apart."
         )
-    if not is_one_way:
+    text += rounded
+    if grid is not None and log.is_one_way and is_coarse(log, grid):
+        text += " That is too coarse to fit neighbours and the MAP advance."
+    if not log.is_one_way:
         text += " The log has round trips alone, so neighbours and the MAP advance are not fitted."
     return text
 
@@ -108,7 +131,7 @@ def _of_upload(fit: Fit) -> Iterator[str]:
         if fit.line is not None:
             yield f"Its buffer is not fitted from that, so the scenario has a guess: {GUESSED}."
         return
-    now, managed = (fit.simulated_rise_ms(law) for law in ("none", "docsis_pie"))
+    now, managed = (np.median(fit.simulated_rises_ms[law]) for law in ("none", "docsis_pie"))
     yield (
         f"Your modem queues {now:.0f} ms when you upload (measured: {rise:.0f} ms); DOCSIS-PIE "
         f"would make it {max(managed, 0):.0f} ms."
@@ -121,6 +144,21 @@ def table(fit: Fit) -> Table:
     return Table("", ["", "value", "90 % interval", "unit"], lines)
 
 
+def quantile_table(fit: Fit) -> Table:
+    """Delays of the probes, measured beside those of the nearest simulated line."""
+    places = [QUANTILES.index(q) for q in _TABLED]
+    values = {"idle, measured": quantiles(fit.log)[places]}
+    if fit.nearest_ms is not None:
+        values["idle, fitted"] = fit.nearest_ms[places]
+    if fit.rises is not None:
+        values["upload, measured"] = np.percentile(fit.rises, _TABLED)
+        if fit.line is not None:
+            values["upload, fitted"] = np.percentile(fit.simulated_rises_ms["none"], _TABLED)
+    lines = [[name, *(f"{value:.2f}" for value in of)] for name, of in values.items()]
+    title = "Delays of the probes in ms, above the idle median"
+    return Table(title, ["", *(f"p{q}" for q in _TABLED)], lines)
+
+
 def _shown(estimate: Estimate) -> tuple[str, str]:
     """A value and its interval, with as many digits as the interval allows."""
     width = max(estimate.high - estimate.low, 1e-12)
@@ -129,7 +167,7 @@ def _shown(estimate: Estimate) -> tuple[str, str]:
     return value, f"{low} to {high}"
 
 
-def head(fit: Fit) -> str:
+def head(fit: Fit, scenario: str) -> str:
     """The comment that a fitted scenario begins with."""
     lines = [
         "What `sojourn fit` made of a log of probes. Values with their 90 % intervals:",
@@ -141,12 +179,22 @@ def head(fit: Fit) -> str:
         "The numbers of homes stand for any that ask and send as much. Below are the values of the",
         "nearest simulated line.",
     ]
-    if "buffer_ms" not in fit.estimates:
+    if "buffer_ms" in fit.guessed:
         lines.append(f"The log does not tell of the buffer: {GUESSED} are a guess.")
-    lines += [
-        "Not of the log: the rate downstream, the server's delay, and the household's traffic.",
-    ]
+    listed = f"Not of the log, and marked where they stand: {', '.join(not_of_log(scenario))}."
+    lines += textwrap.wrap(listed, 96, break_on_hyphens=False)
     return "\n".join(f"# {line}" for line in lines) + "\n\n"
+
+
+def not_of_log(scenario: str) -> Iterator[str]:
+    """The keys of a scenario that are marked so."""
+    table = ""
+    for line in scenario.splitlines():
+        if line.startswith("["):
+            table = line[1 : line.index("]")]
+        if NOT_OF_LOG in line:
+            key = "" if line.startswith("[") else line.partition(" = ")[0]
+            yield ".".join(filter(None, (table, key)))
 
 
 def values(fit: Fit) -> dict[str, Any]:
@@ -161,6 +209,7 @@ def values(fit: Fit) -> dict[str, Any]:
         },
         "line": None if fit.line is None else dict(fit.line),
         "misfit_ms": fit.misfit_ms,
+        "resolution_ms": fit.log.resolution_ms,
         "queue": None if fit.queue is None else fit.queue.name.lower(),
         "notes": list(fit.log.notes),
     }

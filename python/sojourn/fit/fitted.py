@@ -1,10 +1,10 @@
 """Fits a scenario to a log of probes."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -12,12 +12,19 @@ from ..base.progress import Progress
 from .features import NAMES, features, quantiles
 from .grid import Grid, found_grid
 from .learn import Learned, learned
-from .loaded import SETTLING_S, Queue, loaded_features, queue_of, rises_ms, round_trip_rises_ms
+from .loaded import (
+    SETTLING_S,
+    Queue,
+    loaded_features,
+    queue_of,
+    rises_ms,
+    rises_of_another_log,
+)
 from .log import Log, Values, joined
 from .mend import mended
-from .model import Stream, scenario, simulated
+from .model import MOST_UP_MBPS, Stream, scenario, simulated
 from .prior import PRIOR
-from .read import read
+from .read import UNTIMED, read, refuse
 from .table import stored
 
 IDLE = ("requests", "advance_ms", "load")
@@ -28,6 +35,8 @@ GUESSED = "250 ms of buffer"
 """Where the log does not tell of it."""
 _LONGEST_S = 300.0
 _MOST_STREAMS = 6
+_COARSEST = 0.25
+"""Of a period, what times may be rounded to."""
 _SEED = 1
 _IDLE_S, _LOADED_S = 60.0, 30.0
 """Of the scenario that a fit gives."""
@@ -53,10 +62,14 @@ class Fit:
     """The nearest line that was simulated."""
     misfit_ms: float | None
     """Mean difference of its quantiles from the measured ones, each from its median."""
+    nearest_ms: Values | None
+    """Its quantiles, as `features.quantiles` gives them."""
     rises: Values | None
     """Delays during an upload, above the idle median, in ms."""
     queue: Queue | None
     up_mbps: float
+    guessed: Collection[str]
+    """What no log told: up_mbps, buffer_ms."""
 
     @property
     def has_upload(self) -> bool:
@@ -67,25 +80,31 @@ class Fit:
         """The scenario that shows the line: as it is, and with DOCSIS-PIE."""
         return self._scenario(compared=True)
 
-    def simulated_rise_ms(self, law: str) -> float:
-        """How much longer probes take in the median while the scenario's upload runs."""
-        log = simulated(self._scenario(law=law, trace=True))
-        busy = log.between(_IDLE_S + SETTLING_S, _IDLE_S + _LOADED_S)
-        return float(np.median(rises_ms(busy, log.between(0, _IDLE_S))))
+    @cached_property
+    def simulated_rises_ms(self) -> Mapping[str, Values]:
+        """How much longer probes take while the scenario's upload runs, by the queue's law."""
+        rises = {}
+        for law in ("none", "docsis_pie"):
+            log = simulated(self._scenario(law=law, trace=True))
+            busy = log.between(_IDLE_S + SETTLING_S, _IDLE_S + _LOADED_S)
+            rises[law] = rises_ms(busy, log.between(0, _IDLE_S))
+        return rises
 
     def _scenario(self, law: str = "none", trace: bool = False, compared: bool = False) -> str:
         assert self.line is not None
-        name = "as it is" if "buffer_ms" in self.estimates or not self.has_upload else GUESSED
+        is_guess = "buffer_ms" in self.guessed and self.has_upload
+        name = GUESSED if is_guess else "as it is"
         return scenario(
             self.line,
             streams_of(self.log),
             idle_s=_IDLE_S,
-            loaded_s=_LOADED_S if self.has_upload else 0.0,
+            loaded_s=(_IDLE_S if compared else _LOADED_S) if self.has_upload else 0.0,
             up_mbps=self.up_mbps,
             law=law,
             seed=_SEED,
             trace=trace,
             compared=name if compared else "",
+            guessed=self.guessed,
         )
 
 
@@ -99,7 +118,10 @@ def fit(
 ) -> Fit:
     """Fits a line to logs of one sitting, and to another one that was made during an upload."""
     log = mended(joined([read(path) for path in paths]))
-    busy = mended(read(upload)) if upload is not None else None
+    busy = None if upload is None else mended(read(upload))
+    if busy is not None:
+        notes = [f"Upload: {note}" for note in busy.notes if note != UNTIMED]
+        log = replace(log, notes=[*log.notes, *notes])
     return fit_log(log, busy, up_mbps=up_mbps, search=search, progress=progress)
 
 
@@ -115,40 +137,45 @@ def fit_log(
     idle, rises = _parts(log, busy)
     grid = None if any("no times" in note for note in log.notes) else found_grid(idle)
     estimates = {}
-    if grid is not None and idle.is_one_way:
+    if grid is not None and idle.is_one_way and not is_coarse(idle, grid):
         estimates = idle_estimates(idle, grid)
     queue = None if rises is None else queue_of(rises)
     if rises is not None and queue is not Queue.UNEVEN:
         estimates["buffer_ms"] = _estimate("buffer_ms", loaded_features(rises))
-    rate = up_mbps or (busy or log).up_mbps or 10.0
-    line, misfit = None, None
+    known = up_mbps or (busy or log).up_mbps
+    rate = min(known or 10.0, MOST_UP_MBPS)
+    guessed = [
+        name
+        for name, is_known in (("up_mbps", known == rate), ("buffer_ms", "buffer_ms" in estimates))
+        if not is_known
+    ]
+    line, misfit, nearest_ms = None, None, None
     if search and all(name in estimates for name in IDLE):
-        line, misfit = nearest(idle, estimates, rate, progress)
-    return Fit(
-        idle,
-        grid,
-        estimates,
-        line,
-        misfit,
-        rises,
-        queue,
-        rate,
-    )
+        line, misfit, nearest_ms = nearest(idle, estimates, rate, progress)
+    return Fit(idle, grid, estimates, line, misfit, nearest_ms, rises, queue, rate, guessed)
 
 
 def _parts(log: Log, busy: Log | None) -> tuple[Log, Values | None]:
     """The idle part of a log, and how far delays rise during an upload."""
+    idle, loaded = log, None
+    if log.loaded_s is not None:
+        low, high = log.loaded_s
+        idle = log.between(0, low)
+        loaded = log.between(min(low + SETTLING_S, (low + high) / 2), high)
+        if not idle.streams:
+            refuse(log.file, "", "found a load from the first probe on; allowed: an idle log")
+        note = f"A load runs in the log from {low:.0f} s on; only what is before counts as idle."
+        idle = replace(idle, notes=[*log.notes, note])
     if busy is not None:
-        late = busy.between(SETTLING_S, float("inf"))
-        return log, round_trip_rises_ms(late, log)
-    if log.loaded_s is None:
-        return log, None
-    low, high = log.loaded_s
-    idle = log.between(0, low)
-    loaded = log.between(min(low + SETTLING_S, (low + high) / 2), high)
-    if not idle.streams or not loaded.streams:
-        return log, None
+        return idle, rises_of_another_log(busy, idle)
+    if loaded is None or not loaded.streams or (log.has_download and log.up_mbps is None):
+        return idle, None
     return idle, rises_ms(loaded, idle)
+
+
+def is_coarse(idle: Log, grid: Grid) -> bool:
+    """Are times rounded too far to show how packets wait for the grid?"""
+    return idle.resolution_ms > _COARSEST * grid.period_ms
 
 
 def idle_estimates(idle: Log, grid: Grid) -> dict[str, Estimate]:
@@ -205,7 +232,7 @@ def streams_of(log: Log) -> list[Stream]:
 
 def nearest(
     idle: Log, estimates: Mapping[str, Estimate], up_mbps: float, progress: Progress | None = None
-) -> tuple[dict[str, float], float]:
+) -> tuple[dict[str, float], float, Values]:
     """The simulated line whose quantiles and grid are nearest to the measured ones.
 
     All lines have the same seed, so that they differ by their parameters more than by chance.
@@ -218,19 +245,20 @@ def nearest(
     length = min(_LONGEST_S, max(60.0, float(np.ptp(idle.sent_ms)) / 1e3))
     streams = streams_of(idle)
 
-    def tried(shares: Values) -> tuple[float, float, Values]:
+    def tried(shares: Values) -> tuple[float, float, Values, Values]:
         line = _line(shares, period, buffer)
         text = scenario(line, streams, idle_s=length, up_mbps=up_mbps, seed=_SEED, trace=True)
         log = simulated(text)
-        misfit = float(np.mean(abs(quantiles(log) - wanted)))
+        values = quantiles(log)
+        misfit = float(np.mean(abs(values - wanted)))
         strength = features(log, period)[NAMES.index("grid_r1")]
         off = abs(strength - known[NAMES.index("grid_r1")]) * period
-        return misfit + float(off) / 2, misfit, shares
+        return misfit + float(off) / 2, misfit, shares, values
 
     ends = np.array(
         [[_share(name, v) for v in (estimates[name].low, estimates[name].high)] for name in IDLE]
     )
-    found: list[tuple[float, float, Values]] = []
+    found: list[tuple[float, float, Values, Values]] = []
     for turn, count in enumerate(_SEARCHED):
         if turn:
             best = min(found, key=lambda each: each[0])[2]
@@ -247,8 +275,8 @@ def nearest(
                 found.append(each)
                 if progress:
                     progress(len(found) * length, sum(_SEARCHED) * length)
-    _, misfit, shares = min(found, key=lambda each: each[0])
-    return _line(shares, period, buffer), misfit
+    _, misfit, shares, nearest_ms = min(found, key=lambda each: each[0])
+    return _line(shares, period, buffer), misfit, nearest_ms
 
 
 def _line(shares: Values, period: float, buffer: float) -> dict[str, float]:

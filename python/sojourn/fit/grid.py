@@ -57,16 +57,26 @@ def concentration(times_ms: Values, period_ms: float) -> float:
     return float(abs(np.mean(np.exp(2j * np.pi / period_ms * times_ms))))
 
 
+def shortest_period_ms(resolution_ms: float) -> float:
+    """The shortest period that such times show: one below two steps looks like a longer one."""
+    return max(SHORTEST_MS, 2 * resolution_ms)
+
+
 def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
     """The grid of a log's arrivals, or None if nothing but chance and the probes is in them."""
     arrivals = log.arrival_ms - log.arrival_ms.min()
     sent = log.sent_ms - log.sent_ms.min()
     kept = sent < _LONGEST_S * 1e3
     arrivals, sent = arrivals[kept], sent[kept]
+    shortest_ms = shortest_period_ms(log.resolution_ms)
+    if shortest_ms >= longest_ms:
+        return None
     least = max(np.sqrt(_CHANCE / len(arrivals)), 0.02)
     peaks = [
         (value, frequency)
-        for value, frequency in _peaks(arrivals, least, longest_ms, log.resolution_ms)
+        for value, frequency in _peaks(
+            arrivals, least, (shortest_ms, longest_ms), log.resolution_ms
+        )
         if concentration(sent, 1 / frequency) < _OF_SENDING * value
     ]
     if not peaks:
@@ -87,7 +97,7 @@ def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
     )
     return Grid(
         1 / frequency,
-        error / frequency**2,
+        max(error / frequency**2, log.resolution_ms / float(np.ptp(arrivals)) / frequency),
         best,
         tuple(1 / f for _, f in near[:4]),
         _places(arrivals, frequency),
@@ -95,14 +105,15 @@ def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
 
 
 def _peaks(
-    times: Values, least: float, longest_ms: float, resolution_ms: float
+    times: Values, least: float, between_ms: tuple[float, float], resolution_ms: float
 ) -> Iterator[tuple[float, float]]:
     """Greatest R, each at its frequency in 1/ms, R being freed of what rounding times takes."""
     size = 1 << int(np.ceil(np.log2(1.5 * (np.ptp(times) / _BIN_MS + 1))))
     counts = np.bincount((times / _BIN_MS).astype(np.int64), minlength=size)
     coarse = np.abs(np.fft.rfft(counts.astype(np.float32))) / len(times)
     frequencies = np.arange(len(coarse)) / (size * _BIN_MS)
-    wanted = (frequencies >= 1 / longest_ms) & (frequencies <= 1 / SHORTEST_MS)
+    shortest_ms, longest_ms = between_ms
+    wanted = (frequencies >= 1 / longest_ms) & (frequencies <= 1 / shortest_ms)
     coarse, frequencies = coarse[wanted], frequencies[wanted]
     lost = np.abs(np.sinc(frequencies * _BIN_MS) * np.sinc(frequencies * resolution_ms))
     coarse = np.where(lost > 0.3, coarse / np.maximum(lost, 0.3), 0.0)

@@ -1,7 +1,7 @@
 """Probes of a line: when each was sent, and how long it took."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -49,7 +49,9 @@ class Log:
     up_mbps: float | None = None
     """The rate of the upload, where the log has it."""
     loaded_s: tuple[float, float] | None = None
-    """From when to when an upload ran, in s after the first probe, where the log says so."""
+    """From when to when a load ran, in s after the first probe, where the log says so."""
+    has_download: bool = False
+    """Did a download run?"""
     resolution_ms: float = 0.0
     """To what the times were rounded."""
 
@@ -79,14 +81,21 @@ class Log:
         first = min(stream.sent_ms[0] for stream in self.streams)
         low, high = first + low_s * 1e3, first + high_s * 1e3
         parts = [s.where((s.sent_ms >= low) & (s.sent_ms < high)) for s in self.streams]
-        return Log(
-            self.file,
-            [part for part in parts if len(part) >= 2],
-            self.notes,
-            self.up_mbps,
-            None,
-            self.resolution_ms,
-        )
+        return replace(self, streams=[part for part in parts if len(part) >= 2], loaded_s=None)
+
+
+_STEPS_MS = (1000.0, 100.0, 50.0, 20.0, 15.625, 10.0, 5.0, 4.0, 2.0, 1.0, 0.5, 0.2, 0.1)
+_EXACT_MS = 5e-4
+"""What a double keeps of the milliseconds since 1970."""
+
+
+def step_of(log: Log) -> float:
+    """The step in ms of which all arrivals are multiples, or 0: clocks tick, and tools round."""
+    times = log.arrival_ms
+    for step in _STEPS_MS:
+        if np.mean(abs(times / step - np.round(times / step)) * step < _EXACT_MS) > 0.99:
+            return step
+    return 0.0
 
 
 def joined(logs: Sequence[Log]) -> Log:
@@ -99,5 +108,5 @@ def joined(logs: Sequence[Log]) -> Log:
         for s in log.streams
     ]
     notes = [f"{log.file}: {note}" for log in logs for note in log.notes]
-    first, resolution = logs[0], max(log.resolution_ms for log in logs)
-    return Log(first.file, streams, notes, first.up_mbps, first.loaded_s, resolution)
+    resolution = max(log.resolution_ms for log in logs)
+    return replace(logs[0], streams=streams, notes=notes, resolution_ms=resolution)

@@ -1,6 +1,11 @@
 """Faults of logs: what can be mended is, with a sentence; what cannot is refused."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .log import Log, Probes, Values
 from .read import refuse
@@ -11,6 +16,15 @@ _BLOCK = 50
 _LEAST_STEP_MS = 2.0
 _FAR_MORE = 0.4
 _LEAST_DRIFT_PPM = 2.0
+_MOST_DRIFT_PPM = 1000.0
+_MOST_DOUBLE = 0.2
+_SLOWEST_MS = 10_000.0
+_SHORTEST_TRIP_MS = 0.1
+_PAUSE_MS = 300_000.0
+_FAR_LONGER = 100.0
+_RARE = 0.01
+_SET_BACK_MS = 1000.0
+"""Probes that overtake each other are less apart."""
 
 
 def mended(log: Log) -> Log:
@@ -20,33 +34,67 @@ def mended(log: Log) -> Log:
     streams = [stream for stream in streams if len(stream) >= 100]
     count = sum(map(len, streams))
     if count < FEWEST:
-        refuse(log.file, "", f"found {count} answered probes; allowed: {FEWEST} or more")
+        allowed = f"{FEWEST} or more, in streams of 100 or more"
+        refuse(log.file, "", f"found {count} answered probes; allowed: {allowed}")
     one_way = [stream.up_ms is not None for stream in streams]
     if any(one_way) and not all(one_way):
         notes.append("Streams of round trips alone are left out beside those with one-way delays.")
         streams = [s for s, kept in zip(streams, one_way, strict=True) if kept]
     _check_units(log, streams)
-    return Log(log.file, streams, notes, log.up_mbps, log.loaded_s, log.resolution_ms)
+    return replace(log, streams=streams, notes=notes)
 
 
 def _mended(log: Log, stream: Probes, notes: list[str]) -> Probes:
     name = f"Stream {stream.name}: " if len(log.streams) > 1 else ""
-    if not np.isfinite(stream.sent_ms).all():
+    if len(stream) < 2:
+        return stream
+    if not (np.isfinite(stream.sent_ms).all() and np.isfinite(stream.delay_ms).all()):
         refuse(log.file, stream.name, "found a time that is no number; allowed: numbers")
+    is_back = np.diff(stream.sent_ms) < -_SET_BACK_MS
+    is_rare = is_back.mean() < _RARE  # else the whole log is out of order
+    if is_rare and _overlap(np.split(stream.sent_ms, np.flatnonzero(is_back) + 1)):
+        what = "the clock was set back during the log"
+        stream = _longest_part(stream, is_back, what, notes, name)
     if np.any(np.diff(stream.sent_ms) < 0):
         count = int(np.sum(np.diff(stream.sent_ms) < 0))
         notes.append(f"{name}{count} probes were out of order; they are sorted by send time.")
         stream = stream.where(np.argsort(stream.sent_ms, kind="stable"))
     again = np.append(False, np.diff(stream.sent_ms) == 0)
+    if (again & np.append(False, np.diff(stream.delay_ms) != 0)).mean() > _MOST_DOUBLE:
+        found = f"found {int(again.sum())} of {len(stream)} probes at the same time as another"
+        refuse(log.file, stream.name, f"{found}; allowed: times finer than the probes' interval")
     if again.any():
         notes.append(f"{name}{int(again.sum())} probes were there twice; the first ones count.")
         stream = stream.where(~again)
+    steps = np.diff(stream.sent_ms)
+    is_pause = steps > max(_PAUSE_MS, _FAR_LONGER * float(np.median(steps)))
+    stream = _longest_part(stream, is_pause, "the log has a pause", notes, name)
     stream = _without_negative(log, stream, notes, name)
     stream = _from_sending(stream, notes, name)
     if stream.up_ms is None or len(stream) < 4 * _BLOCK:
         return stream
     stream = _without_steps(stream, notes, name)
-    return _without_drift(stream, notes, name)
+    return _without_drift(log, stream, notes, name)
+
+
+def _longest_part(
+    stream: Probes, is_end: NDArray[np.bool_], what: str, notes: list[str], name: str
+) -> Probes:
+    """The longest of the parts that end at marked probes."""
+    if not is_end.any():
+        return stream
+    ends = np.concatenate([[0], np.flatnonzero(is_end) + 1, [len(stream)]])
+    longest = int(np.argmax(np.diff(ends)))
+    kept = np.arange(ends[longest], ends[longest + 1])
+    left = len(stream) - len(kept)
+    notes.append(f"{name}{what}; the longest part counts, and {left} probes are left out.")
+    return stream.where(kept)
+
+
+def _overlap(parts: Sequence[Values]) -> bool:
+    """Do parts share a time, as those of a clock that was set back?"""
+    spans = sorted((part.min(), part.max()) for part in parts)
+    return any(low < end for (_, end), (low, _) in pairwise(spans))
 
 
 def _without_negative(log: Log, stream: Probes, notes: list[str], name: str) -> Probes:
@@ -117,7 +165,7 @@ def _place_of_step(values: Values) -> int:
     return int(np.argmax(abs(means[0] - means[1]) * weight)) + 1
 
 
-def _without_drift(stream: Probes, notes: list[str], name: str) -> Probes:
+def _without_drift(log: Log, stream: Probes, notes: list[str], name: str) -> Probes:
     """Takes out a steady drift of the clocks: the line through the least delays of each block."""
     assert stream.up_ms is not None
     apart = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
@@ -137,6 +185,9 @@ def _without_drift(stream: Probes, notes: list[str], name: str) -> Probes:
     spread = float(np.subtract(*np.percentile(slopes, [75, 25]))) / np.sqrt(len(slopes))
     if abs(slope) < max(_LEAST_DRIFT_PPM * 1e-6, 3 * spread):
         return stream
+    if abs(slope) > _MOST_DRIFT_PPM * 1e-6:
+        found = f"found clocks that drift apart by {slope * 1e6:.3g} ppm"
+        refuse(log.file, stream.name, f"{found}; these may be columns of different units")
     notes.append(f"{name}the clocks drift apart by {slope * 1e6:.0f} ppm; this is taken out.")
     shift = slope * (stream.sent_ms - stream.sent_ms[0])
     down = None if stream.down_ms is None else stream.down_ms + shift
@@ -154,6 +205,13 @@ def _check_units(log: Log, streams: list[Probes]) -> None:
     if interval < 1 and length < 20_000:
         found = f"found probes {interval:.2g} ms apart in {length / 1e3:.2g} s"
         refuse(log.file, "sent_ms", f"{found}; these may be seconds: name the columns *_s")
+    if interval > _SLOWEST_MS:
+        found = f"found probes {interval:.3g} ms apart"
+        refuse(log.file, "sent_ms", f"{found}; these may be of another unit than the header's")
+    trips = [float(np.median(stream.rtt_ms)) for stream in streams if stream.rtt_ms is not None]
+    if trips and min(trips) < _SHORTEST_TRIP_MS:
+        found = f"found round trips of {min(trips):.2g} ms"
+        refuse(log.file, "rtt_ms", f"{found}; these may be seconds, or of a host in the home")
     spread = float(np.subtract(*np.percentile(streams[0].delay_ms, [90, 10])))
     if spread > 20_000:
         found = f"found delays that differ by {spread:.3g} ms"

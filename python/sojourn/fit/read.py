@@ -3,10 +3,14 @@
 import gzip
 import io
 import json
+import math
 import os
 import re
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from csv import DictReader
+from csv import Error as CsvError
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -14,8 +18,9 @@ import numpy as np
 from .._sojourn import ScenarioError
 from ..base.files import read_content
 from ..base.json_text import json_of
+from ..base.lookup import listed
 from ..base.problems import refusal
-from .log import Log, Probes, Values
+from .log import Log, Probes, Values, step_of
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of a log that was compressed, when it is not."""
@@ -31,8 +36,14 @@ def refuse(file: str, key: str, found: str) -> NoReturn:
 
 def read(path: str | os.PathLike[str]) -> Log:
     """The probes of a log, as they are in it; raises `ScenarioError` if it is none."""
-    file = os.fspath(path)
-    content = _plain(file, read_content(path))
+    log = _read(os.fspath(path), read_content(path))
+    if not log.streams:
+        refuse(log.file, "", "found no answered probe; allowed: 1000 and more")
+    return replace(log, resolution_ms=max(log.resolution_ms, step_of(log)))
+
+
+def _read(file: str, content: bytes) -> Log:
+    content = _plain(file, content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,7 +71,7 @@ def _plain(file: str, content: bytes) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
             plain = packed.read(MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         refuse(file, "", f"found a damaged gzip file ({error}); allowed: a complete one")
     if len(plain) > MOST_BYTES:
         refuse(file, "", f"found more than {MOST_BYTES} bytes in it; allowed: a shorter log")
@@ -77,8 +88,11 @@ def _json(file: str, content: bytes) -> Log:
             return _irtt(file, value["round_trips"])
         if "raw_values" in value:
             return _flent(file, value["raw_values"])
+    except ScenarioError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        what = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        lacks = isinstance(error, KeyError)
+        what = f"lacks {error}" if lacks else "a value is of another kind than there"
         found = f"found JSON that is not as irtt and flent write it ({what})"
         refuse(file, "", f"{found}; allowed: a file that they wrote")
     refuse(file, "", "found JSON without round_trips (irtt) or raw_values (flent)")
@@ -107,33 +121,39 @@ def _flent(file: str, raw: dict[str, list[Any]]) -> Log:
             sent = value["t"] * 1e3 - rtt
             rows.append((sent, value.get("owd_up"), value.get("owd_down"), rtt))
             names.append(name)
+    if not rows:
+        there = listed(list(raw)) or "none"
+        refuse(file, "raw_values", f"found no answered probe in the series {there}; allowed: pings")
     one_way = {name for name, row in zip(names, rows, strict=True) if row[1] is not None}
     if one_way:  # round trips alone say less
         kept = [name in one_way for name in names]
         rows = [row for row, keep in zip(rows, kept, strict=True) if keep]
         names = [name for name, keep in zip(names, kept, strict=True) if keep]
     log = Log(file, _streams(rows, 1.0, names), resolution_ms=_resolution(raw))
-    uploads = [
+    uploads, downloads = (_rates(raw, way) for way in ("upload", "download"))
+    if not uploads and not downloads:
+        return log
+    times = np.array([time for time, _ in uploads or downloads])
+    first = min(stream.sent_ms[0] for stream in log.streams) / 1e3
+    loaded_s = (float(times.min() - first), float(times.max() - first))
+    log = replace(log, loaded_s=loaded_s, has_download=bool(downloads))
+    seconds = np.unique(np.round(times)).size
+    if not uploads or seconds <= 2:
+        return log
+    streams = max(1.0, len(times) * float(np.median(np.diff(np.unique(times)))) / seconds)
+    rate = float(np.median([rate for _, rate in uploads]))
+    return replace(log, up_mbps=rate * min(streams, 64.0))
+
+
+def _rates(raw: dict[str, list[Any]], way: str) -> list[tuple[float, float]]:
+    """Times in s and rates in Mbps of what goes up or down, while it goes."""
+    return [
         (value["t"], value["val"])
         for name, values in raw.items()
-        if "upload" in name.lower() and "ping" not in name.lower()
+        if way in name.lower() and "ping" not in name.lower()
         for value in values
         if value.get("val")
     ]
-    if not uploads or not log.streams:
-        return log
-    times, rates = np.array(uploads).T
-    first = min(stream.sent_ms[0] for stream in log.streams) / 1e3
-    seconds = np.unique(np.round(times)).size
-    streams = max(1.0, len(times) * float(np.median(np.diff(np.unique(times)))) / max(seconds, 1))
-    return Log(
-        file,
-        log.streams,
-        [],
-        float(np.median(rates) * max(1.0, min(streams, 64.0))) if seconds > 2 else None,
-        (float(times.min() - first), float(times.max() - first)),
-        log.resolution_ms,
-    )
 
 
 def _resolution(raw: dict[str, list[Any]]) -> float:
@@ -163,14 +183,13 @@ def _csv(file: str, text: str) -> Log:
         refuse(file, "received_ms", f"found send times alone; {allowed}")
     rows, names = [], []
     places: dict[str, int] = {}
-    for number, row in enumerate(reader, 2):
+    for number, row in _csv_rows(file, reader):
         at = {}
         for key, (name, unit) in columns.items():
             cell = (row.get(name) or "").strip()
             places[key] = max(places.get(key, 0), len(cell.partition(".")[2]))
-            try:
-                at[key] = float(cell) * unit if cell else None
-            except ValueError:
+            at[key] = None if cell.lower() in ("", "nan") else _number(cell) * unit
+            if not math.isfinite(at[key] or 0.0):
                 refuse(file, f"line {number}: {name}", f"found {cell[:40]!r}; allowed: a number")
         sent, received, returned = at["sent"], at.get("received"), at.get("returned")
         rtt = at.get("rtt")
@@ -187,6 +206,20 @@ def _csv(file: str, text: str) -> Log:
     arrival = columns.get("received", columns["sent"])
     resolution = arrival[1] * 10.0 ** -places.get("received", places["sent"])
     return Log(file, _streams(rows, 1.0, names), resolution_ms=resolution)
+
+
+def _csv_rows(file: str, reader: "DictReader[str]") -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        yield from enumerate(reader, 2)
+    except CsvError as error:
+        refuse(file, f"line {reader.line_num}", f"not CSV ({error}); allowed: numbers with commas")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.inf
 
 
 _REPLY = re.compile(
