@@ -23,6 +23,7 @@ _ASKING_HOMES = 20
 _SENDING_HOMES = 6
 _SENT_BYTES = 1500
 _PROBE_BYTES = 98
+_PROBES = "the probes"
 _TRACE = "[metrics]\npacket_trace = true\nconnections = 0\n"
 
 
@@ -140,7 +141,7 @@ def _probes(streams: Sequence[Stream], is_game: bool = False) -> Iterator[str]:
             stream.deviation_percent,
             _PROBE_BYTES,
             start,
-            "the probes",
+            _PROBES,
         )
         if is_game:
             text = text.replace('purpose = "data"', 'purpose = "game"   # so that they are judged')
@@ -154,7 +155,8 @@ def _stream(
     return (
         f'[traffic.{name}]\nkind = "stream"\npurpose = "data"\nserver = "near"\n'
         f'direction = "up"\ninterval_ms = {interval_ms:.4f}   # {what}\n'
-        f"interval_deviation_percent = {deviation:g}\npacket_bytes = {size}{NOT_OF_LOG}\n{more}"
+        f"interval_deviation_percent = {deviation:g}{'' if what == _PROBES else NOT_OF_LOG}\n"
+        f"packet_bytes = {size}{NOT_OF_LOG}\n{more}"
     )
 
 
