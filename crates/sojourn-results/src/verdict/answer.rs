@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::causes::Cause;
 use super::choice::{NAMED_AT_MOST, answer, bulk_words, call_clause, choice, no_winner, ranges};
-use super::compared::{Group, Judged, SAME, best_of, judged};
+use super::compared::{Best, Group, Judged, SAME, best_of, judged};
 use super::grades::{Assessment, Grade};
 use super::measures::MEASURES;
 use super::over_seeds::Value;
@@ -81,16 +81,16 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     let all = judged(groups);
     let loaded: Vec<usize> = (0..all.len()).filter(|number| !all[*number].is_idle_line).collect();
     let loads = loads(&all, &loaded);
-    let best = if loads.len() == 1 { best_of(&all, &loaded) } else { Vec::new() };
+    let best = if loads.len() == 1 { best_of(&all, &loaded) } else { Best::default() };
     let chosen = choice(&all, &loaded, &best);
     let answered = chosen.map(|(_, reference)| answer(&all, &best, reference));
     let sentences = match (loaded.as_slice(), keys, answered) {
         ([only], ..) => of_one(&all, *only),
         _ if loads.len() > 1 => of_loads(&all, &loaded, &loads, keys),
-        (_, [], Some(answer)) => of_several(&all, &loaded, vec![answer], best[0]),
+        (_, [], Some(answer)) => of_several(&all, &loaded, vec![answer], best.alike[0]),
         ([first, ..], [], None) => of_several(&all, &loaded, why_none(&all, &loaded), *first),
         (_, _, answer) => {
-            of_sweep(&all, &loaded, answer.filter(|_| best.len() <= BEST_NAMED_AT_MOST))
+            of_sweep(&all, &loaded, answer.filter(|_| best.alike.len() <= BEST_NAMED_AT_MOST))
         }
     };
     let chosen = chosen.filter(|_| keys.is_empty());

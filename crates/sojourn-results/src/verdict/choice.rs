@@ -1,7 +1,7 @@
 //! Which of several settings does best, what decided, and what it costs.
 
 use super::compared::{
-    BulkKind, Difference, Group, HARDLY, Judged, SAME, application_of, deciding, decisive,
+    Best, BulkKind, Difference, Group, HARDLY, Judged, SAME, application_of, deciding, decisive,
     is_comparable,
 };
 use super::grades::Grade;
@@ -28,11 +28,12 @@ const LITTLE_WAIT_MS: f64 = GAME_ACCESS_MS;
 pub(super) fn choice(
     all: &[Judged<'_>],
     loaded: &[usize],
-    best: &[usize],
+    Best { alike, unsure }: &Best,
 ) -> Option<(usize, usize)> {
     let by_rank = |one: &&usize, other: &&usize| all[**one].rank(&all[**other]);
-    let others = || loaded.iter().filter(|number| !best.contains(number));
-    let (winner, first) = (*best.first()?, *others().next()?);
+    let is_other = |number: &&usize| !alike.contains(number) && !unsure.contains(number);
+    let others = || loaded.iter().filter(is_other);
+    let (winner, first) = (*alike.first()?, *others().next()?);
     if others().all(|number| hardly_differ(&all[winner], &all[*number])) {
         return None;
     }
@@ -50,10 +51,26 @@ fn hardly_differ(a: &Judged<'_>, b: &Judged<'_>) -> bool {
 }
 
 /// Which setting, what decided, and at what cost.
-pub(super) fn answer(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
-    let names: Vec<_> = winners.iter().map(|number| all[*number].name()).collect();
-    let name = listed(&names);
-    let does = if names.len() == 1 { "does best" } else { "do best and hardly differ" };
+pub(super) fn answer(all: &[Judged<'_>], winners: &Best, reference: usize) -> String {
+    let told = against(all, &winners.alike, reference);
+    let seeds = all[reference].group.runs.len();
+    let in_doubt = match winners.unsure.as_slice() {
+        [] => return told,
+        few if few.len() <= NAMED_AT_MOST => names(all, few),
+        many => format!("{} others", many.len()),
+    };
+    let do_so = if winners.unsure.len() == 1 { "does" } else { "do" };
+    format!("{told} Whether {in_doubt} {do_so} as well, {seeds} seeds cannot tell.")
+}
+
+fn names(all: &[Judged<'_>], numbers: &[usize]) -> String {
+    let names: Vec<_> = numbers.iter().map(|number| all[*number].name()).collect();
+    listed(&names)
+}
+
+fn against(all: &[Judged<'_>], winners: &[usize], reference: usize) -> String {
+    let name = names(all, winners);
+    let does = if winners.len() == 1 { "does best" } else { "do best and hardly differ" };
     let (best, other) = (&all[winners[0]], &all[reference]);
     let bulk = best.group.bulk_kinds();
     let Changes { mut better, mut worse, is_costly: for_users, .. } = changes(best, other);

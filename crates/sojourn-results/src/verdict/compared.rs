@@ -298,6 +298,15 @@ impl Judged<'_> {
     /// Does an application have another grade than in `other`, for a reason? What it rests on must differ by much
     /// and by more than the seeds alone may make: a value on the edge between two grades decides nothing.
     pub(super) fn is_told_apart(&self, other: &Self, application: &Application) -> bool {
+        self.is_graded_apart(other, application, Difference::is_sure)
+    }
+
+    fn is_graded_apart(
+        &self,
+        other: &Self,
+        application: &Application,
+        counts: impl Fn(&Difference) -> bool,
+    ) -> bool {
         let name = application.name;
         if OF_ITS_LINE.contains(&name) && self.group.runs[0].line != other.group.runs[0].line {
             return false;
@@ -307,7 +316,7 @@ impl Judged<'_> {
             let [Some(to), Some(from)] = values else { return values != [None, None] };
             let half_width = self.group.paired(other.group, |facts| facts.tested(name, metric));
             let found = Difference { from, to, half_width };
-            found.is_beyond(HARDLY) && found.is_sure()
+            found.is_beyond(HARDLY) && counts(&found)
         };
         let faults = [self, other].map(|one| one.fault(name));
         // What could not be measured is neither better nor worse.
@@ -367,6 +376,31 @@ impl Judged<'_> {
             None => Ordering::Equal,
             Some(true) => Ordering::Greater,
             Some(false) => Ordering::Less,
+        }
+    }
+
+    /// Does it do worse in its means, whether the seeds show it or not: in a grade, or else in the first deciding
+    /// measure that differs by much?
+    fn seems_worse(&self, other: &Self, deciding: &[&Measure]) -> bool {
+        let has_worse_grade = |one: &Self, other: &Self| {
+            APPLICATIONS.iter().any(|of| {
+                of.name != UNDER_LOAD
+                    && one.fault(of.name).flatten() > other.fault(of.name).flatten()
+                    && one.is_graded_apart(other, of, |_| true)
+            })
+        };
+        let by_measure = || {
+            let mut found = deciding.iter().filter_map(|measure| {
+                let [to, from] = [self, other].map(|one| one.group.mean(measure.key));
+                let found = Difference { from: from?, to: to?, half_width: None };
+                (differs(measure, found.from, found.to) && found.is_beyond(HARDLY))
+                    .then(|| found.is_worse_by(0.0, measure))
+            });
+            found.next().unwrap_or(false)
+        };
+        match (has_worse_grade(self, other), has_worse_grade(other, self)) {
+            (worse, better) if worse != better => worse,
+            _ => by_measure(),
         }
     }
 
@@ -431,10 +465,34 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     found
 }
 
-/// The best of some groups, in their order: those with the best grades, and of these those that no deciding
-/// measure shows to be worse, one measure after the other, first by much and then at all. All of them if nothing
-/// differs.
-pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
+/// The best of several settings, by their numbers.
+#[derive(Default)]
+pub(super) struct Best {
+    /// Those that do equally well.
+    pub alike: Vec<usize>,
+    /// Those that seem to do worse, of which the seeds do not show it.
+    pub unsure: Vec<usize>,
+}
+
+/// The best of some groups, in their order. With several seeds, what is only too uneven to be shown worse does not
+/// count as best.
+pub(super) fn best_of(all: &[Judged<'_>], loaded: &[usize]) -> Best {
+    let alike = not_worse(all, loaded);
+    if loaded.iter().any(|number| all[*number].group.runs.len() < 2) {
+        return Best { alike, unsure: Vec::new() };
+    }
+    let groups: Vec<&Group<'_>> = alike.iter().map(|number| all[*number].group).collect();
+    let deciding = deciding(&groups);
+    let seems_worse = |one: usize, other: usize| all[one].seems_worse(&all[other], &deciding);
+    let better = |lead, number| if seems_worse(lead, number) { number } else { lead };
+    let Some(lead) = alike.iter().copied().reduce(better) else { return Best::default() };
+    let (unsure, alike) = alike.into_iter().partition(|number| seems_worse(*number, lead));
+    Best { alike, unsure }
+}
+
+/// Those with the best grades, and of these those that no deciding measure shows to be worse, one measure after the
+/// other, first by much and then at all. All of them if nothing differs.
+fn not_worse(all: &[Judged<'_>], loaded: &[usize]) -> Vec<usize> {
     let better = |one: usize, other: usize| {
         if all[other].by_grades(&all[one]) == Ordering::Less { other } else { one }
     };

@@ -584,17 +584,20 @@ fn seeds<'a>(name: &'a str, runs: &'a [Facts]) -> Group<'a> {
     Group { name, variant: name, point: &[], runs: runs.iter().collect() }
 }
 
-#[test]
-fn seeds_show_only_differences_beyond_their_spread() {
-    let of = |seed: u64, rtt_ms: f64| {
-        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtt_ms}));
+/// Runs of the game with these 90 % quantiles, one a seed.
+fn games<const N: usize>(rtts_ms: [f64; N]) -> [Facts; N] {
+    std::array::from_fn(|seed| {
+        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtts_ms[seed]}));
         let sets = [format!("seed={seed}")];
         let scenario = load(&format!("{HOME}\n{GAME}"), "home.toml", &sets);
         Facts::of(&scenario.unwrap().remove(0).scenario, &Rows { flows, ..Rows::default() })
-    };
-    let facts = |values: [f64; 3]| [0, 1, 2].map(|seed| of(seed, values[seed as usize]));
+    })
+}
+
+#[test]
+fn seeds_show_only_differences_beyond_their_spread() {
     let (noisy, other, lower) =
-        (facts([20.0, 40.0, 60.0]), facts([50.0, 30.0, 25.0]), facts([10.0, 29.0, 51.0]));
+        (games([20.0, 40.0, 60.0]), games([50.0, 30.0, 25.0]), games([10.0, 29.0, 51.0]));
     let judge = |one: &[Facts], two: &[Facts]| {
         verdict(&[seeds("a", one), seeds("b", two)], &[]).sentences.remove(0)
     };
@@ -608,5 +611,19 @@ fn seeds_show_only_differences_beyond_their_spread() {
     assert_eq!(
         told,
         "b does best: against a, game RTT p90 falls from 40.0 to 30.0 ms (by 10.0 ± 2.48)."
+    );
+}
+
+#[test]
+fn a_setting_too_uneven_to_be_shown_worse_is_not_among_the_best() {
+    let (poor, steady) = (games([60.0, 61.0, 59.0]), games([30.0, 32.0, 28.0]));
+    let uneven = games([30.0, 30.0, 90.0]);
+    let groups = [seeds("poor", &poor), seeds("uneven", &uneven), seeds("steady", &steady)];
+    let found = verdict(&groups, &[]);
+    assert_eq!((found.best, found.reference), (Some(2), Some(0)));
+    assert_eq!(
+        found.sentences[0],
+        "steady does best: against poor, game RTT p90 falls from 60.0 to 30.0 ms (by 30.0 ± 2.48). Whether \
+         uneven does as well, 3 seeds cannot tell."
     );
 }
