@@ -30,6 +30,8 @@ pub(super) struct AqmBins {
     algorithms: Vec<AqmAlgorithm>,
     /// For each algorithm: did the last update change nothing, and has no packet come since?
     at_rest: Vec<bool>,
+    /// The numbers of those that are not.
+    awake: Vec<u32>,
     clock: UpdateClock,
     spec: AqmSpec,
     seed: Seed,
@@ -57,6 +59,7 @@ impl AqmBins {
         Self {
             bins,
             at_rest: vec![false; algorithms.len()],
+            awake: (0..algorithms.len() as u32).collect(),
             clock,
             algorithms,
             spec: setting.law.clone(),
@@ -73,8 +76,10 @@ impl AqmBins {
     pub(super) fn grow(&mut self, count: usize) {
         self.bins.grow(count);
         while self.algorithms.len() < count && !self.shared {
-            let seed = self.seed.numbered(self.algorithms.len() as u64);
+            let number = self.algorithms.len() as u32;
+            let seed = self.seed.numbered(number.into());
             self.algorithms.push(self.spec.parameters().start(seed));
+            self.awake.push(number);
             self.at_rest.push(false);
         }
     }
@@ -182,7 +187,10 @@ impl AqmBins {
 
     /// A packet has come to a bin, so its algorithm is updated again.
     fn stir(&mut self, bin: usize) {
-        self.at_rest[if self.shared { 0 } else { bin }] = false;
+        let number = if self.shared { 0 } else { bin };
+        if std::mem::take(&mut self.at_rest[number]) {
+            self.awake.push(number as u32);
+        }
     }
 
     /// Appends a packet that waited in another bin; its algorithm has admitted it already.
@@ -299,16 +307,19 @@ impl AqmBins {
 
     /// Runs the periodic update of the AQM algorithms.
     pub(super) fn update(&mut self, now: Time, drain_rate: &DrainRate) {
-        for bin in 0..self.algorithms.len() {
-            if self.at_rest[bin] {
-                continue;
-            }
+        let mut place = 0;
+        while let Some(&number) = self.awake.get(place) {
+            let bin = number as usize;
             let outlet = self.outlet(bin, drain_rate);
             let (aqm, backlog) = self.aqm_of(bin);
-            let changed = aqm.update(now, backlog, &outlet);
-            self.at_rest[bin] = !changed && backlog.packets == 0;
+            if aqm.update(now, backlog, &outlet) || backlog.packets > 0 {
+                place += 1;
+            } else {
+                self.at_rest[bin] = true;
+                self.awake.swap_remove(place);
+            }
         }
-        self.clock.ticked(now, self.at_rest.contains(&false));
+        self.clock.ticked(now, !self.awake.is_empty());
     }
 
     /// The bin that a hash selects.
