@@ -18,7 +18,9 @@ impl Case {
 }
 
 /// Modems on one CMTS.
-const MODEMS: [u32; 4] = [1, 10, 100, 500];
+const MODEMS: [u32; 5] = [1, 10, 100, 500, 5000];
+
+const BASE: &str = include_str!("cases/base.toml");
 
 /// The game and the call of recorded costs send from the home alone.
 const STREAM: &str = "kind = \"stream\"";
@@ -28,14 +30,29 @@ const ONE_WAY_STREAM: &str = "kind = \"stream\"\ndirection = \"up\"";
 pub(crate) fn all() -> Vec<Case> {
     let home =
         [include_str!("../../../../scenarios/home.toml"), include_str!("cases/managers.toml")];
+    let home = home.concat().replace(STREAM, ONE_WAY_STREAM);
     let mut texts = vec![
-        ("base".to_owned(), include_str!("cases/base.toml").to_owned(), 0.05),
+        ("base".to_owned(), BASE.to_owned(), 0.05),
+        ("Linux base".to_owned(), of_linux(BASE), 0.05),
+        ("1000 flows".to_owned(), with_flows(1000), 0.05),
         ("tiers".to_owned(), include_str!("cases/tiers.toml").to_owned(), 0.25),
-        ("home".to_owned(), home.concat().replace(STREAM, ONE_WAY_STREAM), 0.05),
+        ("Linux home".to_owned(), of_linux(&home), 0.05),
+        ("home".to_owned(), home, 0.05),
         ("ledbat".to_owned(), include_str!("cases/ledbat.toml").to_owned(), 0.2),
     ];
     texts.extend(MODEMS.map(|modems| (format!("{modems} modems"), cmts(modems), 0.2)));
     texts.iter().flat_map(|(name, text, settled)| cases(name, text, *settled)).collect()
+}
+
+/// The same case in the dialect `linux`, whose default laws and TCP are those of today.
+fn of_linux(text: &str) -> String {
+    text.replace("dialect = \"ns2\"", "dialect = \"linux\"")
+}
+
+/// Base with so many connections, of which each entry has its part.
+fn with_flows(flows: u32) -> String {
+    let each = flows / 11;
+    BASE.replace("start_spread_s = 2", &format!("start_spread_s = 2, connections = {each}"))
 }
 
 fn cases(name: &str, text: &str, settled: f64) -> Vec<Case> {

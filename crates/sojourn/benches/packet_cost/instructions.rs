@@ -12,8 +12,10 @@ use crate::cases::Case;
 const BOUND_PERCENT: f64 = 5.0;
 
 /// The cases that are guarded: each part of the path is in one of them.
-const GUARDED: [&str; 19] = [
+const GUARDED: [&str; 23] = [
     "base DropTail",
+    "Linux base DropTail",
+    "1000 flows DropTail",
     "base ABB-3",
     "home CoDel",
     "home SFQ-CoDel",
@@ -26,16 +28,22 @@ const GUARDED: [&str; 19] = [
     "home AFD",
     "home WFQ",
     "home SCFQ",
-    "home SFQ of Linux",
+    "home Linux-SFQ",
     "home FQ-PIE",
     "home LLD",
+    "Linux home CoDel",
     "ledbat DropTail",
     "100 modems DropTail",
     "500 modems DropTail",
+    "5000 modems DropTail",
 ];
 
 /// Cases that may cost at most so many times as much as another one.
-const RATIOS: [(&str, f64, &str); 11] = [
+const RATIOS: [(&str, f64, &str); 15] = [
+    ("Linux base DropTail", 1.35, "base DropTail"),
+    ("Linux home CoDel", 1.3, "home CoDel"),
+    ("1000 flows DropTail", 1.6, "base DropTail"),
+    ("5000 modems DropTail", 1.4, "100 modems DropTail"),
     ("home LLD", 1.3, "home DOCSIS-PIE"),
     ("home CAKE", 1.6, "home CoDel"),
     ("home SFB", 1.3, "home CoDel"),
@@ -45,7 +53,7 @@ const RATIOS: [(&str, f64, &str); 11] = [
     ("home AFD", 1.3, "home CoDel"),
     ("home WFQ", 1.3, "home CoDel"),
     ("home SCFQ", 1.3, "home CoDel"),
-    ("home SFQ of Linux", 1.3, "home CoDel"),
+    ("home Linux-SFQ", 1.3, "home CoDel"),
     ("home FQ-PIE", 1.3, "home CoDel"),
 ];
 
