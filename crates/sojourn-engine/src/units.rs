@@ -66,6 +66,11 @@ impl Time {
         self.0 as f64 / 1e9
     }
 
+    /// In microseconds.
+    pub fn us_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
     /// The span from `earlier` to here, or zero if `earlier` is later.
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))

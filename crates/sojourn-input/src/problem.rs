@@ -27,7 +27,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// All problems of a file, at least one. Their text has a line for each.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Problems {
     first: Problem,
     others: Vec<Problem>,
@@ -79,6 +79,13 @@ impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.told().map(ToString::to_string).chain(self.rest());
         f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// As their text, which a `main` that returns them prints.
+impl fmt::Debug for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
