@@ -76,12 +76,13 @@ impl Worker {
         values.clear();
         let read = match self.instance.borrow_mut().as_mut() {
             None => Ok(()),
-            Some(instance) => instance.gauges(&mut values).and_then(|()| {
-                let (found, declared) = (values.len(), names.len());
-                let refused = || Refused(format!("found {found} gauges; declared: {declared}"));
-                if found == declared { Ok(()) } else { Err(refused().into()) }
-            }),
+            Some(instance) => instance
+                .gauges(&mut values)
+                .and_then(|()| read_gauges(&values, names).map_err(Cause::from)),
         };
+        if read.is_err() {
+            values.clear();
+        }
         for (place, (name, unit)) in names.iter().enumerate() {
             out.set(name, unit, values.get(place).copied().unwrap_or(f64::NAN));
         }
@@ -97,6 +98,23 @@ impl Worker {
     }
 }
 
+fn read_gauges(values: &[f64], names: &[(&str, &str)]) -> Result<(), Refused> {
+    let (found, declared) = (values.len(), names.len());
+    if found != declared {
+        return Err(Refused(format!("found {found} gauges; declared: {declared}")));
+    }
+    let mut named = values.iter().zip(names);
+    match named.find(|(value, _)| !value.is_finite() || value.abs() > MOST_GAUGE) {
+        Some((value, (name, _))) => Err(Refused(format!(
+            "found {value:e} as gauge {name}; allowed: {MOST_GAUGE:e} at most"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Series hold floats of 32 bits, and the means of two.
+const MOST_GAUGE: f64 = 1e38;
+
 /// An answer that cannot be.
 #[derive(Debug)]
 pub(crate) struct Refused(pub(crate) String);
@@ -111,13 +129,16 @@ impl std::error::Error for Refused {}
 
 /// A time as hooks get it.
 pub(crate) fn us(time: Time) -> f64 {
-    time.ps() as f64 / 1e6
+    time.us_f64()
 }
 
-/// An answer, which lies between these ends.
+/// An answer, which lies between these ends; up to `f64::MAX` are all finite numbers.
 pub(crate) fn between(what: &str, found: f64, [least, most]: [f64; 2]) -> Result<f64, Refused> {
     match (least..=most).contains(&found) {
         true => Ok(found),
+        false if most == f64::MAX => Err(Refused(format!(
+            "found {found} as {what}; allowed: a finite number from {least} on"
+        ))),
         false => Err(Refused(format!("found {found} as {what}; allowed: {least} to {most}"))),
     }
 }

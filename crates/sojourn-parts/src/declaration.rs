@@ -121,6 +121,7 @@ impl Declaration {
     pub fn check(&self) -> Result<(), String> {
         self.check_names()?;
         self.check_hooks()?;
+        self.check_units()?;
         self.parameters.iter().try_for_each(Parameter::check)?;
         self.check_update()
     }
@@ -144,6 +145,22 @@ impl Declaration {
             }
         }
         Ok(())
+    }
+
+    /// A name that ends with another unit than it has would mislead whoever sets or reads it.
+    fn check_units(&self) -> Result<(), String> {
+        let parameters = self.parameters.iter().map(|of| (&of.name, &of.unit));
+        let gauges = self.gauges.iter().map(|of| (&of.name, &of.unit));
+        let differ = |(name, unit): &(&String, &String)| {
+            let end = UNITS.iter().find(|end| has_end(name, end));
+            end.is_some_and(|end| UNITS.contains(&&***unit) && end != unit)
+        };
+        match parameters.chain(gauges).find(differ) {
+            Some((name, unit)) => Err(format!(
+                "{name}: found the unit {unit}; allowed: the unit with which the name ends"
+            )),
+            None => Ok(()),
+        }
     }
 
     fn check_hooks(&self) -> Result<(), String> {
@@ -231,6 +248,13 @@ impl Parameter {
 fn us_of(name: &str) -> Option<f64> {
     let units = [("_us", 1.0), ("_ms", 1e3), ("_s", 1e6)];
     units.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, us)| us)
+}
+
+/// Units that names end with.
+const UNITS: [&str; 5] = ["us", "ms", "s", "bytes", "bps"];
+
+fn has_end(name: &str, unit: &str) -> bool {
+    name.strip_suffix(unit).is_some_and(|start| start.ends_with('_') && !start.ends_with("_per_"))
 }
 
 fn is_name(name: &str) -> bool {

@@ -155,7 +155,7 @@ impl Model for Traffic {
         }
         let mut orders =
             Orders { server: self.server, now: context.now, connections: &mut self.connections };
-        let read = |answers: &[f64]| orders.read(answers);
+        let read = |answers: &[f64]| orders.read(hook, answers);
         if let Some(commands) = worker.call((hook, context.now), &numbers, read) {
             commands.into_iter().for_each(|command| context.ask(command));
         }
@@ -174,7 +174,7 @@ struct Orders<'a> {
 }
 
 impl Orders<'_> {
-    fn read(&mut self, answers: &[f64]) -> Result<Vec<Command>, Refused> {
+    fn read(&mut self, hook: Hook, answers: &[f64]) -> Result<Vec<Command>, Refused> {
         let (rows, rest) = answers.as_chunks::<COMMAND_NUMBERS>();
         if !rest.is_empty() {
             let (found, each) = (answers.len(), COMMAND_NUMBERS);
@@ -184,6 +184,13 @@ impl Orders<'_> {
         }
         let mut commands = Vec::new();
         rows.iter().try_for_each(|row| self.read_one(row, &mut commands))?;
+        let is_again = |row: &[f64; COMMAND_NUMBERS]| row[..2] == [command::WAKE, us(self.now)];
+        if hook == Hook::OnTimer && rows.iter().any(is_again) {
+            let now = us(self.now);
+            return Err(Refused(format!(
+                "found {now} as time of the timer in us, which is now; allowed: a later one, as time does not go on"
+            )));
+        }
         Ok(commands)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
 use sojourn::Parts;
 use sojourn_parts::{Cause, Declaration, Failure, Hook, Instance, Program, Role, register};
 
@@ -39,6 +39,12 @@ impl Part {
     fn of_module(py: Python<'_>, module: &[u8], digest: &str) -> PyResult<Self> {
         let program = py.detach(|| sojourn_wasm::read(module, digest));
         Ok(Self { program: program.map_err(PyValueError::new_err)?, calls_python: false })
+    }
+
+    /// What it is: a law, a control or traffic.
+    #[getter]
+    fn role(&self) -> &'static str {
+        self.program.declaration().role.name()
     }
 
     /// The `kind` by which scenarios choose it.
@@ -116,6 +122,11 @@ impl Object {
         let answer = method.bind(py).call1(arguments(py, hook, numbers)?)?;
         match self.role {
             Role::Law if answer.is_none() => {}
+            Role::Law if hook != Hook::OnUpdate && answer.is_instance_of::<PyBool>() => {
+                let allowed = "PASS, MARK or DROP";
+                let message = format!("found {answer} from {}; allowed: {allowed}", hook.name());
+                return Err(PyTypeError::new_err(message));
+            }
             Role::Law => answers.push(number(&answer, hook.name())?),
             Role::Control => {
                 let named = |name| number(&object.getattr(name)?, "an attribute");

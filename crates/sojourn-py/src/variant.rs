@@ -23,6 +23,7 @@ pub struct Variant {
     pub notes: Vec<String>,
     changes: Vec<Changed>,
     /// May its run call classes of Python?
+    #[pyo3(get)]
     pub calls_python: bool,
 }
 

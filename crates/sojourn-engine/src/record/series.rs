@@ -114,6 +114,10 @@ impl GaugeSeries {
                 (0..self.missed).for_each(|_| series.push(f64::NAN));
                 self.series.push(series);
             }
+            assert!(
+                !value.is_infinite(),
+                "found {value} as gauge {metric}; allowed: a finite number"
+            );
             self.series[index].push(value);
         }
     }
