@@ -1,14 +1,19 @@
 """Parts of a user's own in Python: those of the documentation, and what goes wrong."""
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sojourn
+from conftest import PATIENT_S
 from sojourn import Law
+from sojourn.base.lookup import UnknownError
 from sojourn.cli.main import main
-from sojourn.runs.parts import use
+from sojourn.runs.parts import parts_of, use
 
 ROOT = Path(__file__).parents[1]
 OWN = ROOT / "docs" / "own"
@@ -130,8 +135,11 @@ BAD = {
     "class A(": "cannot be imported: SyntaxError",
     "import no_such_module": "cannot be imported: ModuleNotFoundError",
     "raise SystemExit(0)": "cannot be imported: SystemExit",
-    "A = 5": "found no class A that is a part",
-    "class B: pass": "found no class A that is a part",
+    "A = 5": "found no class A at the top level",
+    "class B: pass": "found no class A at the top level",
+    "class A: pass": "class A extends none of these",
+    "class A(Law):\n    async def on_empty(self, t): pass": "on_empty: found async def or yield",
+    "class A(Law):\n    a_ms = parameter(5, unit='s')\n    def on_empty(self, t): 0": "the unit s",
     "class A(Law):\n    kind = 'codel'\n    def on_empty(self, t): pass": 'outside called "codel"',
 }
 
@@ -156,6 +164,7 @@ FAILING = {
     "return 1 / 0": ("ZeroDivisionError: division by zero", "return 1 / 0"),
     "return 'drop'": ("TypeError: found str from on_arrival; allowed: a number", ""),
     "return float('nan')": ("found NaN as what to do with a packet; allowed: 0 to pass", ""),
+    "return True": ("found True from on_arrival; allowed: PASS, MARK or DROP", ""),
     "return 3": ("found 3 as what to do with a packet", ""),
     "raise KeyboardInterrupt": ("KeyboardInterrupt", ""),
 }
@@ -332,3 +341,85 @@ def test_a_study_with_an_own_law_is_joined(
     assert "codel_rust" in refused(["merge", *parts, "--out", whole], capsys)
     told(["merge", *parts, "--out", whole, "--part", MODULE], capsys)
     assert "codel_rust" in (tmp_path / "whole" / "alternatives.csv").read_text()
+
+
+def own_law(body: str) -> str:
+    return f"class Own(Law):\n    def on_arrival(self, *numbers): {body}\n"
+
+
+def test_a_script_that_sweeps_when_it_is_read_is_refused(tmp_path: Path) -> None:
+    """Each process of a run would sweep again."""
+    script = write(tmp_path, own_law("return PASS"))
+    script.write_text(
+        f"import sojourn\n{script.read_text()}"
+        f"sojourn.sweep({HOME!r}, duration_s=0.1, set=[\"upstream.queue.law.kind='own'\"],\n"
+        "    parts=[Own], out='out', jobs=1)\n"
+    )
+    command = [sys.executable, script.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENT_S)
+    last = done.stderr.splitlines()[-1]
+    assert "cannot be imported: line 5: it starts runs" in last
+    assert 'below `if __name__ == "__main__":`' in last
+
+
+def test_classes_without_a_file_are_parts_by_what_they_do(tmp_path: Path) -> None:
+    text = "class Cell(sojourn.Law):\n    def on_arrival(self, *numbers): return ANSWER\n"
+    digests = []
+    for answer in (sojourn.PASS, sojourn.DROP, sojourn.PASS):
+        names: dict[str, Any] = {"__name__": "__main__", "sojourn": sojourn, "ANSWER": answer}
+        exec(text, names)
+        (part,) = parts_of([names["Cell"]])
+        assert part.file is None
+        digests.append(part.digest)
+    assert digests[0] == digests[2] != digests[1]
+    swept = sojourn.sweep(
+        HOME,
+        duration_s=0.2,
+        set=["upstream.queue.law.kind='cell'"],
+        parts=[names["Cell"]],
+        out=tmp_path / "swept",
+    )
+    assert len(swept) == 1
+
+
+def test_a_loop_without_end_ends_with_the_command(tmp_path: Path) -> None:
+    path = write(tmp_path, "class Own(Law):\n    def on_arrival(self, *n):\n        while 1: pass")
+    command = [sys.executable, "-m", "sojourn", "run", str(scenario(tmp_path)), "--quiet", "--part"]
+    command += [f"{path}:Own", "--set", "upstream.queue.law.kind='own'"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(2)
+        process.terminate()
+        try:
+            assert process.wait(timeout=PATIENT_S) == 143
+        finally:
+            process.kill()
+        assert process.stderr.read() == "stopped; nothing was written\n"
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "1e300"])
+def test_a_gauge_that_is_not_finite_ends_the_run(value: str, tmp_path: Path) -> None:
+    gauge = f"    gauges = {{'g': '1'}}\n    g = float('{value}')\n"
+    path = write(tmp_path, own_law("return PASS") + gauge)
+    with pytest.raises(sojourn.PartError, match=r"as gauge own_g; allowed: 1e38 at most"):
+        run(["upstream.queue.law.kind='own'"], f"{path}:Own", duration_s=2)
+
+
+def test_two_parts_of_one_name_are_named(tmp_path: Path) -> None:
+    first, second = tmp_path / "1", tmp_path / "2"
+    for place in (first, second):
+        place.mkdir()
+        write(place, own_law("return PASS") + f"# {place}")
+    paths = [f"{place}/own.py:Own" for place in (first, second)]
+    with pytest.raises(UnknownError, match=r"1/own.py:Own and .*2/own.py:Own: both are a law"):
+        parts_of(paths)
+
+
+def test_an_unknown_kind_says_how_parts_are_given() -> None:
+    with pytest.raises(sojourn.ScenarioError, match="a part of your own needs --part"):
+        sojourn.load(HOME, set=["upstream.queue.law.kind='ramp'"])
+
+
+def test_a_timer_that_is_set_to_now_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "class Own(Traffic):\n    def on_timer(self, now_us): self.wake(now_us)")
+    with pytest.raises(sojourn.PartError, match="time does not go on"):
+        run(["traffic.own.kind='own'"], f"{path}:Own", duration_s=1)

@@ -142,9 +142,13 @@ class _Stop:
 
     def __init__(self) -> None:
         self.status = _STOPPED
+        self._is_ending = False
 
     def listen(self) -> None:
-        """Handles SIGTERM like Ctrl-C, so that temporary files are removed."""
+        """Handles SIGTERM like Ctrl-C, so that temporary files are removed.
+
+        A second signal ends the process at once.
+        """
         for number in (signal.SIGTERM, signal.SIGINT):
             # Shells make background jobs ignore Ctrl-C.
             if signal.getsignal(number) != signal.SIG_IGN:
@@ -155,7 +159,10 @@ class _Stop:
         if _is_importing(frame):
             # An exception there may leave the import lock held and block other threads.
             threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)).start()
+        elif self._is_ending:
+            os._exit(self.status)  # code of the user's own may go on in a thread for ever
         else:
+            self._is_ending = True
             raise KeyboardInterrupt
 
 

@@ -3,7 +3,6 @@
 They are classes of Python or WebAssembly modules.
 """
 
-import hashlib
 import importlib.util
 import inspect
 import json
@@ -23,6 +22,7 @@ from typing import Any, ClassVar
 from .._sojourn import Part as NativePart
 from ..base.files import open_regular
 from ..base.lookup import UnknownError
+from .part_source import digest_of, source_of
 
 PASS = 0
 """Let the packet through."""
@@ -233,12 +233,17 @@ class Part:
     """A part that scenarios may choose, and where it is from."""
 
     file: Path | None
-    """Its file; none if it was not read from one."""
+    """The file in which another process finds it, if any."""
     name: str
     """The class; of a module its kind."""
     digest: str
     """A digest of the file, or of the text of the class."""
     native: NativePart = field(repr=False, compare=False)
+
+    def __str__(self) -> str:
+        if self.file and self.file.suffix == ".wasm":
+            return str(self.file)
+        return f"{self.file}:{self.name}" if self.file else self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.file, self.name, self.digest)
@@ -252,6 +257,17 @@ _MOST_MODULE_BYTES = 1 << 20
 
 _IN_SCOPE: ContextVar[tuple[Part, ...] | None] = ContextVar("parts", default=None)
 _of_process: tuple[Part, ...] = ()
+_IS_READING: ContextVar[bool] = ContextVar("is_reading", default=False)
+"""Is the file of a part being imported?"""
+
+
+def refuse_in_parts() -> None:
+    """Raises `UnknownError` within the import of a part, which would start runs in each process."""
+    if _IS_READING.get():
+        raise UnknownError(
+            "it starts runs when it is imported; put the lines that do below "
+            '`if __name__ == "__main__":`'
+        )
 
 
 def use(parts: Iterable[Given]) -> None:
@@ -283,7 +299,21 @@ def parts_of(given: Iterable[Given | Part]) -> tuple[Part, ...]:
             f"parts: found {given!r}; allowed: a list of classes, 'FILE.py:CLASS' or 'FILE.wasm'"
         )
     parts = [one if isinstance(one, Part) else _part_of(one) for one in given]
-    return tuple({(part.file, part.name, part.digest): part for part in parts}.values())
+    found = {(part.file, part.name, part.digest): part for part in parts}
+    _refuse_namesakes(found.values())
+    return tuple(found.values())
+
+
+def _refuse_namesakes(parts: Iterable[Part]) -> None:
+    there: dict[tuple[str, str], Part] = {}
+    for part in parts:
+        role, kind = part.native.role, part.native.kind
+        other = there.setdefault((role, kind), part)
+        if other is not part:
+            raise UnknownError(
+                f"parts {other} and {part}: both are a {role} called {kind!r}; allowed: a kind of "
+                "its own for each, as a class sets with kind = '...'"
+            )
 
 
 def _part_of(given: Given) -> Part:
@@ -296,19 +326,24 @@ def _part_of(given: Given) -> Part:
         return _of_file(Path(file), name)
     if not isinstance(given, type) or not issubclass(given, _ROLES) or given in _ROLES:
         raise UnknownError(f"part {given!r}: allowed: a class of Law, Control or Traffic")
-    return _of_class(given, *_source_of(given))
+    return _of_class(given, *source_of(given))
 
 
 def _of_file(file: Path, name: str) -> Part:
     try:
-        digest = _digest(file.read_bytes())
+        digest = digest_of(file.read_bytes())
     except OSError as error:
         raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
     found = getattr(_module(file, digest), name, None)
     if not isinstance(found, type) or not issubclass(found, _ROLES) or found in _ROLES:
+        fault = (
+            f"class {name} extends none of these"
+            if isinstance(found, type) and found not in _ROLES
+            else f"found no class {name} at the top level"
+        )
         raise UnknownError(
-            f"part {file}:{name}: found no class {name} that is a part; allowed: the name of a "
-            "class there that is a sojourn.Law, sojourn.Control or sojourn.Traffic"
+            f"part {file}:{name}: {fault}; allowed: a class that extends sojourn.Law, "
+            "sojourn.Control or sojourn.Traffic"
         )
     return _of_class(found, file.resolve(), digest)
 
@@ -318,7 +353,7 @@ def _of_module(file: Path) -> Part:
     try:
         with open_regular(file) as stream:
             content = stream.read(_MOST_MODULE_BYTES + 1)
-        digest = _digest(content)
+        digest = digest_of(content)
         native = NativePart.of_module(content, digest)
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) and error.strerror else error
@@ -337,12 +372,14 @@ def _module(file: Path, digest: str) -> ModuleType:
     sys.modules[name] = module
     folder = str(file.resolve().parent)
     sys.path.insert(0, folder)
+    token = _IS_READING.set(True)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
     finally:
+        _IS_READING.reset(token)
         sys.path.remove(folder)
     return module
 
@@ -355,31 +392,17 @@ def _in_words(error: BaseException, file: Path) -> str:
         if trace.tb_frame.f_code.co_filename == str(file):
             lines.append(trace.tb_lineno)
         trace = trace.tb_next
-    where = f", line {lines[-1]}" if lines else ""
-    return f"{type(error).__name__}: {error}{where}"
-
-
-def _source_of(cls: type[_Own]) -> tuple[Path | None, str]:
-    """The file of a class, and the digest of its text."""
-    try:
-        file = Path(inspect.getfile(cls))
-        if file.is_file():
-            return file.resolve(), _digest(file.read_bytes())
-        return None, _digest(inspect.getsource(cls).encode())
-    except (OSError, TypeError):
-        raise UnknownError(
-            f"part {cls.__name__}: found no source text; allowed: a class of a file or a notebook"
-        ) from None
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]
+    where = f"line {lines[-1]}" if lines else ""
+    if isinstance(error, UnknownError):
+        return ": ".join(filter(None, (where, str(error))))
+    return ", ".join(filter(None, (f"{type(error).__name__}: {error}", where)))
 
 
 def _again(file: Path | None, name: str, digest: str) -> Part:
     """The part in another process. Raises `UnknownError` if its file has changed."""
     if file is None:
-        raise UnknownError(f"part {name}: found no file; allowed elsewhere: a part of a file")
+        allowed = "a class at the top level of a file, given as FILE.py:CLASS"
+        raise UnknownError(f"part {name}: found no file; allowed in other processes: {allowed}")
     part = _of_module(file) if file.suffix == ".wasm" else _of_file(file, name)
     if part.digest != digest:
         raise UnknownError(f"part {file}:{name}: the file has changed since; repeat the command")
@@ -442,6 +465,13 @@ def _declaration(cls: type[_Own], digest: str) -> dict[str, Any]:
     return declaration
 
 
+_NO_METHOD = (
+    inspect.iscoroutinefunction,
+    inspect.isgeneratorfunction,
+    inspect.isasyncgenfunction,
+)
+
+
 def _hooks_of(cls: type[_Own]) -> list[str]:
     """The methods that are called. Raises `ValueError` for one that never is, or cannot be."""
     found = [name for name in dir(cls) if name.startswith("on_")]
@@ -449,6 +479,8 @@ def _hooks_of(cls: type[_Own]) -> list[str]:
         if name not in cls._hooks:
             raise ValueError(f"found {name}; allowed in a {cls._role}: {', '.join(cls._hooks)}")
         arguments = cls._hooks[name]
+        if any(is_other(getattr(cls, name)) for is_other in _NO_METHOD):
+            raise ValueError(f"{name}: found async def or yield; allowed: a method that returns")
         try:
             inspect.signature(getattr(cls, name)).bind(None, *arguments.split(", "))
         except TypeError:

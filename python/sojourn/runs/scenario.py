@@ -1,17 +1,27 @@
 """Reads, overrides and checks scenarios without running them."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import ConfigError, ConfigFile, Variant, distinct, set_label
+from .._sojourn import (
+    ConfigError,
+    ConfigFile,
+    Problem,
+    ScenarioError,
+    Variant,
+    distinct,
+    set_label,
+)
 from .._sojourn import load as load_native
 from ..analysis.keys import label_of
 from ..base.files import read_content, read_text
 from ..base.memory import allowed_bytes
 from ..base.plain_text import plain_name
+from ..base.problems import refused
 from ..base.toml_text import toml_document, toml_value
 from .hooks import hooks
 from .parts import Given, Part, in_scope, known
@@ -151,7 +161,23 @@ def _load(
         path = Path(config)
         modem = (ConfigFile.from_bytes(read_content(path, ConfigError), str(path)), str(path))
     parts = [part.native for part in known()]
-    return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb), parts))
+    try:
+        return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb), parts))
+    except ScenarioError as error:
+        problems = list(map(_naming_parts, error.problems))
+        raise refused(ScenarioError, problems, error.rest) from None
+
+
+_KIND_OF_PARTS = re.compile(r"(law|congestion_control|traffic\.[^.]+)\.kind$")
+
+
+def _naming_parts(problem: Problem) -> Problem:
+    """Says of a kind that is unknown and not misspelled how a part of the user's own is given."""
+    text = problem.message
+    if not _KIND_OF_PARTS.search(problem.path) or "found" not in text or "did you mean" in text:
+        return problem
+    hint = "a part of your own needs --part FILE.py:CLASS or FILE.wasm (in Python parts=[...])"
+    return Problem(problem.source, problem.path, f"{text}; {hint}", problem.line)
 
 
 def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) -> list[str]:

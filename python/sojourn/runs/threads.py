@@ -4,15 +4,18 @@ A run releases the interpreter lock, so threads are as fast as processes. Unlike
 report progress and be cancelled.
 """
 
+import ctypes
 import os
+import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from .._sojourn import Job, RunResult, Variant
-from .._sojourn import run as run_native
+from .._sojourn import run as _run_native
 from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
+from .parts import refuse_in_parts
 
 T = TypeVar("T")
 Work = Callable[[Job], T]
@@ -46,6 +49,7 @@ def run_each(
 
     A failure, Ctrl-C or closing the iterator stops all work. `progress` gets `total_s` as total.
     """
+    refuse_in_parts()
     jobs = [Job() for _ in works]
     with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         # Ctrl-C may come at any point. Without cancelling, the pool would wait for all runs.
@@ -62,7 +66,40 @@ def run_each(
         except BaseException:
             for job in jobs:
                 job.cancel()
+                _end_loop(job)
             raise
+
+
+def run_native(variant: Variant, job: Job) -> RunResult:
+    """Runs a variant. A loop of Python that never ends ends with the job if that is cancelled."""
+    if not variant.calls_python:
+        return _run_native(variant, job)
+    thread = threading.get_ident()
+    with _lock:
+        _calling_python[job] = thread
+    try:
+        return _run_native(variant, job)
+    finally:
+        with _lock:
+            _calling_python.pop(job, None)
+            _raise_in(thread, None)
+
+
+_lock = threading.Lock()
+_calling_python: dict[Job, int] = {}
+"""The threads of runs that call classes of Python."""
+
+
+def _end_loop(job: Job) -> None:
+    with _lock:
+        if thread := _calling_python.pop(job, None):
+            _raise_in(thread, KeyboardInterrupt)
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    """Raises an error in Python code of another thread; none takes back one that is to come."""
+    raised = ctypes.py_object(error) if error else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
 
 def _running(variant: Variant) -> Work[RunResult]:

@@ -25,6 +25,7 @@ from ..base.files import (
     writer_of,
 )
 from ..base.json_text import json_of
+from ..runs.parts import refuse_in_parts
 from .checksums import SUMS, Checksums, DamagedError, StoreError, read_result, sums_of
 from .other_version import refusal_of_store
 from .stored_run import StoredRun
@@ -203,6 +204,7 @@ class Store:
 
 def held_for_runs(directory: Path) -> AbstractContextManager[None]:
     """Holds the directory of a store for writing; raises `OSError` if another process does."""
+    refuse_in_parts()
     check_place(directory)
     return held(directory, directory / _LOCK)
 

@@ -294,7 +294,8 @@ def _check(
     allowed = "another directory, or --overwrite (in Python, overwrite=True) to replace them"
     if earlier != origin:
         raise StoreError(f"{directory}: holds results of {found}; allowed: {allowed}")
-    if (others := len(there.difference(task.run for task in tasks.values()))) and not resume:
+    others = len(there.difference(task.run for task in tasks.values()))
+    if others and Store(directory).runs and not resume:
         raise StoreError(
             f"{directory}: holds results of {found}, and {others} of its {len(there)} runs are not "
             "in this sweep, since seeds, values or the scenario differ; allowed: --resume to add "

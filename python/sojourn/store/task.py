@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .._sojourn import Job, Variant, version
-from .._sojourn import run as run_native
 from ..runs.parts import Part, known
 from ..runs.result import Result
 from ..runs.scenario import load
+from ..runs.threads import run_native
 from .checksums import SUMS, sums_of
 
 # pyarrow imports pandas, where there is one, when it converts its first value. Two threads that did
