@@ -97,11 +97,11 @@ class Law(_Own):
       and there is room. `sojourn_us` is the time that the backlog will take to drain. Returns
       `PASS` (or nothing), `MARK` or `DROP`.
     - `on_departure(self, now_us, bytes, backlog_bytes, sojourn_us, ecn, flow)`: a packet is at the
-      head and may leave, after `sojourn_us` in the queue; `backlog_bytes` wait behind it. Returns
-      the same. After a drop the next head is judged.
+      head and may leave, after `sojourn_us` in the queue; `backlog_bytes` wait behind it, in all
+      bins of the link. Returns the same. After a drop the next head is judged.
     - `on_update(self, now_us, backlog_bytes, sojourn_us, rate_bps)`: each `update_us`. Returns the
       probability with which arriving packets are marked or dropped until the next update.
-    - `on_empty(self, now_us)`: the queue is empty, and a packet was wanted.
+    - `on_empty(self, now_us)`: the link could send, and the queue is empty.
 
     `ecn` is the ECN field (0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE), and `flow` a hash of the flow.
     `update_us` is a number or a parameter; a parameter may be called `update_ms` instead.
