@@ -265,6 +265,24 @@ def test_a_study_runs_with_an_own_law_beside_its_own(
     assert "own_codel" in case.task(1, 0.2).scenario
 
 
+@pytest.mark.parametrize(
+    ("part", "law", "added"), [(CODEL, "own_codel", []), (PIE, "own_pie", ["codel with own_pie"])]
+)
+def test_an_own_law_is_ranked_unless_it_does_what_another_does(
+    part: str, law: str, added: list[str], tmp_path: Path
+) -> None:
+    from sojourn_studies.framework.plan import Plan
+    from sojourn_studies.framework.running import run_plan
+
+    use([part])
+    plan = Plan("rfc7928", experiment=["burst-4"], scheme=["codel"], duration_scale=0.02, law=law)
+    outcome = run_plan(plan, tmp_path)
+    schemes = list(dict.fromkeys(row.scheme for row in outcome.with_own_law))
+    assert schemes == ["codel", *added]
+    best, _ = plan.study.ranked(outcome.with_own_law)
+    assert [row[0] for row in best.rows] == schemes
+
+
 def test_the_busy_hour_takes_an_own_law() -> None:
     hour = ROOT / "scenarios" / "gallery" / "07-shared-channel.toml"
     law = "downstream.queue.law.kind='own_pie'"

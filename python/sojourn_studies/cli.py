@@ -166,7 +166,7 @@ def score_study(
     study, values = outcome.plan.study, outcome.values
     if not compared(outcome.means):
         say("nothing to compare: no cell of this selection has a published value")
-        print_grids([*study.ranked(values), *cell_grids(study, values)])
+        print_grids([*study.ranked(outcome.with_own_law), *cell_grids(study, values)])
         return
     if (scale := outcome.plan.duration_scale) != 1:
         say(f"runs are {scale:g} times as long as the {study.terms.source}'s")

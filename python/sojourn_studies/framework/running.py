@@ -1,8 +1,9 @@
 """Runs a study into a directory, and reads one back."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
 from sojourn.analysis.statistics import Value, over_seeds
@@ -65,6 +66,19 @@ class Outcome:
         }
 
     @property
+    def with_own_law(self) -> dict[Row, Value]:
+        """Every cell, and schemes again with the law of one's own, once where they are alike."""
+        own = [cells for one, cells in self.otherwise.items() if one.name == f"law {self.plan.law}"]
+        found = self.values
+        seen = [cells for _, cells in _by_scheme(found)]
+        for scheme, cells in chain.from_iterable(map(_by_scheme, own)):
+            if cells not in seen:
+                seen.append(cells)
+                name = f"{scheme} with {self.plan.law}"
+                found |= {row._replace(scheme=name): value for row, value in cells.items()}
+        return found
+
+    @property
     def means(self) -> dict[Row, float | None]:
         """Every cell, without its interval."""
         return without_intervals(self.values)
@@ -85,6 +99,14 @@ class Outcome:
     def _measured(self, rows: Sequence[Row], seeds: Sequence[Runs]) -> dict[Row, Value]:
         by_seed = [measure(self.plan.study, rows, runs) for runs in seeds] if rows else []
         return {row: over_seeds([values[row] for values in by_seed]) for row in rows}
+
+
+def _by_scheme(values: Mapping[Row, Value]) -> Iterable[tuple[str, dict[Row, Value]]]:
+    """The cells of each scheme, by rows that do not name it."""
+    found: dict[str, dict[Row, Value]] = {}
+    for row, value in values.items():
+        found.setdefault(row.scheme, {})[row._replace(scheme="")] = value
+    return found.items()
 
 
 def without_intervals(values: Mapping[Row, Value]) -> dict[Row, float | None]:

@@ -180,7 +180,7 @@ def _by_manager(orders: Mapping[tuple[Goal, str], Sequence[Sequence[str]]]) -> G
         ["manager", "none is better", "none is worse"],
         [
             [manager, placed(manager, 0), placed(manager, -1)]
-            for manager in MANAGERS
+            for manager in dict.fromkeys([*MANAGERS, *sorted(there)])
             if manager in there
         ],
     )
