@@ -265,6 +265,19 @@ def test_a_study_runs_with_an_own_law_beside_its_own(
     assert "own_codel" in case.task(1, 0.2).scenario
 
 
+def test_an_init_that_fails_shows_its_own_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(
+        tmp_path,
+        "class Own(Law):\n    def __init__(self): self.missing\n    def on_arrival(self, *n): pass",
+    )
+    command = ["run", str(scenario(tmp_path)), "--set", "upstream.queue.law.kind='own'"]
+    text = refused([*command, "--part", f"{path}:Own"], capsys)
+    assert "self.missing" in text
+    assert "parts.py" not in text
+
+
 @pytest.mark.parametrize(
     ("part", "law", "added"), [(CODEL, "own_codel", []), (PIE, "own_pie", ["codel with own_pie"])]
 )

@@ -52,8 +52,17 @@ pub fn path_in_words(path: &[String]) -> (String, &'static str) {
     (above.chain([name]).collect::<Vec<_>>().join(" "), unit)
 }
 
-/// A value with its unit: `64 kB` is 64000 bytes. No digit is lost.
+/// A value with its unit: `64 kB` is 64000 bytes. No digit is lost. A table is its kind with its other settings:
+/// `codel, target 5 ms`.
 pub fn value_in_words(value: &Value, unit: &str) -> String {
+    if let Value::Object(table) = value
+        && !table.is_empty()
+    {
+        let kind = table.get(TAG).map(|kind| value_in_words(kind, ""));
+        let others = table.iter().filter(|(key, _)| *key != TAG);
+        let others = others.map(|(key, value)| setting(std::slice::from_ref(key), value));
+        return kind.into_iter().chain(others).collect::<Vec<_>>().join(", ");
+    }
     let number = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -130,6 +139,18 @@ mod tests {
         ] {
             assert_eq!(setting(&path(key), &value), words);
             assert_eq!(path_in_words(&path(key)), (whole.to_owned(), unit));
+        }
+    }
+
+    #[test]
+    fn tables_are_told_by_their_kind_and_what_they_set() {
+        for (table, words) in [
+            (json!({"kind": "codel"}), "codel"),
+            (json!({"kind": "codel", "target_ms": 5, "ecn": true}), "codel, target 5 ms, ecn true"),
+            (json!({"limit_bytes": 64_000}), "limit 64 kB"),
+            (json!({}), "{}"),
+        ] {
+            assert_eq!(value_in_words(&table, ""), words);
         }
     }
 }

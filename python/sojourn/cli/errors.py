@@ -1,6 +1,5 @@
 """Error messages, a line for each problem, and the exit status of each kind of error."""
 
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -54,9 +53,10 @@ def explain(error: Exception) -> int:
 def _show_cause(error: Exception) -> None:
     """Prints the traceback of the user's own code, the only one that helps."""
     if error.__cause__ is not None:
-        lines = "".join(traceback.format_exception(error.__cause__))
+        from ..runs.parts import trace_of
+
         with suppress(OSError):
-            say(lines.rstrip(), err=True)
+            say(trace_of(error.__cause__).rstrip(), err=True)
 
 
 _MISUSES = ("Missing ", "No such option", "Got unexpected extra argument")

@@ -10,6 +10,7 @@ import math
 import random
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -427,6 +428,14 @@ def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[float], se
     instance._seed = seed
     instance.__init__()  # type: ignore[misc]
     return instance
+
+
+def trace_of(error: BaseException) -> str:
+    """The traceback of an exception in a part: the lines of the user's own code alone."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(error.with_traceback(trace)))
 
 
 def _parameters(cls: type[_Own]) -> dict[str, _Parameter]:

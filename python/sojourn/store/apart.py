@@ -69,13 +69,11 @@ def serve() -> None:
 
 
 def _outcome() -> Any:
-    import traceback
+    from ..runs.parts import trace_of
 
     try:
         return dict(execute(pickle.loads(sys.stdin.buffer.read())))
     except PartError as error:
-        cause = error.__cause__
-        trace = "".join(traceback.format_exception(cause)) if cause else ""
-        return error, trace
+        return error, trace_of(error.__cause__) if error.__cause__ else ""
     except Exception as error:
         return error, ""
