@@ -38,9 +38,10 @@ impl ByTime {
         }
     }
 
-    /// The rate in bytes per second; `None` before the first measurement.
+    /// The rate in bytes per second; `None` before the first measurement, and where all packets left at once.
     pub(super) fn bytes_per_s(&self) -> Option<f64> {
-        self.average_s.map(|seconds| self.threshold as f64 / seconds)
+        let seconds = self.average_s.filter(|seconds| *seconds > 0.0)?;
+        Some(self.threshold as f64 / seconds)
     }
 
     /// Time in seconds to drain a backlog; `None` before the first measurement.
@@ -125,6 +126,13 @@ mod tests {
         (0..100).for_each(|n| rate.departed(&packet(n)));
         let latency_s = rate.latency_s(40_000).unwrap();
         assert!((latency_s - 0.016113).abs() < 1e-6, "{latency_s}");
+    }
+
+    #[test]
+    fn packets_that_leave_at_once_have_no_rate() {
+        let mut rate = ByTime::new(1 << 14);
+        (0..100).for_each(|_| rate.departed(&packet(0)));
+        assert_eq!((rate.latency_s(40_000), rate.bytes_per_s()), (Some(0.0), None));
     }
 
     #[test]

@@ -270,3 +270,108 @@ impl Bins {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    /// Sizes of the packets in each bin, the head first, and the order of changes.
+    struct Model {
+        bins: Vec<VecDeque<u16>>,
+        changed_at: Vec<usize>,
+    }
+
+    impl Model {
+        fn lengths(&self, measure: Measure) -> Vec<(usize, usize)> {
+            let of = |(bin, at): (&VecDeque<u16>, &usize)| match measure {
+                Measure::Bytes => (bin.iter().map(|size| usize::from(*size)).sum(), 0),
+                Measure::Packets => (bin.len(), 0),
+                Measure::PacketsThenLast => (bin.len(), *at),
+            };
+            self.bins.iter().zip(&self.changed_at).map(of).collect()
+        }
+
+        /// The longest bin; of several the first.
+        fn longest(&self, measure: Measure) -> Option<usize> {
+            let lengths = self.lengths(measure);
+            let longest = lengths.iter().max().filter(|(length, _)| *length > 0)?;
+            lengths.iter().position(|length| length == longest)
+        }
+
+        fn share(&self, bin: usize) -> f64 {
+            let weight = |bin: usize| f64::from(1 << bin);
+            let busy = (0..4).filter(|other| *other == bin || !self.bins[*other].is_empty());
+            weight(bin) / busy.map(weight).sum::<f64>()
+        }
+    }
+
+    /// Four bins of weights 1, 2, 4 and 8 are filled and emptied at both ends and in the middle.
+    fn holds_what_its_model_holds(measure: Measure) {
+        let mut bins = Bins::new(2, measure);
+        bins.grow(4);
+        (0..4).for_each(|bin| bins.set_weight(bin, f64::from(1 << bin)));
+        let mut model = Model { bins: vec![VecDeque::new(); 4], changed_at: vec![0; 4] };
+        let mut number = 1_u32;
+        for step in 1..=3000 {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (bin, size) = ((number >> 16) as usize % 4, 100 + (number >> 24) as u16 % 3);
+            let (chain, place) = (&mut model.bins[bin], step % 5);
+            // It grows for a while, then falls empty, again and again.
+            let grows = step / 50 % 2 == 0;
+            let (found, expected) = match (number >> 20) % 8 {
+                0..3 if grows => {
+                    bins.push_back(bin, Packet::datagram(size));
+                    chain.push_back(size);
+                    (Some(size), Some(size))
+                }
+                0..4 => (bins.pop_front(bin).map(|packet| packet.size), chain.pop_front()),
+                4 | 5 if !grows => (bins.pop_back(bin).map(|packet| packet.size), chain.pop_back()),
+                _ if grows => {
+                    bins.push_back(bin, Packet::datagram(size));
+                    chain.push_back(size);
+                    (Some(size), Some(size))
+                }
+                _ => (bins.remove(bin, place).map(|packet| packet.size), chain.remove(place)),
+            };
+            assert_eq!(found, expected, "step {step}");
+            if found.is_some() {
+                model.changed_at[bin] = step;
+            }
+            let bytes = |chain: &VecDeque<u16>| chain.iter().map(|size| u64::from(*size)).sum();
+            for (bin, chain) in model.bins.iter().enumerate() {
+                let backlog = Count { packets: chain.len() as u64, bytes: bytes(chain) };
+                assert_eq!(bins.backlog_of(bin), backlog);
+                assert!(bins.packets(bin).map(|packet| &packet.size).eq(chain));
+                assert_eq!(bins.head(bin).map(|packet| packet.size), chain.front().copied());
+                assert!((bins.share(bin) - model.share(bin)).abs() < 1e-12);
+            }
+            let all: Count = (0..4).map(|bin| bins.backlog_of(bin)).sum();
+            assert_eq!(bins.backlog(), all);
+            if step % 3 == 0 {
+                let found = bins.longest();
+                assert_eq!(found.map(|(bin, _)| bin), model.longest(measure), "step {step}");
+                if let Some((bin, length)) = found.filter(|_| measure != Measure::PacketsThenLast) {
+                    assert_eq!(length, model.lengths(measure)[bin].0 as u64);
+                }
+            }
+        }
+        // Places are used again: there are no more than packets waited at once.
+        assert!(bins.slots.len() < 200, "{}", bins.slots.len());
+    }
+
+    #[test]
+    fn bins_compared_by_bytes() {
+        holds_what_its_model_holds(Measure::Bytes);
+    }
+
+    #[test]
+    fn bins_compared_by_packets() {
+        holds_what_its_model_holds(Measure::Packets);
+    }
+
+    #[test]
+    fn of_bins_with_as_many_packets_the_last_that_changed_is_the_longest() {
+        holds_what_its_model_holds(Measure::PacketsThenLast);
+    }
+}
