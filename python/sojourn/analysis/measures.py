@@ -64,7 +64,8 @@ def judged_flows(result: RunTables) -> list[Row]:
     if homes is None:
         return rows
     first = next(iter(settings["homes"]))
-    return [row for row in rows if settings["traffic"][row["traffic"]].get("home", first) == homes]
+    traffic = settings["traffic"]
+    return [row for row in rows if (traffic[row["traffic"]].get("home") or first) == homes]
 
 
 def flows_of(*qualities: str) -> Callable[[RunTables], list[Row]]:
