@@ -33,7 +33,6 @@ struct Place {
     flows: [u32; 2],
     /// Propagation between modem and CMTS.
     delay: Time,
-    is_watched: bool,
     /// When its modem passes nothing to the home.
     stalls: Outages,
 }
@@ -48,6 +47,8 @@ enum FirstFlow {
 /// Cable modems and their CMTS.
 pub struct Docsis {
     places: Vec<Place>,
+    /// The homes whose queues are measured.
+    watched: Vec<usize>,
     /// Upstream service flows with a channel of their own, home by home.
     upstream: Vec<UpstreamStage>,
     /// The upstream channel that modems share, if any do.
@@ -87,6 +88,7 @@ impl Docsis {
         ];
         let mut plant = Self {
             places: Vec::new(),
+            watched: Vec::new(),
             upstream: Vec::new(),
             channel: None,
             cable_up: None,
@@ -168,26 +170,29 @@ impl Docsis {
             self.flows_down += 1;
         }
         let flows_down = self.downstream.len() as u32 - first_down;
+        self.watched.extend(home.is_watched().then_some(self.places.len()));
         self.places.push(Place {
             upstream,
             downstream: (flows_down > 0).then_some(first_down),
             flows: [specs.len() as u32, flows_down],
             delay,
-            is_watched: home.is_watched(),
             stalls: Outages::new(&down.stalls),
         });
     }
 
     /// Warnings of the modems of each group of homes.
     fn modem_warnings(&self) -> Vec<Vec<String>> {
-        let of_home = |place: &Place| match place.upstream {
-            FirstFlow::Own(_) => {
-                let flows = &self.upstream[Self::flows_of(place, Direction::Up)];
-                flows.iter().flat_map(UpstreamStage::warnings).collect()
+        let of_home = |home: &usize| {
+            let place = &self.places[*home];
+            match place.upstream {
+                FirstFlow::Own(_) => {
+                    let flows = &self.upstream[Self::flows_of(place, Direction::Up)];
+                    flows.iter().flat_map(UpstreamStage::warnings).collect()
+                }
+                FirstFlow::Shared(_) => Vec::new(),
             }
-            FirstFlow::Shared(_) => Vec::new(),
         };
-        self.places.iter().filter(|place| place.is_watched).map(of_home).collect()
+        self.watched.iter().map(of_home).collect()
     }
 
     /// The part number of the shared upstream channel. Upstream parts are the service flows, the
@@ -566,10 +571,12 @@ impl AccessNetwork for Docsis {
     }
 
     fn sample(&mut self, now: Time) {
-        for place in self.places.iter().filter(|place| place.is_watched) {
-            if let FirstFlow::Own(_) = place.upstream {
-                let flows = &mut self.upstream[Self::flows_of(place, Direction::Up)];
-                flows.iter_mut().for_each(|flow| flow.sample(now));
+        for home in &self.watched {
+            let place = &self.places[*home];
+            let up = Self::flows_of(place, Direction::Up);
+            match (&mut self.channel, place.upstream) {
+                (Some(channel), FirstFlow::Shared(_)) => channel.sample_flows(up),
+                _ => self.upstream[up].iter_mut().for_each(|flow| flow.sample(now)),
             }
             let flows = &mut self.downstream[Self::flows_of(place, Direction::Down)];
             flows.iter_mut().for_each(DownstreamStage::sample);
@@ -589,7 +596,8 @@ impl AccessNetwork for Docsis {
 
     fn queues(&self) -> Vec<PlacedQueue<'_>> {
         let mut queues = Vec::new();
-        for (home, place) in self.places.iter().enumerate().filter(|(_, place)| place.is_watched) {
+        for &home in &self.watched {
+            let place = &self.places[home];
             let of_home =
                 |direction| move |queue| PlacedQueue { queue, direction, home: Some(home) };
             let mut flows = Self::flows_of(place, Direction::Up);

@@ -17,6 +17,7 @@
 //! start of the interval, also where modems request later.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use super::contention::{Contention, Outcome};
 use super::framing::Framing;
@@ -511,9 +512,13 @@ impl SharedChannel {
             .fold(Count::default(), Count::plus)
     }
 
-    /// Samples the channel and its queues for their time series.
+    /// Samples the queues of service flows for their time series.
+    pub(crate) fn sample_flows(&mut self, numbers: Range<usize>) {
+        self.flows[numbers].iter_mut().for_each(UpstreamServiceFlow::sample);
+    }
+
+    /// Samples the channel for its time series.
     pub(crate) fn sample(&mut self, now: Time) {
-        self.flows.iter_mut().for_each(UpstreamServiceFlow::sample);
         let (was, is) = (self.sampled, self.counters);
         let offered = self.minislots_until(now) - self.minislots_until(self.sampled_at);
         let granted = (is.granted_minislots - was.granted_minislots) as f64;
