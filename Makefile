@@ -9,7 +9,7 @@ SEED := 1
 DAMAGES := 5000
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-WEB := python/sojourn/lab/static/sojourn.wasm
+WEB := $(addprefix python/sojourn/lab/static/,sojourn.wasm sojourn-fast.wasm)
 
 .PHONY: help fit-table run quick web test crash damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
@@ -140,9 +140,9 @@ $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked $$([ -t 2 ] || echo --quiet)
 	@touch $@
 
-# The live page's module; crates/sojourn-web/build.sh says what it needs.
+# The live page's modules; crates/sojourn-web/build.sh says what they need.
 $(WEB): $(RUST)
-	@echo 'Building the module of the live page: two to four minutes the first time'
+	@echo 'Building $(@F) of the live page: two to four minutes the first time'
 	@crates/sojourn-web/build.sh $@
 
 $(VENV)/packages: requirements.lock

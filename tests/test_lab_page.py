@@ -569,6 +569,23 @@ def test_a_long_run_says_its_estimate_and_offers_the_command_line(
         expect(told).to_be_hidden()
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_long_run_takes_the_fast_module_if_it_is_there(
+    chromium: Browser, lab: str, is_there: bool
+) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        if not is_there:
+            page.route("**/*-fast.wasm", lambda route: route.fulfill(status=404))
+        with page.expect_response("**/*-fast.wasm", timeout=PATIENT_MS):
+            edit(page, LONG)
+        # With the fast module it starts again, and says again how long it takes.
+        expect(page.locator("#long")).to_contain_text("it takes about")
+        edit(page, SHORT)
+        told = " ".join(fingerprints(SHORT))
+        expect(page.locator("html")).to_have_attribute("data-fingerprints", told)
+
+
 def test_a_scenario_too_large_for_a_page_is_refused(chromium: Browser, lab: str) -> None:
     with opened(chromium, lab) as visited:
         page = visited.page

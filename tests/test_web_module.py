@@ -13,9 +13,12 @@ from conftest import PATIENT_S, ROOT
 
 STATIC = ROOT / "python" / "sojourn" / "lab" / "static"
 MODULE = STATIC / "sojourn.wasm"
+FAST = STATIC / "sojourn-fast.wasm"
 SCRIPT = ROOT / "tests" / "web" / "fingerprints.mjs"
 # Binaryen takes an eighth off.
 MOST_BYTES = 3_000_000 if shutil.which("wasm-opt") else 3_400_000
+
+MOST_FAST_BYTES = 5_000_000
 
 # Scenarios of each kind of part, with a duration in which all of it is at work.
 SCENARIOS = {
@@ -31,8 +34,8 @@ needs_module = pytest.mark.skipif(not MODULE.exists(), reason="no module: `make 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 
-def told_by_node(files: list[Path]) -> Any:
-    command = ["node", SCRIPT, MODULE, STATIC / "core.js", *files]
+def told_by_node(module: Path, files: list[Path]) -> Any:
+    command = ["node", SCRIPT, module, STATIC / "core.js", *files]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -48,16 +51,18 @@ def test_runs_are_those_of_the_native_build(tmp_path: Path) -> None:
         files[-1].write_text(
             re.sub(r"^duration_s = .*", f"duration_s = {duration_s}", text, flags=re.M)
         )
-    told = told_by_node(files)
-    assert told["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
-    for file in files:
-        runs = sojourn.run(file).runs
-        web = {run["name"]: run["fingerprint"] for run in told["told"][str(file)]}
-        assert web == {name: runs[name].meta["fingerprint"] for name in web}
-        # A run in slices is the same as one at once: it had some.
-        assert max(run["slices"] for run in told["told"][str(file)]) > 1
+    native = {file: sojourn.run(file).runs for file in files}
+    for module in (MODULE, FAST):
+        told = told_by_node(module, files)
+        assert told["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
+        for file, runs in native.items():
+            web = {run["name"]: run["fingerprint"] for run in told["told"][str(file)]}
+            assert web == {name: runs[name].meta["fingerprint"] for name in web}
+            # A run in slices is the same as one at once: it had some.
+            assert max(run["slices"] for run in told["told"][str(file)]) > 1
 
 
 @needs_module
-def test_the_module_is_small() -> None:
+def test_the_modules_are_small() -> None:
     assert MODULE.stat().st_size < MOST_BYTES
+    assert FAST.stat().st_size < MOST_FAST_BYTES

@@ -19,7 +19,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PACKAGES = ("python/sojourn", "python/sojourn_studies")
 
-GENERATED = ("sojourn/_sojourn.abi3.so", "sojourn/lab/static/sojourn.wasm")
+STATIC = "sojourn/lab/static"
+GENERATED = (
+    "sojourn/_sojourn.abi3.so",
+    f"{STATIC}/sojourn.wasm",
+    f"{STATIC}/sojourn-fast.wasm",
+)
 
 PLATFORMS = {"linux": "manylinux", "darwin": "macosx"}
 

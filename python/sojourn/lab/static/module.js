@@ -1,18 +1,20 @@
-// Loads the simulator's module, once for the page and its workers.
+// Loads the simulator's module, once for the page and its workers: a small one first, and a fast one
+// for a run that takes long.
 
 import { Core } from "./core.js";
 
-const ADDRESS = new URL("sojourn.wasm", import.meta.url);
+const SMALL = "sojourn.wasm";
+export const FAST = "sojourn-fast.wasm";
 
 /** The module cannot be had. */
 export class ModuleError extends Error {}
 
 /** Compiles the module; throws `ModuleError`. */
-export async function loadModule() {
-  const response = await fetch(ADDRESS).catch(() => undefined);
+export async function loadModule(name = SMALL) {
+  const response = await fetch(new URL(name, import.meta.url)).catch(() => undefined);
   if (!response?.ok) {
     const message =
-      "The simulator's module sojourn.wasm is missing beside the page. In a clone of Sojourn, " +
+      `The simulator's module ${name} is missing beside the page. In a clone of Sojourn, ` +
       "`make web` builds it.";
     throw new ModuleError(message);
   }

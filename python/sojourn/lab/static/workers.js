@@ -1,5 +1,7 @@
 // Workers, one for each variant. Each does the latest job that it was given.
 
+import { FAST, loadModule, ModuleError } from "./module.js";
+
 /** A worker with more memory is replaced once it has nothing to do: its memory does not shrink. */
 const KEPT_BYTES = 50_000_000;
 
@@ -26,6 +28,22 @@ export class Workers {
     if (bytes <= this.mostBytes) return;
     const who = needs.length > 1 ? `The ${needs.length} settings need together` : "The setting needs";
     throw new MemoryError(`${who} up to ${(bytes / 1e9).toFixed(1)} GB`, this.mostBytes);
+  }
+
+  /**
+   * Gives the jobs that follow the fast module. Returns whether that is new, so that it may pay to start
+   * the present ones again; a host without it keeps the small one.
+   */
+  async hasten() {
+    this.fast ??= loadModule(FAST).catch(error => {
+      if (!(error instanceof ModuleError)) throw error;
+      return this.module;
+    });
+    const fast = await this.fast;
+    if (this.module === fast) return false;
+    this.module = fast;
+    for (const slot of [...this.slots.values()]) if (!slot.job) this.rest(slot);
+    return true;
   }
 
   /** Gives a job to a worker and returns a promise of its outcome; a newer job stops it. */
@@ -80,7 +98,7 @@ export class Workers {
 
   start(index) {
     const worker = newWorker();
-    const slot = { worker, index, job: undefined, bytes: 0 };
+    const slot = { worker, index, module: this.module, job: undefined, bytes: 0 };
     slot.stop = () => {
       if (!slot.job) return;
       slot.job.reject(new Stopped());
@@ -117,7 +135,7 @@ export class Workers {
   }
 
   rest(slot) {
-    if (slot.bytes > KEPT_BYTES) this.end(slot);
+    if (slot.bytes > KEPT_BYTES || slot.module !== this.module) this.end(slot);
   }
 
   /** A worker that has failed is replaced: its module has stopped for good. */
