@@ -19,6 +19,10 @@ impl Case {
 
 /// Modems on one CMTS.
 const MODEMS: [u32; 5] = [1, 10, 100, 500, 5000];
+/// Connections of base, each of whose entries has its part.
+const FLOWS: [u32; 2] = [110, 1000];
+/// Rates of base in Mbps, with seconds in which so many packets pass.
+const RATES: [(u32, u32); 2] = [(1000, 20), (10_000, 10)];
 
 const BASE: &str = include_str!("cases/base.toml");
 
@@ -34,12 +38,18 @@ pub(crate) fn all() -> Vec<Case> {
     let mut texts = vec![
         ("base".to_owned(), BASE.to_owned(), 0.05),
         ("Linux base".to_owned(), of_linux(BASE), 0.05),
-        ("1000 flows".to_owned(), with_flows(1000), 0.05),
         ("tiers".to_owned(), include_str!("cases/tiers.toml").to_owned(), 0.25),
         ("Linux home".to_owned(), of_linux(&home), 0.05),
         ("home".to_owned(), home, 0.05),
         ("ledbat".to_owned(), include_str!("cases/ledbat.toml").to_owned(), 0.2),
     ];
+    let with_drop_tail = |text: &str| text[..text.find("\n[compare.CoDel]").unwrap()].to_owned();
+    texts.extend(
+        FLOWS.map(|flows| (format!("{flows} flows"), with_drop_tail(&with_flows(flows)), 0.05)),
+    );
+    texts.extend(
+        RATES.map(|(mbps, s)| (format!("{mbps} Mbps"), with_drop_tail(&at_rate(mbps, s)), 0.25)),
+    );
     texts.extend(MODEMS.map(|modems| (format!("{modems} modems"), cmts(modems), 0.2)));
     texts.iter().flat_map(|(name, text, settled)| cases(name, text, *settled)).collect()
 }
@@ -53,6 +63,14 @@ fn of_linux(text: &str) -> String {
 fn with_flows(flows: u32) -> String {
     let each = flows / 11;
     BASE.replace("start_spread_s = 2", &format!("start_spread_s = 2, connections = {each}"))
+}
+
+/// Base through a link of this rate, with as long a queue in time.
+fn at_rate(mbps: u32, duration_s: u32) -> String {
+    let limit_packets = 2048 * mbps / 38;
+    BASE.replace("duration_s = 200", &format!("duration_s = {duration_s}"))
+        .replace("mbps = 38", &format!("mbps = {mbps}"))
+        .replace("2048", &limit_packets.to_string())
 }
 
 fn cases(name: &str, text: &str, settled: f64) -> Vec<Case> {
