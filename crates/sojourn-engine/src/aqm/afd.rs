@@ -194,13 +194,12 @@ impl Afd {
         1.0 / p.sample_every.unwrap_or(every.max(1.0))
     }
 
-    /// While the shadow buffer fills, all counts grow, and the fair one with them.
+    /// While the shadow buffer fills, all counts grow, and the fair one with them, which there is not while it is
+    /// empty.
     fn sample(&mut self, sample: Sample) {
         let before = self.shadow.fullness();
         self.shadow.add(sample, self.p.flow_counts);
-        if before > 0.0
-            && let Some(fair) = &mut self.fair
-        {
+        if let Some(fair) = &mut self.fair {
             *fair *= self.shadow.fullness() / before;
         }
     }

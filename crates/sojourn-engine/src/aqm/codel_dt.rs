@@ -12,7 +12,6 @@ use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
     latency_s, too_small_to_measure,
 };
-use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::Time;
@@ -129,8 +128,7 @@ impl CodelDt {
         match self.prediction {
             Prediction::Shaper => drain_rate.drain_s(bytes as f64),
             Prediction::DepartureRate => {
-                let backlog = Count { bytes, packets: 0 };
-                latency_s(backlog, drain_rate, Some(self.rate.latency_s(bytes)))
+                latency_s(bytes, drain_rate, Some(self.rate.latency_s(bytes)))
             }
         }
     }

@@ -99,8 +99,11 @@ impl LinuxPi {
         let step = part(self.alpha, self.target_ns) + part(self.beta, self.delay_old_ns);
         // The kernel scales the magnitude in 32 bits, which wraps where a delay changes by seconds; here it does not.
         let scaled = u32::try_from(step.unsigned_abs() / 64).unwrap_or(u32::MAX);
-        let p = if step > 0 { self.p.checked_add(scaled) } else { self.p.checked_sub(scaled) };
-        self.p = p.unwrap_or(if step > 0 { u32::MAX } else { 0 }).min(self.most);
+        let p = match step.is_positive() {
+            true => self.p.saturating_add(scaled),
+            false => self.p.saturating_sub(scaled),
+        };
+        self.p = p.min(self.most);
         self.delay_old_ns = delay_ns;
         before != (self.p, self.delay_old_ns)
     }

@@ -99,10 +99,10 @@ impl DrainRate {
 /// How an estimated delay comes about: the time in seconds that a backlog takes at a measured rate, where one has
 /// been measured. In a bin a rate that was measured while other bins were busy says little, so there the delay is that
 /// at the bin's share of the line.
-fn latency_s(backlog: Count, outlet: &DrainRate, measured_s: Option<f64>) -> f64 {
+fn latency_s(bytes: u64, outlet: &DrainRate, measured_s: Option<f64>) -> f64 {
     match (outlet.share, measured_s) {
         (None, Some(measured_s)) => measured_s,
-        _ => outlet.drain_s(backlog.bytes as f64),
+        _ => outlet.drain_s(bytes as f64),
     }
 }
 

@@ -186,10 +186,10 @@ impl Latency {
 
     /// Before the first measurement the RFC's delay is that at the rate of the line, as in a buffer that is too
     /// small to measure in; the draft's is 0.
-    fn seconds(&self, backlog: Count, outlet: &DrainRate) -> f64 {
+    fn seconds(&self, bytes: u64, outlet: &DrainRate) -> f64 {
         match self {
-            Self::ByTime(rate) => latency_s(backlog, outlet, rate.latency_s(backlog.bytes)),
-            Self::ByRate(rate) => latency_s(backlog, outlet, Some(rate.latency_s(backlog.bytes))),
+            Self::ByTime(rate) => latency_s(bytes, outlet, rate.latency_s(bytes)),
+            Self::ByRate(rate) => latency_s(bytes, outlet, Some(rate.latency_s(bytes))),
             Self::LastSojourn(sojourn) => sojourn.secs_f64(),
         }
     }
@@ -331,7 +331,7 @@ impl Aqm for Pie {
 
     fn update(&mut self, _now: Time, backlog: Count, outlet: &DrainRate) -> bool {
         let before = self.state();
-        self.calculate_drop_prob(self.latency.seconds(backlog, outlet));
+        self.calculate_drop_prob(self.latency.seconds(backlog.bytes, outlet));
         self.state() != before
     }
 

@@ -186,7 +186,7 @@ impl Aqm for PieEarly {
     fn update(&mut self, _now: Time, backlog: Count, outlet: &DrainRate) -> bool {
         let before = self.state();
         let measured_s = self.rate.latency_s(backlog.bytes);
-        self.calculate_drop_prob(latency_s(backlog, outlet, Some(measured_s)));
+        self.calculate_drop_prob(latency_s(backlog.bytes, outlet, Some(measured_s)));
         self.state() != before
     }
 

@@ -124,14 +124,12 @@ impl LinuxPie {
     }
 
     fn control(&mut self, backlog: Count) {
-        let mut may_decay = self.delay > 0 || backlog.bytes == 0;
+        let mut may_decay = backlog.bytes == 0;
         let step = self.step();
-        let before = self.probability;
-        self.probability = before.wrapping_add(step as u64);
-        if step > 0 && self.probability < before {
-            (self.probability, may_decay) = (ONE, false);
-        } else if step <= 0 && self.probability > before {
-            self.probability = 0;
+        match self.probability.checked_add_signed(step) {
+            Some(sum) => self.probability = sum,
+            None if step.is_positive() => (self.probability, may_decay) = (ONE, false),
+            None => self.probability = 0,
         }
         if self.delay == 0 && self.delay_old == 0 && may_decay {
             self.probability -= self.probability / 64;
