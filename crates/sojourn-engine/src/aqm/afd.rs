@@ -329,6 +329,10 @@ mod tests {
         // An empty queue: 1.7 * -15 - 1.8 * -15 = 1.5 more than the largest count of 10: no limit.
         afd.follow(0.0);
         assert_eq!(afd.fair, None);
+        // What is the largest count itself limits nobody either.
+        afd.fair = Some(8.5);
+        afd.follow(0.0);
+        assert_eq!(afd.fair, None);
         // 15 ms: 10 + 1.7 * -15 - 0, less than 1: the least. Then 1.7 * 0 - 1.8 * 0: it stays.
         afd.follow(0.015);
         assert_eq!(afd.fair, Some(1.0));
@@ -386,5 +390,62 @@ mod tests {
         let p = Parameters { previous_gain: 1.8, ..Parameters::default() };
         assert_eq!(p.check(Time::ZERO).into_iter().count(), 1);
         assert_eq!(Parameters::default().check(Time::ZERO).into_iter().count(), 0);
+    }
+
+    #[test]
+    fn signals_are_drawn_where_a_flow_has_more_than_the_fair_count() {
+        // Ten packets of a flow against a fair count of 7: three of ten. Four deviations of 10 000 are 183.
+        let (mut afd, mut rng) = (afd(), Rng::named(1, "afd"));
+        for _ in 0..10 {
+            assert_eq!(arrive(&mut afd, 1, 1500, &mut rng), Verdict::Pass);
+        }
+        // Taking every arrival, and nothing to drop, draws nothing.
+        assert_eq!(rng.bits(), Rng::named(1, "afd").bits());
+        afd.fair = Some(7.0);
+        let signals =
+            (0..10_000).filter(|_| arrive(&mut afd, 1, 1500, &mut rng) == Verdict::Signal).count();
+        assert!(signals.abs_diff(3000) < 183, "{signals}");
+        // The draw itself is not below it: 1 - fair / 10.
+        for (more, want) in [(1e-12, Verdict::Pass), (-1e-12, Verdict::Signal)] {
+            afd.fair = Some(10.0 * (1.0 - Rng::named(2, "afd").uniform()) + more);
+            assert_eq!(arrive(&mut afd, 1, 1500, &mut Rng::named(2, "afd")), want);
+        }
+    }
+
+    #[test]
+    fn one_of_so_many_arrivals_is_sampled() {
+        let p = Parameters { sample_every: Some(4.0), ..Parameters::default() };
+        let (mut afd, mut rng) = (Afd::new(&p), Rng::named(1, "afd"));
+        for _ in 0..2000 {
+            arrive(&mut afd, 1, 1500, &mut rng);
+        }
+        // A quarter of 2000; four deviations are 4 * sqrt(2000 * 3 / 16) = 77.
+        let sampled = afd.shadow.samples.len();
+        assert!(sampled.abs_diff(500) < 77, "{sampled}");
+        // The draw itself is not below the likelihood.
+        let mut none = Afd { sampled: Some(Rng::named(1, "afd").uniform()), ..Afd::new(&p) };
+        arrive(&mut none, 1, 1500, &mut Rng::named(1, "afd"));
+        assert_eq!(none.shadow.samples.len(), 0);
+    }
+
+    #[test]
+    fn a_packet_of_the_gains_is_a_delay_and_counts_are_shown() {
+        let (mut afd, mut rng) = (afd(), Rng::named(1, "unused"));
+        let shown = |afd: &Afd| {
+            let mut gauges = Gauges::default();
+            afd.gauges(&mut gauges);
+            ["fair_count", "largest_count"].map(|name| gauges.get(name).unwrap())
+        };
+        assert_eq!((shown(&afd), afd.shadow.count(3)), ([0.0, 0.0], 0));
+        for _ in 0..10 {
+            arrive(&mut afd, 1, 1500, &mut rng);
+        }
+        assert_eq!(shown(&afd), [10.0, 10.0]);
+        // 2 ms over the reference are a packet of 2 ms: 10 - 1.8.
+        afd.p.packet_ms = 2.0;
+        afd.delay_old_s = 0.015;
+        afd.follow(0.017);
+        let [fair, largest] = shown(&afd);
+        assert!((fair - 8.2).abs() < 1e-9 && largest == 10.0, "{fair}");
     }
 }

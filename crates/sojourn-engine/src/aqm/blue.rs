@@ -164,6 +164,7 @@ impl Aqm for Blue {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::arrival;
     use super::*;
     use crate::count::Count;
     use crate::packet::Ecn;
@@ -294,5 +295,50 @@ mod tests {
         let p = Parameters { decrement: 0.003, ..Parameters::default() };
         assert_eq!(p.check(Time::ZERO).into_iter().count(), 1);
         assert_eq!(Parameters::default().check(Time::ZERO).into_iter().count(), 0);
+    }
+
+    #[test]
+    fn the_probability_is_1_at_most_and_is_shown() {
+        let p = Parameters { increment: 0.6, ..Parameters::default() };
+        let (mut blue, mut rng) = (Blue::new(&p), Rng::named(1, "blue"));
+        for (ms, want) in [(0, 0.6), (100, 1.0), (200, 1.0)] {
+            arrive(&mut blue, ms, 30_000, &mut rng);
+            let mut gauges = Gauges::default();
+            blue.gauges(&mut gauges);
+            assert_eq!(gauges.get("drop_probability"), Some(want));
+        }
+    }
+
+    #[test]
+    fn the_last_packet_keeps_the_line_busy_for_its_time() {
+        // It leaves at 700, and 1000 bytes take 1 ms: the line is idle from 701 on.
+        for (ms, want) in [(700, 0.5), (701, 0.5), (702, 0.498)] {
+            let (mut blue, mut rng) = blue();
+            arrive(&mut blue, 600, 1000, &mut rng);
+            blue.probability = 0.5;
+            leave(&mut blue, 700, 0);
+            arrive(&mut blue, ms, 0, &mut rng);
+            assert_at(&blue, want);
+        }
+    }
+
+    #[test]
+    fn a_draw_below_the_probability_is_a_signal_and_none_is_drawn_without_one() {
+        let draw = Rng::named(1, "blue").uniform();
+        for (probability, want) in [(draw, Verdict::Pass), (draw + 1e-12, Verdict::Signal)] {
+            let (mut blue, mut rng) = blue();
+            blue.probability = probability;
+            assert_eq!(arrive(&mut blue, 0, 1000, &mut rng), want);
+        }
+        // Half of a share is half of the probability.
+        for (more, want) in [(0.0, Verdict::Pass), (1e-12, Verdict::Signal)] {
+            let (mut blue, mut rng) = blue();
+            blue.probability = 2.0 * (draw + more);
+            let packet = Arrival { share: 0.5, ..arrival(1000) };
+            assert_eq!(blue.on_arrival(&packet, &line(), &mut rng), want);
+        }
+        let (mut blue, mut rng) = blue();
+        assert_eq!(arrive(&mut blue, 0, 1000, &mut rng), Verdict::Pass);
+        assert_eq!(rng.bits(), Rng::named(1, "blue").bits());
     }
 }

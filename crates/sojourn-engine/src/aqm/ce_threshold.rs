@@ -77,4 +77,38 @@ mod tests {
             assert_eq!(of(is_of_l4s).on_departure(&departure(ecn, sojourn_us)), want);
         }
     }
+
+    /// Counts what it hears of.
+    #[derive(Default)]
+    struct Hears {
+        shed: f64,
+        empty: f64,
+    }
+
+    impl Aqm for Hears {
+        fn on_shed(&mut self) {
+            self.shed += 1.0;
+        }
+
+        fn on_empty(&mut self, _now: Time) {
+            self.empty += 1.0;
+        }
+
+        fn gauges(&self, out: &mut Gauges) {
+            out.set("shed", "1", self.shed);
+            out.set("empty", "1", self.empty);
+        }
+    }
+
+    #[test]
+    fn the_algorithm_beside_it_hears_of_all() {
+        let hears: Box<dyn Aqm + Send> = Box::new(Hears::default());
+        let mut law = CeThreshold::new(hears.into(), Time::from_ms(1), false);
+        law.on_shed();
+        law.on_shed();
+        law.on_empty(Time::ZERO);
+        let mut gauges = Gauges::default();
+        law.gauges(&mut gauges);
+        assert_eq!((gauges.get("shed"), gauges.get("empty")), (Some(2.0), Some(1.0)));
+    }
 }

@@ -437,4 +437,180 @@ mod tests {
         drop_times(&mut codel, 3000, 101);
         assert_eq!(codel.count, 1);
     }
+
+    #[test]
+    fn each_variant_has_its_first_drop_after_an_interval_above_target_or_two() {
+        // Ticks of Linux are whole, so that 100 ms are over with the packet after them.
+        for (variant, first_ms) in [
+            (Variant::Rfc8289, 100),
+            (Variant::Ns2, 100),
+            (Variant::Acm2012, 200),
+            (Variant::Linux, 100),
+        ] {
+            for (sojourn_us, is_late) in [(4990, false), (5010, true)] {
+                let p = Parameters { variant, ..Parameters::default() };
+                let mut law = p.start(Seed::named(1, "codel"));
+                let first = (1000..2000).find(|ms| {
+                    let sojourn = Time::from_us(sojourn_us);
+                    let packet = Departure { sojourn, ..late(Time::from_ms(*ms)) };
+                    law.on_departure(&packet) == Verdict::Signal
+                });
+                let first = first.map(|ms: u64| ms - 1000);
+                let want = is_late.then_some(first_ms);
+                let is_it = first == want || (variant == Variant::Linux && first == Some(101));
+                assert!(is_it, "{variant:?} {sojourn_us}: {first:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_threshold_for_marks_stands_beside_each_variant() {
+        for (variant, is_of_l4s) in
+            [(Variant::Rfc8289, false), (Variant::Linux, false), (Variant::Linux, true)]
+        {
+            let p = Parameters {
+                variant,
+                ce_threshold_ms: Some(1.0),
+                ce_threshold_l4s: is_of_l4s,
+                ..Parameters::default()
+            };
+            let mut law = p.start(Seed::named(1, "codel"));
+            let mut marks = |us, ecn| {
+                let packet = Departure {
+                    sojourn: Time::from_us(us),
+                    ecn,
+                    is_markable: true,
+                    ..late(Time::from_s(1))
+                };
+                law.on_departure(&packet) == Verdict::Signal
+            };
+            use crate::packet::Ecn::{Ect0, Ect1};
+            assert_eq!([marks(1000, Ect1), marks(1001, Ect1)], [false, true]);
+            assert_eq!(marks(1001, Ect0), !is_of_l4s);
+        }
+    }
+
+    #[test]
+    fn the_count_at_re_entry_is_that_of_the_variant() {
+        let now = Time::from_s(100);
+        for (variant, window_ms, count, last_count, want) in [
+            (Variant::Rfc8289, 1600, 10, 1, 9),
+            (Variant::Rfc8289, 1600, 10, 10, 1),
+            (Variant::Ns2, 800, 10, 1, 8),
+            (Variant::Ns2, 800, 2, 1, 1),
+            (Variant::Ns2, 800, 128, 1, 126),
+            // 0.9844 of it.
+            (Variant::Ns2, 800, 129, 1, 126),
+            (Variant::Ns2, 800, 1000, 1, 984),
+            (Variant::Acm2012, 100, 10, 1, 8),
+            (Variant::Acm2012, 100, 1000, 1, 998),
+        ] {
+            let p = Parameters { variant, ..Parameters::default() };
+            let window = Time::from_ms(window_ms);
+            for (ago, want) in [(window - Time::from_ps(1), want), (window, 1)] {
+                let codel = Codel { count, last_count, drop_next: now - ago, ..Codel::new(&p) };
+                assert_eq!(codel.re_entry_count(now), want, "{variant:?} {count} {ago:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ns2_waits_less_for_the_first_drop_after_a_recent_episode_of_several() {
+        let now = Time::from_s(100);
+        for (variant, count, ago_ms, wait_ms) in [
+            (Variant::Ns2, 4, 799, 50),
+            (Variant::Ns2, 4, 800, 100),
+            (Variant::Ns2, 1, 1, 100),
+            (Variant::Rfc8289, 4, 1, 100),
+            (Variant::Acm2012, 4, 1, 100),
+        ] {
+            let p = Parameters { variant, ..Parameters::default() };
+            let drop_next = now - Time::from_ms(ago_ms);
+            let mut codel = Codel { count, drop_next, ..Codel::new(&p) };
+            assert!(!codel.ok_to_drop(&late(now)));
+            assert_eq!(
+                codel.first_above,
+                Some(now + Time::from_ms(wait_ms)),
+                "{variant:?} {ago_ms}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_packet_at_the_target_is_late_and_the_last_one_is_spared_in_ns2_alone() {
+        let now = Time::from_s(100);
+        let target = Time::from_ms(5);
+        let at = |sojourn, alone| Departure { sojourn, alone, ..late(now) };
+        for (variant, packet, is_late) in [
+            (Variant::Rfc8289, at(target, true), true),
+            (Variant::Rfc8289, at(target - Time::from_ps(1), false), false),
+            (Variant::Ns2, at(target, false), true),
+            (Variant::Ns2, at(target, true), false),
+        ] {
+            let p = Parameters { variant, ..Parameters::default() };
+            let mut codel = Codel { first_above: Some(now), ..Codel::new(&p) };
+            assert_eq!(codel.ok_to_drop(&packet), is_late, "{variant:?}");
+            assert_eq!(codel.first_above, is_late.then_some(now));
+        }
+        // One packet of the MTU that is left is no queue, but a byte more is.
+        for (bytes, is_late) in [(1514, false), (1515, true)] {
+            let mut codel = Codel { first_above: Some(now), ..Codel::new(&Parameters::default()) };
+            let left = Count { bytes, packets: 2 };
+            assert_eq!(codel.ok_to_drop(&Departure { left, ..late(now) }), is_late);
+        }
+    }
+
+    #[test]
+    fn in_ns2_a_drop_counts_only_if_the_next_head_is_late_too() {
+        let now = Time::from_s(100);
+        for (variant, is_late, count, moves) in [
+            (Variant::Rfc8289, true, 4, true),
+            (Variant::Rfc8289, false, 4, false),
+            (Variant::Ns2, true, 4, true),
+            (Variant::Ns2, false, 3, false),
+        ] {
+            let p = Parameters { variant, ..Parameters::default() };
+            let dropped = || {
+                let (first_above, drop_next) = (Some(now - Time::from_ms(50)), now);
+                let codel = Codel { first_above, drop_next, count: 3, ..Codel::new(&p) };
+                Codel { dropping: true, drop_pending: true, ..codel }
+            };
+            let mut codel = dropped();
+            let next = if is_late { late(now) } else { early(now) };
+            assert_eq!(codel.on_departure(&next), Verdict::Pass);
+            // 100 / sqrt(4) ms later.
+            let want = if moves { now + Time::from_ms(50) } else { now };
+            assert_eq!((codel.count, codel.drop_next), (count, want), "{variant:?} {is_late}");
+            assert_eq!((codel.dropping, codel.drop_pending), (is_late, false));
+            // An empty queue is no late head.
+            let mut codel = dropped();
+            codel.on_empty(now);
+            let want = if variant == Variant::Ns2 { 3 } else { 4 };
+            assert_eq!((codel.count, codel.first_above), (want, None), "{variant:?}");
+            assert_eq!((codel.dropping, codel.drop_pending), (false, false));
+            let mut codel = Codel { drop_pending: false, ..dropped() };
+            codel.on_empty(now);
+            assert_eq!(codel.count, 3);
+        }
+    }
+
+    #[test]
+    fn the_count_is_shown_while_it_drops() {
+        let codel = || Codel { count: 7, ..Codel::new(&Parameters::default()) };
+        for (codel, want) in [(codel(), 0.0), (Codel { dropping: true, ..codel() }, 7.0)] {
+            let mut gauges = Gauges::default();
+            codel.gauges(&mut gauges);
+            assert_eq!(gauges.get("codel_count"), Some(want));
+        }
+        let new = Codel::new(&Parameters::default());
+        assert_eq!(
+            (new.count, new.last_count, new.dropping, new.drop_pending),
+            (0, 0, false, false)
+        );
+        // An episode begins with no drop to count.
+        let mut codel = Codel { drop_pending: true, ..codel() };
+        codel.enter_dropping(Time::from_s(100));
+        assert_eq!((codel.count, codel.last_count, codel.drop_pending), (1, 1, false));
+        assert_eq!(codel.drop_next, Time::from_ms(100_100));
+    }
 }

@@ -193,6 +193,7 @@ impl Aqm for CodelDt {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::{arrival, departure};
     use super::*;
     use crate::count::Count;
     use crate::units::BitRate;
@@ -267,5 +268,102 @@ mod tests {
         let law = || CodelDt { target_s: 0.001, ..CodelDt::new(&Parameters::default()) };
         assert_eq!(drop_times(&mut law(), 1000, 0, 420), [0.0; 0]);
         assert!(!drop_times(&mut law(), 1001, 0, 420).is_empty());
+    }
+
+    #[test]
+    fn the_count_of_an_episode_is_that_of_the_last_one_less_two_or_its_126_of_128() {
+        let now = Time::from_s(9);
+        // Eight intervals are 1.2 s.
+        let entered = |count, ago_ms| {
+            let mut law = CodelDt { count, ..CodelDt::new(&Parameters::default()) };
+            law.last_drop = Some(now - Time::from_ms(ago_ms));
+            let next = law.drop_at(now, now);
+            assert!(law.dropping);
+            assert_eq!(next, law.after(now, law.count));
+            law.count
+        };
+        for (count, want) in [
+            (0, 1),
+            (1, 1),
+            (2, 1),
+            (3, 1),
+            (4, 2),
+            (128, 126),
+            (129, 126),
+            (130, 127),
+            (1000, 984),
+        ] {
+            assert_eq!(entered(count, 1199), want, "{count}");
+        }
+        assert_eq!(entered(9, 1200), 1);
+        let mut law = CodelDt::new(&Parameters::default());
+        assert_eq!((law.count, law.dropping, law.predicted_s), (0, false, 0.0));
+        law.count = 9;
+        law.drop_at(now, now);
+        assert_eq!(law.count, 1);
+        // While it drops the count grows, and the next drop follows the one that was due: 150 / sqrt(4) ms.
+        law.count = 3;
+        let next = law.drop_at(now + Time::from_ms(5), now);
+        assert_eq!((law.count, next), (4, now + Time::from_ms(75)));
+    }
+
+    #[test]
+    fn the_first_wait_is_shorter_after_a_recent_episode() {
+        let now = Time::from_s(9);
+        for (count, ago_ms, wait_ms) in [(4, 1199, 75), (4, 1200, 150), (0, 1, 150)] {
+            let mut law = CodelDt { count, ..CodelDt::new(&Parameters::default()) };
+            law.last_drop = Some(now - Time::from_ms(ago_ms));
+            let packet = Arrival { now, ..arrival(30_000) };
+            law.on_arrival(&packet, &drain_rate(), &mut Rng::named(1, "unused"));
+            assert_eq!(law.drop_time, Some(now + Time::from_ms(wait_ms)), "{count} {ago_ms}");
+        }
+    }
+
+    #[test]
+    fn small_packets_count_as_256_bytes() {
+        let drops = |backlog_bytes| {
+            let mut law = CodelDt { target_s: 0.0001, ..CodelDt::new(&Parameters::default()) };
+            let mut rng = Rng::named(1, "unused");
+            let drops = (0..420).filter(|ms| {
+                let packet =
+                    Arrival { now: Time::from_ms(*ms), size: 64, ..arrival(backlog_bytes) };
+                law.on_arrival(&packet, &drain_rate(), &mut rng) == Verdict::Drop
+            });
+            drops.count()
+        };
+        assert_eq!(drops(256), 0);
+        assert!(drops(257) > 0);
+    }
+
+    #[test]
+    fn the_wait_is_predicted_by_the_shaper_or_by_the_departure_rate() {
+        // 14 000 B at 8 Mbps are 14 ms. 10 000 B leave in 9 ms beside the first, 1.11 MB/s: 12.6 ms.
+        let p = |prediction| Parameters { prediction, ..Parameters::default() };
+        let mut by_rate = CodelDt::new(&p(Prediction::DepartureRate));
+        assert_eq!(by_rate.predict_s(14_000, &drain_rate()), 0.0);
+        for ms in 0..10 {
+            by_rate.on_departure(&departure(Time::from_ms(ms), Time::ZERO, 10_000));
+        }
+        assert!((by_rate.predict_s(14_000, &drain_rate()) - 0.0126).abs() < 1e-9);
+        // In a bin the rate that was measured says little.
+        let part = drain_rate().part(0.5);
+        assert!((by_rate.predict_s(14_000, &part) - 0.028).abs() < 1e-12);
+        let by_shaper = CodelDt::new(&p(Prediction::Shaper));
+        assert!((by_shaper.predict_s(14_000, &drain_rate()) - 0.014).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_count_is_shown_while_it_drops() {
+        let mut law = CodelDt::new(&Parameters::default());
+        let shown = |law: &CodelDt| {
+            let mut gauges = Gauges::default();
+            law.gauges(&mut gauges);
+            gauges.get("codel_count")
+        };
+        assert_eq!(drop_times(&mut law, 30_000, 0, 320).len(), 2);
+        assert_eq!((law.dropping, shown(&law)), (true, Some(2.0)));
+        // An arrival below the target ends the episode.
+        drop_times(&mut law, 5000, 320, 1);
+        assert_eq!((law.dropping, law.drop_time, shown(&law)), (false, None, Some(0.0)));
     }
 }

@@ -166,6 +166,7 @@ impl Aqm for LinuxCodel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::departure;
     use super::*;
 
     /// The gaps that the kernel has with an interval of 100 ms, in ms: the first of one Newton step from almost 1.
@@ -212,5 +213,157 @@ mod tests {
         assert!(codel.first_above.is_some());
         codel.on_shed();
         assert_eq!(codel.count, 1);
+    }
+
+    /// The kernel's defaults: 5 ms are 4882 ticks, and 100 ms 97 656.
+    fn codel() -> LinuxCodel {
+        let interval = Time::from_ms(100);
+        LinuxCodel::new(Time::from_ms(5), interval, 1514, interval.times(16))
+    }
+
+    fn at(tick: u64) -> Time {
+        Time::from_ps(tick * NS_PER_TICK * 1000)
+    }
+
+    fn late(tick: u64) -> Departure {
+        departure(at(tick), at(10_000), 30_000)
+    }
+
+    fn early(tick: u64) -> Departure {
+        departure(at(tick), at(1000), 30_000)
+    }
+
+    const INTERVAL: u64 = 97_656;
+
+    /// It after its first drop at this tick, of a packet that may be marked or not.
+    fn dropping(now: u64, is_markable: bool) -> LinuxCodel {
+        let mut codel = codel();
+        codel.on_departure(&late(now - INTERVAL - 1));
+        let packet = Departure { is_markable, ..late(now) };
+        assert_eq!(codel.on_departure(&packet), Verdict::Signal);
+        codel
+    }
+
+    #[test]
+    fn the_first_drop_comes_after_more_than_an_interval_above_target() {
+        let mut codel = codel();
+        assert_eq!((codel.target, codel.interval, codel.re_entry), (4882, INTERVAL, 1_562_500));
+        assert!(!codel.dropping);
+        let start = 2_000_000;
+        for (tick, want) in
+            [(0, Verdict::Pass), (INTERVAL, Verdict::Pass), (INTERVAL + 1, Verdict::Signal)]
+        {
+            assert_eq!(codel.on_departure(&late(start + tick)), want, "{tick}");
+        }
+        // The root of a count of 1 is 65 535 of 65 536: the gap is two ticks short.
+        let now = start + INTERVAL + 1;
+        assert_eq!((codel.count, codel.last_count, codel.drop_next), (1, 1, now + INTERVAL - 2));
+        // One packet below target, or one packet that is left, begins the interval anew.
+        for spared in [early(start + 10), departure(at(start + 10), at(10_000), 1514)] {
+            let mut codel = self::codel();
+            codel.on_departure(&late(start));
+            codel.on_departure(&spared);
+            assert_eq!(codel.on_departure(&late(now)), Verdict::Pass);
+        }
+        let mut codel = self::codel();
+        codel.on_departure(&late(start));
+        codel.on_departure(&departure(at(start + 10), at(10_000), 1515));
+        assert_eq!(codel.on_departure(&late(now)), Verdict::Signal);
+    }
+
+    #[test]
+    fn the_head_after_the_first_drop_leaves_and_one_after_another_drop_moves_the_next() {
+        let now = 2_000_000;
+        let mut codel = dropping(now, false);
+        let due = now + INTERVAL - 2;
+        // The head behind it leaves, whatever it is.
+        assert_eq!(codel.on_departure(&late(now)), Verdict::Pass);
+        assert_eq!(codel.on_departure(&late(due - 1)), Verdict::Pass);
+        assert_eq!(codel.on_departure(&late(due)), Verdict::Signal);
+        assert_eq!((codel.count, codel.drop_next), (2, due));
+        // The next head is late too: 50 ms, 48 828 ticks, from when the drop was due.
+        assert_eq!(codel.on_departure(&late(due + 9)), Verdict::Pass);
+        assert!((codel.drop_next - due).abs_diff(48_828) < 3, "{}", codel.drop_next - due);
+        // A head that is not late ends the episode and leaves the time.
+        let mut codel = dropping(now, false);
+        codel.on_departure(&late(now));
+        codel.on_departure(&late(due));
+        assert_eq!(codel.on_departure(&early(due)), Verdict::Pass);
+        assert_eq!((codel.dropping, codel.drop_next), (false, due));
+        assert_eq!(codel.on_departure(&early(due)), Verdict::Pass);
+    }
+
+    #[test]
+    fn a_mark_moves_the_next_one_at_once() {
+        let now = 2_000_000;
+        let mut codel = dropping(now, true);
+        let due = now + INTERVAL - 2;
+        // No head is judged after it, so the next packet is judged like any other.
+        let marked = Departure { is_markable: true, ..late(due) };
+        assert_eq!(codel.on_departure(&marked), Verdict::Signal);
+        assert_eq!(codel.count, 2);
+        assert!((codel.drop_next - due).abs_diff(48_828) < 3, "{}", codel.drop_next - due);
+        assert_eq!(codel.on_departure(&late(due + 1)), Verdict::Pass);
+        assert!((codel.drop_next - due).abs_diff(48_828) < 3, "{}", codel.drop_next - due);
+    }
+
+    #[test]
+    fn the_count_goes_on_after_a_recent_episode_of_several_drops() {
+        let now = 2_000_000;
+        let never = LinuxCodel { count: 9, last_count: 2, re_entry: 0, drop_next: now, ..codel() };
+        let mut never = LinuxCodel { root: 1 << 15, ..never };
+        never.enter(now);
+        assert_eq!(never.count, 1);
+        // Half a root moves to (3 - count / 4) / 2 of itself, and a count that begins anew has the first root.
+        for (count, last_count, drop_next, want, root) in [
+            // Within 16 intervals, of more than one drop.
+            (9, 2, now - 1_562_499, 7, 20_480),
+            (9, 2, now - 1_562_500, 1, FIRST_ROOT),
+            (9, 7, now, 2, 40_960),
+            (9, 8, now, 1, FIRST_ROOT),
+            // A drop that would be due later has been now.
+            (9, 2, now + 1, 7, 20_480),
+            (9, 2, now + 5_000_000, 7, 20_480),
+        ] {
+            let mut codel =
+                LinuxCodel { count, last_count, drop_next, root: 1 << 15, ..self::codel() };
+            codel.enter(now);
+            assert_eq!((codel.count, codel.last_count, codel.root), (want, want, root));
+            assert!(codel.dropping && codel.drop_next > now);
+        }
+    }
+
+    #[test]
+    fn a_gap_is_a_tick_at_least() {
+        let codel = LinuxCodel { root: 0, ..codel() };
+        assert_eq!(codel.control_law(7), 8);
+        let codel = LinuxCodel { root: 1 << 15, interval: 10, ..codel };
+        assert_eq!(codel.control_law(7), 12);
+    }
+
+    #[test]
+    fn an_empty_queue_ends_an_episode_by_what_was_dropped_before_it() {
+        let now = 2_000_000;
+        let shown = |codel: &LinuxCodel| {
+            let mut gauges = Gauges::default();
+            codel.gauges(&mut gauges);
+            gauges.get("codel_count")
+        };
+        // After the first drop it goes on, but the time above target ends.
+        let mut codel = dropping(now, false);
+        codel.on_empty(at(now));
+        assert_eq!((codel.dropping, codel.first_above, shown(&codel)), (true, None, Some(1.0)));
+        // After another one both end, and after a packet that left the time above target stays.
+        let due = now + INTERVAL - 2;
+        let mut codel = dropping(now, false);
+        codel.on_departure(&late(now));
+        codel.on_departure(&late(due));
+        codel.on_empty(at(due));
+        assert_eq!((codel.dropping, codel.first_above, shown(&codel)), (false, None, Some(0.0)));
+        let mut codel = dropping(now, true);
+        codel.on_empty(at(now));
+        assert_eq!((codel.dropping, codel.first_above), (false, Some(now - 1)));
+        codel.on_empty(at(now));
+        assert!(!codel.dropping);
     }
 }

@@ -99,6 +99,7 @@ impl ByRate {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::departure;
     use super::*;
     use crate::count::Count;
 
@@ -160,5 +161,63 @@ mod tests {
         assert!((rate.latency_s(1 << 17).unwrap() - 0.0528).abs() < 1e-9);
         (1..=88).for_each(|n| rate.departed(&waits(n, 52_800 + 1200 * n)));
         assert!((rate.latency_s(1 << 17).unwrap() - 0.1056).abs() < 1e-9);
+    }
+
+    #[test]
+    fn times_are_averaged_by_the_part_of_2_to_the_16_that_a_cycle_has() {
+        // Of 32 768 B, half of 2^16, in packets of 1024: 10 ms, then 20. The mean is 15 ms.
+        let mut rate = ByTime::new(1 << 15);
+        let mut leave = |us, left| {
+            let packet = departure(Time::from_us(us), Time::ZERO, left);
+            rate.departed(&Departure { size: 1024, ..packet });
+            rate.average_s
+        };
+        // A cycle begins where as much waits as it counts, and ends with the 32nd packet after that.
+        assert_eq!(leave(0, 32_767), None);
+        assert_eq!(leave(1000, 32_768), None);
+        for _ in 0..31 {
+            assert_eq!(leave(9000, 32_768), None);
+        }
+        assert_eq!(leave(11_000, 32_768), Some(0.010));
+        for _ in 0..31 {
+            assert_eq!(leave(20_000, 32_767), Some(0.010));
+        }
+        assert_eq!(leave(31_000, 32_767), Some(0.015));
+        // Too little waits for another cycle.
+        for _ in 0..32 {
+            assert_eq!(leave(99_000, 32_767), Some(0.015));
+        }
+        assert!((rate.latency_s(1 << 14).unwrap() - 0.0075).abs() < 1e-12);
+        assert!((rate.bytes_per_s().unwrap() - 32_768.0 / 0.015).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_mean_of_rates_is_of_the_last_one_and_all_before() {
+        let mut rate = ByRate::new(3000);
+        assert_eq!((rate.bytes_per_s(), rate.latency_s(6000)), (None, 0.0));
+        let mut leave = |ms, left| {
+            rate.departed(&departure(Time::from_ms(ms), Time::ZERO, left));
+            rate.bytes_per_s()
+        };
+        // 3000 B with the one that starts the cycle, in 2 ms; as much as it counts waits, not more, so the next packet
+        // starts another one: 3000 B in 1 ms.
+        assert_eq!([leave(0, 2999), leave(1, 3000), leave(2, 3000)], [None; 3]);
+        assert_eq!(leave(3, 3000), Some(1.5e6));
+        assert_eq!([leave(10, 3000), leave(10, 3000)], [Some(1.5e6); 2]);
+        assert_eq!(leave(11, 3001), Some(2.25e6));
+        // More waits, so that a cycle follows without its first packet: 3000 B in 4 ms are 0.75 MB/s.
+        assert_eq!([leave(12, 0), leave(14, 0)], [Some(2.25e6); 2]);
+        assert_eq!(leave(15, 0), Some(1.5e6));
+        assert_eq!(leave(99, 2999), Some(1.5e6));
+        assert_eq!(rate.latency_s(6000), 0.004);
+        rate.forget();
+        assert_eq!((rate.bytes_per_s(), rate.threshold), (None, 3000));
+        // What leaves at once has no rate; the cycle goes on until time has passed.
+        let mut leave = |ms| {
+            rate.departed(&departure(Time::from_ms(ms), Time::ZERO, 9000));
+            rate.bytes_per_s()
+        };
+        assert_eq!([leave(0), leave(0), leave(0), leave(0)], [None; 4]);
+        assert_eq!(leave(1), Some(5e6));
     }
 }

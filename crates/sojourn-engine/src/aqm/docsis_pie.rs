@@ -388,6 +388,9 @@ mod tests {
         assert!((after(0.201, 0.1) - 0.54).abs() < 1e-12);
         // Both delays must be low to decay: 0.25 * (0.004 - 0.010) / 0.5 = -0.003.
         assert!((after(0.004, 0.004) - 0.497 * 0.98).abs() < 1e-12);
+        // 5 ms are not low: (0.25 * -0.005 + 2.5 * 0.001) and (0.25 * -0.006 - 2.5 * 0.001), over 0.5.
+        assert!((after(0.005, 0.004) - 0.5025).abs() < 1e-12);
+        assert!((after(0.004, 0.005) - 0.492).abs() < 1e-12);
         // 0.25 * -0.006 + 2.5 * -0.002 = -0.0065, over 0.5.
         assert!((after(0.004, 0.006) - 0.487).abs() < 1e-12);
         // 0.25 * -0.004 + 2.5 * 0.002 = 0.004, over 0.5.
@@ -396,8 +399,10 @@ mod tests {
 
     #[test]
     fn quiet_that_is_interrupted_begins_again() {
-        let mut pie =
-            DocsisPie { phase: Phase::Quiescent, ..DocsisPie::new(&Parameters::default()) };
+        let mut pie = DocsisPie { phase: Phase::Active, ..DocsisPie::new(&Parameters::default()) };
+        pie.burst_reset = Time::from_ms(48);
+        pie.calculate_drop_prob(0.0);
+        assert_eq!((pie.phase, pie.burst_reset), (Phase::Quiescent, Time::ZERO));
         (0..62).for_each(|_| pie.calculate_drop_prob(0.0));
         assert_eq!(pie.burst_reset, Time::from_ms(62 * 16));
         // 6 ms are more than half of the target, now and at the next update; p goes back to 0.
@@ -490,6 +495,9 @@ mod tests {
         assert_eq!(tracker.update(sustained), BitRate::from_mbps(12.5));
         (0..8).for_each(|_| tracker.on_map(5000, 0));
         assert_eq!(tracker.update(sustained), BitRate::from_mbps(16.25));
+        // What was all granted before the last update does not matter after it.
+        (0..8).for_each(|_| tracker.on_map(2500, 1));
+        assert_eq!(tracker.update(sustained), BitRate::from_mbps(13.125));
     }
 
     #[test]
@@ -508,5 +516,115 @@ mod tests {
             }
         }
         assert!((f64::from(drops) / 60_000.0 - 1.0 / 3.0).abs() < 0.01, "{drops}");
+    }
+
+    #[test]
+    fn the_probability_of_small_packets_ends_at_8_5_for_half_of_them() {
+        // RFC 8034 appendix A.2: MAX_PROB = 0.85 * 1024 / 64 = 13.6.
+        let mut pie = DocsisPie { prob: 13.5, ..DocsisPie::new(&Parameters::default()) };
+        (0..10).for_each(|_| pie.calculate_drop_prob(1.0));
+        assert!((pie.prob - 13.6).abs() < 1e-12, "{}", pie.prob);
+        // It does not fall below 0 either: 0.25 * -0.010 at p = 0.
+        let mut pie = DocsisPie::new(&Parameters::default());
+        pie.calculate_drop_prob(0.0);
+        assert_eq!(pie.prob, 0.0);
+    }
+
+    #[test]
+    fn a_packet_counts_by_its_size_and_its_bins_share() {
+        // 0.1 * 1024 / 1024, half of a size, a fourth of a share; 0.85 at most.
+        for (prob, size, share, want) in [
+            (0.1, 1024, 1.0, 0.1),
+            (0.1, 512, 1.0, 0.05),
+            (0.1, 1024, 0.25, 0.025),
+            (2.0, 1024, 1.0, 0.85),
+            (2.0, 1024, 0.5, 0.425),
+        ] {
+            let mut pie = DocsisPie { prob, ..DocsisPie::new(&Parameters::default()) };
+            pie.qdelay_old_s = 0.02;
+            let packet = Arrival { share, ..arrival(size, 1000) };
+            pie.drop_early(&packet, &mut Rng::named(1, "pie"));
+            // What it adds reaches 8.5 with what is missing.
+            pie.derandomiser.accumulate(PROB_HIGH - want - 1e-9);
+            assert!(!pie.derandomiser.says_drop(1e-300, &mut Rng::named(1, "pie")), "{want}");
+            pie.derandomiser.accumulate(2e-9);
+            assert!(pie.derandomiser.says_drop(1e-300, &mut Rng::named(1, "pie")), "{want}");
+        }
+    }
+
+    #[test]
+    fn an_update_takes_the_channels_rate_where_it_is_the_lower_one() {
+        // 10 000 B and 2000 tokens: 2000 B at 20 Mbps and 8000 B at 5 Mbps are 0.8 + 12.8 ms.
+        let line = DrainRate { tokens: 2000.0, ..drain_rate() };
+        let backlog = Count { bytes: 10_000, packets: 7 };
+        let mut pie = DocsisPie::new(&Parameters::default());
+        assert!(pie.update(Time::ZERO, backlog, &line));
+        assert!((pie.qdelay_old_s - 0.0136).abs() < 1e-12);
+        assert_eq!((pie.delay(), pie.probability()), (Time::from_us(13_600), pie.prob));
+        // Grants of 2000 B in 16 ms are 1 Mbps, half-way from 5 are 3: 80 000 b take 26.67 ms.
+        let mut pie = DocsisPie::new(&Parameters { track_rate: true, ..Parameters::default() });
+        let shown = |pie: &DocsisPie| {
+            let mut gauges = Gauges::default();
+            pie.gauges(&mut gauges);
+            gauges.get("rate_estimate")
+        };
+        assert!(shown(&pie).is_some_and(f64::is_nan));
+        pie.on_map(2000, 1);
+        assert!(pie.update(Time::ZERO, backlog, &line));
+        assert!((pie.qdelay_old_s - 0.08 / 3.0).abs() < 1e-9, "{}", pie.qdelay_old_s);
+        assert_eq!(shown(&pie), Some(3.0));
+        // Grants faster than the service do not count: the service's own rates hold.
+        (0..30).for_each(|_| {
+            pie.on_map(200_000, 1);
+            pie.update(Time::ZERO, backlog, &line);
+        });
+        assert!(shown(&pie) > Some(90.0));
+        assert!((pie.qdelay_old_s - 0.0136).abs() < 1e-12);
+        // With a tracker each update may change something; without one an idle queue comes to rest.
+        assert!(pie.update(Time::ZERO, Count::default(), &line));
+        let mut pie = DocsisPie::new(&Parameters::default());
+        assert!(!pie.update(Time::ZERO, Count::default(), &line));
+        assert_eq!(shown(&pie), None);
+    }
+
+    #[test]
+    fn the_sum_of_probabilities_ends_with_a_drop_an_overflow_or_no_probability() {
+        let line = drain_rate();
+        let rng = || Rng::named(1, "pie");
+        let sure = |prob| {
+            let mut pie = DocsisPie { prob, ..DocsisPie::new(&Parameters::default()) };
+            (pie.qdelay_old_s, pie.phase) = (0.05, Phase::Active);
+            pie.derandomiser.accumulate(PROB_HIGH);
+            pie
+        };
+        let drops = |pie: &mut DocsisPie| {
+            pie.on_arrival(&arrival(1024, 60_000), &line, &mut rng()) == Verdict::Drop
+        };
+        let mut pie = sure(1e-9);
+        assert_eq!([drops(&mut pie), drops(&mut pie)], [true, false]);
+        // An active algorithm gets no second allowance.
+        assert_eq!((pie.phase, pie.burst_allowance), (Phase::Active, Time::ZERO));
+        let mut pie = sure(1e-9);
+        pie.on_overflow();
+        assert!(!drops(&mut pie));
+        let mut pie = sure(0.0);
+        assert!(!drops(&mut pie));
+        pie.prob = 1e-9;
+        assert!(!drops(&mut pie));
+    }
+
+    #[test]
+    fn an_algorithm_becomes_quiescent_below_half_of_its_target() {
+        for (old_s, now_s, want) in [
+            (0.0049, 0.0049, Phase::Quiescent),
+            (0.005, 0.0049, Phase::Active),
+            (0.0049, 0.005, Phase::Active),
+        ] {
+            let mut pie =
+                DocsisPie { phase: Phase::Active, ..DocsisPie::new(&Parameters::default()) };
+            pie.qdelay_old_s = old_s;
+            pie.settle(now_s);
+            assert_eq!(pie.phase, want, "{old_s} {now_s}");
+        }
     }
 }

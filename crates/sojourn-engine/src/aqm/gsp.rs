@@ -219,6 +219,7 @@ impl Aqm for Gsp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::arrival;
     use super::*;
     use crate::count::Count;
 
@@ -309,5 +310,30 @@ mod tests {
         assert_eq!(faults(Parameters { interval_ms: 1001.0, ..Parameters::default() }), 1);
         assert_eq!(faults(Parameters { interval_ms: 0.1, ..Parameters::default() }), 0);
         assert_eq!(Parameters::default().check(Time::from_ms(201)).into_iter().count(), 1);
+    }
+
+    #[test]
+    fn the_interval_and_the_time_above_are_shown() {
+        let gsp = Gsp { accumulated_s: 3.0, ..Gsp::new(&Parameters::default()) };
+        let mut gauges = Gauges::default();
+        gsp.gauges(&mut gauges);
+        // 200 / (1 + 3).
+        assert_eq!(
+            (gauges.get("interval"), gauges.get("accumulated_time")),
+            (Some(50.0), Some(3.0))
+        );
+    }
+
+    #[test]
+    fn a_packet_that_is_marked_stays_in_the_queue() {
+        // 30 ms with it are 11 over the threshold where it is marked, and 10 where it is dropped.
+        for (is_markable, excess_s) in [(true, 0.011), (false, 0.010)] {
+            let mut gsp = Gsp::new(&Parameters::default());
+            let line = DrainRate::steady(BitRate::from_mbps(8.0), 1_000_000);
+            let packet = Arrival { is_markable, ..arrival(30_000) };
+            let found = gsp.on_arrival(&packet, &line, &mut Rng::named(1, "unused"));
+            assert_eq!(found, Verdict::Signal);
+            assert!((gsp.excess_s - excess_s).abs() < 1e-12, "{}", gsp.excess_s);
+        }
     }
 }

@@ -174,6 +174,69 @@ mod tests {
     }
 
     #[test]
+    fn an_output_stays_between_zero_and_its_bound() {
+        let mut controller = PiController::new(15.0, 0.15, 3.0, 0.25);
+        for (delay_s, want) in [(1.0, 0.25), (0.0, 0.0)] {
+            controller.update(delay_s);
+            assert_eq!(controller.p(), want);
+        }
+    }
+
+    #[test]
+    fn draws_and_spaced_signals_have_the_likelihood() {
+        let mut rng = Rng::named(1, "marks");
+        let mut spacer = Spacer::default();
+        let spaced = (1..=9).filter(|_| spacer.chooses(0.3, false, &mut rng)).collect::<Vec<_>>();
+        assert_eq!(spaced, [4, 7]);
+        let mut spacer = Spacer::default();
+        assert!((0..10).all(|_| spacer.chooses(1.0, true, &mut rng)));
+        assert!((0..10).all(|_| !spacer.chooses(0.0, true, &mut rng)));
+    }
+
+    #[test]
+    fn a_roll_marks_up_to_its_probability() {
+        let draw = (Rng::named(1, "roll").bits() >> 32) as u32;
+        let roll = |probability| rolls(probability, &mut Rng::named(1, "roll"));
+        assert!(roll(draw) && !roll(draw - 1));
+        let mut rng = Rng::named(1, "rolls");
+        let marks = (0..10_000).filter(|_| rolls(u32::MAX / 10 * 3, &mut rng)).count();
+        assert!(marks.abs_diff(3000) < 183, "{marks}");
+    }
+
+    /// Of 256ths of 1/s: 41 and 819, so 41 * (2^32 - 1) / 4 and 819 * (2^32 - 1) / 4 over 10^9.
+    #[test]
+    fn the_kernels_gains_are_whole_numbers_and_its_steps_64ths() {
+        let mut controller = LinuxPi::new(Time::from_ms(15), 0.16, 3.2, 1.0);
+        assert_eq!((controller.alpha, controller.beta), (44, 879));
+        assert_eq!((controller.target_ns, controller.most), (15_000_000, u32::MAX));
+        // 10 ms over the target and 25 more than before: (44 * 10^7 + 879 * 2.5 * 10^7) / 64; then the first alone.
+        // At no delay (44 * 1.5 * 10^7 + 879 * 2.5 * 10^7) / 64 less, and 0 at least.
+        for (ms, want, changes) in [
+            (25, 350_234_375, true),
+            (25, 357_109_375, true),
+            (0, 3_437_500, true),
+            (0, 0, true),
+            (0, 0, false),
+            (15, 206_015_625, true),
+            (15, 206_015_625, false),
+        ] {
+            assert_eq!(controller.update(Time::from_ms(ms)), changes, "{ms}");
+            assert_eq!(controller.p(), want, "{ms}");
+        }
+    }
+
+    #[test]
+    fn the_kernels_output_stays_in_its_bounds_however_large_the_step() {
+        // 10 s are a step beyond 2^32, in either direction and from any output.
+        let mut controller = LinuxPi::new(Time::from_ms(15), 0.16, 3.2, 0.25);
+        assert_eq!(controller.most, 1_073_741_823);
+        for (ms, want) in [(10_000, 1_073_741_823), (20_000, 1_073_741_823), (0, 0)] {
+            controller.update(Time::from_ms(ms));
+            assert_eq!(controller.p(), want, "{ms}");
+        }
+    }
+
+    #[test]
     fn a_ramp_rises_and_a_step_jumps() {
         // RFC 9332 figure 2: from 800 us to 1200 us; 900 us is a quarter of the way.
         let ramp = Ramp { min: Time::from_us(800), max: Time::from_us(1200) };

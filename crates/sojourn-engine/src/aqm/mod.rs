@@ -16,6 +16,10 @@ pub mod docsis_pie;
 pub mod gsp;
 pub(crate) mod immediate;
 pub(crate) mod marking;
+#[cfg(test)]
+mod packets_for_tests;
+#[cfg(test)]
+mod parameter_tests;
 pub mod pi2;
 pub mod pie;
 pub mod pie_early;
@@ -495,6 +499,35 @@ mod tests {
         for (ms, bytes) in [(0, 0.0), (2, 2000.0), (3, 3000.0), (5, 3500.0)] {
             assert!((drain_rate.bytes_in(Time::from_ms(ms)) - bytes).abs() < 1e-9);
             assert!((drain_rate.drain_s(bytes) - ms as f64 * 1e-3).abs() < 1e-12);
+        }
+        // Tokens that are owed do not count: 250 bytes a ms from the first one on.
+        let owed = DrainRate { tokens: -3000.0, ..drain_rate };
+        assert!((owed.bytes_in(Time::from_ms(2)) - 500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_bin_gets_its_share_of_the_line_and_knows_the_whole() {
+        let peak = BitRate::from_mbps(8.0);
+        let line = DrainRate {
+            tokens: 3000.0,
+            peak,
+            ..DrainRate::steady(BitRate::from_mbps(2.0), 10_000)
+        };
+        let part = line.part(0.25);
+        assert_eq!((part.tokens, part.buffer_bytes, part.share), (750.0, 2500, Some(0.25)));
+        assert_eq!((part.sustained.bps(), part.peak.bps()), (500_000, 2_000_000));
+        assert_eq!([line.line_bps(), part.line_bps()], [2e6, 2e6]);
+        // A rate is never 0.
+        assert_eq!(line.part(1e-9).sustained.bps(), 1);
+        // 1000 bytes at 2 Mbps take 4 ms; a rate that was measured counts only where there is no share.
+        let steady = DrainRate::steady(BitRate::from_mbps(2.0), 10_000);
+        for (outlet, measured_s, want) in [
+            (steady, None, 0.004),
+            (steady, Some(0.007), 0.007),
+            (steady.part(0.5), None, 0.008),
+            (steady.part(0.5), Some(0.007), 0.008),
+        ] {
+            assert_eq!(latency_s(1000, &outlet, measured_s), want);
         }
     }
 }

@@ -137,6 +137,7 @@ impl Aqm for Pi2 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::departure;
     use super::*;
     use crate::units::BitRate;
 
@@ -196,5 +197,44 @@ mod tests {
         // 0.1 + 0.1 * (0 - 0.015) = 0.0985.
         pi2.update(Time::ZERO, Count::default(), &drain_rate);
         assert!((pi2.controller.p() - 0.0985).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_delay_is_the_wait_of_the_last_head_while_something_waits() {
+        // 0.16 * (0.025 - 0.015) + 3.2 * 0.025.
+        let line = DrainRate::steady(BitRate::from_mbps(10.0), 0);
+        let mut pi2 = Pi2::new(&Parameters::default());
+        pi2.on_departure(&departure(Time::from_s(1), Time::from_ms(25), 1000));
+        assert!(pi2.update(Time::ZERO, Count { packets: 1, bytes: 1000 }, &line));
+        assert!((pi2.controller.p() - 0.0816).abs() < 1e-12);
+        let shown = |pi2: &Pi2, name| {
+            let mut gauges = Gauges::default();
+            pi2.gauges(&mut gauges);
+            gauges.get(name).unwrap()
+        };
+        for (name, want) in [
+            ("base_probability", 0.0816),
+            ("drop_probability", 0.0816 * 0.0816),
+            ("mark_probability", 0.1632),
+        ] {
+            assert!((shown(&pi2, name) - want).abs() < 1e-12, "{name}");
+        }
+        assert_eq!(shown(&at(0.8), "mark_probability"), 1.0);
+        // A queue that was empty has no delay until the next head: 0.0816 - 0.16 * 0.015 - 3.2 * 0.025.
+        pi2.on_empty(Time::ZERO);
+        pi2.update(Time::ZERO, Count { packets: 1, bytes: 1000 }, &line);
+        assert_eq!(pi2.controller.p(), 0.0);
+    }
+
+    #[test]
+    fn scalable_traffic_is_marked_with_certainty_at_most() {
+        // Twice 0.8 is 1: the sum exceeds 1 from the second packet on.
+        let mut pi2 = at(0.8);
+        pi2.max_mark_probability = 1.0;
+        assert_eq!(verdicts(&mut pi2, Ecn::Ect1, Verdict::Signal), 9999);
+        // A likelihood of a quarter, 0.5 of 0.5, is overload: 0.51 of 0.51 is beyond it and 0.49 of 0.49 below.
+        for (p, verdict, want) in [(0.51, Verdict::Drop, 2601), (0.49, Verdict::Signal, 2401)] {
+            assert!(verdicts(&mut at(p), Ecn::NotEct, verdict).abs_diff(want) <= 1, "{p}");
+        }
     }
 }

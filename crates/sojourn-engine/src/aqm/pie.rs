@@ -345,6 +345,7 @@ impl Aqm for Pie {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::{arrival, departure};
     use super::*;
     use crate::units::BitRate;
 
@@ -404,5 +405,164 @@ mod tests {
         assert!(pie.active);
         pie.calculate_drop_prob(0.0);
         assert!(pie.active);
+    }
+
+    /// PIE that is active, with its allowance spent, at this probability and delay.
+    fn at(prob: f64, qdelay_old_s: f64) -> Pie {
+        let mut pie = Pie::new(&Parameters::default());
+        (pie.active, pie.prob, pie.qdelay_old_s) = (true, prob, qdelay_old_s);
+        pie
+    }
+
+    #[test]
+    fn the_probability_moves_by_its_gains_within_its_bounds() {
+        for (prob, old_s, now_s, want) in [
+            // 0.125 * 0.015 + 1.25 * 0.020 = 0.026875, 0.02 at most from 0.1 on, and half of it below.
+            (0.5, 0.010, 0.030, 0.52),
+            (0.1, 0.010, 0.030, 0.12),
+            (0.09, 0.010, 0.030, 0.103_437_5),
+            (0.5, 0.030, 0.030, 0.501_875),
+            // 0.125 * -0.008, and 2 % of what is left where both delays are below 7.5 ms.
+            (0.5, 0.007, 0.007, 0.499 * 0.98),
+            (0.5, 0.0075, 0.007, 0.498_375),
+            (0.5, 0.007, 0.0075, 0.499_687_5),
+            (0.999, 0.030, 0.060, 1.0),
+            (0.001, 0.060, 0.001, 0.0),
+        ] {
+            let mut pie = at(prob, old_s);
+            pie.calculate_drop_prob(now_s);
+            assert!((pie.prob - want).abs() < 1e-12, "{prob} {old_s} {now_s}: {}", pie.prob);
+            assert_eq!(pie.qdelay_old_s, now_s);
+        }
+    }
+
+    #[test]
+    fn it_rests_once_nothing_waits_and_gets_its_allowance_back_at_short_delays() {
+        let burst = Time::from_ms(150);
+        for (prob, old_s, now_s, is_active, allowance) in [
+            (0.0, 0.0, 0.0, false, burst),
+            (0.0, 0.001, 0.0, true, burst),
+            (0.0, 0.0, 0.001, true, burst),
+            (0.0, 0.007_49, 0.007_49, true, burst),
+            (0.0, 0.0075, 0.007, true, Time::ZERO),
+            (0.0, 0.007, 0.0075, true, Time::ZERO),
+            (0.5, 0.0, 0.0, true, Time::ZERO),
+        ] {
+            let mut pie = at(prob, old_s);
+            pie.calculate_drop_prob(now_s);
+            let found = (pie.active, pie.burst_allowance);
+            assert_eq!(found, (is_active, allowance), "{prob} {old_s} {now_s}");
+        }
+        // Waking up begins all anew.
+        let mut pie = at(0.5, 0.03);
+        pie.active = false;
+        pie.activate();
+        assert_eq!(pie.state(), (true, 0.0, 0.0, burst));
+    }
+
+    /// What becomes of an arrival at a PIE whose next drop is certain.
+    fn arrive(mut pie: Pie, packet: &Arrival) -> Verdict {
+        pie.derandomiser.accumulate(8.5);
+        let line = DrainRate::steady(BitRate::from_mbps(8.0), 1_000_000);
+        pie.on_arrival(packet, &line, &mut Rng::named(1, "pie"))
+    }
+
+    #[test]
+    fn bursts_short_delays_and_short_queues_pass() {
+        use Verdict::{Drop, Pass, Signal};
+        let long = || arrival(9000);
+        for (prob, old_s, bytes, want) in [
+            (0.05, 0.02, 2049, Signal),
+            (0.05, 0.02, 2048, Pass),
+            (0.05, 0.0075, 9000, Signal),
+            (0.05, 0.0074, 9000, Pass),
+            (0.199, 0.0074, 9000, Pass),
+            (0.2, 0.0074, 9000, Drop),
+            // Marks are for probabilities below 0.1.
+            (0.1, 0.02, 9000, Drop),
+            (0.099, 0.02, 9000, Signal),
+            (0.0, 0.02, 9000, Pass),
+        ] {
+            assert_eq!(arrive(at(prob, old_s), &arrival(bytes)), want, "{prob} {old_s} {bytes}");
+        }
+        let spends = Pie { burst_allowance: Time::from_ps(1), ..at(0.5, 0.02) };
+        assert_eq!(arrive(spends, &long()), Pass);
+        let rests = Pie { active: false, ..at(0.5, 0.02) };
+        assert_eq!(arrive(rests, &long()), Pass);
+        // A bin without a share has no probability.
+        assert_eq!(arrive(at(0.5, 0.02), &Arrival { share: 0.0, ..long() }), Pass);
+    }
+
+    #[test]
+    fn the_sum_of_probabilities_ends_with_a_drop_an_overflow_or_no_probability() {
+        let line = DrainRate::steady(BitRate::from_mbps(8.0), 1_000_000);
+        let mut rng = Rng::named(1, "pie");
+        let mut drops =
+            |pie: &mut Pie| pie.on_arrival(&arrival(9000), &line, &mut rng) != Verdict::Pass;
+        let sure = |prob| {
+            let mut pie = at(prob, 0.02);
+            pie.derandomiser.accumulate(8.5);
+            pie
+        };
+        let mut pie = sure(1e-9);
+        assert_eq!([drops(&mut pie), drops(&mut pie)], [true, false]);
+        let mut pie = sure(1e-9);
+        pie.on_overflow();
+        assert!(!drops(&mut pie));
+        let mut pie = sure(0.0);
+        assert!(!drops(&mut pie));
+        pie.prob = 1e-9;
+        assert!(!drops(&mut pie));
+        // Half of a share of 0.4 is 0.2 an arrival: none of the first four, which sum up to 0.8.
+        let mut pie = at(0.4, 0.02);
+        let packet = Arrival { share: 0.5, ..arrival(9000) };
+        let mut drops = |pie: &mut Pie| pie.on_arrival(&packet, &line, &mut rng) == Verdict::Drop;
+        assert_eq!([(); 4].map(|()| drops(&mut pie)), [false; 4]);
+        assert!((0..39).any(|_| drops(&mut pie)));
+    }
+
+    #[test]
+    fn delays_are_those_of_the_estimate_that_is_chosen() {
+        use Estimate::{DepartureRate, DraftDepartureRate, Sojourn};
+        // 12 000 B at 8 Mbps are 12 ms. 10 000 B leave in 10 ms after the first packet, or in 9 ms with it.
+        let line = DrainRate::steady(BitRate::from_mbps(8.0), 1_000_000);
+        let shown = |pie: &Pie| {
+            let mut gauges = Gauges::default();
+            pie.gauges(&mut gauges);
+            gauges.get("rate_estimate").unwrap()
+        };
+        for (estimate, before_s, after_s, mbps) in [
+            (DepartureRate, 0.012, 0.012, 8.0),
+            (DraftDepartureRate, 0.0, 0.0108, 80.0 / 9.0),
+            (Sojourn, 0.0, 0.033, f64::NAN),
+        ] {
+            let p = Parameters { estimate, rate_threshold_bytes: 10_000, ..Parameters::default() };
+            let mut pie = Pie::new(&p);
+            assert_eq!(pie.latency.seconds(12_000, &line), before_s, "{estimate:?}");
+            assert!(shown(&pie).is_nan());
+            for ms in 0..11 {
+                pie.on_departure(&departure(Time::from_ms(100 + ms), Time::from_ms(33), 10_000));
+            }
+            assert!((pie.latency.seconds(12_000, &line) - after_s).abs() < 1e-9, "{estimate:?}");
+            let found = shown(&pie);
+            assert!((found - mbps).abs() < 1e-9 || (found.is_nan() && mbps.is_nan()), "{found}");
+            // An empty queue has no sojourn time.
+            pie.on_empty(Time::from_ms(200));
+            let want = if estimate == Sojourn { 0.0 } else { after_s };
+            assert!((pie.latency.seconds(12_000, &line) - want).abs() < 1e-9, "{estimate:?}");
+        }
+    }
+
+    #[test]
+    fn an_update_tells_whether_anything_changed() {
+        let line = DrainRate::steady(BitRate::from_mbps(8.0), 1_000_000);
+        let mut pie = at(0.5, 0.012);
+        // 0.125 * (0.012 - 0.015).
+        assert!(pie.update(Time::ZERO, Count { bytes: 12_000, packets: 12 }, &line));
+        assert!((pie.prob - 0.499_625).abs() < 1e-12);
+        // An idle queue gets its allowance, and then nothing changes any more.
+        let mut pie = Pie::new(&Parameters::default());
+        let mut updates = || pie.update(Time::ZERO, Count::default(), &line);
+        assert_eq!([updates(), updates(), updates()], [true, false, false]);
     }
 }

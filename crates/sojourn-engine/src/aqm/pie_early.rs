@@ -199,6 +199,7 @@ impl Aqm for PieEarly {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::{arrival, departure};
     use super::*;
 
     #[test]
@@ -280,5 +281,127 @@ mod tests {
             let mut passes = || law.on_arrival(&packet, &drain_rate, &mut rng) == Verdict::Pass;
             assert_eq!((0..200).any(|_| !passes()), drops, "{prob} at {qdelay_s} s");
         }
+    }
+
+    /// Early PIE with its allowance spent, at this probability and delay.
+    fn at(p: &Parameters, prob: f64, qdelay_old_s: f64) -> PieEarly {
+        PieEarly { prob, qdelay_old_s, burst_allowance: Time::ZERO, ..PieEarly::new(p) }
+    }
+
+    #[test]
+    fn the_first_linux_code_limits_steps_adds_to_them_and_decays() {
+        for (extras, prob, old_s, now_s, want) in [
+            // 0.125 * 0.020 + 1.25 * 0.020 = 0.0275, half of it below 0.1.
+            (false, 0.1, 0.020, 0.040, 0.1275),
+            (true, 0.1, 0.020, 0.040, 0.12),
+            (true, 0.099, 0.020, 0.040, 0.112_75),
+            // 0.125 * 0.230 = 0.028 75; beyond 250 ms 0.02 more.
+            (false, 0.5, 0.250, 0.250, 0.528_75),
+            (true, 0.5, 0.250, 0.250, 0.52),
+            (true, 0.5, 0.251, 0.251, 0.54),
+            // 0.125 * -0.020.
+            (false, 0.5, 0.0, 0.0, 0.4975),
+            (true, 0.5, 0.0, 0.0, 0.4975 * 0.98),
+            (true, 0.5, 0.004, 0.0, 0.4925),
+            (true, 0.5, 0.0, 0.004, 0.503),
+            (false, 0.99, 0.0, 0.1, 1.0),
+            (false, 0.01, 0.1, 0.0, 0.0),
+        ] {
+            let p = Parameters { linux_extras: extras, ..Parameters::default() };
+            let mut law = at(&p, prob, old_s);
+            law.calculate_drop_prob(now_s);
+            assert!((law.prob - want).abs() < 1e-12, "{prob} {old_s} {now_s}: {}", law.prob);
+            assert_eq!(law.qdelay_old_s, now_s);
+        }
+    }
+
+    #[test]
+    fn quiet_gives_the_allowance_back_and_forgets_the_rate_once_there_is_one() {
+        for (is_measured, prob, old_s, now_s, is_back) in [
+            (true, 0.0, 0.0099, 0.0099, true),
+            (false, 0.0, 0.0099, 0.0099, false),
+            (true, 0.0, 0.01, 0.0099, false),
+            (true, 0.0, 0.0099, 0.01, false),
+            (true, 0.5, 0.0099, 0.0099, false),
+        ] {
+            let mut law = at(&Parameters::default(), prob, old_s);
+            for ms in 0..if is_measured { 11 } else { 2 } {
+                law.on_departure(&departure(Time::from_ms(ms), Time::ZERO, 10_000));
+            }
+            assert_eq!(law.rate.bytes_per_s().is_some(), is_measured);
+            law.calculate_drop_prob(now_s);
+            let found = (law.burst_allowance, law.rate.bytes_per_s().is_some());
+            let want =
+                if is_back { (Time::from_ms(100), false) } else { (Time::ZERO, is_measured) };
+            assert_eq!(found, want, "{is_measured} {prob} {old_s} {now_s}");
+        }
+    }
+
+    /// How many of 1000 arrivals are signalled, or dropped.
+    fn outcomes(law: &mut PieEarly, packet: &Arrival) -> (usize, usize) {
+        let line = DrainRate::steady(crate::units::BitRate::from_mbps(8.0), 1_000_000);
+        let mut rng = Rng::named(1, "early");
+        let all: Vec<_> = (0..1000).map(|_| law.on_arrival(packet, &line, &mut rng)).collect();
+        let count = |verdict| all.iter().filter(|one| **one == verdict).count();
+        (count(Verdict::Signal), count(Verdict::Drop))
+    }
+
+    #[test]
+    fn two_packets_and_bursts_pass_and_sizes_count() {
+        let (by_size, alike) =
+            (Parameters::default(), Parameters { by_size: false, ..Parameters::default() });
+        // A packet of twice the mean size at 0.5 is dropped surely, and a mean one each other time.
+        let large = Arrival { size: 2000, ..arrival(9000) };
+        assert_eq!(outcomes(&mut at(&by_size, 0.5, 0.02), &large), (0, 1000));
+        for (p, packet) in [(&alike, large), (&by_size, arrival(9000))] {
+            let (signals, drops) = outcomes(&mut at(p, 0.5, 0.02), &packet);
+            // Four deviations of 1000 draws: 4 * sqrt(250) = 63.
+            assert!(signals == 0 && drops.abs_diff(500) < 63, "{drops}");
+        }
+        // Below 0.1 they are marks.
+        let (signals, drops) = outcomes(&mut at(&by_size, 0.099, 0.02), &arrival(9000));
+        assert!(signals > 0 && drops == 0);
+        let (signals, drops) = outcomes(&mut at(&by_size, 0.1, 0.02), &arrival(9000));
+        assert!(signals == 0 && drops > 0);
+        assert_eq!(outcomes(&mut at(&by_size, 1.0, 0.02), &arrival(2001)), (0, 1000));
+        assert_eq!(outcomes(&mut at(&by_size, 1.0, 0.02), &arrival(2000)), (0, 0));
+        let mut bursts = at(&by_size, 1.0, 0.02);
+        bursts.burst_allowance = Time::from_ps(1);
+        assert_eq!(outcomes(&mut bursts, &arrival(9000)), (0, 0));
+        // The draw itself is not below the probability.
+        let line = DrainRate::steady(crate::units::BitRate::from_mbps(8.0), 1_000_000);
+        let draw = Rng::named(1, "early").uniform();
+        for (prob, passes) in [(draw, true), (draw + 1e-12, false)] {
+            let mut law = at(&by_size, prob, 0.02);
+            let found = law.on_arrival(&arrival(9000), &line, &mut Rng::named(1, "early"));
+            assert_eq!(found == Verdict::Pass, passes);
+        }
+        // A delay of half the target is not low, and none is from 0.2 on.
+        let sure = Arrival { size: 10_000, ..arrival(9000) };
+        assert_eq!(outcomes(&mut at(&by_size, 0.19, 0.01), &sure), (0, 1000));
+        assert_eq!(outcomes(&mut at(&by_size, 0.19, 0.0099), &sure), (0, 0));
+        assert_eq!(outcomes(&mut at(&by_size, 0.2, 0.0099), &sure), (0, 1000));
+    }
+
+    #[test]
+    fn an_update_goes_by_the_measured_rate_and_tells_whether_anything_changed() {
+        let line = DrainRate::steady(crate::units::BitRate::from_mbps(8.0), 1_000_000);
+        let mut law = at(&Parameters::default(), 0.5, 0.0);
+        let shown = |law: &PieEarly| {
+            let mut gauges = Gauges::default();
+            law.gauges(&mut gauges);
+            (gauges.get("drop_probability").unwrap(), gauges.get("rate_estimate").unwrap())
+        };
+        assert!(shown(&law).1.is_nan());
+        // 10 000 B in 9 ms beside the first packet: 9000 B take 8.1 ms. 0.5 - 0.125 * 0.0119 + 1.25 * 0.0081.
+        for ms in 0..10 {
+            law.on_departure(&departure(Time::from_ms(ms), Time::ZERO, 10_000));
+        }
+        assert!(law.update(Time::ZERO, Count { bytes: 9000, packets: 9 }, &line));
+        let (prob, mbps) = shown(&law);
+        assert!((prob - 0.508_637_5).abs() < 1e-12, "{prob}");
+        assert!((mbps - 80.0 / 9.0).abs() < 1e-9, "{mbps}");
+        let mut rests = at(&Parameters::default(), 0.0, 0.0);
+        assert!(!rests.update(Time::ZERO, Count::default(), &line));
     }
 }

@@ -191,3 +191,237 @@ impl Aqm for LinuxPie {
         out.set("drop_probability", "1", self.probability as f64 / ONE as f64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::packets_for_tests::{arrival, departure};
+    use super::*;
+    use crate::units::BitRate;
+
+    /// The kernel's defaults: 15 ms are 234 375 ticks of 64 ns, and 150 ms ten times as many.
+    fn pie() -> LinuxPie {
+        LinuxPie::new(&Terms {
+            target: Time::from_ms(15),
+            interval: Time::from_ms(15),
+            alpha_hz: 0.125,
+            beta_hz: 1.25,
+            max_burst: Time::from_ms(150),
+            max_mark_probability: 0.1,
+            first_update: Time::from_ms(500),
+        })
+    }
+
+    /// It with these delays, in ticks, and this probability.
+    fn at(probability: u64, delay: u64, delay_old: u64) -> LinuxPie {
+        LinuxPie { probability, delay, delay_old, ..pie() }
+    }
+
+    const MS: u64 = 15_625;
+
+    #[test]
+    fn terms_are_counted_in_ticks_and_in_parts_of_2_to_the_56() {
+        // A gain of 1 is 2^56 / 15 625 000 = 4 611 686 018 a tick: 2 and 20 sixteenths of it.
+        let pie = pie();
+        assert_eq!((pie.alpha, pie.beta), (576_460_752, 5_764_607_522));
+        assert_eq!((pie.target, pie.max_burst, pie.burst), (15 * MS, 150 * MS, 150 * MS));
+        // Ten hundredths, each 720 575 940 379 279.
+        assert_eq!(pie.most_marked, 7_205_759_403_792_790);
+        // The kernel's first update comes after half a second, 33.3 intervals.
+        assert_eq!(pie.idle_updates, 33);
+        assert_eq!([pie.probability, pie.accumulated, pie.delay, pie.delay_old], [0; 4]);
+        assert_eq!(pie.update_interval(), Time::from_ms(15));
+    }
+
+    #[test]
+    fn the_step_is_smaller_where_the_probability_is_small() {
+        // At 30 ms, 15 above the target and unchanged: 0.125 * 0.015 = 0.001875.
+        for (part, divisor) in
+            [(10, 2), (100, 8), (1000, 32), (10_000, 128), (100_000, 512), (1_000_000, 2048)]
+        {
+            let step = |probability| {
+                at(probability, 30 * MS, 30 * MS).step() as f64 / ONE as f64 * f64::from(divisor)
+            };
+            let (at_part, below) = (step(ONE / part), step(ONE / part - 1));
+            assert!((below / 0.001_875 - 1.0).abs() < 1e-5, "1/{part}: {below}");
+            // From the bound on, that of the next larger probability.
+            assert!(at_part > 1.9 * 0.001_875, "1/{part}: {at_part}");
+        }
+        let unscaled = at(ONE / 10, 30 * MS, 30 * MS).step() as f64 / ONE as f64;
+        assert!((unscaled / 0.001_875 - 1.0).abs() < 1e-8, "{unscaled}");
+    }
+
+    #[test]
+    fn a_large_step_is_limited_and_a_long_delay_adds_to_it() {
+        for (probability, delay, delay_old, want) in [
+            // 0.125 * 0.015 + 1.25 * 0.010; half of it below 0.1.
+            (0.5, 30 * MS, 20 * MS, 0.014_375),
+            (0.05, 30 * MS, 20 * MS, 0.007_187_5),
+            // 0.125 * 0.015 + 1.25 * 0.020 is limited from 0.1 on, and below halved alone.
+            (0.5, 30 * MS, 10 * MS, 0.02),
+            (0.05, 30 * MS, 10 * MS, 0.013_437_5),
+            // 0.125 * 0.235 is limited too; beyond 250 ms comes as much again.
+            (0.5, 250 * MS, 250 * MS, 0.02),
+            (0.5, 250 * MS + 1, 250 * MS, 0.04),
+            // It falls without a limit: -0.125 * 0.015 - 1.25 * 0.040.
+            (0.5, 0, 40 * MS, -0.051_875),
+        ] {
+            let pie = at((probability * ONE as f64) as u64, delay, delay_old);
+            let step = pie.step() as f64 / ONE as f64;
+            assert!((step - want).abs() < 1e-7, "{probability} {delay} {delay_old}: {step}");
+        }
+    }
+
+    #[test]
+    fn the_probability_stays_above_zero_and_wraps_to_one() {
+        let after = |mut pie: LinuxPie| {
+            pie.control(Count { bytes: 9000, packets: 9 });
+            assert_eq!(pie.delay_old, pie.delay);
+            pie.probability
+        };
+        // 0.5 and a step of 0.001875.
+        let half = after(at(ONE / 2, 30 * MS, 30 * MS)) as f64 / ONE as f64;
+        assert!((half - 0.501_875).abs() < 1e-8, "{half}");
+        assert_eq!(after(at(1, 0, 0)), 0);
+        assert_eq!(after(at(1, 5 * MS, 5 * MS)), 0);
+        assert_eq!(after(at(u64::MAX, 30 * MS, 30 * MS)), ONE);
+        // It is not limited to 1: 1 and a step of 0.02.
+        assert!(after(at(ONE, 100 * MS, 0)) > ONE);
+        // The product of an absurd gain wraps; the probability that wraps with it does not decay at once.
+        let mut absurd = LinuxPie { alpha: 1 << 62, target: 3, ..at(u64::MAX, 0, 0) };
+        absurd.control(Count::default());
+        assert_eq!(absurd.probability, ONE);
+    }
+
+    #[test]
+    fn it_decays_by_a_64th_while_no_packet_waits() {
+        // The step at no delay is -0.125 * 0.015 = -0.001875 from 0.5 on.
+        for (delay, delay_old, bytes, decays) in
+            [(0, 0, 0, true), (0, 0, 1000, false), (1, 0, 0, false), (0, 1, 0, false)]
+        {
+            let mut pie = at(ONE / 2, delay, delay_old);
+            pie.control(Count { bytes, packets: bytes / 1000 });
+            let want = if decays { 0.498_125 * 63.0 / 64.0 } else { 0.498_125 };
+            let found = pie.probability as f64 / ONE as f64;
+            assert!((found - want).abs() < 1e-6, "{delay} {delay_old} {bytes}: {found}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_burst_comes_back_with_short_delays_and_no_probability() {
+        // Half of the target is 117 187 ticks. What was 0 stays 0 at these delays, or falls to it.
+        for (delay, delay_old, probability, comes_back) in [
+            (117_186, 117_186, 0, true),
+            (117_186, 117_186, ONE / 2, false),
+            (117_187, 117_186, 0, false),
+            (117_186, 117_187, 0, false),
+        ] {
+            let mut pie = at(probability, delay, delay_old);
+            (pie.burst, pie.accumulated, pie.left_at) = (7, 8, Some(9));
+            pie.control(Count::default());
+            let found = (pie.burst, pie.accumulated, pie.left_at);
+            let want = if comes_back { (150 * MS, 0, None) } else { (7, 8, Some(9)) };
+            assert_eq!(found, want, "{delay} {delay_old} {probability}");
+        }
+    }
+
+    #[test]
+    fn the_first_half_second_changes_nothing() {
+        let mut pie = at(0, 30 * MS, 30 * MS);
+        let line = DrainRate::steady(BitRate::from_mbps(8.0), 1_000_000);
+        let backlog = Count { bytes: 9000, packets: 9 };
+        for _ in 0..33 {
+            assert!(pie.update(Time::ZERO, backlog, &line));
+            assert_eq!(pie.probability, 0);
+        }
+        assert!(pie.update(Time::ZERO, backlog, &line));
+        assert!(pie.probability > 0);
+        // Nothing changes any more once all is 0, and the allowance is whole.
+        let mut rests = LinuxPie { idle_updates: 0, ..at(0, 0, 0) };
+        assert!(!rests.update(Time::ZERO, Count::default(), &line));
+        rests.probability = ONE / 2;
+        assert!(rests.update(Time::ZERO, Count::default(), &line));
+    }
+
+    #[test]
+    fn departures_tell_the_delay_and_use_up_the_burst() {
+        let mut pie = pie();
+        pie.on_departure(&departure(Time::from_ms(40), Time::from_ms(12), 3000));
+        assert_eq!((pie.delay, pie.burst), (12 * MS, 150 * MS));
+        pie.on_departure(&departure(Time::from_ms(44), Time::from_ms(13), 1000));
+        assert_eq!((pie.delay, pie.burst), (13 * MS, 146 * MS));
+        // The last packet leaves an empty queue, which has no delay; the allowance does not fall below 0.
+        pie.on_departure(&departure(Time::from_ms(444), Time::from_ms(13), 0));
+        assert_eq!((pie.delay, pie.burst), (0, 0));
+    }
+
+    /// What becomes of an arrival, and the sum of probabilities after it.
+    fn arrive(mut pie: LinuxPie, bytes: u64, is_markable: bool) -> (Verdict, u64) {
+        let line = DrainRate::steady(BitRate::from_mbps(8.0), 1_000_000);
+        let packet = Arrival { is_markable, ..arrival(bytes) };
+        let verdict = pie.on_arrival(&packet, &line, &mut Rng::named(1, "pie"));
+        (verdict, pie.accumulated)
+    }
+
+    /// It without an allowance, at 20 ms of delay.
+    fn spent(probability: u64, accumulated: u64) -> LinuxPie {
+        LinuxPie { burst: 0, accumulated, ..at(probability, 20 * MS, 20 * MS) }
+    }
+
+    /// More than 8.5, at which a drop is certain.
+    const SURE: u64 = 9 * ONE;
+
+    #[test]
+    fn bursts_short_delays_and_short_queues_pass() {
+        let sure = || spent(ONE / 100, SURE);
+        let pass = (Verdict::Pass, SURE);
+        assert_eq!(arrive(sure(), 3028, false), (Verdict::Drop, 0));
+        assert_eq!(arrive(sure(), 3027, false), pass);
+        assert_eq!(arrive(LinuxPie { burst: 1, ..sure() }, 9000, false), pass);
+        // Below half of the target up to a probability of a fifth.
+        let short = |delay, probability| LinuxPie { delay, ..spent(probability, SURE) };
+        assert_eq!(arrive(short(117_186, ONE / 5 - 1), 9000, false), pass);
+        assert_eq!(arrive(short(117_187, ONE / 5 - 1), 9000, false), (Verdict::Drop, 0));
+        assert_eq!(arrive(short(117_186, ONE / 5), 9000, false), (Verdict::Drop, 0));
+    }
+
+    #[test]
+    fn the_sum_of_probabilities_spaces_drops() {
+        // Certain by its probability alone, but not before the sum is 0.85: hundredths of 720 575 940 379 279.
+        let low = 61_248_954_932_238_715;
+        let at_sum = |sum: u64| arrive(spent(ONE, sum.wrapping_sub(ONE)), 9000, false);
+        assert_eq!(at_sum(low - 1), (Verdict::Pass, low - 1));
+        assert_eq!(at_sum(low), (Verdict::Drop, 0));
+        // Next to impossible by its probability, but certain from 8.5 on: 17 halves of 36 028 797 018 963 967.
+        let high = 612_489_549_322_387_439;
+        assert_eq!(arrive(spent(1, high - 1), 9000, false), (Verdict::Drop, 0));
+        assert_eq!(arrive(spent(1, high - 2), 9000, false), (Verdict::Pass, high - 1));
+        // Without a probability there is no sum.
+        assert_eq!(arrive(spent(0, SURE), 9000, false), (Verdict::Pass, 0));
+        let mut pie = spent(1, SURE);
+        pie.on_overflow();
+        assert_eq!(pie.accumulated, 0);
+    }
+
+    #[test]
+    fn marks_end_at_their_probability_and_a_certain_one_leaves_the_sum() {
+        let most = pie().most_marked;
+        assert_eq!(arrive(spent(most, SURE), 9000, true), (Verdict::Signal, SURE + most));
+        assert_eq!(arrive(spent(most + 1, SURE), 9000, true), (Verdict::Drop, 0));
+        assert_eq!(arrive(spent(most, SURE), 9000, false), (Verdict::Drop, 0));
+        // One by the draw takes the sum too.
+        let drawn = LinuxPie { most_marked: ONE, ..spent(ONE, ONE) };
+        assert_eq!(arrive(drawn, 9000, true), (Verdict::Signal, 0));
+        let mut gauges = Gauges::default();
+        spent(ONE / 4, 0).gauges(&mut gauges);
+        assert!((gauges.get("drop_probability").unwrap() - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_draw_drops_with_the_probability() {
+        // Of 10 000 at 0.3 four deviations are 4 * sqrt(10 000 * 0.21) = 183.
+        let mut rng = Rng::named(1, "pie");
+        let three = ONE / 10 * 3;
+        let drops = (0..10_000).filter(|_| spent(three, ONE).drops_early(&arrival(9000), &mut rng));
+        assert!(drops.count().abs_diff(3000) < 183);
+    }
+}

@@ -222,4 +222,30 @@ mod tests {
         protection.sanctions(Time::from_ms(10), 34, 1500, LONG, 1.0);
         assert_eq!(protection.judged_by_dregs, 1);
     }
+
+    #[test]
+    fn the_critical_delay_follows_the_queue_and_scores_count_with_the_delay() {
+        // At 2 ms of delay a score of 4 ms is 8 over 4 of what is critical at 1 ms, and as much as at 2 ms, where it is
+        // not beyond it.
+        let mut protection = protection();
+        let score = Time::from_ms(4);
+        assert!(protection.is_too_much(Time::from_ms(2), score));
+        protection.set_critical_delay(Time::from_ms(2));
+        for (delay_us, score_us, want) in [
+            (2000, 4001, false),
+            (2001, 4000, true),
+            (4000, 2000, false),
+            (4000, 2001, true),
+            (2001, 3998, false),
+        ] {
+            let found = protection.is_too_much(Time::from_us(delay_us), Time::from_us(score_us));
+            assert_eq!(found, want, "{delay_us} {score_us}");
+        }
+        assert!(!protection.is_too_much(Time::ZERO, Time::from_ps(SCORE_MAX.ps() - 1)));
+        assert!(protection.is_too_much(Time::ZERO, SCORE_MAX));
+        let mut gauges = Gauges::default();
+        protection.judged_by_dregs = 3;
+        protection.gauges(&mut gauges);
+        assert_eq!(gauges.get("shared_bucket_packets"), Some(3.0));
+    }
 }

@@ -418,6 +418,7 @@ impl Aqm for Red {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::departure;
     use super::*;
     use crate::packet::Ecn;
     use crate::units::BitRate;
@@ -558,9 +559,12 @@ mod tests {
         (red.average, red.count) = (20.0, 1000);
         assert_eq!(red.judge(&arrival(20), &mut rng), Verdict::Pass);
         assert_eq!((red.was_above, red.count, red.count_bytes), (true, 1, 1000));
-        // One packet that waits is no queue.
+        // One packet that waits is no queue; two are, and an average that is the threshold is above it.
         assert_eq!(red.judge(&arrival(1), &mut rng), Verdict::Pass);
         assert!(!red.was_above);
+        red.average = 10.0;
+        assert_eq!(red.judge(&arrival(2), &mut rng), Verdict::Pass);
+        assert!(red.was_above);
     }
 
     #[test]
@@ -574,6 +578,9 @@ mod tests {
             assert_eq!((red.count, red.count_bytes), (n, 1000 * n));
         }
         red.on_overflow();
+        assert_eq!((red.count, red.count_bytes), (0, 0));
+        (red.count, red.count_bytes) = (3, 3000);
+        red.on_shed();
         assert_eq!((red.count, red.count_bytes), (0, 0));
         red.count = 1000;
         assert_eq!(red.on_arrival(&arrival(20), &drain_rate, &mut rng), Verdict::Signal);
@@ -630,6 +637,11 @@ mod tests {
         (red.p.in_bytes, red.p.by_size) = (true, true);
         let probability = |red: &Red| red.probability(1000, red.derived.as_ref().unwrap());
         assert!((probability(&red) - 0.1).abs() < 1e-12);
+        // What would be certain for 500 B is half as likely for 250.
+        let certain = Red { count_bytes: 100_000, derived: red.derived.take(), ..Red::new(&red.p) };
+        let certain = Red { average: 20.0, ..certain };
+        assert_eq!(certain.probability(250, certain.derived.as_ref().unwrap()), 0.5);
+        red.derived = certain.derived;
         // Where they do not, three packets are too few.
         red.p.by_size = false;
         assert_eq!(probability(&red), 0.0);
@@ -669,10 +681,56 @@ mod tests {
         // (1 - (1 - w)^17) / w at w = 1/8 (7.17), and less at 1/16 (10.66).
         assert_eq!(terms.log_weight, 4);
         // A stated weight is rounded to a power of two: log2(500) = 8.97.
-        let stated = Parameters { weight: Some(0.002), ..p.clone() };
-        assert_eq!(stated.linux_terms(&line).log_weight, 9);
+        // 8.4, 8.6; from 1 to 31.
+        for (weight, log_weight) in
+            [(0.002, 9), (0.002_96, 8), (0.002_58, 9), (1.0, 1), (0.5, 1), (1e-10, 31)]
+        {
+            let stated = Parameters { weight: Some(weight), ..p.clone() };
+            assert_eq!(stated.linux_terms(&line).log_weight, log_weight, "{weight}");
+        }
         // A bin with a quarter of the queue has a quarter of the thresholds.
         let quarter = p.linux_terms(&DrainRate { share: Some(0.25), ..line });
         assert_eq!((quarter.min, quarter.max, quarter.log_weight), (1_250, 3_750, 4));
+    }
+
+    #[test]
+    fn the_first_arrival_tells_the_rate_and_moves_an_average_of_0() {
+        let p = Parameters { weight: Some(0.25), in_bytes: false, ..Parameters::default() };
+        let mut red = Red::new(&p);
+        let line = DrainRate::steady(BitRate::from_mbps(38.0), 1_000_000);
+        assert_eq!(red.on_arrival(&arrival(40), &line, &mut Rng::named(1, "red")), Verdict::Pass);
+        assert_eq!(red.average, 10.0);
+        assert!((red.derived.as_ref().unwrap().min - 23.75).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_queue_is_idle_after_its_last_packet() {
+        let mut red = packets_red();
+        red.idle_since = None;
+        for (left_bytes, idle_since) in [(1000, None), (0, Some(Time::from_ms(7)))] {
+            let packet = departure(Time::from_ms(7), Time::ZERO, left_bytes);
+            assert_eq!(red.on_departure(&packet), Verdict::Pass);
+            assert_eq!(red.idle_since, idle_since);
+        }
+    }
+
+    #[test]
+    fn a_probability_is_1_at_most_though_max_p_exceeds_it_by_a_step() {
+        let mut red = packets_red();
+        (red.average, red.max_p) = (29.0, 1.2);
+        assert_eq!(red.base_probability(red.derived.as_ref().unwrap()), 1.0);
+    }
+
+    #[test]
+    fn a_draw_that_is_the_probability_is_a_signal() {
+        // Half-way between the thresholds and without a count it is half of max_p.
+        let draw = Rng::named(1, "red").uniform();
+        for (max_p, want) in [(2.0 * draw, Verdict::Signal), (1.999 * draw, Verdict::Pass)] {
+            let mut red = packets_red();
+            let d = red.derived.as_mut().unwrap();
+            (d.min, d.max) = (16.0, 48.0);
+            (red.average, red.was_above, red.p.wait, red.max_p) = (32.0, true, false, max_p);
+            assert_eq!(red.judge(&arrival(20), &mut Rng::named(1, "red")), want);
+        }
     }
 }

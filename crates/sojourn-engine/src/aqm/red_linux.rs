@@ -204,6 +204,7 @@ impl Aqm for LinuxRed {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packets_for_tests::arrival;
     use super::*;
 
     /// tc's own: 30 and 90 kB of 1000 B, burst 55; 83 packets and burst 138. At 10 Mbps a packet takes 800 us: a
@@ -233,5 +234,156 @@ mod tests {
         average.on_empty(Time::from_ms(2));
         average.arrive(Time::from_us(2500), 0);
         assert!((218.75..437.5).contains(&average.value()), "{}", average.value());
+    }
+
+    #[test]
+    fn tc_tries_weights_from_a_half_to_one_in_two_to_the_31() {
+        // A burst of one packet at a threshold of one: (1 - 0.5) / 0.5 = 1. No weight is small enough where the
+        // threshold is below a packet. At 1.000 17 packets only 2^-32 would be.
+        for (burst, min, want) in [(1.0, 1.0, 1), (2.0, 0.5, 9), (1000.0, 1.000_17, 9)] {
+            assert_eq!(log_weight(burst, min), want);
+        }
+        let terms = |log_weight| Terms { log_weight, ..FLAT };
+        assert!(terms(20).remark("key", "2").is_none());
+        let told = terms(21).remark("key", "2").unwrap();
+        assert_eq!(told.path, "key");
+        assert!(told.message.starts_with("gives the average a weight of 1 over 2 to the 21, "));
+    }
+
+    /// At 4 Mbps 500 bytes take 1000 us; a weight of 1/4 has ln(4/3) = 0.2877 halvings in each.
+    const FLAT: Terms =
+        Terms { min: 1000, max: 2000, max_p: 0.1, log_weight: 2, mean_packet_bytes: 500 };
+
+    fn flat() -> Average {
+        Average::new(&FLAT, BitRate::from_mbps(4.0))
+    }
+
+    #[test]
+    fn ages_are_those_of_the_small_packets_that_could_have_left() {
+        // 31 halvings take 107.76 ms: 421 cells of 2^8 us, 842 of 2^7. Each cell of 256 us has 0.073 65 halvings; cell
+        // 253 has 18.6, and the last one is 31 for all that is beyond.
+        let average = flat();
+        assert_eq!((average.scaled, average.count, average.random), (0, -1, 0));
+        assert_eq!(average.log_cell, 8);
+        for (cell, age) in [(0, 0), (13, 0), (14, 1), (27, 1), (28, 2), (254, 18), (255, 31)] {
+            assert_eq!(average.ages[cell], age, "{cell}");
+        }
+        // Thresholds are scaled as the average is; 0.1 * 2^32 / 1000 = 429 496.7.
+        assert_eq!((average.min, average.max, average.step), (4000, 8000, 429_496));
+        // Without a span the whole of max_p, and at least 1.
+        let line = BitRate::from_mbps(4.0);
+        assert_eq!(Average::new(&Terms { max: 1000, ..FLAT }, line).step, 429_496_729);
+        assert_eq!(Average::new(&Terms { max: 1 << 40, ..FLAT }, line).step, 1);
+        // Cells are 2^31 us wide at most: at 84 kbps 31 halvings of 2^-20 take 721 of these, and at 1 bps more.
+        for (log_weight, bps) in [(20, 83_886), (31, 1)] {
+            let slow = Average::new(&Terms { log_weight, ..FLAT }, BitRate::from_bps(bps));
+            assert_eq!(slow.log_cell, 31);
+        }
+        // 31 halvings of a large weight are no more than 31.
+        let quick = Average::new(&Terms { log_weight: 1, ..FLAT }, BitRate::from_mbps(400.0));
+        assert_eq!((quick.log_cell, quick.ages[254]), (0, 17));
+    }
+
+    #[test]
+    fn an_idle_time_ages_the_average_by_its_cells() {
+        let after = |idle_us| {
+            let mut average = flat();
+            (average.scaled, average.idle_since_us) = (1 << 20, None);
+            average.on_empty(Time::from_ms(3));
+            // An arrival ends the idle time; what came empty again meanwhile does not begin it anew.
+            average.on_empty(Time::from_ms(3) + Time::from_us(idle_us / 2));
+            average.arrive(Time::from_ms(3) + Time::from_us(idle_us), 7000);
+            assert_eq!(average.idle_since_us, None);
+            average.scaled
+        };
+        assert_eq!(us(Time::from_s(9)), 9_000_000);
+        let whole = 1 << 20;
+        // In the first cells a part of itself is lost for each 256 us, and half at most: 64 us are a fourth of a cell.
+        assert_eq!(after(0), whole);
+        assert_eq!(after(64), whole - whole / 4);
+        assert_eq!(after(200), whole / 2);
+        // From cell 14 on it is halved once, from cell 28 on twice, and from cell 255 on 31 times.
+        assert_eq!(after(14 * 256 - 1), whole / 2);
+        assert_eq!([after(14 * 256), after(28 * 256)], [whole / 2, whole / 4]);
+        assert_eq!([after(254 * 256), after(255 * 256), after(10_000_000)], [whole >> 18, 0, 0]);
+    }
+
+    #[test]
+    fn regions_are_below_between_and_above_their_thresholds() {
+        let mut rng = Rng::named(1, "red");
+        let mut judged = |scaled: i64, strict: bool| {
+            let mut average = Average { scaled, count: 5, random: u32::MAX, ..flat() };
+            (average.judge(strict, &mut rng), average.count)
+        };
+        use Region::{Above, Below, Between};
+        for (scaled, strict, loose) in [
+            (3999, (Below, -1), (Below, -1)),
+            (4000, (Below, -1), (Between(false), 6)),
+            (4001, (Between(false), 6), (Between(false), 6)),
+            (7999, (Between(false), 6), (Between(false), 6)),
+            (8000, (Between(false), 6), (Above, -1)),
+            (8001, (Above, -1), (Above, -1)),
+        ] {
+            assert_eq!(judged(scaled, true), strict, "{scaled}");
+            assert_eq!(judged(scaled, false), loose, "{scaled}");
+        }
+        assert!(Average { scaled: 4001, ..flat() }.is_above_min());
+        assert!(!Average { scaled: 4000, ..flat() }.is_above_min());
+    }
+
+    #[test]
+    fn a_signal_is_due_when_the_sum_over_the_threshold_reaches_the_draw() {
+        let mut rng = Rng::named(1, "red");
+        // 250 over the threshold of 1000, three times: 750.
+        let mut judged = |random: u32| {
+            let mut average = Average { scaled: 5000, count: 2, random, ..flat() };
+            (average.judge(false, &mut rng), average.count)
+        };
+        assert_eq!(judged(751), (Region::Between(false), 3));
+        assert_eq!(judged(750), (Region::Between(true), 0));
+        // The first one between the thresholds draws, and is not signalled whatever was drawn before: 2^32 over the
+        // step of 429 496 is 10 000.
+        let mut average = Average { scaled: 5000, count: -1, random: 0, ..flat() };
+        assert_eq!(average.judge(false, &mut rng), Region::Between(false));
+        assert_eq!(average.count, 0);
+        let draws = (0..1000).map(|_| {
+            (average.count, average.random) = (-1, 0);
+            average.judge(false, &mut rng);
+            average.random
+        });
+        let draws: Vec<u32> = draws.collect();
+        assert!(draws.iter().all(|draw| *draw <= 10_000));
+        // Of 1000 the mean deviates by 10 000 / sqrt(12 * 1000) = 91.
+        let mean = draws.iter().sum::<u32>() / 1000;
+        assert!(mean.abs_diff(5000) < 365, "{mean}");
+    }
+
+    #[test]
+    fn linux_signals_between_and_above_and_shows_its_average() {
+        let mut law = LinuxRed::new(|_| FLAT);
+        let line = DrainRate::steady(BitRate::from_mbps(4.0), 1_000_000);
+        let mut rng = Rng::named(1, "red");
+        let shown = |law: &LinuxRed| {
+            let mut gauges = Gauges::default();
+            law.gauges(&mut gauges);
+            gauges.get("average_queue").unwrap()
+        };
+        assert_eq!(shown(&law), 0.0);
+        law.on_empty(Time::ZERO);
+        let mut arrive =
+            |law: &mut LinuxRed, bytes| law.on_arrival(&arrival(bytes), &line, &mut rng);
+        // The first one ends an idle time; then a fourth of 9000, and more than the upper threshold.
+        assert_eq!([arrive(&mut law, 0), arrive(&mut law, 500)], [Verdict::Pass; 2]);
+        assert_eq!(shown(&law), 125.0);
+        assert_eq!(arrive(&mut law, 9000), Verdict::Signal);
+        assert!(shown(&law) > 2000.0);
+        // An average that is the upper threshold itself is above it: 8000 / 4 = 2000, and as much comes.
+        law.average.as_mut().unwrap().scaled = 8000;
+        assert_eq!((arrive(&mut law, 2000), shown(&law)), (Verdict::Signal, 2000.0));
+        // An empty queue ages it.
+        law.on_empty(Time::from_ms(1));
+        let packet = Arrival { now: Time::from_s(9), ..arrival(0) };
+        assert_eq!(law.on_arrival(&packet, &line, &mut rng), Verdict::Pass);
+        assert_eq!(shown(&law), 0.0);
     }
 }

@@ -143,4 +143,54 @@ mod tests {
         queue.advance(Time::from_s(100_000), 128_000, RATE, 500.0);
         assert!((queue.length_s - 20.4e-3).abs() < 1e-9, "{}", queue.length_s);
     }
+
+    #[test]
+    fn what_is_granted_beyond_the_rate_allows_no_less_than_a_grant() {
+        let proactive =
+            Some(ProactiveRate { rate: BitRate::from_bps(60_000_000), interval: Time::from_ms(1) });
+        assert_eq!(Loop { delay: Time::from_ms(4), proactive }.allowed_bytes(RATE), 7500.0);
+    }
+
+    #[test]
+    fn what_is_given_back_leaves_no_debt() {
+        let mut queue = VirtualQueue::default();
+        assert_eq!(queue.add(1000, RATE), us(160));
+        queue.give_back(2000, RATE);
+        assert_eq!(queue.add(1000, RATE), us(160));
+    }
+
+    #[test]
+    fn the_average_is_what_waits_after_4097_comparisons_at_once() {
+        // Otherwise each comparison moves it by a 128th, and never to the end.
+        let mean = |intervals| {
+            let mut queue = VirtualQueue::default();
+            queue.advance(us(500 * intervals), 128_000, RATE, 1e9);
+            assert_eq!((queue.compared, queue.length_s), (intervals, 0.0));
+            queue.mean_bytes
+        };
+        assert_eq!([mean(0), mean(1)], [0.0, 1000.0]);
+        assert!(mean(4096) < 128_000.0 && mean(4096) > 127_999.0);
+        assert_eq!(mean(4097), 128_000.0);
+    }
+
+    #[test]
+    fn an_average_of_what_is_allowed_raises_nothing_and_a_longer_queue_stays() {
+        // The mean of 128 000 B is 1000 B after one comparison, as much as is allowed.
+        let mut queue = VirtualQueue::default();
+        queue.advance(us(500), 128_000, RATE, 1000.0);
+        assert_eq!(queue.length_s, 0.0);
+        // 992.1875 B over the 1000 allowed are 158.75 us; the queue itself is 1600 us then.
+        queue.add(10_000, RATE);
+        queue.advance(us(1000), 128_000, RATE, 1000.0);
+        assert!((queue.length_s - 1100e-6).abs() < 1e-12, "{}", queue.length_s);
+    }
+
+    #[test]
+    fn comparisons_are_counted_from_the_last_one() {
+        // After 3000 with nothing 1000 B of 128 000 come with the next.
+        let mut queue = VirtualQueue::default();
+        queue.advance(us(500 * 3000), 0, RATE, 1e9);
+        queue.advance(us(500 * 3001), 128_000, RATE, 1e9);
+        assert_eq!((queue.mean_bytes, queue.compared), (1000.0, 3001));
+    }
 }
