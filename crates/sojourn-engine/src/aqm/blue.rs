@@ -109,9 +109,7 @@ impl Blue {
     /// time since. An arrival that finds others waiting has come too late to tell.
     fn lower(&mut self, now: Time, is_empty: bool) {
         self.idle_since = self.idle_since.filter(|_| is_empty);
-        let Some(since) = self.idle_since.filter(|since| now > *since) else { return };
-        // It stays idle if this arrival is dropped.
-        self.idle_since = Some(now);
+        let Some(since) = self.idle_since else { return };
         let first = since.max(self.thaws_at);
         if now > first {
             let times = now.since(first).ps().div_ceil(self.freeze.ps());
