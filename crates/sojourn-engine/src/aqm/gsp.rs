@@ -336,4 +336,13 @@ mod tests {
             assert!((gsp.excess_s - excess_s).abs() < 1e-12, "{}", gsp.excess_s);
         }
     }
+
+    #[test]
+    fn a_queue_at_the_threshold_is_not_above_it() {
+        for (backlog, is_above) in [(20_000, false), (20_001, true)] {
+            let mut gsp = Gsp { since: Since::Empty, ..Gsp::new(&Parameters::default()) };
+            arrive(&mut gsp, 0, backlog);
+            assert!((gsp.since == Since::Above) == is_above, "{backlog}");
+        }
+    }
 }

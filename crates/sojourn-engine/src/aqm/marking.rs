@@ -209,6 +209,8 @@ mod tests {
         let mut controller = LinuxPi::new(Time::from_ms(15), 0.16, 3.2, 1.0);
         assert_eq!((controller.alpha, controller.beta), (44, 879));
         assert_eq!((controller.target_ns, controller.most), (15_000_000, u32::MAX));
+        // 37 455 256ths are 40 217.000 01.
+        assert_eq!(LinuxPi::new(Time::ZERO, 37_455.0 / 256.0, 0.0, 1.0).alpha, 40_217);
         // 10 ms over the target and 25 more than before: (44 * 10^7 + 879 * 2.5 * 10^7) / 64; then the first alone.
         // At no delay (44 * 1.5 * 10^7 + 879 * 2.5 * 10^7) / 64 less, and 0 at least.
         for (ms, want, changes) in [

@@ -237,4 +237,15 @@ mod tests {
             assert!(verdicts(&mut at(p), Ecn::NotEct, verdict).abs_diff(want) <= 1, "{p}");
         }
     }
+
+    #[test]
+    fn a_base_probability_is_1_at_most_and_overload_begins_at_its_bound() {
+        let line = DrainRate::steady(BitRate::from_mbps(10.0), 0);
+        let mut pi2 = at(0.5);
+        pi2.max_mark_probability = pi2.controller.p() * pi2.controller.p();
+        assert_eq!(verdicts(&mut pi2, Ecn::Ect1, Verdict::Signal), 0);
+        pi2.sojourn = Time::from_s(100);
+        pi2.update(Time::ZERO, Count { packets: 1, bytes: 1500 }, &line);
+        assert_eq!(pi2.controller.p(), 1.0);
+    }
 }

@@ -453,6 +453,10 @@ mod tests {
             let found = (pie.active, pie.burst_allowance);
             assert_eq!(found, (is_active, allowance), "{prob} {old_s} {now_s}");
         }
+        // Without a probability an allowance is used up by each update.
+        let mut pie = Pie { burst_allowance: burst, ..at(0.5, 0.03) };
+        pie.calculate_drop_prob(0.03);
+        assert_eq!((pie.prob, pie.burst_allowance), (0.0, Time::from_ms(135)));
         // Waking up begins all anew.
         let mut pie = at(0.5, 0.03);
         pie.active = false;

@@ -90,4 +90,39 @@ mod tests {
         let ratio = 1.0 / mean / 0.05;
         assert!((ratio - 0.5557).abs() < 0.008, "{ratio}");
     }
+
+    #[test]
+    fn a_sum_of_8_5_is_certain_and_one_of_0_85_a_draw_up_to_the_probability() {
+        let draw = Rng::named(1, "drop").uniform();
+        for (sum, probability, want) in [
+            (8.5, 1e-300, true),
+            (8.49, 1e-300, false),
+            (8.5, 0.0, false),
+            (0.84, 1.0, false),
+            (0.85, 1.0, true),
+            (0.85, draw, true),
+            (0.85, draw - 1e-12, false),
+        ] {
+            let derandomiser = Derandomiser { accumulated: sum };
+            let found = derandomiser.says_drop(probability, &mut Rng::named(1, "drop"));
+            assert_eq!(found, want, "{sum} {probability}");
+        }
+    }
+
+    #[test]
+    fn divisors_grow_by_four_with_each_decade_and_marks_end_at_their_probability() {
+        for (probability, below, from) in [
+            (1e-6, 2048.0, 512.0),
+            (1e-5, 512.0, 128.0),
+            (1e-4, 128.0, 32.0),
+            (1e-3, 32.0, 8.0),
+            (1e-2, 8.0, 2.0),
+            (0.1, 2.0, 1.0),
+        ] {
+            assert_eq!(tuning_divisor(probability * 0.999), below, "{probability}");
+            assert_eq!(tuning_divisor(probability), from, "{probability}");
+        }
+        assert_eq!(signal_or_drop(0.0999, 0.1), Verdict::Signal);
+        assert_eq!(signal_or_drop(0.1, 0.1), Verdict::Drop);
+    }
 }

@@ -282,6 +282,8 @@ mod tests {
         // 31 halvings of a large weight are no more than 31.
         let quick = Average::new(&Terms { log_weight: 1, ..FLAT }, BitRate::from_mbps(400.0));
         assert_eq!((quick.log_cell, quick.ages[254]), (0, 17));
+        let quick = Average::new(&Terms { log_weight: 1, ..FLAT }, BitRate::from_mbps(4000.0));
+        assert_eq!((quick.ages[44], quick.ages[45], quick.ages[254]), (30, 31, 31));
     }
 
     #[test]
