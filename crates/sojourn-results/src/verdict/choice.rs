@@ -372,8 +372,7 @@ fn cost_clause(kind: &BulkKind, reference: &Judged<'_>) -> Option<(String, bool)
 pub(super) fn bulk_words(judged: &Judged<'_>) -> (String, bool) {
     let nouns: Vec<_> = judged.group.bulk_kinds().iter().map(BulkKind::noun).collect();
     let are_several = nouns.len() > 1 || nouns.iter().any(|(_, is_plural)| *is_plural);
-    let mut told: Vec<_> = nouns.into_iter().map(|(noun, _)| format!("the {noun}")).collect();
-    told.dedup();
+    let told: Vec<_> = nouns.into_iter().map(|(noun, _)| format!("the {noun}")).collect();
     (listed(&told), are_several)
 }
 
