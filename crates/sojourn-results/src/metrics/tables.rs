@@ -332,3 +332,108 @@ columns! {
         backlog_bytes: u64, in "B" => |event| event.of.backlog.bytes;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_engine::packet::{Own, Packet, QuicNumbers};
+    use sojourn_engine::record::Series;
+
+    #[derive(Default)]
+    struct Names(Vec<&'static str>);
+
+    impl Visitor for Names {
+        fn table<Row: Table>(&mut self, _rows: &[Row]) {
+            self.0.push(Row::NAME);
+        }
+    }
+
+    #[test]
+    fn every_table_is_shown_in_the_order_of_its_definition() {
+        let mut shown = Names::default();
+        Results::default().tables(&mut shown);
+        let defined: Vec<_> = definitions().iter().map(|table| table.name).collect();
+        assert_eq!((shown.0.len(), shown.0), (13, defined));
+    }
+
+    #[test]
+    fn a_value_of_a_series_is_at_the_end_of_its_interval() {
+        // Three intervals of half a second are before the first one.
+        let mut series = Series::new("backlog", "B");
+        series.values = vec![7.0, f32::NAN, 9.0];
+        let row = SeriesRow { subject: "upstream".to_owned(), series, offset: 3, interval_s: 0.5 };
+        let points: Vec<_> =
+            series_points(&row).map(|point| (point.time_s(), point.value())).collect();
+        assert_eq!(points, [(2.0, Some(7.0)), (2.5, None), (3.0, Some(9.0))]);
+    }
+
+    /// A run with a TCP entry that has timestamps, one of QUIC, and one of datagrams.
+    fn run() -> Results {
+        Results {
+            traffic: ["tcp", "quic", "game"].map(str::to_owned).to_vec(),
+            servers: ["near", "far"].map(str::to_owned).to_vec(),
+            ports: vec![80, 443, 0],
+            timestamps: vec![true, false, false],
+            quic: vec![false, true, false],
+            ..Results::default()
+        }
+    }
+
+    fn record(traffic: u16, flow: u32, segment: Segment) -> PacketRecord {
+        let packet = Packet { traffic, flow, server: 1, segment, ..Packet::datagram(128) };
+        PacketRecord::new(7, None, &packet)
+    }
+
+    #[test]
+    fn a_tcp_segment_shows_its_header() {
+        let (run, block) = (run(), |start, end| SackBlock { start, end });
+        let segment = |flags| Segment {
+            ack: 1000,
+            len: 62,
+            echo: Time::from_ms(1500),
+            own: Own::of_blocks([block(500, 900), block(2000, 2500), block(0, 0)]),
+            flags,
+            ..Segment::default()
+        };
+        let syn_ack = record(0, 3, segment(Flags::SYN.and(Flags::ACK)));
+        let packet = PacketOf { of: &syn_ack, run: &run };
+        assert_eq!((packet.traffic(), packet.server(), packet.server_port()), ("tcp", "far", 80));
+        assert_eq!(
+            (packet.flow(), packet.ack(), packet.packet_number()),
+            (Some(3), Some(1000), None)
+        );
+        assert_eq!((packet.payload_bytes(), packet.echo_s()), (62, Some(1.5)));
+        assert_eq!(packet.flags().as_deref(), Some("syn ack"));
+        assert_eq!(packet.sack().as_deref(), Some("1500-1900 3000-3500"));
+        // Without the flag ACK there is no acknowledgement, and without blocks nothing is held.
+        let bare = Segment { own: Own::default(), ..segment(Flags::FIN) };
+        let packet = PacketOf { of: &record(0, 3, bare), run: &run };
+        assert_eq!((packet.ack(), packet.sack()), (None, None));
+        assert_eq!(packet.flags().as_deref(), Some("fin"));
+    }
+
+    #[test]
+    fn quic_and_datagrams_lack_what_only_tcp_has() {
+        let run = run();
+        let numbers = QuicNumbers { number: 42, smallest: 1 << 20, ..QuicNumbers::default() };
+        let segment = Segment { own: Own::of_quic(numbers), len: 62, ..Segment::default() };
+        let quic = record(1, 3, segment.clone());
+        let packet = PacketOf { of: &quic, run: &run };
+        assert_eq!((packet.flow(), packet.packet_number()), (Some(3), Some(42)));
+        assert_eq!((packet.flags(), packet.sack(), packet.echo_s()), (None, None, None));
+        assert_eq!(packet.payload_bytes(), 62);
+        // 8 bytes of UDP and 20 of IPv4 are no payload; an entry of QUIC or TCP may send datagrams too.
+        for traffic in [0, 1, 2] {
+            let datagram = record(traffic, DATAGRAM, segment.clone());
+            let packet = PacketOf { of: &datagram, run: &run };
+            assert_eq!((packet.payload_bytes(), packet.flow()), (100, None));
+            assert_eq!((packet.packet_number(), packet.echo_s()), (None, None));
+            assert_eq!((packet.ack(), packet.flags()), (None, None));
+        }
+    }
+
+    #[test]
+    fn what_never_was_has_no_time() {
+        assert_eq!([Time::from_ms(250), Time::NEVER].map(seconds), [Some(0.25), None]);
+    }
+}
