@@ -538,3 +538,102 @@ pub(super) fn is_comparable(measure: &Measure, groups: &[&Group<'_>]) -> bool {
         groups.iter().map(|group| group.transfers(sort, direction)).collect();
     counts.len() <= 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(from: f64, to: f64) -> Difference {
+        Difference { from, to, half_width: None }
+    }
+
+    #[test]
+    fn a_difference_is_beyond_a_share_of_the_greater_value() {
+        for (from, to, want) in [
+            (100.0, 90.0, false),
+            (100.0, 89.0, true),
+            (90.0, 100.0, false),
+            (89.0, 100.0, true),
+            (-100.0, -90.0, false),
+            (-100.0, -89.0, true),
+            (0.0, 0.0, false),
+        ] {
+            assert_eq!(change(from, to).is_beyond(0.1), want, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_sure_beyond_half_of_its_interval() {
+        for (from, to, half_width, want) in [
+            (10.0, 15.0, None, true),
+            (10.0, 15.0, Some(5.0), false),
+            (10.0, 15.0, Some(4.9), true),
+            (15.0, 10.0, Some(5.0), false),
+            (15.0, 10.0, Some(4.9), true),
+        ] {
+            assert_eq!(
+                Difference { from, to, half_width }.is_sure(),
+                want,
+                "{from} {half_width:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_change_is_worse_by_a_share_of_what_was() {
+        for (key, from, to, share, want) in [
+            ("game_rtt_p90_ms", 100.0, 105.0, 0.05, false),
+            ("game_rtt_p90_ms", 100.0, 106.0, 0.05, true),
+            ("game_rtt_p90_ms", 100.0, 80.0, 0.05, false),
+            ("game_rtt_p90_ms", 100.0, 100.0, 0.0, false),
+            ("upload_mbps", 100.0, 95.0, 0.05, false),
+            ("upload_mbps", 100.0, 94.0, 0.05, true),
+            ("upload_mbps", 100.0, 120.0, 0.05, false),
+            ("upload_mbps", -100.0, -106.0, 0.05, true),
+        ] {
+            let found = change(from, to).is_worse_by(share, Measure::named(key));
+            assert_eq!(found, want, "{key} {from} {to}");
+        }
+    }
+
+    #[test]
+    fn values_differ_by_two_percent_a_digit_and_what_is_noticed() {
+        for (key, one, other, want) in [
+            ("game_rtt_p90_ms", 100.0, 102.0, false),
+            ("game_rtt_p90_ms", 102.1, 100.0, true),
+            ("game_rtt_p90_ms", 1.0, 1.09, false),
+            ("game_rtt_p90_ms", 1.0, 1.11, true),
+            // 5 ms of a queue, a percent of losses and a tenth of a second are not noticed.
+            ("upstream_queue_p99_ms", 10.0, 15.0, false),
+            ("upstream_queue_p99_ms", 10.0, 15.1, true),
+            ("page_load_median_s", 1.0, 1.09, false),
+            ("page_load_median_s", 1.0, 1.11, true),
+            // Up to a percent of losses all are equal, more than that by as much.
+            ("game_loss_percent", 0.0, 1.0, false),
+            ("game_loss_percent", 0.0, 1.01, true),
+            ("game_loss_percent", 1.5, 2.25, false),
+        ] {
+            assert_eq!(differs(Measure::named(key), one, other), want, "{key} {one} {other}");
+        }
+    }
+
+    #[test]
+    fn measures_are_of_the_applications_that_have_grades() {
+        for (key, want) in [
+            ("game_loss_percent", Some(GAME)),
+            ("game_rtt_p90_ms", Some(GAME)),
+            ("voice_mos", Some(CALL)),
+            ("page_load_median_s", Some(PAGE)),
+            ("video_stalled_percent", Some(VIDEO)),
+            ("video_rate_mbps", Some(VIDEO_RATE)),
+            ("video_call_latency_p90_ms", Some(VIDEO_CALL)),
+            ("upstream_queue_p99_ms", Some(UPSTREAM_QUEUE)),
+            ("downstream_queue_p50_ms", Some(DOWNSTREAM_QUEUE)),
+            ("response_median_s", None),
+            ("upload_mbps", None),
+            ("low_latency_queue_p99_ms", None),
+        ] {
+            assert_eq!(application_of(Measure::named(key)), want, "{key}");
+        }
+    }
+}

@@ -383,3 +383,64 @@ impl Measure {
 fn of_quality(rows: &Rows, quality: Quality) -> impl Iterator<Item = &Row> {
     rows.flows.iter().filter(move |row| row.quality() == Some(quality))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(is_meant: impl Fn(&Measure) -> bool) -> Vec<&'static str> {
+        MEASURES.iter().filter(|measure| is_meant(measure)).map(|measure| measure.key).collect()
+    }
+
+    #[test]
+    fn the_tail_of_what_users_notice_decides_but_not_its_median_or_far_tail_first() {
+        assert_eq!(keys(|one| !one.decides()), ["game_rtt_p50_ms", "game_latency_p50_ms"]);
+        assert_eq!(
+            keys(Measure::is_far_tail),
+            [
+                "game_rtt_p99_ms",
+                "game_rtt_p999_ms",
+                "game_latency_p99_ms",
+                "game_latency_p999_ms",
+                "game_latency_p9999_ms",
+            ]
+        );
+        assert_eq!(
+            keys(|one| !one.is_noticed()),
+            [
+                "video_rate_mbps",
+                "upload_mbps",
+                "torrent_mbps",
+                "data_up_mbps",
+                "download_mbps",
+                "torrent_down_mbps",
+                "data_down_mbps",
+                "upstream_queue_p50_ms",
+                "upstream_queue_p99_ms",
+                "downstream_queue_p50_ms",
+                "downstream_queue_p99_ms",
+                "low_latency_queue_p99_ms",
+                "low_latency_queue_p999_ms",
+                "classic_queue_p99_ms",
+            ]
+        );
+    }
+
+    #[test]
+    fn measures_have_their_direction_and_their_unit_after_a_number() {
+        for (key, queues, better, unit) in [
+            ("upstream_queue_p50_ms", Some(Direction::Up), Better::Lower, " ms"),
+            ("downstream_queue_p99_ms", Some(Direction::Down), Better::Lower, " ms"),
+            ("classic_queue_p99_ms", Some(Direction::Up), Better::Lower, " ms"),
+            ("voice_mos", None, Better::Higher, ""),
+            ("upload_mbps", None, Better::Higher, " Mbps"),
+            ("game_loss_percent", None, Better::Lower, " %"),
+        ] {
+            let one = Measure::named(key);
+            assert_eq!((one.of_queues(), one.better), (queues, better), "{key}");
+            assert_eq!(one.unit_after(), unit);
+        }
+        assert_eq!(Measure::named("data_down_mbps").of_bulk(), Some((Bulk::Data, Direction::Down)));
+        assert_eq!(Measure::named("voice_mos").of_bulk(), None);
+    }
+}

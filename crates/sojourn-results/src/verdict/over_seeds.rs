@@ -49,7 +49,25 @@ mod tests {
         let value = over_seeds(&[Some(1.0), None, Some(2.0), Some(3.0)]);
         assert_eq!(value.mean, Some(2.0));
         assert!((value.half_width.unwrap() - 4.303 / 3f64.sqrt()).abs() < 1e-12);
+        assert_eq!(over_seeds(&[None; 2]), Value::default());
         assert_eq!(over_seeds(&[Some(5.0)]), Value { mean: Some(5.0), half_width: None });
         assert_eq!(over_seeds(&[None]), Value::default());
+    }
+
+    #[test]
+    fn the_quantile_falls_with_each_degree_of_freedom_towards_the_normal_one() {
+        // Of -1, 1 and zeros, n in all, the deviation is the root of 2 / (n - 1).
+        let t = |freedom: usize| {
+            let mut values = vec![Some(0.0); freedom + 1];
+            (values[0], values[1]) = (Some(-1.0), Some(1.0));
+            let deviation = (2.0 / freedom as f64).sqrt();
+            over_seeds(&values).half_width.unwrap() * (freedom as f64 + 1.0).sqrt() / deviation
+        };
+        for (freedom, want) in [(1, 12.706), (2, 4.303), (10, 2.228), (30, 2.042), (100, 1.984)] {
+            assert!((t(freedom) - want).abs() < 1e-9, "{freedom}: {}", t(freedom));
+        }
+        for freedom in 1..60 {
+            assert!(t(freedom) > t(freedom + 1) && t(freedom) > 1.96, "{freedom}");
+        }
     }
 }
