@@ -580,20 +580,6 @@ fn load_is_no_choice() {
     assert!(found.sentences[0].starts_with(first), "{}", found.sentences[0]);
 }
 
-fn seeds<'a>(name: &'a str, runs: &'a [Facts]) -> Group<'a> {
-    Group { name, variant: name, point: &[], runs: runs.iter().collect() }
-}
-
-/// Runs of the game with these 90 % quantiles, one a seed.
-fn games<const N: usize>(rtts_ms: [f64; N]) -> [Facts; N] {
-    std::array::from_fn(|seed| {
-        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtts_ms[seed]}));
-        let sets = [format!("seed={seed}")];
-        let scenario = load(&format!("{HOME}\n{GAME}"), "home.toml", &sets);
-        Facts::of(&scenario.unwrap().remove(0).scenario, &Rows { flows, ..Rows::default() })
-    })
-}
-
 #[test]
 fn seeds_show_only_differences_beyond_their_spread() {
     let (noisy, other, lower) =

@@ -171,6 +171,7 @@ fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
     let idle = of("", Some(8.0));
     for (mbps, grade) in [
         (Some(7.3), Grade::Good),
+        (Some(4.9), Grade::Fair),
         (Some(4.1), Grade::Fair),
         (Some(1.6), Grade::Poor),
         (None, Grade::Poor),

@@ -2,7 +2,10 @@
 
 mod causes;
 mod choice;
+mod decisions;
 mod grades;
+mod sentences;
+mod values;
 mod watched;
 
 use serde_json::{Value, json};
@@ -59,22 +62,43 @@ fn only(facts: &Facts) -> Assessment {
 
 /// The facts of a game at this latency beside an upload at this rate, or on an idle line.
 fn game_and_upload(p90_ms: f64, mean_ms: f64, upload_mbps: Option<f64>) -> Facts {
+    let uploads: Vec<_> = upload_mbps.into_iter().map(|mbps| ("upload", mbps)).collect();
+    game_and_uploads(p90_ms, mean_ms, &uploads)
+}
+
+/// The same beside several, each at its rate; nothing is known of a rate that is no number.
+fn game_and_uploads(p90_ms: f64, mean_ms: f64, uploads: &[(&str, f64)]) -> Facts {
     let over = |limit: f64| if p90_ms > limit { 50.0 } else { 0.0 };
     let game = json!({"rtt_p90_ms": p90_ms, "rtt_mean_ms": mean_ms,
         "over_20_ms_access_percent": over(21.0), "over_80_ms_round_trip_percent": over(80.0),
         "loss_percent": 0.0});
     let mut flows = both_ways("x", "game", &game);
     let mut traffic = GAME.to_owned();
-    if let Some(mbps) = upload_mbps {
-        flows.push(row(&json!({"traffic": "upload", "quality": "throughput", "direction": "up",
+    for (name, mbps) in uploads {
+        flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
             "throughput_mbps": mbps})));
-        traffic = format!("{GAME}\n{UPLOAD}");
+        traffic.push('\n');
+        traffic.push_str(&UPLOAD.replace("upload", name));
     }
     Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
 }
 
 fn group<'a>(name: &'a str, facts: &'a Facts) -> Group<'a> {
     Group { name, variant: name, point: &[], runs: vec![facts] }
+}
+
+fn seeds<'a>(name: &'a str, runs: &'a [Facts]) -> Group<'a> {
+    Group { name, variant: name, point: &[], runs: runs.iter().collect() }
+}
+
+/// Runs of the game with these 90 % quantiles, one a seed.
+fn games<const N: usize>(rtts_ms: [f64; N]) -> [Facts; N] {
+    std::array::from_fn(|seed| {
+        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtts_ms[seed]}));
+        let sets = [format!("seed={seed}")];
+        let scenario = load(&format!("{HOME}\n{GAME}"), "home.toml", &sets);
+        Facts::of(&scenario.unwrap().remove(0).scenario, &Rows { flows, ..Rows::default() })
+    })
 }
 
 /// `facts` with these values of the game and of the upstream queue.

@@ -1,0 +1,397 @@
+//! What is read from rows of tables: causes, measures and facts, each with its arithmetic.
+
+use super::*;
+use sojourn::engine::packet::Direction::{self, Down, Up};
+use sojourn::results::verdict::{Cause, Place};
+
+const OURS: &str = "cable.delay_ms = 1\nhomes.ours = {}";
+
+/// A game whose packets take 25 ms up and 10 ms down on average, and 5 ms at least.
+fn game_rows(delivered: f64) -> Vec<Row> {
+    [("up", 25.0), ("down", 10.0)]
+        .map(|(direction, mean_ms)| {
+            row(&json!({"traffic": "x", "quality": "game", "direction": direction,
+                "latency_mean_ms": mean_ms, "latency_min_ms": 5.0,
+                "delivered_packets": delivered}))
+        })
+        .into()
+}
+
+/// A queue of our home in a direction.
+fn queue(name: &str, direction: &str, more: &Value) -> Row {
+    let mut queue = json!({"queue": name, "direction": direction, "homes": "ours"});
+    queue.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    row(&queue)
+}
+
+fn requests(count: f64, collisions: f64) -> Row {
+    row(&json!({"homes": "ours", "direction": "up", "mac_requests": count,
+        "mac_collisions": collisions}))
+}
+
+fn cause(keys: &str, queues: Vec<Row>, service_flows: Vec<Row>) -> Cause {
+    let rows = Rows { flows: game_rows(50.0), queues, service_flows, ..Rows::default() };
+    Facts::of(&scenario(&format!("{OURS}\n{GAME}\n{keys}")), &rows).causes.remove(0)
+}
+
+/// The scenario of this traffic with one more key of the upstream.
+fn with_upstream(key: &str, traffic: &str) -> Scenario {
+    let home = HOME.replace("burst_bytes = 1_250_000", &format!("burst_bytes = 1_250_000, {key}"));
+    load(&format!("{home}\n{traffic}"), "home.toml", &[]).unwrap().remove(0).scenario
+}
+
+#[test]
+fn a_delay_is_of_the_path_the_grants_and_what_waits_in_front() {
+    // The path takes 1 + 9 ms, but packets have taken 5: so it has those. A request can be made within 2 ms, 1 ms in
+    // the mean, and 19 ms are left of 25.
+    let found = cause(UPLOAD, vec![], vec![]);
+    assert_eq!(found.ways_ms, [(Up, 25.0), (Down, 10.0)]);
+    assert_eq!((found.place.clone(), found.ms), (Place::Queue(Up, None), 19.0));
+    assert_eq!(
+        found.sentence(),
+        "traffic.x takes 25.0 ms up and 10.0 ms down on average; 19.0 of these 35.0 ms are spent in the upstream \
+         queue."
+    );
+    // Without anything in front all of it is the wait for grants.
+    let found = cause("", vec![], vec![]);
+    assert_eq!((found.place, found.ms), (Place::Grants, 20.0));
+    // A link asks for nothing, and a MAP interval of 4 ms has its chance after 2.
+    let rows = Rows { flows: game_rows(50.0), ..Rows::default() };
+    let link = with_upstream("modem.kind = 'link'", &format!("{OURS}\n{GAME}"));
+    let found = Facts::of(&link, &rows).causes.remove(0);
+    assert_eq!((found.place, found.ms), (Place::Queue(Up, None), 20.0));
+    let found = cause(&format!("{UPLOAD}\nupstream_channel.map_interval_ms = 4"), vec![], vec![]);
+    assert_eq!(found.ms, 18.0);
+    // Less than 50 packets have no cause.
+    let few = Rows { flows: game_rows(49.0), ..Rows::default() };
+    assert_eq!(Facts::of(&scenario(&format!("{OURS}\n{GAME}")), &few).causes, []);
+}
+
+#[test]
+fn a_path_takes_its_propagation_its_core_and_its_server() {
+    // 1 + 9 ms each way, or 3 of the core more, or 12 of another server in place of 9. Of 20 ms that is the most, of
+    // both ways together.
+    let core = "core.peering = { upstream = { rate_mbps = 900, delay_ms = 3 }, \
+                downstream = { rate_mbps = 900, delay_ms = 3 } }";
+    let far = format!("servers.far.delay_ms = 12\n{core}");
+    for (server, keys, want_ms) in
+        [("near", "", 20.0), ("near", core, 26.0), ("far", far.as_str(), 32.0)]
+    {
+        let flows = ["up", "down"].map(|direction| {
+            row(&json!({"traffic": "x", "quality": "game", "direction": direction,
+                "latency_mean_ms": 20.0, "latency_min_ms": 18.0}))
+        });
+        let game = GAME.replace("near", server);
+        let link = with_upstream("modem.kind = 'link'", &format!("{OURS}\n{game}\n{keys}"));
+        let facts = Facts::of(&link, &Rows { flows: flows.into(), ..Rows::default() });
+        let found = &facts.causes[0];
+        assert_eq!((found.place.clone(), found.ms), (Place::Path, want_ms), "{keys}");
+    }
+}
+
+#[test]
+fn requests_that_collide_and_queues_that_stand_are_what_is_in_front() {
+    let up = |name, p50_ms| queue(name, "up", &json!({"sojourn_p50_ms": p50_ms}));
+    let contention = || vec![requests(100.0, 20.0)];
+    let queued = |name: Option<&str>| Place::Queue(Up, name.map(str::to_owned));
+    for (queues, flows, want) in [
+        // A fifth of requests collides, or less, or nothing was requested.
+        (vec![], contention(), Place::Contention(0.2)),
+        (vec![], vec![requests(100.0, 19.0)], Place::Grants),
+        (vec![], vec![requests(0.0, 0.0)], Place::Grants),
+        (vec![], vec![requests(60.0, 8.0), requests(40.0, 12.0)], Place::Contention(0.2)),
+        // Half of packets wait longer than a game may in all.
+        (vec![up("upstream", 20.1)], vec![], queued(None)),
+        (vec![up("upstream", 20.0)], vec![], Place::Grants),
+        // Collisions keep packets in the modem's own queue, but not in another one.
+        (vec![up("upstream", 20.1)], contention(), Place::Contention(0.2)),
+        (vec![up("router upstream", 20.1)], contention(), queued(None)),
+        (vec![up("router upstream", 20.0)], contention(), Place::Contention(0.2)),
+    ] {
+        let found = cause("", queues, flows);
+        assert_eq!(found.place, want);
+    }
+    // What belongs to other homes, or to the other direction, says nothing.
+    let mut others = up("upstream", 90.0);
+    others.0["homes"] = json!("theirs");
+    let mut busy = requests(100.0, 90.0);
+    busy.0["homes"] = json!("theirs");
+    let down = queue("downstream", "down", &json!({"sojourn_p50_ms": 90.0}));
+    assert_eq!(cause("", vec![others, down], vec![busy]).place, Place::Grants);
+}
+
+#[test]
+fn the_queue_that_is_named_is_the_longest_in_which_packets_may_have_waited() {
+    // They waited 19 ms behind others: 1.3 times as much is 24.7.
+    let mean = |name, mean_ms: f64| queue(name, "up", &json!({"sojourn_mean_ms": mean_ms}));
+    for (queues, name) in [
+        (vec![mean("upstream", 10.0)], None),
+        (vec![mean("upstream", 10.0), mean("router upstream", 24.7)], Some("router upstream")),
+        (vec![mean("upstream", 10.0), mean("router upstream", 24.8)], Some("upstream")),
+        (vec![mean("upstream", 30.0), mean("router upstream", 24.8)], None),
+    ] {
+        let want = Place::Queue(Up, name.map(str::to_owned));
+        assert_eq!(cause(UPLOAD, queues, vec![]).place, want);
+    }
+    // Queues of servers that the game does not use, and members, are none of its.
+    let mut member = mean("upstream", 20.0);
+    member.0.insert("member".to_owned(), json!("classic"));
+    let far = mean("server far upstream", 20.0);
+    let near = mean("server near upstream", 12.0);
+    let found = cause(UPLOAD, vec![mean("upstream", 10.0), near, far, member], vec![]);
+    assert_eq!(found.place, Place::Queue(Up, Some("server near upstream".to_owned())));
+}
+
+#[test]
+fn before_a_slow_link_no_more_is_queued_than_99_percent_wait() {
+    // The peak is 20 Mbps. Below it the link is what is slow: of 19 ms 8 + 3 are in queues, and the rest on the way.
+    let queues = || {
+        vec![
+            queue("upstream", "up", &json!({"sojourn_p99_ms": 8.0})),
+            queue("router upstream", "up", &json!({"sojourn_p99_ms": 3.0})),
+        ]
+    };
+    let core = |mbps: f64| format!("{UPLOAD}\ncore.peering.upstream.rate_mbps = {mbps}");
+    let found = cause(&core(19.9), queues(), vec![]);
+    // 25 - 1 - 11 = 13 ms up, and 5 ms of path down.
+    assert_eq!((found.place, found.ms), (Place::Path, 18.0));
+    let found = cause(&core(20.0), queues(), vec![]);
+    assert_eq!((found.place, found.ms), (Place::Queue(Up, None), 19.0));
+}
+
+#[test]
+fn an_algorithm_that_did_nothing_is_named_with_its_target() {
+    let told = |dropped: f64, marked: f64, member: Option<&str>| {
+        let queue = queue(
+            "upstream",
+            "up",
+            &json!({"dropped_aqm_packets": dropped, "marked_packets": marked,
+                "sojourn_p99_ms": 3.25, "member": member}),
+        );
+        let codel = with_upstream("queue.law.kind = 'codel'", &format!("{OURS}\n{UPLOAD}"));
+        let facts = Facts::of(&codel, &Rows { queues: vec![queue], ..Rows::default() });
+        verdict(&[group("a", &facts), group("b", &facts)], &[]).sentences
+    };
+    let idle = "codel dropped nothing upstream: 99 % of packets left its queue within 3.25 ms, and its target is \
+                5.00 ms."
+        .to_owned();
+    assert!(told(0.0, 0.0, None).contains(&idle), "{:?}", told(0.0, 0.0, None));
+    for (dropped, marked, member) in
+        [(1.0, 0.0, None), (0.0, 1.0, None), (1.0, 1.0, None), (0.0, 0.0, Some("classic"))]
+    {
+        assert!(!told(dropped, marked, member).contains(&idle));
+    }
+}
+
+/// A measure of rows like these.
+fn measured(key: &str, keys: &str, rows: &Rows) -> Option<Option<f64>> {
+    let text = format!("{OURS}\n{keys}");
+    Facts::of(&scenario(&text), rows).measures.get(key).copied()
+}
+
+#[test]
+fn measures_are_of_the_worst_row_or_the_sum_of_rates() {
+    let flow = |traffic: &str, direction: &str, more: Value| {
+        let mut flow = json!({"traffic": traffic, "direction": direction});
+        flow.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        row(&flow)
+    };
+    let rows = Rows {
+        flows: vec![
+            flow("x", "up", json!({"quality": "game", "rtt_p90_ms": 20.0, "rtt_p999_ms": 90.0})),
+            flow("x", "down", json!({"quality": "game", "rtt_p90_ms": 30.0})),
+            flow(
+                "one",
+                "up",
+                json!({"quality": "game", "latency_p90_ms": 7.0, "rtt_p90_ms": 99.0,
+                "latency_p999_ms": 9.0}),
+            ),
+            flow("x", "up", json!({"quality": "voice", "mos": 4.3})),
+            flow("x", "down", json!({"quality": "voice", "mos": 4.1})),
+            flow("up", "up", json!({"throughput_mbps": 3.0})),
+            flow("more", "up", json!({"throughput_mbps": 1.5})),
+            flow("up", "down", json!({"throughput_mbps": 0.25})),
+            flow("get", "down", json!({"throughput_mbps": 9.0})),
+        ],
+        queues: vec![
+            queue("upstream", "up", &json!({"sojourn_p99_ms": 40.0})),
+            queue("router upstream", "up", &json!({"sojourn_p99_ms": 50.0})),
+            queue("downstream", "down", &json!({"sojourn_p99_ms": 60.0})),
+            queue("upstream", "up", &json!({"sojourn_p99_ms": 2.0, "member": "low_latency"})),
+            queue("upstream", "up", &json!({"sojourn_p99_ms": 70.0, "member": "classic"})),
+            queue("downstream", "down", &json!({"sojourn_p99_ms": 80.0, "member": "classic"})),
+        ],
+        ..Rows::default()
+    };
+    let traffic = format!(
+        "{GAME}
+         traffic.one = {{ kind = 'stream', purpose = 'game', server = 'near', direction = 'up' }}
+         traffic.up = {{ kind = 'transfer', server = 'near' }}
+         traffic.more = {{ kind = 'transfer', server = 'near' }}
+         traffic.get = {{ kind = 'transfer', server = 'near', direction = 'down' }}"
+    );
+    for (key, want) in [
+        ("game_rtt_p90_ms", Some(Some(30.0))),
+        ("game_rtt_p50_ms", Some(None)),
+        ("game_latency_p90_ms", Some(Some(7.0))),
+        ("voice_mos", Some(Some(4.1))),
+        ("upload_mbps", Some(Some(4.5))),
+        ("download_mbps", Some(Some(9.0))),
+        ("torrent_mbps", None),
+        ("upstream_queue_p99_ms", Some(Some(50.0))),
+        ("downstream_queue_p99_ms", Some(Some(60.0))),
+        ("low_latency_queue_p99_ms", Some(Some(2.0))),
+        ("classic_queue_p99_ms", Some(Some(70.0))),
+        // The far tail of games counts beside a low-latency queue alone.
+        ("game_rtt_p999_ms", Some(Some(90.0))),
+        ("game_latency_p999_ms", Some(Some(9.0))),
+    ] {
+        assert_eq!(measured(key, &traffic, &rows), want, "{key}");
+    }
+    let mut apart = rows;
+    apart.queues.truncate(3);
+    assert_eq!(measured("game_rtt_p999_ms", &traffic, &apart), None);
+    assert_eq!(measured("game_latency_p999_ms", &traffic, &apart), None);
+}
+
+#[test]
+fn the_delay_of_frames_is_known_where_half_of_them_came() {
+    for (incomplete, want) in [(50.0, Some(120.0)), (50.1, None)] {
+        let values =
+            json!({"frame_latency_p90_ms": 120.0, "frames_incomplete_percent": incomplete});
+        let facts = facts(GAME, "video_call", &values);
+        assert_eq!(facts.measures["video_call_latency_p90_ms"], want, "{incomplete}");
+    }
+}
+
+/// The grades of a run of these rows.
+fn assessed(keys: &str, rows: &Rows) -> Vec<Assessment> {
+    alone(&Facts::of(&scenario(keys), rows)).groups.remove(0).assessments
+}
+
+#[test]
+fn a_queue_is_graded_where_it_stands_or_is_loaded() {
+    use Grade::{Fair, Good, Poor};
+    let of = |traffic: &str, queues: &[(f64, f64, f64)]| {
+        let queues = queues.iter().map(|(mean_ms, p90_ms, departed)| {
+            row(&json!({"queue": "q", "direction": "up", "sojourn_mean_ms": mean_ms,
+                "sojourn_p90_ms": p90_ms, "departed_packets": departed}))
+        });
+        let flow = row(&json!({"traffic": "upload", "direction": "up"}));
+        let flows = if traffic == GAME { vec![] } else { vec![flow] };
+        let found = assessed(traffic, &Rows { flows, queues: queues.collect(), ..Rows::default() });
+        found.iter().find(|one| one.application == "upstream queue").map(|one| one.grade().unwrap())
+    };
+    for (traffic, queues, want) in [
+        (UPLOAD, &[(30.0, 9.0, 50.0)][..], Some(Good)),
+        (UPLOAD, &[(30.1, 9.0, 50.0)], Some(Fair)),
+        (UPLOAD, &[(60.0, 9.0, 50.0)], Some(Fair)),
+        (UPLOAD, &[(60.1, 9.0, 50.0)], Some(Poor)),
+        // The longest counts, if enough packets left it.
+        (UPLOAD, &[(5.0, 9.0, 50.0), (90.0, 9.0, 50.0)], Some(Poor)),
+        (UPLOAD, &[(5.0, 9.0, 50.0), (90.0, 9.0, 49.0)], Some(Good)),
+        // Without a load one packet in ten waits longer than a game may, or there is no grade.
+        (GAME, &[(9.0, 20.1, 50.0)], Some(Good)),
+        (GAME, &[(9.0, 20.0, 50.0)], None),
+    ] {
+        assert_eq!(of(traffic, queues), want, "{queues:?}");
+    }
+}
+
+#[test]
+fn a_video_is_graded_once_it_has_played_for_ten_seconds_or_begins_too_late() {
+    // It begins within 10 to 12 s of 60, or of what is counted from 20 s on.
+    let of = |wait_s: f64, keys: &str| {
+        let video = format!(
+            "traffic.x = {{ kind = 'video', server = 'near', start_s = 10, start_spread_s = 2 }}\n{keys}"
+        );
+        let values = json!({"video_stalled_percent": 0.0, "video_start_wait_s": wait_s});
+        let rows = Rows { flows: both_ways("x", "video", &values), ..Rows::default() };
+        let found = assessed(&video, &rows);
+        found.iter().find(|one| one.application == "video").unwrap().grade()
+    };
+    // 60 - 12 - 2 = 46 s. From 41 s on 19 s are counted, and 9 s of waiting leave 10.
+    assert_eq!(of(2.0, ""), Some(Grade::Good));
+    assert_eq!(of(9.0, "metrics.from_s = 41"), Some(Grade::Fair));
+    assert_eq!(of(9.1, "metrics.from_s = 41"), None);
+    assert_eq!(of(10.1, "metrics.from_s = 41"), Some(Grade::Poor));
+    // From 5 s on 55 are counted, of which 7 pass before the last one begins: 48 less 9 are enough.
+    assert_eq!(of(9.0, "metrics.from_s = 5"), Some(Grade::Fair));
+}
+
+#[test]
+fn what_never_stalled_since_it_began_too_late_stalled_all_the_time() {
+    for (stalled, start_s, want) in
+        [(None, 10.1, Some(100.0)), (Some(0.5), 10.1, Some(0.5)), (None, 10.0, None)]
+    {
+        let values = json!({"video_stalled_percent": stalled, "video_start_wait_s": start_s});
+        let found = only(&facts(GAME, "video", &values));
+        assert_eq!(found.values["video_stalled_percent"], want);
+    }
+}
+
+#[test]
+fn entries_are_what_homes_have_of_it_and_whether_anything_came() {
+    let traffic = "
+        homes.ours.count = 1
+        homes.theirs.count = 3
+        traffic.one = { kind = 'transfer', server = 'near', home = 'ours' }
+        traffic.two = { kind = 'transfer', server = 'near', home = 'ours', connections = 2 }
+        traffic.many = { kind = 'transfer', server = 'near', home = 'theirs', direction = 'down' }
+        traffic.none = { kind = 'torrent', servers = ['near'], home = 'ours' }
+        traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'ours' }
+    ";
+    let flow = |traffic: &str, mbps: f64| {
+        row(&json!({"traffic": traffic, "direction": "up", "throughput_mbps": mbps}))
+    };
+    let flows = vec![flow("one", 1.0), flow("two", 2.0), flow("many", 0.1), flow("none", 0.0)];
+    let facts = Facts::of(&scenario(traffic), &Rows { flows, ..Rows::default() });
+    let found: Vec<_> = facts
+        .traffic
+        .iter()
+        .map(|one| (one.name.as_str(), one.homes, one.is_several, one.sent, one.graded))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("one", 1, false, true, true),
+            ("two", 1, true, true, true),
+            ("many", 3, true, true, true),
+            ("none", 1, false, false, false),
+            ("game", 1, false, false, false),
+        ]
+    );
+    assert_eq!(facts.loaded().collect::<Vec<Direction>>(), [Up, Down]);
+    let up = game_and_upload(12.0, 10.0, Some(5.0));
+    assert_eq!(up.loaded().collect::<Vec<Direction>>(), [Up]);
+    let none = Facts::of(&scenario(GAME), &Rows::default());
+    assert_eq!(none.loaded().count(), 0);
+}
+
+#[test]
+fn uploads_share_what_is_allowed_from_the_first_start_or_the_first_count_on() {
+    let share = |keys: &str, rates: &[(&str, f64)]| {
+        let flow = |(traffic, mbps): &(&str, f64)| {
+            row(&json!({"traffic": traffic, "direction": "up", "throughput_mbps": mbps}))
+        };
+        let rows = Rows { flows: rates.iter().map(flow).collect(), ..Rows::default() };
+        let found = assessed(&format!("{GAME}\n{UPLOAD}\n{keys}"), &rows);
+        let upload = found.into_iter().find(|one| one.application == "upload").unwrap();
+        upload.values["upload_share_percent"].unwrap()
+    };
+    let late = "traffic.late = { kind = 'transfer', server = 'near', start_s = 20 }";
+    for (keys, rates, want) in [
+        // 5 Mbps for 60 s and 10 Mbit of burst are 310 Mbit, or 250 from 10 s on.
+        ("", &[("upload", 4.0)][..], 24_000.0 / 310.0),
+        ("metrics.from_s = 10", &[("upload", 4.0)], 80.0),
+        // The first of several has had the burst, and all the time.
+        (late, &[("upload", 3.0), ("late", 1.0)], 24_000.0 / 310.0),
+        // Light traffic beside it counts, unless the upload is starved: 31 Mbit are a tenth.
+        ("", &[("upload", 0.62), ("x", 0.31)], 18.0),
+        ("", &[("upload", 0.5), ("x", 0.31)], 3000.0 / 310.0),
+        ("", &[("upload", 9.0)], 100.0),
+    ] {
+        let found = share(keys, rates);
+        assert!((found - want).abs() < 1e-9, "{rates:?}: {found}");
+    }
+}
