@@ -46,7 +46,7 @@ MOST_CPU_S = 5
 MOST_MEMORY = 8 << 30
 BATCH_S = 1.0
 ALLOWED = "#![allow(warnings, arithmetic_overflow, unconditional_panic)]\n"
-"""Lints that look at constants alone and come after `cargo check`: a mutant with such a fault is one that tests kill."""
+"""Lints of constants that come after `cargo check`: tests kill a mutant with such a fault."""
 SWITCH = """
 pub(crate) fn mutant(number: u32) -> bool {
     use std::sync::{OnceLock, atomic::{AtomicBool, Ordering}};
