@@ -350,3 +350,7 @@ impl AqmBins {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "aqm_bins_tests.rs"]
+pub(super) mod tests;

@@ -374,4 +374,27 @@ mod tests {
     fn of_bins_with_as_many_packets_the_last_that_changed_is_the_longest() {
         holds_what_its_model_holds(Measure::PacketsThenLast);
     }
+
+    /// A bin is listed once as changed, however often it has been.
+    #[test]
+    fn changed_bins_are_listed_once() {
+        let mut bins = Bins::new(2, Measure::Bytes);
+        (0..9).for_each(|_| bins.push_back(1, Packet::datagram(100)));
+        assert_eq!(bins.changed, [1]);
+        assert_eq!(bins.longest(), Some((1, 900)));
+        assert!(bins.changed.is_empty());
+        assert!(bins.pop_front(1).is_some());
+        assert_eq!(bins.changed, [1]);
+        assert_eq!(bins.longest(), Some((1, 800)));
+    }
+
+    #[test]
+    fn bins_that_come_later_compete_too() {
+        let mut bins = Bins::new(1, Measure::Packets);
+        bins.grow(300);
+        bins.push_back(299, Packet::datagram(100));
+        assert_eq!((bins.longest(), bins.count()), (Some((299, 1)), 300));
+        bins.grow(2);
+        assert_eq!(bins.count(), 300);
+    }
 }

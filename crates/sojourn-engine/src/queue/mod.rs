@@ -27,8 +27,12 @@ mod reserved_rates;
 pub(crate) mod room;
 mod rounds;
 pub mod scfq;
+#[cfg(test)]
+mod schedulers_tests;
 pub mod sfb;
 pub mod sfq;
+#[cfg(test)]
+mod tests;
 mod update_clock;
 mod watch;
 pub(crate) mod weights;
@@ -696,7 +700,6 @@ impl Queue {
         let passes = is_open && self.limit.admits(Count::default(), packet.size.into());
         if passes {
             packet.queued_at = now;
-            self.watch.note(packet);
             self.note_departure(now, packet, None);
         }
         passes
