@@ -123,4 +123,22 @@ mod tests {
         assert_eq!(dropped(&[plain(4), plain(2)], plain(3)), None);
         assert_eq!(dropped(&[Packet { flow: 2, ..plain(1) }, plain(2)], plain(3)), None);
     }
+
+    /// 1000 to 2000 beyond 1 are held: all of that is acknowledged from 2001 on.
+    #[test]
+    fn what_was_held_is_told_by_an_acknowledgement_of_it_all() {
+        let none = Flags::default();
+        let holding = |number| ack(number, [1000, 2000], none);
+        let dropped = |new| {
+            superfluous(AckFilter::On, [holding(1), holding(1)].iter(), &ack(new, [0, 0], none))
+        };
+        assert_eq!([dropped(2000), dropped(2001)], [None, Some(0)]);
+        // The same bytes are held, from 1001 on.
+        let waiting = [holding(1), holding(1)];
+        let same = ack(501, [500, 1500], none);
+        assert_eq!(superfluous(AckFilter::On, waiting.iter(), &same), Some(0));
+        for fewer in [[501, 1500], [500, 1499]] {
+            assert_eq!(superfluous(AckFilter::On, waiting.iter(), &ack(501, fewer, none)), None);
+        }
+    }
 }

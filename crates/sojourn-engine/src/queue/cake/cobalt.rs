@@ -217,4 +217,154 @@ mod tests {
         }
         assert_eq!(cobalt.probability, 2 * INCREMENT - DECREMENT);
     }
+
+    /// A state of this count, with the root of it, whose next signal is due at `next_ms`.
+    fn at(count: u32, is_dropping: bool, next_ms: i64) -> Cobalt {
+        let mut cobalt = Cobalt { is_dropping, next: next_ms * MS, ..Cobalt::NEW };
+        cobalt.count_to(count);
+        cobalt
+    }
+
+    /// The nearest whole us: roots are rounded down.
+    fn next_us(cobalt: &Cobalt) -> i64 {
+        (cobalt.next + 500) / 1000
+    }
+
+    /// Gaps are 100 ms over the root: 70.711 for 2, 57.735 for 3, 50 for 4. With another signal comes another count.
+    #[test]
+    fn a_late_packet_is_signalled_when_that_is_due() {
+        let (drop, mark) = ((true, false), (false, true));
+        for (before, now_ms, is_markable, signal, count, next) in [
+            (at(3, true, 1000), 999, false, None, 3, 1_000_000),
+            (at(3, true, 1000), 1000, false, Some(drop), 4, 1_050_000),
+            (at(3, true, 1000), 1000, true, Some(mark), 4, 1_050_000),
+            // What is behind its time catches up with drops, but not with marks.
+            (at(3, true, 1000), 1200, false, Some(drop), 4, 1_050_000),
+            (at(3, true, 1000), 1200, true, Some(mark), 4, 1_200_000),
+            (at(3, true, 1000), 1050, true, Some(mark), 4, 1_050_000),
+            // A new episode goes on with the count of the last one, and begins a gap from now.
+            (at(2, false, 2000), 1000, false, None, 2, 1_070_711),
+            (at(0, false, 2000), 1000, false, None, 1, 1_100_000),
+            // A signal that was due in the last episode comes at once.
+            (at(2, false, 900), 1000, false, Some(drop), 3, 1_128_446),
+        ] {
+            let (mut cobalt, mut rng) = (before, Rng::split_mix(1));
+            let Judged { is_dropped, is_marked } =
+                cobalt.judge(&TERMS, now_ms * MS, 6 * MS, is_markable, &mut rng);
+            let found = (is_dropped || is_marked).then_some((is_dropped, is_marked));
+            assert_eq!(
+                (found, cobalt.count, next_us(&cobalt)),
+                (signal, count, next),
+                "{before:?}"
+            );
+            assert!(cobalt.is_dropping);
+            assert_eq!(rng.bits(), Rng::split_mix(1).bits(), "nothing is drawn");
+        }
+    }
+
+    #[test]
+    fn a_packet_in_time_brings_the_count_down_for_each_gap() {
+        for (before, now_ms, count, next) in [
+            (at(3, true, 1000), 999, 3, 1_000_000),
+            (at(3, true, 1000), 1000, 2, 1_070_711),
+            (at(3, true, 1000), 1071, 1, 1_170_711),
+            // Without a count it is remembered for an interval.
+            (at(2, true, 1000), 1100, 0, 1_200_000),
+            (at(3, true, 1000), 1300, 0, 1_400_000),
+            (at(0, false, 1000), 1300, 0, 1_400_000),
+        ] {
+            let mut cobalt = before;
+            assert_eq!(judge(&mut cobalt, now_ms, 1), Judged::default());
+            assert_eq!((cobalt.count, next_us(&cobalt)), (count, next), "{before:?}");
+            assert!(!cobalt.is_dropping);
+        }
+    }
+
+    /// Late is more than the target, 5 ms, and more than four packets: at 2 ms a packet, 8 ms.
+    #[test]
+    fn a_queue_of_four_packets_is_not_late() {
+        let slow = Terms { packet: 2 * MS, ..TERMS };
+        for (terms, sojourn, is_late) in [
+            (TERMS, 5 * MS, false),
+            (TERMS, 5 * MS + 1, true),
+            (slow, 8 * MS, false),
+            (slow, 8 * MS + 1, true),
+        ] {
+            let mut cobalt = Cobalt::NEW;
+            cobalt.judge(&terms, 0, sojourn, false, &mut Rng::split_mix(1));
+            assert_eq!(cobalt.is_dropping, is_late, "{sojourn}");
+        }
+    }
+
+    /// The first draw of SplitMix64 from 1 begins with 0x910a2dec.
+    #[test]
+    fn blue_drops_where_a_draw_is_below_its_probability() {
+        for (probability, is_dropped) in [(0, false), (0x910a_2dec, false), (0x910a_2ded, true)] {
+            let mut cobalt = Cobalt { probability, ..at(2, true, 0) };
+            let judged = judge(&mut cobalt, 1, 1);
+            assert_eq!(judged, Judged { is_dropped, is_marked: false });
+        }
+        // One that is dropped anyway takes no draw.
+        let (mut cobalt, mut rng) =
+            (Cobalt { probability: 1, ..at(2, true, 0) }, Rng::split_mix(1));
+        assert!(cobalt.judge(&TERMS, MS, 6 * MS, false, &mut rng).is_dropped);
+        assert_eq!(rng.bits(), Rng::split_mix(1).bits());
+        // A mark does, and the packet may be both.
+        let mut cobalt = Cobalt { probability: u32::MAX, ..at(2, true, 0) };
+        let both = cobalt.judge(&TERMS, MS, 6 * MS, true, &mut Rng::split_mix(1));
+        assert_eq!(both, Judged { is_dropped: true, is_marked: true });
+    }
+
+    /// From 16 on a Newton step: x (3 - n x^2) / 2 of 1 / sqrt(15) is 29/30 of it, and of 1/4 for 17 it is 31/128.
+    #[test]
+    fn roots_beyond_the_table_are_a_step_from_those_before() {
+        let mut cobalt = at(15, true, 0);
+        cobalt.count_to(16);
+        let near = |found: u32, want: f64| {
+            let found = f64::from(found) / 4_294_967_296.0;
+            assert!((found / want - 1.0).abs() < 1e-8, "{found} {want}");
+        };
+        near(cobalt.root, 29.0 / 30.0 / 15_f64.sqrt());
+        near(newton(1 << 30, 17), 31.0 / 128.0);
+    }
+
+    #[test]
+    fn an_overflow_begins_an_episode_at_once() {
+        for (count, after) in [(0, 1), (7, 7)] {
+            let mut cobalt = at(count, false, 5000);
+            cobalt.on_overflow(&TERMS, 1000 * MS);
+            assert_eq!((cobalt.count, cobalt.next, cobalt.is_dropping), (after, 1000 * MS, true));
+            // Not again within a target of 5 ms.
+            cobalt.on_overflow(&TERMS, 1005 * MS);
+            assert_eq!(cobalt.probability, INCREMENT);
+            cobalt.on_overflow(&TERMS, 1005 * MS + 1);
+            assert_eq!(cobalt.probability, 2 * INCREMENT);
+        }
+    }
+
+    #[test]
+    fn an_empty_queue_is_remembered_until_its_state_is_at_rest() {
+        for (before, probability, now_ms, count, next, left, is_remembered) in [
+            (at(2, true, 1000), 0, 999, 2, 1_000_000, 0, true),
+            (at(2, true, 1000), 0, 1000, 1, 1_100_000, 0, true),
+            // Once a call, however late it is.
+            (at(2, true, 1000), 0, 1500, 1, 1_100_000, 0, true),
+            (at(1, true, 1000), 0, 1000, 0, 1_100_000, 0, true),
+            (at(0, false, 1000), 0, 999, 0, 1_000_000, 0, true),
+            (at(0, false, 1000), 0, 1000, 0, 1_000_000, 0, false),
+            (at(0, false, 1000), 2 * DECREMENT, 1000, 0, 1_000_000, DECREMENT, true),
+            (at(0, false, 1000), DECREMENT, 1000, 0, 1_000_000, 0, false),
+        ] {
+            let mut cobalt = Cobalt { probability, ..before };
+            assert_eq!(cobalt.on_empty(&TERMS, now_ms * MS), is_remembered, "{before:?}");
+            assert_eq!((cobalt.count, next_us(&cobalt), cobalt.probability), (count, next, left));
+            assert!(!cobalt.is_dropping);
+        }
+        // Within a target of the last change, 5 ms, it does not fall.
+        let mut cobalt = Cobalt { probability: INCREMENT, changed: 0, ..at(0, false, 0) };
+        for (now, left) in [(5 * MS, INCREMENT), (5 * MS + 1, INCREMENT - DECREMENT)] {
+            cobalt.on_empty(&TERMS, now);
+            assert_eq!(cobalt.probability, left);
+        }
+    }
 }

@@ -606,3 +606,6 @@ impl Discipline for Cake {
         out.set("bulk_flows", "1", sum(|tin| tin.bulk));
     }
 }
+
+#[cfg(test)]
+mod tests;

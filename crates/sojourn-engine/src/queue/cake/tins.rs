@@ -227,4 +227,89 @@ mod tests {
             assert_eq!(Diffserv::Diffserv8.tin(dscp), tin, "{dscp}");
         }
     }
+
+    #[test]
+    fn code_points_of_fewer_classes() {
+        let of = |diffserv: Diffserv, tin: usize| -> Vec<u8> {
+            (0..64).filter(|dscp| diffserv.tin(*dscp) == tin).collect()
+        };
+        assert_eq!(of(Diffserv::Diffserv3, 1), [1, 8]);
+        assert_eq!(of(Diffserv::Diffserv3, 2), [4, 44, 46, 48, 56]);
+        assert_eq!(of(Diffserv::Diffserv4, 1), [1, 8]);
+        assert_eq!(of(Diffserv::Diffserv4, 2), [4, 16, 18, 20, 22, 24, 26, 28, 30, 34, 36, 38]);
+        assert_eq!(of(Diffserv::Diffserv4, 3), [32, 40, 44, 46, 48, 56]);
+        for tin in 0..8 {
+            assert!(of(Diffserv::Precedence, tin.into()).into_iter().eq(8 * tin..8 * tin + 8));
+        }
+    }
+
+    /// A whole, 1/16, 1/2 and 1/4; of eight classes each has 7/8 of the one before, weights rounded down.
+    #[test]
+    fn tins_have_their_parts_of_weight_and_rate() {
+        let eighths: Vec<f64> = (0..8).map(|n| 0.875_f64.powi(n)).collect();
+        let eight = [256, 224, 196, 171, 149, 130, 113, 98];
+        for (diffserv, weights, shares) in [
+            (Diffserv::BestEffort, &[65_535][..], &[1.0][..]),
+            (Diffserv::Diffserv3, &[1024, 64, 256], &[1.0, 0.0625, 0.25]),
+            (Diffserv::Diffserv4, &[1024, 64, 512, 256], &[1.0, 0.0625, 0.5, 0.25]),
+            (Diffserv::Diffserv8, &eight, &eighths),
+            (Diffserv::Precedence, &eight, &eighths),
+        ] {
+            let tins = diffserv.tins(8_000_000, 5_000_000, 100_000_000);
+            assert!(tins.iter().map(|tin| tin.quantum).eq(weights.iter().copied()));
+            assert_eq!(tins.len(), shares.len());
+            for (tin, share) in tins.iter().zip(shares) {
+                let found = tin.pace.of(8_000_000) as f64 / 1e9 * share;
+                assert!((found - 1.0).abs() < 1e-5, "{diffserv:?} {share}: {found} s");
+            }
+        }
+        let quick = |diffserv: Diffserv| {
+            let tins = diffserv.tins(0, 5_000_000, 100_000_000);
+            tins.iter().map(|tin| tin.terms.interval / 1_000_000).collect::<Vec<_>>()
+        };
+        assert_eq!(quick(Diffserv::Diffserv3), [100, 100, 10]);
+        assert_eq!(quick(Diffserv::Diffserv4), [100; 4]);
+        // There is always a weight.
+        assert!(Diffserv::Diffserv8.tins(64, 1, 1).iter().all(|tin| tin.quantum > 0));
+    }
+
+    #[test]
+    fn a_flow_sends_a_4096th_of_the_rate_in_a_turn() {
+        let of = |rate| {
+            let tin = Tin::new(rate, 1, 5_000_000, 100_000_000);
+            (tin.flow_quantum, tin.terms.target, tin.terms.packet)
+        };
+        assert_eq!(of(0), (1514, 5_000_000, 0));
+        // 1514 bytes at 1.2288 MB/s are 1.232 ms, and 1.5 of them less than the target.
+        assert_eq!((of(1_228_799).0, of(1_232_896)), (300, (301, 5_000_000, 1_228_003)));
+        assert_eq!([of(6_201_343).0, of(100_000_000).0], [1513, 1514]);
+    }
+
+    #[test]
+    fn a_pace_is_the_time_of_a_byte_rounded_down() {
+        assert!(!Pace::new(0).is_some() && Pace::new(1).is_some());
+        assert_eq!(Pace::new(0).of(1000), 0);
+        // 64 B/s at least; 125 MB/s are 8 ns; a third of 10 ns.
+        assert_eq!(
+            [1, 63, 64, 65].map(|rate| Pace::new(rate).of(64) / 1_000_000),
+            [1000, 1000, 1000, 984]
+        );
+        assert_eq!(Pace::new(125_000_000).of(1514), 12_112);
+        assert_eq!(Pace::new(300_000_000).of(3_000_000), 9_999_999);
+        // 34 bits of a byte's time are kept, and no more.
+        for rate in [64, 1_000_000, 1_000_000_000, 5_000_000_000] {
+            let pace = Pace::new(rate);
+            assert!(pace.ns < 1 << 34 && (pace.ns >= 1 << 33 || pace.shift == 34), "{pace:?}");
+        }
+    }
+
+    #[test]
+    fn a_tin_is_busy_with_flows_of_either_kind() {
+        let mut tin = Tin::new(0, 1, 1, 1);
+        assert!(!tin.is_busy());
+        for (sparse, bulk) in [(1, 0), (0, 1), (1, 1), (2, 1)] {
+            (tin.sparse, tin.bulk) = (sparse, bulk);
+            assert!(tin.is_busy());
+        }
+    }
 }
