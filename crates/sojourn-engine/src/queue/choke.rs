@@ -243,6 +243,7 @@ impl Discipline for Choke {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::queue::tests::Bench;
 
     #[test]
     fn thresholds_are_the_target_delay_in_full_packets() {
@@ -256,5 +257,195 @@ mod tests {
         // 1 Mbps would be 1.2 packets: there are at least five.
         let slow = DrainRate::steady(crate::units::BitRate::from_mbps(1.0), 1_000_000);
         assert_eq!(Parameters::default().terms(&slow).min, 5);
+    }
+
+    fn choke(parameters: &Parameters, bench: &Bench) -> Choke {
+        let Scheduler::Choke(choke) = bench.start(parameters) else { unreachable!() };
+        choke
+    }
+
+    /// Above a lower threshold of 2 packets from the first arrivals on, and almost without signals of RED.
+    fn above() -> (Choke, Bench) {
+        let bench = Bench::of(10);
+        let parameters = Parameters {
+            min_threshold_packets: Some(2),
+            max_threshold_packets: Some(1000),
+            burst_packets: Some(3),
+            max_p: 1e-6,
+            ..Parameters::default()
+        };
+        (choke(&parameters, &bench), bench)
+    }
+
+    fn of_flow(flow: u32) -> Packet {
+        Packet { flow, ..Packet::datagram(100 + flow as u16) }
+    }
+
+    #[test]
+    fn places_are_drawn_until_there_is_a_packet_and_then_the_head_is_taken() {
+        let (mut choke, _) = above();
+        assert_eq!(choke.draw(&mut Rng::split_mix(1)), None);
+        (0..10).for_each(|flow| choke.places.push_back(Some(of_flow(flow))));
+        choke.backlog = Count { packets: 10, bytes: 1045 };
+        // SplitMix64 from 1: 0.567, 0.746 and 0.971 of ten places.
+        for (place, bytes) in [(5, 105), (7, 107), (9, 109)] {
+            assert_eq!(choke.draw(&mut Rng::split_mix(1)), Some(place));
+            let left = choke.backlog;
+            assert_eq!(choke.take(place).map(|packet| packet.flow), Some(place as u32));
+            assert_eq!(choke.backlog, left.without(bytes));
+            assert!(choke.take(place).is_none());
+        }
+        assert_eq!(choke.draw(&mut Rng::split_mix(1)), Some(0));
+        // Its place goes with the head, and so do empty ones behind it.
+        (1..5).for_each(|place| assert!(choke.take(place).is_some()));
+        assert_eq!(choke.places.len(), 10);
+        assert_eq!(choke.take(0).map(|packet| packet.flow), Some(0));
+        assert_eq!((choke.places.len(), choke.backlog), (4, Count { packets: 2, bytes: 214 }));
+    }
+
+    #[test]
+    fn an_arrival_that_draws_its_like_takes_it_along() {
+        let (mut choke, mut bench) = above();
+        // The average exceeds 2 while packets of different flows come, which are not alike.
+        (0..8).for_each(|flow| choke.enqueue(of_flow(flow), &mut bench.entry()));
+        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (8, 0));
+        assert!(choke.average.as_ref().unwrap().is_above_min());
+        choke.places.iter_mut().flatten().for_each(|packet| packet.flow = 3);
+        choke.enqueue(of_flow(4), &mut bench.entry());
+        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (9, 0));
+        assert!(choke.take(8).is_some());
+        choke.enqueue(of_flow(3), &mut bench.entry());
+        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (7, 2));
+    }
+
+    #[test]
+    fn a_full_queue_drops_the_arrival() {
+        let (mut choke, mut bench) = above();
+        (0..12).for_each(|flow| choke.enqueue(of_flow(flow), &mut bench.entry()));
+        assert_eq!((bench.counts.dropped_overflow, bench.counts.dropped_aqm), (2, 0));
+        let bytes = (0..10).map(|flow| 100 + flow).sum();
+        assert_eq!(choke.backlog(), Count { packets: 10, bytes });
+        for flow in 0..10 {
+            assert_eq!(choke.dequeue(&mut bench.exit()).map(|packet| packet.flow), Some(flow));
+        }
+        assert!(choke.dequeue(&mut bench.exit()).is_none());
+    }
+
+    /// With thresholds of 2 and 3 packets, an average above the upper one signals each packet.
+    #[test]
+    fn above_the_upper_threshold_packets_are_marked_where_they_may_be() {
+        let mut bench = Bench::of(100);
+        let parameters = Parameters {
+            min_threshold_packets: Some(2),
+            max_threshold_packets: Some(3),
+            burst_packets: Some(3),
+            ..Parameters::default()
+        };
+        let mut choke = choke(&parameters, &bench);
+        let average = |choke: &Choke| {
+            let mut shown = Gauges::default();
+            choke.gauges(&mut shown);
+            shown.get("average_queue").unwrap()
+        };
+        assert_eq!(average(&choke), 0.0);
+        let markable = |flow| Packet { ecn: crate::packet::Ecn::Ect0, ..of_flow(flow) };
+        (0..50).for_each(|flow| choke.enqueue(markable(flow), &mut bench.entry()));
+        assert!(average(&choke) > 3.0);
+        assert_eq!((bench.counts.dropped_aqm, choke.backlog.packets), (0, 50));
+        let marked = bench.counts.marked;
+        choke.enqueue(markable(50), &mut bench.entry());
+        choke.enqueue(of_flow(51), &mut bench.entry());
+        assert_eq!((bench.counts.marked, bench.counts.dropped_aqm), (marked + 1, 1));
+        // An idle second ages it to nothing: 1000 small packets could have left.
+        while choke.dequeue(&mut bench.exit()).is_some() {}
+        bench.now = crate::units::Time::from_s(1);
+        choke.enqueue(markable(0), &mut bench.entry());
+        assert!(average(&choke) < 1.0);
+    }
+
+    #[test]
+    fn keys_that_are_set_are_taken() {
+        let line = DrainRate::steady(BitRate::from_mbps(20.0), 1_000_000);
+        let usual = Parameters::default;
+        let of = |parameters: Parameters| {
+            let terms = parameters.terms(&line);
+            (terms.min, terms.max, terms.log_weight)
+        };
+        assert_eq!(of(Parameters { min_threshold_packets: Some(30), ..usual() }).1, 90);
+        assert_eq!(of(Parameters { max_threshold_packets: Some(50), ..usual() }).1, 50);
+        // tc of 30 and 90: a burst of 51, and with 55 the same weight; 100 packets have that of 1/64 at least.
+        let [usual_burst, long] = [None, Some(200)].map(|burst_packets| {
+            of(Parameters { min_threshold_packets: Some(30), burst_packets, ..usual() }).2
+        });
+        assert!(long > usual_burst);
+        // 1514 bytes are 0.6056 ms at 20 Mbps.
+        let threshold = usual().threshold(line.sustained).unwrap();
+        assert_eq!(
+            (threshold.key, threshold.value, threshold.per_ms),
+            ("target_delay_ms", 15.0, 1.0)
+        );
+        assert!((threshold.ms - 24.0 * 0.6056).abs() < 1e-9);
+        let stated = Parameters { min_threshold_packets: Some(10), ..usual() };
+        let threshold = stated.threshold(line.sustained).unwrap();
+        assert_eq!((threshold.key, threshold.value), ("min_threshold_packets", 10.0));
+        assert!((threshold.ms - 6.056).abs() < 1e-9);
+    }
+
+    #[test]
+    fn thresholds_must_ascend() {
+        let law = AqmSpec::default();
+        let faults = |min, max| {
+            let parameters = Parameters {
+                min_threshold_packets: min,
+                max_threshold_packets: max,
+                ..Parameters::default()
+            };
+            parameters.check(&law, 1522).into_iter().count()
+        };
+        assert_eq!(
+            [faults(Some(5), Some(5)), faults(Some(6), Some(5)), faults(None, Some(1))],
+            [0, 1, 0]
+        );
+    }
+
+    /// With 2 packets before each arrival the average comes to 2 and stays there: a threshold itself is below.
+    #[test]
+    fn an_average_at_the_lower_threshold_is_below() {
+        let bench = &mut Bench::of(9);
+        let parameters = Parameters {
+            min_threshold_packets: Some(2),
+            max_threshold_packets: Some(3),
+            burst_packets: Some(3),
+            max_p: 1.0,
+            ..Parameters::default()
+        };
+        let mut choke = choke(&parameters, bench);
+        for flow in 0..100 {
+            choke.enqueue(of_flow(flow), &mut bench.entry());
+            if choke.backlog.packets == 3 {
+                assert!(choke.dequeue(&mut bench.exit()).is_some());
+            }
+        }
+        assert_eq!(choke.average.as_ref().map(|average| average.value()), Some(2.0));
+        assert_eq!((bench.counts.dropped_aqm, choke.backlog.packets), (0, 2));
+    }
+
+    /// tc-choke(8): of thresholds of 17 and 51 a burst of 29, for which 29 + 1 - 17 = 13 is below
+    /// (1 - (1 - w)^29) / w at w = 1/16 (13.5), and 14 of a burst of 30 is not (13.7).
+    #[test]
+    fn the_usual_burst_is_that_of_tc() {
+        let line = DrainRate::steady(BitRate::from_mbps(20.0), 0);
+        let of = |burst_packets| {
+            let min_threshold_packets = Some(17);
+            Parameters { min_threshold_packets, burst_packets, ..Parameters::default() }
+                .terms(&line)
+                .log_weight
+        };
+        assert_eq!([of(None), of(Some(29)), of(Some(30))], [4, 4, 5]);
+        let usual = Parameters::default();
+        assert_eq!(
+            (usual.max_p, usual.mean_packet_bytes, usual.target_delay_ms),
+            (0.02, 1000, 15.0)
+        );
     }
 }

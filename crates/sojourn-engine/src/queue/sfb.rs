@@ -284,7 +284,7 @@ impl Sfb {
         let random = (entry.rng.bits() >> 48) as u32;
         let verdict = if random >= probability {
             Verdict::Pass
-        } else if probability > ONE / 2 && random < (probability - ONE / 2) * 2 {
+        } else if random < probability.saturating_sub(ONE / 2) * 2 {
             Verdict::Drop
         } else {
             Verdict::Signal
@@ -341,65 +341,5 @@ impl Discipline for Sfb {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dialect::Dialect;
-    use crate::queue::Limit;
-    use crate::rng::Seed;
-
-    fn sfb(parameters: &Parameters) -> Sfb {
-        let limit = Limit { bytes: 10_000, packets: u64::MAX, exclusive: false };
-        let (law, dialect) = (&AqmSpec::default(), Dialect::default());
-        let setting = Setting { law, limit: &limit, dialect, seed: Seed::named(1, "unused") };
-        let Scheduler::Sfb(sfb) = parameters.start(&setting) else { unreachable!() };
-        sfb
-    }
-
-    #[test]
-    fn probabilities_rise_at_the_target_and_fall_where_a_bucket_is_empty() {
-        // Of 65 535, 0.001 is 66 and 1/6000 is 11, as in `sch_sfb`.
-        let mut sfb = sfb(&Parameters::default());
-        let (own, other) = (0x8765_4321, 0x0765_4321);
-        (0..19).for_each(|_| sfb.count([own, 0], 1));
-        assert_eq!(sfb.learn(0, own), (0, 19));
-        sfb.count([own, 0], 1);
-        assert_eq!(sfb.learn(0, own), (66, 20));
-        assert_eq!(sfb.learn(0, own), (132, 20));
-        // Seven buckets are shared, and the eighth is empty: it is what counts.
-        assert_eq!(sfb.learn(0, other), (0, 0));
-        for _ in 0..1000 {
-            sfb.learn(0, own);
-        }
-        assert_eq!(sfb.learn(0, own), (ONE, 20));
-        (0..20).for_each(|_| sfb.count([own, 0], -1));
-        assert_eq!(sfb.learn(0, own), (ONE - 11, 0));
-    }
-
-    #[test]
-    fn flows_that_do_not_respond_send_a_burst_and_then_at_the_penalty_rate() {
-        let mut limited = sfb(&Parameters::default());
-        let mut sent = |ms| (0..30).take_while(|_| !limited.is_spent(Time::from_ms(ms))).count();
-        // 20 at once; then 10 per second since the tokens were last counted, and 20 at most.
-        assert_eq!([0, 99, 199, 499, 3000, 9000].map(&mut sent), [20, 0, 1, 3, 20, 20]);
-        for (penalty_rate_pps, penalty_burst_packets) in [(0, 20), (10, 0)] {
-            let none = Parameters { penalty_rate_pps, penalty_burst_packets, ..Default::default() };
-            assert!(sfb(&none).is_spent(Time::from_s(9)));
-        }
-    }
-
-    #[test]
-    fn hashes_are_renewed_after_their_time_and_the_next_ones_learn_before() {
-        let mut sfb = sfb(&Parameters::default());
-        let mut rng = Rng::named(1, "unused");
-        let mut at = |ms| {
-            sfb.rehash(Time::from_ms(ms), &mut rng);
-            (sfb.current, sfb.learns)
-        };
-        assert_eq!([540_000, 540_001, 600_000].map(&mut at), [(0, false), (0, true), (0, true)]);
-        assert_eq!(
-            [600_001, 1_140_001, 1_140_002].map(&mut at),
-            [(1, false), (1, false), (1, true)]
-        );
-        assert_eq!(at(1_200_002), (0, false));
-    }
-}
+#[path = "sfb_tests.rs"]
+mod tests;
