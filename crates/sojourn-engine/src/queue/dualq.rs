@@ -531,3 +531,7 @@ impl Discipline for DualQ {
         out.set("classic_drops", "packets", self.classic.dropped() as f64);
     }
 }
+
+#[cfg(test)]
+#[path = "dualq_tests.rs"]
+mod tests;

@@ -111,3 +111,49 @@ impl Wrr {
         self.credit += size * if from_low { self.classic_weight } else { -self.low_weight };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which queue has each of so many turns, where both always wait; C is 0.
+    fn turns(classic: f64, low: f64, packets: usize) -> Vec<u8> {
+        let mut wrr = Wrr::new(classic, low);
+        let turn = |_| {
+            let serves_low = wrr.serves_low();
+            wrr.charge(serves_low, MTU);
+            u8::from(serves_low)
+        };
+        (0..packets).map(turn).collect()
+    }
+
+    #[test]
+    fn the_heavier_queue_goes_first_and_as_often_as_it_is_heavier() {
+        assert_eq!(turns(50.0, 50.0, 4), [1, 0, 1, 0]);
+        // Nine of ten: the credit is 80 packets below zero at first, and ten nearer with each.
+        assert_eq!(turns(10.0, 90.0, 12), [1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1]);
+        assert_eq!(turns(75.0, 25.0, 8), [0, 0, 1, 0, 0, 0, 1, 0]);
+        let mut wrr = Wrr::new(10.0, 90.0);
+        (0..9).for_each(|_| wrr.charge(true, MTU));
+        assert!(!wrr.serves_low());
+        wrr.reset();
+        assert!(wrr.serves_low());
+    }
+
+    #[test]
+    fn a_lane_counts_what_waits() {
+        let mut lane = Lane::default();
+        assert_eq!(lane.head_sojourn(Time::from_ms(5)), Time::ZERO);
+        for (ms, size) in [(1, 100), (2, 200)] {
+            lane.push(Packet { queued_at: Time::from_ms(ms), ..Packet::datagram(size) });
+        }
+        assert_eq!(lane.head_sojourn(Time::from_ms(5)), Time::from_ms(4));
+        (lane.dropped_overflow, lane.dropped_aqm) = (3, 4);
+        let counts = lane.counts();
+        assert_eq!((counts.dropped_overflow, counts.dropped_aqm, lane.dropped()), (3, 4, 7));
+        for left in [Count { packets: 1, bytes: 200 }, Count::default()] {
+            assert!(lane.pop().is_some());
+            assert_eq!((lane.backlog(), lane.is_empty()), (left, left.packets == 0));
+        }
+    }
+}
