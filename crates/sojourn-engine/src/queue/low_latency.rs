@@ -258,3 +258,143 @@ impl Discipline for LowLatency {
         out.set("classic_drops", "packets", self.classic.lane.dropped() as f64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::member_rate::RateEstimate;
+    use crate::queue::tests::Bench;
+
+    fn aggregate(parameters: &Parameters) -> LowLatency {
+        let Scheduler::LowLatency(aggregate) = Bench::of(1).start(parameters) else {
+            unreachable!()
+        };
+        aggregate
+    }
+
+    fn put(aggregate: &mut LowLatency, bench: &mut Bench, ecn: Ecn) {
+        aggregate.enqueue(Packet { ecn, ..Packet::datagram(1000) }, &mut bench.entry());
+    }
+
+    /// Of 8 Mbps, and with a weight of a half. In 16 ms 4000 bytes are 2 Mbps.
+    #[test]
+    fn c_has_what_l_leaves() {
+        for (sent, low_latency_mbps, classic_mbps, left) in [
+            (0, None, None, 8.0),
+            (4000, None, None, 6.0),
+            (12_000, None, None, 4.0),
+            (4000, Some(1.0), None, 7.0),
+            (4000, Some(3.0), None, 6.0),
+            (4000, None, Some(3.0), 3.0),
+            (4000, None, Some(7.0), 6.0),
+        ] {
+            let (rate_estimate, weight) = (RateEstimate::Raw, 128);
+            let parameters = Parameters {
+                rate_estimate,
+                weight,
+                low_latency_mbps,
+                classic_mbps,
+                ..Default::default()
+            };
+            let mut aggregate = aggregate(&parameters);
+            aggregate.low_rate.sent(sent);
+            aggregate.update(Time::from_ms(16), &Bench::of(1).drain_rate);
+            assert_eq!(aggregate.classic_rate(), BitRate::from_mbps(left), "{parameters:?}");
+            assert_eq!(aggregate.rate, BitRate::from_mbps(8.0));
+        }
+        // There is always a rate.
+        let all =
+            Parameters { rate_estimate: RateEstimate::Raw, weight: 255, ..Default::default() };
+        let mut aggregate = aggregate(&all);
+        aggregate.low_rate.sent(16_000);
+        aggregate.update(Time::from_ms(16), &Bench::of(1).drain_rate);
+        assert_eq!(aggregate.classic_rate(), BitRate::from_bps(8_000_000 / 256));
+    }
+
+    #[test]
+    fn an_aggregate_at_rest_is_not_updated() {
+        let (mut aggregate, mut bench) = (aggregate(&Parameters::default()), Bench::of(9));
+        assert_eq!(aggregate.next_update(), Time::from_ms(16));
+        aggregate.update(Time::from_ms(16), &bench.drain_rate);
+        assert_eq!(aggregate.next_update(), Time::NEVER);
+        bench.now = Time::from_ms(40);
+        put(&mut aggregate, &mut bench, Ecn::Ect1);
+        assert_eq!(aggregate.next_update(), Time::from_ms(48));
+        // It waits, then it has been sent, and then nothing is left to see.
+        for (ms, next) in [(48, Time::from_ms(64)), (64, Time::from_ms(80)), (80, Time::NEVER)] {
+            aggregate.update(Time::from_ms(ms), &bench.drain_rate);
+            assert_eq!(aggregate.next_update(), next, "{ms}");
+            aggregate.dequeue(&mut bench.exit());
+        }
+    }
+
+    #[test]
+    fn an_empty_aggregate_forgets_whose_turn_it_was() {
+        let parameters = Parameters { weight: 128, ..Parameters::default() };
+        let (mut aggregate, mut bench) = (aggregate(&parameters), Bench::of(9));
+        for _ in 0..3 {
+            put(&mut aggregate, &mut bench, Ecn::NotEct);
+            put(&mut aggregate, &mut bench, Ecn::Ect1);
+            let sent =
+                [0; 3].map(|_| aggregate.dequeue(&mut bench.exit()).map(|packet| packet.ecn));
+            assert_eq!(sent, [Some(Ecn::Ect1), Some(Ecn::NotEct), None]);
+        }
+    }
+
+    #[test]
+    fn gauges_and_counts_are_those_of_the_members() {
+        let parameters = Parameters {
+            classic_aqm: false,
+            classic_buffer_bytes: Some(2000),
+            ..Default::default()
+        };
+        let (mut aggregate, mut bench) = (aggregate(&parameters), Bench::of(9));
+        (0..4).for_each(|_| put(&mut aggregate, &mut bench, Ecn::NotEct));
+        put(&mut aggregate, &mut bench, Ecn::Ect1);
+        assert_eq!(aggregate.low_latency_backlog().packets, 1);
+        let mut shown = Gauges::default();
+        aggregate.gauges(&mut shown);
+        let names =
+            ["classic_packets", "classic_drops", "low_latency_packets", "classic_probability"];
+        assert_eq!(names.map(|name| shown.get(name)), [2.0, 2.0, 1.0, 0.0].map(Some));
+        let [low, classic] = aggregate.members().unwrap();
+        assert_eq!(
+            (low.backlog.packets, classic.backlog.packets, classic.dropped_overflow),
+            (1, 2, 2)
+        );
+        for (is_low, member) in [(true, Member::LowLatency), (false, Member::Classic)] {
+            let exit = &mut bench.exit();
+            assert!(aggregate.dequeue_member(is_low, exit).is_some());
+            assert_eq!(exit.member, Some(member));
+        }
+    }
+
+    #[test]
+    fn each_member_holds_the_largest_packet() {
+        let faults = |low, classic| {
+            let parameters = Parameters {
+                low_latency_buffer_bytes: Some(low),
+                classic_buffer_bytes: Some(classic),
+                ..Parameters::default()
+            };
+            let faults = parameters.check(&AqmSpec::default(), 9000).into_iter();
+            faults.map(|fault| fault.path).collect::<Vec<_>>().join(" ")
+        };
+        // L leaves 2000 bytes free.
+        assert_eq!(faults(11_000, 9000), "");
+        assert_eq!(faults(10_999, 9000), "low_latency_buffer_bytes");
+        assert_eq!(faults(11_000, 8999), "classic_buffer_bytes");
+    }
+
+    #[test]
+    fn members_have_rates_within_that_of_the_aggregate() {
+        let own = |low_latency_mbps, classic_mbps| {
+            let parameters = Parameters { low_latency_mbps, classic_mbps, ..Parameters::default() };
+            let checked = parameters.check_member_rates(BitRate::from_mbps(8.0));
+            checked.map_err(|fault| fault.path)
+        };
+        assert_eq!(own(Some(8.0), Some(8.0)), Ok(()));
+        assert_eq!(own(Some(8.1), Some(8.0)), Err("low_latency_mbps".into()));
+        assert_eq!(own(None, Some(8.1)), Err("classic_mbps".into()));
+    }
+}

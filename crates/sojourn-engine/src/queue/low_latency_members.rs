@@ -313,3 +313,7 @@ impl Classic {
         DrainRate::steady(rate, self.buffer_bytes)
     }
 }
+
+#[cfg(test)]
+#[path = "low_latency_tests.rs"]
+mod tests;

@@ -231,6 +231,7 @@ mod tests {
         let of = |mbps| Parameters::default().buffers(BitRate::from_mbps(mbps));
         assert_eq!(of(50.0), Buffers { low: 62_500, classic: 625_000 });
         assert_eq!(of(5.0), Buffers { low: 40_000, classic: 62_500 });
+        assert_eq!(of(0.1), Buffers { low: 40_000, classic: 2000 });
     }
 
     #[test]

@@ -91,4 +91,13 @@ mod tests {
         assert!((after(RateEstimate::Mean, [1, 10]) - want).abs() < 1e-12);
         assert_eq!(after(RateEstimate::Raw, [1, 10]), 1.0);
     }
+
+    #[test]
+    fn a_sample_says_whether_anything_was_sent() {
+        let mut rate = MemberRate::new(RateEstimate::Mean, Time::from_ms(16));
+        assert!(!rate.sample(Time::from_ms(16)));
+        rate.sent(1);
+        assert!(rate.sample(Time::from_ms(32)));
+        assert!(!rate.sample(Time::from_ms(48)));
+    }
 }
