@@ -155,3 +155,63 @@ impl FlowTable {
         first as usize + usize::from(packet.service_flow)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::weights::Weight;
+
+    fn packet(home: u16, service_flow: u8) -> Packet {
+        Packet { home, service_flow, traffic: 1, tuple: 77, flow: 4, ..Packet::datagram(100) }
+    }
+
+    /// Three homes with two, one and three service flows: the last one is the sixth of all.
+    #[test]
+    fn service_flows_are_numbered_home_by_home() {
+        let homes = [vec![1.0, 2.0], vec![3.0], vec![4.0, 5.0, 6.0]];
+        let table = FlowTable::of_homes(Unit::ServiceFlow, &homes);
+        for (home, service_flow, index) in [(0, 0, 0), (0, 1, 1), (1, 0, 2), (2, 0, 3), (2, 2, 5)] {
+            let packet = packet(home, service_flow);
+            let weight = index as f64 + 1.0;
+            assert_eq!((table.index(&packet), table.weight(&packet)), (index, weight));
+            let key = table.key(&packet);
+            assert_eq!((key.index, key.traffic, table.weight_of(key)), (index, 1, weight));
+        }
+        // 0x9e3779b9, and twice that in 32 bits, of which 25 are left.
+        let hashes = [(0, 0), (0, 1), (1, 0)].map(|(home, flow)| table.hash(&packet(home, flow)));
+        assert_eq!(hashes, [0, 0x013c_6ef3, 0x0078_dde6]);
+        assert!(!table.has_connections());
+    }
+
+    #[test]
+    fn connections_have_their_slots_and_hashes() {
+        let table = FlowTable::of_homes(Unit::Connection, &[vec![2.0]]);
+        assert_eq!((table.index(&packet(0, 0)), table.hash(&packet(0, 0))), (8, 77));
+        // A traffic entry's weight times the service flow's; 1 where it has none.
+        let weights = Weights([("b".to_owned(), Weight(3.0))].into_iter().collect());
+        let weighing = table.weighing(&weights, &["a", "b"]);
+        assert_eq!(weighing.weight(&packet(0, 0)), 6.0);
+        assert_eq!(weighing.weight(&Packet { traffic: 0, ..packet(0, 0) }), 2.0);
+        assert_eq!(weighing.weight(&Packet { traffic: 9, ..packet(0, 5) }), 1.0);
+        assert!(table.has_connections());
+    }
+
+    #[test]
+    fn only_service_flows_reserve_rates() {
+        let table = |unit| {
+            let homes = [vec![1.0, 1.0], vec![1.0]];
+            FlowTable::of_homes(unit, &homes).reserving(&[vec![0.0, 2.0], vec![3.0]])
+        };
+        let rates = [None, Some(BitRate::from_mbps(2.0)), Some(BitRate::from_mbps(3.0))];
+        assert_eq!(table(Unit::ServiceFlow).reserved(), rates);
+        assert!(table(Unit::Connection).reserved().is_empty());
+        let none = FlowTable::of_homes(Unit::ServiceFlow, &[vec![1.0]]).reserving(&[vec![0.0]]);
+        assert!(none.reserved().is_empty());
+    }
+
+    /// The finaliser of MurmurHash3 of 1 and of 2^32 over the golden ratio.
+    #[test]
+    fn numbers_are_mixed_as_murmur_hash_does() {
+        assert_eq!([0, 1, 0x9e37_79b9].map(mixed), [0, 0x514e_28b7, 0x92ca_2f0e]);
+    }
+}

@@ -81,3 +81,88 @@ impl QueueSpec {
         faults
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::{AqmSpec, Parameters};
+
+    const RFC: Room = Room { largest: 64, exclusive: false };
+    const NS2: Room = Room { exclusive: true, ..RFC };
+    const JUMBO: Room = Room { largest: 9018, exclusive: false };
+
+    /// The keys at fault before a link of so many bit/s.
+    fn keys_at_fault(queue: &QueueSpec, room: &Room, bps: u64) -> Vec<String> {
+        let faults = queue.check(room, BitRate::from_bps(bps)).into_iter();
+        faults.map(|fault| fault.path).collect()
+    }
+
+    #[test]
+    fn a_limit_holds_the_largest_packet() {
+        const FAST: u64 = 10_000_000;
+        for (room, least_bytes, least_packets) in [(RFC, 1522, 1), (NS2, 1523, 2), (JUMBO, 9018, 1)]
+        {
+            let of = |limit_bytes, limit_packets| {
+                let queue = QueueSpec { limit_bytes, limit_packets, ..QueueSpec::default() };
+                keys_at_fault(&queue, &room, FAST)
+            };
+            assert!(of(Some(least_bytes), Some(least_packets)).is_empty());
+            assert_eq!(of(Some(least_bytes - 1), None), ["limit_bytes"]);
+            assert_eq!(of(None, Some(least_packets - 1)), ["limit_packets"]);
+        }
+    }
+
+    /// 250 ms at 288 576 bit/s are 9018 bytes.
+    #[test]
+    fn a_default_limit_holds_the_largest_packet() {
+        let (usual, bytes) = (QueueSpec::default, ["limit_bytes"]);
+        assert!(keys_at_fault(&usual(), &JUMBO, 288_576).is_empty());
+        assert_eq!(keys_at_fault(&usual(), &JUMBO, 288_543), bytes);
+        assert_eq!(keys_at_fault(&usual(), &Room { exclusive: true, ..JUMBO }, 288_576), bytes);
+        let told =
+            usual().check(&JUMBO, BitRate::from_bps(200_000)).into_iter().next().unwrap().message;
+        assert!(told.contains("6250 bytes") && told.contains("9018 or more"), "{told}");
+        // It does not apply beside a limit in packets, or where the scheduler has limits of its own.
+        assert!(
+            keys_at_fault(&QueueSpec { limit_packets: Some(9), ..usual() }, &JUMBO, 1000)
+                .is_empty()
+        );
+        let low =
+            QueueSpec { scheduler: SchedulerSpec::LowLatency(Parameters::default()), ..usual() };
+        assert!(keys_at_fault(&low, &JUMBO, 1000).is_empty());
+    }
+
+    #[test]
+    fn a_burst_holds_the_largest_packet() {
+        for (room, least) in [(RFC, 1522), (NS2, 1522), (JUMBO, 9018)] {
+            assert!(room.check_burst(least).is_ok());
+            assert!(room.check_burst(least - 1).is_err());
+        }
+    }
+
+    #[test]
+    fn all_parts_of_a_queue_are_checked() {
+        let mut queue = QueueSpec {
+            scheduler: SchedulerSpec::LowLatency(Parameters {
+                low_latency_mbps: Some(9.0),
+                classic_buffer_bytes: Some(2000),
+                ..Parameters::default()
+            }),
+            acks: Acks::Prioritised,
+            ..QueueSpec::default()
+        };
+        let keys = ["acks", "scheduler.low_latency_mbps", "scheduler.classic_buffer_bytes"];
+        assert_eq!(keys_at_fault(&queue, &JUMBO, 8_000_000), keys);
+        queue.acks = Acks::InOrder;
+        assert_eq!(keys_at_fault(&queue, &JUMBO, 8_000_000), keys[1..]);
+        let prioritised = QueueSpec { acks: Acks::Prioritised, ..QueueSpec::default() };
+        assert!(keys_at_fault(&prioritised, &RFC, 8_000_000).is_empty());
+        let law = crate::aqm::red::Parameters {
+            min_threshold_packets: Some(9.0),
+            max_threshold_packets: Some(8.0),
+            ..Default::default()
+        };
+        let red = QueueSpec { law: AqmSpec::Red(law), ..QueueSpec::default() };
+        assert_eq!(keys_at_fault(&red, &RFC, 8_000_000), ["law.max_threshold_packets"]);
+    }
+}
