@@ -353,3 +353,116 @@ impl Discipline for Abb {
         self.aqm_bins.flow_gauges(bin, &self.rounds, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::tests::Bench;
+    use crate::queue::weights::Weight;
+
+    /// Two bins; flow 2 has a weight of 2.
+    fn abb(bench: &Bench) -> Abb {
+        let weights = Weights([("b".to_owned(), Weight(2.0))].into_iter().collect());
+        let parameters =
+            Parameters { bins: 2, quantum_bytes: 1000, weights, ..Parameters::default() };
+        let Scheduler::Abb(mut abb) = bench.start(&parameters) else { unreachable!() };
+        abb.set_flow_classifier(&FlowTable::connections(), &["a", "b"]);
+        abb
+    }
+
+    fn packet(traffic: u16) -> Packet {
+        Packet { flow: traffic.into(), traffic, ..Packet::datagram(1000) }
+    }
+
+    fn shown(abb: &Abb, flow: usize, name: &str) -> f64 {
+        let mut shown = Gauges::default();
+        abb.gauges(&mut shown);
+        abb.flow_gauges(abb.table.key(&packet(flow as u16)), &mut shown);
+        shown.get(name).unwrap()
+    }
+
+    #[test]
+    fn the_first_bin_has_the_weights_of_new_flows() {
+        let mut bench = Bench::of(99);
+        let mut abb = abb(&bench);
+        abb.enqueue(packet(0), &mut bench.entry());
+        assert_eq!((shown(&abb, 0, "bin_weight"), shown(&abb, 0, "deficit")), (1.0, 1000.0));
+        (0..5).for_each(|_| abb.enqueue(packet(1), &mut bench.entry()));
+        assert_eq!((shown(&abb, 1, "bin_weight"), shown(&abb, 1, "weight")), (3.0, 2.0));
+        // Its next turn is of 3000 bytes: the first of 1000 is used up.
+        (0..2).for_each(|_| assert!(abb.dequeue(&mut bench.exit()).is_some()));
+        assert_eq!(shown(&abb, 1, "deficit"), 2000.0);
+        // While plugs are in, the new weights wait.
+        abb.plugs.plug(|bin| abb.aqm_bins.backlog_of(bin).packets);
+        abb.enqueue(Packet { flow: 9, ..packet(1) }, &mut bench.entry());
+        assert_eq!(shown(&abb, 1, "bin_weight"), 5.0);
+        (0..3).for_each(|_| assert!(abb.dequeue(&mut bench.exit()).is_some()));
+        assert_eq!(shown(&abb, 1, "deficit"), 2000.0);
+    }
+
+    /// Hong 2015 §5.1: by the rate over the weight; one that is at a bound fits below it.
+    #[test]
+    fn flows_are_in_the_first_bin_that_they_fit_into() {
+        let mut abb = abb(&Bench::of(9));
+        let flow = |weight, bin| Flow { is_known: true, weight, bin, ..Flow::default() };
+        abb.flows = vec![flow(1.0, 0), flow(1.0, 0), flow(2.0, 1), Flow::default(), flow(1.0, 1)];
+        let demand = |rate, weight| Demand { rate, weight, is_satisfied: false };
+        abb.demands = vec![demand(2.0, 1.0), demand(2.1, 1.0), demand(4.0, 2.0), demand(9.0, 1.0)];
+        assert!(abb.assign_bins(&[2.0]));
+        let bins: Vec<_> = abb.flows.iter().map(|flow| flow.bin).collect();
+        assert_eq!((bins, abb.bin_weights.clone()), (vec![0, 1, 0, 0, 1], vec![3.0, 2.0]));
+        assert_eq!((abb.switches, abb.chances), (2, 4));
+        assert!(!abb.assign_bins(&[2.0]), "they stay");
+        assert_eq!((abb.switches, abb.chances, abb.bin_weights[0]), (2, 8, 3.0));
+    }
+
+    /// An average of 0.4 of a second's rate: 1000 bytes are 8000 bit/s.
+    #[test]
+    fn rates_are_measured_and_idle_flows_forgotten() {
+        let mut bench = Bench::of(9);
+        let mut abb = abb(&bench);
+        assert_eq!(abb.next_update(), Time::from_s(1));
+        (0..2).for_each(|flow| abb.enqueue(packet(flow), &mut bench.entry()));
+        assert!(abb.dequeue(&mut bench.exit()).is_some());
+        abb.update(Time::from_s(1), &bench.drain_rate);
+        assert_eq!(abb.next_update(), Time::from_s(2));
+        assert_eq!([0, 1].map(|flow| shown(&abb, flow, "rate")), [0.0032, 0.0]);
+        // Flow 0 is silent now and below 50 kbit/s; a packet of flow 1 still waits.
+        abb.update(Time::from_s(2), &bench.drain_rate);
+        assert!((shown(&abb, 0, "rate") - 0.00192).abs() < 1e-12);
+        let known: Vec<_> = abb.flows.iter().step_by(2).map(|flow| flow.is_known).collect();
+        assert_eq!(known, [false, true]);
+        assert_eq!(abb.bin_weights, [2.0, 0.0]);
+        // Its quantum is that of flow 1 alone.
+        abb.dequeue(&mut bench.exit());
+        abb.enqueue(packet(1), &mut bench.entry());
+        abb.dequeue(&mut bench.exit());
+        assert!(abb.dequeue(&mut bench.exit()).is_none());
+        abb.enqueue(packet(1), &mut bench.entry());
+        assert_eq!(shown(&abb, 1, "deficit"), 2000.0);
+        // The capacity is the line's.
+        assert_eq!(abb.capacity_bps, 8e6);
+    }
+
+    /// Plugs are pulled as soon as nothing is before them; of the bins only that with packets takes turns.
+    #[test]
+    fn bins_with_packets_go_on_when_plugs_are_pulled() {
+        let mut bench = Bench::of(2);
+        let mut abb = abb(&bench);
+        abb.enqueue(packet(0), &mut bench.entry());
+        abb.plugs.plug(|bin| abb.aqm_bins.backlog_of(bin).packets);
+        abb.enqueue(packet(0), &mut bench.entry());
+        assert_eq!(abb.dequeue(&mut bench.exit()).map(|packet| packet.flow), Some(0));
+        assert!(!abb.plugs.are_in());
+        assert_eq!(abb.rounds.busy(), 1);
+        assert!(abb.dequeue(&mut bench.exit()).is_some());
+        // An overflow that takes what was before the plug has them pulled too.
+        bench.limit.packets = 1;
+        abb.enqueue(packet(0), &mut bench.entry());
+        abb.plugs.plug(|bin| abb.aqm_bins.backlog_of(bin).packets);
+        abb.enqueue(packet(1), &mut bench.entry());
+        assert_eq!((bench.counts.dropped_overflow, abb.plugs.are_in()), (1, false));
+        assert_eq!(abb.dequeue(&mut bench.exit()).map(|packet| packet.flow), Some(1));
+        assert_eq!(abb.flows.iter().map(|flow| flow.waiting).sum::<u64>(), 0);
+    }
+}

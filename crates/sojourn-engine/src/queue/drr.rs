@@ -110,7 +110,7 @@ impl Drr {
     fn grow(&mut self, flow: usize) {
         if flow >= self.aqm_bins.count() {
             self.aqm_bins.grow(flow + 1);
-            self.rounds.grow(flow + 1);
+            self.rounds.grow(self.aqm_bins.count());
         }
     }
 
@@ -219,51 +219,97 @@ impl Discipline for Drr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aqm::AqmSpec;
-    use crate::dialect::Dialect;
-    use crate::queue::{Books, NextQueue};
-    use crate::record::{QueueCounts, Recorder};
-    use crate::rng::{Rng, Seed};
-    use crate::units::BitRate;
+    use crate::queue::Unit;
+    use crate::queue::aqm_bins::tests::Spies;
+    use crate::queue::tests::Bench;
 
     #[test]
     fn queues_are_used_again_and_again() {
         // A thousand connections one after the other in three slots, and the datagrams of the first
         // entry: numbers 0, 2 and 4, and 1.
-        let rate = BitRate::from_mbps(1.0);
-        let drain_rate = DrainRate::steady(rate, 10_000);
-        let limit = Limit { bytes: 10_000, packets: u64::MAX, exclusive: false };
-        let (law, dialect) = (&AqmSpec::default(), Dialect::default());
-        let setting = Setting { law, limit: &limit, dialect, seed: Seed::named(1, "unused") };
-        let Scheduler::Drr(mut drr) = Parameters::default().start(&setting) else { unreachable!() };
-        let (mut rng, mut recorder) = (Rng::named(1, "unused"), Recorder::default());
-        let mut counts = QueueCounts::default();
+        let mut bench = Bench::of(10);
+        let Scheduler::Drr(mut drr) = bench.start(&Parameters::default()) else { unreachable!() };
         for generation in 0..1000 {
             for flow in [crate::packet::DATAGRAM, 0, 1, 2] {
                 let packet = Packet { flow, generation, ..Packet::datagram(1000) };
-                let (limit, recorder) = (&limit, &mut recorder);
-                let now = Time::ZERO;
-                drr.enqueue(
-                    packet,
-                    &mut Entry {
-                        now,
-                        drain_rate: &drain_rate,
-                        limit,
-                        rng: &mut rng,
-                        books: Books { ecn: true, recorder, counts: &mut counts },
-                    },
-                );
+                drr.enqueue(packet, &mut bench.entry());
             }
-            let exit = &mut Exit {
-                now: Time::ZERO,
-                next_queue: NextQueue::default(),
-                rng: &mut rng,
-                books: Books { ecn: true, recorder: &mut recorder, counts: &mut counts },
-                member: None,
-            };
-            while drr.dequeue(exit).is_some() {}
+            while drr.dequeue(&mut bench.exit()).is_some() {}
             assert_eq!(drr.rounds.busy(), 0);
         }
         assert_eq!(drr.aqm_bins.count(), 5);
+    }
+
+    fn drr(bench: &Bench, quantum_bytes: u32) -> Drr {
+        let parameters = Parameters { quantum_bytes, ..Parameters::default() };
+        let Scheduler::Drr(drr) = bench.start(&parameters) else { unreachable!() };
+        drr
+    }
+
+    fn of_flow(service_flow: u8, size: u16) -> Packet {
+        Packet { service_flow, flow: service_flow.into(), ..Packet::datagram(size) }
+    }
+
+    #[test]
+    fn an_algorithm_hears_when_the_last_packet_of_its_flow_leaves() {
+        let mut bench = Bench::of(9);
+        let mut drr = drr(&bench, 1522);
+        drr.grow(0);
+        let spies = Spies::within(&mut drr.aqm_bins);
+        [100, 200].into_iter().for_each(|size| drr.enqueue(of_flow(0, size), &mut bench.entry()));
+        for (size, is_last) in [(100, false), (200, true)] {
+            spies.told();
+            assert_eq!(drr.dequeue(&mut bench.exit()).map(|packet| packet.size), Some(size));
+            assert_eq!(spies.told().contains(&"0 is empty at 0 ms".to_owned()), is_last);
+        }
+    }
+
+    /// A flow that has spent its turn exactly and loses the rest to an overflow is out.
+    #[test]
+    fn a_flow_that_an_overflow_emptied_gives_up_its_turn() {
+        let mut bench = Bench::of(2);
+        let mut drr = drr(&bench, 1000);
+        (0..2).for_each(|_| drr.enqueue(of_flow(0, 1000), &mut bench.entry()));
+        assert!(drr.dequeue(&mut bench.exit()).is_some());
+        (0..2).for_each(|_| drr.enqueue(of_flow(1, 100), &mut bench.entry()));
+        assert_eq!((bench.counts.dropped_overflow, drr.rounds.busy()), (1, 2));
+        assert_eq!(drr.dequeue(&mut bench.exit()).map(|packet| packet.flow), Some(1));
+        assert_eq!(drr.rounds.busy(), 1);
+    }
+
+    /// The second service flow of a home reserves 8 Mbps, a packet of 1000 bytes each ms.
+    #[test]
+    fn a_reserved_rate_is_served_as_it_falls_due() {
+        let mut bench = Bench::of(9);
+        let mut drr = drr(&bench, 1522);
+        let table = FlowTable::of_homes(Unit::ServiceFlow, &[vec![1.0, 1.0]]);
+        drr.set_flow_classifier(&table.reserving(&[vec![0.0, 8.0]]), &[]);
+        let reserved = |drr: &mut Drr, bench: &mut Bench, us| {
+            bench.now = Time::from_us(us);
+            drr.dequeue_reserved(&mut bench.exit()).map(|packet| packet.service_flow)
+        };
+        for flow in [0, 1, 1, 1] {
+            drr.enqueue(of_flow(flow, 1000), &mut bench.entry());
+        }
+        let found = [0, 0, 999, 1000, 1000, 5000].map(|us| reserved(&mut drr, &mut bench, us));
+        assert_eq!(found, [Some(1), None, None, Some(1), None, Some(1)]);
+        // Three were due up to 2 ms; the fourth comes later, and at once.
+        assert_eq!(reserved(&mut drr, &mut bench, 6000), None);
+        drr.enqueue(of_flow(1, 1000), &mut bench.entry());
+        assert_eq!(reserved(&mut drr, &mut bench, 6000), Some(1));
+        assert_eq!(drr.dequeue(&mut bench.exit()).map(|packet| packet.service_flow), Some(0));
+        assert!(drr.dequeue(&mut bench.exit()).is_none());
+        let mut shown = Gauges::default();
+        drr.flow_gauges(drr.flows.key(&of_flow(1, 1000)), &mut shown);
+        assert_eq!([shown.get("weight"), shown.get("bin")], [Some(1.0), Some(1.0)]);
+    }
+
+    #[test]
+    fn a_quantum_holds_the_largest_packet() {
+        let faults = |quantum_bytes| {
+            let parameters = Parameters { quantum_bytes, ..Parameters::default() };
+            parameters.check(&AqmSpec::default(), 1522).into_iter().count()
+        };
+        assert_eq!([faults(1522), faults(1521)], [0, 1]);
     }
 }

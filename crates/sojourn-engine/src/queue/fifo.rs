@@ -126,3 +126,74 @@ impl Discipline for Fifo {
         self.aqm.gauges(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::NextQueue;
+    use crate::queue::aqm_bins::tests::Spies;
+    use crate::queue::tests::Bench;
+
+    /// With an algorithm that writes down what it is told.
+    fn fifo() -> (Fifo, Spies, Bench) {
+        let (bench, spies) = (Bench::of(3), Spies::default());
+        let Scheduler::Fifo(mut fifo) = bench.start(&Parameters {}) else { unreachable!() };
+        assert!(fifo.is_open());
+        fifo.aqm = spies.algorithm(0);
+        assert!(!fifo.is_open());
+        (fifo, spies, bench)
+    }
+
+    #[test]
+    fn its_algorithm_sees_the_whole_line_and_all_that_waits() {
+        let (mut fifo, spies, mut bench) = fifo();
+        for size in [100, 200, 300, 400] {
+            fifo.enqueue(Packet::datagram(size), &mut bench.entry());
+        }
+        assert_eq!(
+            spies.told(),
+            [
+                "0 takes 100 behind 0, 0 B, share 1, 8000000 bps, 100000 B",
+                "0 takes 200 behind 1, 100 B, share 1, 8000000 bps, 100000 B",
+                "0 takes 300 behind 2, 300 B, share 1, 8000000 bps, 100000 B",
+                "0 overflows",
+            ]
+        );
+        assert_eq!(bench.counts.dropped_overflow, 1);
+        bench.now = Time::from_ms(2);
+        let mut exit = bench.exit();
+        assert!(fifo.dequeue(&mut exit).is_some());
+        // One packet of 50 bytes waits behind the queue, after 3 ms in there.
+        let backlog = Count { packets: 1, bytes: 50 };
+        exit.next_queue = NextQueue { sojourn: Time::from_ms(3), backlog };
+        assert!(fifo.dequeue(&mut exit).is_some());
+        exit.next_queue = NextQueue::default();
+        assert!(fifo.dequeue(&mut exit).is_some());
+        assert_eq!(
+            spies.told(),
+            [
+                "0 sends 100 after 2 ms, left 2, 500 B, of its own 2, 500 B",
+                "0 sends 200 after 5 ms, left 2, 350 B, of its own 2, 350 B",
+                "0 sends 300 after 2 ms, left 0, 0 B, of its own 0, 0 B, alone",
+            ]
+        );
+        // It is empty only where nothing waits behind it either.
+        exit.next_queue.backlog = backlog;
+        assert!(fifo.dequeue(&mut exit).is_none());
+        assert!(spies.told().is_empty());
+        exit.next_queue.backlog = Count::default();
+        assert!(fifo.dequeue(&mut exit).is_none());
+        assert_eq!(spies.told(), ["0 is empty at 2 ms"]);
+        assert_eq!(fifo.backlog(), Count::default());
+    }
+
+    #[test]
+    fn it_shows_its_algorithm_and_tells_it_of_maps() {
+        let (mut fifo, spies, _) = fifo();
+        fifo.on_map(7, 8);
+        assert_eq!(spies.told(), ["0 is granted 7 of 15"]);
+        let mut shown = Gauges::default();
+        fifo.gauges(&mut shown);
+        assert_eq!(shown.get("spy"), Some(0.0));
+    }
+}

@@ -221,7 +221,7 @@ impl<C: Clock> Discipline for FinishTags<C> {
         loop {
             self.tags.clock.catch_up(exit.now, self.aqm_bins.backlog().bytes);
             let flow = self.tags.next()?;
-            let size = self.aqm_bins.head(flow).map_or(0, |head| head.size.into());
+            let size = self.aqm_bins.head(flow)?.size.into();
             let passes = matches!(self.aqm_bins.judge_head(flow, exit), Head::Passes(_));
             let packet = if passes {
                 self.tags.send(flow);
@@ -275,6 +275,9 @@ mod tests {
     use super::super::scfq::InService;
     use super::super::wfq::Fluid;
     use super::*;
+    use crate::aqm::AqmSpec;
+    use crate::queue::aqm_bins::tests::Spies;
+    use crate::queue::tests::Bench;
     use crate::units::BitRate;
 
     /// Tags of three flows on a line of a byte in 1 us.
@@ -414,5 +417,68 @@ mod tests {
         line.drop_head(1, 500);
         line.send(1200, 1, 50);
         assert_eq!(line.tags.clock.time(), 200.0);
+    }
+
+    /// At 200 us v = 200 / 2 = 100, and 400 of 500 units of weight 2, so 800 bytes, are unserved: at weight 4 until 300.
+    #[test]
+    fn a_heavier_flow_finishes_what_it_has_earlier() {
+        let mut line = Line::<Fluid>::new();
+        line.put(0, 0, 1000, 2.0);
+        line.send(0, 0, 1000);
+        line.put(200, 0, 400, 4.0);
+        assert_eq!(line.head(0), 400.0);
+    }
+
+    /// What drops brought forward is forgotten when a flow comes again, so that tags stay exact.
+    #[test]
+    fn tags_stay_exact_after_many_drops() {
+        let mut line = Line::<InService>::new();
+        line.put(0, 0, 1 << 60, 1.0);
+        line.drop_head(0, 1 << 60);
+        line.put(0, 0, 1000, 1.0);
+        line.put(0, 0, 101, 1.0);
+        assert_eq!((line.head(0), line.tags.flows[0].end), (1000.0, 1101.0));
+        line.send(0, 0, 1000);
+        assert_eq!(line.head(0), 1101.0);
+    }
+
+    #[test]
+    fn tags_of_heavy_flows_are_less_than_1() {
+        let mut line = Line::<InService>::new();
+        (0..3).for_each(|_| line.put(0, 0, 500, 1000.0));
+        line.drop_head(0, 500);
+        assert_eq!((line.head(0), line.tags.flows[0].end), (0.5, 1.0));
+        line.drop_head(0, 500);
+        assert_eq!((line.head(0), line.tags.flows[0].end), (0.5, 0.5));
+        line.drop_head(0, 500);
+        assert_eq!((line.tags.next(), line.tags.flows[0].end), (None, 0.0));
+    }
+
+    /// v = 500 at 500 us, so b has 1500, after the 1400 of a's second packet, which begins where the first ends.
+    #[test]
+    fn virtual_time_goes_on_while_the_link_sends() {
+        let mut bench = Bench::of(9);
+        let mut wfq = FinishTags::<Fluid>::new(
+            &Weights::default(),
+            None,
+            &bench.setting(&AqmSpec::default()),
+        );
+        wfq.grow(4);
+        let spies = Spies::within(&mut wfq.aqm_bins);
+        let packet = |flow, size| Packet { flow, ..Packet::datagram(size) };
+        wfq.enqueue(packet(0, 1000), &mut bench.entry());
+        assert!(wfq.dequeue(&mut bench.exit()).is_some());
+        assert_eq!(spies.told().last().map(String::as_str), Some("0 is empty at 0 ms"));
+        bench.now = Time::from_us(500);
+        wfq.enqueue(packet(1, 1000), &mut bench.entry());
+        wfq.enqueue(packet(0, 400), &mut bench.entry());
+        let mut shown = Gauges::default();
+        wfq.gauges(&mut shown);
+        assert_eq!(shown.get("busy_flows"), Some(2.0));
+        bench.now = Time::from_ms(1);
+        let mut sent = || wfq.dequeue(&mut bench.exit()).map(|packet| packet.flow);
+        assert_eq!([sent(), sent(), sent()], [Some(0), Some(1), None]);
+        let ends: Vec<_> = spies.told().into_iter().filter(|told| told.contains("empty")).collect();
+        assert_eq!(ends, ["0 is empty at 1 ms", "2 is empty at 1 ms"]);
     }
 }

@@ -341,3 +341,160 @@ impl Discipline for Sfq {
         self.aqm_bins.flow_gauges(self.bin(flow.hash), &self.rounds, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::{codel, pie};
+    use crate::queue::tests::Bench;
+
+    fn sfq(parameters: &Parameters, bench: &Bench) -> Sfq {
+        let Scheduler::Sfq(sfq) = bench.start(parameters) else { unreachable!() };
+        sfq
+    }
+
+    fn linux() -> Parameters {
+        Parameters { variant: Variant::Linux, ..Parameters::default() }
+    }
+
+    /// Packets of 1000 bytes of flows with these hashes, which are bins, with their numbers.
+    fn put(sfq: &mut Sfq, bench: &mut Bench, tuples: &[u32]) {
+        for (tuple, number) in tuples.iter().zip(1..) {
+            let packet = Packet { tuple: *tuple, generation: number, ..Packet::datagram(1000) };
+            sfq.enqueue(packet, &mut bench.entry());
+        }
+    }
+
+    fn drain(sfq: &mut Sfq, bench: &mut Bench) -> Vec<(u32, u16)> {
+        let sent = std::iter::from_fn(|| sfq.dequeue(&mut bench.exit()));
+        sent.map(|packet| (packet.tuple, packet.generation)).collect()
+    }
+
+    #[test]
+    fn hashes_change_at_whole_multiples_of_their_interval() {
+        let mut rng = Rng::split_mix(1);
+        let mut hashing = Hashing::new(10.0);
+        let mut is_due = |ms| hashing.perturb(Time::from_ms(ms), &mut rng);
+        let due = [9999, 10_000, 10_000, 19_999, 35_000, 39_999, 40_000].map(&mut is_due);
+        assert_eq!(due, [false, true, false, false, true, false, true]);
+        assert!(!Hashing::new(0.0).perturb(Time::from_s(1_000_000), &mut rng));
+        let mut hashing = Hashing::new(1.0);
+        assert_eq!(hashing.of(77), 77);
+        hashing.perturb(Time::from_s(1), &mut Rng::split_mix(1));
+        assert_eq!(hashing.of(77), mixed(77 + 0x8902_5cc1));
+    }
+
+    /// A packet that is asked for after the time finds waiting ones in their new bins, and bins that are full by then
+    /// lose some.
+    #[test]
+    fn waiting_packets_of_linux_move_when_hashes_change() {
+        let mut bench = Bench::of(9);
+        let parameters =
+            Parameters { bins: 1, perturb_s: 1.0, flow_limit_packets: Some(3), ..linux() };
+        let mut sfq = sfq(&parameters, &bench);
+        put(&mut sfq, &mut bench, &[1, 2, 1]);
+        sfq.flow_limit = 2;
+        bench.now = Time::from_s(1);
+        assert_eq!(drain(&mut sfq, &mut bench), [(1, 1), (2, 2)]);
+        assert_eq!(bench.counts.dropped_overflow, 1);
+        assert!(sfq.hashing.salt.is_some());
+    }
+
+    #[test]
+    fn a_bin_of_linux_leaves_the_round_with_its_last_packet() {
+        for (parameters, busy) in [(linux(), 0), (Parameters::default(), 1)] {
+            let mut bench = Bench::of(9);
+            let mut sfq = sfq(&parameters, &bench);
+            put(&mut sfq, &mut bench, &[1]);
+            assert!(sfq.dequeue(&mut bench.exit()).is_some());
+            assert_eq!(sfq.rounds.busy(), busy);
+            let mut shown = Gauges::default();
+            sfq.gauges(&mut shown);
+            assert_eq!(shown.get("busy_bins"), Some(busy as f64));
+            assert!(sfq.dequeue(&mut bench.exit()).is_none());
+            assert_eq!(sfq.rounds.busy(), 0);
+        }
+    }
+
+    /// Where all hold one, the next to be served loses it and its turn: it comes again as the last.
+    #[test]
+    fn a_flow_of_linux_that_lost_its_only_packet_goes_to_the_end() {
+        let mut bench = Bench::of(3);
+        let mut sfq = sfq(&linux(), &bench);
+        put(&mut sfq, &mut bench, &[1, 2, 3, 4]);
+        assert_eq!(sfq.dequeue(&mut bench.exit()).map(|packet| packet.tuple), Some(2));
+        put(&mut sfq, &mut bench, &[1]);
+        assert_eq!(drain(&mut sfq, &mut bench), [(3, 3), (4, 4), (1, 1)]);
+        assert_eq!(bench.counts.dropped_overflow, 1);
+    }
+
+    #[test]
+    fn an_overflow_drops_from_the_tail_or_the_head() {
+        for (parameters, room, left) in [
+            // The arrival finds room.
+            (Parameters::default(), 3, vec![(1, 1), (1, 2), (2, 4)]),
+            (linux(), 3, vec![(1, 1), (1, 2), (2, 4)]),
+            (Parameters { head_drop: true, ..linux() }, 3, vec![(1, 2), (1, 3), (2, 4)]),
+            // Nothing waits that could make room.
+            (Parameters::default(), 0, vec![]),
+        ] {
+            let mut bench = Bench::of(room);
+            let mut sfq = sfq(&parameters, &bench);
+            put(&mut sfq, &mut bench, &[1, 1, 1, 2]);
+            assert_eq!(bench.counts.dropped_overflow, 4 - left.len() as u64);
+            let mut found = drain(&mut sfq, &mut bench);
+            found.sort_unstable();
+            assert_eq!(found, left, "{parameters:?}");
+        }
+    }
+
+    #[test]
+    fn a_flow_has_its_limit() {
+        for (parameters, left) in [
+            (Parameters { flow_limit_packets: Some(2), ..Parameters::default() }, 2),
+            (Parameters::default(), 200),
+            (linux(), 127),
+            (Parameters { flow_limit_packets: Some(130), ..linux() }, 130),
+        ] {
+            let mut bench = Bench::of(1000);
+            let mut sfq = sfq(&parameters, &bench);
+            put(&mut sfq, &mut bench, &[1; 200]);
+            assert_eq!(sfq.backlog().packets, left, "{parameters:?}");
+        }
+    }
+
+    #[test]
+    fn a_round_may_be_one_packet_of_each_bin() {
+        let parameters = Parameters { quantum_bytes: 0, ..Parameters::default() };
+        let mut bench = Bench::of(9);
+        let mut sfq = sfq(&parameters, &bench);
+        put(&mut sfq, &mut bench, &[1, 1, 2, 2]);
+        assert_eq!(drain(&mut sfq, &mut bench), [(1, 1), (2, 3), (1, 2), (2, 4)]);
+    }
+
+    #[test]
+    fn keys_must_agree() {
+        let codel = AqmSpec::Codel(codel::Parameters::default());
+        let pie = AqmSpec::Pie(pie::Parameters::default());
+        let one_law = |of: Parameters| Parameters { one_law: true, ..of };
+        let head_drop = |of: Parameters| Parameters { head_drop: true, ..of };
+        let quantum = |quantum_bytes| Parameters { quantum_bytes, ..Parameters::default() };
+        for (parameters, law, keys) in [
+            (Parameters::default(), &codel, ""),
+            (linux(), &codel, ""),
+            (one_law(Parameters::default()), &pie, ""),
+            (one_law(Parameters::default()), &codel, "one_law"),
+            (one_law(linux()), &pie, "one_law"),
+            (head_drop(linux()), &pie, ""),
+            (head_drop(Parameters::default()), &pie, "head_drop"),
+            (quantum(0), &pie, ""),
+            (quantum(1), &pie, "quantum_bytes"),
+            (quantum(63), &pie, "quantum_bytes"),
+            (quantum(64), &pie, ""),
+        ] {
+            let faults = parameters.check(law, 1522).into_iter();
+            let found: Vec<_> = faults.map(|fault| fault.path).collect();
+            assert_eq!(found.join(" "), keys, "{parameters:?}");
+        }
+    }
+}

@@ -161,3 +161,59 @@ impl Clock for Fluid {
         is_idle
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::BitRate;
+
+    /// Lets half a us pass on a line of a byte in 1 us, as often as it says.
+    fn pass(fluid: &mut Fluid, halves: u64, waiting: u64) {
+        let line = DrainRate::steady(BitRate::from_mbps(8.0), 0);
+        fluid.advance(fluid.since + Time::from_ps(500_000).times(halves), &line, waiting);
+    }
+
+    #[test]
+    fn it_serves_parts_of_bytes() {
+        let mut fluid = Fluid::default();
+        fluid.joined(0, 1000, 1.0, 1000.0);
+        for (halves, time) in [(1, 0.5), (1, 1.0), (1997, 999.5)] {
+            pass(&mut fluid, halves, 0);
+            assert_eq!((fluid.time(), fluid.backlog), (time, 1000.0 - time));
+            assert!(!fluid.restarts());
+        }
+        // No more than what has left the queue.
+        fluid.joined(0, 500, 1.0, 1500.0);
+        pass(&mut fluid, 800, 400);
+        assert_eq!((fluid.time(), fluid.backlog), (1100.0, 400.0));
+        pass(&mut fluid, 2000, 0);
+        assert_eq!((fluid.time(), fluid.backlog, fluid.weight), (1500.0, 0.0, 0.0));
+        assert!(fluid.restarts());
+        assert_eq!(fluid.time(), 0.0);
+    }
+
+    /// Two flows, of which each has 200 of 400 bytes that were sent.
+    #[test]
+    fn what_is_dropped_need_not_be_served() {
+        let mut fluid = Fluid::default();
+        (0..2).for_each(|flow| fluid.joined(flow, 1000, 1.0, 1000.0));
+        pass(&mut fluid, 800, 1000);
+        assert_eq!((fluid.time(), fluid.backlog, fluid.weight), (200.0, 1600.0, 2.0));
+        // 800 of its 1000 bytes were unserved.
+        fluid.dropped(1, 1000, 0.0);
+        assert_eq!((fluid.backlog, fluid.weight, fluid.weights[1]), (800.0, 1.0, 0.0));
+        pass(&mut fluid, 200, 0);
+        assert_eq!((fluid.time(), fluid.backlog), (300.0, 700.0));
+        // Of two packets one is dropped, whole, and the other one takes its place.
+        fluid.joined(1, 500, 2.0, 550.0);
+        fluid.joined(1, 600, 2.0, 850.0);
+        assert_eq!((fluid.backlog, fluid.weight), (1800.0, 3.0));
+        fluid.dropped(1, 500, 600.0);
+        assert_eq!((fluid.backlog, fluid.weight), (1300.0, 3.0));
+        assert_eq!(fluid.first_to_end(), Some((1, 600.0)));
+        // A flow without unserved bytes has none to lose.
+        pass(&mut fluid, 10_000, 0);
+        fluid.dropped(1, 600, 0.0);
+        assert_eq!((fluid.backlog, fluid.weight), (0.0, 0.0));
+    }
+}
