@@ -37,9 +37,8 @@ impl Rounds {
 
     /// Grows to at least `count` bins. The caller sets the quantum of new bins.
     pub(super) fn grow(&mut self, count: usize) {
-        if count > self.turns.len() {
-            self.turns.resize(count, Turn { deficit: 0, quantum: 1, scheduled: false });
-        }
+        let count = count.max(self.turns.len());
+        self.turns.resize(count, Turn { deficit: 0, quantum: 1, scheduled: false });
     }
 
     /// Sets a bin's quantum from its next turn on.

@@ -221,7 +221,7 @@ impl Sfb {
             self.current ^= 1;
             self.learns = false;
             self.hashed_ms = ms(now);
-        } else if warmup_s > 0.0 && ms(now) > at(warmup_s) {
+        } else if ms(now) > at(warmup_s) {
             self.learns = true;
         }
     }

@@ -201,8 +201,8 @@ impl SchedulerParameters for Parameters {
     }
 
     fn bins(&self) -> (u32, u32) {
-        let tins = self.diffserv.tins(0, 0, 0).len() as u32;
-        (tins * QUEUES as u32, tins * QUEUES as u32)
+        let queues = (self.diffserv.count() * QUEUES) as u32;
+        (queues, queues)
     }
 
     fn threshold(&self, _rate: BitRate) -> Option<Threshold> {

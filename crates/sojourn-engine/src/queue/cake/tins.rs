@@ -59,6 +59,11 @@ impl Diffserv {
         }
     }
 
+    /// How many tins there are.
+    pub(super) fn count(self) -> usize {
+        self.shares().len()
+    }
+
     /// The tins at a rate in bytes per second; 0 is none, where the link behind is the limit.
     pub(super) fn tins(self, rate: u64, target: i64, interval: i64) -> Vec<Tin> {
         // A weight of 65 535 for one tin alone, of 1024 for three or four, of 256 for eight.
@@ -288,6 +293,7 @@ mod tests {
     #[test]
     fn a_pace_is_the_time_of_a_byte_rounded_down() {
         assert!(!Pace::new(0).is_some() && Pace::new(1).is_some());
+        assert!(Pace { ns: 1, shift: 34 }.is_some());
         assert_eq!(Pace::new(0).of(1000), 0);
         // 64 B/s at least; 125 MB/s are 8 ns; a third of 10 ns.
         assert_eq!(
