@@ -464,5 +464,21 @@ mod tests {
         assert_eq!((bench.counts.dropped_overflow, abb.plugs.are_in()), (1, false));
         assert_eq!(abb.dequeue(&mut bench.exit()).map(|packet| packet.flow), Some(1));
         assert_eq!(abb.flows.iter().map(|flow| flow.waiting).sum::<u64>(), 0);
+        // Without any room the arrival itself is dropped.
+        bench.limit.packets = 0;
+        abb.enqueue(packet(0), &mut bench.entry());
+        assert_eq!((bench.counts.dropped_overflow, abb.backlog().packets), (2, 0));
+    }
+
+    /// Of 4 with demands of 1 and 9 each may have 2 at first: the last of the two bins takes what is above.
+    #[test]
+    fn the_last_bin_has_no_bound() {
+        let mut abb = abb(&Bench::of(9));
+        let flow = |rate_bps| Flow { is_known: true, weight: 1.0, rate_bps, ..Flow::default() };
+        abb.flows = vec![flow(1e6), flow(9e6)];
+        abb.capacity_bps = 4e6;
+        abb.reclassify(Time::from_s(1));
+        assert_eq!([abb.flows[0].bin, abb.flows[1].bin], [0, 1]);
+        assert_eq!(abb.bin_weights, [1.0, 1.0]);
     }
 }

@@ -442,6 +442,9 @@ mod tests {
                 .log_weight
         };
         assert_eq!([of(None), of(Some(29)), of(Some(30))], [4, 4, 5]);
+        // Of 2 and 6 it is 4: 3 is below 1/8 (3.3), and not below 1/4 (2.7), where 1 of a burst of 2 would be.
+        let least = Parameters { min_threshold_packets: Some(2), ..Parameters::default() };
+        assert_eq!(least.terms(&line).log_weight, 3);
         let usual = Parameters::default();
         assert_eq!(
             (usual.max_p, usual.mean_packet_bytes, usual.target_delay_ms),

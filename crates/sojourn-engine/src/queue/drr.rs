@@ -261,6 +261,10 @@ mod tests {
             spies.told();
             assert_eq!(drr.dequeue(&mut bench.exit()).map(|packet| packet.size), Some(size));
             assert_eq!(spies.told().contains(&"0 is empty at 0 ms".to_owned()), is_last);
+            // And the flow gives up its turn at once.
+            let mut shown = Gauges::default();
+            drr.gauges(&mut shown);
+            assert_eq!(shown.get("busy_flows"), Some(f64::from(u8::from(!is_last))));
         }
     }
 
@@ -311,5 +315,21 @@ mod tests {
             parameters.check(&AqmSpec::default(), 1522).into_iter().count()
         };
         assert_eq!([faults(1522), faults(1521)], [0, 1]);
+    }
+
+    /// Of 8 Mbps one flow has all alone, and beside it one of weight 3 has three quarters, also with more packets.
+    #[test]
+    fn algorithms_see_the_shares_of_weights() {
+        let mut bench = Bench::of(9);
+        let mut drr = drr(&bench, 1522);
+        drr.set_flow_classifier(&FlowTable::of_homes(Unit::ServiceFlow, &[vec![1.0, 3.0]]), &[]);
+        drr.grow(1);
+        let spies = Spies::within(&mut drr.aqm_bins);
+        for flow in [0, 1, 1] {
+            drr.enqueue(of_flow(flow, 100), &mut bench.entry());
+        }
+        let told = spies.told();
+        let shares = [" 8000000 bps", " 6000000 bps", " 6000000 bps"];
+        assert!(told.iter().zip(shares).all(|(told, share)| told.contains(share)), "{told:?}");
     }
 }

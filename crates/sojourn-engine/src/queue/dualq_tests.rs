@@ -227,7 +227,7 @@ fn linux_draws_on_the_ramp_of_l() {
 
 /// In the random numbers of Linux: L is marked by the coupled likelihood, C by two rolls, and overload drops L so too.
 #[test]
-fn linux_signals_at_random() {
+fn linux_signals_by_its_draws() {
     for (p, ecn, overload, marked, dropped) in [
         (0.25, Ecn::Ect1, Overload::Drop, [0.0, 0.5, 0.0, 0.0], 0.0),
         (0.75, Ecn::Ect1, Overload::Drop, [0.0, 0.0, 0.4375, 0.0], 0.5625),

@@ -278,6 +278,7 @@ mod tests {
     use crate::aqm::AqmSpec;
     use crate::queue::aqm_bins::tests::Spies;
     use crate::queue::tests::Bench;
+    use crate::queue::weights::Weight;
     use crate::units::BitRate;
 
     /// Tags of three flows on a line of a byte in 1 us.
@@ -480,5 +481,40 @@ mod tests {
         assert_eq!([sent(), sent(), sent()], [Some(0), Some(1), None]);
         let ends: Vec<_> = spies.told().into_iter().filter(|told| told.contains("empty")).collect();
         assert_eq!(ends, ["0 is empty at 1 ms", "2 is empty at 1 ms"]);
+    }
+
+    /// Of 8 Mbps one flow has all alone, and beside it one of weight 3 has three quarters.
+    #[test]
+    fn algorithms_see_the_shares_of_weights() {
+        let mut bench = Bench::of(9);
+        let weights = Weights([("b".to_owned(), Weight(3.0))].into_iter().collect());
+        let law = AqmSpec::default();
+        let setting = bench.setting(&law);
+        let mut scfq = FinishTags::<InService>::new(&weights, None, &setting);
+        scfq.set_flow_classifier(&FlowTable::connections(), &["a", "b"]);
+        scfq.grow(4);
+        let spies = Spies::within(&mut scfq.aqm_bins);
+        for traffic in [0, 1] {
+            let packet = Packet { flow: traffic.into(), traffic, ..Packet::datagram(100) };
+            scfq.enqueue(packet, &mut bench.entry());
+        }
+        let told = spies.told();
+        assert!(told[0].contains(" 8000000 bps") && told[1].contains(" 6000000 bps"), "{told:?}");
+    }
+
+    /// Slots are taken one after the other: 0, 2, 4 and so on are the numbers of their flows.
+    #[test]
+    fn flows_come_one_after_the_other() {
+        let mut bench = Bench::of(20);
+        let law = AqmSpec::default();
+        let setting = bench.setting(&law);
+        let mut scfq = FinishTags::<InService>::new(&Weights::default(), None, &setting);
+        let packet = |flow| Packet { flow, ..Packet::datagram(100 + flow as u16) };
+        for flow in 0..10 {
+            scfq.enqueue(packet(flow), &mut bench.entry());
+            assert_eq!(scfq.tags.flows.len(), 2 * flow as usize + 1);
+        }
+        let sent: Vec<_> = std::iter::from_fn(|| scfq.dequeue(&mut bench.exit())).collect();
+        assert!(sent.iter().map(|packet| packet.flow).eq(0..10));
     }
 }

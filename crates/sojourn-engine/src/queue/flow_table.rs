@@ -200,9 +200,9 @@ mod tests {
     fn only_service_flows_reserve_rates() {
         let table = |unit| {
             let homes = [vec![1.0, 1.0], vec![1.0]];
-            FlowTable::of_homes(unit, &homes).reserving(&[vec![0.0, 2.0], vec![3.0]])
+            FlowTable::of_homes(unit, &homes).reserving(&[vec![0.0, 0.5], vec![3.0]])
         };
-        let rates = [None, Some(BitRate::from_mbps(2.0)), Some(BitRate::from_mbps(3.0))];
+        let rates = [None, Some(BitRate::from_mbps(0.5)), Some(BitRate::from_mbps(3.0))];
         assert_eq!(table(Unit::ServiceFlow).reserved(), rates);
         assert!(table(Unit::Connection).reserved().is_empty());
         let none = FlowTable::of_homes(Unit::ServiceFlow, &[vec![1.0]]).reserving(&[vec![0.0]]);

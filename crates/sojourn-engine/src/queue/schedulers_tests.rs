@@ -100,7 +100,7 @@ fn hashed_schedulers_take_the_flows_that_they_are_given() {
         let mut bench = Bench::of(9);
         let mut scheduler = spec.parameters().start(&bench.setting(&AqmSpec::default()));
         scheduler.set_flow_classifier(&table, &[]);
-        for (service_flow, tuple) in [(0, 5), (0, 6), (1, 5)] {
+        for (service_flow, tuple) in [(0, 5), (0, 6), (1, 7)] {
             let packet = Packet { service_flow, tuple, ..Packet::datagram(100) };
             scheduler.enqueue(packet, &mut bench.entry());
         }
@@ -147,7 +147,8 @@ fn defaults_of_keys() {
         fq_pie::Parameters::default();
     assert_eq!((queues, target_ms, update_ms, max_mark_probability), (1024, 15.0, 15.0, 0.1));
     assert_eq!((fq::Parameters::default().queues, sfq::Parameters::default().bins), (1024, 1024));
-    assert_eq!(cake::Parameters::default().rtt_ms, 100.0);
+    let cake::Parameters { rtt_ms, overhead_bytes, mpu_bytes, .. } = cake::Parameters::default();
+    assert_eq!((rtt_ms, overhead_bytes, mpu_bytes), (100.0, 0, 0));
     // MULPI, TLVs 70.42.6, 70.42.5, 24.40.2, 24.40.4, 24.40.5, 70.42.9 and 70.42.10.
     let low = Parameters::default();
     assert_eq!(

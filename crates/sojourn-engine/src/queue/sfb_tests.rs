@@ -240,4 +240,5 @@ fn keys_must_agree() {
     assert!(wrong(Parameters { rehash_s: 60.0, ..usual() }).is_empty());
     assert_eq!(wrong(Parameters { rehash_s: 59.0, ..usual() }), ["rehash_s"]);
     assert!(wrong(Parameters { rehash_s: 0.0, ..usual() }).is_empty());
+    assert_eq!(wrong(Parameters { rehash_s: 0.5, warmup_s: 0.6, ..usual() }), ["rehash_s"]);
 }

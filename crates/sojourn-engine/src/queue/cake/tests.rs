@@ -366,6 +366,8 @@ fn tins_take_turns_by_their_weights() {
     (cake.current, cake.tins[0].deficit, cake.tins[1].deficit) = (0, -100, 0);
     assert_eq!(cake.next_turn(), Some(1));
     assert_eq!((cake.tins[0].deficit, cake.tins[1].deficit), (924, 0));
+    (cake.current, cake.tins[0].deficit) = (0, 0);
+    assert_eq!((cake.next_turn(), cake.tins[0].deficit), (Some(1), 1024));
     (cake.current, cake.tins[0].deficit) = (0, 1);
     assert_eq!((cake.next_turn(), cake.tins[0].deficit), (Some(1), 1));
 }
@@ -444,4 +446,19 @@ fn a_code_point_has_its_tin() {
     }
     assert!(cake.tins.iter().map(|tin| tin.backlog_bytes).eq([100, 200, 300]));
     assert_eq!([0, 1023, 1024, 3071].map(Cake::tin_of), [0, 0, 1, 2]);
+}
+
+/// A flow is served while a byte of its turn is left; then it gets another turn, at the end of the others.
+#[test]
+fn a_turn_of_a_flow_lasts_until_it_is_used_up() {
+    for (deficit, set, after) in [(1, Set::Sparse, 1), (0, Set::Bulk, 1514), (-14, Set::Bulk, 1500)]
+    {
+        let flows = Parameters { flow_isolation: FlowIsolation::Flows, ..plain() };
+        let (mut cake, mut bench) = cake(&flows);
+        put(&mut cake, &mut bench, &[7]);
+        cake.flows[7].deficit = deficit;
+        // The first draw of SplitMix64 from 1 makes the quantum 1514.
+        assert_eq!(cake.choose_flow(0, &mut false, &mut Rng::split_mix(1)), Some(7));
+        assert_eq!((cake.flows[7].set, cake.flows[7].deficit), (set, after));
+    }
 }
