@@ -64,8 +64,9 @@ impl CongestionParameters for Parameters {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 enum Mode {
+    #[default]
     Startup,
     Drain,
     ProbeBandwidth,
@@ -73,6 +74,7 @@ enum Mode {
 }
 
 /// BBR version 1.
+#[derive(Default)]
 pub struct Bbr1 {
     mode: Mode,
     mss: u64,
@@ -109,33 +111,8 @@ pub struct Bbr1 {
 
 impl Bbr1 {
     fn new(connection: &Connection) -> Self {
-        Self {
-            mode: Mode::Startup,
-            mss: connection.mss,
-            initial_window: connection.initial_window,
-            bandwidth: WindowedMax::default(),
-            policer: Policer::default(),
-            aggregation: Aggregation::default(),
-            rounds: 0,
-            next_round: 0,
-            is_round_start: false,
-            min_rtt: None,
-            min_rtt_at: Time::ZERO,
-            probe_rtt_until: None,
-            is_probe_rtt_round_over: false,
-            phase: 0,
-            phase_at: Time::ZERO,
-            full_bandwidth: 0.0,
-            full_rounds: 0,
-            is_full: false,
-            prior_cwnd: 0.0,
-            was: LossPhase::Open,
-            conserves: false,
-            timed_out: false,
-            is_restarting: false,
-            has_rtt: false,
-            rate: 0,
-        }
+        let Connection { mss, initial_window, .. } = *connection;
+        Self { mss, initial_window, ..Self::default() }
     }
 
     fn bandwidth(&self) -> f64 {
@@ -398,7 +375,6 @@ impl Bbr1 {
 impl CongestionControl for Bbr1 {
     fn on_established(&mut self, window: &Window, srtt: Time, now: Time) {
         (self.min_rtt, self.min_rtt_at) = ((srtt > Time::ZERO).then_some(srtt), now);
-        self.aggregation.restart(now);
         self.first_rate(window.cwnd, srtt);
     }
 
@@ -458,89 +434,5 @@ impl CongestionControl for Bbr1 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    use super::super::CongestionSpec;
-    use crate::TcpOptions;
-    use crate::rate::Rate;
-    use sojourn_engine::dialect::Dialect;
-
-    fn bbr() -> (Bbr1, Window) {
-        let kind = CongestionSpec::Bbr1(Parameters {});
-        let options = TcpOptions { congestion_control: Some(kind), ..TcpOptions::default() };
-        let config = options.resolve(Dialect::Linux);
-        let window = Window { cwnd: config.initial_window, ssthresh: config.max_window };
-        (Bbr1::new(&config.connection()), window)
-    }
-
-    /// A sample of 100 segments delivered in so many ms.
-    fn delivered(in_ms: u64, is_app_limited: bool) -> RateSample<'static> {
-        let interval = Time::from_ms(in_ms);
-        let rate = Rate { delivered: 100, interval, is_app_limited, ..Rate::default() };
-        RateSample { rate: Some(rate), ..RateSample::default() }
-    }
-
-    /// draft §4.1.1.5: of samples that the application limits only those above the estimate count.
-    #[test]
-    fn an_application_that_sends_little_does_not_lower_the_bandwidth() {
-        let (mut bbr, _) = bbr();
-        bbr.update_bandwidth(&delivered(100, false));
-        assert_eq!(bbr.bandwidth(), 1000.0);
-        // Twelve rounds later a slower sample would have taken its place, had it counted.
-        bbr.rounds += 12;
-        bbr.update_bandwidth(&delivered(200, true));
-        assert_eq!(bbr.bandwidth(), 1000.0);
-        bbr.update_bandwidth(&delivered(50, true));
-        assert_eq!(bbr.bandwidth(), 2000.0);
-        bbr.rounds += 12;
-        bbr.update_bandwidth(&delivered(200, false));
-        assert_eq!(bbr.bandwidth(), 500.0);
-    }
-
-    /// draft §4.3.2: Drain paces with what takes away Startup's queue, Linux' 88/256 = 0.344; ProbeRTT
-    /// and a policed flow with 1.
-    #[test]
-    fn gains_follow_the_mode() {
-        let (mut bbr, _) = bbr();
-        let mut gains = |mode| {
-            bbr.mode = mode;
-            (bbr.pacing_gain(), bbr.cwnd_gain())
-        };
-        assert_eq!(gains(Mode::Startup), (2.88671875, 2.88671875));
-        assert_eq!(gains(Mode::Drain), (0.34375, 2.88671875));
-        assert_eq!(gains(Mode::ProbeBandwidth), (1.25, 2.0));
-        assert_eq!(gains(Mode::ProbeRtt), (1.0, 1.0));
-    }
-
-    /// draft §4.3.5: after ProbeRTT the minimum is as new, and the window what it was.
-    #[test]
-    fn probe_rtt_ends_after_its_time_and_gives_the_window_back() {
-        let (mut bbr, mut window) = bbr();
-        (bbr.mode, bbr.is_full, bbr.prior_cwnd) = (Mode::ProbeRtt, true, 80.0);
-        bbr.probe_rtt_until = Some(Time::from_ms(10_200));
-        window.cwnd = 4.0;
-        bbr.leave_probe_rtt(&mut window, Time::from_ms(10_200));
-        assert_eq!((bbr.mode, window.cwnd), (Mode::ProbeRtt, 4.0));
-        bbr.leave_probe_rtt(&mut window, Time::from_ms(10_201));
-        assert_eq!((bbr.mode, window.cwnd), (Mode::ProbeBandwidth, 80.0));
-        assert_eq!(bbr.min_rtt_at, Time::from_ms(10_201));
-        // A pipe that was never full is searched on.
-        (bbr.mode, bbr.is_full) = (Mode::ProbeRtt, false);
-        bbr.leave_probe_rtt(&mut window, Time::from_ms(10_201));
-        assert_eq!(bbr.mode, Mode::Startup);
-    }
-
-    #[test]
-    fn a_timeout_forgets_the_full_pipe_and_leaves_one_segment() {
-        let (mut bbr, mut window) = bbr();
-        bbr.full_bandwidth = 1000.0;
-        window.cwnd = 50.0;
-        bbr.on_timeout(&mut window, 50.0, Time::from_s(1));
-        assert_eq!((bbr.full_bandwidth, window.cwnd, bbr.prior_cwnd), (0.0, 1.0, 50.0));
-        assert_eq!((bbr.was, bbr.timed_out), (LossPhase::AfterTimeout, true));
-        // A second one does not take the small window for the one to return to.
-        bbr.on_timeout(&mut window, 1.0, Time::from_s(2));
-        assert_eq!(bbr.prior_cwnd, 50.0);
-    }
-}
+#[path = "bbr1_tests.rs"]
+mod tests;

@@ -68,8 +68,9 @@ impl CongestionParameters for Parameters {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(super) enum State {
+    #[default]
     Startup,
     Drain,
     Down,
@@ -80,6 +81,7 @@ pub(super) enum State {
 }
 
 /// BBR version 3.
+#[derive(Default)]
 pub struct Bbr3 {
     pub(super) state: State,
     mss: u64,
@@ -119,40 +121,8 @@ pub struct Bbr3 {
 
 impl Bbr3 {
     pub(super) fn new(connection: &Connection) -> Self {
-        Self {
-            state: State::Startup,
-            mss: connection.mss,
-            initial_window: connection.initial_window,
-            rounds: 0,
-            next_round: 0,
-            is_round_start: false,
-            max_bandwidth: MaxBandwidth::default(),
-            bandwidth: 0.0,
-            min_rtt: MinRtt::new(None, Time::ZERO),
-            full: FullPipe::default(),
-            bounds: Bounds::default(),
-            feedback: Feedback::None,
-            is_probe_sample: false,
-            was_too_high: false,
-            was_precautionary: false,
-            per_step: f64::INFINITY,
-            towards_step: 0.0,
-            probe_rounds: 0,
-            rounds_since_probe: 0,
-            probe_wait: Time::ZERO,
-            cycle_at: Time::ZERO,
-            drain_round: 0,
-            probe_rtt_until: None,
-            is_probe_rtt_round_over: false,
-            extra: WindowedMax::default(),
-            extra_since: Time::ZERO,
-            extra_delivered: 0,
-            prior_cwnd: 0.0,
-            was: LossPhase::Open,
-            is_restarting: false,
-            has_rtt: false,
-            rate: 0,
-        }
+        let Connection { mss, initial_window, .. } = *connection;
+        Self { mss, initial_window, ..Self::default() }
     }
 
     /// draft "Summary of Control Behavior in the State Machine".
@@ -588,3 +558,7 @@ impl CongestionControl for Bbr3 {
         Some(BurstLimit::of_bbr(self.rate))
     }
 }
+
+#[cfg(test)]
+#[path = "bbr3_law_tests.rs"]
+mod tests;

@@ -16,9 +16,10 @@ pub(super) const BETA: f64 = 0.7;
 const HEADROOM: f64 = 0.15;
 
 /// Where the samples of a bandwidth probe stand (draft "BBR.ack_phase").
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Feedback {
     /// None are waited for.
+    #[default]
     None,
     /// The pipe is filled first.
     Refilling,
@@ -97,6 +98,12 @@ pub(super) struct MinRtt {
     recent_at: Time,
     /// Is the recent one too old?
     pub is_expired: bool,
+}
+
+impl Default for MinRtt {
+    fn default() -> Self {
+        Self::new(None, Time::ZERO)
+    }
 }
 
 impl MinRtt {
@@ -246,5 +253,187 @@ impl Bounds {
             return f64::INFINITY;
         }
         (self.inflight_long - headroom).max(least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_ms;
+
+    /// So many segments in two seconds.
+    fn rate(delivered: u64, is_app_limited: bool) -> Rate {
+        Rate { delivered, interval: Time::from_s(2), is_app_limited, ..Rate::default() }
+    }
+
+    /// Half a segment a second, a quarter where nothing limits it, and half where the application does.
+    #[test]
+    fn the_largest_rate_is_that_of_two_cycles() {
+        let slow = Rate { interval: Time::from_s(4), ..rate(1, false) };
+        let slower = Rate { is_app_limited: true, ..slow };
+        let mut max = MaxBandwidth::default();
+        max.take(&rate(1, false));
+        max.advance();
+        max.advance();
+        assert_eq!(max.get(), 0.5);
+        max.take(&slower);
+        max.advance();
+        assert_eq!(max.get(), 0.5);
+        max.take(&slow);
+        max.take(&rate(1, true));
+        max.advance();
+        assert_eq!(max.get(), 0.5);
+        max.take(&slow);
+        max.advance();
+        assert_eq!(max.get(), 0.25);
+    }
+
+    /// 1250 are a quarter more than 1000, and 1249 are not.
+    #[test]
+    fn three_rounds_without_a_quarter_more_fill_the_pipe() {
+        let mut full = FullPipe::default();
+        for (delivered, is_app_limited, want) in [
+            (2000, false, (1000.0, 0, false, false)),
+            (2498, false, (1000.0, 1, false, false)),
+            (2498, true, (1000.0, 1, false, false)),
+            (2498, false, (1000.0, 2, false, false)),
+            (2500, false, (1250.0, 0, false, false)),
+            (2500, false, (1250.0, 1, false, false)),
+            (2500, false, (1250.0, 2, false, false)),
+            (2500, false, (1250.0, 3, true, true)),
+            (9999, false, (1250.0, 3, true, true)),
+        ] {
+            full.take(&rate(delivered, is_app_limited));
+            assert_eq!((full.bandwidth, full.count, full.is_now, full.is_reached), want);
+        }
+        full.reset(700.0);
+        assert_eq!(
+            (full.bandwidth, full.count, full.is_now, full.is_reached),
+            (700.0, 0, false, true)
+        );
+        full.take(&rate(1500, false));
+        assert!(full.is_reached);
+    }
+
+    /// The least of 5 s tells when to probe; what is used is the least of 10 s.
+    #[test]
+    fn round_trips_are_kept_for_five_and_ten_seconds() {
+        let (start, ps) = (Time::from_s(1), Time::from_ps(1));
+        let (s6, s11) = (Time::from_s(6), Time::from_s(11));
+        let mut min = MinRtt::new(Some(MS(40)), start);
+        for (now, rtt_ms, want) in [
+            (MS(1500), 40, (40, start, 40, start, false)),
+            (MS(1500), 41, (40, start, 40, start, false)),
+            (s6, 41, (40, start, 40, start, false)),
+            (s6 + ps, 0, (40, start, 40, start, true)),
+            (s6 + ps, 41, (40, start, 41, s6 + ps, true)),
+            (s6 + ps, 41, (40, start, 41, s6 + ps, false)),
+            (s11, 41, (40, start, 41, s6 + ps, false)),
+            (s11 + ps, 41, (41, s6 + ps, 41, s6 + ps, false)),
+            (s11 + ps, 39, (39, s11 + ps, 39, s11 + ps, false)),
+        ] {
+            min.take(now, MS(rtt_ms));
+            let MinRtt { least, least_at, recent, recent_at, is_expired } = min;
+            let seen = (least, least_at, recent, recent_at, is_expired);
+            assert_eq!(seen, (Some(MS(want.0)), want.1, MS(want.2), want.3, want.4));
+        }
+        min.probed(Time::from_s(20));
+        min.take(Time::from_s(25), MS(50));
+        assert_eq!((min.is_expired, min.get(), min.recent), (false, Some(MS(39)), MS(39)));
+        let mut none = MinRtt::default();
+        none.take(MS(1), Time::ZERO);
+        assert_eq!(none.get(), None);
+        none.take(MS(1), MS(30));
+        assert_eq!(none.get(), Some(MS(30)));
+    }
+
+    /// More than 2 of 100. Of 100 in flight of which 5 are lost the threshold was crossed 2.02/0.98 segments before the last
+    /// 99: 99 + (1.98 - 4) / 0.98 = 96.939.
+    #[test]
+    fn losses_are_too_many_above_two_percent() {
+        assert_eq!(
+            [(2, 100), (3, 100), (1, 49)].map(|(l, n)| Bounds::is_too_high(l, n)),
+            [false, true, true]
+        );
+        assert!((Bounds::inflight_at_loss(5, 100) - 96.939).abs() < 5e-4);
+    }
+
+    #[test]
+    fn neighbours_are_one_loss() {
+        let mut bounds = Bounds::default();
+        for (number, is_first, losses) in
+            [(0, true, 1), (1, false, 1), (3, false, 2), (5, false, 3), (6, false, 3)]
+        {
+            assert_eq!((bounds.note_loss(number, 70), bounds.separate_losses), (is_first, losses));
+            assert_eq!(bounds.round_end, 70);
+        }
+        // In the next round they are counted anew, and a neighbour is one too.
+        bounds.is_loss_in_round = false;
+        assert_eq!(
+            (bounds.note_loss(7, 90), bounds.separate_losses, bounds.round_end),
+            (true, 1, 90)
+        );
+        assert_eq!((bounds.note_loss(0, 90), bounds.separate_losses), (false, 2));
+    }
+
+    /// A round of 60 segments and 100 a second after one with a loss: 0.7 of a window of 100, of 70 the next time, and 0.7 of the
+    /// rate of 200.
+    #[test]
+    fn a_round_with_a_loss_lowers_the_short_bounds() {
+        let sample = |delivered: u64, prior_delivered: u64| {
+            let rate = Rate { prior_delivered, ..rate(delivered, false) };
+            RateSample { delivered: 500, rate: Some(rate), ..RateSample::default() }
+        };
+        let short = |bounds: &Bounds| (bounds.bandwidth_short, bounds.inflight_short);
+        let mut bounds = Bounds { round_end: 300, is_loss_in_round: true, ..Bounds::default() };
+        bounds.update_latest(&sample(60, 299));
+        bounds.adapt(false, 200.0, 100.0);
+        assert!(
+            !bounds.is_round_start
+                && bounds.is_loss_in_round
+                && bounds.inflight_short.is_infinite()
+        );
+        bounds.update_latest(&sample(40, 300));
+        assert_eq!((bounds.is_round_start, bounds.round_end), (true, 500));
+        assert_eq!((bounds.bandwidth_latest, bounds.inflight_latest), (30.0, 60.0));
+        bounds.adapt(false, 200.0, 100.0);
+        assert_eq!((short(&bounds), bounds.is_loss_in_round), ((140.0, 70.0), false));
+        bounds.adapt(false, 200.0, 100.0); // nothing was lost
+        assert_eq!(short(&bounds), (140.0, 70.0));
+        bounds.is_loss_in_round = true;
+        bounds.adapt(true, 200.0, 100.0); // a probe may lose something
+        assert_eq!((short(&bounds), bounds.is_loss_in_round), ((140.0, 70.0), false));
+        bounds.is_loss_in_round = true;
+        bounds.adapt(false, 200.0, 100.0);
+        assert!((bounds.bandwidth_short - 98.0).abs() < 1e-9);
+        assert_eq!(bounds.inflight_short, 60.0); // what was delivered, more than 49
+        bounds.advance_latest(&sample(40, 0));
+        assert_eq!((bounds.bandwidth_latest, bounds.inflight_latest), (20.0, 40.0));
+        bounds.is_round_start = false;
+        bounds.advance_latest(&sample(80, 0));
+        assert_eq!((bounds.bandwidth_latest, bounds.inflight_latest), (20.0, 40.0));
+        bounds.is_round_start = true;
+        bounds.update_latest(&RateSample::default());
+        assert!(!bounds.is_round_start);
+        bounds.is_loss_in_round = true;
+        bounds.reset_signals();
+        assert_eq!(
+            (bounds.bandwidth_latest, bounds.inflight_latest, bounds.is_loss_in_round),
+            (0.0, 0.0, false)
+        );
+        bounds.reset_short();
+        assert!(bounds.bandwidth_short.is_infinite() && bounds.inflight_short.is_infinite());
+    }
+
+    /// 15 % are left for others, a segment at least, and four remain.
+    #[test]
+    fn headroom_is_left_below_the_long_bound() {
+        for (inflight_long, want) in
+            [(100.0, 85.0), (6.0, 5.0), (4.5, 4.0), (f64::INFINITY, f64::INFINITY)]
+        {
+            let bounds = Bounds { inflight_long, ..Bounds::default() };
+            assert_eq!(bounds.with_headroom(4.0), want);
+        }
     }
 }
