@@ -100,3 +100,94 @@ impl<'a> Booking<'a> {
         Err(Fault::new("", message).under(&self.greatest.1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_tests::{plain_channel, upstream};
+    use super::*;
+
+    /// 1000 minislots of 8 B in a MAP interval of 2 ms, of which requests have 16.
+    fn channel() -> UpstreamChannel {
+        UpstreamChannel { request_opportunities: Some(8), ..plain_channel() }
+    }
+
+    /// Minislots of grants and of polls of so many homes with this scheduling.
+    fn booked(scheduling: &str, homes: u32) -> (f64, f64) {
+        let spec = channel();
+        let mut booking = Booking::new(&spec, 0);
+        let service = upstream(&format!("scheduling = {{ {scheduling} }}"));
+        booking.add(&service, homes, "upstream").unwrap();
+        (booking.grants, booking.polls)
+    }
+
+    const UGS: &str = "kind = 'ugs', nominal_grant_interval_us = 2000, unsolicited_grant_bytes = ";
+
+    #[test]
+    fn grants_and_polls_take_their_share_of_each_map_interval() {
+        assert_eq!(booked("kind = 'best_effort'", 5), (0.0, 0.0));
+        // 238 B are 30 minislots.
+        assert_eq!(booked(&format!("{UGS}238"), 1), (30.0, 0.0));
+        assert_eq!(booked(&format!("{UGS}238, grants_per_interval = 3"), 2), (180.0, 0.0));
+        let slow =
+            "kind = 'ugs', unsolicited_grant_bytes = 238, nominal_grant_interval_us = 10_000";
+        assert_eq!(booked(slow, 2), (12.0, 0.0));
+        let polls = "kind = 'real_time_polling', nominal_polling_interval_us = 1000";
+        assert_eq!(booked(polls, 3), (0.0, 12.0));
+        // With activity detection the more of both.
+        let detecting = |polling_us: u32| {
+            let of_grants = "kind = 'ugs_with_activity_detection', unsolicited_grant_bytes = 238";
+            let times = "nominal_grant_interval_us = 20_000, nominal_polling_interval_us";
+            booked(&format!("{of_grants}, {times} = {polling_us}"), 1)
+        };
+        assert_eq!((detecting(2000), detecting(1000)), ((3.0, 0.0), (0.0, 4.0)));
+        // 4 Mbps are 1000 B in each MAP interval, 1050 with 10 B for each 200: 132 minislots.
+        assert_eq!(
+            booked("kind = 'proactive_grants', guaranteed_grant_rate_mbps = 4", 2),
+            (264.0, 0.0)
+        );
+    }
+
+    /// 984 B are 123 minislots, of which eight are all that requests leave.
+    #[test]
+    fn all_that_is_booked_fits_beside_the_request_region() {
+        let spec = channel();
+        let service = upstream(&format!("scheduling = {{ {UGS}984 }}"));
+        for (homes, fits) in [(8, true), (9, false)] {
+            let mut booking = Booking::new(&spec, 0);
+            booking.add(&service, homes, "homes.all.upstream").unwrap();
+            let fault = booking.check().err();
+            assert_eq!(fault.is_none(), fits);
+            assert!(fault.is_none_or(|fault| fault.path == "homes.all.upstream.scheduling"
+                && fault.message.contains("take 1107.0 of the 1000 minislots")));
+        }
+        // Polls count too: 868 minislots, and 117 of polls.
+        let few = upstream(&format!("scheduling = {{ {UGS}6944 }}"));
+        let polled =
+            "scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 2000 }";
+        for (homes, fits) in [(58, true), (59, false)] {
+            let mut booking = Booking::new(&spec, 0);
+            booking.add(&few, 1, "upstream").unwrap();
+            booking.add(&upstream(polled), homes, "homes.many.upstream").unwrap();
+            let fault = booking.check().err();
+            assert_eq!(fault.is_none(), fits);
+            assert!(fault.is_none_or(|fault| fault.path == "upstream.scheduling"
+                && fault.message.contains("polls take 118.0")));
+        }
+    }
+
+    /// 7872 B are 984 minislots.
+    #[test]
+    fn a_grant_fits_into_a_map_interval() {
+        let spec = channel();
+        let of = |bytes: u32| {
+            let flow = format!(
+                "flows.calls = {{ sustained_mbps = 1, scheduling = {{ {UGS}{bytes} }}, match = [] }}"
+            );
+            Booking::new(&spec, 0).add(&upstream(&flow), 1, "upstream").err()
+        };
+        assert!(of(7872).is_none());
+        let fault = of(7873).unwrap();
+        assert_eq!(fault.path, "upstream.flows.calls.scheduling.unsolicited_grant_bytes");
+        assert!(fault.message.contains("985 minislots") && fault.message.contains("984 or fewer"));
+    }
+}

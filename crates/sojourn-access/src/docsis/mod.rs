@@ -7,6 +7,8 @@ pub(crate) mod congestion;
 pub(crate) mod contention;
 pub(crate) mod downstream;
 pub(crate) mod downstream_channel;
+#[cfg(test)]
+mod for_tests;
 pub(crate) mod framing;
 mod grant_split;
 pub(crate) mod impairments;

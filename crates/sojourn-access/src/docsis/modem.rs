@@ -478,3 +478,7 @@ fn channel_rate(spec: &Upstream) -> BitRate {
         spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.terms().peak_mbps));
     BitRate::from_mbps(mbps)
 }
+
+#[cfg(test)]
+#[path = "modem_tests.rs"]
+mod tests;

@@ -198,3 +198,103 @@ impl GrantScheduler {
         given
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_tests::{MS, packet, plain_framing, shared_flow};
+    use super::*;
+    use sojourn_engine::record::Recorder;
+
+    /// Flows that have requested so many bytes, and a scheduler with turns of 1000 B that knows of them.
+    fn asking(flows: &[(&str, u64)]) -> (GrantScheduler, Vec<UpstreamServiceFlow>) {
+        let mut scheduler = GrantScheduler::new(1000);
+        let mut all = Vec::new();
+        for (number, &(keys, bytes)) in (0..).zip(flows) {
+            let mut flow = shared_flow(keys);
+            flow.mac.flow.request(bytes, MS(2));
+            flow.requests_arrive(MS(2));
+            scheduler.join(number, &mut flow);
+            all.push(flow);
+        }
+        (scheduler, all)
+    }
+
+    /// What a MAP with so many minislots of 8 B grants each flow, in the order of their first grants, and how many
+    /// minislots that takes.
+    fn share(
+        scheduler: &mut GrantScheduler,
+        flows: &mut [UpstreamServiceFlow],
+        (at_ms, minislots): (u64, u64),
+    ) -> (Vec<(u32, u64)>, u64) {
+        let (granted, used) = scheduler.share(MS(at_ms), minislots, &plain_framing(), flows);
+        let take = |&number: &u32| (number, flows[number as usize].take_grant(MS(at_ms)));
+        (granted.iter().map(take).collect(), used)
+    }
+
+    #[test]
+    fn turns_of_a_quantum_go_on_in_the_next_map() {
+        let (mut scheduler, mut flows) = asking(&[("", 3000), ("", 2000)]);
+        assert!(!scheduler.is_idle());
+        // 1496 B: a turn of 1000 and 496 of the other, of whose turn 504 are left.
+        assert_eq!(share(&mut scheduler, &mut flows, (2, 187)), (vec![(0, 1000), (1, 496)], 187));
+        assert_eq!((flows[0].deficit, flows[1].deficit), (0, 504));
+        assert!(flows.iter().all(|flow| flow.is_pending && flow.waits));
+        // They come first; then 1000 and 1000, of which the second flow has its last ones.
+        assert_eq!(share(&mut scheduler, &mut flows, (4, 313)), (vec![(1, 1504), (0, 1000)], 313));
+        assert_eq!(share(&mut scheduler, &mut flows, (6, 313)), (vec![(0, 1000)], 125));
+        assert!(scheduler.is_idle() && flows.iter().all(|flow| !flow.is_pending && !flow.waits));
+        assert_eq!(flows[0].deficit, 0);
+    }
+
+    #[test]
+    fn a_higher_priority_has_all_that_it_wants() {
+        let (mut scheduler, mut flows) =
+            asking(&[("", 3000), ("priority = 7", 3000), ("priority = 1", 3000)]);
+        let (granted, _) = share(&mut scheduler, &mut flows, (2, 500));
+        assert_eq!(granted, [(1, 3000), (2, 1000)]);
+        assert!(!flows[1].waits && flows[2].is_pending && flows[0].is_pending);
+    }
+
+    /// Reserved are 2522 B of one flow (a frame and 2 ms of 4 Mbps) and 2022 B of another (2 Mbps), in minislots of 8 B:
+    /// 316 + 253 = 569. Of 400 each has 400/569: 1772 and 1421 B, in 222 and 178, and what
+    /// fills the minislots of the first.
+    #[test]
+    fn reserved_rates_come_before_priorities() {
+        let keys = [("minimum_mbps = 4", 3000), ("minimum_mbps = 2", 3000), ("priority = 7", 3000)];
+        let (mut scheduler, mut flows) = asking(&keys);
+        let (granted, used) = share(&mut scheduler, &mut flows, (2, 400));
+        assert_eq!((granted, used), (vec![(0, 1776), (1, 1421)], 400));
+        let (mut scheduler, mut flows) = asking(&keys);
+        let (granted, used) = share(&mut scheduler, &mut flows, (2, 569 + 100));
+        assert_eq!((granted, used), (vec![(0, 2528), (1, 2022), (2, 800)], 669));
+        // Who has all that was requested has no reservation to be counted any more.
+        assert_eq!(scheduler.reserved, [0, 1]);
+        share(&mut scheduler, &mut flows, (4, 1000));
+        assert!(scheduler.reserved.is_empty());
+    }
+
+    /// The buckets hold 2971 B of 3960, which are 3001 with headers: the flow waits on.
+    #[test]
+    fn what_the_rate_holds_back_waits_on() {
+        let (mut scheduler, mut flows) = asking(&[("", 4000), ("minimum_mbps = 4", 1000)]);
+        let mut recorder = Recorder::default();
+        (0..4).for_each(|n| flows[0].accept(MS(1), packet(n, 990), &mut recorder));
+        flows[0].mac.shaper.sustained.take(MS(2), 5000 - 2971);
+        let (granted, used) = share(&mut scheduler, &mut flows, (2, 1000));
+        assert_eq!((granted, used), (vec![(1, 1000), (0, 3001)], 501));
+        assert!(flows[0].waits && flows[0].is_pending && !scheduler.is_idle());
+        assert!(!flows[1].waits && scheduler.reserved.is_empty());
+        scheduler.join(0, &mut flows[0]);
+        assert_eq!(scheduler.rings[0], [0], "it waits already");
+    }
+
+    /// 1000 and 2004 B are 125 and 251 minislots, of which there may be fewer.
+    #[test]
+    fn the_most_that_a_map_grants_is_what_all_may_have() {
+        let (scheduler, flows) = asking(&[("", 1000), ("priority = 7", 2004)]);
+        for (minislots, want) in [(1000, 376), (377, 376), (376, 376), (300, 300)] {
+            assert_eq!(scheduler.most(MS(2), minislots, &plain_framing(), &flows), want);
+        }
+        assert_eq!(GrantScheduler::new(1).most(MS(2), 0, &plain_framing(), &[]), 0);
+    }
+}

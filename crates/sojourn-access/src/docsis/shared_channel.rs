@@ -587,3 +587,7 @@ fn lost_channels(partial: &PartialService) -> (Time, Time, u32) {
     let PartialService { start_s, length_s, channels } = *partial;
     (Time::from_secs_f64(start_s), Time::from_secs_f64(start_s + length_s), channels)
 }
+
+#[cfg(test)]
+#[path = "shared_channel_tests.rs"]
+mod tests;

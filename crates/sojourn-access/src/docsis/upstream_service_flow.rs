@@ -265,3 +265,247 @@ impl UpstreamServiceFlow {
 fn deep_enough(rate: BitRate, untouched: Time) -> TokenBucket {
     TokenBucket::new(rate, PEAK_BURST_BYTES + rate.bytes_in(untouched) as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_tests::*;
+    use super::super::outages::Outages;
+    use super::super::timing::{PlantTiming, Specification};
+    use super::*;
+
+    /// A flow in which so many packets of 1000 B wait, 1010 B on the channel.
+    fn waiting(keys: &str, packets: u8) -> UpstreamServiceFlow {
+        let mut flow = shared_flow(keys);
+        let mut recorder = Recorder::default();
+        (0..packets).for_each(|n| flow.accept(MS(1), packet(n, 1000), &mut recorder));
+        flow
+    }
+
+    /// One that has requested all that waits.
+    fn requesting(keys: &str, packets: u8) -> UpstreamServiceFlow {
+        let mut flow = waiting(keys, packets);
+        assert!(flow.mac.request(By::Ungranted, MS(2), &documents(), &mut Recorder::default()));
+        assert!(!flow.requests_arrive(MS(5)));
+        assert!(flow.requests_arrive(MS(6)));
+        flow
+    }
+
+    const AGGREGATE: &str = "queue.scheduler.kind = 'low_latency'\n";
+
+    /// A frame of 1522 B and what the peak rate brings in two intervals, 4 ms at 2 B per us, or the reserved rate in one.
+    #[test]
+    fn buckets_are_as_deep_as_grants_are_apart() {
+        let flow = shared_flow("minimum_mbps = 4\npriority = 3");
+        assert!((flow.mac.shaper.peak.depth_bytes() - 9522.0).abs() < 1e-6);
+        assert!((flow.reserved.unwrap().depth_bytes() - 2522.0).abs() < 1e-6);
+        assert_eq!((flow.priority, flow.profile), (3, 0));
+        assert!(shared_flow("").reserved.is_none());
+    }
+
+    /// Only for what is not requested, and without a grant; the documents' modem waits for what it has requested.
+    #[test]
+    fn a_flow_contends_for_what_nothing_else_requests() {
+        let polled =
+            "scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 10_000 }";
+        assert!(!waiting("", 0).wants_to_contend());
+        assert!(waiting("", 1).wants_to_contend());
+        assert!(!waiting(polled, 1).wants_to_contend());
+        for (waits_for_grants, is_pending, granted, want) in [
+            (true, false, 0, false),
+            (false, false, 0, true),
+            (false, true, 0, false),
+            (false, false, 1010, false),
+        ] {
+            let mut flow = requesting("", 1);
+            flow.accept(MS(6), packet(9, 1000), &mut Recorder::default());
+            (flow.waits_for_grants, flow.is_pending) = (waits_for_grants, is_pending);
+            flow.mac.flow.grant_ahead(granted);
+            assert_eq!(flow.wants_to_contend(), want);
+        }
+    }
+
+    /// A pending grant keeps a flow of an aggregate from contending: the low-latency one only for its own.
+    #[test]
+    fn each_flow_of_an_aggregate_contends_for_itself() {
+        for (low, classic, low_is_known, is_pending, want) in [
+            (0, 0, false, false, false),
+            (1, 0, false, false, true),
+            (1, 0, false, true, true),
+            (1, 0, true, true, false),
+            (1, 0, true, false, true),
+            (0, 1, false, false, true),
+            (0, 1, false, true, false),
+            (1, 1, true, true, false),
+        ] {
+            let mut flow = waiting(AGGREGATE, classic);
+            let mut recorder = Recorder::default();
+            flow.waits_for_grants = false;
+            if low_is_known {
+                flow.accept(MS(1), low_latency(packet(8, 200)), &mut recorder);
+                flow.mac.flow.request_shares(Shares { low: 210, classic: 0 }, MS(2));
+                assert!(flow.requests_arrive(MS(2)));
+            }
+            (0..low).for_each(|_| flow.accept(MS(1), low_latency(packet(9, 200)), &mut recorder));
+            flow.is_pending = is_pending;
+            assert_eq!(
+                flow.wants_to_contend(),
+                want,
+                "{low} {classic} {low_is_known} {is_pending}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_grant_carries_a_request_for_what_has_come_since() {
+        let polled =
+            "scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 10_000,
+                                     piggyback = false }";
+        for (keys, packets, want) in [("", 2, true), ("", 1, false), (polled, 2, false)] {
+            let mut flow = requesting(keys, 1);
+            let mut recorder = tracing();
+            (1..packets).for_each(|n| flow.accept(MS(6), packet(n, 1000), &mut recorder));
+            flow.mac.flow.grant_ahead(1010);
+            assert_eq!(flow.begin_grant(MS(7), 1010, &documents(), &mut recorder), want);
+            assert_eq!(
+                (flow.mac.flow.granted(), flow.counters().requests),
+                (1010, 1 + u64::from(want))
+            );
+            let mut seen = events(&mut recorder);
+            seen.retain(|(at, ..)| *at == MS(7));
+            assert_eq!(seen[0], (MS(7), "grant", 1010));
+            assert_eq!(seen[1..], [(MS(7), "request", 1010)][..usize::from(want)]);
+        }
+    }
+
+    #[test]
+    fn failed_requests_are_counted_and_cost_a_packet_in_the_end() {
+        let mut flow = waiting("", 2);
+        flow.collided();
+        assert_eq!((flow.counters().requests, flow.counters().collisions), (1, 1));
+        let mut recorder = Recorder::default();
+        flow.give_up(MS(3), &mut recorder);
+        assert_eq!(flow.inside(), Count { packets: 1, bytes: 1000 });
+        assert_eq!(recorder.events.len(), 1);
+    }
+
+    /// Of 4040 B requested for 4000 B of packets as many may be granted as tokens are for: 3000 are for 3030.
+    #[test]
+    fn a_grant_is_for_what_the_buckets_hold_when_it_begins() {
+        for (taken, keys, want) in [
+            (0, "", 4040),
+            (1000, "", 4040),
+            (2000, "", 3030),
+            (5000, "", 0),
+            (0, "ranging_outages = [{ start_s = 0.005, length_s = 0.002 }]", 0),
+            (
+                5000,
+                "scheduling = { kind = 'ugs', unsolicited_grant_bytes = 1, nominal_grant_interval_us = 100 }",
+                4040,
+            ),
+        ] {
+            let mut flow = requesting("", 4);
+            let spec = upstream(keys);
+            flow.mac.silent = Outages::new(&spec.ranging_outages);
+            if keys.contains("ugs") {
+                flow.mac.enforcement = Enforcement::None;
+            }
+            flow.mac.shaper.sustained.take(MS(6), taken);
+            assert_eq!(flow.grantable(MS(6)), want, "{taken} {keys}");
+            assert_eq!(flow.need(MS(6)), want);
+            // Silence does not mean that a rate held something back.
+            assert_eq!(flow.mac.shaper.held(&packet(0, 0)), taken == 5000 && want == 0);
+            flow.in_map = want / 2;
+            assert_eq!(flow.need(MS(6)), want - want / 2);
+            assert_eq!(flow.known_request(), 4040);
+        }
+    }
+
+    /// Tokens for exactly what waits let all of it pass, whatever 3960 / 3920 is rounded to.
+    #[test]
+    fn enough_tokens_are_enough() {
+        let mut flow = shared_flow("");
+        (0..4).for_each(|n| flow.accept(MS(1), packet(n, 980), &mut Recorder::default()));
+        flow.mac.flow.request(3960, MS(2));
+        flow.requests_arrive(MS(2));
+        flow.mac.shaper.sustained.take(MS(6), 5000 - 3920);
+        assert_eq!(flow.grantable(MS(6)), 3960);
+    }
+
+    /// The reserved bucket holds 2522 B at first, and half a byte per us comes.
+    #[test]
+    fn a_reserved_rate_covers_what_its_bucket_holds() {
+        let mut flow = requesting("minimum_mbps = 4", 4);
+        assert_eq!(flow.reserved_need(MS(6)), 2522);
+        flow.in_map = 2000;
+        assert_eq!(flow.reserved_need(MS(6)), 2040);
+        assert_eq!(flow.take_grant(MS(6)), 2000);
+        assert_eq!(flow.reserved_need(MS(6)), 522);
+        assert_eq!(flow.reserved_need(MS(8)), 1522);
+        flow.need(MS(8));
+        flow.in_map = 2040; // beyond what is reserved
+        flow.take_grant(MS(8));
+        assert_eq!(flow.reserved_need(MS(8)), 0);
+        assert_eq!(requesting("", 4).reserved_need(MS(6)), 0);
+    }
+
+    /// The rate has held something back where a grant is all that it lets pass, and not all that was requested.
+    #[test]
+    fn a_grant_is_taken_from_the_request() {
+        for (taken, in_map, is_held) in [(0, 4040, false), (2000, 3030, true), (2000, 3000, false)]
+        {
+            let mut flow = requesting("", 4);
+            flow.mac.shaper.sustained.take(MS(6), taken);
+            flow.need(MS(6));
+            flow.in_map = in_map;
+            assert_eq!(flow.take_grant(MS(6)), in_map);
+            assert_eq!((flow.in_map, flow.known_request()), (0, 4040 - in_map));
+            assert_eq!(flow.counters().granted_bytes, in_map);
+            assert_eq!(flow.mac.shaper.held(&packet(0, 0)), is_held);
+        }
+    }
+
+    /// A MAP with all that the buckets allow defers the rest.
+    #[test]
+    fn a_map_is_traced_with_what_it_defers() {
+        for (in_map, deferred) in [(3030, Some(1010)), (3000, None)] {
+            let mut flow = requesting("", 4);
+            let mut recorder = tracing();
+            flow.mac.shaper.sustained.take(MS(6), 2000);
+            flow.in_map = in_map;
+            flow.note_map(MS(6), MS(6), &mut recorder);
+            let deferred = deferred.map(|bytes| (MS(6), "defer", bytes));
+            let want: Vec<_> = [(MS(6), "map", in_map)].into_iter().chain(deferred).collect();
+            assert_eq!(events(&mut recorder), want);
+        }
+        let mut recorder = tracing();
+        let mut flow = requesting("", 4);
+        flow.in_map = 4040;
+        flow.note_map(MS(6), MS(6), &mut recorder);
+        assert_eq!(events(&mut recorder), [(MS(6), "map", 4040)]);
+    }
+
+    #[test]
+    fn a_silent_modem_uses_nothing_of_its_grant() {
+        let mut flow = requesting("stalls = [{ start_s = 0.007, length_s = 0.001 }]", 1);
+        let mut recorder = Recorder::default();
+        flow.mac.flow.grant_ahead(1010);
+        flow.begin_grant(MS(6), 1010, &documents(), &mut recorder);
+        assert_eq!(flow.next_piece(MS(7), &mut recorder), None);
+        assert_eq!((flow.counters().unused_bytes, flow.mac.flow.granted()), (1010, 0));
+        flow.mac.flow.begin_unsolicited(1010);
+        assert_eq!(flow.next_piece(MS(8), &mut recorder), Some(1010));
+    }
+
+    /// By the specification a modem requests again before it is granted.
+    #[test]
+    fn the_timing_says_whether_a_flow_waits_for_its_grants() {
+        let spec = Specification::default();
+        let plant = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
+        let timing = Timing::new(&plant, MS(2), None);
+        let grid = Grid { map_interval: MS(2), frame: None, overhead: 10, is_own: false };
+        let flow = UpstreamServiceFlow::new(&upstream(""), &context(), &timing, &grid, 0);
+        assert!(!flow.waits_for_grants && shared_flow("").waits_for_grants);
+        assert!(!flow.contends && !flow.waits && !flow.is_pending);
+        assert_eq!((flow.deficit, flow.in_map), (0, 0));
+    }
+}

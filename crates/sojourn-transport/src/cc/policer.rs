@@ -33,12 +33,6 @@ impl Policer {
         self.is_used.then_some(self.rate)
     }
 
-    /// Forgets all.
-    pub(super) fn reset(&mut self, sample: &RateSample) {
-        (self.rate, self.is_used, self.is_sampling) = (0.0, false, false);
-        self.begin(sample);
-    }
-
     fn begin(&mut self, sample: &RateSample) {
         (self.since, self.rounds) = (sample.delivered_at, 0);
         (self.delivered, self.lost) = (sample.delivered, sample.lost);
@@ -56,7 +50,7 @@ impl Policer {
             self.rounds += u64::from(is_probing && is_round_start);
             let is_over = self.rounds >= USED_ROUNDS;
             if is_over {
-                self.reset(sample);
+                *self = Self::default();
             }
             return is_over;
         }
@@ -68,12 +62,12 @@ impl Policer {
             self.is_sampling = true;
         }
         if sample.rate.is_some_and(|rate| rate.is_app_limited) {
-            self.reset(sample);
+            *self = Self::default();
             return false;
         }
         self.rounds += u64::from(is_round_start);
         if self.rounds > 4 * LEAST_ROUNDS {
-            self.reset(sample);
+            *self = Self::default();
         } else if self.rounds >= LEAST_ROUNDS && has_losses {
             self.judge(sample, mss);
         }

@@ -1,0 +1,274 @@
+//! The modem with a channel of its own, event by event: a byte per us and a burst of 5000 B, two bytes per us at the peak,
+//! MAPs every 2 ms, and a channel of 100 Mbps, on which 1000 B take 80 us.
+
+use super::super::for_tests::*;
+use super::*;
+
+const ALL: [&str; 11] = [
+    "arrive",
+    "map",
+    "request",
+    "withhold",
+    "defer",
+    "grant",
+    "dequeue",
+    "piece",
+    "piece_end",
+    "sent",
+    "unused",
+];
+
+struct Run {
+    modem: Modem,
+    recorder: Recorder,
+    sent: Vec<(Time, u8)>,
+}
+
+impl Run {
+    fn new(keys: &str, dialect: Dialect, seed: u64) -> Self {
+        let spec = upstream(&format!("mac.grant_spread_percent = 0\n{keys}"));
+        let modem = Modem::new(&spec, &ServiceFlowContext::lone(dialect, seed));
+        Self { modem, recorder: tracing(), sent: Vec::new() }
+    }
+
+    fn put(&mut self, at: Time, numbers: std::ops::Range<u8>, size: u16) {
+        self.run(at);
+        numbers.for_each(|n| self.modem.accept(at, packet(n, size), &mut self.recorder));
+    }
+
+    fn run(&mut self, until: Time) {
+        while self.modem.next_wake() <= until {
+            let now = self.modem.next_wake();
+            let packet = self.modem.wake(now, &mut self.recorder);
+            self.sent.extend(packet.map(|packet| (now, packet.number[0])));
+        }
+    }
+
+    fn events(&mut self, kinds: &[&str]) -> Vec<(Time, &'static str, u64)> {
+        let mut all = events(&mut self.recorder);
+        all.retain(|(_, kind, _)| kinds.contains(kind));
+        all
+    }
+}
+
+/// The grant of 1000 B may begin anywhere in the interval where it fits at the peak rate, 500 us.
+#[test]
+fn a_packet_alone_is_requested_granted_and_sent() {
+    let mut starts = Vec::new();
+    for seed in 0..40 {
+        let mut run = Run::new("", Dialect::Rfc, seed);
+        assert_eq!(run.modem.next_wake(), Time::NEVER);
+        run.put(MS(1), 0..1, 1000);
+        run.run(MS(100));
+        let seen = run.events(&ALL);
+        let start = seen[5].0;
+        let want = [
+            (MS(1), "arrive", 1000),
+            (MS(2), "map", 0),
+            (MS(2), "request", 1000),
+            (MS(4), "map", 0),
+            (MS(6), "map", 1000),
+            (start, "grant", 1000),
+            (start, "dequeue", 1000),
+            (start, "piece", 1000),
+            (start + US(80), "sent", 1000),
+            (MS(8), "map", 0),
+        ];
+        assert_eq!(seen, want);
+        assert_eq!(
+            (run.sent.as_slice(), run.modem.inside().packets),
+            ([(start + US(80), 0)].as_slice(), 0)
+        );
+        assert_eq!(run.modem.received_at(MS(7)), MS(7));
+        starts.push(start.since(MS(6)));
+    }
+    let (least, most) = (*starts.iter().min().unwrap(), *starts.iter().max().unwrap());
+    assert!(least < US(150) && (US(1350)..=US(1500)).contains(&most), "{least:?} {most:?}");
+}
+
+/// By the end of the interval in which a request is granted, 6 ms on, 5000 + 6000 B conform. A MAP grants 4000 B, what the
+/// peak rate brings, which are sent when there are tokens: at the peak rate 1522 B at once.
+#[test]
+fn a_modem_requests_what_will_conform() {
+    let mut run = Run::new("", Dialect::Rfc, 1);
+    run.put(MS(1), 0..12, 1000);
+    run.run(MS(2));
+    let seen = run.events(&["request", "withhold"]);
+    assert_eq!(seen, [(MS(2), "request", 11_000), (MS(2), "withhold", 1000)]);
+    let mut run = Run::new("", Dialect::Rfc, 1);
+    run.put(MS(1), 0..12, 1000);
+    run.run(MS(9));
+    let seen = run.events(&["map", "withhold"]);
+    let maps: Vec<_> =
+        seen.iter().filter(|(_, kind, _)| *kind == "map").map(|(.., bytes)| *bytes).collect();
+    assert_eq!(maps, [0, 0, 4000, 4000]);
+    let dequeued: Vec<_> = run.sent.iter().map(|(at, _)| *at).collect();
+    // The second packet lacks 478 B and gets 160 while the first is sent: it waits 159 us for the others.
+    assert_eq!(dequeued[1] - dequeued[0], US(80 + 159));
+    assert_eq!(dequeued[2] - dequeued[1], US(500));
+    assert!(run.sent.len() >= 4);
+}
+
+/// ns-2: a request takes tokens of the 5000, and what the peak rate brings since the last one, 4000 B in an interval; the
+/// next MAP is known as soon as the burst that carries the next request has begun.
+#[test]
+fn ns2_shapes_requests() {
+    let mut run = Run::new("", Dialect::Ns2, 1);
+    run.put(MS(1), 0..7, 1000);
+    run.run(MS(20));
+    let seen = run.events(&["request", "withhold", "map"]);
+    let want = [
+        (MS(2), "map", 0),
+        (MS(2), "request", 4000),
+        (MS(2), "withhold", 3000),
+        (MS(4), "map", 0),
+        (MS(4), "request", 3000), // 1000 are left, and 2000 have come
+        (MS(6), "map", 4000),
+        (MS(8), "map", 3000),
+        (MS(10), "map", 0),
+    ];
+    assert_eq!(seen, want);
+    let places: Vec<_> = run.sent.iter().map(|(at, _)| at.ps() / MS(2).ps()).collect();
+    assert_eq!(places, [3, 3, 3, 3, 4, 4, 4]);
+    // Each burst is sent without gaps.
+    assert!(run.sent.windows(2).filter(|pair| pair[1].0 - pair[0].0 == US(80)).count() >= 5);
+}
+
+/// A packet that comes while the burst of one before it waits is requested with that burst.
+#[test]
+fn a_burst_carries_the_next_request() {
+    let mut run = Run::new("", Dialect::Rfc, 1);
+    run.put(MS(1), 0..1, 1000);
+    run.put(MS(5), 1..2, 500);
+    run.run(MS(100));
+    let seen = run.events(&["request", "grant"]);
+    let [first, grant, second, last] = seen.as_slice() else { panic!("{seen:?}") };
+    assert_eq!((*first, grant.1, grant.2), ((MS(2), "request", 1000), "grant", 1000));
+    assert_eq!(*second, (grant.0, "request", 500));
+    assert!((MS(6)..MS(8)).contains(&grant.0) && (MS(10)..MS(12)).contains(&last.0));
+    assert_eq!(run.sent.len(), 2);
+}
+
+/// Unsolicited grants come every 10 ms; who has nothing to send wastes them, and nothing else is requested.
+#[test]
+fn unsolicited_grants_come_without_requests() {
+    let keys = "scheduling = { kind = 'ugs', unsolicited_grant_bytes = 228, nominal_grant_interval_us = 10_000 }";
+    let mut run = Run::new(keys, Dialect::Rfc, 1);
+    run.run(US(9_990));
+    run.put(MS(10), 0..1, 228);
+    run.put(MS(10), 1..2, 300);
+    run.run(MS(40));
+    let seen = run.events(&ALL);
+    let first = seen[0].0;
+    let (second, third, fourth) = (first + MS(10), first + MS(20), first + MS(30));
+    let took = |bytes: u64| Time::from_ps(bytes * 80_000);
+    let want = [
+        (first, "grant", 228),
+        (first, "unused", 228),
+        (MS(10), "arrive", 228),
+        (MS(10), "arrive", 300),
+        (second, "grant", 228),
+        (second, "dequeue", 228),
+        (second, "piece", 228),
+        (second + took(228), "sent", 228),
+        (third, "grant", 228),
+        (third, "dequeue", 300),
+        (third, "piece", 228),
+        (third + took(228), "piece_end", 228),
+        (fourth, "grant", 228),
+        (fourth, "piece", 72),
+        (fourth + took(72), "sent", 300),
+        (fourth + took(72), "unused", 156),
+    ];
+    assert_eq!(seen, want);
+    assert_eq!((run.modem.counters().grants, run.modem.counters().requests), (4, 0));
+    // Silence wastes a grant that is needed.
+    let silent = "stalls = [{ start_s = 0, length_s = 0.03 }]\n";
+    let mut run = Run::new(&format!("{silent}{keys}"), Dialect::Rfc, 1);
+    run.put(US(1), 0..1, 228);
+    run.run(MS(40));
+    assert_eq!(run.modem.counters().unused_bytes, 3 * 228);
+    assert_eq!(run.sent.len(), 1);
+}
+
+/// A poll brings a request, and its grant comes two MAPs later; no poll is answered without anything to request.
+#[test]
+fn polls_are_answered_when_something_waits() {
+    let keys = "scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 10_000 }";
+    let mut run = Run::new(keys, Dialect::Rfc, 1);
+    run.put(MS(21), 0..1, 1000);
+    run.run(MS(60));
+    let seen = run.events(&["map", "request", "grant", "sent"]);
+    let asked = seen[0].0;
+    let map = asked.ps() / MS(2).ps();
+    let want = [
+        (asked, "request", 1000),
+        (MS(2 * map + 2), "map", 0),
+        (MS(2 * map + 4), "map", 1000),
+        (seen[3].0, "grant", 1000),
+        (seen[3].0 + US(80), "sent", 1000),
+        (MS(2 * map + 6), "map", 0),
+    ];
+    assert_eq!(seen, want);
+    assert!((MS(21)..MS(31)).contains(&asked));
+}
+
+/// With activity detection a request is followed by its grant and, 10 ms later, by unsolicited ones until one is unused.
+#[test]
+fn activity_brings_grants_and_idleness_polls() {
+    let keys = "scheduling = { kind = 'ugs_with_activity_detection', unsolicited_grant_bytes = 228,
+                               nominal_grant_interval_us = 10_000, idle_grants = 1 }";
+    let mut run = Run::new(keys, Dialect::Rfc, 1);
+    run.put(MS(1), 0..1, 228);
+    run.run(MS(19));
+    run.put(MS(19), 1..2, 228);
+    run.run(MS(100));
+    let seen = run.events(&["request", "grant", "unused"]);
+    let asked = seen[0].0;
+    // The MAP that grants it, at 8 ms, and 10 ms later an unsolicited grant that is unused; the packet at 19 ms waits for
+    // the first poll, 10 ms after that.
+    let granted = MS(2 * (asked.ps() / MS(2).ps()) + 4);
+    let (idle, again) = (granted + MS(10), granted + MS(20));
+    let within = |at: Time, map: Time| at >= map && at < map + MS(2);
+    assert!(granted == MS(8) && within(seen[1].0, granted) && within(seen[5].0, again + MS(4)));
+    let want = [
+        (asked, "request", 228),
+        (seen[1].0, "grant", 228),
+        (idle, "grant", 228),
+        (idle, "unused", 228),
+        (again, "request", 228),
+        (seen[5].0, "grant", 228),
+        (again + MS(14), "grant", 228),
+        (again + MS(14), "unused", 228),
+    ];
+    assert_eq!(seen, want);
+}
+
+/// A burst must hold what the sustained rate brings in an interval, 2000 B, where it limits requests.
+#[test]
+fn a_burst_too_small_for_requests_is_warned_of() {
+    for (keys, dialect, warns) in [
+        ("sustained_mbps = 8\nburst_bytes = 1999", Dialect::Ns2, true),
+        ("sustained_mbps = 8\nburst_bytes = 2000", Dialect::Ns2, false),
+        ("sustained_mbps = 8\nburst_bytes = 1999", Dialect::Rfc, false),
+    ] {
+        let spec: Upstream = toml::from_str(keys).unwrap();
+        let modem = Modem::new(&spec, &ServiceFlowContext::lone(dialect, 1));
+        assert_eq!(modem.warnings().count(), usize::from(warns));
+    }
+}
+
+/// 100 Mbps, or twice the peak rate if that is more, or what the scenario says. What is free is the peak rate.
+#[test]
+fn the_channel_is_twice_as_fast_as_the_peak_rate() {
+    for (keys, mbps) in [
+        ("sustained_mbps = 8\npeak_mbps = 50", 100.0),
+        ("sustained_mbps = 8\npeak_mbps = 51", 102.0),
+        ("sustained_mbps = 8\npeak_mbps = 51\nmac.channel_mbps = 60", 60.0),
+    ] {
+        let spec: Upstream = toml::from_str(keys).unwrap();
+        assert_eq!(channel_rate(&spec), BitRate::from_mbps(mbps));
+        let modem = Modem::new(&spec, &context());
+        assert!((modem.channel_mbps(MS(1)) - spec.peak_mbps.unwrap()).abs() < 0.1);
+    }
+}
