@@ -88,4 +88,54 @@ mod tests {
         assert_eq!((0..7).map(|i| take(2000 + 100 * i, 1, true)).last(), Some(35));
         assert_eq!(take(3000, 1, true), 1);
     }
+
+    /// Nothing delivered, or no rate, says nothing; the window is the most, and 2^20 segments end a count.
+    #[test]
+    fn a_count_has_bounds() {
+        let sample = |ms: u64, newly_delivered: u64| RateSample {
+            delivered_at: Time::from_ms(ms),
+            newly_delivered,
+            rate: Some(Rate::default()),
+            ..RateSample::default()
+        };
+        let mut aggregation = Aggregation::default();
+        aggregation.take(&sample(1000, 0), 1000.0, true, 100.0);
+        aggregation.take(&RateSample { rate: None, ..sample(1000, 7) }, 1000.0, true, 100.0);
+        assert_eq!(
+            (aggregation.extra(), aggregation.rounds, aggregation.since),
+            (0, 0, Time::ZERO)
+        );
+        aggregation.take(&sample(1000, 300), 1000.0, false, 100.5);
+        assert_eq!((aggregation.extra(), aggregation.acknowledged), (100, 300));
+        for (before, want) in [((1 << 20) - 8, (1 << 20) - 1), ((1 << 20) - 7, 7)] {
+            aggregation.acknowledged = before;
+            aggregation.take(&sample(1001, 7), 1000.0, false, 100.0);
+            assert_eq!(aggregation.acknowledged, want);
+        }
+        // As many as were expected begin a new count, one more does not.
+        for (before, want) in [(30, 7), (31, 38)] {
+            (aggregation.since, aggregation.acknowledged) = (Time::from_ms(1000), before);
+            aggregation.take(&sample(1030, 7), 1000.0, false, 100.0);
+            assert_eq!(aggregation.acknowledged, want);
+        }
+    }
+
+    /// Each slot has five rounds.
+    #[test]
+    fn slots_change_every_five_rounds() {
+        let mut aggregation = Aggregation { slots: [9, 8], ..Aggregation::default() };
+        let mut slots = Vec::new();
+        for n in 0..10 {
+            let sample = RateSample {
+                delivered_at: Time::from_ms(100 * n),
+                newly_delivered: 1,
+                rate: Some(Rate::default()),
+                ..RateSample::default()
+            };
+            aggregation.take(&sample, 1000.0, true, 100.0);
+            slots.push((aggregation.slot, aggregation.slots));
+        }
+        assert_eq!((slots[3], slots[4], slots[8]), ((0, [9, 8]), (1, [9, 1]), (1, [9, 1])));
+        assert_eq!(slots[9], (0, [1, 1]));
+    }
 }

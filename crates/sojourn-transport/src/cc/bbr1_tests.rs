@@ -270,11 +270,11 @@ fn the_least_round_trip_is_of_ten_seconds() {
         let (mut bbr, mut window) = steady();
         (bbr.min_rtt_at, bbr.is_restarting, bbr.probe_rtt_until) = (at, is_restarting, Some(at));
         let rtt = MS(rtt_ms);
-        let sample = RateSample { now, rtt, may_be_delayed, in_flight: 5, ..delivered(100, false) };
+        let sample = RateSample { now, rtt, may_be_delayed, in_flight: 4, ..delivered(100, false) };
         bbr.update_min_rtt(&mut window, &RateSample { rate: None, ..sample });
         assert_eq!((bbr.min_rtt, bbr.min_rtt_at, bbr.mode), (Some(MS(want.0)), want.1, want.2));
         let is_begun = want.2 == probes;
-        assert_eq!(bbr.probe_rtt_until, (!is_begun).then_some(at));
+        assert_eq!(bbr.probe_rtt_until, Some(if is_begun { now + MS(200) } else { at }));
         assert_eq!(bbr.prior_cwnd, if is_begun { 100.0 } else { 0.0 });
         assert_eq!(bbr.is_restarting, is_restarting);
         bbr.update_min_rtt(&mut window, &sample);

@@ -362,6 +362,7 @@ mod tests {
     #[test]
     fn neighbours_are_one_loss() {
         let mut bounds = Bounds::default();
+        assert_eq!((bounds.bandwidth_latest, bounds.inflight_latest), (0.0, 0.0));
         for (number, is_first, losses) in
             [(0, true, 1), (1, false, 1), (3, false, 2), (5, false, 3), (6, false, 3)]
         {

@@ -199,4 +199,80 @@ mod tests {
         assert!((cubic.w_max - 59.5).abs() < 1e-9);
         assert!((window.cwnd - 49.0).abs() < 1e-9);
     }
+
+    /// From 100 to 70 segments with K = 4.2172 s. At first Reno's estimate is ahead: 70 + 0.5294/70. After 3 s with 100 ms of round
+    /// trip the target is 100 - 0.4 * 1.1172^3 = 99.4423: (99.4423 - 70.0076)/70.0076 of a segment more.
+    #[test]
+    fn the_window_follows_the_larger_of_reno_and_the_curve() {
+        let (mut cubic, mut window) = after_loss_at(100.0);
+        let srtt = Time::from_ms(100);
+        cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 1.0, srtt));
+        assert!((window.cwnd - 70.007_563).abs() < 1e-6, "{}", window.cwnd);
+        cubic.on_ack(&mut window, &Ack::of(Time::from_s(3), 1.0, srtt));
+        assert!((window.cwnd - 70.428).abs() < 1e-3, "{}", window.cwnd);
+        // Far beyond the plateau half a segment for each at most.
+        let before = window.cwnd;
+        cubic.on_ack(&mut window, &Ack::of(Time::from_s(20), 2.0, srtt));
+        assert!((window.cwnd - before - 1.0).abs() < 1e-9);
+        cubic
+            .on_ack(&mut window, &Ack { max_window: 71.0, ..Ack::of(Time::from_s(20), 2.0, srtt) });
+        assert_eq!(window.cwnd, 71.0);
+        // Nor does it shrink to the curve.
+        window.cwnd = 9e4;
+        cubic.on_ack(&mut window, &Ack { max_window: 1e6, ..Ack::of(Time::from_s(20), 2.0, srtt) });
+        assert_eq!(window.cwnd, 9e4);
+    }
+
+    /// Once Reno's estimate has reached the old window it grows by a segment a round trip.
+    #[test]
+    fn reno_grows_by_a_whole_segment_beyond_the_old_window() {
+        for (reno, want) in [(10.0, 10.0 + 1.0 / 7.0), (9.9, 9.9 + 0.529_411_76 / 7.0)] {
+            let (mut cubic, mut window) = after_loss_at(10.0);
+            window.cwnd = 7.0;
+            cubic.epoch(7.0, Time::ZERO).reno = reno;
+            cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 1.0, Time::from_ms(10)));
+            assert!((window.cwnd - want).abs() < 1e-6, "{}", window.cwnd);
+        }
+        // It does not shrink to it.
+        let (mut cubic, mut window) = after_loss_at(10.0);
+        cubic.epoch(7.0, Time::ZERO).reno = 8.0;
+        window.cwnd = 9.5;
+        cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 1.0, Time::from_ms(10)));
+        assert_eq!(window.cwnd, 9.5);
+    }
+
+    #[test]
+    fn a_loss_at_the_plateau_keeps_it_and_two_segments_remain() {
+        let (mut cubic, mut window) = after_loss_at(100.0);
+        window.cwnd = 100.0;
+        cubic.hystart = Some(HyStart::new());
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        assert_eq!((cubic.w_max, cubic.prior, cubic.hystart.is_none()), (100.0, 100.0, true));
+        window.cwnd = 2.5;
+        cubic.on_timeout(&mut window, 1.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
+        // Before the first loss there is no plateau to return to.
+        let mut first = Cubic::new();
+        assert_eq!(
+            (first.epoch(10.0, Time::ZERO).k_s, first.epoch(10.0, Time::ZERO).origin),
+            (0.0, 10.0)
+        );
+    }
+
+    /// Eight segments for an acknowledgement with HyStart++, and two without; a silence does not begin in the future.
+    #[test]
+    fn slow_start_has_the_limit_of_its_kind() {
+        for (hystart, want) in [(Some(HyStart::new()), 18.0), (None, 12.0)] {
+            let mut cubic = Cubic { hystart, ..Cubic::new() };
+            let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
+            cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 9.0, Time::from_ms(10)));
+            assert_eq!(window.cwnd, want);
+        }
+        let (mut cubic, _) = after_loss_at(100.0);
+        cubic.epoch(70.0, Time::from_s(5));
+        for (silent, want) in [(1, 6), (9, 8)] {
+            cubic.on_silence(Time::from_s(8), Time::from_s(silent));
+            assert_eq!(cubic.epoch(70.0, Time::ZERO).start, Time::from_s(want));
+        }
+    }
 }

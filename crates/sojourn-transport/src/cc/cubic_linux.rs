@@ -242,4 +242,160 @@ mod tests {
         let delivered = 2 * acks.count();
         assert!((60..120).contains(&delivered), "{delivered}");
     }
+
+    fn at(tick: u64) -> Time {
+        TICK.times(tick)
+    }
+
+    /// From 100 to 70 segments, K = 4316/1024 s: the curve is at 71 at once, at 72 after 48 ms (0.4004 * 4.168^3 = 28.99), at
+    /// 100 after 4 s and at 104 after 6.4 s. The round trip is counted in whole ticks of 4 ms.
+    #[test]
+    fn growth_follows_the_curve_a_round_trip_ahead() {
+        for (tick, rtt, cwnd, want) in [
+            (0, None, 70, 70),
+            (0, Some(Time::from_ms(44)), 70, 70),
+            (0, Some(Time::from_us(44_001)), 70, 35),
+            (0, Some(Time::from_s(1)), 70, 4), // 87
+            (1000, None, 80, 4),
+            (1600, None, 80, 3),
+            (1600, None, 104, 10_400),
+            (1000, None, 110, 11_000),
+            (1600, None, 103, 103),
+            (1000, None, 60, 2), // by half a round trip at most
+        ] {
+            let mut cubic = LinuxCubic { w_max: 100, min_rtt: rtt, ..LinuxCubic::new(false) };
+            cubic.begin_epoch(70, 0, 0);
+            cubic.computed = (0, 9999);
+            cubic.update(cwnd, at(tick) + Time::from_ps(1), 0);
+            assert_eq!(cubic.per_segment, want, "{tick} {rtt:?} {cwnd}");
+            assert_eq!(cubic.computed, (cwnd, tick));
+        }
+        // Without an epoch one begins, with what was delivered in it.
+        let mut cubic = LinuxCubic { w_max: 100, ..LinuxCubic::new(false) };
+        cubic.update(70, at(5), 3);
+        let Epoch { start, k, plateau, delivered, reno } = cubic.epoch.unwrap();
+        assert_eq!(
+            (start, k, plateau, delivered, reno, cubic.per_segment),
+            (5, 4316, 100, 3, 70, 70)
+        );
+    }
+
+    /// A growth rate is kept for seven ticks with the same window, and within a tick with any.
+    #[test]
+    fn a_growth_rate_is_kept_for_a_while() {
+        for (cwnd, tick, want) in [(70, 17, 999), (70, 18, 50), (71, 10, 999), (71, 11, 51)] {
+            let mut cubic = LinuxCubic { w_max: 100, ..LinuxCubic::new(false) };
+            cubic.update(70, at(10), 1);
+            cubic.per_segment = 999;
+            cubic.epoch.as_mut().unwrap().plateau = 100 + 1;
+            cubic.epoch.as_mut().unwrap().k = 4316;
+            cubic.update(cwnd, at(tick), 2);
+            let is_kept = want == 999;
+            assert_eq!(cubic.per_segment == 999, is_kept, "{cwnd} {tick}");
+            assert_eq!(cubic.epoch.as_ref().unwrap().delivered, 3);
+            let computed = if is_kept { (70, 10) } else { (cwnd, tick) };
+            assert_eq!(cubic.computed, computed);
+        }
+    }
+
+    /// 15/8 of 16 segments are 30: the 31st delivered makes one of Reno's window.
+    #[test]
+    fn reno_gains_a_segment_for_each_thirty_delivered() {
+        for (delivered, cwnd, want) in [
+            (30, 16, (0, 30)),
+            (31, 16, (1, 1)),
+            (61, 16, (2, 1)),
+            (61, 17, (0, 30)),
+            (0, 16, (0, 0)),
+            (5, 0, (20, 1)),
+        ] {
+            let mut epoch = Epoch { start: 0, k: 0, plateau: 0, delivered, reno: 16 };
+            assert_eq!((epoch.reno_ahead(cwnd), epoch.delivered), want, "{delivered} {cwnd}");
+        }
+        let mut cubic = LinuxCubic { w_max: 100, ..LinuxCubic::new(false) };
+        cubic.epoch = Some(Epoch { start: 0, k: 9999, plateau: 100, delivered: 0, reno: 20 });
+        cubic.update(16, at(1), 0);
+        assert_eq!(cubic.per_segment, 4); // Reno is four ahead of 16
+        cubic.epoch = Some(Epoch { start: 0, k: 9999, plateau: 100, delivered: 0, reno: 40 });
+        cubic.update(16, at(100), 0);
+        assert_eq!(cubic.per_segment, 2); // 24 ahead, but no faster than that
+    }
+
+    /// For a second after a reduction round trips say nothing.
+    #[test]
+    fn round_trips_are_discarded_after_a_reduction() {
+        let window = &mut Window { cwnd: 8.0, ssthresh: 1.0 };
+        let trip =
+            |now, ms| RoundTrip { now, rtt: Time::from_ms(ms), una: 0, nxt: 0, is_paced: false };
+        let mut cubic = LinuxCubic::new(true);
+        cubic.on_round_trip(window, &trip(at(1), 50));
+        cubic.on_round_trip(window, &trip(at(1), 60));
+        assert_eq!(cubic.min_rtt, Some(Time::from_ms(50)));
+        cubic.begin_epoch(10, 100, 0);
+        for (tick, want) in [(349, 50), (350, 40)] {
+            cubic.on_round_trip(window, &trip(at(tick), 40));
+            assert_eq!(cubic.min_rtt, Some(Time::from_ms(want)));
+        }
+    }
+
+    /// Nine round trips of 25 ms, 20 ms being the least, end a slow start, and only that.
+    #[test]
+    fn hystart_ends_slow_start_once() {
+        for (ssthresh, has_hystart, want) in
+            [(1e9, true, 20.0), (1e9, false, 1e9), (10.0, true, 10.0)]
+        {
+            let mut cubic = LinuxCubic::new(has_hystart);
+            cubic.min_rtt = Some(Time::from_ms(20));
+            let mut window = Window { cwnd: 20.0, ssthresh };
+            for n in 0..12 {
+                let (now, rtt) = (Time::from_ms(100 + 5 * n), Time::from_ms(25));
+                let trip = RoundTrip { now, rtt, una: 1 + n, nxt: 1000, is_paced: false };
+                cubic.on_round_trip(&mut window, &trip);
+            }
+            assert_eq!(window.ssthresh, want);
+            assert_eq!(cubic.hystart.is_some(), has_hystart && want != 20.0);
+        }
+    }
+
+    /// A silence of 2 s moves the start of the epoch, but not beyond now; two segments remain after a loss.
+    #[test]
+    fn silences_and_timeouts() {
+        let mut cubic = LinuxCubic::new(true);
+        cubic.on_silence(at(9), at(5)); // no epoch to move
+        cubic.begin_epoch(10, 100, 0);
+        for (now, want) in [(9999, 600), (700, 700)] {
+            cubic.on_silence(at(now), at(500));
+            assert_eq!(cubic.epoch.as_ref().unwrap().start, want);
+        }
+        cubic.hystart = None;
+        let mut window = Window { cwnd: 2.0, ssthresh: 1.0 };
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        assert_eq!((window, cubic.w_max), (Window { cwnd: 2.0, ssthresh: 2.0 }, 2));
+        window.cwnd = 2.0;
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        assert_eq!(cubic.w_max, 2, "the plateau does not fall");
+        cubic.avoidance.grow(&mut window, 5, 7, 1e9);
+        cubic.on_timeout(&mut window, 1.0, Time::ZERO);
+        assert_eq!((window, cubic.w_max), (Window { cwnd: 1.0, ssthresh: 2.0 }, 0));
+        assert!(cubic.hystart.is_some() && cubic.epoch.is_none());
+        assert!(LinuxCubic::new(false).hystart.is_none());
+    }
+
+    /// Slow start counts all that is delivered, up to the threshold; the rest is for avoidance. After a loss the count begins anew.
+    #[test]
+    fn what_slow_start_leaves_is_for_avoidance() {
+        let mut cubic = LinuxCubic { w_max: 100, ..LinuxCubic::new(false) };
+        let mut window = Window { cwnd: 18.0, ssthresh: 20.0 };
+        let ack = |segments| Ack::of(Time::ZERO, segments, Time::from_ms(20));
+        cubic.on_ack(&mut window, &ack(2.0));
+        assert!(window.cwnd == 20.0 && cubic.epoch.is_none());
+        window = Window { cwnd: 19.0, ssthresh: 20.0 };
+        cubic.on_ack(&mut window, &ack(3.0));
+        assert_eq!((window.cwnd, cubic.epoch.as_ref().unwrap().delivered), (20.0, 2));
+        cubic.avoidance.grow(&mut window, 5, 7, 1e9);
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        let before = window.cwnd;
+        cubic.avoidance.grow(&mut window, 6, 7, 1e9);
+        assert_eq!(window.cwnd, before);
+    }
 }

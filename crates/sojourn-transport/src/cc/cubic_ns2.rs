@@ -225,4 +225,111 @@ mod tests {
         // 63 * 819 / 1024 = 50.4.
         assert_eq!((cubic.w_max, window), (0, Window { cwnd: 1.0, ssthresh: 50.0 }));
     }
+
+    /// An acknowledgement of one segment at this time, with this round trip.
+    fn ack(ms: u64, rtt_ms: u64) -> Ack {
+        Ack::of(Time::from_ms(ms), 1.0, Time::from_ms(rtt_ms))
+    }
+
+    /// A plateau of 100, of which 80 are left: K = 3771/1024 s. The curve is at 81 at once, at 93 after 1 s, at 99 after 2 s, at
+    /// 114 after 7 s and at 160 after 9 s.
+    #[test]
+    fn growth_follows_the_curve_a_round_trip_ahead() {
+        for (ms, rtt_ms, cwnd, want) in [
+            (0, 0, 80, 80),
+            (1000, 0, 80, 6),
+            (0, 1000, 80, 6),
+            (2000, 0, 80, 4),
+            (2000, 0, 99, 9900),
+            (7000, 0, 100, 7),
+            (9000, 0, 100, 1),
+            // Beyond the plateau by 16 segments in 100 ms at most: 100 * 1000 / (160 * 100).
+            (8900, 100, 100, 6),
+            (8900, 1, 100, 625),
+            (3683, 0, 100, 10_000),
+        ] {
+            let mut cubic = Ns2Cubic { w_max: 100, delayed_ack: 16, ..Ns2Cubic::new() };
+            cubic.min_rtt = Time::from_ms(rtt_ms);
+            cubic.begin_epoch(80, Time::ZERO);
+            cubic.computed = (0, Time::ZERO);
+            cubic.update(cwnd, &ack(ms, rtt_ms));
+            assert_eq!(cubic.per_segment, want, "{ms} {rtt_ms} {cwnd}");
+            assert_eq!(cubic.computed, (cwnd, Time::from_ms(ms)));
+        }
+        // Acknowledgements of two segments are half as many; one is needed at least.
+        for (delayed_ack, want) in [(32, 40), (80 * 32, 1)] {
+            let mut cubic = Ns2Cubic { w_max: 100, delayed_ack, ..Ns2Cubic::new() };
+            cubic.update(80, &ack(0, 0));
+            assert_eq!(cubic.per_segment, want);
+        }
+    }
+
+    #[test]
+    fn a_growth_rate_is_kept_for_31_ms() {
+        for (cwnd, ms, is_kept) in [(80, 1031, true), (80, 1032, false), (81, 1000, false)] {
+            let mut cubic = Ns2Cubic { w_max: 100, ..Ns2Cubic::new() };
+            cubic.update(80, &ack(1000, 0));
+            cubic.per_segment = 999;
+            cubic.update(cwnd, &ack(ms, 0));
+            assert_eq!(cubic.per_segment == 999, is_kept);
+            assert_eq!(cubic.epoch.unwrap().acks, 2);
+        }
+    }
+
+    /// 23/8 of 16 are 46: the 47th acknowledgement makes a segment of Reno's window.
+    #[test]
+    fn reno_gains_a_segment_for_each_46_acknowledgements() {
+        for (acks, cwnd, want) in [
+            (46, 16, (None, 46)),
+            (47, 16, (Some(1), 1)),
+            (93, 16, (Some(2), 1)),
+            (93, 17, (Some(0), 45)),
+            (46, 18, (None, 46)),
+            (1, 0, (Some(16), 1)),
+        ] {
+            let mut epoch = Epoch { start: Time::ZERO, k: 0, origin: 0, acks, reno: 16 };
+            let ahead = epoch.reno_ahead(cwnd);
+            let want = (want.0.filter(|ahead| *ahead > 0), want.1);
+            assert_eq!((ahead, epoch.acks), want, "{acks} {cwnd}");
+        }
+        let mut cubic = Ns2Cubic { w_max: 100, delayed_ack: 16, ..Ns2Cubic::new() };
+        cubic.epoch = Some(Epoch { start: Time::ZERO, k: 9999, origin: 100, acks: 0, reno: 20 });
+        cubic.update(16, &ack(100, 0));
+        assert_eq!(cubic.per_segment, 4);
+    }
+
+    #[test]
+    fn the_least_round_trip_and_the_share_of_acknowledgements_are_measured() {
+        let mut cubic = Ns2Cubic::new();
+        for (rtt_ms, want) in [(0, 0), (50, 50), (60, 50), (40, 40), (0, 40)] {
+            cubic.measure(&ack(0, rtt_ms));
+            assert_eq!(cubic.min_rtt, Time::from_ms(want));
+        }
+        // 32 + 4 - 2 = 34, in sixteenths of a segment.
+        let mut window = Window { cwnd: 5.0, ssthresh: 9.0 };
+        let ack = Ack { segments: 4.0, ..ack(0, 0) };
+        cubic.on_ack(&mut window, &ack);
+        assert_eq!((cubic.delayed_ack, window.cwnd), (34, 6.0));
+        window.cwnd = 9.0; // up to the threshold and with it
+        cubic.on_ack(&mut window, &Ack { max_window: 9.5, ..ack });
+        assert_eq!((window.cwnd, cubic.epoch.is_none()), (9.5, true));
+    }
+
+    /// A segment after as many acknowledgements as add one, and one more.
+    #[test]
+    fn acknowledgements_are_counted_up_to_a_segment() {
+        let mut cubic = Ns2Cubic { w_max: 100, delayed_ack: 16, count: 79, ..Ns2Cubic::new() };
+        let mut window = Window { cwnd: 80.0, ssthresh: 1.0 };
+        cubic.on_ack(&mut window, &ack(0, 0));
+        assert_eq!((window.cwnd, cubic.count), (80.0, 80));
+        cubic.on_ack(&mut window, &Ack { max_window: 80.5, ..ack(0, 0) });
+        assert_eq!((window.cwnd, cubic.count), (80.5, 0));
+        cubic.count = 7;
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        assert!(cubic.count == 0 && cubic.epoch.is_none());
+        // Two segments remain, and a loss at the plateau keeps it.
+        (window.cwnd, cubic.w_max) = (2.0, 2);
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        assert_eq!((window, cubic.w_max), (Window { cwnd: 2.0, ssthresh: 2.0 }, 2));
+    }
 }

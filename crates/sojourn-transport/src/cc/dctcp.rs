@@ -177,4 +177,31 @@ mod tests {
         dctcp.on_loss(&mut window, 41.0, Time::ZERO);
         assert_eq!(window, Window { cwnd: 20.0, ssthresh: 20.0 });
     }
+
+    /// Two segments remain; a recovery reduces by itself. All of what was delivered is marked at most.
+    #[test]
+    fn marks_have_their_bounds() {
+        for (cwnd, is_recovering, want) in
+            [(3.0, false, 2.0), (30.0, true, 30.0), (30.0, false, 15.0)]
+        {
+            let mut dctcp = Dctcp::new(&Parameters::default());
+            let mut window = Window { cwnd, ssthresh: 1.0 };
+            let marked = EcnFeedback { is_recovering, ..feedback(1.0, 5.0, 1, 161) };
+            dctcp.on_feedback(&mut window, &marked);
+            assert_eq!((window.cwnd, dctcp.alpha), (want, 1.0));
+        }
+    }
+
+    /// A window of data in which nothing is delivered leaves the average, and a timeout one segment.
+    #[test]
+    fn nothing_delivered_says_nothing() {
+        let mut dctcp = Dctcp::new(&Parameters { gain: 0.5, initial_alpha: 0.25 });
+        let mut window = Window { cwnd: 16.0, ssthresh: 1.0 };
+        dctcp.on_feedback(&mut window, &feedback(0.0, 0.0, 0, 161));
+        assert_eq!((dctcp.alpha, dctcp.window_end), (0.25, 161));
+        dctcp.on_feedback(&mut window, &feedback(0.5, 0.0, 161, 321));
+        assert_eq!((dctcp.alpha, dctcp.window_end), (0.125, 321));
+        dctcp.on_timeout(&mut window, 16.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 8.0 });
+    }
 }

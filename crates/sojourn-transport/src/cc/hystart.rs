@@ -138,4 +138,88 @@ mod tests {
         (0..3).for_each(|_| round(&mut hystart, &mut window, 40));
         assert!(hystart.conservative.is_none());
     }
+
+    fn ack(segments: f64, rtt_ms: u64, flight: f64) -> Ack {
+        Ack { flight, ..Ack::of(Time::ZERO, segments, Time::from_ms(rtt_ms)) }
+    }
+
+    /// An eighth of 80 ms more, 4 ms at least and 16 at most.
+    #[test]
+    fn a_rise_has_bounds() {
+        for (last_ms, current_ms, slows) in [
+            (80, 89, false),
+            (80, 90, true),
+            (16, 19, false),
+            (16, 20, true),
+            (160, 175, false),
+            (160, 176, true),
+        ] {
+            let (last_min, current_min) = (Time::from_ms(last_ms), Time::from_ms(current_ms));
+            let mut hystart = HyStart { last_min, current_min, ..HyStart::new() };
+            hystart.judge();
+            assert_eq!(hystart.conservative.map(|css| css.baseline), slows.then_some(current_min));
+        }
+        // The first round has nothing to be compared with.
+        let mut hystart = HyStart { current_min: Time::from_ms(9), ..HyStart::new() };
+        hystart.judge();
+        assert!(hystart.conservative.is_none());
+    }
+
+    /// Below the round trip at which it slowed, not with it.
+    #[test]
+    fn it_resumes_below_its_baseline() {
+        for (current_ms, resumes) in [(49, true), (50, false), (60, false)] {
+            let conservative = Some(Conservative { baseline: Time::from_ms(50), rounds: 0 });
+            let current_min = Time::from_ms(current_ms);
+            let mut hystart = HyStart { conservative, current_min, ..HyStart::new() };
+            hystart.judge();
+            assert_eq!(hystart.conservative.is_none(), resumes);
+        }
+    }
+
+    /// Eight round trips are judged, of acknowledgements that measure one.
+    #[test]
+    fn eight_round_trips_are_judged() {
+        let mut window = Window { cwnd: 20.0, ssthresh: 1e9 };
+        let last_min = Time::from_ms(40);
+        let mut hystart = HyStart { left: 99.0, last_min, ..HyStart::new() };
+        hystart.on_ack(&mut window, &ack(1.0, 0, 9.0));
+        assert_eq!((hystart.samples, hystart.current_min), (0, Time::NEVER));
+        (0..7).for_each(|_| hystart.on_ack(&mut window, &ack(1.0, 60, 9.0)));
+        assert!(hystart.conservative.is_none());
+        hystart.on_ack(&mut window, &ack(1.0, 60, 9.0));
+        assert!(hystart.conservative.is_some());
+        // It began with the ninth acknowledgement: a quarter of a segment.
+        assert_eq!(window.cwnd, 28.25);
+    }
+
+    /// Eight segments for an acknowledgement, a quarter of that while conservative, up to the receiver's window.
+    #[test]
+    fn steps_are_limited() {
+        for (is_slow, max_window, want) in
+            [(false, 1e4, 28.0), (true, 1e4, 22.0), (false, 25.0, 25.0)]
+        {
+            let conservative = is_slow.then_some(Conservative { baseline: Time::ZERO, rounds: 0 });
+            let mut hystart = HyStart { left: 99.0, conservative, ..HyStart::new() };
+            let mut window = Window { cwnd: 20.0, ssthresh: 1e9 };
+            hystart.on_ack(&mut window, &Ack { max_window, ..ack(9.0, 50, 9.0) });
+            assert_eq!((window.cwnd, hystart.left), (want, 90.0));
+        }
+    }
+
+    /// A round is what was in flight; the sixth conservative one is not begun any more.
+    #[test]
+    fn conservative_slow_start_has_five_rounds() {
+        for (rounds, ends) in [(4, false), (5, true)] {
+            let conservative = Some(Conservative { baseline: Time::ZERO, rounds });
+            let mut hystart = HyStart { left: 2.0, conservative, ..HyStart::new() };
+            let mut window = Window { cwnd: 20.0, ssthresh: 1e9 };
+            hystart.on_ack(&mut window, &ack(1.0, 50, 9.0));
+            assert_eq!((hystart.left, hystart.samples), (1.0, 1));
+            hystart.on_ack(&mut window, &ack(1.0, 60, 9.0));
+            assert_eq!((hystart.left, hystart.samples), (9.0, 0));
+            assert_eq!((hystart.last_min, hystart.current_min), (Time::from_ms(50), Time::NEVER));
+            assert_eq!(window.ssthresh, if ends { 20.5 } else { 1e9 });
+        }
+    }
 }

@@ -132,4 +132,21 @@ mod tests {
             (Window { cwnd: 15.0, ssthresh: 1e9 }, ClassicHyStart::default());
         assert!((0..50).all(|n| !hystart.ends(&window, &trip(MS(100 + n), MS(90), 1), MS(20))));
     }
+
+    /// 16 segments are enough. A new round begins with more acknowledged than was sent when the last began.
+    #[test]
+    fn rounds_begin_with_what_was_sent_in_them() {
+        let window = Window { cwnd: 16.0, ssthresh: 1e9 };
+        let mut hystart = ClassicHyStart { end: 50, samples: 5, ..ClassicHyStart::default() };
+        assert!(!hystart.ends(&window, &trip(MS(100), MS(90), 50), MS(20)));
+        assert_eq!((hystart.end, hystart.samples, hystart.round_start), (50, 6, Time::ZERO));
+        assert!(!hystart.ends(&window, &trip(MS(100), MS(90), 51), MS(20)));
+        assert_eq!((hystart.end, hystart.samples, hystart.round_start), (1000, 1, MS(100)));
+        assert_eq!((hystart.last_ack, hystart.least), (MS(100), Some(MS(90))));
+        // Acknowledgements 2 ms apart are a train, which 10.5 ms end: at 112, not at 110.
+        let ends: Vec<_> = (1..=6)
+            .map(|n| hystart.ends(&window, &trip(MS(100 + 2 * n), MS(20), 60), MS(20)))
+            .collect();
+        assert_eq!(ends, [false, false, false, false, false, true]);
+    }
 }

@@ -199,4 +199,73 @@ mod tests {
         assert!((delay - 0.03).abs() < 1e-9);
         assert_eq!(ledbat.queueing_delay(Time::from_s(601), Time::from_ms(50)), 0.0);
     }
+
+    #[test]
+    fn a_loss_halves_the_window_and_two_segments_remain() {
+        let mut ledbat = Ledbat::new(Dialect::Rfc, 0.1);
+        for (cwnd, want) in [(10.0, 5.0), (3.0, 2.0)] {
+            let mut window = Window { cwnd, ssthresh: 1e9 };
+            ledbat.on_loss(&mut window, cwnd, Time::ZERO);
+            assert_eq!(window, Window { cwnd: want, ssthresh: want });
+        }
+        let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
+        ledbat.on_timeout(&mut window, 10.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 5.0 });
+    }
+
+    /// One segment more than what was under way, and two at least.
+    #[test]
+    fn the_window_is_bounded_by_what_is_under_way() {
+        for (cwnd, flight, one_way_ms, max_window, want) in
+            [(10.0, 6.0, 20, 1e4, 8.0), (2.1, 1e4, 900, 1e4, 2.0), (10.0, 1e4, 20, 9.0, 9.0)]
+        {
+            let mut ledbat = Ledbat::new(Dialect::Rfc, 0.1);
+            ledbat.queueing_delay(Time::ZERO, Time::from_ms(20));
+            ledbat.measured = 4;
+            ledbat.recent = [Time::NEVER; FILTER_RFC];
+            let mut window = Window { cwnd, ssthresh: 1e9 };
+            ledbat.on_ack(&mut window, &Ack { flight, max_window, ..acked(one_way_ms) });
+            assert_eq!(window.cwnd, want);
+        }
+    }
+
+    /// ns-2's has six minutes and three measurements: the base of 20 ms, seen in the first minute, lasts until 6 min.
+    #[test]
+    fn ns2_forgets_sooner() {
+        for (dialect, minutes, filter) in [(Dialect::Ns2, 6, 3), (Dialect::Rfc, 10, 4)] {
+            let mut ledbat = Ledbat::new(dialect, 0.1);
+            ledbat.queueing_delay(Time::ZERO, Time::from_ms(20));
+            let later = Time::from_s(60 * minutes - 1);
+            for n in 1..=filter {
+                let delay_s = ledbat.queueing_delay(later, Time::from_ms(50));
+                let want = if n < filter { 0.0 } else { 0.03 };
+                assert!((delay_s - want).abs() < 1e-9, "{dialect:?} {n}: {delay_s}");
+            }
+            assert_eq!(ledbat.queueing_delay(later + Time::from_s(1), Time::from_ms(50)), 0.0);
+        }
+    }
+
+    /// One segment at least; the target is 100 ms, or 25 in ns-2.
+    #[test]
+    fn ns2_keeps_a_segment() {
+        let mut ledbat = Ledbat { credit: 0.5, ..Ledbat::new(Dialect::Ns2, 0.25) };
+        let mut window = Window { cwnd: 1.5, ssthresh: 1e9 };
+        ledbat.move_ns2(&mut window, 1.0); // 0.5 - 0.75
+        assert_eq!((window.cwnd, ledbat.credit), (1.0, 0.0));
+        (ledbat.credit, window.cwnd) = (0.5, 3.0);
+        ledbat.move_ns2(&mut window, 0.75);
+        assert_eq!((window.cwnd, ledbat.credit), (3.0, 0.0));
+        ledbat.credit = -1.0;
+        ledbat.move_ns2(&mut window, 0.0);
+        assert_eq!((window.cwnd, ledbat.credit), (2.0, 0.25));
+        for (dialect, target_s) in [(Dialect::Ns2, 0.025), (Dialect::Linux, 0.1)] {
+            let connection = Connection { dialect, mss: 1000, initial_window: 2.0 };
+            let of = |keys: Parameters| match keys.start(&connection, Seed::named(1, "")) {
+                Controller::Ledbat(ledbat) => ledbat.target_s,
+                _ => panic!("another"),
+            };
+            assert_eq!(of(Parameters::default()), target_s);
+            assert_eq!(of(Parameters { target_ms: Some(50.0) }), 0.05);
+        }
+    }
 }

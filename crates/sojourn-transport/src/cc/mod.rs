@@ -317,3 +317,51 @@ impl Default for CongestionSpec {
         Self::Cubic(cubic::Parameters::default())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Samples and pacing for BBR, shares of marks for the scalable ones, timestamps for LEDBAT.
+    #[test]
+    fn controls_say_what_they_need() {
+        use EcnMode::{Accecn, L4s, Off};
+        let all: [(CongestionSpec, _); 7] = [
+            (CongestionSpec::Reno(Default::default()), (false, false, false, false, Off)),
+            (CongestionSpec::Cubic(Default::default()), (false, false, false, false, Off)),
+            (CongestionSpec::Ledbat(Default::default()), (false, false, true, false, Off)),
+            (CongestionSpec::Bbr1(Default::default()), (true, false, false, true, Off)),
+            (CongestionSpec::Bbr3(Default::default()), (true, false, false, true, Off)),
+            (CongestionSpec::Dctcp(Default::default()), (false, true, false, false, Accecn)),
+            (CongestionSpec::Prague(Default::default()), (false, true, false, true, L4s)),
+        ];
+        for (spec, want) in all {
+            let keys = spec.parameters();
+            let is = (keys.wants_samples(), keys.is_scalable(), keys.needs_timestamps());
+            assert_eq!(
+                (is.0, is.1, is.2, keys.is_paced(), keys.usual_ecn()),
+                want,
+                "{}",
+                spec.name()
+            );
+        }
+    }
+
+    /// A control that paces by samples ignores single acknowledgements and marks; others slow down for a mark as for a loss.
+    #[test]
+    fn marks_count_as_losses_where_nothing_else_is_said() {
+        let connection = Connection { dialect: Dialect::Rfc, mss: 1000, initial_window: 10.0 };
+        let specs: [(CongestionSpec, _); 3] = [
+            (CongestionSpec::Reno(Default::default()), 50.0),
+            (CongestionSpec::Bbr1(Default::default()), 100.0),
+            (CongestionSpec::Bbr3(Default::default()), 100.0),
+        ];
+        for (spec, want) in specs {
+            let mut control = spec.parameters().start(&connection, Seed::named(1, ""));
+            let mut window = Window { cwnd: 100.0, ssthresh: 1.0 };
+            control.on_mark(&mut window, 100.0, Time::ZERO);
+            assert_eq!(window.cwnd, want);
+            assert!(!control.holds_back());
+        }
+    }
+}

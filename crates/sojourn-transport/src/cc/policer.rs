@@ -128,11 +128,87 @@ mod tests {
     fn what_the_application_limits_is_no_sample_of_a_policer() {
         use crate::rate::Rate;
         let mut policer = Policer::default();
-        policer.take(&RateSample::default(), (true, true), true, 1448);
+        assert!(!policer.take(&RateSample::default(), (true, false), true, 1448));
+        assert!(!policer.is_sampling, "nothing is lost");
+        assert!(!policer.take(&RateSample::default(), (true, true), true, 1448));
         assert!(policer.is_sampling);
         let rate = Some(Rate { is_app_limited: true, ..Rate::default() });
         let sample = RateSample { rate, ..RateSample::default() };
-        policer.take(&sample, (true, true), true, 1448);
+        assert!(!policer.take(&sample, (true, true), true, 1448));
         assert!(!policer.is_sampling);
+    }
+
+    /// An interval of at least 1 ms in which 50 of 256 or more are lost; rates are the same within an eighth, or 500 B/s.
+    #[test]
+    fn an_interval_is_judged_by_its_losses_and_its_rate() {
+        for (rate, delivered, lost, us, mss, want) in [
+            (0.0, 0, 5, 1_000_000, 1000, None),
+            (0.0, 256, 49, 1_000_000, 1000, None),
+            (0.0, 256, 50, 1_000_000, 1000, Some((256.0, false))),
+            (0.0, 256, 50, 999, 1000, None),
+            (0.0, 256, 50, 1000, 1000, Some((256_000.0, false))),
+            (0.0, 256, 49, 999, 1000, None),
+            (1000.0, 1125, 1125, 1_000_000, 1000, Some((1062.5, true))),
+            (1000.0, 875, 875, 1_000_000, 1000, Some((937.5, true))),
+            (1000.0, 1126, 1126, 1_000_000, 1000, Some((1126.0, false))),
+            (1.0, 3, 3, 2_000_000, 1000, Some((1.25, true))),
+            (1.0, 3, 3, 2_000_000, 1001, Some((1.5, false))),
+            (0.0, 1, 1, 4_000_000, 1000, Some((0.25, false))),
+            (0.25, 1, 1, 4_000_000, 1000, Some((0.25, true))),
+        ] {
+            let (since, before) = (Time::from_s(1), 70);
+            let mut policer = Policer {
+                rate,
+                is_sampling: true,
+                rounds: 3,
+                since,
+                delivered: before,
+                lost: before,
+                ..Policer::default()
+            };
+            let sample = RateSample {
+                delivered: before + delivered,
+                lost: before + lost,
+                delivered_at: since + Time::from_us(us),
+                ..RateSample::default()
+            };
+            assert!(!policer.take(&sample, (true, true), true, mss));
+            let seen = (policer.rounds == 0).then_some((policer.rate, policer.is_used));
+            assert_eq!(seen, want, "{rate} {delivered} {lost} {us} {mss}");
+            let begins_anew = want.is_some_and(|(_, is_used)| !is_used);
+            assert_eq!(policer.delivered, if begins_anew { before + delivered } else { before });
+            assert_eq!(
+                (policer.lost == before, policer.since == since),
+                (!begins_anew, !begins_anew)
+            );
+        }
+    }
+
+    /// Four rounds at least and 16 at most, and it ends with a loss.
+    #[test]
+    fn an_interval_has_four_to_sixteen_rounds() {
+        let sample = RateSample {
+            delivered: 100,
+            lost: 100,
+            delivered_at: Time::from_s(1),
+            ..RateSample::default()
+        };
+        for (rounds, starts, has_losses, want) in [
+            (2, true, true, (3, 0.0, true)),
+            (3, true, false, (4, 0.0, true)),
+            (3, false, true, (3, 0.0, true)),
+            (3, true, true, (0, 100.0, true)),
+            (15, true, true, (0, 100.0, true)),
+            (16, true, true, (0, 0.0, false)),
+        ] {
+            let mut policer = Policer { rounds, is_sampling: true, ..Policer::default() };
+            assert!(!policer.take(&sample, (starts, has_losses), true, 1000));
+            assert_eq!((policer.rounds, policer.rate, policer.is_sampling), want);
+        }
+        for (starts, is_probing, want) in [(true, true, 2), (true, false, 1), (false, true, 1)] {
+            let mut policer = Policer { rounds: 1, is_used: true, ..Policer::default() };
+            assert!(!policer.take(&sample, (starts, true), is_probing, 1000));
+            assert_eq!(policer.rounds, want);
+        }
     }
 }

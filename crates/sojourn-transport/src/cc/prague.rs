@@ -378,4 +378,179 @@ mod tests {
         prague.on_ack(&mut window, &Ack::of(MS(110), 20.0, MS(10)));
         assert!((prague.exact - 20.5 - 20.0 / 20.5).abs() < 1e-9);
     }
+
+    /// The endpoint may set a smaller window after a recovery; a larger one does not count.
+    #[test]
+    fn it_follows_a_window_that_was_made_smaller() {
+        for (cwnd, exact, want) in [(20.0, 40.0, 20.0), (30.0, 25.5, 25.5), (40.0, 30.0, 30.0)] {
+            let (mut prague, mut window) = prague(Some(0.0), 40.0);
+            (prague.exact, window.cwnd) = (exact, cwnd);
+            prague.follow(&window);
+            assert_eq!((prague.exact, prague.set), (want, cwnd));
+        }
+        let (mut prague, mut window) = prague(Some(0.0), 40.0);
+        prague.exact = 45.0; // its own window is no reason to follow it
+        prague.follow(&window);
+        assert_eq!(prague.exact, 45.0);
+        window.cwnd = 20.0;
+        prague.on_feedback(
+            &mut window,
+            &EcnFeedback { is_recovering: true, ..feedback(MS(1), 1.0, 1.0) },
+        );
+        assert_eq!((prague.exact, window.cwnd), (45.0, 20.0));
+        prague.on_feedback(&mut window, &feedback(MS(1), 1.0, 0.0));
+        assert_eq!((prague.exact, window.cwnd), (20.0, 20.0));
+    }
+
+    /// A round is over when all is acknowledged that was sent at its start, and the pace of 25 ms has passed. The first four
+    /// rounds after slow start have the pace of the round trip.
+    #[test]
+    fn the_share_is_measured_in_rounds() {
+        for (una, ms, rounds, (delivered, marked), in_slow_start, want) in [
+            (150, 125, 9, (6.0, 1.0), false, (0.1, 10)), // 4 + 6, of which 2: 0.1 + (0.2 - 0.1)/16
+            (149, 125, 9, (6.0, 1.0), false, (0.1, 9)),
+            (150, 124, 9, (6.0, 1.0), false, (0.1, 9)),
+            (150, 124, 4, (6.0, 1.0), false, (0.1, 4)),
+            (150, 124, 3, (6.0, 1.0), false, (0.1, 4)),
+            (150, 110, 3, (6.0, 1.0), false, (0.1, 4)),
+            (150, 109, 3, (6.0, 1.0), false, (0.1, 3)),
+            (150, 125, 9, (-4.0, 0.0), false, (0.1, 9)), // nothing was delivered
+            (150, 125, 9, (6.0, 1.0), true, (0.1, 0)),
+            (150, 125, 9, (6.0, 99.0), false, (0.1, 10)),
+        ] {
+            let (mut prague, mut window) = prague(Some(0.1), 40.0);
+            window.ssthresh = if in_slow_start { 1e3 } else { 1.0 };
+            (prague.srtt, prague.rounds) = (MS(10), rounds);
+            prague.round = Round { start: MS(100), end: 150, delivered: 4.0, marked: 1.0 };
+            let given = EcnFeedback { una, ..feedback(MS(ms), delivered, marked) };
+            prague.measure(&window, &given);
+            let is_over = want.1 != rounds;
+            let share = if marked > 9.0 { 1.0 } else { 0.2 };
+            let alpha = if is_over { 0.1 + (share - 0.1) / 16.0 } else { want.0 };
+            assert!((prague.alpha.unwrap() - alpha).abs() < 1e-9, "{una} {ms} {rounds}");
+            assert_eq!(prague.rounds, want.1);
+            let Round { start, end, delivered: left, .. } = prague.round;
+            let round = if is_over { (MS(ms), 200, 0.0) } else { (MS(100), 150, 4.0 + delivered) };
+            assert_eq!((start, end, left), round);
+        }
+    }
+
+    /// Half the share, two segments at least, and nothing before the pace has passed.
+    #[test]
+    fn a_reaction_is_bounded_and_paced() {
+        for (alpha, exact, now, want) in [
+            (Some(0.5), 40.0, 200, (30.0, Some(0.5), 225)),
+            (Some(0.5), 40.0, 199, (40.0, Some(0.5), 200)),
+            (Some(1.0), 3.0, 200, (2.0, Some(1.0), 225)),
+            (None, 40.0, 200, (20.0, Some(0.25), 225)),
+        ] {
+            let (mut prague, mut window) = prague(alpha, exact);
+            (prague.srtt, prague.reacts_from, prague.initial_alpha) = (MS(10), MS(200), 0.25);
+            prague.react(&mut window, MS(now));
+            assert_eq!(
+                (prague.exact, prague.alpha, prague.reacts_from),
+                (want.0, want.1, MS(want.2))
+            );
+            assert_eq!(window.ssthresh, if now < 200 { 1.0 } else { want.0 });
+        }
+    }
+
+    /// (5/25)^2 of a segment; one where the round trip is as long as the virtual one, where there is none, and at first.
+    #[test]
+    fn growth_is_that_of_the_virtual_round_trip() {
+        for (srtt, rounds, independent, want) in [
+            (5, 4, true, 0.04),
+            (25, 4, true, 1.0),
+            (30, 4, true, 1.0),
+            (5, 3, true, 1.0),
+            (5, 4, false, 1.0),
+        ] {
+            let config = TcpOptions::default().resolve(Dialect::Linux);
+            let keys = Parameters { rtt_independence: independent, ..Parameters::default() };
+            let mut prague = Prague::new(&keys, &config.connection());
+            (prague.srtt, prague.rounds) = (MS(srtt), rounds);
+            assert!((prague.growth() - want).abs() < 1e-9, "{srtt} {rounds}");
+        }
+    }
+
+    #[test]
+    fn the_window_moves_by_one_segment_at_a_time() {
+        for (exact, cwnd, want) in [
+            (40.2, 40.0, 41.0),
+            (50.0, 40.0, 41.0),
+            (30.0, 40.0, 39.0),
+            (1.0, 1.0, 2.0),
+            (0.5, 1.5, 2.0),
+            (2.0, 2.0, 2.0),
+        ] {
+            let (mut prague, mut window) = prague(Some(0.0), exact);
+            window.cwnd = cwnd;
+            prague.apply(&mut window);
+            assert_eq!((window.cwnd, prague.set), (want, want), "{exact} {cwnd}");
+        }
+    }
+
+    /// 40 * 1448 B in 10 ms, twice that below half of the threshold; two segments and 100 kb/s at least. The first half of the
+    /// pace of 25 ms has 3.125 % more, the second less.
+    #[test]
+    fn the_pace_is_a_window_in_a_round_trip() {
+        for (exact, ssthresh, srtt_ms, ms, want) in [
+            (40.0, 80.0, 10, 112, Some(5_973_000)),
+            (40.0, 80.0, 10, 113, Some(5_611_000)),
+            (40.0, 81.0, 10, 112, Some(11_946_000)),
+            (1.0, 2.0, 10, 112, Some(298_650)),
+            (2.0, 2.0, 1000, 112, Some(12_500)),
+            (40.0, 80.0, 0, 112, None),
+        ] {
+            let (mut prague, mut window) = prague(Some(0.0), exact);
+            (window.cwnd, window.ssthresh, prague.srtt) =
+                (40.0_f64.min(exact), ssthresh, MS(srtt_ms));
+            prague.round.start = MS(100);
+            prague.set_rate(&window, MS(ms));
+            assert_eq!(prague.pacing_rate(), want, "{exact} {ssthresh} {srtt_ms} {ms}");
+        }
+    }
+
+    /// Slow start ends at the threshold, growth at the receiver's window; a mark is taken off what grows once.
+    #[test]
+    fn growth_has_its_bounds() {
+        for (cwnd, ssthresh, max_window, want) in [
+            (40.0, 1e4, 1e4, 44.0),
+            (40.0, 42.5, 1e4, 42.5),
+            (40.0, 1e4, 41.0, 41.0),
+            (40.0, 1.0, 40.1, 40.1),
+        ] {
+            let (mut prague, mut window) = prague(Some(0.0), cwnd);
+            (window.ssthresh, prague.rounds, prague.marked) = (ssthresh, 0, 1.0);
+            let ack = Ack { max_window, ..Ack::of(MS(9), 5.0, MS(10)) };
+            prague.on_ack(&mut window, &ack);
+            assert!(
+                (prague.exact - want).abs() < 1e-9,
+                "{ssthresh} {max_window}: {}",
+                prague.exact
+            );
+            assert_eq!((window.cwnd, prague.set, prague.marked), (want.ceil(), want.ceil(), 0.0));
+            assert!(prague.pacing_rate().is_some());
+        }
+        let (mut prague, mut window) = prague(Some(0.0), 40.0);
+        (prague.rounds, prague.marked) = (0, 9.0); // more marks than segments
+        prague.on_ack(&mut window, &Ack::of(MS(9), 5.0, MS(10)));
+        assert_eq!(prague.exact, 40.0);
+    }
+
+    #[test]
+    fn a_loss_keeps_two_segments_and_a_timeout_one() {
+        let (mut prague, mut window) = prague(Some(0.0), 3.0);
+        (prague.srtt, prague.rounds) = (MS(10), 9);
+        prague.on_loss(&mut window, 7.0, MS(100));
+        assert_eq!((window, prague.exact), (Window { cwnd: 2.0, ssthresh: 2.0 }, 2.0));
+        assert_eq!((prague.grows_from, prague.reacts_from), (MS(110), MS(125)));
+        (window.cwnd, prague.exact) = (8.0, 9.0); // made smaller by the endpoint
+        prague.on_timeout(&mut window, 7.0, MS(100));
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 4.0 });
+        assert_eq!((prague.exact, prague.set), (1.0, 1.0));
+        // 244 us, a segment at least.
+        let burst = prague.burst_limit().unwrap();
+        assert_eq!((burst.time, burst.least), (Time::from_ps(244_140_625), 1));
+    }
 }

@@ -118,4 +118,30 @@ mod tests {
         Reno { dialect: Dialect::Rfc }.on_loss(&mut window, 3.0, Time::ZERO);
         assert_eq!(window, Window { cwnd: 2.0, ssthresh: 2.0 });
     }
+
+    #[test]
+    fn a_window_does_not_vanish() {
+        let mut window = Window { cwnd: 1.0, ssthresh: 1e9 };
+        Reno { dialect: Dialect::Ns2 }.on_loss(&mut window, 1.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
+        window.cwnd = 9.0;
+        Reno { dialect: Dialect::Rfc }.on_timeout(&mut window, 9.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 4.5 });
+    }
+
+    /// Two segments for an acknowledgement of three, up to the receiver's window.
+    #[test]
+    fn slow_start_is_limited() {
+        for (cwnd, segments, max_window, want) in
+            [(9.0, 3.0, 99.0, 11.0), (9.0, 1.0, 99.0, 10.0), (9.0, 3.0, 10.0, 10.0)]
+        {
+            let mut window = Window { cwnd, ssthresh: 9.5 };
+            Reno { dialect: Dialect::Rfc }
+                .on_ack(&mut window, &Ack { max_window, ..acked(segments) });
+            assert_eq!(window.cwnd, want);
+        }
+        let mut window = Window { cwnd: 10.0, ssthresh: 10.0 };
+        Reno { dialect: Dialect::Rfc }.on_ack(&mut window, &Ack { max_window: 10.1, ..acked(2.0) });
+        assert_eq!(window.cwnd, 10.1);
+    }
 }

@@ -46,4 +46,27 @@ mod tests {
         }
         assert_eq!(window.cwnd, 21.0);
     }
+
+    #[test]
+    fn two_segments_remain_after_a_loss_and_one_after_a_timeout() {
+        let (mut reno, mut window) = (LinuxReno::default(), Window { cwnd: 3.0, ssthresh: 1e9 });
+        reno.on_loss(&mut window, 3.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 2.0, ssthresh: 2.0 });
+        window.cwnd = 9.0;
+        reno.on_timeout(&mut window, 9.0, Time::ZERO);
+        assert_eq!(window, Window { cwnd: 1.0, ssthresh: 4.0 });
+    }
+
+    /// What was counted towards a segment before a loss does not count after it.
+    #[test]
+    fn a_loss_forgets_the_count() {
+        let (mut reno, mut window) = (LinuxReno::default(), Window { cwnd: 10.0, ssthresh: 1.0 });
+        let ack = |segments| Ack::of(Time::ZERO, segments, Time::from_ms(50));
+        reno.on_ack(&mut window, &ack(9.0));
+        reno.on_loss(&mut window, 10.0, Time::ZERO);
+        reno.on_ack(&mut window, &ack(4.0));
+        assert_eq!(window.cwnd, 5.0);
+        reno.on_ack(&mut window, &ack(1.0));
+        assert_eq!(window.cwnd, 6.0);
+    }
 }

@@ -76,4 +76,32 @@ mod tests {
             assert_eq!(window.cwnd, want);
         }
     }
+
+    #[test]
+    fn growth_ends_at_the_receivers_window() {
+        let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
+        assert_eq!(slow_start(&mut window, 7, 12.0), 0);
+        assert_eq!(window.cwnd, 12.0);
+        Avoidance::default().grow(&mut window, 48, 12, 14.0);
+        assert_eq!(window.cwnd, 14.0);
+        // Nothing divides by zero.
+        Avoidance::default().grow(&mut window, 3, 0, 99.0);
+        assert_eq!(window.cwnd, 17.0);
+    }
+
+    /// Nine of ten are counted when five are enough: one segment, and the three that come are counted anew.
+    #[test]
+    fn a_count_of_an_earlier_divisor_is_one_segment() {
+        let (mut avoidance, mut window) =
+            (Avoidance::default(), Window { cwnd: 10.0, ssthresh: 1.0 });
+        for (delivered, per_segment, want) in
+            [(9, 10, 10.0), (3, 5, 11.0), (2, 5, 12.0), (5, 6, 12.0), (0, 5, 13.0), (4, 5, 13.0)]
+        {
+            avoidance.grow(&mut window, delivered, per_segment, 1e9);
+            assert_eq!(window.cwnd, want);
+        }
+        avoidance.reset();
+        avoidance.grow(&mut window, 4, 5, 1e9);
+        assert_eq!(window.cwnd, 13.0);
+    }
 }

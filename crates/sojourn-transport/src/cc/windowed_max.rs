@@ -71,4 +71,35 @@ mod tests {
         max.take(26, 0.5, 10); // nothing of the last ten is left
         assert_eq!(max.get(), 0.5);
     }
+
+    /// The second is renewed after a quarter of the window, the third after half of it, if nothing larger has come; equal
+    /// values count as newer.
+    #[test]
+    fn candidates_are_renewed() {
+        let places = |values: &[(u64, f64)]| {
+            let mut max = WindowedMax::default();
+            values.iter().for_each(|&(at, value)| max.take(at, value, 8));
+            max.best.map(|seen| (seen.at, seen.value))
+        };
+        let first = (0, 9.0);
+        let (second, third) = ((3, 5.0), (5, 4.0));
+        for (later, want) in [
+            (vec![(2, 5.0)], [first; 3]),
+            (vec![second], [first, second, second]),
+            (vec![second, (4, 4.0)], [first, second, second]),
+            (vec![second, third], [first, second, third]),
+            (vec![second, third, (6, 3.0)], [first, second, third]),
+            (vec![second, third, (6, 4.0)], [first, second, (6, 4.0)]),
+            (vec![second, third, (6, 5.0)], [first, (6, 5.0), (6, 5.0)]),
+            (vec![second, third, (6, 9.0)], [(6, 9.0); 3]),
+            (vec![second, third, (8, 1.0)], [first, second, third]),
+            (vec![second, third, (9, 1.0)], [second, third, (9, 1.0)]),
+            (vec![second, third, (11, 1.0)], [second, third, (11, 1.0)]),
+            (vec![second, third, (12, 1.0)], [third, (12, 1.0), (12, 1.0)]),
+            (vec![(9, 1.0)], [(9, 1.0); 3]),
+        ] {
+            let values: Vec<_> = [first].into_iter().chain(later).collect();
+            assert_eq!(places(&values), want, "{values:?}");
+        }
+    }
 }
