@@ -207,4 +207,40 @@ mod tests {
         assert!((capacity.greatest_grant(Time::ZERO, 0.0) - 1000.0).abs() < 1e-6);
         assert!((capacity.greatest_grant(Time::ZERO, 0.9999) - 1499.0).abs() < 1e-6);
     }
+
+    #[test]
+    fn levels_or_steps_are_named() {
+        let of = |keys: &str| toml::from_str::<Congestion>(keys).unwrap();
+        let levels = of("levels_mbps = [1, 2, 3, 4]");
+        assert_eq!((levels.step_s, levels.grant_spread_percent), (10.0, 20.0));
+        assert!(levels.check().is_ok() && of("steps = [{ for_s = 1, mbps = 8 }]").check().is_ok());
+        for keys in [
+            "",
+            "levels_mbps = [1, 2, 3, 4]\nsteps = [{ for_s = 1, mbps = 8 }]",
+            "levels_mbps = [1, 3, 2, 4]",
+        ] {
+            assert!(of(keys).check().is_err(), "{keys}");
+        }
+    }
+
+    /// 8 Mbps are 2000 B in 2 ms, give or take 10 %: from 1800 to 2199.
+    #[test]
+    fn a_steady_rate_varies_within_its_spread() {
+        let (free, map) = (BitRate::from_mbps(8.0), Time::from_ms(2));
+        let steady = FreeCapacity::of(None, free, map, 10.0);
+        let levels: Congestion =
+            toml::from_str("levels_mbps = [4, 8, 12, 16]\nstep_s = 1").unwrap();
+        let levels = FreeCapacity::of(Some(&levels), free, map, 10.0);
+        for (draw, want, of_levels) in
+            [(0.0, 1800.0, 800.0), (0.5, 2000.0, 1000.0), (0.999, 2199.0, 1199.0)]
+        {
+            assert_eq!(steady.greatest_grant(Time::from_s(9), draw), want);
+            // From 1 to 2 s the lowest level, 1000 B, give or take 20 %.
+            assert_eq!(levels.greatest_grant(Time::from_ms(1500), draw), of_levels);
+        }
+        let steps: Congestion =
+            toml::from_str("steps = [{ for_s = 1, mbps = 4 }]\ngrant_spread_percent = 50").unwrap();
+        let steps = FreeCapacity::of(Some(&steps), free, map, 10.0);
+        assert_eq!(steps.greatest_grant(Time::from_s(7), 0.0), 500.0);
+    }
 }

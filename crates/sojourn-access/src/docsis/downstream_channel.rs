@@ -357,4 +357,36 @@ mod tests {
             assert_eq!(cmts.framing_bytes(18), bytes, "{keys}");
         }
     }
+
+    /// docsis-ns3's channel: symbols of 22.5 us, of which encoding and decoding take one each and the interleaver three.
+    #[test]
+    fn packets_pass_an_ofdm_channel_in_symbols() {
+        let pipeline = Channel::default().pipeline().unwrap();
+        let symbols = |number: u64| Time::from_ps(22_500_000 * number);
+        assert_eq!((pipeline.delivery(), symbols(1)), (symbols(5), pipeline.symbol));
+        for (us, number) in [(0, 5), (1, 6), (22, 6), (23, 7), (45, 7)] {
+            assert_eq!(pipeline.received_at(Time::from_us(us)), symbols(number));
+        }
+        assert_eq!(toml::from_str::<Channel>("kind = 'ofdm'").unwrap(), Channel::default());
+        let slow = "kind = 'ofdm'\nspacing = '25_khz'\ninterleaver_depth = 1\ncoding_symbols = 0";
+        let slow = toml::from_str::<Channel>(slow).unwrap().pipeline().unwrap();
+        assert_eq!(slow.delivery(), Time::from_ps(42_500_000));
+        assert!(toml::from_str::<Channel>("kind = 'sc_qam'").unwrap().pipeline().is_none());
+    }
+
+    #[test]
+    fn a_group_has_one_channel_or_more_and_profiles_if_they_are_ofdm() {
+        for kind in ["kind = 'sc_qam'", "kind = 'rate'\nrate_mbps = 100", "kind = 'ofdm'"] {
+            let of = |keys: &str| toml::from_str::<Channel>(&format!("{kind}\n{keys}")).unwrap();
+            assert_eq!((of("").count(), of("channels = 3").count()), (1, 3));
+            let faster = of("").with_bits(6.0).rate_mbps() / of("").rate_mbps();
+            let is_ofdm = kind == "kind = 'ofdm'";
+            assert_eq!(is_ofdm, (0.45..0.55).contains(&faster), "{kind}: {faster}");
+            assert_eq!(!is_ofdm, faster == 1.0);
+        }
+        let two = toml::from_str::<Cmts>("channel = { kind = 'sc_qam', channels = 2 }").unwrap();
+        assert_eq!((two.framing_bytes(0), two.framing_bytes(18)), (16, 34));
+        let named = toml::from_str::<Cmts>("framing = { ethernet_bytes = 4 }").unwrap();
+        assert_eq!(named.framing_bytes(18), 14);
+    }
 }

@@ -287,4 +287,79 @@ mod tests {
             }
         }
     }
+
+    /// Profiles are numbered as they come, the channel's own first, and equal ones are the same.
+    #[test]
+    fn profiles_differ_in_bits() {
+        let phy = UpstreamChannel::default().phy;
+        let mut framing = sc_qam(1);
+        for (bits, number) in
+            [(None, 0), (Some(6.0), 0), (Some(4.0), 1), (Some(2.0), 2), (Some(4.0), 1)]
+        {
+            assert_eq!(framing.profile(&phy, bits), number);
+        }
+        // 2235 symbols of 6 bits are 3352 of 4 and 6704 of 2; with 104 around them 54 and 107 minislots.
+        assert_eq!([0, 1, 2].map(|profile| framing.minislots_for(profile, 1528)), [37, 54, 107]);
+        let mut framing = ofdma();
+        assert_eq!(framing.profile(&Phy::Ofdma(Ofdma::default()), Some(5.0)), 1);
+        assert_eq!(framing.minislots_for(1, 1528), 52); // 30 B each
+    }
+
+    /// Minislots of 12.5 us: the first that begins no earlier.
+    #[test]
+    fn minislots_and_times_are_one_scale() {
+        let framing = sc_qam(1);
+        for (us, number) in [(0, 0), (1, 1), (12, 1), (13, 2), (25, 2), (2000, 160)] {
+            assert_eq!(framing.minislot_at(Time::from_us(us)), number);
+        }
+        assert_eq!(
+            (framing.time_of(3), framing.received_at(Time::from_us(7))),
+            (Time::from_ps(37_500_000), Time::from_us(7))
+        );
+        let lost = sc_qam(4).with_channels(3);
+        assert_eq!(
+            (lost.minislots(), lost.minislots_for(0, 9000)),
+            (480, sc_qam(3).minislots_for(0, 9000))
+        );
+        assert_eq!(framing.frame(), None);
+        assert_eq!(
+            ofdma().frame().map(|frame| (frame.symbols, frame.time)),
+            Some((6, Time::from_us(135)))
+        );
+        // 1522 B are one segment, 1523 two.
+        assert_eq!(sc_qam(2).minislots_for(0, 1522), sc_qam(1).minislots_for(0, 1522));
+        assert_eq!(sc_qam(2).minislots_for(0, 1523), 2 * sc_qam(1).minislots_for(0, 762));
+    }
+
+    /// A MAP interval is the nearest number of minislots, one at least; 25 kHz have twice the subcarriers of twice the length.
+    #[test]
+    fn a_map_interval_is_of_whole_slots() {
+        let of = |map_interval_ms, phy| {
+            Framing::of(&UpstreamChannel {
+                map_interval_ms,
+                phy,
+                channels: 1,
+                ..UpstreamChannel::default()
+            })
+        };
+        let slow =
+            Phy::ScQam(ScQam { symbol_rate_ksps: 160, minislot_symbols: 160, ..ScQam::default() });
+        for (ms, slots) in [(0.4, 1), (1.49, 1), (1.5, 2), (2.4, 2)] {
+            let framing = of(ms, slow.clone());
+            assert_eq!(
+                (framing.map_interval(), framing.minislots()),
+                (Time::from_ms(slots), slots)
+            );
+        }
+        // 40 us and 2.5 of prefix, six times: 255 us; 16 subcarriers of 25 kHz a minislot: 117 of them, of 16 * 6 * 10 bits.
+        let narrow =
+            of(2.0, Phy::Ofdma(Ofdma { spacing: Spacing::TwentyFive, ..Ofdma::default() }));
+        assert_eq!((narrow.map_interval(), narrow.minislots()), (Time::from_us(2040), 8 * 117));
+        assert_eq!((narrow.minislots_for(0, 112), narrow.minislots_for(0, 113)), (1, 2));
+        // All but 16 minislots in 2 ms.
+        let one = sc_qam(1);
+        let mbps = one.bytes_in(0, 144) as f64 * 8.0 / 2000.0;
+        assert!((one.greatest_mbps(16) - mbps).abs() < 1e-9);
+        assert_eq!((one.greatest_mbps(160), one.greatest_mbps(161)), (0.0, 0.0));
+    }
 }

@@ -181,4 +181,43 @@ mod tests {
         assert!(NoiseSource::of(&Noise::default(), 1, Direction::Up).is_none());
         assert!(InterconnectWay::of(&Interconnect::default(), 1, Direction::Up).is_none());
     }
+
+    /// 100 us, and up to 50 more; packets of a home keep their order, and those of another do not wait for them.
+    #[test]
+    fn an_interconnect_delays_and_keeps_the_order_of_a_home() {
+        let spec = Interconnect { delay_us: 100.0, jitter_us: 50.0 };
+        assert_eq!(spec.longest(), Time::from_us(150));
+        let mut way = InterconnectWay::of(&spec, 1, Direction::Up).unwrap();
+        let mut last = Time::ZERO;
+        for n in 0..200 {
+            let at = Time::from_us(10 * n);
+            let arrival = way.cross(at, 2);
+            assert!(arrival >= (at + Time::from_us(100)).max(last));
+            assert!(arrival <= (at + Time::from_us(150)).max(last));
+            last = arrival;
+        }
+        assert!(way.cross(Time::ZERO, 0) <= Time::from_us(150));
+        let steady = Interconnect { jitter_us: 0.0, ..spec };
+        let mut way = InterconnectWay::of(&steady, 1, Direction::Up).unwrap();
+        assert_eq!((way.cross(Time::from_ms(1), 1), way.last.len()), (Time::from_us(1100), 2));
+    }
+
+    /// Bursts of 10 ms where none are named; a packet in one is lost, and headers count among its bytes.
+    #[test]
+    fn noise_hits_in_bursts_and_by_codewords() {
+        let bursts = Noise { burst_interval_s: Some(1e6), ..Noise::default() };
+        let mut noise = source(&bursts);
+        noise.bursts.as_mut().unwrap().start = Time::from_ms(100);
+        let packet = Packet::datagram(200);
+        for (ms, hit) in [(99, false), (100, true), (109, true), (110, false)] {
+            assert_eq!(noise.hits(Time::from_ms(ms), &packet, 20), hit, "{ms}");
+        }
+        // 220 B are one codeword, 221 two; one passes of two.
+        let mut noise = source(&Noise { codeword_error_percent: 50.0, ..Noise::default() });
+        assert_eq!(noise.codeword_bytes, 220);
+        for (header, expected) in [(20, 0.5), (21, 0.75)] {
+            let hits = (0..4000).filter(|_| noise.hits(Time::ZERO, &packet, header)).count();
+            assert!((hits as f64 / 4000.0 - expected).abs() < 0.04, "{header}: {hits}");
+        }
+    }
 }

@@ -209,4 +209,76 @@ mod tests {
         let behind = Part { place: 15, minislots: 8, bytes: 228 };
         assert_eq!(layout.part(10, 228, 0, &framing), (Some(behind), 18));
     }
+
+    /// Minislots of 8 B and 2 us, 1000 in an interval of 2 ms.
+    fn filled(
+        layout: &mut MapLayout,
+        map_ms: u64,
+        sources: &mut [Unsolicited],
+    ) -> Vec<(u64, u64, u32)> {
+        let framing = super::super::for_tests::plain_framing();
+        let sources = sources.iter_mut().map(|unsolicited| (0, unsolicited));
+        layout.fill(Time::from_ms(map_ms), &framing, sources);
+        layout
+            .placed()
+            .iter()
+            .map(|placed| (placed.place, placed.minislots, placed.source))
+            .collect()
+    }
+
+    /// In the order of their times, one behind the other where they meet; polls have two minislots.
+    #[test]
+    fn unsolicited_grants_are_at_their_times() {
+        let (us, interval) = (Time::from_us, Time::from_ms(4));
+        let mut sources = [
+            Unsolicited::grants_from(us(2100), interval, 80),
+            Unsolicited::polls_from(us(2050), interval),
+            Unsolicited::grants_from(us(2111), interval, 81),
+            Unsolicited::grants_from(us(4001), interval, 8),
+        ];
+        let mut layout = MapLayout::new(2);
+        // Minislots 50 to 60, 25, 56 and so 60 on, and the first of the next interval that begins no earlier.
+        assert_eq!(filled(&mut layout, 2, &mut sources), [(25, 2, 1), (50, 10, 0), (60, 11, 2)]);
+        assert_eq!(layout.placed()[0].what, Opportunity::Poll);
+        assert_eq!(layout.placed()[2].what, Opportunity::Grant(81));
+        assert_eq!(filled(&mut layout, 4, &mut sources), [(1, 1, 3)]);
+    }
+
+    /// 10 minislots at 3.98 ms fit, and at 3.982 ms they come in the next interval, or never if their own is over by then.
+    #[test]
+    fn what_does_not_fit_comes_in_the_next_interval() {
+        let us = Time::from_us;
+        for (first, interval_us, now, next) in [
+            (3980, 4000, Some((990, 10, 0)), None),
+            (3982, 4000, None, Some((0, 10, 0))),
+            (3982, 18, None, Some((0, 10, 0))),
+            (3982, 17, None, None),
+        ] {
+            let mut sources = [Unsolicited::grants_from(us(first), us(interval_us), 80)];
+            let mut layout = MapLayout::new(2);
+            if interval_us < 100 {
+                // One alone, whose interval is short.
+                sources = [Unsolicited::grants_from(us(first), Time::from_s(9), 80)];
+                let (what, until) = (sources[0].take(), us(first + interval_us));
+                let (at, source, profile) = (us(first), 0, 0);
+                layout.due.push(Due { at, until, source, profile, what, is_filled: false });
+            }
+            assert_eq!(filled(&mut layout, 2, &mut sources), Vec::from_iter(now));
+            assert_eq!(
+                filled(&mut layout, 4, &mut sources).first().copied(),
+                next,
+                "{first} {interval_us}"
+            );
+        }
+    }
+
+    /// 81 B have 11 minislots of 8 B, which proactive grants fill.
+    #[test]
+    fn proactive_grants_fill_their_minislots() {
+        let mut layout = MapLayout::new(2);
+        let (first, interval) = (Time::from_us(2100), Time::from_ms(4));
+        let mut sources = [Unsolicited::grants_from(first, interval, 81).filled()];
+        assert_eq!(filled(&mut layout, 2, &mut sources), [(50, 11, 0)]);
+        assert_eq!(layout.placed()[0].what, Opportunity::Grant(88));
+    }
 }

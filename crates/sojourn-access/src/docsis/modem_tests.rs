@@ -2,6 +2,7 @@
 //! MAPs every 2 ms, and a channel of 100 Mbps, on which 1000 B take 80 us.
 
 use super::super::for_tests::*;
+use super::super::timing::PlantTiming;
 use super::*;
 
 const ALL: [&str; 11] = [
@@ -271,4 +272,186 @@ fn the_channel_is_twice_as_fast_as_the_peak_rate() {
         let modem = Modem::new(&spec, &context());
         assert!((modem.channel_mbps(MS(1)) - spec.peak_mbps.unwrap()).abs() < 0.1);
     }
+}
+
+/// The specification's loop without a cable: requests are made where frames of 135 us begin, and a MAP every 945 us grants what
+/// was requested 2 * 135 + 200 + 112.5 + 600 + 157.5 = 1340 us before. The CMTS has a burst two frames after its own.
+#[test]
+fn by_the_specification_requests_are_in_frames() {
+    let spec = Specification::default();
+    let timing = PlantTiming { spec: Some(&spec), map_delivery: None, propagation: Time::ZERO };
+    let mut frames = Vec::new();
+    for seed in 0..40 {
+        let service = upstream("mac = { map_interval_ms = 0.945, grant_spread_percent = 0 }");
+        let context = ServiceFlowContext { timing, ..ServiceFlowContext::lone(Dialect::Rfc, seed) };
+        let mut run =
+            Run { modem: Modem::new(&service, &context), recorder: tracing(), sent: Vec::new() };
+        run.put(MS(1), 0..1, 1000);
+        run.run(MS(100));
+        let seen = run.events(&["request", "grant"]);
+        let [(asked, "request", 1000), (granted, "grant", 1000)] = seen.as_slice() else {
+            panic!("{seen:?}")
+        };
+        let (frame, map) = (US(135).ps(), US(945).ps());
+        assert_eq!(asked.ps() % frame, 0);
+        assert!((MS(1)..US(3 * 945)).contains(asked), "{asked:?}");
+        let by = (*asked + US(1340)).ps().div_ceil(map) * map;
+        assert!((by..by + map).contains(&granted.ps()), "{asked:?} {granted:?}");
+        frames.push(asked.ps() / frame);
+        let sent = run.sent[0].0;
+        assert_eq!(run.modem.received_at(sent).ps(), (sent.ps().div_ceil(frame) + 2) * frame);
+    }
+    // From the eighth frame, which begins at 1080 us, to the 20th; those of the first interval have a seventh each.
+    frames.sort_unstable();
+    assert!(frames[0] == 8 && *frames.last().unwrap() > 13, "{frames:?}");
+}
+
+const AGGREGATE: &str = "queue.scheduler.kind = 'low_latency'\n";
+
+impl Run {
+    fn put_low(&mut self, at: Time, number: u8, size: u16) {
+        self.run(at);
+        self.modem.accept(at, low_latency(packet(number, size)), &mut self.recorder);
+    }
+}
+
+/// Both flows of an aggregate request together, and the low-latency one sends first. The other requests beside its burst.
+#[test]
+fn an_aggregate_requests_for_both_of_its_flows() {
+    let mut run = Run::new(AGGREGATE, Dialect::Rfc, 1);
+    run.put(MS(1), 0..1, 1000);
+    run.put_low(MS(1), 1, 200);
+    run.run(MS(20));
+    let seen = run.events(&["request", "map", "grant", "piece"]);
+    let start = seen[4].0;
+    let want = [
+        (MS(2), "map", 0),
+        (MS(2), "request", 1200),
+        (MS(4), "map", 0),
+        (MS(6), "map", 1200),
+        (start, "grant", 1200),
+        (start, "piece", 200),
+        (start + US(16), "piece", 1000),
+        (MS(8), "map", 0),
+    ];
+    assert_eq!(seen, want);
+
+    let mut run = Run::new(AGGREGATE, Dialect::Rfc, 1);
+    run.put_low(MS(1), 0, 200);
+    run.put(MS(5), 1..2, 1000);
+    run.run(MS(20));
+    assert_eq!(run.events(&["request"]), [(MS(2), "request", 200), (MS(6), "request", 1000)]);
+    assert_eq!(run.sent.len(), 2);
+}
+
+/// Its grants take the tokens: 1522 B and what 2 ms bring at the peak rate, 4000 B, of 8000. What a queue manager leaves unused
+/// comes back.
+#[test]
+fn grants_of_an_aggregate_take_its_tokens() {
+    let keys = format!(
+        "{AGGREGATE}burst_bytes = 5000\ncongestion.steps = [{{ for_s = 1000, mbps = 100 }}]"
+    );
+    let spec: Upstream = toml::from_str(&format!(
+        "sustained_mbps = 8\npeak_mbps = 16\n{keys}\ncongestion.grant_spread_percent = 0"
+    ))
+    .unwrap();
+    let mut run =
+        Run { modem: Modem::new(&spec, &context()), recorder: tracing(), sent: Vec::new() };
+    run.put(MS(1), 0..8, 1000);
+    run.run(MS(20));
+    let seen = run.events(&["request", "map", "defer"]);
+    let want = [
+        (MS(2), "map", 0),
+        (MS(2), "request", 8000),
+        (MS(4), "map", 0),
+        (MS(6), "map", 5522),
+        (MS(6), "defer", 2478),
+    ];
+    assert_eq!(seen[..5], want);
+    // Of the sustained rate 5000 + 2000 - 5522 were left, and 2000 have come; of the peak rate 4000.
+    assert_eq!(seen[5], (MS(8), "map", 2478));
+    assert_eq!(run.sent.len(), 8);
+}
+
+/// 4 Mbps are 1000 B in each MAP interval, from its start on, whether they are needed or not. What they do not hold of the
+/// low-latency flow is requested with them, and the classic flow requests for itself.
+#[test]
+fn proactive_grants_begin_with_the_map_interval() {
+    let keys = format!(
+        "{AGGREGATE}scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 4 }}"
+    );
+    let mut run = Run::new(&keys, Dialect::Rfc, 1);
+    assert_eq!(run.modem.next_wake(), Time::ZERO);
+    (0..2).for_each(|n| run.put_low(MS(1), n, 800));
+    run.put(MS(1), 2..3, 500);
+    run.run(US(6500));
+    let seen = run.events(&["grant", "request", "piece", "unused", "map"]);
+    let us = |n: u64| Time::from_ps(n * 80_000);
+    let want = [
+        (MS(0), "grant", 1000),
+        (MS(0), "unused", 1000),
+        (MS(2), "map", 0),
+        (MS(2), "request", 500),
+        (MS(2), "grant", 1000),
+        (MS(2), "request", 600),
+        (MS(2), "piece", 800),
+        (MS(2) + us(800), "piece", 200),
+        (MS(4), "map", 0),
+        (MS(4), "grant", 1000),
+        (MS(4), "piece", 600),
+        (MS(4) + us(600), "unused", 400),
+        (MS(6), "map", 1100),
+        (MS(6), "grant", 1000),
+    ];
+    assert_eq!(seen[..want.len()], want);
+    // Unasked and requested bytes are one block, of which the low-latency flow needs none.
+    assert_eq!(run.sent.len(), 3);
+    let counters = run.modem.counters();
+    assert_eq!(counters.unused_proactive_bytes, 1000 + 400 + 1000);
+    assert_eq!((counters.requests, counters.unused_bytes), (2, 1000 + 400 + 1000 + 600));
+}
+
+/// A burst that extends into the next interval carries a request at its start.
+#[test]
+fn a_burst_of_two_intervals_requests_at_the_start_of_the_second() {
+    let mut run = Run::new("mac.channel_mbps = 4", Dialect::Rfc, 1); // half a byte per us
+    run.put(MS(1), 0..2, 1000);
+    run.put(US(7_500), 2..3, 700);
+    run.run(MS(30));
+    let seen = run.events(&["request", "grant"]);
+    assert_eq!(seen[0], (MS(2), "request", 2000));
+    // The grant of 2000 B takes 4 ms from 6 ms on; the next request is made at 8 ms.
+    assert_eq!((seen[1], seen[2]), ((MS(6), "grant", 2000), (MS(8), "request", 700)));
+    assert_eq!(run.sent[..2], [(MS(8), 0), (MS(10), 1)]);
+}
+
+/// ns-2: 1.5 kbps bring 0.375 B in a MAP interval, and nothing is lost of them.
+#[test]
+fn fractions_of_a_byte_add_up() {
+    let spec = "sustained_mbps = 0.0015\npeak_mbps = 0.0015\nburst_bytes = 5000\nmac.grant_spread_percent = 0";
+    let spec: Upstream = toml::from_str(spec).unwrap();
+    let context = ServiceFlowContext::lone(Dialect::Ns2, 1);
+    let mut run = Run { modem: Modem::new(&spec, &context), recorder: tracing(), sent: Vec::new() };
+    run.put(MS(1), 0..1, 200);
+    run.run(Time::from_s(1));
+    let seen = run.events(&["request", "map"]);
+    let bytes =
+        |kind| seen.iter().filter(|(_, k, _)| *k == kind).map(|(.., bytes)| bytes).sum::<u64>();
+    // In a second 187.5 B, of which the MAPs trail by up to two intervals and their own fraction.
+    assert!((186..=187).contains(&bytes("request")), "{}", bytes("request"));
+    assert!((184..=187).contains(&bytes("map")), "{}", bytes("map"));
+}
+
+/// An algorithm with periodic updates learns of MAPs, also of those that are skipped; samples show the channel.
+#[test]
+fn updates_and_samples() {
+    let mut run = Run::new("queue.law.kind = 'docsis_pie'", Dialect::Rfc, 1);
+    let first = run.modem.next_wake();
+    assert!(first > Time::ZERO && first < MS(100) && run.modem.skips_maps());
+    run.run(first);
+    assert!(run.modem.next_wake() > first);
+    run.modem.sample(MS(50));
+    let (_, shown) =
+        run.modem.queue().series().find(|(_, of)| of.metric == "channel_rate").unwrap();
+    assert_eq!(shown.values, [16.0]);
 }

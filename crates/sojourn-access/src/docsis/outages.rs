@@ -127,4 +127,15 @@ mod tests {
         let often = Outage { every_s: Some(3.0), ..once };
         assert_eq!(often.span(), (Time::from_ms(2000), None));
     }
+
+    #[test]
+    fn an_outage_has_a_span_and_ends_before_the_next() {
+        let once = Outage { start_s: 2.0, length_s: 1.0, every_s: None };
+        assert_eq!(once.span(), (Time::from_s(2), Some(Time::from_s(3))));
+        let often = Outage { every_s: Some(1.5), ..once };
+        assert_eq!(often.span(), (Time::from_s(2), None));
+        let all = [once, often, Outage { every_s: Some(1.0), ..once }];
+        let paths: Vec<_> = check("stalls", &all).into_iter().map(|fault| fault.path).collect();
+        assert_eq!(paths, ["stalls.2.every_s"]);
+    }
 }

@@ -244,3 +244,67 @@ impl<'a> PlantSpec<'a> {
         (set_us + 1e-6 < least_us).then_some((set_us, least_us))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ethernet adds 18 bytes to an IP packet, and a frame has 64 at least.
+    #[test]
+    fn sizes_are_counted_with_ip_or_ethernet() {
+        let (ip, ethernet) = (ByteCount::Ip, ByteCount::Ethernet);
+        assert_eq!([40, 46, 47, 1500].map(|bytes| ethernet.of_ip(bytes)), [64, 64, 65, 1518]);
+        assert_eq!([40, 64, 65].map(|bytes| ethernet.of_frame(bytes)), [64, 64, 65]);
+        assert_eq!((ip.of_ip(40), ip.of_frame(40)), (40, 40));
+        assert_eq!((ip.uncounted(), ethernet.uncounted()), (18, 0));
+    }
+
+    /// 5 us per km: of the home, else as named in ms, else of the plant; 8 km, or 1 ms with the documents' timing.
+    #[test]
+    fn the_nearest_key_gives_the_delay() {
+        for (of_documents, delay_ms, distance_km, own_km, want_us) in [
+            (true, None, None, None, 1000),
+            (false, None, None, None, 40),
+            (false, None, Some(20.0), None, 100),
+            (false, Some(0.3), Some(20.0), None, 300),
+            (true, Some(0.3), Some(20.0), Some(2.0), 10),
+        ] {
+            let mut cable = Cable { delay_ms, distance_km, ..Cable::default() };
+            assert_eq!(cable.byte_count(), ByteCount::Ip);
+            cable.fill(of_documents);
+            assert_eq!(cable.delay(own_km), Time::from_us(want_us));
+            assert_eq!(cable.specification().is_none(), of_documents);
+            let count = if of_documents { ByteCount::Ip } else { ByteCount::Ethernet };
+            assert_eq!(cable.byte_count(), count);
+        }
+    }
+
+    /// The interconnect takes part in the loop like the cable, with its jitter. MAPs pass an OFDM channel in 112.5 us. The least
+    /// lookahead is 200 + 112.5 + 600 + 157.5 us and both ways of 40 + 100 + 30 us, 1410 us.
+    #[test]
+    fn the_lookahead_covers_the_farthest_modem() {
+        let spec = |map_advance_us| Specification { map_advance_us, ..Specification::default() };
+        let cable = |advance| Cable {
+            timing: Some(TimingSpec::Specification(spec(advance))),
+            interconnect: Interconnect { delay_us: 100.0, jitter_us: 30.0 },
+            ..Cable::default()
+        };
+        let (channel, cmts) = (UpstreamChannel::default(), Cmts::default());
+        let late = |advance: Option<f64>, modems: &[(&ModemSpec, Option<f64>)]| {
+            let cable = cable(advance);
+            let plant = PlantSpec { cable: &cable, upstream_channel: &channel, cmts: Some(&cmts) };
+            let timing = plant.timing(Time::from_us(40));
+            assert_eq!(timing.propagation, Time::from_us(170));
+            assert_eq!(timing.map_delivery, Some(Time::from_ps(112_500_000)));
+            plant.late_advance(modems.iter().copied()).map(|(set, least)| (set, least.round()))
+        };
+        let (own, shared) = (ModemSpec::SingleQueue, ModemSpec::SharedChannel);
+        assert_eq!(late(None, &[(&own, None)]), None);
+        assert_eq!(late(Some(1410.0), &[(&own, None)]), None);
+        assert_eq!(late(Some(1409.0), &[(&own, None)]), Some((1409.0, 1410.0)));
+        // 20 km are 60 us more each way; a single carrier has no frames.
+        assert_eq!(late(Some(1410.0), &[(&own, None), (&own, Some(20.0))]), Some((1410.0, 1530.0)));
+        assert_eq!(late(Some(1252.5), &[(&shared, None)]), None);
+        assert_eq!(late(Some(1251.0), &[(&shared, None)]), Some((1251.0, 1253.0)));
+    }
+}

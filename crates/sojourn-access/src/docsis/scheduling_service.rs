@@ -286,3 +286,142 @@ impl SchedulingService {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn service(keys: &str) -> SchedulingService {
+        toml::from_str(keys).unwrap()
+    }
+
+    const UGS: &str =
+        "kind = 'ugs'\nunsolicited_grant_bytes = 228\nnominal_grant_interval_us = 10_000\n";
+
+    /// MULPI §7.2.3: who gets grants, who is polled, and who may request how.
+    #[test]
+    fn services_differ_in_grants_polls_and_requests() {
+        let of_us = Regularity::of_us;
+        let detecting = UGS.replace("'ugs'", "'ugs_with_activity_detection'");
+        for (keys, grants, polls, idle, (contention, piggyback), is_shaped) in [
+            ("kind = 'best_effort'", None, None, None, (true, true), true),
+            (UGS, Some(of_us(10_000, 0, 1)), None, None, (false, false), false),
+            (
+                &format!("{UGS}tolerated_grant_jitter_us = 500\ngrants_per_interval = 2"),
+                Some(of_us(10_000, 500, 2)),
+                None,
+                None,
+                (false, false),
+                false,
+            ),
+            (
+                &detecting,
+                Some(of_us(10_000, 0, 1)),
+                Some(of_us(10_000, 0, 1)),
+                Some(10),
+                (false, false),
+                false,
+            ),
+            (
+                &format!(
+                    "{detecting}nominal_polling_interval_us = 500\ntolerated_poll_jitter_us = 7\nidle_grants = 3"
+                ),
+                Some(of_us(10_000, 0, 1)),
+                Some(of_us(500, 7, 1)),
+                Some(3),
+                (false, false),
+                false,
+            ),
+            (
+                "kind = 'real_time_polling'\nnominal_polling_interval_us = 500",
+                None,
+                Some(of_us(500, 0, 1)),
+                None,
+                (false, true),
+                true,
+            ),
+            (
+                "kind = 'real_time_polling'\nnominal_polling_interval_us = 500\npiggyback = false",
+                None,
+                Some(of_us(500, 0, 1)),
+                None,
+                (false, false),
+                true,
+            ),
+            (
+                "kind = 'non_real_time_polling'\nnominal_polling_interval_us = 500",
+                None,
+                Some(of_us(500, 0, 1)),
+                None,
+                (true, true),
+                true,
+            ),
+            (
+                "kind = 'proactive_grants'\nguaranteed_grant_rate_mbps = 4",
+                None,
+                None,
+                Some(100),
+                (true, true),
+                true,
+            ),
+        ] {
+            let service = service(keys);
+            assert_eq!(service.grants(), grants.map(|times| (228, times)), "{keys}");
+            assert_eq!((service.polls(), service.idle_grants()), (polls, idle), "{keys}");
+            let policy = service.policy();
+            assert_eq!((policy.contention, policy.piggyback), (contention, piggyback), "{keys}");
+            assert_eq!(service.is_shaped(), is_shaped);
+            assert_eq!(service.is_best_effort(), keys.contains("best_effort"));
+        }
+        // 2 * 228 B in 10 ms.
+        assert!(
+            (service(&format!("{UGS}grants_per_interval = 2")).grants_mbps() - 0.3648).abs()
+                < 1e-12
+        );
+        assert_eq!(service("kind = 'best_effort'").grants_mbps(), 0.0);
+    }
+
+    /// 228 B in 10 ms are 0.1824 Mbps.
+    #[test]
+    fn what_a_service_contradicts_is_refused() {
+        let polling = "kind = 'real_time_polling'\nnominal_polling_interval_us = 500\ntolerated_poll_jitter_us = 501";
+        let proactive = "kind = 'proactive_grants'\nguaranteed_grant_rate_mbps = 4";
+        for (keys, terms, want) in [
+            (UGS, (0.1824, 0.0, 0), None),
+            (
+                UGS,
+                (0.1823, 0.0, 0),
+                Some(("sustained_mbps", "found 0.1823; allowed: 0.1824 or more")),
+            ),
+            (UGS, (1.0, 0.5, 0), Some(("minimum_mbps", "found 0.5; remove it"))),
+            (UGS, (1.0, 0.0, 1), Some(("priority", "found 1; remove it"))),
+            (&format!("{UGS}tolerated_grant_jitter_us = 10_000"), (1.0, 0.0, 0), None),
+            (
+                &format!("{UGS}tolerated_grant_jitter_us = 10_001"),
+                (1.0, 0.0, 0),
+                Some((
+                    "scheduling.tolerated_grant_jitter_us",
+                    "found 10001; allowed: 10000 or less",
+                )),
+            ),
+            (
+                polling,
+                (1.0, 0.0, 0),
+                Some(("scheduling.tolerated_poll_jitter_us", "found 501; allowed: 500 or less")),
+            ),
+            (proactive, (4.0, 1.0, 1), None),
+            (
+                proactive,
+                (3.9, 0.0, 0),
+                Some(("scheduling.guaranteed_grant_rate_mbps", "found 4; allowed: 3.9 or less")),
+            ),
+            ("kind = 'best_effort'", (0.001, 0.5, 7), None),
+        ] {
+            let fault = service(keys).check(terms).err();
+            assert_eq!(fault.is_some(), want.is_some(), "{keys} {terms:?}");
+            let Some((fault, (path, message))) = fault.zip(want) else { continue };
+            assert_eq!(fault.path, path);
+            assert!(fault.message.starts_with(message), "{}", fault.message);
+        }
+    }
+}

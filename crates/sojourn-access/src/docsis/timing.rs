@@ -369,4 +369,59 @@ mod tests {
         let timing = timing(&Specification::default(), 2000, Some(FRAME));
         assert_eq!(timing.map_interval(), Time::from_us(2025));
     }
+
+    #[test]
+    fn a_modem_of_its_own_has_frames_of_symbols() {
+        assert_eq!(Specification::default().own_frame(), Some(FRAME));
+        let of = |frame_symbols| Specification {
+            frame_symbols,
+            symbol_us: 10.0,
+            ..Specification::default()
+        };
+        assert_eq!(of(1).own_frame(), Some(Frame { symbols: 1, time: Time::from_us(10) }));
+        assert_eq!(of(0).own_frame(), None);
+    }
+
+    /// Seven frames of 135 us, any place in an interval, or its start.
+    #[test]
+    fn requests_are_made_where_the_draw_says() {
+        let (map, framed) =
+            (Time::from_us(1890), timing(&Specification::default(), 945, Some(FRAME)));
+        for (draw, frames) in [(0.0, 0), (0.5, 3), (0.999, 6)] {
+            assert_eq!(framed.request_place(map, draw), map + FRAME.time.times(frames));
+        }
+        let plain = timing(&Specification::default(), 2000, None);
+        assert_eq!(plain.request_place(map, 0.25), map + Time::from_us(500));
+        let documents = Timing::new(&PlantTiming::DOCUMENTS, Time::from_ms(2), None);
+        assert_eq!(documents.request_place(map, 0.25), map);
+        assert!(documents.is_documents() && !plain.is_documents());
+        // Three intervals, or up to the end of the one that grants: 992.5 us after 1.1 ms there is the MAP at 4 ms.
+        assert_eq!(documents.sent_within(Time::from_us(1100)), Time::from_ms(6));
+        assert_eq!(plain.sent_within(Time::from_us(1100)), Time::from_us(6000 - 1100));
+        assert_eq!(plain.map_before(Time::from_us(3999)), Time::from_ms(2));
+        // Without frames the loop is 992.5 us and an interval.
+        assert_eq!(plain.request_loop().delay, Time::from_ps(2_992_500_000));
+    }
+
+    /// What a channel or the scenario says of the way of a MAP replaces 112.5 us; builds and decodings are frames.
+    #[test]
+    fn each_fixed_time_counts() {
+        for (map_delivery_us, of_channel_us, want_us) in
+            [(None, None, 992.5), (None, Some(200), 1080.0), (Some(50.0), Some(200), 930.0)]
+        {
+            let spec = Specification { map_delivery_us, ..Specification::default() };
+            let map_delivery = of_channel_us.map(Time::from_us);
+            let plant =
+                PlantTiming { spec: Some(&spec), map_delivery, propagation: propagation(8.0) };
+            assert!((us(plant.least_advance(None)) - want_us).abs() < 1e-6);
+        }
+        assert_eq!(PlantTiming::DOCUMENTS.least_advance(Some(FRAME)), Time::ZERO);
+        // 1 + 3 frames and 1150 us: 1690 us. The burst is built in two frames more: 1960 us are 15 frames. It takes five.
+        let spec = Specification { build_frames: 2, decode_frames: 3, ..Specification::default() };
+        let timing = timing(&spec, 945, Some(FRAME));
+        assert_eq!(timing.granted_from(Time::from_us(200)), Time::from_us(1890));
+        assert_eq!(timing.granted_from(Time::from_us(270)), Time::from_us(2835));
+        assert_eq!(timing.request_loop().delay, FRAME.time.times(15 + 7));
+        assert_eq!(timing.received_at(Time::from_us(1)), FRAME.time.times(1 + 5));
+    }
 }

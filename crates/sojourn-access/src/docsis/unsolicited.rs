@@ -265,4 +265,29 @@ mod tests {
         // The third unused one in a row was the seventh, at 240 ms.
         assert_eq!((flow.next(), flow.take()), (Time::from_ms(290), Opportunity::Poll));
     }
+
+    /// Grants of so many bytes, the first of them then.
+    impl Unsolicited {
+        pub(in super::super) fn grants_from(first: Time, interval: Time, bytes: u64) -> Self {
+            let times = Regularity { interval, jitter: Time::ZERO, per_interval: 1 };
+            let mut grants = clock(times);
+            grants.restart(first);
+            let (grants, polls) = (Some((bytes, grants)), None);
+            Self { grants, polls, is_filled: false, idle_grants: None, unused: 0, grants_now: true }
+        }
+
+        pub(in super::super) fn filled(self) -> Self {
+            Self { is_filled: true, ..self }
+        }
+
+        pub(in super::super) fn polls_from(first: Time, interval: Time) -> Self {
+            let grants = Self::grants_from(first, interval, 0).grants;
+            Self {
+                polls: grants.map(|(_, clock)| clock),
+                grants: None,
+                grants_now: false,
+                ..Self::grants_from(first, interval, 0)
+            }
+        }
+    }
 }
