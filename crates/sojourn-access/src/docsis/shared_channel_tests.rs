@@ -4,7 +4,7 @@
 use super::super::for_tests::*;
 use super::super::framing::Framing;
 use super::super::timing::Specification;
-use super::super::upstream_channel::Ofdma;
+use super::super::upstream_channel::{Ofdma, ScQam};
 use super::*;
 
 /// A channel at work.
@@ -223,9 +223,13 @@ fn collisions_are_counted_and_end() {
 #[test]
 fn a_channel_warns_where_most_requests_collide() {
     let adapting = UpstreamChannel { request_opportunities: None, ..fixed() };
-    for (contention_requests, collisions, all, warns) in
-        [(100, 51, 1000, true), (100, 50, 1000, false), (100, 51, 1001, false), (0, 0, 0, false)]
-    {
+    for (contention_requests, collisions, all, warns) in [
+        (100, 51, 1000, true),
+        (100, 50, 1000, false),
+        (100, 51, 1001, false),
+        (0, 0, 0, false),
+        (1, 1, 9, true),
+    ] {
         for (spec, advice) in [(fixed(), "leave out"), (adapting.clone(), "fewer homes")] {
             let mut run = Run::new(&spec, &[""], 1);
             run.channel.counters.contention_requests = contention_requests;
@@ -233,7 +237,8 @@ fn a_channel_warns_where_most_requests_collide() {
             run.channel.flows[0].mac.flow.counters.requests = all;
             let warning = run.channel.collision_warning();
             assert_eq!(warning.is_some(), warns);
-            assert!(warning.is_none_or(|text| text.starts_with("51 %") && text.contains(advice)));
+            let share = if all > 9 { "51 %" } else { "100 %" };
+            assert!(warning.is_none_or(|text| text.starts_with(share) && text.contains(advice)));
         }
     }
 }
@@ -318,6 +323,9 @@ fn requested_grants_are_placed_around_unsolicited_ones() {
     assert_eq!(counters.unused_bytes, 238 * 5 - 238);
     let used = run.channel.used(MS(10));
     assert_eq!(used.granted_minislots, 5 * 30 + 953 + 174);
+    // The packet for them was sent in the first of them, 252 100 ps a byte.
+    let place = US(32) + US(2 * first_minislots);
+    assert_eq!(run.received[0], (place + Time::from_ps(60_000_000 / 238 * 238), 1));
     assert_eq!(run.received.len(), 2);
     assert!(run.channel.next_wake() <= MS(10), "no MAP is skipped");
 }
@@ -379,4 +387,76 @@ fn with_ofdma_a_burst_is_received_with_its_frame() {
     let [(sent, _, _)] = run.events(&["sent"])[..] else { panic!() };
     let [(received, _)] = run.received[..] else { panic!() };
     assert_eq!(received, US(135).times(sent.ps().div_ceil(US(135).ps())));
+}
+
+/// With 4000 B of tokens at 6 ms and 6000 at 8 ms the grant may be as long as 6000 B wherever it begins, so that it is whole.
+#[test]
+fn a_grant_anywhere_fits_with_the_tokens_of_its_place() {
+    let spec = UpstreamChannel { grant_place: None, ..fixed() };
+    for seed in 0..30 {
+        let mut run = Run::new(&spec, &[""], seed);
+        run.channel.flows[0].mac.shaper.sustained = deep_bucket();
+        run.channel.flows[0].mac.shaper.sustained.take(MS(6), 16_000);
+        run.put(MS(1), 0, 0, 9000);
+        run.run(US(7999));
+        let seen = run.events(&["map", "grant"]);
+        let [_, _, (_, "map", in_map), (at, "grant", bytes)] = seen.as_slice() else {
+            panic!("{seen:?}")
+        };
+        assert_eq!(in_map, bytes);
+        assert!(*at + US(bytes / 4) <= MS(8), "{seen:?}");
+    }
+}
+
+/// A request is known to the scheduler in the interval before the MAP that grants it.
+#[test]
+fn requests_are_known_an_interval_before_their_grant() {
+    let mut run = Run::new(&fixed(), &[""], 1);
+    run.put(MS(1), 0, 0, 1000);
+    for (ms, known) in [(3, 0), (5, 1010), (7, 0)] {
+        run.run(MS(ms));
+        assert_eq!(run.channel.flow(0).known_request(), known, "{ms}");
+    }
+}
+
+/// In a profile of 2 bits headers and parity take three times what they take in the channel's own, so that a grant that is
+/// split around unsolicited ones may not fit: what is left is granted again.
+#[test]
+fn what_cannot_be_placed_is_granted_again() {
+    let phy = Phy::ScQam(ScQam { parity_bytes: 32, ..ScQam::default() });
+    let spec = UpstreamChannel { phy, segment_header_bytes: 64, ..fixed() };
+    let ugs = "scheduling = { kind = 'ugs', unsolicited_grant_bytes = 238, nominal_grant_interval_us = 500 }";
+    let mut taken_back = 0;
+    for seed in 0..10 {
+        let mut run = Run::new(&spec, &["profile_bits = 2", ugs], seed);
+        run.channel.flows[0].mac.shaper.sustained = deep_bucket();
+        for number in 0..6 {
+            run.put(MS(1), 0, number, 1500);
+        }
+        run.run(MS(60));
+        let seen = run.events(&["map", "grant"]);
+        let sum =
+            |kind| seen.iter().filter(|(_, k, _)| *k == kind).map(|(.., bytes)| bytes).sum::<u64>();
+        assert_eq!(sum("grant"), 6 * 1510);
+        taken_back += sum("map") - sum("grant");
+        assert_eq!(run.channel.flow(0).counters().granted_bytes, 6 * 1510);
+        assert_eq!(run.received.iter().filter(|(_, number)| *number < 6).count(), 6);
+        assert!(run.channel.flow(0).mac.flow.is_idle());
+    }
+    assert!(taken_back > 0);
+}
+
+/// Algorithms with updates of their own wake the channel.
+#[test]
+fn queue_managers_are_updated_on_time() {
+    let mut run = Run::new(&fixed(), &["", "queue.law.kind = 'docsis_pie'"], 1);
+    let first = run.channel.flow(1).next_update();
+    assert!(first > Time::ZERO && first < MS(100));
+    assert_eq!(run.channel.next_wake(), first);
+    run.run(first);
+    let second = run.channel.flow(1).next_update();
+    assert!(second > first && run.channel.next_wake() == second);
+    // A second modem's flows count from behind those of the first.
+    assert_eq!(run.connect("other", &["queue.law.kind = 'docsis_pie'"]), 2);
+    assert_eq!(run.channel.next_wake(), first);
 }

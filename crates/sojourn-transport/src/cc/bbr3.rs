@@ -280,7 +280,7 @@ impl Bbr3 {
         self.is_probe_sample = true;
         self.feedback = Feedback::Starting;
         self.next_round = sample.delivered;
-        self.full.reset(sample.rate.map_or(0.0, |rate| rate.per_second()));
+        self.full.reset(sample.rate.as_ref());
         self.state = State::Up;
         self.steepen(cwnd);
     }
@@ -370,7 +370,7 @@ impl Bbr3 {
         let is_cautious = self.was_too_high && sample.in_flight as f64 >= bound;
         self.was_precautionary |= is_cautious;
         if !is_cautious && sample.is_window_limited && window.cwnd >= bound {
-            self.full.reset(sample.rate.map_or(0.0, |rate| rate.per_second()));
+            self.full.reset(sample.rate.as_ref());
         } else if is_cautious || self.full.is_now {
             self.was_too_high = false;
             self.start_down(sample.now, sample.delivered);

@@ -458,6 +458,7 @@ fn the_window_grows_by_what_arrives_up_to_its_target() {
         (State::Startup, false, 250.0, 10, 0.0, 250.0),
         (State::Startup, false, 250.0, 9, 0.0, 260.0),
         (State::ProbeRtt, true, 100.0, 900, 0.0, 62.0),
+        (State::ProbeRtt, true, 100.0, 900, 90.0, 62.0),
     ] {
         let (mut bbr, mut window) = steady(state);
         (bbr.full.is_reached, window.cwnd) = (is_full, cwnd);
@@ -524,6 +525,9 @@ fn a_sample_moves_the_whole_model() {
     assert_eq!((bbr.bandwidth, bbr.min_rtt.get(), bbr.has_rtt), (1000.0, Some(MS(125)), true));
     assert_eq!((bbr.rounds, bbr.extra.get(), bbr.bounds.inflight_latest), (1, 10.0, 100.0));
     assert_eq!((bbr.rate, window.cwnd), (2_742_300, 20.0)); // 2.77 * 990 000
+    bbr.rate = 9_000_000; // the first round trip is known
+    bbr.on_sample(&mut window, &first);
+    assert_eq!(bbr.rate, 9_000_000);
 
     let (mut bbr, mut window) = steady(State::Cruise);
     bbr.probe_wait = MS(2500);

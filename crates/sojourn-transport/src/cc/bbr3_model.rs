@@ -69,9 +69,10 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// A search begins at this bandwidth.
-    pub(super) fn reset(&mut self, bandwidth: f64) {
-        (self.bandwidth, self.count, self.is_now) = (bandwidth, 0, false);
+    /// A search begins with this sample.
+    pub(super) fn reset(&mut self, rate: Option<&Rate>) {
+        self.bandwidth = rate.map_or(0.0, Rate::per_second);
+        (self.count, self.is_now) = (0, false);
     }
 
     /// A round begins with this sample.
@@ -80,7 +81,7 @@ impl FullPipe {
             return;
         }
         if rate.per_second() >= self.bandwidth * FULL_GROWTH {
-            self.reset(rate.per_second());
+            self.reset(Some(rate));
             return;
         }
         self.count += 1;
@@ -307,7 +308,9 @@ mod tests {
             full.take(&rate(delivered, is_app_limited));
             assert_eq!((full.bandwidth, full.count, full.is_now, full.is_reached), want);
         }
-        full.reset(700.0);
+        full.reset(None);
+        assert_eq!((full.bandwidth, full.is_now), (0.0, false));
+        full.reset(Some(&rate(1400, true)));
         assert_eq!(
             (full.bandwidth, full.count, full.is_now, full.is_reached),
             (700.0, 0, false, true)

@@ -34,7 +34,7 @@ impl CongestionParameters for Parameters {
         match connection.dialect {
             Dialect::Rfc => {
                 let hystart = self.hystart.unwrap_or(true).then(HyStart::new);
-                Cubic { hystart, ..Cubic::new() }.into()
+                Cubic { hystart, ..Cubic::default() }.into()
             }
             Dialect::Ns2 => Ns2Cubic::new().into(),
             Dialect::Linux => LinuxCubic::new(self.hystart.unwrap_or(true)).into(),
@@ -56,7 +56,8 @@ struct Epoch {
     reno: f64,
 }
 
-/// CUBIC.
+/// CUBIC. Before any loss it has a plain slow start by default.
+#[derive(Default)]
 pub struct Cubic {
     /// Window before the last reduction (less with fast convergence), in segments.
     w_max: f64,
@@ -68,11 +69,6 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// A controller before any loss, with plain slow start.
-    fn new() -> Self {
-        Self { w_max: 0.0, prior: 0.0, epoch: None, hystart: None }
-    }
-
     fn epoch(&mut self, cwnd: f64, now: Time) -> &mut Epoch {
         let w_max = self.w_max;
         self.epoch.get_or_insert_with(|| {
@@ -139,10 +135,11 @@ impl CongestionControl for Cubic {
 
 #[cfg(test)]
 mod tests {
+    use super::super::RoundTrip;
     use super::*;
 
     fn after_loss_at(w: f64) -> (Cubic, Window) {
-        let mut cubic = Cubic::new();
+        let mut cubic = Cubic::default();
         let mut window = Window { cwnd: w, ssthresh: 1.0 };
         cubic.on_loss(&mut window, w, Time::ZERO);
         (cubic, window)
@@ -252,7 +249,7 @@ mod tests {
         cubic.on_timeout(&mut window, 1.0, Time::ZERO);
         assert_eq!(window, Window { cwnd: 1.0, ssthresh: 2.0 });
         // Before the first loss there is no plateau to return to.
-        let mut first = Cubic::new();
+        let mut first = Cubic::default();
         assert_eq!(
             (first.epoch(10.0, Time::ZERO).k_s, first.epoch(10.0, Time::ZERO).origin),
             (0.0, 10.0)
@@ -263,7 +260,7 @@ mod tests {
     #[test]
     fn slow_start_has_the_limit_of_its_kind() {
         for (hystart, want) in [(Some(HyStart::new()), 18.0), (None, 12.0)] {
-            let mut cubic = Cubic { hystart, ..Cubic::new() };
+            let mut cubic = Cubic { hystart, ..Cubic::default() };
             let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
             cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 9.0, Time::from_ms(10)));
             assert_eq!(window.cwnd, want);
@@ -273,6 +270,32 @@ mod tests {
         for (silent, want) in [(1, 6), (9, 8)] {
             cubic.on_silence(Time::from_s(8), Time::from_s(silent));
             assert_eq!(cubic.epoch(70.0, Time::ZERO).start, Time::from_s(want));
+        }
+    }
+
+    /// HyStart is on where nothing is said, in the dialects that have it.
+    #[test]
+    fn hystart_may_be_switched_off() {
+        for (hystart, want) in [(None, true), (Some(true), true), (Some(false), false)] {
+            let start = |dialect| {
+                let connection = Connection { dialect, mss: 1000, initial_window: 10.0 };
+                Parameters { hystart }.start(&connection, Seed::named(1, ""))
+            };
+            let Controller::Cubic(cubic) = start(Dialect::Rfc) else { panic!("another") };
+            assert_eq!(cubic.hystart.is_some(), want);
+            let Controller::LinuxCubic(mut cubic) = start(Dialect::Linux) else {
+                panic!("another")
+            };
+            let mut window = Window { cwnd: 20.0, ssthresh: 1e9 };
+            for n in 0..12 {
+                let (now, rtt) =
+                    (Time::from_ms(9 * n), Time::from_ms(if n == 0 { 20 } else { 40 }));
+                let (una, nxt) = (n + 1, if n == 0 { 1 } else { 1000 });
+                let trip = RoundTrip { now, rtt, una, nxt, is_paced: false };
+                cubic.on_round_trip(&mut window, &trip);
+            }
+            assert_eq!(window.ssthresh == 20.0, want);
+            assert!(matches!(start(Dialect::Ns2), Controller::Ns2Cubic(_)));
         }
     }
 }

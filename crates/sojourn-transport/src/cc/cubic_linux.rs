@@ -21,8 +21,8 @@ const BEFORE_LOSS: u64 = 20;
 /// And at least: growth by half a round trip.
 const FASTEST: u64 = 2;
 /// Segments per segment of Reno's growth with the same decrease at a loss, for a window of one, times
-/// 8: (1 + beta) / (1 - beta) / 3 (RFC 9438 §4.3).
-const RENO: u64 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+/// 8: (1 + beta) / (1 - beta) / 3 (RFC 9438 §4.3) in whole numbers.
+const RENO: u64 = 15;
 /// For so long after a reduction round trips are not measured.
 const DISCARDED: Time = Time::from_s(1);
 
@@ -67,6 +67,7 @@ impl Epoch {
 }
 
 /// CUBIC of Linux.
+#[derive(Default)]
 pub struct LinuxCubic {
     /// The window before the last reduction (less with fast convergence); zero before the first.
     w_max: u64,
@@ -85,16 +86,8 @@ pub struct LinuxCubic {
 impl LinuxCubic {
     /// A controller before any loss.
     pub(super) fn new(has_hystart: bool) -> Self {
-        Self {
-            w_max: 0,
-            epoch: None,
-            avoidance: Avoidance::default(),
-            per_segment: 0,
-            computed: (0, 0),
-            min_rtt: None,
-            has_hystart,
-            hystart: has_hystart.then(ClassicHyStart::default),
-        }
+        let hystart = has_hystart.then(ClassicHyStart::default);
+        Self { has_hystart, hystart, ..Self::default() }
     }
 
     fn begin_epoch(&mut self, cwnd: u64, tick: u64, delivered: u64) {
@@ -213,6 +206,11 @@ mod tests {
         cubic.on_loss(&mut window, 1.0, Time::ZERO);
         // 90 * 1741 / 2048 = 76.5; 90 * 717 / 1024 = 63.02.
         assert_eq!((window.cwnd, cubic.w_max), (63.0, 76));
+        cubic.begin_epoch(63, 0, 0);
+        (cubic.w_max, window.cwnd) = (9999, 5000.0);
+        cubic.on_loss(&mut window, 1.0, Time::ZERO);
+        // 5000 * 1741 / 2048 = 4250.5; 5000 * 717 / 1024 = 3500.98.
+        assert_eq!((window.cwnd, cubic.w_max, cubic.epoch.is_none()), (3500.0, 4250, true));
     }
 
     /// Before a loss at most 20 segments delivered make one of growth.

@@ -13,6 +13,9 @@ const BETA: u64 = 819;
 const C: u64 = 410;
 /// Ticks per second (BICTCP_HZ).
 const HZ: u64 = 1024;
+/// Acknowledgements per segment of Reno's growth with the same decrease at a loss, for a window of one, times
+/// 8: (1 + beta) / (1 - beta) / 3 (RFC 9438 §4.3) in whole numbers.
+const RENO: u64 = 23;
 /// The most segments per 100 ms of growth beyond the plateau.
 const MAX_INCREMENT: u64 = 16;
 /// Acknowledgements per segment of growth before the first loss and after a timeout.
@@ -75,7 +78,7 @@ impl Ns2Cubic {
         // W_max - cwnd = C K^3 (RFC 9438 §4.2).
         let k = libm::cbrt(below as f64 * HZ as f64 / C as f64) * HZ as f64;
         let origin = self.w_max.max(cwnd);
-        self.epoch = Some(Epoch { start: now, k: k as u64, origin, acks: 0, reno: cwnd });
+        self.epoch = Some(Epoch { start: now, k: k as u64, origin, acks: 1, reno: cwnd });
     }
 
     /// `bictcp_update`: how many acknowledgements add a segment.
@@ -93,7 +96,6 @@ impl Ns2Cubic {
         }
         let (min_rtt_ms, is_first) = (millis(self.min_rtt), self.w_max == 0);
         let epoch = self.epoch.as_mut().expect("begun");
-        epoch.acks = epoch.acks.max(1);
         let t = (millis(ack.now) + min_rtt_ms - millis(epoch.start)) * HZ / 1000;
         let is_beyond = t >= epoch.k;
         let rise = cubed(t.abs_diff(epoch.k));
@@ -116,8 +118,8 @@ impl Ns2Cubic {
 impl Epoch {
     /// How much larger Reno's window is, given the same decrease at a loss (RFC 9438 §4.3).
     fn reno_ahead(&mut self, cwnd: u64) -> Option<u64> {
-        let per_segment = cwnd * (8 * (1024 + BETA) / 3 / (1024 - BETA)) / 8;
-        let segments = self.acks.saturating_sub(1) / per_segment.max(1);
+        let per_segment = cwnd * RENO / 8;
+        let segments = (self.acks - 1) / per_segment.max(1);
         self.acks -= segments * per_segment;
         self.reno += segments;
         self.reno.checked_sub(cwnd).filter(|&ahead| ahead > 0)
@@ -221,6 +223,11 @@ mod tests {
         cubic.on_loss(&mut window, 79.0, Time::ZERO);
         // 79 < 100, so the plateau is 79 * 1843 / 2048 = 71.09 and the window 79 * 819 / 1024 = 63.2.
         assert_eq!((cubic.w_max, window.cwnd), (71, 63.0));
+        (cubic.w_max, window.cwnd) = (9999, 5000.0);
+        cubic.on_loss(&mut window, 5000.0, Time::ZERO);
+        // 5000 * 1843 / 2048 = 4499.5, and 5000 * 819 / 1024 = 3999.02.
+        assert_eq!((cubic.w_max, window.cwnd), (4499, 3999.0));
+        (cubic.w_max, window.cwnd) = (71, 63.0);
         cubic.on_timeout(&mut window, 63.0, Time::ZERO);
         // 63 * 819 / 1024 = 50.4.
         assert_eq!((cubic.w_max, window), (0, Window { cwnd: 1.0, ssthresh: 50.0 }));
@@ -246,6 +253,7 @@ mod tests {
             // Beyond the plateau by 16 segments in 100 ms at most: 100 * 1000 / (160 * 100).
             (8900, 100, 100, 6),
             (8900, 1, 100, 625),
+            (3583, 100, 80, 5), // at the plateau, not 4
             (3683, 0, 100, 10_000),
         ] {
             let mut cubic = Ns2Cubic { w_max: 100, delayed_ack: 16, ..Ns2Cubic::new() };
@@ -293,7 +301,7 @@ mod tests {
             assert_eq!((ahead, epoch.acks), want, "{acks} {cwnd}");
         }
         let mut cubic = Ns2Cubic { w_max: 100, delayed_ack: 16, ..Ns2Cubic::new() };
-        cubic.epoch = Some(Epoch { start: Time::ZERO, k: 9999, origin: 100, acks: 0, reno: 20 });
+        cubic.epoch = Some(Epoch { start: Time::ZERO, k: 9999, origin: 100, acks: 1, reno: 20 });
         cubic.update(16, &ack(100, 0));
         assert_eq!(cubic.per_segment, 4);
     }

@@ -204,4 +204,12 @@ mod tests {
         dctcp.on_timeout(&mut window, 16.0, Time::ZERO);
         assert_eq!(window, Window { cwnd: 1.0, ssthresh: 8.0 });
     }
+
+    #[test]
+    fn a_window_grows_before_there_is_feedback() {
+        let mut dctcp = Dctcp::new(&Parameters::default());
+        let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
+        dctcp.on_ack(&mut window, &Ack::of(Time::ZERO, 2.0, Time::from_ms(10)));
+        assert_eq!(window.cwnd, 12.0);
+    }
 }

@@ -156,7 +156,10 @@ mod tests {
     fn the_window_moves_by_the_distance_from_the_target() {
         let mut ledbat = Ledbat::new(Dialect::Rfc, 0.1);
         let mut window = Window { cwnd: 10.0, ssthresh: 1e9 };
-        // No queue: one tenth of a segment more.
+        // No queue: one tenth of a segment more for each.
+        let mut two = Window { cwnd: 10.0, ssthresh: 1e9 };
+        Ledbat::new(Dialect::Rfc, 0.1).on_ack(&mut two, &Ack { segments: 2.0, ..acked(20) });
+        assert!((two.cwnd - 10.2).abs() < 1e-9);
         ledbat.on_ack(&mut window, &acked(20));
         assert!((window.cwnd - 10.1).abs() < 1e-9);
         // 70 ms are 50 above the base; the least of four is still 20, for two more.
@@ -192,6 +195,7 @@ mod tests {
     fn the_base_delay_is_forgotten_after_ten_minutes() {
         let mut ledbat = Ledbat::new(Dialect::Rfc, 0.1);
         ledbat.queueing_delay(Time::ZERO, Time::from_ms(20));
+        assert_eq!((ledbat.recent[0], ledbat.measured), (Time::from_ms(20), 1));
         for _ in 0..4 {
             ledbat.queueing_delay(Time::from_s(599), Time::from_ms(50));
         }

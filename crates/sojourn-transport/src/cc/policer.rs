@@ -130,8 +130,11 @@ mod tests {
         let mut policer = Policer::default();
         assert!(!policer.take(&RateSample::default(), (true, false), true, 1448));
         assert!(!policer.is_sampling, "nothing is lost");
-        assert!(!policer.take(&RateSample::default(), (true, true), true, 1448));
+        let (delivered, lost, delivered_at) = (500, 7, Time::from_s(1));
+        let first = RateSample { delivered, lost, delivered_at, ..RateSample::default() };
+        assert!(!policer.take(&first, (true, true), true, 1448));
         assert!(policer.is_sampling);
+        assert_eq!((policer.delivered, policer.lost, policer.since), (500, 7, delivered_at));
         let rate = Some(Rate { is_app_limited: true, ..Rate::default() });
         let sample = RateSample { rate, ..RateSample::default() };
         assert!(!policer.take(&sample, (true, true), true, 1448));

@@ -22,7 +22,7 @@ use sojourn_engine::units::Time;
 /// Weight of a round's share of marks in their average.
 const GAIN: f64 = 1.0 / 16.0;
 /// What is sent at once: the bytes of 2^-12 s, 244 us, at the pacing rate.
-const BURST: Time = Time::from_ps(1_000_000_000_000 >> 12);
+const BURST: Time = Time::from_ps(244_140_625);
 /// The least rate: 100 kb/s in bytes per second.
 const LEAST_RATE: f64 = 12_500.0;
 /// The least window in segments.
@@ -398,7 +398,8 @@ mod tests {
             &EcnFeedback { is_recovering: true, ..feedback(MS(1), 1.0, 1.0) },
         );
         assert_eq!((prague.exact, window.cwnd), (45.0, 20.0));
-        prague.on_feedback(&mut window, &feedback(MS(1), 1.0, 0.0));
+        prague.alpha = Some(1.0);
+        prague.on_feedback(&mut window, &feedback(MS(1), 1.0, 0.0)); // nor does anything but a mark
         assert_eq!((prague.exact, window.cwnd), (20.0, 20.0));
     }
 
@@ -518,7 +519,7 @@ mod tests {
             (40.0, 1e4, 1e4, 44.0),
             (40.0, 42.5, 1e4, 42.5),
             (40.0, 1e4, 41.0, 41.0),
-            (40.0, 1.0, 40.1, 40.1),
+            (40.0, 1.0, 40.05, 40.05),
         ] {
             let (mut prague, mut window) = prague(Some(0.0), cwnd);
             (window.ssthresh, prague.rounds, prague.marked) = (ssthresh, 0, 1.0);

@@ -68,5 +68,10 @@ mod tests {
         assert_eq!(window.cwnd, 5.0);
         reno.on_ack(&mut window, &ack(1.0));
         assert_eq!(window.cwnd, 6.0);
+        // In slow start it is not used.
+        reno.on_ack(&mut window, &ack(5.0));
+        window = Window { cwnd: 2.0, ssthresh: 1e9 };
+        reno.on_ack(&mut window, &ack(1.0));
+        assert_eq!(window.cwnd, 3.0);
     }
 }
