@@ -643,3 +643,7 @@ impl AccessNetwork for Docsis {
         self.warnings.iter().cloned().chain(collision_warning).collect()
     }
 }
+
+#[cfg(test)]
+#[path = "plant_tests.rs"]
+mod tests;
