@@ -154,4 +154,23 @@ mod tests {
         assert_eq!(region.kept(160), 40);
         assert_eq!(region.open(40), Region { opportunities: 20, backoff_start: 5, backoff_end: 5 });
     }
+
+    /// A quarter of what is new: of 4 requests in each MAP 1 is expected, then 1.75, then 2.31; 2.5 opportunities for each.
+    #[test]
+    fn what_is_expected_follows_what_is_seen() {
+        let mut region = of(UpstreamChannel::default());
+        for kept in [2 * 3, 2 * 5, 2 * 6] {
+            region.saw(4, 0);
+            assert_eq!(region.kept(640), kept);
+        }
+        assert!(
+            region.adapts()
+                && !of(UpstreamChannel {
+                    request_opportunities: Some(5),
+                    ..UpstreamChannel::default()
+                })
+                .adapts()
+        );
+        assert_eq!((region.least(), UpstreamChannel::default().least_region()), (4, 4));
+    }
 }

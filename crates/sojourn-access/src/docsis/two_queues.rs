@@ -122,3 +122,62 @@ impl TwoQueueModem {
         self.modem.sample_queue();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_tests::*;
+    use super::*;
+
+    /// Seven packets of 1000 B come at 1 ms: when they are sent, and what happened.
+    fn sent(
+        back_pressure: bool,
+        limit_packets: u64,
+    ) -> (Vec<Time>, Vec<(Time, &'static str, u64)>) {
+        let transmit = QueueSpec { limit_packets: Some(limit_packets), ..QueueSpec::default() };
+        let queues = TwoQueues { transmit, back_pressure, sojourn_across_both: false };
+        let mut modem =
+            TwoQueueModem::new(&queues, &upstream("mac.grant_spread_percent = 0"), &context());
+        let mut recorder = tracing();
+        (0..7).for_each(|n| modem.accept(MS(1), packet(n, 1000), &mut recorder));
+        assert_eq!(modem.inside(), Count { packets: 7, bytes: 7000 });
+        let mut sent = Vec::new();
+        while modem.next_wake() < Time::from_s(1) {
+            let now = modem.next_wake();
+            sent.extend(modem.wake(now, &mut recorder).map(|_| now));
+        }
+        assert_eq!(modem.inside(), Count::default());
+        (sent, events(&mut recorder))
+    }
+
+    /// The bucket of the peak rate has 1522 B, so that the second packet is let through after 239 us and each other after 500.
+    /// Those that have been by 2 ms, three, are requested then, the others at 4 ms; they are sent from the start of the
+    /// interval, two MAPs later.
+    #[test]
+    fn packets_are_shaped_before_they_are_requested() {
+        let (sent, events) = sent(false, 32);
+        let of = |kind| events.iter().filter(move |(_, k, _)| *k == kind);
+        let released: Vec<_> = of("release").map(|(at, ..)| *at).collect();
+        assert_eq!(released, [0, 239, 739, 1239, 1739, 2239, 2739].map(|us| MS(1) + US(us)));
+        let held: Vec<_> = of("hold").map(|(at, ..)| *at).collect();
+        assert_eq!((held[0], &held[1..]), (MS(1), &released[..6]));
+        let requests: Vec<_> = of("request").copied().collect();
+        assert_eq!(requests, [(MS(2), "request", 3000), (MS(4), "request", 4000)]);
+        let want = [6080, 6160, 6240, 8080, 8160, 8240, 8320].map(US);
+        assert_eq!(sent, want);
+    }
+
+    /// A transmit queue of two packets drops five, or holds them back.
+    #[test]
+    fn a_full_transmit_queue_drops_or_holds_back() {
+        let (few, events) = sent(false, 2);
+        let dropped = events.iter().filter(|(_, kind, _)| *kind == "drop").count();
+        assert_eq!(few.len() + dropped, 7);
+        assert!(dropped >= 3, "{events:?}");
+        let (all, events) = sent(true, 2);
+        assert_eq!(
+            (all.len(), events.iter().filter(|(_, kind, _)| *kind == "drop").count()),
+            (7, 0)
+        );
+        assert!(all.is_sorted() && all[6] > MS(10));
+    }
+}

@@ -225,3 +225,37 @@ pub enum Spacing {
     #[serde(rename = "50_khz")]
     Fifty,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The defaults that the keys name, with the header of 10 B.
+    #[test]
+    fn defaults_are_those_of_the_sources() {
+        let channel: UpstreamChannel = toml::from_str("").unwrap();
+        assert_eq!(channel, UpstreamChannel::default());
+        assert_eq!(
+            (channel.map_interval_ms, channel.channels, channel.request_minislots),
+            (2.0, 4, 2)
+        );
+        assert_eq!((channel.segment_header_bytes, channel.quantum_bytes), (8, 1550));
+        assert_eq!((channel.overhead_bytes(0), channel.overhead_bytes(18)), (10, 28));
+        let named = UpstreamChannel { packet_overhead_bytes: Some(5), ..channel };
+        assert_eq!(named.overhead_bytes(18), 5);
+        // ARRIS' C4: 192 bits of preamble of 2 bits each, codewords of 220 and 20 B.
+        let ScQam { symbol_rate_ksps, symbol_bits, minislot_symbols, .. } = ScQam::default();
+        assert_eq!((symbol_rate_ksps, symbol_bits, minislot_symbols), (5120, 6, 64));
+        let ScQam { preamble_symbols, guard_symbols, codeword_bytes, parity_bytes, .. } =
+            ScQam::default();
+        assert_eq!(
+            (preamble_symbols, guard_symbols, codeword_bytes, parity_bytes),
+            (96, 8, 220, 20)
+        );
+        // docsis-ns3: 94 MHz of 50 kHz, frames of six symbols with 2.5 us of prefix.
+        let Ofdma { subcarriers, spacing, frame_symbols, prefix_samples, subcarrier_bits } =
+            Ofdma::default();
+        assert_eq!((subcarriers, spacing, frame_symbols), (1880, Spacing::Fifty, 6));
+        assert_eq!((prefix_samples, subcarrier_bits), (256, 10.0));
+    }
+}

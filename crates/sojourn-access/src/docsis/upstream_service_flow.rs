@@ -508,4 +508,29 @@ mod tests {
         assert!(!flow.contends && !flow.waits && !flow.is_pending);
         assert_eq!((flow.deficit, flow.in_map), (0, 0));
     }
+
+    /// Of a grant of 1010 B 610 are sent where tokens for 600 are left, and the rest is not used.
+    #[test]
+    fn a_piece_has_tokens_for_its_payload() {
+        let mut flow = requesting("", 1);
+        let mut recorder = Recorder::default();
+        flow.mac.flow.grant_ahead(1010);
+        flow.begin_grant(MS(7), 1010, &documents(), &mut recorder);
+        flow.mac.shaper.sustained.take(MS(7), 4400);
+        assert_eq!(flow.next_piece(MS(7), &mut recorder), Some(610));
+        assert!(flow.mac.shaper.held(&packet(0, 0)));
+        assert!(flow.mac.end_piece(MS(7), &mut recorder).is_none());
+        assert_eq!(flow.mac.shaper.tokens(MS(7)), 0.0);
+        assert_eq!(flow.next_piece(MS(7), &mut recorder), None);
+        assert_eq!((flow.counters().unused_bytes, flow.mac.flow.granted()), (400, 0));
+        // With all tokens nothing is held back.
+        let mut flow = requesting("", 1);
+        flow.mac.flow.grant_ahead(1010);
+        flow.begin_grant(MS(7), 1010, &documents(), &mut recorder);
+        assert_eq!(flow.next_piece(MS(7), &mut recorder), Some(1010));
+        assert!(!flow.mac.shaper.held(&packet(0, 0)));
+        assert_eq!(flow.mac.shaper.sustained.tokens(MS(7)), 4000.0);
+        let sent = flow.mac.end_piece(MS(7), &mut recorder).unwrap();
+        assert_eq!((sent.size, flow.inside()), (1000, Count::default()));
+    }
 }
