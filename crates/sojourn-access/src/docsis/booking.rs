@@ -175,6 +175,18 @@ mod tests {
         }
     }
 
+    /// Polls alone may be too many: 493 of two minislots.
+    #[test]
+    fn too_many_polls_are_told_of() {
+        let spec = channel();
+        let polled =
+            "scheduling = { kind = 'real_time_polling', nominal_polling_interval_us = 2000 }";
+        let mut booking = Booking::new(&spec, 0);
+        booking.add(&upstream(polled), 1, "upstream").unwrap();
+        booking.add(&upstream(polled), 492, "homes.many.upstream").unwrap();
+        assert_eq!(booking.check().unwrap_err().path, "homes.many.upstream.scheduling");
+    }
+
     /// 7872 B are 984 minislots.
     #[test]
     fn a_grant_fits_into_a_map_interval() {

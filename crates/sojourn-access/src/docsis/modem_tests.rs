@@ -4,6 +4,7 @@
 use super::super::for_tests::*;
 use super::super::timing::PlantTiming;
 use super::*;
+use sojourn_engine::packet::Direction;
 
 const ALL: [&str; 11] = [
     "arrive",
@@ -45,6 +46,11 @@ impl Run {
         }
     }
 
+    /// Packets that the sustained rate held back.
+    fn delayed(&self) -> u64 {
+        self.recorder.service_flows().get(0, Direction::Up, 0).delayed_packets
+    }
+
     fn events(&mut self, kinds: &[&str]) -> Vec<(Time, &'static str, u64)> {
         let mut all = events(&mut self.recorder);
         all.retain(|(_, kind, _)| kinds.contains(kind));
@@ -82,6 +88,7 @@ fn a_packet_alone_is_requested_granted_and_sent() {
         );
         assert_eq!(run.modem.received_at(MS(7)), MS(7));
         starts.push(start.since(MS(6)));
+        assert_eq!(run.delayed(), 0);
     }
     let (least, most) = (*starts.iter().min().unwrap(), *starts.iter().max().unwrap());
     assert!(least < US(150) && (US(1350)..=US(1500)).contains(&most), "{least:?} {most:?}");
@@ -94,6 +101,7 @@ fn a_modem_requests_what_will_conform() {
     let mut run = Run::new("", Dialect::Rfc, 1);
     run.put(MS(1), 0..12, 1000);
     run.run(MS(2));
+    assert!(run.modem.mac.shaper.held(&packet(0, 0)), "the rate withheld something");
     let seen = run.events(&["request", "withhold"]);
     assert_eq!(seen, [(MS(2), "request", 11_000), (MS(2), "withhold", 1000)]);
     let mut run = Run::new("", Dialect::Rfc, 1);
@@ -104,6 +112,7 @@ fn a_modem_requests_what_will_conform() {
         seen.iter().filter(|(_, kind, _)| *kind == "map").map(|(.., bytes)| *bytes).collect();
     assert_eq!(maps, [0, 0, 4000, 4000]);
     let dequeued: Vec<_> = run.sent.iter().map(|(at, _)| *at).collect();
+    assert!(run.delayed() > 0);
     // The second packet lacks 478 B and gets 160 while the first is sent: it waits 159 us for the others.
     assert_eq!(dequeued[1] - dequeued[0], US(80 + 159));
     assert_eq!(dequeued[2] - dequeued[1], US(500));
@@ -322,7 +331,7 @@ fn an_aggregate_requests_for_both_of_its_flows() {
     run.put(MS(1), 0..1, 1000);
     run.put_low(MS(1), 1, 200);
     run.run(MS(20));
-    let seen = run.events(&["request", "map", "grant", "piece"]);
+    let seen = run.events(&["request", "map", "grant", "dequeue", "piece"]);
     let start = seen[4].0;
     let want = [
         (MS(2), "map", 0),
@@ -330,7 +339,9 @@ fn an_aggregate_requests_for_both_of_its_flows() {
         (MS(4), "map", 0),
         (MS(6), "map", 1200),
         (start, "grant", 1200),
+        (start, "dequeue", 200),
         (start, "piece", 200),
+        (start + US(16), "dequeue", 1000),
         (start + US(16), "piece", 1000),
         (MS(8), "map", 0),
     ];
@@ -454,4 +465,27 @@ fn updates_and_samples() {
     let (_, shown) =
         run.modem.queue().series().find(|(_, of)| of.metric == "channel_rate").unwrap();
     assert_eq!(shown.values, [16.0]);
+}
+
+/// A silent modem is granted nothing; the MAP after the stall grants what was requested before.
+#[test]
+fn a_stalled_modem_is_granted_later() {
+    let mut run = Run::new("stalls = [{ start_s = 0.005, length_s = 0.002 }]", Dialect::Rfc, 1);
+    run.put(MS(1), 0..1, 1000);
+    run.run(MS(9));
+    let maps = [(2, 0), (4, 0), (6, 0), (8, 1000)].map(|(ms, bytes)| (MS(ms), "map", bytes));
+    assert_eq!(run.events(&["map"]), maps);
+}
+
+/// The CMTS puts back the tokens of an aggregate's grant that is not used.
+#[test]
+fn unused_grants_of_an_aggregate_give_tokens_back() {
+    for (keys, want) in [(AGGREGATE, 2500.0), ("", 2000.0)] {
+        let Run { mut modem, mut recorder, .. } = Run::new(keys, Dialect::Rfc, 1);
+        modem.mac.shaper.take(MS(1), 3000);
+        modem.mac.flow.begin(Shares { low: 0, classic: 500 });
+        assert!(matches!(modem.mac.next_piece(MS(1), &mut recorder), Next::Nothing));
+        assert_eq!(modem.mac.shaper.sustained.tokens(MS(1)), want);
+        assert_eq!(modem.counters().unused_bytes, 500);
+    }
 }

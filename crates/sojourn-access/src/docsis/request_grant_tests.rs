@@ -168,6 +168,7 @@ fn payload_is_what_follows_the_header() {
     put(&mut flow, 1500, 0);
     flow.begin(Shares { low: 0, classic: 2000 });
     assert_eq!(flow.sendable(MAP, Probe::default(), &mut Recorder::default()), Some(1510));
+    assert!(matches!(flow.end_piece(), PieceEnd::Nothing), "none has begun");
     assert_eq!([4, 10, 11, 1510].map(|bytes| flow.payload_of(bytes)), [0, 0, 1, 1500]);
     flow.begin_piece(MAP, 4, Probe::default(), &mut Recorder::default());
     assert!(flow.is_sending() && !flow.is_idle());
@@ -309,4 +310,20 @@ fn unsolicited_grants_are_for_what_waits() {
     let MacCounters { requests, granted_bytes, grants, .. } = later.since(earlier);
     assert_eq!((requests, granted_bytes, grants), (2, 0, 2));
     assert_eq!(later.plus(earlier).granted_bytes, 1600);
+}
+
+/// A byte is a grant too, of either flow; what is wasted is that of both.
+#[test]
+fn the_least_grant_is_a_byte() {
+    let (probe, mut recorder) = (Probe::default(), Recorder::default());
+    for (low, classic) in [(1, 0), (0, 1), (1, 1)] {
+        let mut flow = flow(AGGREGATE);
+        put(&mut flow, 500, 0);
+        put(&mut flow, 200, 45);
+        flow.begin(Shares { low, classic });
+        assert_eq!(flow.sendable(MAP, probe, &mut recorder), Some(1));
+        assert_eq!(flow.low_sends, low > 0);
+        flow.waste_grant(MAP, probe, &mut recorder);
+        assert_eq!((flow.granted(), flow.counters.unused_bytes), (0, low + classic));
+    }
 }

@@ -460,3 +460,16 @@ fn queue_managers_are_updated_on_time() {
     assert_eq!(run.connect("other", &["queue.law.kind = 'docsis_pie'"]), 2);
     assert_eq!(run.channel.next_wake(), first);
 }
+
+/// A request in a poll is followed by its grant and then by unsolicited ones, until two in a row are unused.
+#[test]
+fn activity_brings_unsolicited_grants() {
+    let keys = "scheduling = { kind = 'ugs_with_activity_detection', unsolicited_grant_bytes = 238,
+                               nominal_grant_interval_us = 2000, idle_grants = 2 }";
+    let mut run = Run::new(&fixed(), &[keys], 1);
+    run.put(MS(1), 0, 0, 228);
+    run.run(MS(40));
+    let kinds: Vec<_> =
+        run.events(&["request", "grant", "unused"]).iter().map(|(_, kind, _)| *kind).collect();
+    assert_eq!(kinds, ["request", "grant", "grant", "unused", "grant", "unused"]);
+}

@@ -424,4 +424,12 @@ mod tests {
         assert_eq!(timing.request_loop().delay, FRAME.time.times(15 + 7));
         assert_eq!(timing.received_at(Time::from_us(1)), FRAME.time.times(1 + 5));
     }
+
+    #[test]
+    fn a_map_interval_is_a_frame_at_least() {
+        for (map_us, frames) in [(50, 1), (202, 1), (203, 2)] {
+            let timing = timing(&Specification::default(), map_us, Some(FRAME));
+            assert_eq!(timing.map_interval(), FRAME.time.times(frames));
+        }
+    }
 }

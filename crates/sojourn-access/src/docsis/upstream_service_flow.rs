@@ -490,7 +490,9 @@ mod tests {
         let mut recorder = Recorder::default();
         flow.mac.flow.grant_ahead(1010);
         flow.begin_grant(MS(6), 1010, &documents(), &mut recorder);
+        flow.mac.shaper.sustained.take(MS(7), 3000);
         assert_eq!(flow.next_piece(MS(7), &mut recorder), None);
+        assert_eq!(flow.mac.shaper.sustained.tokens(MS(7)), 2000.0, "a grant takes no tokens");
         assert_eq!((flow.counters().unused_bytes, flow.mac.flow.granted()), (1010, 0));
         flow.mac.flow.begin_unsolicited(1010);
         assert_eq!(flow.next_piece(MS(8), &mut recorder), Some(1010));
