@@ -381,3 +381,41 @@ impl ServiceFlowMac {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_tests::*;
+    use super::super::modem::Modem;
+    use super::*;
+
+    /// A low-latency flow of 0.8 Mbps may request 3044 B and what comes in two MAP intervals, 400 B, and then 200 B in each. What
+    /// the classic flow wants is not limited.
+    #[test]
+    fn members_of_an_aggregate_keep_their_own_rates() {
+        let keys = "queue.scheduler = { kind = 'low_latency', low_latency_mbps = 0.8 }";
+        let mut modem = Modem::new(&upstream(keys), &context());
+        let mut recorder = tracing();
+        modem.accept(MS(1), packet(0, 700), &mut recorder);
+        (1..3).for_each(|n| modem.accept(MS(1), low_latency(packet(n, 2000)), &mut recorder));
+        for ms in [2, 4] {
+            assert!(modem.mac.request(By::Both, MS(ms), &documents(), &mut recorder));
+        }
+        let mut seen = events(&mut recorder);
+        seen.retain(|(_, kind, _)| *kind == "request");
+        assert_eq!(seen, [(MS(2), "request", 3444 + 700), (MS(4), "request", 200)]);
+    }
+
+    /// An unsolicited grant is used if something waits and the modem is not silent.
+    #[test]
+    fn a_grant_of_a_silent_modem_is_unused() {
+        let keys = "stalls = [{ start_s = 0.005, length_s = 0.001 }]\n";
+        let mut modem = Modem::new(&upstream(keys), &context());
+        let mut recorder = Recorder::default();
+        assert!(!modem.mac.begin_unsolicited(MS(1), 100, &mut recorder), "nothing waits");
+        modem.accept(MS(1), packet(0, 700), &mut recorder);
+        assert!(modem.mac.begin_unsolicited(MS(4), 100, &mut recorder));
+        assert!(!modem.mac.begin_unsolicited(MS(5), 100, &mut recorder));
+        assert!(!modem.mac.answer_poll(MS(5), &documents(), &mut recorder));
+        assert!(modem.mac.answer_poll(MS(6), &documents(), &mut recorder));
+    }
+}
