@@ -2,10 +2,10 @@
 
 Each case runs on all of them in turn, several times over, so that what else the machine does meets
 all alike; the least CPU time of each counts. ns-3, which takes minutes, runs in the first round
-alone. They have a plain link where Sojourn has a CMTS, and take no measures. Debian has ns-2 as `ns2`,
-and ns-3 as `libns3-dev`, which needs `g++`. csg-htsim is built by `make libhtsim.a` in the folder
-`sim` of its sources, which the environment names as HTSIM. It runs with the links of servers that
-ns-2 and ns-3 have, and bare, without them.
+alone. They have a plain link where Sojourn has a CMTS, and take no measures. Debian has ns-2 as
+`ns2`, and ns-3 as `libns3-dev`, which needs `g++`. csg-htsim is built by `make libhtsim.a` in the
+folder `sim` of its sources, which the environment names as HTSIM. It runs with the links of servers
+that ns-2 and ns-3 have, and bare, without them.
 
 Usage: run.py PROGRAM, which is the benchmark `packet_cost`.
 """
