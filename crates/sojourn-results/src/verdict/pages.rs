@@ -93,3 +93,31 @@ fn median(values: &[f64]) -> Option<f64> {
         _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages start in any order; one that was expected is found within a microsecond of its time, once.
+    #[test]
+    fn expected_starts_are_found_once_and_near() {
+        let found = |starts: &[f64], expected: &[f64]| matched(starts, expected.iter().copied());
+        assert_eq!(found(&[5.0, 1.0, 3.0], &[3.0, 4.0, 1.0]), (1, vec![4.0]));
+        assert_eq!(found(&[9.0, 8.0, 7.0, 1.0], &[1.0, 9.0]), (2, vec![]));
+        assert_eq!(found(&[2.0, 2.0], &[2.0, 5.0]), (1, vec![5.0]));
+        assert_eq!(found(&[2.0], &[2.0, 2.0]), (0, vec![2.0]));
+        for (expected, want) in [(2.0 + 5e-7, 0), (2.0 - 5e-7, 0), (2.0 + 2e-6, 1), (2.0 - 2e-6, 1)]
+        {
+            let (unexpected, missing) = found(&[2.0], &[expected]);
+            assert_eq!((unexpected, missing.len()), (want, want), "{expected}");
+        }
+        assert_eq!(found(&[], &[]), (0, vec![]));
+    }
+
+    #[test]
+    fn the_median_is_the_middle_or_between_the_two_in_the_middle() {
+        let found =
+            [&[][..], &[3.0], &[4.0, 1.0], &[9.0, 1.0, 2.0], &[8.0, 1.0, 2.0, 4.0]].map(median);
+        assert_eq!(found, [None, Some(3.0), Some(2.5), Some(2.0), Some(3.0)]);
+    }
+}

@@ -38,3 +38,33 @@ fn sums_over_other_transfers_decide_nothing() {
     let less = uploads(2.0);
     assert_eq!(verdict(&[group("both", &both), group("less", &less)], &[]).best, Some(0));
 }
+
+/// Against the first that is given, which is the state of today; where that is best itself, against the worst.
+#[test]
+fn the_best_is_held_against_the_first_or_else_the_worst() {
+    let [good, fair, poor] =
+        [12.0, 30.0, 200.0].map(|p90_ms| game_and_upload(p90_ms, 10.0, Some(5.0)));
+    for (runs, want) in [
+        ([&good, &fair, &poor], (0, 2)),
+        ([&good, &poor, &fair], (0, 1)),
+        ([&fair, &good, &poor], (1, 0)),
+        ([&poor, &good, &fair], (1, 0)),
+        ([&fair, &poor, &good], (2, 0)),
+    ] {
+        let groups: Vec<_> =
+            ["a", "b", "c"].into_iter().zip(runs).map(|(n, f)| group(n, f)).collect();
+        let found = verdict(&groups, &[]);
+        assert_eq!((found.best, found.reference), (Some(want.0), Some(want.1)));
+    }
+}
+
+#[test]
+fn the_question_tells_the_most_seeds_that_a_setting_has() {
+    let (one, three) = (games([12.0]), games([30.0, 31.0, 29.0]));
+    for groups in [[seeds("a", &one), seeds("b", &three)], [seeds("b", &three), seeds("a", &one)]] {
+        let found = verdict(&groups, &[]).question;
+        assert!(found.ends_with(" (mean of 3 seeds)?"), "{found}");
+    }
+    let found = verdict(&[seeds("a", &one), group("b", &one[0])], &[]).question;
+    assert!(!found.contains("mean"), "{found}");
+}

@@ -389,6 +389,8 @@ fn uploads_share_what_is_allowed_from_the_first_start_or_the_first_count_on() {
         // Light traffic beside it counts, unless the upload is starved: 31 Mbit are a tenth.
         ("", &[("upload", 0.62), ("x", 0.31)], 18.0),
         ("", &[("upload", 0.5), ("x", 0.31)], 3000.0 / 310.0),
+        // 40 and 25 of 250 Mbit in the 50 s that are counted.
+        ("metrics.from_s = 10", &[("upload", 0.8), ("x", 0.5)], 26.0),
         ("", &[("upload", 9.0)], 100.0),
     ] {
         let found = share(keys, rates);
