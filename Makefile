@@ -33,7 +33,7 @@ web: $(WEB) ## Build the live page for any web host, into the package and out/we
 test: $(VENV)/installed $(VENV)/checks ## Run all tests
 	@packages=$$(tests/programs.sh); [ -z "$$packages" ] || \
 	    echo "Tests are skipped that need other programs: sudo apt-get install $$packages"
-	@if crates/sojourn-web/build.sh; then $(MAKE) $(WEB); fi
+	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 $(WEB); fi
 	cargo test --workspace --locked
 	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist loadfile
@@ -143,7 +143,7 @@ $(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
 # The live page's modules; crates/sojourn-web/build.sh says what they need.
 $(WEB): $(RUST)
 	@echo 'Building $(@F) of the live page: two to four minutes the first time'
-	@crates/sojourn-web/build.sh $@
+	@MAKEFLAGS= crates/sojourn-web/build.sh $@
 
 $(VENV)/packages: requirements.lock
 	python3 -m venv --clear $(VENV)
