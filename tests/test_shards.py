@@ -97,6 +97,15 @@ def test_a_part_of_a_study_is_no_study(tmp_path: Path, capsys: pytest.CaptureFix
         )
 
 
+def test_a_part_of_a_sweep_has_no_report(
+    parts: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for reading in ("report", "export --format csv"):
+        assert command(*reading.split(), parts[0], "--out", parts[0].parent / "out") == 2
+        assert f"{parts[0]}: holds part 1/3 alone; join all parts" in capsys.readouterr().err
+    assert command("verify", parts[0]) == 0
+
+
 def test_a_part_goes_on(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
     part = part_of(sweep, 1, 2)
     whole = bytes_of(part)

@@ -15,6 +15,7 @@ from ..base.plain_text import plain, plain_name
 from ..runs.result import Result
 from .checksums import DamagedError, StoreError
 from .listing import SUMMARY, is_toml_value, listed_runs, runs_of_summary
+from .shard import require_whole_batch
 from .store import ANSWER, MARKER, RUN_LIST, Store, open_store
 from .verify import require_whole
 
@@ -24,7 +25,8 @@ _NOT_KEYS = ("variant", "case", "seed", "run")
 def read_results(directory: Path) -> Results:
     """Reads the results that `run --out`, `sweep` or `study run` wrote to a directory.
 
-    Raises `OSError` or `StoreError` if there are none, or if any of its files is damaged.
+    Raises `OSError` or `StoreError` if there are none, if any of its files is damaged, or if they
+    are one part of a sweep.
     """
     is_of_run = (directory / SUMMARY).exists()
     if not is_of_run and not (directory / MARKER).exists():
@@ -37,6 +39,7 @@ def read_results(directory: Path) -> Results:
     require_whole(directory)
     if is_of_run:
         return Results.of_seeds(runs_of_summary(directory))
+    require_whole_batch(directory)
     return results_of_store(open_store(directory))
 
 
