@@ -51,6 +51,10 @@ def test_every_combination_is_run(tmp_path: Path, cli: Cli) -> None:
         ("scenario = 'a'\nseeds = true", "seeds: found true; allowed: a whole number from 1 to"),
         ("scenario = 'a'\nkeys.seed = 3", "keys.seed: found 3; allowed: a list of 1 or more items"),
         (
+            "scenario = 'a'\nkeys.title = ['b', \"c\\u202ed\"]",
+            r"keys.title: found c\u202ed; allowed: values of one line without invisible characters",
+        ),
+        (
             "scenario = 'a'\nkeys.seed = []",
             "keys.seed: found an empty list; allowed: 1 or more items",
         ),

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, product
@@ -13,6 +13,7 @@ from typing import Any
 from .._sojourn import Problem, ScenarioError, Variant, read_document, schema_json
 from ..base.files import place_of, read_text
 from ..base.json_text import json_of
+from ..base.plain_text import is_plain, plain_name
 from ..base.problems import refusal, refused
 from ..base.terminal import tell
 from ..base.toml_text import toml_value
@@ -340,12 +341,15 @@ def _combinations(sweep: Sweep) -> int:
 
 def _fault(key: str, values: object, sweep: Sweep, seen: Mapping[str, str]) -> str:
     """What is wrong with sweeping a key; empty if nothing is."""
-    if isinstance(values, str) or not isinstance(values, Sized) or not len(values):
+    if isinstance(values, str) or not isinstance(values, Collection) or not len(values):
         return f"found {values!r}; allowed: a list of 1 or more items"
     if key == "seed":
         return "not allowed here; set seeds = N to run the seeds 1 to N"
     if key == "duration_s" and sweep.duration_s is not None:
         return "duration_s is set too; allowed: one of them"
+    texts = (one if isinstance(one, str) else toml_value(one) for one in values)
+    if odd := next((text for text in texts if not is_plain(text)), ""):
+        return f"found {plain_name(odd)}; allowed: values of one line without invisible characters"
     if key in seen:
         return f"found in {seen[key]} too; allowed: in one of them"
     return ""
