@@ -2,6 +2,7 @@
 
 # Modules are imported where they are used, so that help is shown at once.
 
+import shlex
 import textwrap
 import time
 from pathlib import Path
@@ -228,7 +229,7 @@ def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
         why = "damaged" if resumed else "--resume would have kept them"
         say(f"{replaced} of them had been there before: {why}")
     cells = f"{len(plan.rows)} cells: {directory / 'cells.csv'}"
-    say(f"{cells}; sojourn study score {directory} shows them")
+    say(f"{cells}; sojourn study score {shlex.quote(str(directory))} shows them")
     if not compared(outcome.means) and len(plan.rows) <= _FEW_CELLS:
         print_grids(cell_grids(plan.study, outcome.values))
     if plan.alternatives:

@@ -1,5 +1,6 @@
 """The command `sojourn find`."""
 
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -126,6 +127,7 @@ def find(
     elif not quiet:
         found.summary()
         if out:
-            say(f"results: {out}; figures and tables of all measures: sojourn report {out}")
+            command = shlex.join(["sojourn", "report", str(out)])
+            say(f"results: {out}; figures and tables of all measures: {command}")
     if not any(answer.holds for answer in found.values()):
         raise typer.Exit(1)

@@ -1,5 +1,6 @@
 """The command `sojourn fit`."""
 
+import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -66,7 +67,8 @@ def fit(
         for sentence in sentences(found):
             say(sentence)
         if found.line is not None:
-            say(f"{out}: written; run it with: sojourn run {out} --out out/{out.stem}")
+            run = shlex.join(["sojourn", "run", str(out), "--out", f"out/{out.stem}"])
+            say(f"{out}: written; run it with: {run}")
         else:
             say(
                 f"{out}: not written: a scenario needs a grid and one-way delays "

@@ -1,5 +1,6 @@
 """The command `sojourn merge`."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -28,4 +29,4 @@ def merge(
 
     store = merged(parts, out, files_of)
     say(f"results: {out} ({len(store.runs)} runs of {len(parts)} parts)")
-    say(f"report with figures: sojourn report {out}")
+    say(f"report with figures: sojourn report {shlex.quote(str(out))}")

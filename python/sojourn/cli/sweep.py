@@ -1,5 +1,6 @@
 """The command `sojourn sweep`."""
 
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -123,7 +124,8 @@ def naming_duration(duration: float | None) -> Iterator[None]:
 
 def _tell(store: "Store", runs: int, took_s: float) -> None:
     kept = runs - len(store.added)
-    there = f"{kept} of {runs} runs were there already, " if kept else ""
-    say(f"results: {store.directory} ({there}{took_s:.1f} s)")
-    say(f"report with figures: sojourn report {store.directory}")
-    say(f"tables for data frames: sojourn export {store.directory} --format csv --out TABLES")
+    before = f"{kept} of {runs} runs were there already, " if kept else ""
+    say(f"results: {store.directory} ({before}{took_s:.1f} s)")
+    there = shlex.quote(str(store.directory))
+    say(f"report with figures: sojourn report {there}")
+    say(f"tables for data frames: sojourn export {there} --format csv --out TABLES")

@@ -1,5 +1,6 @@
 """Checks all files of a directory of results against their checksums."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -40,9 +41,8 @@ def require_whole(directory: Path) -> None:
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        raise StoreError(
-            f"{problems[0]}; {len(problems) - 1} more, which `sojourn verify {directory}` lists"
-        )
+        command = shlex.join(["sojourn", "verify", str(directory)])
+        raise StoreError(f"{problems[0]}; {len(problems) - 1} more, which `{command}` lists")
 
 
 def _checks(directory: Path) -> Iterator[tuple[bool, Callable[[], object]]]:
