@@ -1,9 +1,10 @@
 //! What is wrong with user input, and where.
 
+use std::collections::HashSet;
 use std::fmt;
 
 /// One problem with a scenario.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// The file or `--set` with the problem.
     pub source: String,
@@ -42,13 +43,17 @@ impl Problems {
     /// These problems, each told once, or `None` if there are none.
     pub fn of(problems: impl IntoIterator<Item = Problem>) -> Option<Self> {
         let mut told: Vec<Problem> = Vec::new();
+        let mut all = HashSet::new();
         for problem in problems {
-            if !told.contains(&problem) {
-                told.push(problem);
+            if all.contains(&problem) {
+                continue;
             }
+            if told.len() < Self::MOST {
+                told.push(problem.clone());
+            }
+            all.insert(problem);
         }
-        let left_out = told.len().saturating_sub(Self::MOST);
-        told.truncate(Self::MOST);
+        let left_out = all.len() - told.len();
         let mut told = told.into_iter();
         Some(Self { first: told.next()?, others: told.collect(), left_out })
     }

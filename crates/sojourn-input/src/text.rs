@@ -24,11 +24,12 @@ impl Document {
     /// Parses the text of the file `source`.
     pub fn parse(text: &str, source: &str) -> Result<Self, Problems> {
         let (table, errors) = DeTable::parse_recoverable(text);
-        let errors = errors.iter().map(|error| not_toml(text, error).of(source));
+        let lines = Lines::of(text);
+        let errors = errors.iter().map(|error| not_toml(text, &lines, error).of(source));
         if let Some(problems) = Problems::of(errors) {
             return Err(problems);
         }
-        let mut reader = Reader { lines: Lines::of(text), faults: Faults::default() };
+        let mut reader = Reader { lines, faults: Faults::default() };
         let value = reader.table(table.get_ref(), "", 0);
         let Reader { lines, faults } = reader;
         let document = Self { value, lines };
@@ -62,8 +63,18 @@ impl Lines {
     }
 
     fn note(&mut self, path: &str, offset: usize) {
-        let line = self.ends.partition_point(|end| *end < offset) + 1;
+        let line = self.number(offset);
         self.keys.entry(path.to_owned()).or_insert(line);
+    }
+
+    /// The number of the line, from 1, in which a byte is.
+    fn number(&self, offset: usize) -> usize {
+        self.ends.partition_point(|end| *end < offset) + 1
+    }
+
+    /// The offset of the first byte of the line of this number.
+    fn start(&self, number: usize) -> usize {
+        number.checked_sub(2).map_or(0, |before| self.ends[before] + 1)
     }
 
     /// The line of exactly this key.
@@ -106,12 +117,12 @@ pub fn key_path(text: &str) -> Option<Vec<String>> {
     }
 }
 
-fn not_toml(text: &str, error: &toml::de::Error) -> Fault {
+fn not_toml(text: &str, lines: &Lines, error: &toml::de::Error) -> Fault {
     let span = error.span().unwrap_or(text.len()..text.len());
-    let before = text.get(..span.start).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or(before).chars().count() + 1;
-    let rest = text[before.len()..].lines().next().unwrap_or_default();
+    let at = if text.is_char_boundary(span.start) { span.start } else { text.len() };
+    let line = lines.number(at);
+    let column = text[lines.start(line)..at].chars().count() + 1;
+    let rest = text[at..].lines().next().unwrap_or_default();
     let found = match text.get(span).and_then(|found| found.lines().next()) {
         Some(found) if !found.is_empty() => words::quoted(found),
         _ if rest.is_empty() => "the end of the line".to_owned(),
@@ -225,6 +236,27 @@ mod tests {
         for bad in ["", " ", "a.", ".a", "a b", "[a]", "a.\"b", "é", "# a"] {
             assert_eq!(key_path(bad), None, "{bad}");
         }
+    }
+
+    /// Each is told with its line and column, in one step, however many there are.
+    #[test]
+    fn a_file_that_is_no_toml_is_refused_line_by_line() {
+        let of = |text: &str| {
+            let problems = document(text).unwrap_err();
+            let places = problems
+                .told()
+                .map(|problem| problem.message.split(": ").next().unwrap_or_default().to_owned());
+            (places.collect::<Vec<_>>(), problems.rest())
+        };
+        let places = |at: &[&str]| at.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            of("é x\na = 1\n\nb c\n").0,
+            places(&["line 1, column 3", "line 4, column 3", "line 1, column 1"])
+        );
+        assert_eq!(of("a = ").0, places(&["line 1, column 5"]));
+        let (told, rest) = of(&"1 x\n".repeat(100_000));
+        assert_eq!((told.len(), told[29].as_str()), (30, "line 30, column 3"));
+        assert_eq!(rest.as_deref(), Some("and 99970 more problems"));
     }
 
     #[test]
