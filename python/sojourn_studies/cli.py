@@ -2,7 +2,6 @@
 
 # Modules are imported where they are used, so that help is shown at once.
 
-import shlex
 import textwrap
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from sojourn.base.lookup import UnknownError
+from sojourn.base.plain_text import sojourn_command
 from sojourn.cli.command import Command
 from sojourn.cli.options import Dask, Jobs, MaxMemory, Parts, Resume, ShardOf, check_workers
 from sojourn.cli.report import report
@@ -229,7 +229,7 @@ def _tell(outcome: "Outcome", took_s: float, *, resumed: bool) -> None:
         why = "damaged" if resumed else "--resume would have kept them"
         say(f"{replaced} of them had been there before: {why}")
     cells = f"{len(plan.rows)} cells: {directory / 'cells.csv'}"
-    say(f"{cells}; sojourn study score {shlex.quote(str(directory))} shows them")
+    say(f"{cells}; {sojourn_command('study', 'score', directory)} shows them")
     if not compared(outcome.means) and len(plan.rows) <= _FEW_CELLS:
         print_grids(cell_grids(plan.study, outcome.values))
     if plan.alternatives:

@@ -7,6 +7,7 @@ page know the same characters.
 """
 
 import re
+import shlex
 
 _HIDDEN = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -30,6 +31,11 @@ def plain_name(name: str) -> str:
 def is_plain(name: str) -> bool:
     """Has the name no invisible character?"""
     return not _IN_NAME.search(name)
+
+
+def sojourn_command(*words: object) -> str:
+    """The command as a shell reads it, whatever the names of files in it."""
+    return shlex.join(["sojourn", *map(str, words)])
 
 
 def _escaped(found: re.Match[str]) -> str:

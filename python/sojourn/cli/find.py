@@ -1,12 +1,12 @@
 """The command `sojourn find`."""
 
-import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..base.plain_text import sojourn_command
 from .options import (
     Configs,
     Duration,
@@ -127,7 +127,7 @@ def find(
     elif not quiet:
         found.summary()
         if out:
-            command = shlex.join(["sojourn", "report", str(out)])
-            say(f"results: {out}; figures and tables of all measures: {command}")
+            report = sojourn_command("report", out)
+            say(f"results: {out}; figures and tables of all measures: {report}")
     if not any(answer.holds for answer in found.values()):
         raise typer.Exit(1)

@@ -1,6 +1,5 @@
 """The command `sojourn fit`."""
 
-import shlex
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .options import Quiet
-from .say import say, say_json
+from .say import say, say_json, say_written
 
 
 def fit(
@@ -67,8 +66,7 @@ def fit(
         for sentence in sentences(found):
             say(sentence)
         if found.line is not None:
-            run = shlex.join(["sojourn", "run", str(out), "--out", f"out/{out.stem}"])
-            say(f"{out}: written; run it with: {run}")
+            say_written(out)
         else:
             say(
                 f"{out}: not written: a scenario needs a grid and one-way delays "

@@ -1,6 +1,5 @@
 """The command `sojourn init`."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 from ..base.lookup import UnknownError
 from ..runs.draft import AQMS, NEIGHBOURS, USES, bytes_of, draft, remarks
-from .say import say
+from .say import say, say_written
 
 _SCHEMA = "scenario.schema.json"
 _DEFAULT_USES = "game,call,upload"
@@ -99,8 +98,7 @@ def init(
     write_file(file, text.encode())
     for remark in remarks(up, kind):
         say(remark)
-    run = shlex.join(["sojourn", "run", f"{file}", "--out", f"out/{file.stem}"])
-    say(f"{file}: written; run it with: {run}")
+    say_written(file)
 
 
 def _written(uses: str | None, people: str | None) -> str:

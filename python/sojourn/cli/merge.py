@@ -1,6 +1,5 @@
 """The command `sojourn merge`."""
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 from .options import Parts
 from .plugins import files_of
-from .say import say
+from .say import say, say_report
 
 
 def merge(
@@ -29,4 +28,4 @@ def merge(
 
     store = merged(parts, out, files_of)
     say(f"results: {out} ({len(store.runs)} runs of {len(parts)} parts)")
-    say(f"report with figures: sojourn report {shlex.quote(str(out))}")
+    say_report(out)

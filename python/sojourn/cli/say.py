@@ -1,11 +1,12 @@
 """Output of commands."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import typer
 
-from ..base.plain_text import plain
+from ..base.plain_text import plain, sojourn_command
 
 
 def say(text: str, err: bool = False, nl: bool = True) -> None:
@@ -16,3 +17,14 @@ def say(text: str, err: bool = False, nl: bool = True) -> None:
 def say_json(value: Any) -> None:
     """Prints a value as JSON, in which escapes of its own stand for control characters."""
     say(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
+
+
+def say_written(file: Path) -> None:
+    """Says that a scenario was written, and how to run it."""
+    run = sojourn_command("run", file, "--out", f"out/{file.stem}")
+    say(f"{file}: written; run it with: {run}")
+
+
+def say_report(directory: Path) -> None:
+    """Says which command draws the report of results."""
+    say(f"report with figures: {sojourn_command('report', directory)}")

@@ -1,6 +1,5 @@
 """The command `sojourn sweep`."""
 
-import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..base.plain_text import sojourn_command
 from .options import (
     Configs,
     Dask,
@@ -23,7 +23,7 @@ from .options import (
     Vary,
     check_workers,
 )
-from .say import say, say_json
+from .say import say, say_json, say_report
 from .shard import say_part, shard_of
 
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ def naming_duration(duration: float | None) -> Iterator[None]:
 
 def _tell(store: "Store", runs: int, took_s: float) -> None:
     kept = runs - len(store.added)
-    before = f"{kept} of {runs} runs were there already, " if kept else ""
-    say(f"results: {store.directory} ({before}{took_s:.1f} s)")
-    there = shlex.quote(str(store.directory))
-    say(f"report with figures: sojourn report {there}")
-    say(f"tables for data frames: sojourn export {there} --format csv --out TABLES")
+    there = f"{kept} of {runs} runs were there already, " if kept else ""
+    say(f"results: {store.directory} ({there}{took_s:.1f} s)")
+    say_report(store.directory)
+    export = sojourn_command("export", store.directory, "--format", "csv", "--out", "TABLES")
+    say(f"tables for data frames: {export}")

@@ -1,11 +1,11 @@
 """Checks all files of a directory of results against their checksums."""
 
-import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from ..base.plain_text import sojourn_command
 from .checksums import Checksums, StoreError
 from .listing import SUMMARY, listed_runs, runs_of_summary
 from .store import Store, open_store
@@ -41,7 +41,7 @@ def require_whole(directory: Path) -> None:
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        command = shlex.join(["sojourn", "verify", str(directory)])
+        command = sojourn_command("verify", directory)
         raise StoreError(f"{problems[0]}; {len(problems) - 1} more, which `{command}` lists")
 
 
