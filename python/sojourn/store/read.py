@@ -15,7 +15,6 @@ from ..base.plain_text import plain, plain_name
 from ..runs.result import Result
 from .checksums import DamagedError, StoreError
 from .listing import SUMMARY, is_toml_value, listed_runs, runs_of_summary
-from .shard import require_whole_batch
 from .store import ANSWER, MARKER, RUN_LIST, Store, open_store
 from .verify import require_whole
 
@@ -39,7 +38,6 @@ def read_results(directory: Path) -> Results:
     require_whole(directory)
     if is_of_run:
         return Results.of_seeds(runs_of_summary(directory))
-    require_whole_batch(directory)
     return results_of_store(open_store(directory))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..base.plain_text import sojourn_command
 from .checksums import Checksums, StoreError
 from .listing import SUMMARY, listed_runs, runs_of_summary
+from .shard import require_whole_batch
 from .store import Store, open_store
 
 
@@ -35,8 +36,9 @@ def verify(directory: Path) -> Verified:
 def require_whole(directory: Path) -> None:
     """Raises `StoreError` if a file of the directory is damaged, also one that is not needed.
 
-    That takes half a second for 300 runs.
+    So it does if the directory holds one part of a batch. That takes half a second for 300 runs.
     """
+    require_whole_batch(directory)
     problems = verify(directory).problems
     if len(problems) == 1:
         raise problems[0]

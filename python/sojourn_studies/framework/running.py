@@ -12,7 +12,7 @@ from sojourn.base.json_text import json_of
 from sojourn.base.lookup import UnknownError
 from sojourn.store.batch import run_batch, telling_what_is_kept
 from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError, read_result
-from sojourn.store.shard import Shard, about_part, refuse_other_part, require_whole_batch
+from sojourn.store.shard import Shard, about_part, refuse_other_part
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, SHARD, Store, held_for_runs, open_store
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.verify import require_whole
@@ -247,7 +247,6 @@ def read(directory: Path) -> Outcome:
         raise StoreError(
             f"{directory}: no study was run there; allowed: what `sojourn study run` wrote"
         )
-    require_whole_batch(directory)
     require_whole(directory)
     plan = _plan(directory)
     store.check([task in store for task in plan.tasks.values()])
