@@ -45,13 +45,13 @@ export class Runner {
     if (this.pending === undefined) return;
     const scenario = this.pending;
     this.pending = undefined;
-    const current = { since: performance.now(), shares: scenario.variants.map(() => 0), isAsked: false };
+    const shares = scenario.variants.map(() => 0);
+    const current = { scenario, since: performance.now(), shares, isAsked: false };
     this.current = current;
     this.workers.stop();
     this.on.start(scenario);
     try {
       this.workers.admit(scenario.variants.map(variant => variant.memory_bytes));
-      current.scenario = scenario;
       const runs = scenario.variants.map((variant, place) => this.one(scenario, variant, place, current));
       const results = await Promise.all(runs);
       if (this.current !== current) return;
