@@ -43,13 +43,8 @@ pub(crate) fn all() -> Vec<Case> {
         ("home".to_owned(), home, 0.05),
         ("ledbat".to_owned(), include_str!("cases/ledbat.toml").to_owned(), 0.2),
     ];
-    let with_drop_tail = |text: &str| text[..text.find("\n[compare.CoDel]").unwrap()].to_owned();
-    texts.extend(
-        FLOWS.map(|flows| (format!("{flows} flows"), with_drop_tail(&with_flows(flows)), 0.05)),
-    );
-    texts.extend(
-        RATES.map(|(mbps, s)| (format!("{mbps} Mbps"), with_drop_tail(&at_rate(mbps, s)), 0.25)),
-    );
+    texts.extend(FLOWS.map(|flows| (format!("{flows} flows"), with_flows(flows), 0.05)));
+    texts.extend(RATES.map(|(mbps, s)| (format!("{mbps} Mbps"), at_rate(mbps, s), 0.25)));
     texts.extend(MODEMS.map(|modems| (format!("{modems} modems"), cmts(modems), 0.2)));
     texts.iter().flat_map(|(name, text, settled)| cases(name, text, *settled)).collect()
 }
