@@ -147,7 +147,7 @@ def test_a_failure_leaves_the_earlier_output(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(module, "_write_table", fail)
+    monkeypatch.setattr(module, "parquet_of", fail)
     with pytest.raises(OSError, match=r"cannot write .*: No space left on device"):
         comparison.save(directory)
     assert (directory / "summary.json").stat().st_ino == before

@@ -826,6 +826,6 @@ def test_a_small_file_of_many_rows_is_not_read(
         assert int(str(refusal.value).split("allowed: ")[1].split()[0]) < most
     else:
         assert len(StoredRun(path.parent).table(table)) == rows
-        monkeypatch.setattr("sojourn.store.stored_run.allowed_bytes", lambda: 2 * 10**6)
+        monkeypatch.setattr("sojourn.store.table_file.allowed_bytes", lambda: 2 * 10**6)
         with pytest.raises(DamagedError, match=r"found \d+ bytes .*; allowed: 2000000 or fewer"):
             StoredRun(path.parent).table(table)

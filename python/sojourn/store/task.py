@@ -6,11 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from .._sojourn import Job, Variant, version
 from ..runs.parts import Part, known
@@ -18,6 +16,7 @@ from ..runs.result import Result
 from ..runs.scenario import load
 from ..runs.threads import run_native
 from .checksums import SUMS, sums_of
+from .table_file import parquet_of
 
 # pyarrow imports pandas, where there is one, when it converts its first value. Two threads that did
 # so at once have waited for each other for ever (CPython 3.11), so it is done before there are any.
@@ -101,7 +100,5 @@ def _parquet(name: str, run: str, result: Result) -> bytes:
     """A table as Parquet, with the name of its run."""
     table: pa.Table = getattr(result, name)
     runs = pa.repeat(pa.scalar(run), len(table)).dictionary_encode()
-    table = table.add_column(0, pa.field("run", runs.type, metadata=_RUN), runs)
-    buffer = BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
+    column = pa.field("run", runs.type, metadata=_RUN)
+    return parquet_of(table.add_column(0, column, runs))

@@ -7,9 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from ..analysis.groups import Group, Results
 from ..analysis.summary import summary_json
 from ..analysis.tables import RunTables
@@ -20,6 +17,7 @@ from .checksums import SUMS, sums_of
 from .listing import FORMATS, SUMMARY
 from .replace import Wanted, reserved
 from .store import REPORT
+from .table_file import parquet_of
 
 _FIGURE = "latency-cdf.svg"
 
@@ -79,7 +77,7 @@ def _write_run(result: RunTables, directory: Path) -> None:
     directory.mkdir()
     traced = (names for key, names in TRACES.items() if result.settings["metrics"][key])
     for name in chain(TABLES, *traced):
-        _write_table(getattr(result, name), directory / f"{name}.parquet")
+        (directory / f"{name}.parquet").write_bytes(parquet_of(getattr(result, name)))
     _write_json(directory / "meta.json", result.meta)
     (directory / "scenario.toml").write_text(result.scenario, encoding="utf-8")
     _seal(directory, [path.name for path in directory.iterdir()])
@@ -89,11 +87,6 @@ def _seal(directory: Path, names: Iterable[str]) -> None:
     """Writes the checksums of these files."""
     sums = sums_of({name: (directory / name).read_bytes() for name in names})
     (directory / SUMS).write_bytes(sums)
-
-
-def _write_table(table: pa.Table, path: Path) -> None:
-    with open(path, "wb") as file:  # pyarrow takes no path that is not UTF-8
-        pq.write_table(table, file, compression="zstd")
 
 
 def _write_json(path: Path, value: Any) -> None:
