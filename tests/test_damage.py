@@ -28,6 +28,7 @@ from sojourn.store.listing import listed_runs, runs_of_summary
 from sojourn.store.replace import Wanted, check
 from sojourn.store.store import Store
 from sojourn.store.stored_run import StoredRun
+from sojourn.store.table_file import parquet_of
 
 SCENARIO = {
     "duration_s": 0.3,
@@ -252,7 +253,7 @@ def of_table(path: Path) -> Iterator[Damage]:
     """Each column of a table, and its rows."""
 
     def changed(change: Callable[[pa.Table], pa.Table]) -> Callable[[], object]:
-        return lambda: pq.write_table(change(pq.read_table(path)), path)
+        return lambda: path.write_bytes(parquet_of(change(pq.read_table(path))))
 
     yield "no rows", changed(lambda table: table.slice(0, 0))
     yield "twice", changed(lambda table: pa.concat_tables([table, table]))

@@ -33,6 +33,7 @@ from sojourn.store.listing import SUMMARY
 from sojourn.store.read import read_results
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs
 from sojourn.store.stored_run import StoredRun
+from sojourn.store.table_file import parquet_of
 from sojourn.store.task import SCALARS, Files, Task, task
 from sojourn.store.verify import verify
 from sojourn_studies.framework.plan import Plan
@@ -498,7 +499,7 @@ def test_a_store_of_other_tables_is_refused_in_a_line(
     directory = tmp_path / "out"
     sojourn.run(HOME).save(directory)
     flows = next(directory.rglob("flows.parquet"))
-    pq.write_table(change(pq.read_table(flows)), flows)
+    flows.write_bytes(parquet_of(change(pq.read_table(flows))))
     resealed(flows.parent)
     refused = cli(command[0], directory, *command[1:])
     assert refused.returncode == 2
@@ -689,7 +690,7 @@ def test_a_text_longer_than_any_name_is_refused(
     table = pq.read_table(path)
     column = next(field.name for field in table.schema if field.type.id == kind.id)
     text = pa.array(["a" * 100_000]).cast(table.schema.field(column).type)
-    pq.write_table(with_values(column, text)(table), path)
+    path.write_bytes(parquet_of(with_values(column, text)(table)))
     resealed(path.parent)
     with pytest.raises(DamagedError, match="a text is too long"):
         StoredRun(path.parent).table(path.stem)
@@ -800,9 +801,8 @@ def test_counts_that_no_run_has_are_refused(
 ) -> None:
     shutil.copytree(stored / "run", tmp_path / "run")
     path = next((tmp_path / "run").rglob("latencies.parquet"))
-    pq.write_table(
-        with_values("packets", pa.array([packets], pa.uint64()))(pq.read_table(path)), path
-    )
+    change = with_values("packets", pa.array([packets], pa.uint64()))
+    path.write_bytes(parquet_of(change(pq.read_table(path))))
     resealed(path.parent)
     assert command("report", tmp_path / "run", "--out", tmp_path / "page.html") == 2
     told = capsys.readouterr().err
@@ -817,7 +817,7 @@ def test_a_small_file_of_many_rows_is_not_read(
     shutil.copytree(stored / "run", tmp_path / "run")
     path = next((tmp_path / "run").rglob(f"{table}.parquet"))
     rows, most = {"flows": (100_000, 2000), "latencies": (2**22, 2**21)}.get(table, (10**6, 0))
-    pq.write_table(pq.read_table(path).take(pa.repeat(0, rows)), path, compression="zstd")
+    path.write_bytes(parquet_of(pq.read_table(path).take(pa.repeat(0, rows))))
     resealed(path.parent)
     assert path.stat().st_size < 100_000
     if most:
@@ -829,3 +829,25 @@ def test_a_small_file_of_many_rows_is_not_read(
         monkeypatch.setattr("sojourn.store.table_file.allowed_bytes", lambda: 2 * 10**6)
         with pytest.raises(DamagedError, match=r"found \d+ bytes .*; allowed: 2000000 or fewer"):
             StoredRun(path.parent).table(table)
+
+
+@pytest.mark.parametrize("is_packed", [True, False])
+def test_a_small_file_of_long_texts_is_not_read(
+    stored: Path, tmp_path: Path, is_packed: bool
+) -> None:
+    """They would have to be unpacked, or built from one another, to see how long they are."""
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob("flows.parquet"))
+    table = with_values("traffic", pa.array(["a" * 10**6]))(pq.read_table(path))
+    if is_packed:
+        pq.write_table(table, path, compression="zstd")
+    else:
+        others = [name for name in table.column_names if name != "traffic"]
+        encoding = {"traffic": "DELTA_BYTE_ARRAY"}
+        pq.write_table(
+            table, path, compression="none", use_dictionary=others, column_encoding=encoding
+        )
+    resealed(path.parent)
+    assert path.stat().st_size < 2 * 10**6
+    with pytest.raises(DamagedError, match="the texts of 'traffic' are packed"):
+        StoredRun(path.parent).table(path.stem)

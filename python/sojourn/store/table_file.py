@@ -20,15 +20,19 @@ _MOST_WHOLE = 1 << 53
 _MOST_TEXT_BYTES = 1 << 16
 """Texts are names of a scenario or of the simulator."""
 
+_PLAIN = {"PLAIN", "RLE", "RLE_DICTIONARY"}
+"""How texts are encoded, as themselves or by their number. Others build them from earlier ones."""
+
 
 class TableError(ValueError):
     """A file that holds no table of a run."""
 
 
 def parquet_of(table: pa.Table) -> bytes:
-    """A table as Parquet."""
+    """A table as Parquet. Texts are not packed, so that none is much larger than its file."""
+    packing = {field.name: "none" if _is_text(field.type) else "zstd" for field in table.schema}
     buffer = BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
+    pq.write_table(table, buffer, compression=packing)
     return buffer.getvalue()
 
 
@@ -58,8 +62,8 @@ def _read(content: pa.BufferReader, columns: pa.Schema, most_rows: Callable[[], 
         sum(abs(group.total_byte_size) for group in _groups(about)),
         rows * sum(field.type.bit_width for field in columns if not _is_text(field.type)) // 8,
     )
-    _refuse([_too_large(size)])
     texts = [field.name for field in columns if _is_text(field.type)]
+    _refuse([_too_large(size), *(_packing(group, texts) for group in _groups(about))])
     with pq.ParquetFile(content, metadata=about, read_dictionary=texts) as file:
         table = _read_columns(file, columns.names, texts, size)
     strings = (column.name for column in columns if pa.types.is_string(column.type))
@@ -107,6 +111,17 @@ def _other_type(found: pa.Schema, column: pa.Field) -> str:
         return f"it has no column {column.name!r}"
     kind = found.field(column.name).type
     return "" if kind == column.type else f"the values of {column.name!r} are of type {kind}"
+
+
+def _packing(group: pq.RowGroupMetaData, texts: Sequence[str]) -> str:
+    """What is wrong with how texts are packed; empty if they take as many bytes as in the file."""
+    columns = [group.column(number) for number in range(group.num_columns)]
+    for column in columns:
+        if column.path_in_schema in texts and not (
+            column.compression == "UNCOMPRESSED" and _PLAIN.issuperset(column.encodings)
+        ):
+            return f"the texts of {column.path_in_schema!r} are packed"
+    return ""
 
 
 def _too_large(size: int) -> str:
