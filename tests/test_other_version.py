@@ -72,6 +72,17 @@ def test_a_sweep_is_refused_with_its_command(tmp_path: Path, cli: Cli) -> None:
     assert _refusal(cli, out) == "sweep sweep.toml --out DIRECTORY"
 
 
+def test_a_part_of_a_sweep_is_refused_with_its_command(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "s.toml").write_text(SCENARIO)
+    (tmp_path / "sweep.toml").write_text(
+        'scenario = "s.toml"\nkeys."upstream.peak_mbps" = [5, 6]\n'
+    )
+    part = ("sweep", "sweep.toml", "--shard", "2/2")
+    assert cli(*part, "--out", "part", "--quiet", cwd=tmp_path).returncode == 0
+    _date_back(tmp_path / "part", "store.json", "sojourn-store-3")
+    assert _refusal(cli, tmp_path / "part") == f"{' '.join(part)} --out DIRECTORY"
+
+
 def test_a_search_is_refused_with_its_command(tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "s.toml").write_text(SCENARIO)
     out, key, until = tmp_path / "out", "upstream.sustained_mbps", "game p99 < 500"

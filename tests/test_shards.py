@@ -1,15 +1,18 @@
 """Sweeps and studies in parts, and how parts are joined."""
 
+import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from sojourn.base.files import remove
 from sojourn.store.merge import PartsError, merge
 from sojourn.store.shard import Shard
 from sojourn.store.sweep import read_sweep, run_sweep
 from sojourn.store.task import Task
-from test_store import bytes_of, command
+from test_store import bytes_of, command, resealed
 
 SCENARIO = """
 duration_s = 0.5
@@ -168,6 +171,78 @@ def test_each_damaged_part_is_named(parts: list[Path]) -> None:
     (parts[2] / "shard.json").write_text("{}")
     (problem,) = problems_of(parts, parts[0].parent)
     assert problem.startswith(f"{parts[2] / 'shard.json'}: damaged (it differs from its checksum")
+
+
+@pytest.mark.parametrize("name", ["shard.json", "store.json", "runs.csv", "SHA256SUMS"])
+@pytest.mark.parametrize("harm", ["emptied", "removed", "a directory", "a pipe"])
+def test_the_advice_on_a_damaged_part_mends_it(
+    sweep: Path, name: str, harm: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part, joined = sweep.with_name("part"), sweep.with_name("joined")
+    again = ("sweep", sweep, "--shard", "1/1", "--quiet", "--out", part)
+    assert command(*again) == 0
+    file = part / name
+    file.unlink()
+    if harm == "a directory":
+        file.mkdir()
+    elif harm == "a pipe":
+        os.mkfifo(file)
+    elif harm == "emptied":
+        file.touch()
+    assert command("merge", part, "--out", joined) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {file}: damaged (") and "repeat the command" in told
+    if is_odd := harm in ("a directory", "a pipe"):
+        remove(file)
+    assert ("; remove it, then repeat" in told) == is_odd
+    assert command(*again, "--resume") == 0
+    assert command("merge", part, "--out", joined) == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("lines", [1, 0]),
+        ("lines", [0, 0]),
+        ("lines", [True]),
+        ("lines", [10**18]),
+        ("runs", 1),
+        ("runs", -1),
+        ("command", "sojourn"),
+        ("command", ["rm", "-r", "/"]),
+        ("command", ["sojourn", "a" * 10**6]),
+        ("command", ["sojourn", 1]),
+        ("shard", 4),
+        ("batch", 1),
+    ],
+)
+def test_a_part_that_says_what_none_does_is_refused(
+    parts: list[Path], key: str, value: object
+) -> None:
+    file = parts[0] / "shard.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+    resealed(parts[0])
+    (problem,) = problems_of(parts, parts[0].parent)
+    assert problem.startswith(f"{file}: damaged (not what sojourn writes of a part)")
+
+
+def test_parts_that_promise_more_runs_than_they_list_are_refused(parts: list[Path]) -> None:
+    for part in parts:
+        about = json.loads((part / "shard.json").read_text())
+        (part / "shard.json").write_text(json.dumps({**about, "runs": 10**18}))
+        resealed(part)
+    assert problems_of(parts, parts[0].parent) == [
+        "the parts do not list all runs; make them again"
+    ]
+
+
+def test_parts_are_not_joined_in_one_of_them(parts: list[Path]) -> None:
+    before, place = bytes_of(parts[0].parent), parts[1] / "new" / "joined"
+    with pytest.raises(
+        PartsError, match=f"{place}: found in the part {parts[1]}; allowed: another"
+    ):
+        merge(parts, place, lambda there: {})
+    assert bytes_of(parts[0].parent) == before
 
 
 def test_what_is_no_part_is_refused(

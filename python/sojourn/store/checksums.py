@@ -35,11 +35,11 @@ class StoreError(ValueError):
 class DamagedError(StoreError):
     """A stored file that is not as it was written."""
 
-    def __init__(self, path: Path, reason: str) -> None:
-        """Names the file, what is wrong with it and what to do."""
+    def __init__(self, path: Path, reason: str, first: str = "") -> None:
+        """Names the file, what is wrong with it and what to do, and what before that."""
         self.path, self.reason = path, reason
         super().__init__(
-            f"{path}: damaged ({reason}); repeat the command that wrote it, "
+            f"{path}: damaged ({reason}); {first}repeat the command that wrote it, "
             "a sweep or study with --resume, to rerun it"
         )
 
@@ -131,4 +131,4 @@ def _opened(path: Path) -> Iterator[BufferedReader]:
     except FileNotFoundError:
         raise DamagedError(path, "the file is missing") from None
     except OSError as error:
-        raise DamagedError(path, f"unreadable: {error.strerror}") from None
+        raise DamagedError(path, f"unreadable: {error.strerror}", "remove it, then ") from None

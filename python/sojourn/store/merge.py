@@ -23,7 +23,7 @@ from ..base.terminal import counting_bar
 from .checksums import DamagedError, StoreError
 from .listing import listed_lines
 from .shard import Part, Shard, part_in
-from .store import MARKER, ORIGIN, PLAN, RUN_LIST, Store, open_store
+from .store import ORIGIN, PLAN, RUN_LIST, Store, is_store, open_store
 from .sweep import origin_json
 
 Completed = Callable[[Path], Mapping[str, bytes]]
@@ -102,6 +102,7 @@ def merge(directories: Sequence[Path], directory: Path, completed: Completed) ->
     """
     check_place(directory)
     parts = _opened(directories)
+    _raise_all(list(_around(parts, directory)))
     _raise_all(_odd(parts) or [*_doubled(parts), *_missing(parts)])
     about = _about(parts, directory)
     if _holds(directory, parts, about, completed):
@@ -128,7 +129,7 @@ def _holds(
     completed: Completed,
 ) -> bool:
     """Does the directory hold these parts joined? Raises `OSError` if it holds something else."""
-    if (directory / MARKER).exists():
+    if is_store(directory):
         store = open_store(directory)
         runs = chain.from_iterable(part.runs for part in parts)
         is_whole = store.is_described(about) and all(map(store.keeps, runs))
@@ -162,6 +163,14 @@ def _opened(directories: Sequence[Path]) -> list[_StoredPart]:
             problems.append(reason_of(error))
     _raise_all(problems)
     return sorted(parts, key=lambda part: part.shard.number)
+
+
+def _around(parts: Sequence[_StoredPart], directory: Path) -> Iterator[str]:
+    """Parts that would hold the new directory."""
+    new = directory.resolve()
+    for part in parts:
+        if part.directory.resolve() in new.parents:
+            yield f"{directory}: found in the part {part.directory}; allowed: another directory"
 
 
 def _odd(parts: Sequence[_StoredPart]) -> list[str]:
@@ -229,7 +238,7 @@ def _run_list(parts: Sequence[_StoredPart]) -> bytes:
     lines = dict(
         chain.from_iterable(zip(part.about.lines, part.listed, strict=True) for part in parts)
     )
-    if not lines or sorted(lines) != list(range(parts[0].about.runs)):
+    if not lines or len(lines) != parts[0].about.runs:
         raise PartsError(["the parts do not list all runs; make them again"])
     ordered = [lines[line] for line in sorted(lines)]
     return csv_bytes(list(ordered[0]), [list(line.values()) for line in ordered])

@@ -14,8 +14,13 @@ from ..base.json_text import json_of
 from .checksums import StoreError, read_result
 
 
-def refusal_of_store(directory: Path, version: str, plan: str, origin: str) -> StoreError:
-    """The error for a store of another version. Its files `plan` and `origin` say what it is of."""
+def refusal_of_store(
+    directory: Path, version: str, plan: str, origin: str, shard: str
+) -> StoreError:
+    """The error for a store of another version.
+
+    Its files `plan` and `origin` say what it is of, and `shard` which part of that.
+    """
     try:
         if study := _content(directory / plan):
             command = f"study run {_options(study)}"
@@ -23,7 +28,8 @@ def refusal_of_store(directory: Path, version: str, plan: str, origin: str) -> S
             command = _command(directory, _content(directory / origin))
     except (KeyError, TypeError, ValueError):  # these files are not checked
         command = "sweep FILE"
-    return _refusal(directory, version, f"{command} --out DIRECTORY", "in another directory")
+    command = f"{command}{_shard(_content(directory / shard))} --out DIRECTORY"
+    return _refusal(directory, version, command, "in another directory")
 
 
 def refusal_of_run(directory: Path, version: str, files: Sequence[str]) -> StoreError:
@@ -47,6 +53,13 @@ def _command(directory: Path, origin: Mapping[str, Any]) -> str:
         return f"sweep {file}"
     until = (f" --until {shlex.quote(condition)}" for condition in origin["until"])
     return f"find {file} --key {shlex.quote(origin['key'])}{''.join(until)}"
+
+
+def _shard(about: Mapping[str, Any]) -> str:
+    """The option that makes this part; empty for a whole."""
+    numbers = [about.get("shard"), about.get("shards")]
+    is_part = all(type(number) is int for number in numbers)
+    return " --shard {}/{}".format(*numbers) if is_part else ""
 
 
 def _content(file: Path) -> Mapping[str, Any]:

@@ -6,18 +6,22 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from operator import lt
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ..base.csv_text import csv_bytes
 from ..base.json_text import json_of
 from ..base.lookup import UnknownError
-from .checksums import Checksums, DamagedError, StoreError
+from .checksums import SUMS, Checksums, DamagedError, StoreError
 from .store import RUN_LIST, SHARD
 from .task import Task
 
 MOST_SHARDS = 100_000
 """As many as a sweep may have combinations."""
+
+_MOST_TEXT = 100_000
+"""The longest command of a batch, in characters; systems allow little more."""
 
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
@@ -101,12 +105,13 @@ def about_part(
 
 def part_in(directory: Path) -> Part | None:
     """Which part a store holds; `None` if it holds a whole batch. Raises `DamagedError`."""
-    if not (directory / SHARD).exists():
+    files = Checksums(directory)
+    is_listed = (directory / SUMS).exists() and SHARD in files
+    if not is_listed and not (directory / SHARD).exists():
         return None
-    content = Checksums(directory).read(SHARD)
+    content = files.read(SHARD)
     try:
-        found = json_of(content)
-        return _part(found)
+        return _part(json_of(content))
     except (ValueError, KeyError, TypeError):
         raise DamagedError(directory / SHARD, "not what sojourn writes of a part") from None
 
@@ -114,9 +119,16 @@ def part_in(directory: Path) -> Part | None:
 def _part(found: Mapping[str, Any]) -> Part:
     """Raises `ValueError` unless it is what `Shard.file` wrote."""
     lines, command = found["lines"], found["command"]
-    if not all(isinstance(line, int) for line in (*lines, found["runs"])):
-        raise ValueError
-    if not all(isinstance(word, str) for word in (*command, found["batch"])):
+    ascending, texts = [-1, *lines, found["runs"]], [*command, found["batch"]]
+    is_part = (
+        all(type(number) is int for number in ascending)
+        and all(map(lt, ascending, ascending[1:]))
+        and isinstance(command, list)
+        and all(isinstance(text, str) for text in texts)
+        and sum(map(len, texts)) <= _MOST_TEXT
+        and command[:1] in ([], ["sojourn"])
+    )
+    if not is_part:
         raise ValueError
     shard = Shard.of(f"{found['shard']}/{found['shards']}", command)
     return Part(shard, found["batch"], found["runs"], lines)

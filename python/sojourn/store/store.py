@@ -78,11 +78,10 @@ class Store:
         self.replaced = 0
         """How many of these runs replaced existing ones."""
         marker = directory / MARKER
-        if (directory / _RUNS).is_symlink():  # what it leads to would be written, and swept
-            raise StoreError(f"{directory / _RUNS}: found a link; allowed: a directory")
+        _require_own(directory / _RUNS)  # else what a link leads to would be written, and swept
         if marker.exists() and not _is_damaged(marker):
             _check(directory, marker)
-        elif not marker.exists() and _holds_other_files(directory):
+        elif not is_store(directory) and _holds_other_files(directory):
             raise FileExistsError(
                 f"{directory} holds other files and no sweep or study; give another directory"
             )
@@ -211,12 +210,27 @@ def held_for_runs(directory: Path) -> AbstractContextManager[None]:
 
 def open_store(directory: Path) -> Store:
     """Opens an existing store."""
-    if not (directory / MARKER).exists():
+    if not is_store(directory):
         missing = "holds no sweep or study" if directory.exists() else "no such directory"
         raise FileNotFoundError(errno.ENOENT, missing, str(directory))
+    if not (directory / MARKER).exists():
+        raise DamagedError(directory / MARKER, "the file is missing")
     if _is_damaged(directory / MARKER):
         raise DamagedError(directory / MARKER, "not as sojourn writes it")
     return Store(directory)
+
+
+def is_store(directory: Path) -> bool:
+    """Does it hold a store? Its marker may be missing, or damaged."""
+    return (directory / MARKER).exists() or _was_whole(directory)
+
+
+def _require_own(directory: Path) -> None:
+    """Raises `StoreError` for a link, or for anything but a directory, if there is one."""
+    is_link = directory.is_symlink()
+    if is_link or (directory.exists() and not directory.is_dir()):
+        found = "a link" if is_link else "no directory"
+        raise StoreError(f"{directory}: found {found}; allowed: a directory; remove it")
 
 
 def _is_damaged(marker: Path) -> bool:
@@ -260,4 +274,4 @@ def _check(directory: Path, marker: Path) -> None:
             f"{marker}: not a file that sojourn wrote; give another directory"
         ) from None
     if form != FORMAT or version != this_version:
-        raise refusal_of_store(directory, version, PLAN, ORIGIN)
+        raise refusal_of_store(directory, version, PLAN, ORIGIN, SHARD)

@@ -38,8 +38,8 @@ def require_whole(directory: Path) -> None:
 
     So it does if the directory holds one part of a batch. That takes half a second for 300 runs.
     """
-    require_whole_batch(directory)
     problems = verify(directory).problems
+    require_whole_batch(directory)
     if len(problems) == 1:
         raise problems[0]
     if problems:
