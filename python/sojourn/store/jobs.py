@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..base.lookup import UnknownError
 from ..base.plain_text import is_plain, plain_name
 from ..runs.parts import known
+from .store import is_store
 from .sweep import Sweep
 
 _SHARDS = 100
@@ -47,6 +48,7 @@ def script(
     Raises `ScenarioError` for a sweep that cannot be run, and `UnknownError` for more parts than it
     has runs, or for names that a script cannot have.
     """
+    _check_out(out)
     parts = f"{out}-parts"
     own = [os.path.relpath(part.file) for part in known() if part.file]
     files = [*map(str, (sweep.file, sweep.scenario, *sweep.configs)), *own]
@@ -66,6 +68,15 @@ def script(
         parts=system.text(parts),
         out=system.text(str(out)),
     )
+
+
+def _check_out(out: Path) -> None:
+    """Raises `UnknownError` unless the runs can be joined there, as far as this machine knows."""
+    allowed = "allowed: the path of a new directory, such as out/sweep"
+    if out.name in ("", "..") or str(out).startswith("-"):
+        raise UnknownError(f"--out: found {str(out)!r}; {allowed}")
+    if out.exists() and not is_store(out) and not (out.is_dir() and not any(out.iterdir())):
+        raise UnknownError(f"--out: found {str(out)!r}, which holds something else; {allowed}")
 
 
 def _check_names(names: Sequence[str], system: System) -> None:
