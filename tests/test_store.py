@@ -851,3 +851,33 @@ def test_a_small_file_of_long_texts_is_not_read(
     assert path.stat().st_size < 2 * 10**6
     with pytest.raises(DamagedError, match="the texts of 'traffic' are packed"):
         StoredRun(path.parent).table(path.stem)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "found"),
+    [
+        ("run/meta.json", '"seed": 1', '"seed": 2', "of another run than its scenario"),
+        ("run/meta.json", '"duration_s": ', '"duration_s": 1', "of another run than its scenario"),
+        ("run/meta.json", '"version": "', '"version": "1', "not what sojourn writes of a run"),
+        ("sweep/meta.json", '"seed": ', '"seed": 1', "has seed 1"),
+        ("sweep/runs.csv", ",1,", ",2,", "has seed 1"),
+    ],
+)
+def test_labels_that_are_not_those_of_the_run_are_refused(
+    stored: Path,
+    tmp_path: Path,
+    file: str,
+    old: str,
+    new: str,
+    found: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kind, name = file.split("/")
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = next((tmp_path / kind).rglob(name))
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    resealed(path.parent)
+    assert command("report", tmp_path / kind, "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert found in told and str(tmp_path / kind) in told and told.count("\n") == 1

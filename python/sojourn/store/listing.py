@@ -73,7 +73,7 @@ def listed_runs(store: Store) -> list[dict[str, str]]:
 def listed_lines(store: Store) -> list[dict[str, str]]:
     """The same, whether or not the runs are there."""
     columns, *rows = _table(store)
-    if "run" not in columns:
+    if not {"seed", "run"}.issubset(columns):
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")
     return [dict(zip(columns, row, strict=True)) for row in rows]
 

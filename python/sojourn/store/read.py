@@ -15,7 +15,7 @@ from ..base.plain_text import plain, plain_name
 from ..runs.result import Result
 from .checksums import DamagedError, StoreError
 from .listing import SUMMARY, is_toml_value, listed_runs, runs_of_summary
-from .store import ANSWER, MARKER, RUN_LIST, Store, open_store
+from .store import ANSWER, RUN_LIST, Store, is_store, open_store
 from .verify import require_whole
 
 _NOT_KEYS = ("variant", "case", "seed", "run")
@@ -28,7 +28,7 @@ def read_results(directory: Path) -> Results:
     are one part of a sweep.
     """
     is_of_run = (directory / SUMMARY).exists()
-    if not is_of_run and not (directory / MARKER).exists():
+    if not is_of_run and not is_store(directory):
         reason = (
             "holds no results of run --out, sweep or study run"
             if directory.exists()
@@ -105,7 +105,12 @@ def results_of_store(store: Store) -> Results:
     for line in lines:
         variant = line.get("variant") or line.get("case") or ""
         place = (*(line[key] for key in keys), variant)
-        groups.setdefault(place, []).append(named(line["run"], variant))
+        run = named(line["run"], variant)
+        if line["seed"] != str(run.meta["seed"]):
+            raise DamagedError(
+                store.directory / RUN_LIST, f"run {line['run']} has seed {run.meta['seed']}"
+            )
+        groups.setdefault(place, []).append(run)
     settings = [_group(keys, place, runs) for place, runs in groups.items()]
     return Results(settings, keys, _answer(store))
 

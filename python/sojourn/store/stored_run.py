@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from .._sojourn import ScenarioError, empty_tables, stored_scenario
+from .._sojourn import version as this_version
 from ..base.json_text import json_of
 from ..base.plain_text import is_plain
 from ..runs.result import SavedResult
@@ -128,7 +129,10 @@ class StoredRun(SavedResult):
             raise DamagedError(path, f"{error.path}: {error.problems[0].message}") from None
         if not is_whole:
             raise DamagedError(path, "not a complete scenario as sojourn writes it")
-        return tomllib.loads(self.scenario)
+        settings = tomllib.loads(self.scenario)
+        if any(settings[key] != self.meta[key] for key in ("seed", "duration_s")):
+            raise DamagedError(self.directory / "meta.json", "of another run than its scenario")
+        return settings
 
     def rows(self, table: str) -> Rows:
         """The rows of a table. They are cached because studies read them thousands of times."""
@@ -163,7 +167,8 @@ def _is_meta(value: Any) -> bool:
         isinstance(value, dict)
         and all(isinstance(value.get(key), kind) for key, kind in _META.items())
         and all(isinstance(warning, str) for warning in value["warnings"])
-        and is_plain(value["version"] + value["fingerprint"])
+        and value["version"] == this_version
+        and is_plain(value["fingerprint"])
         and all(0 <= value[key] < 1 << 64 for key in ("seed", "events", "forwarded_packets"))
         and 0.0 < value["duration_s"] < inf
     )
