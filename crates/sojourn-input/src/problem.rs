@@ -70,7 +70,11 @@ impl Problems {
 
     /// A sentence about the problems that are not told, if there are any.
     pub fn rest(&self) -> Option<String> {
-        (self.left_out > 0).then(|| format!("and {} more problems", self.left_out))
+        match self.left_out {
+            0 => None,
+            1 => Some("and 1 more problem".to_owned()),
+            more => Some(format!("and {more} more problems")),
+        }
     }
 }
 
