@@ -147,7 +147,10 @@ def test_parts_of_another_sweep_are_named(sweep: Path, parts: list[Path]) -> Non
     half = part_of(sweep, 1, 2, "half")
     (problem,) = problems_of([half, *parts], sweep.parent)
     assert problem.startswith(f"{half}: part 1/2 of another sweep or study than {parts[0]}, part")
-    assert "--shard 1/2 --out DIRECTORY and: sojourn sweep 'my sweep.toml' --shard 1/3" in problem
+    assert (
+        "--shard 1/2 --out DIRECTORY; the other by: sojourn sweep 'my sweep.toml' --shard 1/3"
+        in problem
+    )
     (sweep.parent / "line.toml").write_text(SCENARIO.replace("0.5", "0.6"))
     changed = part_of(sweep, 3, 3, "changed")
     (problem,) = problems_of([*parts[:2], changed], sweep.parent)

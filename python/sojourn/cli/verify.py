@@ -11,7 +11,7 @@ def verify(directory: Directory) -> None:
     """Check that stored results are undamaged.
 
     Every file is compared with its checksum. Damaged files and missing runs are reported; the exit
-    status is then 2.
+    status is then 2. What tables hold is checked when other commands read them.
     """
     from ..store.verify import verify as verified
 

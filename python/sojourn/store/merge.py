@@ -189,7 +189,7 @@ def _odd(parts: Sequence[_StoredPart]) -> list[str]:
 def _difference(one: Shard, other: Shard) -> str:
     here, there = one.command_into("DIRECTORY"), other.command_into("DIRECTORY")
     if one.command != other.command or one.count != other.count:
-        return f"they were made by: {here} and: {there}"
+        return f"it was made by: {here}; the other by: {there}"
     return f"its files were changed in between; make all parts again as: {there}"
 
 
