@@ -182,7 +182,6 @@ impl SchedulerParameters for Parameters {
             tins,
             current: 0,
             next: 0,
-            failsafe: 0,
             memory: 0,
             most_memory: self.memory(),
             entries: 1,
@@ -276,9 +275,8 @@ pub struct Cake {
     hosts: [Vec<Vec<u16>>; 2],
     /// The tin whose turn it is.
     current: usize,
-    /// From when on the shaper lets a packet leave, in ns; what has been dropped does not count in the second.
+    /// From when on the shaper lets a packet leave, in ns.
     next: i64,
-    failsafe: i64,
     memory: u64,
     most_memory: u64,
     /// Traffic entries, of which each home has as many devices.
@@ -522,10 +520,9 @@ impl Cake {
         let (counted, pace) = (self.parameters.counted(size), self.pace());
         let tin = &mut self.tins[Self::tin_of(flow)];
         if pace.is_some() {
-            let (of_tin, of_all) = (tin.pace.of(counted), pace.of(counted));
+            let of_tin = tin.pace.of(counted);
             tin.next = if tin.next < now { tin.next + of_tin } else { tin.next.max(now + of_tin) };
-            self.next += of_all;
-            self.failsafe += of_all + (of_all >> 1);
+            self.next += pace.of(counted);
         }
         tin.deficit -= counted as i64;
         self.flows[flow].deficit -= counted as i64;
@@ -533,7 +530,7 @@ impl Cake {
 
     /// When the shaper lets the next packet leave.
     fn due(&self) -> i64 {
-        if self.pace().is_some() { self.next.min(self.failsafe) } else { 0 }
+        if self.pace().is_some() { self.next } else { 0 }
     }
 }
 
@@ -544,8 +541,8 @@ impl Discipline for Cake {
         let flow = self.place(tin, &packet);
         if self.tins[tin].backlog_bytes == 0 {
             self.tins[tin].next = self.tins[tin].next.max(now);
-            if self.bins.backlog().packets == 0 && self.next < now {
-                (self.next, self.failsafe) = (now, now);
+            if self.bins.backlog().packets == 0 {
+                self.next = self.next.max(now);
             }
         }
         let size = u64::from(packet.size);

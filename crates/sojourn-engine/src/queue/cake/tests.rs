@@ -277,19 +277,17 @@ fn a_packet_is_charged_to_flow_tin_and_shaper() {
         (5 * MS, 1000, 5 * MS),
     ] {
         let (mut cake, _) = cake(&Parameters { overhead_bytes: 100, ..shaped() });
-        (cake.tins[0].next, cake.next, cake.failsafe) = (tin_next, 70, 90);
+        (cake.tins[0].next, cake.next) = (tin_next, 70);
         cake.charge(5, 900, now);
         assert_eq!(cake.tins[0].next, after, "{tin_next}");
-        assert_eq!((cake.next, cake.failsafe), (70 + MS, 90 + 3 * MS / 2));
+        assert_eq!(cake.next, 70 + MS);
         assert_eq!((cake.tins[0].deficit, cake.flows[5].deficit), (-1000, -1000));
         assert_eq!(cake.due(), 70 + MS);
         assert_eq!(cake.ready_at(), Time::from_ps(1_000_070_000));
-        cake.failsafe = 30;
-        assert_eq!(cake.due(), 30);
     }
     let (mut cake, _) = cake(&plain());
     cake.charge(5, 900, 1000);
-    assert_eq!((cake.tins[0].next, cake.next, cake.failsafe, cake.due()), (0, 0, 0, 0));
+    assert_eq!((cake.tins[0].next, cake.next, cake.due()), (0, 0, 0));
     assert_eq!((cake.tins[0].deficit, cake.flows[5].deficit), (-900, -900));
 }
 
@@ -311,7 +309,7 @@ fn a_shaper_sends_at_its_rate_and_saves_up_nothing() {
     assert_eq!(take(&mut cake, &mut bench, 1), [1]);
     bench.now = Time::from_ms(9);
     put(&mut cake, &mut bench, &[1, 1]);
-    assert_eq!((cake.next, cake.failsafe, cake.tins[0].next), (9 * MS, 9 * MS, 9 * MS));
+    assert_eq!((cake.next, cake.tins[0].next), (9 * MS, 9 * MS));
     assert_eq!(take(&mut cake, &mut bench, 2), [1]);
     // While something waits, time that the link did not use is made up for.
     bench.now = Time::from_ms(20);
