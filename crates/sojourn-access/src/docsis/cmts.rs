@@ -12,7 +12,8 @@
 //! Left out: several bonding groups on the same channels; MAPs and other management messages; the
 //! interleaving of single carriers.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use super::downstream_channel::{self, Pipeline};
 use crate::Site;
@@ -42,10 +43,8 @@ pub(crate) struct Cmts {
     framing_bytes: u64,
     /// How packets pass OFDM channels.
     pipeline: Option<Pipeline>,
-    /// Until when each channel is sending.
-    busy_until: Vec<Time>,
-    /// The channel that is free first.
-    first_free: usize,
+    /// Until when each channel is sending, the one that is free first at its head.
+    busy_until: BinaryHeap<Reverse<Time>>,
     /// When the last byte of the last packet for each home leaves.
     last_to: Vec<Time>,
     drain_rate: DrainRate,
@@ -89,8 +88,7 @@ impl Cmts {
             }),
             framing_bytes,
             pipeline: spec.channel.pipeline(),
-            busy_until: vec![Time::ZERO; channels as usize],
-            first_free: 0,
+            busy_until: vec![Reverse(Time::ZERO); channels as usize].into(),
             last_to: vec![Time::ZERO; homes],
             drain_rate: DrainRate::steady(rate, buffer_bytes),
         }
@@ -104,17 +102,24 @@ impl Cmts {
         packet: Packet,
         recorder: &mut Recorder,
     ) -> Option<Packet> {
+        let free = self.free();
         let class = self.class_of[usize::from(packet.home)][usize::from(packet.service_flow)];
         let queue = &mut self.queues[usize::from(class)];
-        queue.settle(self.busy_until[self.first_free], now, recorder);
+        queue.settle(free, now, recorder);
         queue.enqueue(now, packet, &self.drain_rate, recorder);
         self.send_next(now, recorder)
+    }
+
+    /// When a channel is free.
+    #[inline]
+    fn free(&self) -> Time {
+        self.busy_until.peek().map_or(Time::NEVER, |Reverse(until)| *until)
     }
 
     /// The next wake time: when a channel is free, if a packet waits for it.
     #[inline]
     pub(crate) fn next_wake(&self) -> Time {
-        let free = self.busy_until[self.first_free];
+        let free = self.free();
         self.queues.iter().fold(Time::NEVER, |next, queue| next.min(queue.next_wake(free)))
     }
 
@@ -135,7 +140,7 @@ impl Cmts {
 
     #[inline]
     fn send_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        if now < self.busy_until[self.first_free] {
+        if now < self.free() {
             return None;
         }
         let packet = self.take_next(now, recorder);
@@ -149,9 +154,9 @@ impl Cmts {
     fn send(&mut self, now: Time, packet: &Packet) {
         let rate = &mut self.rates[usize::from(packet.home)];
         let sent_at = now + rate.time_for(u64::from(packet.size) + self.framing_bytes);
-        self.busy_until[self.first_free] = sent_at;
-        let channels = 0..self.busy_until.len();
-        self.first_free = channels.min_by_key(|&channel| self.busy_until[channel]).unwrap_or(0);
+        if let Some(mut first) = self.busy_until.peek_mut() {
+            *first = Reverse(sent_at);
+        }
         // In order: behind a longer packet that is still being sent on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];
         *last = sent_at.max(*last);
