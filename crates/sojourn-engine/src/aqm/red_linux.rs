@@ -129,9 +129,8 @@ impl Average {
         };
         let idle_us = (us(now) - since).min(255 << self.log_cell);
         let age = self.ages[(idle_us >> self.log_cell) as usize & 255];
-        if age > 0 {
-            self.scaled >>= age;
-        } else {
+        self.scaled >>= age;
+        if age == 0 {
             let lost = ((self.scaled as u128 * u128::from(idle_us)) >> self.log_cell) as i64;
             self.scaled -= lost.min(self.scaled - (self.scaled >> 1));
         }
