@@ -230,6 +230,7 @@ impl UpstreamChannel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::for_tests::plain_channel;
     use super::*;
     use sojourn_testing::at_random;
     use sojourn_testing::proptest::prelude::*;
@@ -329,6 +330,24 @@ mod tests {
         // 1522 B are one segment, 1523 two.
         assert_eq!(sc_qam(2).minislots_for(0, 1522), sc_qam(1).minislots_for(0, 1522));
         assert_eq!(sc_qam(2).minislots_for(0, 1523), 2 * sc_qam(1).minislots_for(0, 762));
+    }
+
+    /// Of a minislot of 8 B a header of 7 leaves one byte, and one of 8 none. Of 1000 minislots requests take 998 to 1000.
+    #[test]
+    fn a_grant_of_a_byte_is_enough() {
+        for (segment_header_bytes, request_opportunities, fits) in
+            [(7, 999, true), (8, 999, false), (8, 998, true), (0, 1000, false)]
+        {
+            let spec = UpstreamChannel {
+                request_minislots: 1,
+                request_opportunities: Some(request_opportunities),
+                segment_header_bytes,
+                ..plain_channel()
+            };
+            let found: Vec<_> = spec.check().into_iter().map(|fault| fault.path).collect();
+            let want: &[&str] = if fits { &[] } else { &["request_opportunities"] };
+            assert_eq!(found, want, "{segment_header_bytes} {request_opportunities}");
+        }
     }
 
     /// A MAP interval is the nearest number of minislots, one at least; 25 kHz have twice the subcarriers of twice the length.

@@ -164,6 +164,17 @@ mod tests {
         }
     }
 
+    /// A draw is below the probability that a packet passes, or it is lost.
+    #[test]
+    fn a_draw_that_is_the_probability_itself_is_an_error() {
+        let draw = Rng::named(1, "noise up").uniform();
+        for (passes, is_lost) in [(draw.next_down(), true), (draw, true), (draw.next_up(), false)] {
+            let mut noise = source(&Noise { codeword_error_percent: 1.0, ..Noise::default() });
+            noise.passes = passes;
+            assert_eq!(noise.has_error(220), is_lost);
+        }
+    }
+
     /// Bursts of 20 ms begin every 500 ms in the mean, at random: an instant is in one unless none
     /// began in the 20 ms before it, 1 - exp(-0.04) = 3.92 %. Over 10 000 s there are 20 000 bursts:
     /// 4 / sqrt(20 000) = 2.8 % of it.

@@ -6,6 +6,9 @@ use super::super::timing::PlantTiming;
 use super::*;
 use sojourn_engine::packet::Direction;
 
+#[path = "modem_ahead_tests.rs"]
+mod ahead;
+
 const ALL: [&str; 11] = [
     "arrive",
     "map",

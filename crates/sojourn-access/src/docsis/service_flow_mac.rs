@@ -405,6 +405,24 @@ mod tests {
         assert_eq!(seen, [(MS(2), "request", 3444 + 700), (MS(4), "request", 200)]);
     }
 
+    /// Where the CMTS limits grants to what the buckets hold, a modem sends as much; what it is granted unasked is sent whole.
+    #[test]
+    fn proactive_bytes_do_not_wait_for_tokens() {
+        for (proactive, tokens, want) in
+            [(0, 600, 600), (0, 1000, 1000), (1000, 600, 1000), (1, 600, 1000)]
+        {
+            let mut modem = Modem::new(&upstream(""), &context());
+            let mut recorder = Recorder::default();
+            modem.mac.shaper.sustained.take(MS(1), 5000 - tokens);
+            modem.accept(MS(1), packet(0, 1000), &mut recorder);
+            modem.mac.flow.begin(Shares { low: 0, classic: 1000 });
+            assert!(modem.mac.flow.sendable(MS(1), modem.mac.probe, &mut recorder).is_some());
+            let piece = modem.mac.conforming_piece(MS(1), 1000, proactive, &mut recorder);
+            assert_eq!(piece, want, "{proactive} {tokens}");
+            assert_eq!(modem.mac.shaper.held(&packet(0, 0)), want < 1000);
+        }
+    }
+
     /// An unsolicited grant is used if something waits and the modem is not silent.
     #[test]
     fn a_grant_of_a_silent_modem_is_unused() {

@@ -322,6 +322,32 @@ mod tests {
             flow.mac.flow.grant_ahead(granted);
             assert_eq!(flow.wants_to_contend(), want);
         }
+        // However little was requested, the documents' modem waits for it.
+        let mut flow = waiting("", 1);
+        flow.mac.flow.request(1, MS(6));
+        assert!(!flow.wants_to_contend());
+    }
+
+    /// A single byte counts: of each member that is not requested, and of the low-latency one at the CMTS.
+    #[test]
+    fn members_contend_for_a_byte() {
+        for (low, classic, at_cmts, is_pending, want) in [
+            (1, 0, 0, false, true),
+            (0, 1, 0, false, true),
+            (0, 0, 0, false, false),
+            (9, 0, 1, true, false),
+            (9, 0, 0, true, true),
+        ] {
+            let mut flow = waiting(AGGREGATE, 1);
+            flow.accept(MS(1), low_latency(packet(9, 200)), &mut Recorder::default());
+            flow.waits_for_grants = false;
+            flow.is_pending = is_pending;
+            flow.mac.flow.request_shares(Shares { low: at_cmts, classic: 0 }, MS(2));
+            flow.requests_arrive(MS(2));
+            let unrequested = Shares { low: 210 - at_cmts - low, classic: 1010 - classic };
+            flow.mac.flow.request_shares(unrequested, MS(6));
+            assert_eq!(flow.wants_to_contend(), want, "{low} {classic} {at_cmts} {is_pending}");
+        }
     }
 
     /// A pending grant keeps a flow of an aggregate from contending: the low-latency one only for its own.
@@ -417,6 +443,21 @@ mod tests {
             flow.in_map = want / 2;
             assert_eq!(flow.need(MS(6)), want - want / 2);
             assert_eq!(flow.known_request(), 4040);
+        }
+    }
+
+    /// 8 Mbps are taken for the rate at first. An update that has heard of no grant halves it, unless nothing was requested.
+    #[test]
+    fn an_algorithm_hears_of_maps_that_had_nothing_to_grant() {
+        for (at_cmts, mbps) in [(0, 8.0), (1, 4.0), (1010, 4.0)] {
+            let mut flow = waiting("queue.law = { kind = 'docsis_pie', track_rate = true }", 1);
+            flow.mac.flow.request(at_cmts, MS(2));
+            flow.requests_arrive(MS(2));
+            flow.update(MS(16));
+            flow.sample();
+            let mut series = flow.queue().series();
+            let (_, shown) = series.find(|(_, of)| of.metric == "rate_estimate").unwrap();
+            assert_eq!(shown.values, [mbps], "{at_cmts}");
         }
     }
 
