@@ -338,6 +338,23 @@ mod tests {
     }
 
     #[test]
+    fn a_queue_with_a_packet_is_not_empty() {
+        let mut gsp = Gsp::new(&Parameters::default());
+        gsp.on_overflow();
+        for (backlog, since) in [
+            (1000, Since::Overflow),
+            (30_000, Since::Overflow),
+            (0, Since::Empty),
+            (1000, Since::Empty),
+            (30_000, Since::Above),
+            (0, Since::Above),
+        ] {
+            arrive(&mut gsp, 1, backlog);
+            assert!(gsp.since == since, "{backlog}");
+        }
+    }
+
+    #[test]
     fn a_queue_at_the_threshold_is_not_above_it() {
         for (backlog, is_above) in [(20_000, false), (20_001, true)] {
             let mut gsp = Gsp { since: Since::Empty, ..Gsp::new(&Parameters::default()) };

@@ -444,6 +444,21 @@ mod tests {
         assert_eq!(abb.capacity_bps, 8e6);
     }
 
+    /// Without `idle_kbps` an average counts as 0 below 1 bit/s.
+    #[test]
+    fn a_flow_is_idle_below_a_bit_per_second() {
+        let mut abb = abb(&Bench::of(9));
+        abb.p.idle_kbps = 0.0;
+        let flow = |rate_bps| Flow { is_known: true, is_silent: true, rate_bps, ..Flow::default() };
+        abb.flows = [0.99, 1.0, 1.4].map(flow).to_vec();
+        abb.gather_demands();
+        assert_eq!(
+            abb.flows.iter().map(|flow| flow.is_known).collect::<Vec<_>>(),
+            [false, true, true]
+        );
+        assert!(abb.demands.iter().all(|demand| !demand.is_satisfied));
+    }
+
     /// Plugs are pulled as soon as nothing is before them; of the bins only that with packets takes turns.
     #[test]
     fn bins_with_packets_go_on_when_plugs_are_pulled() {

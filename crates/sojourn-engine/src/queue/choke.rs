@@ -318,6 +318,25 @@ mod tests {
         assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (7, 2));
     }
 
+    /// Connections of a service flow are alike where flows are service flows.
+    #[test]
+    fn the_classifier_says_what_is_alike() {
+        let (mut choke, mut bench) = above();
+        let homes = FlowTable::of_homes(crate::queue::Unit::ServiceFlow, &[vec![1.0]]);
+        choke.set_flow_classifier(&homes, &[]);
+        choke.average = Some(Box::new(Average::new(
+            &choke.parameters.terms(&bench.drain_rate),
+            bench.drain_rate.sustained,
+        )));
+        (0..2).for_each(|flow| choke.places.push_back(Some(of_flow(flow))));
+        choke.backlog = Count { packets: 2, bytes: 201 };
+        assert!(choke.drops_its_like(&of_flow(7), &mut bench.entry()));
+        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (1, 1));
+        // Nothing is like an arrival to an empty queue.
+        let (mut choke, mut bench) = above();
+        assert!(!choke.drops_its_like(&of_flow(7), &mut bench.entry()));
+    }
+
     #[test]
     fn a_full_queue_drops_the_arrival() {
         let (mut choke, mut bench) = above();

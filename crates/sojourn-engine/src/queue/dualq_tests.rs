@@ -254,6 +254,19 @@ fn linux_signals_by_its_draws() {
     }
 }
 
+/// Linux drops above 1/k^2, which a probability of 1 is not where k is 1.
+#[test]
+fn linux_marks_up_to_its_limit() {
+    let parameters = Parameters { coupling: Some(1.0), ..linux() };
+    let (mut dualq, mut bench) = (dualq(&parameters), Bench::of(20));
+    dualq.base.update(Time::from_s(100));
+    assert_eq!(dualq.base.p(), 1.0);
+    put(&mut dualq, &mut bench, 20, Ecn::Ect0);
+    assert_eq!(drain(&mut dualq, &mut bench), 20);
+    // Behind the last four there are less than 3028 B.
+    assert_eq!(bench.counts.marked, 16);
+}
+
 #[test]
 fn an_empty_queue_forgets_whose_turn_it_was() {
     let parameters = Parameters { classic_weight_percent: Some(50.0), ..Parameters::default() };

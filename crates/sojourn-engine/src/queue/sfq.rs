@@ -470,6 +470,13 @@ mod tests {
         let mut sfq = sfq(&parameters, &bench);
         put(&mut sfq, &mut bench, &[1, 1, 2, 2]);
         assert_eq!(drain(&mut sfq, &mut bench), [(1, 1), (2, 3), (1, 2), (2, 4)]);
+        // Whatever their lengths are.
+        for (tuple, size) in [(1, 1000), (1, 1000), (2, 100), (2, 100)] {
+            let packet = Packet { tuple, ..Packet::datagram(size) };
+            sfq.enqueue(packet, &mut bench.entry());
+        }
+        let bins: Vec<_> = drain(&mut sfq, &mut bench).iter().map(|(tuple, _)| *tuple).collect();
+        assert_eq!(bins, [1, 2, 1, 2]);
     }
 
     #[test]

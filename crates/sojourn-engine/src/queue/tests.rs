@@ -125,6 +125,19 @@ fn flow_queues_isolate_flows() {
     }
 }
 
+/// Of 10 Mbps with 38 B around each packet full packets of 1522 B are 9.756 Mbps.
+#[test]
+fn a_shaper_lets_pass_what_its_packets_leave() {
+    let cake = |bandwidth_mbps| {
+        let cake =
+            cake::Parameters { bandwidth_mbps, overhead_bytes: 38, ..cake::Parameters::default() };
+        QueueSpec { scheduler: SchedulerSpec::Cake(cake), ..QueueSpec::default() }.shaper_mbps()
+    };
+    let mbps = cake(Some(10.0)).unwrap();
+    assert!((mbps - 9.75641).abs() < 1e-5, "{mbps}");
+    assert_eq!(cake(None), None);
+}
+
 #[test]
 fn books_mark_what_may_be_marked() {
     let mut bench = Bench::of(1);

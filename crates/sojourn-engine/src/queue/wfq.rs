@@ -211,6 +211,12 @@ mod tests {
         fluid.dropped(1, 500, 600.0);
         assert_eq!((fluid.backlog, fluid.weight), (1300.0, 3.0));
         assert_eq!(fluid.first_to_end(), Some((1, 600.0)));
+        // What is left of a flow and was served already: it has no backlog any more.
+        let mut alone = Fluid::default();
+        alone.joined(0, 1000, 1.0, 1000.0);
+        pass(&mut alone, 800, 0);
+        alone.dropped(0, 600, 400.0);
+        assert_eq!((alone.backlog, alone.weight, alone.restarts()), (0.0, 0.0, true));
         // A flow without unserved bytes has none to lose.
         pass(&mut fluid, 10_000, 0);
         fluid.dropped(1, 600, 0.0);
