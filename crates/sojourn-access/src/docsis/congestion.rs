@@ -92,8 +92,7 @@ impl Pattern {
             Self::Steps(steps) => {
                 let cycle = steps.last().map_or(Time::NEVER, |(end, _)| *end);
                 let within = Time::from_ps(now.ps() % cycle.ps());
-                let step = steps.partition_point(|(end, _)| *end <= within);
-                steps[step.min(steps.len() - 1)].1
+                steps[steps.partition_point(|(end, _)| *end <= within)].1
             }
         }
     }

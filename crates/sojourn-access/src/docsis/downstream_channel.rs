@@ -203,19 +203,14 @@ impl Pipeline {
 impl Channel {
     /// The pipeline of OFDM channels.
     pub fn pipeline(&self) -> Option<Pipeline> {
-        let Self::Ofdm { interleaver_depth, coding_symbols, .. } = self else { return None };
-        let symbol = Time::from_secs_f64(self.symbol_us() * 1e-6);
+        let Self::Ofdm {
+            interleaver_depth, coding_symbols, spacing, cyclic_prefix_samples, ..
+        } = self
+        else {
+            return None;
+        };
+        let symbol = Time::from_secs_f64(spacing.symbol_us(*cyclic_prefix_samples) * 1e-6);
         Some(Pipeline { symbol, symbols: u64::from(interleaver_depth + coding_symbols) })
-    }
-
-    /// Time of an OFDM symbol in us: the useful part lasts one over the spacing.
-    fn symbol_us(&self) -> f64 {
-        match self {
-            Self::Ofdm { spacing, cyclic_prefix_samples, .. } => {
-                1e3 / spacing.khz() + f64::from(*cyclic_prefix_samples) / 204.8
-            }
-            _ => 0.0,
-        }
     }
 
     /// The same with this many bits per symbol and subcarrier; only OFDM has profiles.
@@ -243,14 +238,20 @@ impl Channel {
             }
             Self::ScQam { annex, .. } => annex.rate_mbps(),
             Self::Ofdm {
-                subcarriers, modulation_bits, ncp_bits, codeword_fill_percent, ..
+                subcarriers,
+                modulation_bits,
+                ncp_bits,
+                codeword_fill_percent,
+                spacing,
+                cyclic_prefix_samples,
+                ..
             } => {
                 let [coded, payload] = CODEWORD_BYTES;
                 let pointer = NCP_BITS / f64::from(*ncp_bits);
                 let codeword = 8.0 * coded / modulation_bits + pointer;
                 let codewords = (f64::from(*subcarriers) - pointer) / codeword;
                 let bytes = codewords * payload * codeword_fill_percent / 100.0;
-                8.0 * bytes / self.symbol_us()
+                8.0 * bytes / spacing.symbol_us(*cyclic_prefix_samples)
             }
         }
     }
@@ -277,6 +278,11 @@ impl Spacing {
             Self::Narrow => 25.0,
             Self::Wide => 50.0,
         }
+    }
+
+    /// Time of a symbol in us: the useful part lasts one over the spacing.
+    fn symbol_us(self, prefix_samples: u32) -> f64 {
+        1e3 / self.khz() + f64::from(prefix_samples) / 204.8
     }
 }
 

@@ -315,7 +315,6 @@ impl Modem {
         let grant = wanted.min(allowed.bytes());
         let shares = self.mac.flow.grant(grant);
         let ungranted = self.mac.flow.at_cmts();
-        self.mac.flow.requests_arrive(at + self.map_interval);
         self.mac.flow.queue.on_map(grant, ungranted);
         self.last_map = Some(Granted { bytes: grant, ungranted });
         self.mac.note(recorder, at, Kind::Map, grant);

@@ -85,7 +85,9 @@ impl ProactiveGrants {
         let ProactiveRate { rate, interval } = self.rate(grid);
         let bits = u128::from(rate.bps()) * u128::from(interval.ps());
         let with_headers = bits * u128::from(MEAN_PACKET + grid.overhead);
-        let bytes = with_headers.div_ceil(u128::from(MEAN_PACKET) * 8_000_000_000_000) as u64;
+        // A byte takes 8 s at one bit per second.
+        let byte = u128::from(Time::from_s(8).ps());
+        let bytes = with_headers.div_ceil(u128::from(MEAN_PACKET) * byte) as u64;
         (bytes, self.times(grid))
     }
 
