@@ -131,6 +131,11 @@ mod tests {
         let slow =
             "kind = 'ugs', unsolicited_grant_bytes = 238, nominal_grant_interval_us = 10_000";
         assert_eq!(booked(slow, 2), (12.0, 0.0));
+        // Whoever takes the most is named, however little that is.
+        let (spec, tenth) = (channel(), slow.replace("10_000", "1_000_000"));
+        let mut booking = Booking::new(&spec, 0);
+        booking.add(&upstream(&format!("scheduling = {{ {tenth} }}")), 1, "upstream").unwrap();
+        assert_eq!(booking.greatest, (0.06, "upstream.scheduling".to_owned()));
         let polls = "kind = 'real_time_polling', nominal_polling_interval_us = 1000";
         assert_eq!(booked(polls, 3), (0.0, 12.0));
         // With activity detection the more of both.

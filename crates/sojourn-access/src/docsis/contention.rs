@@ -200,6 +200,16 @@ mod tests {
         assert!(tries(&contention).iter().all(|tries| *tries == 1));
     }
 
+    /// Each collision brings new draws, of windows twice as large, so that two modems part sooner or later.
+    #[test]
+    fn collided_modems_draw_anew() {
+        let mut contention = Contention::new(1);
+        (0..2).for_each(|flow| contention.join(flow));
+        let all = (0..400).flat_map(|_| outcomes(&mut contention, region(0, 10, 1)));
+        let heard = all.filter(|(_, outcome)| *outcome == Outcome::Heard).count();
+        assert_eq!(heard, 2);
+    }
+
     #[test]
     fn a_modem_gives_up_after_sixteen_tries() {
         // The window stays at 1, so both collide in every second MAP: the 16th request is sent in

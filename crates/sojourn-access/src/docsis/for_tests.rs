@@ -9,6 +9,7 @@ use crate::context::ServiceFlowContext;
 use crate::service::Upstream;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Packet, Segment};
+use sojourn_engine::queue::Queue;
 use sojourn_engine::record::{Recorder, ServiceFlowBook, Trace};
 use sojourn_engine::token_bucket::TokenBucket;
 use sojourn_engine::units::{BitRate, Time};
@@ -74,6 +75,17 @@ pub(super) fn packet(number: u8, size: u16) -> Packet {
 pub(super) fn low_latency(packet: Packet) -> Packet {
     Packet { segment: Segment { dscp: 45, ..Segment::default() }, ..packet }
 }
+
+/// The rate in Mbps that the tracking algorithm of a queue shows in its only sample: 8 Mbps at first, and half-way to what MAPs
+/// brought in 16 ms where each left something ungranted.
+pub(super) fn rate_estimate(queue: &Queue) -> f32 {
+    let mut series = queue.series();
+    let (_, shown) = series.find(|(_, of)| of.metric == "rate_estimate").expect("it tracks");
+    shown.values[0]
+}
+
+/// Keys of an algorithm that tracks the rate of the channel.
+pub(super) const TRACKING: &str = "queue.law = { kind = 'docsis_pie', track_rate = true }\n";
 
 /// A recorder that keeps what happens at the modem.
 pub(super) fn tracing() -> Recorder {

@@ -259,6 +259,17 @@ mod tests {
         assert_eq!((ip.uncounted(), ethernet.uncounted()), (18, 0));
     }
 
+    /// White & Padden 2012: 32 packets.
+    #[test]
+    fn a_transmit_queue_has_32_places() {
+        let Ok(ModemSpec::TwoQueues { transmit_packets, .. }) =
+            toml::from_str("kind = 'two_queues'")
+        else {
+            panic!()
+        };
+        assert_eq!(transmit_packets, 32);
+    }
+
     /// 5 us per km: of the home, else as named in ms, else of the plant; 8 km, or 1 ms with the documents' timing.
     #[test]
     fn the_nearest_key_gives_the_delay() {

@@ -11,6 +11,9 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_engine::record::{Recorder, ServiceFlowBook, Trace};
 use sojourn_engine::wake::Wake;
 
+#[path = "plant_link_tests.rs"]
+mod link;
+
 /// Homes on a plant: for each group its number of homes, the keys of its service up and down, and its distance.
 struct Homes<'a> {
     cable: Cable,

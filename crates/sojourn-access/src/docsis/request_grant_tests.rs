@@ -98,6 +98,8 @@ fn what_one_flow_of_an_aggregate_does_not_need_is_the_others() {
     // 657 B come unasked and count in the weight: floor(10 657 * 230 / 256) = 9574, of which 8917 are left to grant.
     assert_eq!(granted(20_000, 20_000, Some(657)), (8917, 1083));
     assert_eq!(granted(0, 20_000, Some(657)), (0, 10_000));
+    // Nothing comes unasked by itself: floor(9 * 230 / 256) = 8, and of 10 B it would be 8 beside that one.
+    assert_eq!(requesting(AGGREGATE, 9, 9).grant(9), Shares { low: 8, classic: 1 });
     assert_eq!(granted(20_000, 500, Some(657)), (9500, 500));
 }
 
@@ -323,6 +325,10 @@ fn the_least_grant_is_a_byte() {
         flow.begin(Shares { low, classic });
         assert_eq!(flow.sendable(MAP, probe, &mut recorder), Some(1));
         assert_eq!(flow.low_sends, low > 0);
+        assert!(!flow.is_sending());
+        flow.begin_piece(MAP, 1, probe, &mut recorder);
+        assert!(flow.is_sending());
+        flow.begin(Shares { low, classic: 1 - low });
         flow.waste_grant(MAP, probe, &mut recorder);
         assert_eq!((flow.granted(), flow.counters.unused_bytes), (0, low + classic));
     }

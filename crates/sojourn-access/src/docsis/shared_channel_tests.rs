@@ -7,6 +7,9 @@ use super::super::timing::Specification;
 use super::super::upstream_channel::{Ofdma, ScQam};
 use super::*;
 
+#[path = "shared_channel_order_tests.rs"]
+mod order;
+
 /// A channel at work.
 struct Run {
     channel: SharedChannel,

@@ -156,6 +156,7 @@ mod tests {
     fn packets_are_shaped_before_they_are_requested() {
         let (sent, events) = sent(false, 32);
         let of = |kind| events.iter().filter(move |(_, k, _)| *k == kind);
+        assert_eq!(of("arrive").filter(|event| **event == (MS(1), "arrive", 1000)).count(), 7);
         let released: Vec<_> = of("release").map(|(at, ..)| *at).collect();
         assert_eq!(released, [0, 239, 739, 1239, 1739, 2239, 2739].map(|us| MS(1) + US(us)));
         let held: Vec<_> = of("hold").map(|(at, ..)| *at).collect();
@@ -164,6 +165,29 @@ mod tests {
         assert_eq!(requests, [(MS(2), "request", 3000), (MS(4), "request", 4000)]);
         let want = [6080, 6160, 6240, 8080, 8160, 8240, 8320].map(US);
         assert_eq!(sent, want);
+    }
+
+    /// The rate-shaping queue is updated and hears of MAPs, also of those that were skipped: 8 Mbps stay its estimate.
+    #[test]
+    fn the_algorithm_hears_of_maps_and_is_updated() {
+        let (transmit, back_pressure) = (QueueSpec::default(), false);
+        let queues = TwoQueues { transmit, back_pressure, sojourn_across_both: false };
+        for is_busy in [false, true] {
+            let mut recorder = Recorder::default();
+            let mut modem = TwoQueueModem::new(&queues, &upstream(TRACKING), &context());
+            let update = modem.next_wake();
+            // Of a packet that waits MAPs leave nothing ungranted.
+            if is_busy {
+                modem.accept(update - MS(3), packet(0, 1000), &mut recorder);
+            }
+            while modem.next_wake() <= update {
+                modem.wake(modem.next_wake(), &mut recorder);
+            }
+            assert_eq!(modem.modem.skips_maps(), !is_busy);
+            modem.sample(update);
+            assert_eq!(rate_estimate(modem.queues()[0]), 8.0);
+            assert!(modem.queues()[1].series().all(|(_, series)| series.values.len() == 1));
+        }
     }
 
     /// A transmit queue of two packets drops five, or holds them back.

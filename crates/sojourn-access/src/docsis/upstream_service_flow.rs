@@ -450,15 +450,30 @@ mod tests {
     #[test]
     fn an_algorithm_hears_of_maps_that_had_nothing_to_grant() {
         for (at_cmts, mbps) in [(0, 8.0), (1, 4.0), (1010, 4.0)] {
-            let mut flow = waiting("queue.law = { kind = 'docsis_pie', track_rate = true }", 1);
+            let mut flow = waiting(TRACKING, 1);
             flow.mac.flow.request(at_cmts, MS(2));
             flow.requests_arrive(MS(2));
             flow.update(MS(16));
             flow.sample();
-            let mut series = flow.queue().series();
-            let (_, shown) = series.find(|(_, of)| of.metric == "rate_estimate").unwrap();
-            assert_eq!(shown.values, [mbps], "{at_cmts}");
+            assert_eq!(rate_estimate(flow.queue()), mbps, "{at_cmts}");
         }
+        // 2020 of 4040 B in 16 ms are 1.01 Mbps.
+        let mut flow = requesting(TRACKING, 4);
+        flow.in_map = 2020;
+        flow.take_grant(MS(6));
+        flow.update(MS(16));
+        flow.sample();
+        assert_eq!(rate_estimate(flow.queue()), 4.505);
+    }
+
+    /// What a MAP may grant is known once it is looked at; a request that comes later is for later MAPs.
+    #[test]
+    fn the_need_of_a_map_stays() {
+        let mut flow = requesting("", 2);
+        assert_eq!(flow.need(MS(6)), 2020);
+        flow.mac.flow.request(500, MS(6));
+        flow.requests_arrive(MS(6));
+        assert_eq!((flow.need(MS(6)), flow.need(MS(8))), (2020, 2520));
     }
 
     /// Tokens for exactly what waits let all of it pass, whatever 3960 / 3920 is rounded to.
