@@ -232,6 +232,17 @@ mod tests {
         assert_eq!(pie.update_interval(), Time::from_ms(15));
     }
 
+    /// The first draw of SplitMix64 from 1 has 0x910a2dec89025c in its upper 56 bits.
+    #[test]
+    fn it_drops_where_a_draw_is_below_its_probability() {
+        for (probability, drops) in [(0x910a_2dec_8902_5c, false), (0x910a_2dec_8902_5d, true)] {
+            let mut pie =
+                LinuxPie { burst: 0, accumulated: ONE / 2, ..at(probability, 99 * MS, 0) };
+            let found = pie.drops_early(&arrival(9000), &mut Rng::split_mix(1));
+            assert_eq!((found, pie.accumulated == 0), (drops, drops));
+        }
+    }
+
     #[test]
     fn the_step_is_smaller_where_the_probability_is_small() {
         // At 30 ms, 15 above the target and unchanged: 0.125 * 0.015 = 0.001875.

@@ -462,6 +462,19 @@ mod tests {
         }
     }
 
+    /// Half-way between thresholds of 16 and 48 packets the probability is half of max_p, without any rounding.
+    #[test]
+    fn a_draw_that_is_the_probability_itself_is_a_signal() {
+        let draw = Rng::split_mix(1).uniform();
+        for (probability, verdict) in [(draw.next_down(), Verdict::Pass), (draw, Verdict::Signal)] {
+            let mut red = packets_red();
+            (red.p.wait, red.was_above) = (false, true);
+            (red.average, red.max_p) = (32.0, 2.0 * probability);
+            red.derived = red.derived.map(|d| Derived { min: 16.0, max: 48.0, ..d });
+            assert_eq!(red.judge(&arrival(40), &mut Rng::split_mix(1)), verdict);
+        }
+    }
+
     #[test]
     fn an_idle_time_ages_the_average() {
         // 38e6 / 4000 = 9500 packets/s: weight 1 - exp(-1/9500); 1 s of idling: exp(-1).

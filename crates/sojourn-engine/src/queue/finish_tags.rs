@@ -498,6 +498,10 @@ mod tests {
             let packet = Packet { flow: traffic.into(), traffic, ..Packet::datagram(100) };
             scfq.enqueue(packet, &mut bench.entry());
         }
+        let key = scfq.flows.key(&Packet { flow: 1, traffic: 1, ..Packet::datagram(100) });
+        let mut shown = Gauges::default();
+        scfq.flow_gauges(key, &mut shown);
+        assert_eq!((shown.get("weight"), shown.get("bin")), (Some(3.0), Some(key.index as f64)));
         let told = spies.told();
         assert!(told[0].contains(" 8000000 bps") && told[1].contains(" 6000000 bps"), "{told:?}");
     }

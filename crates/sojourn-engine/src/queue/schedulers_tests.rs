@@ -42,6 +42,26 @@ fn algorithms_hear_of_maps_and_are_updated() {
     }
 }
 
+/// Connections take turns, and those of one service flow do not where flows are service flows.
+#[test]
+fn flows_are_what_the_classifier_says() {
+    let cake = SchedulerSpec::Cake(cake::Parameters::default());
+    for spec in with_bins().into_iter().take(5).chain([cake]) {
+        for unit in [Unit::ServiceFlow, Unit::Connection] {
+            let mut bench = Bench::of(9);
+            let mut scheduler = spec.parameters().start(&bench.setting(&AqmSpec::default()));
+            scheduler.set_flow_classifier(&FlowTable::of_homes(unit, &[vec![1.0]]), &["all"]);
+            for flow in [1, 1, 1, 2, 2, 2] {
+                let packet = Packet { flow, tuple: flow, ..Packet::datagram(1500) };
+                scheduler.enqueue(packet, &mut bench.entry());
+            }
+            let sent = std::iter::from_fn(|| scheduler.dequeue(&mut bench.exit()));
+            let is_fifo = sent.map(|packet| packet.flow).eq([1, 1, 1, 2, 2, 2]);
+            assert_eq!(is_fifo, unit == Unit::ServiceFlow, "{spec:?} {unit:?}");
+        }
+    }
+}
+
 /// Of a law that comes to rest: a queue without packets is not updated until one comes.
 #[test]
 fn queues_at_rest_are_not_updated() {

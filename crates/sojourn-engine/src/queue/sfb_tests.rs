@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::packet::Ecn;
+use crate::queue::Unit;
 use crate::queue::tests::Bench;
 
 fn sfb(parameters: &Parameters) -> Sfb {
@@ -241,4 +242,19 @@ fn keys_must_agree() {
     assert_eq!(wrong(Parameters { rehash_s: 59.0, ..usual() }), ["rehash_s"]);
     assert!(wrong(Parameters { rehash_s: 0.0, ..usual() }).is_empty());
     assert_eq!(wrong(Parameters { rehash_s: 0.5, warmup_s: 0.6, ..usual() }), ["rehash_s"]);
+}
+
+/// Connections of a service flow have the same buckets where flows are service flows.
+#[test]
+fn the_classifier_says_what_a_flow_is() {
+    let mut bench = Bench::of(9);
+    for (unit, are_alike) in [(Unit::ServiceFlow, true), (Unit::Connection, false)] {
+        let mut sfb = sfb(&Parameters::default());
+        sfb.set_flow_classifier(&FlowTable::of_homes(unit, &[vec![1.0]]), &[]);
+        let [one, other] = [1, 2].map(|tuple| {
+            let packet = Packet { tuple, ..Packet::datagram(100) };
+            sfb.judge(&packet, &mut bench.entry()).1
+        });
+        assert_eq!(one == other, are_alike);
+    }
 }
