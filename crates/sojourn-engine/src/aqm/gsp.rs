@@ -337,6 +337,17 @@ mod tests {
         }
     }
 
+    /// The last packet left 11 ms over the threshold, so that the queue was above it for as long, and then below.
+    #[test]
+    fn a_queue_that_has_drained_to_the_threshold_was_below_it() {
+        for (backlog, accumulated_s) in [(20_000, 0.022), (20_001, 1.0)] {
+            let mut gsp = Gsp { since: Since::Empty, ..Gsp::new(&Parameters::default()) };
+            gsp.excess_s = 0.011;
+            arrive(&mut gsp, 500, backlog);
+            assert_accumulated(&gsp, accumulated_s);
+        }
+    }
+
     #[test]
     fn a_queue_with_a_packet_is_not_empty() {
         let mut gsp = Gsp::new(&Parameters::default());

@@ -147,6 +147,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_draw_below_the_likelihood_is_a_signal() {
+        let draw = Rng::split_mix(1).uniform();
+        for (likelihood, is_signal) in [(draw, false), (draw.next_up(), true)] {
+            let chosen = Spacer::default().chooses(likelihood, true, &mut Rng::split_mix(1));
+            assert_eq!(chosen, is_signal);
+        }
+    }
+
+    #[test]
     fn signals_are_spaced_evenly() {
         // 0.3, 0.6, 0.9, 1.2 -> 0.2, 0.5, 0.8, 1.1 -> 0.1: the fourth, then the seventh.
         let mut spacer = Spacer::default();

@@ -693,6 +693,13 @@ mod tests {
         // tc's burst: (2 * 10 + 30) / 3 = 16.7 packets, so 17. 17 + 1 - 10 = 8 is more than
         // (1 - (1 - w)^17) / w at w = 1/8 (7.17), and less at 1/16 (10.66).
         assert_eq!(terms.log_weight, 4);
+        // (2 * 22 + 88) / 3 = 44, so 45: 45 + 1 - 22 = 24 just fits below the 24.3 of 1/32.
+        let tight = Parameters {
+            min_threshold_packets: Some(22.0),
+            max_threshold_packets: Some(88.0),
+            ..p.clone()
+        };
+        assert_eq!(tight.linux_terms(&line).log_weight, 5);
         // A stated weight is rounded to a power of two: log2(500) = 8.97.
         // 8.4, 8.6; from 1 to 31.
         for (weight, log_weight) in

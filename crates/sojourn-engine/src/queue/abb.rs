@@ -398,6 +398,12 @@ mod tests {
         assert_eq!(shown(&abb, 1, "bin_weight"), 5.0);
         (0..3).for_each(|_| assert!(abb.dequeue(&mut bench.exit()).is_some()));
         assert_eq!(shown(&abb, 1, "deficit"), 2000.0);
+        assert_eq!(shown(&abb, 1, "disrupted"), 0.0);
+        abb.plugs.plug(|bin| [1, 0][bin]);
+        abb.plugs.pushed(1, Time::from_ms(3));
+        abb.plugs.popped(0, 0, Time::from_ms(10));
+        assert!(abb.plugs.pull(Time::from_ms(10)));
+        assert_eq!(shown(&abb, 1, "disrupted"), 0.007);
     }
 
     /// Hong 2015 §5.1: by the rate over the weight; one that is at a bound fits below it.
@@ -446,7 +452,7 @@ mod tests {
 
     /// Without `idle_kbps` an average counts as 0 below 1 bit/s.
     #[test]
-    fn a_flow_is_idle_below_a_bit_per_second() {
+    fn a_flow_is_idle_below_its_rate() {
         let mut abb = abb(&Bench::of(9));
         abb.p.idle_kbps = 0.0;
         let flow = |rate_bps| Flow { is_known: true, is_silent: true, rate_bps, ..Flow::default() };
@@ -457,6 +463,10 @@ mod tests {
             [false, true, true]
         );
         assert!(abb.demands.iter().all(|demand| !demand.is_satisfied));
+        abb.p.idle_kbps = 1.0;
+        abb.flows = [999.0, 1000.0].map(flow).to_vec();
+        abb.gather_demands();
+        assert_eq!([abb.flows[0].is_known, abb.flows[1].is_known], [false, true]);
     }
 
     /// Plugs are pulled as soon as nothing is before them; of the bins only that with packets takes turns.

@@ -259,6 +259,18 @@ mod tests {
         assert_eq!(Parameters::default().terms(&slow).min, 5);
     }
 
+    #[test]
+    fn a_weight_that_never_moves_is_remarked_on() {
+        let keys = |min_threshold_packets, burst_packets| {
+            let parameters =
+                Parameters { min_threshold_packets, burst_packets, ..Parameters::default() };
+            let remarks = parameters.remarks(BitRate::from_mbps(20.0), 1_000_000).into_iter();
+            remarks.map(|fault| fault.path).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!((keys(None, None), keys(Some(5), None)), (String::new(), String::new()));
+        assert_eq!(keys(Some(5), Some(100_000)), "burst_packets");
+    }
+
     fn choke(parameters: &Parameters, bench: &Bench) -> Choke {
         let Scheduler::Choke(choke) = bench.start(parameters) else { unreachable!() };
         choke

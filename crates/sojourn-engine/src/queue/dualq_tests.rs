@@ -80,6 +80,7 @@ fn the_base_probability_is_bounded() {
         assert_eq!(dualq.max_mark_probability, most_marked, "{parameters:?}");
         let mut shown = Gauges::default();
         dualq.gauges(&mut shown);
+        assert_eq!(shown.get("base_probability"), Some(dualq.base.p()));
         let coupled = (most_p * coupling.unwrap_or(2.0)).min(1.0);
         assert!((shown.get("coupled_probability").unwrap() - coupled).abs() < 1e-9);
         let named = Parameters { max_mark_probability: Some(0.7), ..parameters };
@@ -251,6 +252,49 @@ fn linux_signals_by_its_draws() {
             near && is_near(all_dropped, dropped),
             "{p} {ecn:?} {overload:?}: {found:?} {all_dropped}"
         );
+    }
+}
+
+/// Of halves the queues take turns; L has a head start of 50 ms, or what the key says, where it is time-shifted.
+#[test]
+fn queues_are_served_by_turns_or_by_time() {
+    let half = Parameters { classic_weight_percent: Some(50.0), ..Parameters::default() };
+    let service = Service::TimeShiftedFifo;
+    let shifted = |time_shift_ms| Parameters { service, time_shift_ms, ..Parameters::default() };
+    let (low, classic) = (Ecn::Ect1, Ecn::NotEct);
+    for (parameters, apart_ms, order) in [
+        (half, 0, [low, classic, low, classic]),
+        (shifted(None), 50, [low, low, classic, classic]),
+        (shifted(None), 51, [classic, classic, low, low]),
+        (shifted(Some(5.0)), 5, [low, low, classic, classic]),
+        (shifted(Some(5.0)), 6, [classic, classic, low, low]),
+    ] {
+        let (mut dualq, mut bench) = (dualq(&parameters), Bench::of(9));
+        put(&mut dualq, &mut bench, 2, classic);
+        bench.now = Time::from_ms(apart_ms);
+        put(&mut dualq, &mut bench, 2, low);
+        let sent = [0; 4].map(|_| {
+            let exit = &mut bench.exit();
+            let packet = dualq.dequeue(exit).expect("four wait");
+            let member = if packet.ecn == low { Member::LowLatency } else { Member::Classic };
+            assert_eq!(exit.member, Some(member));
+            packet.ecn
+        });
+        assert_eq!(sent, order, "{parameters:?} {apart_ms}");
+    }
+}
+
+#[test]
+fn early_drops_are_for_linux() {
+    for (drop_early, variant, faults) in [
+        (false, Variant::Rfc9332, 0),
+        (true, Variant::Rfc9332, 1),
+        (false, Variant::Linux, 0),
+        (true, Variant::Linux, 0),
+    ] {
+        let parameters = Parameters { drop_early, variant, ..Parameters::default() };
+        let found = parameters.check(&AqmSpec::default(), 1522).into_iter().count();
+        assert_eq!(found, faults, "{drop_early} {variant:?}");
     }
 }
 

@@ -180,6 +180,9 @@ mod tests {
         // 0x9e3779b9, and twice that in 32 bits, of which 25 are left.
         let hashes = [(0, 0), (0, 1), (1, 0)].map(|(home, flow)| table.hash(&packet(home, flow)));
         assert_eq!(hashes, [0, 0x013c_6ef3, 0x0078_dde6]);
+        // The 200th: 0x9e3779b9 * 200 in 32 bits is 0x9b571888, whose last bits count too.
+        let many = FlowTable::of_homes(Unit::ServiceFlow, &[vec![1.0; 200], vec![1.0]]);
+        assert_eq!(many.hash(&packet(1, 0)), 0x0136_ae31);
         assert!(!table.has_connections());
     }
 

@@ -262,6 +262,7 @@ impl Discipline for LowLatency {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Segment;
     use crate::queue::member_rate::RateEstimate;
     use crate::queue::tests::Bench;
 
@@ -309,6 +310,39 @@ mod tests {
         aggregate.low_rate.sent(16_000);
         aggregate.update(Time::from_ms(16), &Bench::of(1).drain_rate);
         assert_eq!(aggregate.classic_rate(), BitRate::from_bps(8_000_000 / 256));
+        aggregate.set_rate(BitRate::from_bps(100));
+        assert_eq!(aggregate.classic_rate(), BitRate::from_bps(1));
+    }
+
+    /// ECT(1), CE and code point 45 go to L, and what behind it waits for a grant makes its estimate longer: 6 ms at 8 Mbps are
+    /// 6000 B that may wait.
+    #[test]
+    fn the_field_of_ecn_and_the_code_point_say_who_takes_a_packet() {
+        let parameters = Parameters { latency_histogram_ms: vec![1.0, 2.0], ..Default::default() };
+        let (mut aggregate, mut bench) = (aggregate(&parameters), Bench::of(99));
+        for (ecn, dscp, is_low) in [
+            (Ecn::NotEct, 0, false),
+            (Ecn::Ect0, 44, false),
+            (Ecn::Ect1, 0, true),
+            (Ecn::Ce, 0, true),
+            (Ecn::NotEct, 45, true),
+            (Ecn::NotEct, 47, false),
+        ] {
+            let before = aggregate.low_latency_backlog().packets;
+            let segment = Segment { dscp, ..Segment::default() };
+            let packet = Packet { ecn, segment, ..Packet::datagram(100) };
+            aggregate.enqueue(packet, &mut bench.entry());
+            let taken = aggregate.low_latency_backlog().packets - before;
+            assert_eq!(taken == 1, is_low, "{ecn:?} {dscp}");
+        }
+        let counted = aggregate.latency_histogram().unwrap();
+        let counts =
+            Member::BOTH.map(|member| counted.of_member(member).packets.iter().sum::<u64>());
+        assert_eq!(counts, [3, 3]);
+        // The rate is computed anew with the loop.
+        let rate = aggregate.rate;
+        aggregate.set_request_loop(Loop { delay: Time::from_ms(6), proactive: None });
+        assert!(aggregate.rate != rate);
     }
 
     #[test]
@@ -380,6 +414,8 @@ mod tests {
             let faults = parameters.check(&AqmSpec::default(), 9000).into_iter();
             faults.map(|fault| fault.path).collect::<Vec<_>>().join(" ")
         };
+        let law = AqmSpec::Codel(crate::aqm::codel::Parameters::default());
+        assert_eq!(Parameters::default().check(&law, 1522).into_iter().count(), 1);
         // L leaves 2000 bytes free.
         assert_eq!(faults(11_000, 9000), "");
         assert_eq!(faults(10_999, 9000), "low_latency_buffer_bytes");

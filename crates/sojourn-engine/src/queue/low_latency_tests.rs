@@ -109,6 +109,27 @@ fn the_estimate_is_the_time_of_what_waits_with_the_packet() {
     assert_eq!(shown.get("native_probability"), Some(0.0));
 }
 
+/// Behind a modem's request and grant a virtual queue drains while nothing comes: of 1000 B 400 are left after 600 us.
+#[test]
+fn a_virtual_queue_drains_between_arrivals() {
+    let parameters = open();
+    let mut low = Low::new(&parameters);
+    low.set_request_loop(Loop { delay: Time::from_ms(10), proactive: None }, &parameters);
+    low.set_rate(RATE, &parameters);
+    assert_eq!(low.delay_with(Time::ZERO, 1000), Time::from_us(1000));
+    assert_eq!(low.delay_with(Time::from_us(600), 1000), Time::from_us(1400));
+}
+
+#[test]
+fn signals_are_shown_by_their_cause() {
+    let mut low = low(&open());
+    low.signals = Signals { native: 1, coupled: 2, overload: 3, sanctioned: 4 };
+    let mut shown = Gauges::default();
+    low.gauges(&mut shown);
+    let names = ["native_marks", "coupled_marks", "overload_marks", "sanctioned_packets"];
+    assert_eq!(names.map(|name| shown.get(name)), [1.0, 2.0, 3.0, 4.0].map(Some));
+}
+
 /// L may hold 40 000 bytes, 20 packets of 2000, of which docsis-ns3 leaves 2000 free.
 #[test]
 fn there_is_room_for_a_packet_below_the_buffer_less_2000_bytes() {

@@ -121,6 +121,18 @@ mod tests {
         assert!(!plugs.hold(0) && !plugs.pull(ms(50)));
     }
 
+    /// A packet that is behind its plug when that comes to the head starts the clock.
+    #[test]
+    fn what_waits_behind_a_plug_at_the_head_is_disrupted() {
+        let ms = Time::from_ms;
+        let mut plugs = Plugs::new(2);
+        plugs.plug(|_| 1);
+        plugs.popped(0, 1, ms(10));
+        plugs.popped(1, 0, ms(30));
+        assert!(plugs.pull(ms(30)));
+        assert_eq!(plugs.disrupted(), ms(20));
+    }
+
     #[test]
     fn a_plug_stays_behind_the_packets_it_was_behind() {
         let mut plugs = Plugs::new(1);

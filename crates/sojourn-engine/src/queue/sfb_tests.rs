@@ -62,13 +62,30 @@ fn flows_that_do_not_respond_send_a_burst_and_then_at_the_penalty_rate() {
 fn hashes_are_renewed_after_their_time_and_the_next_ones_learn_before() {
     let mut sfb = sfb(&Parameters::default());
     let mut rng = Rng::named(1, "unused");
+    let mut hashes = [0; 2];
     let mut at = |ms| {
+        let current = sfb.current;
         sfb.rehash(Time::from_ms(ms), &mut rng);
+        // The slot that decided until now is hashed anew.
+        let before = std::mem::replace(&mut hashes, sfb.slots.each_ref().map(|slot| slot.hash(7)));
+        if sfb.current != current {
+            assert!(
+                before[current] != hashes[current] && before[current ^ 1] == hashes[current ^ 1]
+            );
+        }
         (sfb.current, sfb.learns)
     };
     assert_eq!([540_000, 540_001, 600_000].map(&mut at), [(0, false), (0, true), (0, true)]);
     assert_eq!([600_001, 1_140_001, 1_140_002].map(&mut at), [(1, false), (1, false), (1, true)]);
     assert_eq!(at(1_200_002), (0, false));
+}
+
+/// MurmurHash3's finaliser of 2^32 over the golden ratio, which stands for the first flow, and with what makes the sum 1.
+#[test]
+fn hashes_are_mixed_and_never_none() {
+    assert_eq!(Slot::EMPTY.hash(0), 0x92ca_2f0e);
+    let salted = |sum: u32| Slot { salt: sum.wrapping_sub(0x9e37_79b9), ..Slot::EMPTY };
+    assert_eq!([salted(1).hash(0), salted(0).hash(0)], [0x514e_28b7, 1]);
 }
 
 #[test]
@@ -222,6 +239,10 @@ fn few_flows_must_not_fill_the_buffer() {
     // A tenth of its 99.99 packets is 9; a quarter more and one are 12.
     assert!(told.ends_with("set target_packets to 9 and max_packets to 12"), "{told}");
     assert!(remarks(20, 1522).ends_with("set target_packets to 1 and max_packets to 2"));
+    for (rehash_s, warmup_s, idle) in [(0.0, 60.0, 0), (0.0, 61.0, 1), (600.0, 61.0, 0)] {
+        let parameters = Parameters { rehash_s, warmup_s, ..Default::default() };
+        assert_eq!(parameters.remarks(rate, 1_000_000).into_iter().count(), idle);
+    }
     let limit = Parameters::default().threshold(rate).unwrap();
     assert_eq!((limit.key, limit.value), ("target_packets", 20.0));
     assert!((limit.ms - 24.352).abs() < 1e-9);

@@ -384,6 +384,20 @@ mod tests {
         assert_eq!(hashing.of(77), mixed(77 + 0x8902_5cc1));
     }
 
+    #[test]
+    fn a_packet_that_comes_after_the_time_changes_hashes() {
+        for variant in [Variant::Linux, Parameters::default().variant] {
+            let mut bench = Bench::of(9);
+            let parameters = Parameters { perturb_s: 1.0, variant, ..Parameters::default() };
+            let mut sfq = sfq(&parameters, &bench);
+            for (ms, is_salted) in [(999, false), (1000, true)] {
+                bench.now = Time::from_ms(ms);
+                put(&mut sfq, &mut bench, &[1]);
+                assert_eq!(sfq.hashing.salt.is_some(), is_salted, "{ms}");
+            }
+        }
+    }
+
     /// A packet that is asked for after the time finds waiting ones in their new bins, and bins that are full by then
     /// lose some.
     #[test]

@@ -316,11 +316,55 @@ fn acknowledgements_have_a_limit_of_their_own_and_go_first() {
         [(1, 5), (2, 6), (DATAGRAM, 0)]
     );
     assert_eq!(spy.asked(), ["gives at 0 ms"]);
+    assert_eq!(queue.backlog(), ONE, "no acknowledgement is left");
     assert_eq!(queue.meter().unwrap().sojourn().count(), 3);
+    // One that waits is replaced wherever it is by then.
+    for (flow, number) in [(1, 7), (2, 7)] {
+        queue.enqueue(Time::ZERO, ack(flow, number), &line, &mut recorder);
+    }
+    assert_eq!(queue.dequeue(Time::ZERO, &mut recorder).unwrap().flow, 1);
+    queue.enqueue(Time::ZERO, ack(2, 8), &line, &mut recorder);
+    assert_eq!(queue.backlog(), Count { packets: 2, bytes: 464 });
+    assert_eq!(queue.dequeue(Time::ZERO, &mut recorder).unwrap().segment.ack, 8);
     // What carries data waits with all others.
     let data = Packet { segment: Segment { len: 9, ..ack(1, 1).segment }, ..Packet::datagram(99) };
     queue.enqueue(Time::ZERO, data, &line, &mut recorder);
     assert_eq!(spy.asked(), ["takes 99 at 0 ms"]);
+}
+
+/// Of one queue three flows are watched. A connection that takes over the number of another one is a flow of its own, unless flows
+/// are service flows, which last.
+#[test]
+fn the_first_flows_are_watched_one_by_one() {
+    let spec = QueueSpec {
+        scheduler: SchedulerSpec::Fq(fq::Parameters::default()),
+        ..QueueSpec::default()
+    };
+    let (mut recorder, line) = (Recorder::default(), DrainRate::steady(BitRate::from_mbps(8.0), 0));
+    for (unit, names) in [
+        (Unit::Connection, vec![("queue a 1", 1), ("queue b 1", 1), ("queue b 2", 1)]),
+        (Unit::ServiceFlow, vec![("queue a 1", 4)]),
+    ] {
+        let mut queue = Queue::new(&spec, 100_000, Dialect::Rfc, "queue", 1);
+        let table = FlowTable::of_homes(unit, &[vec![1.0]]);
+        queue.set_flow_classifier(&table, &["a", "b"], 3);
+        for (generation, traffic) in [(0, 0), (1, 1), (2, 1), (3, 1)] {
+            let packet = || Packet { flow: 1, generation, traffic, ..Packet::datagram(100) };
+            queue.enqueue(Time::ZERO, packet(), &line, &mut recorder);
+            queue.enqueue(Time::ZERO, packet(), &line, &mut recorder);
+            queue.sample(|_| ());
+        }
+        let mut shown: Vec<_> = queue
+            .series()
+            .filter(|(_, series)| series.metric == "bin")
+            .map(|(name, series)| {
+                (name, series.values.iter().filter(|value| value.is_finite()).count())
+            })
+            .collect();
+        shown.sort();
+        let shown: Vec<_> = shown.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+        assert_eq!(shown, names);
+    }
 }
 
 /// Nobody would see it wait, so it need not.

@@ -192,6 +192,16 @@ mod tests {
         assert_eq!(fluid.time(), 0.0);
     }
 
+    /// Of 400 bytes each flow has 100 until the first ends, and the other one the rest.
+    #[test]
+    fn a_flow_that_ends_leaves_its_share_to_the_others() {
+        let mut fluid = Fluid::default();
+        fluid.joined(0, 100, 1.0, 100.0);
+        fluid.joined(1, 1000, 1.0, 1000.0);
+        pass(&mut fluid, 800, 0);
+        assert_eq!((fluid.time(), fluid.weight, fluid.backlog), (300.0, 1.0, 700.0));
+    }
+
     /// Two flows, of which each has 200 of 400 bytes that were sent.
     #[test]
     fn what_is_dropped_need_not_be_served() {

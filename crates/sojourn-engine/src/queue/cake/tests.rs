@@ -256,6 +256,22 @@ fn an_empty_flow_is_remembered_until_its_law_rests() {
     }
 }
 
+/// Eight bulk flows of one host fill the places that a ninth could have: it takes the first of them over, and its host too.
+#[test]
+fn a_flow_that_takes_over_a_place_takes_its_host_along() {
+    let (mut cake, _) = cake(&plain());
+    cake.entries = 2;
+    for flow in 0..WAYS {
+        (cake.flows[flow].tag, cake.flows[flow].hosts) = (flow as u32, [0, 0]);
+        cake.move_to(flow, Set::Bulk);
+    }
+    assert_eq!((cake.hosts[0][0][0], cake.tins[0].bulk), (8, 8));
+    let packet = Packet { traffic: 1, ..of(QUEUES as u32) };
+    assert_eq!(cake.place(0, &packet), 0);
+    assert_eq!((cake.hosts[0][0].clone(), cake.hosts[1][0].clone()), (vec![7, 1], vec![8]));
+    assert_eq!((cake.flows[0].tag, cake.tins[0].bulk), (QUEUES as u32, 8));
+}
+
 /// One that has used up its quantum as it ran empty waits for a turn among the old ones.
 #[test]
 fn a_flow_that_spent_its_quantum_is_not_new_again_at_once() {
