@@ -501,9 +501,9 @@ mod tests {
         let mut abb = abb(&Bench::of(9));
         let flow = |rate_bps| Flow { is_known: true, weight: 1.0, rate_bps, ..Flow::default() };
         abb.flows = vec![flow(1e6), flow(9e6)];
-        abb.capacity_bps = 4e6;
+        (abb.capacity_bps, abb.overdue) = (4e6, true);
         abb.reclassify(Time::from_s(1));
-        assert_eq!([abb.flows[0].bin, abb.flows[1].bin], [0, 1]);
+        assert_eq!(([abb.flows[0].bin, abb.flows[1].bin], abb.overdue), ([0, 1], false));
         assert_eq!(abb.bin_weights, [1.0, 1.0]);
     }
 }

@@ -340,6 +340,17 @@ mod tests {
         assert_eq!((line.tags.next(), line.tags.busy), (Some(1), 1));
     }
 
+    /// Two packets of 1000 B: one is dropped, and of the other 400 B are served in 400 us alone.
+    #[test]
+    fn a_dropped_packet_is_not_served() {
+        let mut line = Line::<Fluid>::new();
+        (0..2).for_each(|flow| line.put(0, flow, 1000, 1.0));
+        line.drop_head(1, 1000);
+        line.send(0, 0, 1000);
+        line.put(400, 2, 100, 1.0);
+        assert_eq!(line.head(2), 500.0);
+    }
+
     #[test]
     fn a_dropped_packet_costs_its_flow_nothing() {
         tags_come_forward_by_what_is_dropped::<Fluid>();
