@@ -235,7 +235,7 @@ mod tests {
     /// The first draw of SplitMix64 from 1 has 0x910a2dec89025c in its upper 56 bits.
     #[test]
     fn it_drops_where_a_draw_is_below_its_probability() {
-        for (probability, drops) in [(0x910a_2dec_8902_5c, false), (0x910a_2dec_8902_5d, true)] {
+        for (probability, drops) in [(0x91_0a2d_ec89_025c, false), (0x91_0a2d_ec89_025d, true)] {
             let mut pie =
                 LinuxPie { burst: 0, accumulated: ONE / 2, ..at(probability, 99 * MS, 0) };
             let found = pie.drops_early(&arrival(9000), &mut Rng::split_mix(1));
