@@ -65,9 +65,13 @@ fn grants_that_begin_together_are_sent_as_one() {
     let mut run = Run::new(&keys, Dialect::Rfc, 1);
     (0..4).for_each(|n| run.put_low(MS(1), n, 1600));
     run.run(MS(6));
-    let seen = run.events(&["piece"]);
-    let pieces: Vec<_> = seen.iter().map(|(.., bytes)| *bytes).collect();
-    assert_eq!((pieces, seen[3].0), (vec![1000, 600, 400, 1200], MS(6)));
+    let seen = run.events(&["grant", "piece"]);
+    let of = |wanted: &'static str| seen.iter().filter(move |(_, kind, _)| *kind == wanted);
+    let pieces: Vec<_> = of("piece").map(|(.., bytes)| *bytes).collect();
+    assert_eq!(pieces, [1000, 600, 400, 1200]);
+    // Both begin before any of it is sent.
+    assert_eq!(of("grant").filter(|(at, ..)| *at == MS(6)).count(), 2);
+    assert_eq!(seen.last(), Some(&(MS(6), "piece", 1200)));
 }
 
 /// docsislink.cc: of a peak rate of 2 B per us only what comes since the last MAP counts, 4000 B, however long nothing was

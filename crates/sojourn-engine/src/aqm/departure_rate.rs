@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cycle_ends_with_its_last_byte() {
+        let mut rate = ByTime::new(3000);
+        for (size, is_measured) in [(500, false), (2999, false), (1, true)] {
+            rate.departed(&Departure { size, ..packet(0) });
+            assert_eq!(rate.latency_s(1).is_some(), is_measured, "{size}");
+        }
+    }
+
+    #[test]
     fn packets_that_leave_at_once_have_no_rate() {
         let mut rate = ByTime::new(1 << 14);
         (0..100).for_each(|_| rate.departed(&packet(0)));

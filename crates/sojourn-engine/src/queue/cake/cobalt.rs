@@ -268,6 +268,14 @@ mod tests {
         }
     }
 
+    /// The root of four in the table makes a gap of 49 999 999 ns, so that a mark after 50 ms is late by one.
+    #[test]
+    fn a_mark_that_is_late_by_a_nanosecond_begins_the_next_gap() {
+        let mut cobalt = at(3, true, 1000);
+        assert!(cobalt.judge(&TERMS, 1050 * MS, 6 * MS, true, &mut Rng::split_mix(1)).is_marked);
+        assert_eq!(cobalt.next, 1050 * MS);
+    }
+
     #[test]
     fn a_packet_in_time_brings_the_count_down_for_each_gap() {
         for (before, now_ms, count, next) in [
