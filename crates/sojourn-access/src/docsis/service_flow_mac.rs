@@ -423,6 +423,16 @@ mod tests {
         }
     }
 
+    /// Idle MAPs bring nothing: a byte in 16 ms would be 500 bps, more than this flow's 400.
+    #[test]
+    fn skipped_maps_have_not_granted_a_byte() {
+        let keys = format!("sustained_mbps = 0.0004\npeak_mbps = 1\n{TRACKING}");
+        let mut modem = Modem::new(&toml::from_str(&keys).unwrap(), &context());
+        modem.mac.update(MS(16), true);
+        modem.sample(MS(16));
+        assert_eq!(rate_estimate(modem.queue()), 0.0004);
+    }
+
     /// An unsolicited grant is used if something waits and the modem is not silent.
     #[test]
     fn a_grant_of_a_silent_modem_is_unused() {

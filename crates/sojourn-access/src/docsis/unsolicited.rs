@@ -228,6 +228,12 @@ mod tests {
         assert!(late.iter().any(|late| *late < 0.1) && late.iter().any(|late| *late > 3.9));
     }
 
+    /// Its nominal time is within the first us, and its jitter up to 4 ms.
+    #[test]
+    fn the_first_grant_has_its_jitter_too() {
+        assert!(clock(times(1, 4000, 1)).next() > Time::from_us(2));
+    }
+
     #[test]
     fn grants_of_an_interval_share_its_jitter() {
         let mut clock = clock(times(10_000, 3000, 3));
