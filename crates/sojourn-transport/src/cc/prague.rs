@@ -206,7 +206,7 @@ impl Prague {
     /// Whole segments, moved by one at a time.
     fn apply(&mut self, window: &mut Window) {
         let goal = self.exact.ceil().max(LEAST_WINDOW);
-        window.cwnd = goal.clamp((window.cwnd - 1.0).max(1.0), window.cwnd + 1.0);
+        window.cwnd = goal.clamp(window.cwnd - 1.0, window.cwnd + 1.0);
         self.set = window.cwnd;
     }
 
