@@ -4,6 +4,7 @@ use super::compared::{
     Best, BulkKind, Difference, Group, HARDLY, Judged, SAME, application_of, deciding, decisive,
     is_comparable,
 };
+use super::facts::Entry;
 use super::grades::Grade;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
@@ -421,12 +422,9 @@ pub(super) fn ranges(all: &[Judged<'_>], loaded: &[usize]) -> String {
     let mut measures: Vec<_> = measures.collect();
     measures.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let measures = measures.into_iter().map(|(told, _)| told);
-    let mut entries: Vec<&str> =
-        groups[0].bulk().iter().map(|(one, _)| one.name.as_str()).collect();
-    entries.dedup();
-    let rates = entries.iter().filter_map(|entry| {
-        let values = groups.iter().map(|group| group.bulk_mbps(entry)).collect();
-        let what = format!("the rate of {}", quoted(entry));
+    let rates = groups[0].bulk().into_iter().filter_map(|(Entry { name, .. }, _)| {
+        let values = groups.iter().map(|group| group.bulk_mbps(name)).collect();
+        let what = format!("the rate of {}", quoted(name));
         span(values, &what, " Mbps").and_then(|(told, .., share)| (share > HARDLY).then_some(told))
     });
     let told: Vec<_> = rates.take(RATES_AT_MOST).chain(measures).take(RATES_AT_MOST).collect();

@@ -446,7 +446,7 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
         let values = values(measure).unwrap_or_default();
         let most = values.iter().copied().fold(f64::MIN, f64::max);
         let least = values.iter().copied().fold(f64::MAX, f64::min);
-        if most > 0.0 { (most - least) / most } else { 0.0 }
+        (most - least) / most.max(f64::MIN_POSITIVE)
     };
     let mut found: Vec<&Measure> = MEASURES
         .iter()
@@ -459,8 +459,9 @@ pub(super) fn deciding(groups: &[&Group<'_>]) -> Vec<&'static Measure> {
     found.sort_by(|one, other| {
         let of_line = |m: &Measure| m.of_bulk().is_some() || m.of_queues().is_some();
         let place = |m: &Measure| (of_line(m), m.is_far_tail());
-        let apart = |m: &Measure| if of_line(m) { span(m) } else { 0.0 };
-        place(one).cmp(&place(other)).then(apart(other).total_cmp(&apart(one)))
+        let by_span =
+            if of_line(one) { span(other).total_cmp(&span(one)) } else { Ordering::Equal };
+        place(one).cmp(&place(other)).then(by_span)
     });
     found
 }
@@ -601,7 +602,7 @@ mod tests {
         for (key, one, other, want) in [
             ("game_rtt_p90_ms", 100.0, 102.0, false),
             ("game_rtt_p90_ms", 102.1, 100.0, true),
-            ("game_rtt_p90_ms", 1.0, 1.09, false),
+            ("game_rtt_p90_ms", 1.0, 1.095, false),
             ("game_rtt_p90_ms", 1.0, 1.11, true),
             // 5 ms of a queue, a percent of losses and a tenth of a second are not noticed.
             ("upstream_queue_p99_ms", 10.0, 15.0, false),

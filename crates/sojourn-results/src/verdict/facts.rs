@@ -290,27 +290,19 @@ fn begins_too_late(row: &Row) -> bool {
     row.number(VIDEO_START) > Some(SLOW_START_S)
 }
 
-/// What keeps the other end of games or calls from being known: one that goes one way, or one that has
-/// lost all that it sent in a direction.
+/// What keeps the other end of games or calls from being known: one that goes one way, or one of which few packets
+/// arrived.
 fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
     let one_way = flows.iter().find_map(|row| {
         let app = &scenario.traffic.get(row.traffic())?.app;
         let lacks = Direction::BOTH.into_iter().find(|direction| !app.watches(*direction))?;
         Some(Missing::OneWay { traffic: row.traffic().to_owned(), lacks })
     });
-    let arrived = |row: &&Row, direction| {
-        let is_there = |other: &&&Row| {
-            other.traffic() == row.traffic() && other.direction() == Some(direction)
-        };
-        flows.iter().find(is_there).is_some_and(|other| other.number("latency_mean_ms").is_some())
-    };
-    let is_whole = |row: &&Row| Direction::BOTH.into_iter().all(|way| arrived(row, way));
     let scarce = || {
         let row = flows.iter().find(|row| row.is_scarce("delivered_packets"))?;
         Some(Missing::TooFewPackets { traffic: row.traffic().to_owned() })
     };
-    let lost = || (!flows.iter().all(is_whole)).then_some(Missing::Delivery);
-    one_way.or_else(scarce).or_else(lost)
+    one_way.or_else(scarce)
 }
 
 /// The mean wait in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
