@@ -54,3 +54,39 @@ fn a_cause_names_its_queue_where_there_are_several() {
         assert!(told.ends_with(ending), "{keys}: {told}");
     }
 }
+
+/// A game and another one whose packets take so long on average, with this share of slow ones.
+fn two_games(over_percent: f64) -> Facts {
+    let game = |name, mean_ms| {
+        let values = json!({"rtt_p90_ms": 9.0 + over_percent, "latency_mean_ms": mean_ms, "latency_min_ms": 5.0,
+            "over_20_ms_access_percent": over_percent, "over_80_ms_round_trip_percent": 0.0,
+            "loss_percent": 0.0});
+        both_ways(name, "game", &values)
+    };
+    let flows = [game("x", 10.0), game("y", 15.5)].concat();
+    let other = GAME.replace("traffic.x", "traffic.y");
+    Facts::of(&scenario(&format!("{GAME}\n{other}")), &Rows { flows, ..Rows::default() })
+}
+
+/// Of the setting that does best, and of none that is good: of the traffic that takes longest.
+#[test]
+fn the_longest_delay_of_the_best_setting_is_told_unless_it_is_good() {
+    let told = |facts: [&Facts; 2]| {
+        let groups = [group("one", facts[0]), group("two", facts[1])];
+        verdict(&groups, &[]).sentences
+    };
+    let [good, fair, worse] = [0.0, 20.0, 40.0].map(two_games);
+    let of_cause = |told: &String| told.contains(" on average; ");
+    assert!(!told([&good, &fair]).iter().any(of_cause));
+    let found = told([&worse, &fair]);
+    let causes: Vec<_> = found.iter().filter(|told| of_cause(told)).collect();
+    assert_eq!(causes.len(), 1, "{found:?}");
+    assert!(
+        causes[0].starts_with("With two, traffic.y takes 15.5 ms up and 15.5 ms down"),
+        "{causes:?}"
+    );
+    let all = alone(&fair);
+    assert_eq!(all.groups[0].causes.len(), 2);
+    assert!(all.groups[0].causes[0].starts_with("traffic.y takes 15.5 ms up"), "{all:?}");
+    assert!(all.sentences.contains(&all.groups[0].causes[0]), "{all:?}");
+}

@@ -65,6 +65,235 @@ fn the_question_tells_the_most_seeds_that_a_setting_has() {
         let found = verdict(&groups, &[]).question;
         assert!(found.ends_with(" (mean of 3 seeds)?"), "{found}");
     }
-    let found = verdict(&[seeds("a", &one), group("b", &one[0])], &[]).question;
-    assert!(!found.contains("mean"), "{found}");
+    let two = games([12.0, 30.0]);
+    for (runs, is_mean) in [(&one[..], false), (&two[..], true)] {
+        let found = verdict(&[seeds("a", runs), group("b", &one[0])], &[]).question;
+        assert_eq!(found.ends_with(" (mean of 2 seeds)?"), is_mean, "{found}");
+        assert_eq!(found.contains("mean"), is_mean, "{found}");
+    }
+}
+
+/// A measure of the game by seed, with the same 90 % quantile for all.
+fn by_seed<const N: usize>(key: &'static str, values: [f64; N]) -> [Facts; N] {
+    let facts = games([20.0; N]).into_iter().zip(values);
+    let facts: Vec<_> = facts.map(|(facts, value)| with(facts, &[(key, value)])).collect();
+    facts.try_into().unwrap_or_else(|_| unreachable!())
+}
+
+/// Of two settings with equal means the first is what others are held against: the third is worse than that by as
+/// much with each seed, and than the second by a spread.
+#[test]
+fn of_equal_means_the_first_given_is_the_best() {
+    for (key, [first, second, third]) in [
+        ("game_rtt_p99_ms", [[50.0, 60.0, 70.0], [60.0, 60.0, 60.0], [60.0, 70.0, 80.0]]),
+        ("upload_mbps", [[50.0, 60.0, 70.0], [60.0, 60.0, 60.0], [40.0, 50.0, 60.0]]),
+    ] {
+        let runs = [first, second, third].map(|values| by_seed(key, values));
+        let groups = [seeds("a", &runs[0]), seeds("b", &runs[1]), seeds("c", &runs[2])];
+        let told = verdict(&groups, &[]).sentences.remove(0);
+        assert!(told.starts_with("a and b do best and hardly differ"), "{told}");
+        assert!(!told.contains("cannot tell"), "{told}");
+    }
+}
+
+/// Two seeds have an interval, and one has none.
+#[test]
+fn what_seeds_cannot_tell_needs_two_of_them() {
+    let (poor, steady) = (games([60.0, 61.0]), games([30.0, 31.0]));
+    let uneven = games([30.0, 90.0]);
+    let groups = [seeds("poor", &poor), seeds("uneven", &uneven), seeds("steady", &steady)];
+    let told = verdict(&groups, &[]).sentences.remove(0);
+    assert!(told.starts_with("steady does best: against poor, "), "{told}");
+    assert!(told.ends_with(" Whether uneven does as well, 2 seeds cannot tell."), "{told}");
+    let groups = [seeds("a", &uneven), seeds("b", &steady)];
+    let told = verdict(&groups, &[]).sentences.remove(0);
+    assert_eq!(told, "There is no difference that 2 seeds can show between a and b.");
+    // Of two settings the one with fewer seeds tells how many can show a difference.
+    for groups in [
+        [seeds("a", &steady), seeds("b", &steady[..1])],
+        [seeds("a", &steady[..1]), seeds("b", &steady)],
+    ] {
+        let told = verdict(&groups, &[]).sentences.remove(0);
+        assert_eq!(told, "No setting does best: a and b hardly differ.");
+    }
+}
+
+/// What load adds to the round trip is named where nothing else is.
+#[test]
+fn what_load_adds_is_named_alone() {
+    let idle = game_and_upload(11.0, 10.0, None);
+    let told = |best: Facts, other: Facts| {
+        let groups = [group("a", &best), group("b", &other), group("idle line", &idle)];
+        verdict(&groups, &[]).sentences.remove(0)
+    };
+    let of = |p90_ms, mean_ms, mbps| game_and_upload(p90_ms, mean_ms, Some(mbps));
+    assert_eq!(
+        told(of(12.0, 18.0, 5.1), of(12.0, 190.0, 4.7)),
+        "a does best: against b, load adds 8.00 instead of 180 ms to the round trip and the upload gains 9 %."
+    );
+    let response = |facts, response_s| with(facts, &[("response_median_s", response_s)]);
+    assert_eq!(
+        told(response(of(11.0, 18.0, 5.0), 10.7), response(of(12.0, 190.0, 5.0), 10.0)),
+        "a does best: against b, game RTT p90 falls from 12.0 to 11.0 ms and the upload keeps its rate; but the \
+         median web response rises from 10.0 to 10.7 s."
+    );
+}
+
+/// A far tail that decides is named beside what users notice, if grades do not decide.
+#[test]
+fn the_measure_that_decides_is_named() {
+    let of = |p90_ms, p99_ms| {
+        with(game_and_upload(p90_ms, 10.0, Some(5.0)), &[("game_rtt_p99_ms", p99_ms)])
+    };
+    for (best, want) in [
+        (
+            (11.5, 40.0),
+            "game RTT p90 falls from 12.0 to 11.5 ms, game RTT p99 falls from 60.0 to 40.0 ms",
+        ),
+        ((9.0, 40.0), "game RTT p90 falls from 12.0 to 9.00 ms"),
+    ] {
+        let (one, two) = (of(12.0, 60.0), of(best.0, best.1));
+        let told = verdict(&[group("one", &one), group("two", &two)], &[]).sentences.remove(0);
+        assert_eq!(
+            told,
+            format!("two does best: against one, {want} and the upload keeps its rate.")
+        );
+    }
+}
+
+/// A game whose grade rises though its 90 % quantile is a little longer: no clause says that twice.
+#[test]
+fn nothing_is_told_twice() {
+    let of = |p90_ms: f64, over_percent: f64| {
+        let game = json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
+            "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0});
+        facts(GAME, "game", &game)
+    };
+    let (one, two) = (of(60.0, 25.0), of(64.0, 5.0));
+    let told = verdict(&[group("one", &one), group("two", &two)], &[]).sentences.remove(0);
+    assert!(told.starts_with("two does best"), "{told}");
+    assert_eq!(told.matches("game RTT p90 rises from 60.0 to 64.0 ms").count(), 1, "{told}");
+}
+
+/// A run of an upload with an upstream queue of this kind, mean and 99 % quantile, with a game or without.
+fn queued(scheduler: &str, game: &str, [mean_ms, p99_ms]: [f64; 2]) -> Facts {
+    let set = format!("upstream.queue.scheduler.kind='{scheduler}'");
+    let queue = row(&json!({"queue": "upstream", "direction": "up",
+        "sojourn_mean_ms": mean_ms, "sojourn_p99_ms": p99_ms}));
+    let up = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.0}));
+    let mut flows = vec![up];
+    if game == GAME {
+        flows.extend(both_ways("x", "game", &json!({"rtt_p90_ms": 12.0})));
+    }
+    let rows = Rows { flows, queues: vec![queue], ..Rows::default() };
+    Facts::of(&scenario_of(&format!("{game}\n{UPLOAD}"), &[&set]), &rows)
+}
+
+/// A fair queue keeps the game from what stands in it. Where nobody watches, its grade counts.
+#[test]
+fn the_grade_of_a_fair_queue_counts_where_nothing_watches_it() {
+    let graded = "packets wait 20.0 instead of 90.0 ms in the upstream queue on average";
+    let measured = "up queue p99 falls from 200 to 50.0 ms";
+    for (scheduler, game, want) in
+        [("fifo", GAME, graded), ("fq", GAME, measured), ("fifo", "", graded), ("fq", "", graded)]
+    {
+        let [long, short] = [[90.0, 200.0], [20.0, 50.0]].map(|of| queued(scheduler, game, of));
+        let told =
+            verdict(&[group("long", &long), group("short", &short)], &[]).sentences.remove(0);
+        assert_eq!(
+            told,
+            format!("short does best: against long, {want} and the upload keeps its rate."),
+            "{scheduler} {game}"
+        );
+    }
+    // Its grade is the same as that of the other one, which the game waits in: what differs is told as it is.
+    for (fair, want) in [
+        (
+            [70.0, 150.0],
+            "fair does best: against fifo, packets wait 70.0 instead of 90.0 ms in the upstream queue on average \
+             and the upload keeps its rate.",
+        ),
+        (
+            [120.0, 200.0],
+            "fair does best, at a price: against fifo, the upload keeps its rate; but packets wait 120 instead of \
+             90.0 ms in the upstream queue on average.",
+        ),
+    ] {
+        let (fifo, fair) = (queued("fifo", GAME, [90.0, 200.0]), queued("fq", GAME, fair));
+        let told = verdict(&[group("fifo", &fifo), group("fair", &fair)], &[]).sentences.remove(0);
+        assert_eq!(told, want);
+    }
+}
+
+/// What nobody watches is compared by the share of it that differs, not by its size: one is better by that than two, and
+/// both are better than the worst.
+#[test]
+fn of_rates_the_one_decides_that_differs_by_the_greater_share() {
+    let of = |(up_mbps, down_mbps): (f64, f64)| {
+        let get = "traffic.get = { kind = 'transfer', direction = 'down', server = 'near' }";
+        let rate = |name: &str, way: &str, mbps: f64| {
+            row(&json!({"traffic": name, "direction": way, "throughput_mbps": mbps}))
+        };
+        let flows = vec![rate("upload", "up", up_mbps), rate("get", "down", down_mbps)];
+        let scenario = scenario(&format!("{UPLOAD}\n{get}"));
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    for (worst, one, two) in
+        [((0.40, 18.5), (0.80, 18.5), (0.76, 19.0)), ((4.9, 15.0), (4.88, 20.0), (5.0, 19.0))]
+    {
+        let facts = [worst, one, two].map(of);
+        for order in [[0, 1, 2], [0, 2, 1], [2, 1, 0]] {
+            let groups = order.map(|number| group(["worst", "one", "two"][number], &facts[number]));
+            let best = verdict(&groups, &[]).best.map(|found| order[found]);
+            assert_eq!(best, Some(1), "{order:?}");
+        }
+    }
+}
+
+/// How traffic is sent is a choice of those who send it. What they want is not.
+#[test]
+fn what_users_choose_is_no_other_load() {
+    let of = |set: &str, p90_ms: f64| {
+        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": p90_ms}));
+        let scenario = scenario_of(&format!("{GAME}\n{UPLOAD}"), &[set]);
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    for (set, is_choice) in [
+        ("traffic.upload.dscp=46", true),
+        ("traffic.upload.port=443", true),
+        ("traffic.upload.tcp.congestion_control.kind='reno'", true),
+        ("traffic.upload.connections=2", false),
+        ("traffic.upload.start_s=1", false),
+        ("traffic.x.packet_bytes=100", false),
+    ] {
+        let (one, two) = (of("seed=1", 60.0), of(set, 20.0));
+        let told = verdict(&[group("one", &one), group("two", &two)], &[]).sentences.remove(0);
+        let want = if is_choice { "two does best" } else { "The load differs" };
+        assert!(told.starts_with(want), "{set}: {told}");
+    }
+}
+
+/// Grades of means, and then means, tell which of those is the lead that seeds do not tell apart.
+#[test]
+fn the_lead_of_those_that_seeds_cannot_tell_has_the_better_grade() {
+    let of = |runs: [(f64, f64); 3]| {
+        games_of(runs.map(|(p90_ms, over_percent)| {
+            json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
+                "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0})
+        }))
+    };
+    let poor = of([(70.0, 90.0), (71.0, 90.0), (69.0, 90.0)]);
+    let steady = of([(30.0, 5.0), (30.0, 5.0), (30.0, 5.0)]);
+    // On average 20 % of packets are slow, and 23 ms at p90; or 5 % and 40 ms.
+    let uneven = of([(10.0, 0.0), (10.0, 0.0), (50.0, 60.0)]);
+    let longer = of([(30.0, 5.0), (30.0, 5.0), (60.0, 5.0)]);
+    for other in [&uneven, &longer] {
+        let [poor, steady, other] = [("poor", &poor), ("steady", &steady), ("other", other)]
+            .map(|(name, runs)| seeds(name, runs));
+        for groups in [[poor.clone(), steady.clone(), other.clone()], [poor, other, steady]] {
+            let told = verdict(&groups, &[]).sentences.remove(0);
+            assert!(told.starts_with("steady does best: against poor, "), "{told}");
+            assert!(told.ends_with(" Whether other does as well, 3 seeds cannot tell."), "{told}");
+        }
+    }
 }

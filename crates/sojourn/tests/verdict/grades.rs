@@ -104,9 +104,7 @@ fn pages_that_did_not_end_count_against_the_grade() {
 fn an_upload_is_held_against_what_rate_and_burst_allow() {
     // 5 Mbps and 1 250 000 B of burst in 10 s: 5 + 1 Mbps, below the peak of 20.
     let share = |sets: &[&str], mbps: f64| {
-        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
-        let text = format!("{HOME}\n{UPLOAD}");
-        let scenario = load(&text, "home.toml", &sets).unwrap().remove(0).scenario;
+        let scenario = scenario_of(UPLOAD, sets);
         let flow = json!({"traffic": "upload", "quality": "throughput", "direction": "up",
             "throughput_mbps": mbps});
         let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };

@@ -1,9 +1,12 @@
 //! Grades and verdicts, on tables that are made up and on short runs.
 
+mod bulk;
 mod causes;
 mod choice;
 mod decisions;
 mod grades;
+mod pages;
+mod readings;
 mod sentences;
 mod values;
 mod watched;
@@ -23,7 +26,13 @@ const HOME: &str = "
 ";
 
 fn scenario(traffic: &str) -> Scenario {
-    load(&format!("{HOME}\n{traffic}"), "home.toml", &[]).unwrap().remove(0).scenario
+    scenario_of(traffic, &[])
+}
+
+/// The same with these keys set.
+fn scenario_of(traffic: &str, sets: &[&str]) -> Scenario {
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    load(&format!("{HOME}\n{traffic}"), "home.toml", &sets).unwrap().remove(0).scenario
 }
 
 const GAME: &str = "traffic.x = { kind = 'stream', purpose = 'game', server = 'near' }";
@@ -93,11 +102,15 @@ fn seeds<'a>(name: &'a str, runs: &'a [Facts]) -> Group<'a> {
 
 /// Runs of the game with these 90 % quantiles, one a seed.
 fn games<const N: usize>(rtts_ms: [f64; N]) -> [Facts; N] {
+    games_of(rtts_ms.map(|p90_ms| json!({"rtt_p90_ms": p90_ms})))
+}
+
+/// The same with these values.
+fn games_of<const N: usize>(values: [Value; N]) -> [Facts; N] {
     std::array::from_fn(|seed| {
-        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtts_ms[seed]}));
-        let sets = [format!("seed={seed}")];
-        let scenario = load(&format!("{HOME}\n{GAME}"), "home.toml", &sets);
-        Facts::of(&scenario.unwrap().remove(0).scenario, &Rows { flows, ..Rows::default() })
+        let flows = both_ways("x", "game", &values[seed]);
+        let scenario = scenario_of(GAME, &[&format!("seed={seed}")]);
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
     })
 }
 

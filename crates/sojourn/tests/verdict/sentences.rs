@@ -219,7 +219,21 @@ fn of_the_round_trips_of_a_game_that_is_named_which_load_changes_much_more() {
         let found = beside(&of(loaded, Some(5.0)), &idle);
         assert!(found.ends_with(end), "{found}");
     }
-    // A quantile that was 0 tells no factor.
+    // One that is not there, or was 0, tells no factor.
+    for missing in [None, Some(0.0)] {
+        let of = |p50_ms: f64, p90_ms: Option<f64>, upload: &str| {
+            let mut game =
+                both_ways("x", "game", &json!({"rtt_p50_ms": p50_ms, "rtt_p90_ms": p90_ms}));
+            if !upload.is_empty() {
+                game.push(row(&json!({"traffic": "upload", "throughput_mbps": 5.0})));
+            }
+            let scenario = scenario(&format!("{GAME}\n{upload}"));
+            Facts::of(&scenario, &Rows { flows: game, ..Rows::default() })
+        };
+        let loaded = of(12.0, missing.map(|_| 50.0), UPLOAD);
+        let found = beside(&loaded, &of(10.0, missing, ""));
+        assert!(found.ends_with("from 10.0 to 12.0 ms of round trip in the median."), "{found}");
+    }
     let idle = of([0.0, 10.0, 10.0], None);
     let found = beside(&of([50.0, 11.0, 11.0], Some(5.0)), &idle);
     assert!(found.ends_with("from 10.0 to 11.0 ms of round trip at p90."), "{found}");
@@ -459,6 +473,8 @@ fn a_queue_that_grows_is_named_where_packets_wait_longer_than_a_game_may() {
             Some(what) => assert!(found.contains(what), "{found}"),
             None => assert!(!found.contains("queue"), "{found}"),
         }
+        // Of the game its round trip is told, and not its grade again.
+        assert!(!found.contains("the game"), "{found}");
     }
 }
 

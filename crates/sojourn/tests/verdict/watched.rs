@@ -198,3 +198,87 @@ fn a_line_without_its_idle_line_is_not_good_on_every_test() {
     assert!(!lacks(&with) && lacks(&without), "{without:?}");
     assert!(!without.sentences.join(" ").contains("on every test"), "{without:?}");
 }
+
+/// A line is idle without bulk traffic: with none that begins, or else with none of which anything came.
+#[test]
+fn an_idle_line_is_of_its_point_and_its_line_and_is_meant_before_it_happens() {
+    let of = |start_s: u32, mbps: f64, sets: &[&str]| {
+        let bulk =
+            format!("traffic.up = {{ kind = 'transfer', server = 'near', start_s = {start_s} }}");
+        let rate = row(&json!({"traffic": "up", "direction": "up", "throughput_mbps": mbps}));
+        let mut flows = both_ways("x", "game", &json!({"rtt_p90_ms": 12.0}));
+        flows.push(rate);
+        let scenario = scenario_of(&format!("{GAME}\n{bulk}"), sets);
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let (loaded, failed, meant) = (of(0, 5.0, &[]), of(0, 0.0, &[]), of(60, 0.0, &[]));
+    let far = of(60, 0.0, &["servers.near.delay_ms=20"]);
+    let points = ["rate 5", "rate 9"].map(|point| [point.to_owned()]);
+    for (one, other, points, want) in [
+        (&loaded, &failed, [0, 0], [Some(1), None]),
+        (&loaded, &meant, [0, 0], [Some(1), None]),
+        (&failed, &meant, [0, 0], [Some(1), None]),
+        (&meant, &failed, [0, 0], [None, Some(0)]),
+        (&loaded, &loaded, [0, 0], [None, None]),
+        (&failed, &failed, [0, 0], [None, None]),
+        (&meant, &meant, [0, 0], [None, None]),
+        // Another point of a sweep, or another line.
+        (&loaded, &meant, [0, 1], [None, None]),
+        (&loaded, &far, [0, 0], [None, None]),
+    ]
+    .map(|(one, other, of, want)| (one, other, of.map(|number| &points[number]), want))
+    {
+        let groups = [(one, "a", points[0]), (other, "b", points[1])]
+            .map(|(facts, name, point)| Group { point, ..group(name, facts) });
+        let found = verdict(&groups, &["rate".to_owned()]).groups;
+        assert_eq!([found[0].idle_line, found[1].idle_line], want);
+        let is_idle = [want[1] == Some(0), want[0] == Some(1)];
+        assert_eq!([found[0].is_idle_line, found[1].is_idle_line], is_idle);
+    }
+}
+
+/// A call beside an upload of other homes: what it is without that is no news, but a grade that changes is.
+#[test]
+fn a_call_that_nothing_loads_is_named_if_its_grade_changes() {
+    let of = |mos: f64, upload: bool| {
+        let call = json!({"mos": mos, "late_percent": 0.0, "loss_percent": 0.0});
+        let mut flows = both_ways("x", "voice", &call);
+        let mut traffic = "homes.a = {}\nhomes.b = {}
+            traffic.x = { kind = 'stream', purpose = 'voice', server = 'near', home = 'a' }\n"
+            .to_owned();
+        if upload {
+            traffic.push_str("traffic.up = { kind = 'transfer', server = 'near', home = 'b' }");
+            flows.push(row(&json!({"traffic": "up", "direction": "up", "throughput_mbps": 5.0})));
+        }
+        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+    };
+    let idle = of(4.4, false);
+    for (mos, want) in
+        [(4.3, None), (3.5, Some("The call falls from good to fair (MOS from 4.40 to 3.50)."))]
+    {
+        let loaded = of(mos, true);
+        let told = verdict(&[group("", &loaded), group("idle line", &idle)], &[]).sentences;
+        assert_eq!(Some(told[0].as_str()).filter(|one| one.contains("MOS")), want, "{told:?}");
+    }
+}
+
+/// A queue of 30 ms on average is a good one, on which what load adds is measured.
+#[test]
+fn a_line_is_idle_up_to_thirty_ms_of_queue() {
+    for (mean_ms, is_measured) in [(30.0, true), (30.1, false)] {
+        let of = |upload: &str, rtt_ms: f64| {
+            let mut flows = both_ways("x", "game", &json!({"rtt_mean_ms": rtt_ms}));
+            if !upload.is_empty() {
+                let rate = json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.0});
+                flows.push(row(&rate));
+            }
+            let queue = row(&json!({"queue": "q", "direction": "up", "sojourn_mean_ms": mean_ms,
+                "sojourn_p90_ms": 21.0}));
+            let rows = Rows { flows, queues: vec![queue], ..Rows::default() };
+            Facts::of(&scenario(&format!("{GAME}\n{upload}")), &rows)
+        };
+        let (loaded, idle) = (of(UPLOAD, 30.0), of("", 20.0));
+        let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
+        assert_eq!(under_load(&found).unwrap().grade().is_some(), is_measured, "{mean_ms}");
+    }
+}

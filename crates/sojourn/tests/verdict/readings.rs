@@ -1,0 +1,224 @@
+//! What grades read from rows, each at its bound and with its arithmetic.
+
+use super::*;
+
+fn assessed(traffic: &str, sets: &[&str], rows: &Rows) -> Vec<Assessment> {
+    alone(&Facts::of(&scenario_of(traffic, sets), rows)).groups.remove(0).assessments
+}
+
+fn named<'a>(all: &'a [Assessment], name: &str) -> Option<&'a Assessment> {
+    all.iter().find(|one| one.application == name)
+}
+
+/// A row of a flow in one direction.
+fn flow(traffic: &str, direction: &str, more: &Value) -> Row {
+    let mut flow = json!({"traffic": traffic, "direction": direction});
+    flow.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    row(&flow)
+}
+
+#[test]
+fn a_call_is_as_good_as_its_worse_end() {
+    let end = |way, mos, late, loss| {
+        flow(
+            "x",
+            way,
+            &json!({"quality": "voice", "latency_mean_ms": 10.0, "mos": mos,
+            "late_percent": late, "loss_percent": loss}),
+        )
+    };
+    for flows in [
+        vec![end("up", 4.3, 0.5, 1.5), end("down", 3.5, 2.5, 0.1)],
+        vec![end("up", 3.5, 2.5, 0.1), end("down", 4.3, 0.5, 1.5)],
+    ] {
+        let found = assessed(GAME, &[], &Rows { flows, ..Rows::default() });
+        assert_eq!(
+            found[0].summary,
+            "the mean opinion score is 3.50 on a scale from 1 (bad) to 5 (excellent); 2.5 % of packets come too \
+             late, 1.5 % are lost"
+        );
+    }
+}
+
+#[test]
+fn a_video_has_to_play_for_ten_seconds_of_those_that_are_counted() {
+    // It begins within 10 to 12 s, or had begun, and after 4 s of waiting 10 are left.
+    let traffic =
+        "traffic.x = { kind = 'video', server = 'near', start_s = 10, start_spread_s = 2 }";
+    for (from, until) in [(0, 26), (5, 26), (11, 26), (15, 29)] {
+        for (wait_s, grade) in [(4.0, Some(Grade::Fair)), (4.5, None)] {
+            let values = json!({"video_stalled_percent": 0.0, "video_start_wait_s": wait_s});
+            let rows = Rows { flows: both_ways("x", "video", &values), ..Rows::default() };
+            let sets = [format!("metrics.from_s={from}"), format!("duration_s={until}")];
+            let found = assessed(traffic, &sets.each_ref().map(String::as_str), &rows);
+            assert_eq!(named(&found, "video").unwrap().grade(), grade, "{from} {wait_s}");
+        }
+    }
+}
+
+#[test]
+fn a_queue_is_loaded_in_the_direction_of_the_payload_alone() {
+    let download = "traffic.get = { kind = 'transfer', server = 'near', direction = 'down' }";
+    for (traffic, name, way, want) in [
+        (UPLOAD, "upload", "up", Some(Grade::Good)),
+        (UPLOAD, "upload", "down", None),
+        (download, "get", "up", None),
+        (GAME, "x", "up", None),
+    ] {
+        let queue = row(&json!({"queue": "q", "direction": "up", "sojourn_mean_ms": 9.0}));
+        let rows = Rows {
+            flows: vec![flow(name, way, &json!({}))],
+            queues: vec![queue],
+            ..Rows::default()
+        };
+        let found = assessed(traffic, &[], &rows);
+        let found = named(&found, "upstream queue").map(|one| one.grade().unwrap());
+        assert_eq!(found, want, "{name} {way}");
+    }
+}
+
+/// What an upload gets in percent of what it may have.
+fn share_percent(traffic: &str, sets: &[&str], rates: &[(&str, &str, f64)]) -> f64 {
+    let rate =
+        |(name, way, mbps): &(&str, &str, f64)| flow(name, way, &json!({"throughput_mbps": mbps}));
+    let rows = Rows { flows: rates.iter().map(rate).collect(), ..Rows::default() };
+    let found = assessed(traffic, sets, &rows);
+    named(&found, "upload").unwrap().values["upload_share_percent"].unwrap()
+}
+
+#[test]
+fn an_upload_may_have_what_each_part_of_its_way_carries() {
+    // 5 Mbps and 10 Mbit of burst are 310 Mbit in 60 s.
+    let far = "servers.far = { delay_ms = 9, rate_mbps = 1 }
+               traffic.more = { kind = 'transfer', server = 'far' }";
+    let again = "traffic.more = { kind = 'transfer', server = 'near' }";
+    for (more, sets, rates, allowed_mbit) in [
+        ("", &[][..], &[("upload", "up", 1.0)][..], 310.0),
+        ("", &["upstream.peak_mbps=5.1"], &[("upload", "up", 1.0)], 306.0),
+        ("", &["core.x.upstream.rate_mbps=2"], &[("upload", "up", 1.0)], 120.0),
+        ("", &["core.x.downstream.rate_mbps=2"], &[("upload", "up", 1.0)], 310.0),
+        ("", &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0)], 120.0),
+        // Two servers carry their sum, and one of two uploads its rate.
+        (far, &["servers.near.rate_mbps=2"], &[("upload", "up", 0.5), ("more", "up", 0.5)], 180.0),
+        (
+            again,
+            &["servers.near.rate_mbps=2"],
+            &[("upload", "up", 0.5), ("more", "up", 0.5)],
+            120.0,
+        ),
+    ] {
+        let found = share_percent(&format!("{UPLOAD}\n{more}"), sets, rates);
+        assert!((found - 6000.0 / allowed_mbit).abs() < 1e-9, "{sets:?} {more}: {found}");
+    }
+}
+
+#[test]
+fn an_upload_is_counted_with_light_traffic_of_its_direction_and_homes() {
+    let torrent = "traffic.t = { kind = 'torrent', servers = ['near'] }";
+    let homes = "homes.a.count = 1\nhomes.b.count = 2
+                 traffic.b = { kind = 'transfer', server = 'near', home = 'b' }
+                 traffic.a = { kind = 'transfer', server = 'near', home = 'a' }
+                 traffic.light = { kind = 'stream', purpose = 'game', server = 'near', home = 'b' }";
+    let game = format!("{GAME}\n{UPLOAD}");
+    for (traffic, sets, rates, want) in [
+        // 4 and 0.65 Mbps for 60 s, of 310 Mbit.
+        (game.as_str(), &[][..], &[("upload", "up", 4.0), ("x", "up", 0.65)][..], 90.0),
+        (&game, &[], &[("upload", "up", 4.65), ("x", "down", 9.0)], 90.0),
+        // Another load takes from it.
+        (&format!("{UPLOAD}\n{torrent}"), &[], &[("upload", "up", 2.325), ("t", "up", 2.0)], 45.0),
+        // One home may have 310 Mbit and two 620; what is worse counts.
+        (homes, &[], &[("a", "up", 2.325), ("b", "up", 9.3)], 45.0),
+        (homes, &[], &[("a", "up", 4.65), ("b", "up", 4.65)], 45.0),
+        (homes, &[], &[("a", "up", 4.65), ("b", "up", 2.325), ("light", "up", 2.325)], 45.0),
+        // From 20 s on 40 s of 5 Mbps and the burst are 210 Mbit, of which 50 counted seconds have 168.
+        (
+            UPLOAD,
+            &["traffic.upload.start_s=20", "metrics.from_s=10"],
+            &[("upload", "up", 3.36)],
+            80.0,
+        ),
+    ] {
+        let found = share_percent(traffic, sets, rates);
+        assert!((found - want).abs() < 1e-9, "{rates:?}: {found}");
+    }
+}
+
+/// A game with these mean round trips at its ends.
+fn game_of(up_ms: f64, down_ms: f64, bulk: &str) -> Facts {
+    let end = |way, ms| flow("x", way, &json!({"quality": "game", "rtt_mean_ms": ms}));
+    let mut flows = vec![end("up", up_ms), end("down", down_ms)];
+    if !bulk.is_empty() {
+        flows.push(flow("upload", "up", &json!({"throughput_mbps": 5.0})));
+    }
+    Facts::of(&scenario(&format!("{GAME}\n{bulk}")), &Rows { flows, ..Rows::default() })
+}
+
+#[test]
+fn a_letter_is_that_of_what_load_adds_at_the_end_that_is_slower() {
+    let idle = game_of(8.0, 10.0, "");
+    for (up_ms, down_ms, added, letter) in [
+        (9.0, 8.0, "0.0", "A+"),
+        (14.0, 9.0, "4.0", "A+"),
+        (9.0, 15.0, "5.0", "A"),
+        (15.0, 39.0, "29.0", "A"),
+        (40.0, 15.0, "30.0", "B"),
+        (40.0, 69.0, "59.0", "B"),
+        (70.0, 69.0, "60.0", "C"),
+        (70.0, 209.0, "199.0", "C"),
+        (210.0, 209.0, "200.0", "D"),
+        (210.0, 409.0, "399.0", "D"),
+        (410.0, 409.0, "400.0", "F"),
+    ] {
+        let loaded = game_of(up_ms, down_ms, UPLOAD);
+        let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
+        let told = &named(&found.groups[0].assessments, "under load").unwrap().summary;
+        let want = format!(
+            "load adds {added} ms to the mean round trip: {letter} on DSLReports' scale from A+ to F"
+        );
+        assert_eq!(told, &want);
+    }
+}
+
+#[test]
+fn of_several_films_the_one_counts_that_keeps_least_of_what_it_had() {
+    let of = |rates: [Option<f64>; 2], bulk: &str| {
+        let film = |(name, mbps)| {
+            flow(name, "down", &json!({"quality": "video", "video_rate_mbps": mbps}))
+        };
+        let mut flows: Vec<Row> = ["v", "w"].into_iter().zip(rates).map(film).collect();
+        if !bulk.is_empty() {
+            flows.push(flow("upload", "up", &json!({"throughput_mbps": 5.0})));
+        }
+        let films = ["v", "w"]
+            .map(|name| format!("traffic.{name} = {{ kind = 'video', server = 'near' }}"));
+        let text = format!("{}\n{bulk}", films.join("\n"));
+        Facts::of(&scenario(&text), &Rows { flows, ..Rows::default() })
+    };
+    for (idle, loaded, want) in [
+        ([8.0, 4.0], [Some(8.0), Some(3.0)], Some(75.0)),
+        ([8.0, 4.0], [Some(4.0), Some(4.0)], Some(50.0)),
+        ([8.0, 4.0], [Some(4.0), None], Some(0.0)),
+        // One that shows nothing on an idle line has nothing to keep.
+        ([8.0, 0.0], [Some(4.0), Some(0.0)], Some(50.0)),
+        ([0.0, 0.0], [Some(4.0), Some(4.0)], None),
+    ] {
+        let (idle, loaded) = (of(idle.map(Some), ""), of(loaded, UPLOAD));
+        let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
+        let rate = named(&found.groups[0].assessments, "video rate");
+        assert_eq!(rate.map(|one| one.values["kept_video_rate_percent"].unwrap()), want);
+    }
+}
+
+#[test]
+fn transfers_are_graded_together_from_two_connections_on() {
+    let summary = |sets: &[&str], more: &str| {
+        let flows = vec![flow("upload", "up", &json!({"throughput_mbps": 4.65}))];
+        let rows = Rows { flows, ..Rows::default() };
+        let found = assessed(&format!("{UPLOAD}\n{more}"), sets, &rows);
+        named(&found, "upload").unwrap().summary.clone()
+    };
+    let end = ", all transfers together";
+    assert!(!summary(&[], "").ends_with(end));
+    assert!(summary(&["traffic.upload.connections=2"], "").ends_with(end));
+    assert!(summary(&[], "traffic.more = { kind = 'transfer', server = 'near' }").ends_with(end));
+}
