@@ -83,6 +83,10 @@ fn marks_are_counted_by_what_asked_for_them() {
         let counts = low.counts();
         let found = [counts.native_marks, counts.coupled_marks, counts.overload_marks];
         assert_eq!(found, marks, "{bytes} {coupled}");
+        let mut shown = Gauges::default();
+        low.gauges(&mut shown);
+        let names = ["native_marks", "coupled_marks", "overload_marks"];
+        assert_eq!(names.map(|name| shown.get(name)), marks.map(|count| Some(count as f64)));
         let sent = (0..3).filter(|_| low.pop(bench.now).unwrap().ecn == Ecn::Ce).count() as u64;
         assert_eq!((sent, bench.counts.marked), (counts.marks(), counts.marks()));
     }
