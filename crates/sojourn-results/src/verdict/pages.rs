@@ -111,6 +111,8 @@ mod tests {
             let (unexpected, missing) = found(&[2.0], &[expected]);
             assert_eq!((unexpected, missing.len()), (want, want), "{expected}");
         }
+        assert_eq!(found(&[SAME_S], &[0.0]), (0, vec![]));
+        assert_eq!(found(&[-SAME_S], &[0.0]), (0, vec![]));
         assert_eq!(found(&[], &[]), (0, vec![]));
     }
 

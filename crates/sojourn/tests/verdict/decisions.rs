@@ -206,6 +206,11 @@ fn the_grade_of_a_fair_queue_counts_where_nothing_watches_it() {
             "{scheduler} {game}"
         );
     }
+    // The far tail may be longer all the same.
+    let (long, short) = (queued("fifo", GAME, [90.0, 100.0]), queued("fifo", GAME, [20.0, 150.0]));
+    let told = verdict(&[group("long", &long), group("short", &short)], &[]).sentences.remove(0);
+    let end = " and the upload keeps its rate; but up queue p99 rises from 100 to 150 ms.";
+    assert_eq!(told, format!("short does best, at a price: against long, {graded}{end}"));
     // Its grade is the same as that of the other one, which the game waits in: what differs is told as it is.
     for (fair, want) in [
         (
@@ -296,4 +301,48 @@ fn the_lead_of_those_that_seeds_cannot_tell_has_the_better_grade() {
             assert!(told.ends_with(" Whether other does as well, 3 seeds cannot tell."), "{told}");
         }
     }
+}
+
+/// The tail of the round trips is what users notice, whether the game is good in both or not.
+#[test]
+fn the_median_of_a_game_decides_nothing() {
+    for (p50_ms, p90_ms) in [([5.0, 9.0], [12.0, 10.0]), ([10.0, 25.0], [40.0, 30.0])] {
+        let [one, two] = [0, 1].map(|number| {
+            let facts = game_and_upload(p90_ms[number], 10.0, Some(5.0));
+            with(facts, &[("game_rtt_p50_ms", p50_ms[number])])
+        });
+        assert_eq!(verdict(&[group("one", &one), group("two", &two)], &[]).best, Some(1));
+    }
+}
+
+/// 9.6 and 10.4 % of slow packets are no reason, but a longer round trip is, even before the grade of an upload.
+#[test]
+fn what_users_complain_of_decides_before_grades_of_the_line() {
+    let of = |over_percent: f64, p90_ms: f64, mbps: f64| {
+        let game = json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
+            "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0});
+        let mut flows = both_ways("x", "game", &game);
+        flows.push(row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": mbps})));
+        let scenario = scenario(&format!("{GAME}\n{UPLOAD}"));
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let (one, two) = (of(9.6, 30.0, 3.0), of(10.4, 40.0, 5.1));
+    assert_eq!(verdict(&[group("one", &one), group("two", &two)], &[]).best, Some(0));
+    let (one, two) = (of(9.6, 30.0, 3.0), of(9.5, 40.0, 5.1));
+    assert_eq!(verdict(&[group("one", &one), group("two", &two)], &[]).best, Some(1));
+}
+
+#[test]
+fn where_nothing_differs_by_much_the_greatest_shares_are_told_first() {
+    let of = |p90_ms: f64, response_s: f64, mbps: f64| {
+        let facts = game_and_upload(p90_ms, 10.0, Some(mbps));
+        with(facts, &[("response_median_s", response_s)])
+    };
+    let (one, two) = (of(20.0, 2.0, 5.0), of(20.9, 2.15, 5.1));
+    let told = verdict(&[group("a", &one), group("b", &two)], &[]).sentences.remove(0);
+    assert_eq!(
+        told,
+        "No setting does best: grades and totals hardly differ. Web response is 2.00 s with a and 2.15 s with b and \
+         game RTT p90 is 20.0 ms with a and 20.9 ms with b."
+    );
 }

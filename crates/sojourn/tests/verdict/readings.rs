@@ -221,4 +221,31 @@ fn transfers_are_graded_together_from_two_connections_on() {
     assert!(!summary(&[], "").ends_with(end));
     assert!(summary(&["traffic.upload.connections=2"], "").ends_with(end));
     assert!(summary(&[], "traffic.more = { kind = 'transfer', server = 'near' }").ends_with(end));
+    // What is too short to be graded is not graded together.
+    assert!(!summary(&["traffic.upload.connections=2", "duration_s=9"], "").ends_with(end));
+}
+
+/// One that goes one way, or of which few packets came, has no grade, unless the other end is poor already.
+#[test]
+fn what_is_half_known_is_poor_or_has_no_grade() {
+    let game = |name: &str, over_percent: f64, delivered: f64| {
+        let values = json!({"over_20_ms_access_percent": 0.0, "delivered_packets": delivered,
+            "over_80_ms_round_trip_percent": over_percent, "loss_percent": 0.0});
+        both_ways(name, "game", &values)
+    };
+    let one_way =
+        "traffic.one = { kind = 'stream', purpose = 'game', server = 'near', direction = 'up' }";
+    let both = format!("{GAME}\n{one_way}");
+    for (traffic, flows, want) in [
+        (GAME, game("x", 0.0, 50.0), Some(Grade::Good)),
+        (GAME, game("x", 0.0, 49.0), None),
+        (GAME, game("x", 20.0, 49.0), Some(Grade::Poor)),
+        (one_way, game("one", 0.0, 50.0), None),
+        (one_way, game("one", 20.0, 50.0), None),
+        (&both, [game("x", 0.0, 50.0), game("one", 0.0, 50.0)].concat(), None),
+        (&both, [game("x", 20.0, 50.0), game("one", 0.0, 50.0)].concat(), Some(Grade::Poor)),
+    ] {
+        let found = assessed(traffic, &[], &Rows { flows, ..Rows::default() });
+        assert_eq!(named(&found, "game").unwrap().grade(), want, "{traffic}");
+    }
 }

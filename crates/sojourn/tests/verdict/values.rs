@@ -99,6 +99,7 @@ fn requests_that_collide_and_queues_that_stand_are_what_is_in_front() {
         (vec![], contention(), Place::Contention(0.2)),
         (vec![], vec![requests(100.0, 19.0)], Place::Grants),
         (vec![], vec![requests(0.0, 0.0)], Place::Grants),
+        (vec![], vec![requests(1.0, 1.0)], Place::Contention(1.0)),
         (vec![], vec![requests(60.0, 8.0), requests(40.0, 12.0)], Place::Contention(0.2)),
         // Half of packets wait longer than a game may in all.
         (vec![up("upstream", 20.1)], vec![], queued(None)),
@@ -388,6 +389,7 @@ fn uploads_share_what_is_allowed_from_the_first_start_or_the_first_count_on() {
         (late, &[("upload", 3.0), ("late", 1.0)], 24_000.0 / 310.0),
         // Light traffic beside it counts, unless the upload is starved: 31 Mbit are a tenth.
         ("", &[("upload", 0.62), ("x", 0.31)], 18.0),
+        ("metrics.from_s = 10", &[("upload", 0.5), ("x", 0.5)], 20.0),
         ("", &[("upload", 0.5), ("x", 0.31)], 3000.0 / 310.0),
         // 40 and 25 of 250 Mbit in the 50 s that are counted.
         ("metrics.from_s = 10", &[("upload", 0.8), ("x", 0.5)], 26.0),
