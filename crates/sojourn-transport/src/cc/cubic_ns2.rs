@@ -205,6 +205,15 @@ mod tests {
         assert!((415.0..=418.0).contains(&window.cwnd), "{}", window.cwnd);
     }
 
+    /// However small the window is, the rate of its growth is computed before it grows.
+    #[test]
+    fn the_first_acknowledgement_of_one_segment_adds_none() {
+        let mut cubic = Ns2Cubic::new();
+        let mut window = Window { cwnd: 1.0, ssthresh: 0.5 };
+        cubic.on_ack(&mut window, &Ack::of(Time::from_ms(1), 1.0, Time::from_ms(1)));
+        assert_eq!(window.cwnd, 1.0);
+    }
+
     #[test]
     fn before_a_loss_fifty_acknowledgements_make_a_segment() {
         let mut cubic = Ns2Cubic::new();

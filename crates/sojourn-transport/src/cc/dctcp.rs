@@ -205,6 +205,15 @@ mod tests {
         assert_eq!(window, Window { cwnd: 1.0, ssthresh: 8.0 });
     }
 
+    /// Half of 1, as nothing is marked before.
+    #[test]
+    fn the_first_feedback_is_all_of_its_window() {
+        let mut dctcp = Dctcp::new(&Parameters { gain: 0.5, initial_alpha: 1.0 });
+        let mut window = Window { cwnd: 16.0, ssthresh: 1.0 };
+        dctcp.on_feedback(&mut window, &feedback(16.0, 0.0, 1, 161));
+        assert_eq!(dctcp.alpha, 0.5);
+    }
+
     #[test]
     fn a_window_grows_before_there_is_feedback() {
         let mut dctcp = Dctcp::new(&Parameters::default());
