@@ -410,6 +410,11 @@ mod tests {
         let packet = PacketOf { of: &record(0, 3, bare), run: &run };
         assert_eq!((packet.ack(), packet.sack()), (None, None));
         assert_eq!(packet.flags().as_deref(), Some("fin"));
+        // One byte may be held, or reported again.
+        let one = Own::of_blocks([block(0, 1), block(0, 0), block(0, 0)]);
+        let packet =
+            PacketOf { of: &record(0, 3, Segment { own: one, ..segment(Flags::ACK) }), run: &run };
+        assert_eq!(packet.sack().as_deref(), Some("1000-1001"));
     }
 
     #[test]
