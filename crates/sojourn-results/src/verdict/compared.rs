@@ -529,7 +529,7 @@ fn differs(measure: &Measure, one: f64, another: f64) -> bool {
     let resolution = 10f64.powi(-i32::from(measure.digits));
     let most = one.abs().max(another.abs());
     let least = (SAME * most).max(resolution).max(measure.unnoticed);
-    most > measure.equal_up_to && (one - another).abs() > least
+    (one - another).abs() > least
 }
 
 /// Is a measure of the same traffic in all these groups? Rates are sums over all transfers.

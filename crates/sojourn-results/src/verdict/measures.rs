@@ -64,9 +64,6 @@ pub struct Measure {
     pub better: Better,
     /// The direction of the queues that it is of, if it is of queues.
     pub queues: Option<Direction>,
-    /// Values up to this one are all equally good.
-    #[serde(skip)]
-    pub(super) equal_up_to: f64,
     /// Differences up to this one are not noticed.
     #[serde(skip)]
     pub(super) unnoticed: f64,
@@ -93,7 +90,6 @@ const fn measure(
         digits,
         better,
         queues,
-        equal_up_to: 0.0,
         unnoticed: if queues.is_some() { SHORT_WAIT_MS } else { 0.0 },
         of,
         column,
@@ -101,7 +97,7 @@ const fn measure(
     }
 }
 
-/// Losses of a game up to what a good one may have are equally good, and no one notices so much more or less.
+/// No one notices so much more or less of the losses of a game: a good one may have as much.
 const FEW_LOST_PERCENT: f64 = 1.0;
 
 /// Queues whose delays differ by less are equal to anyone who waits in them: a quarter of what a game has.
@@ -150,7 +146,6 @@ pub const MEASURES: [Measure; 30] = [
         "loss_percent",
         Max,
     )
-    .equal_up_to(FEW_LOST_PERCENT)
     .unnoticed(FEW_LOST_PERCENT),
     measure(("voice_mos", "voice MOS", "", 2), Of::Quality(Quality::Voice), "mos", Min),
     measure(
@@ -185,7 +180,6 @@ pub const MEASURES: [Measure; 30] = [
         "frames_incomplete_percent",
         Max,
     )
-    .equal_up_to(FEW_LOST_PERCENT)
     .unnoticed(FEW_LOST_PERCENT),
     measure(
         ("video_call_latency_p90_ms", "video call p90", "ms", 1),
@@ -274,10 +268,6 @@ pub const MEASURES: [Measure; 30] = [
 ];
 
 impl Measure {
-    const fn equal_up_to(self, equal_up_to: f64) -> Self {
-        Self { equal_up_to, ..self }
-    }
-
     const fn unnoticed(self, unnoticed: f64) -> Self {
         Self { unnoticed, ..self }
     }
