@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import sojourn
 from conftest import HOME, SHORT_S, Cli
+from sojourn.base.files import write_file
 from sojourn.store import write as module
 from sojourn.store.checksums import StoreError
 from sojourn.store.read import read_results
@@ -212,3 +213,17 @@ def test_an_older_directory_is_replaced_but_not_read(
     with pytest.raises(StoreError, match=r"sojourn run .* --overwrite"):
         read_results(old)
     check(old, Wanted.of_results(comparison.groups))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "link"])
+def test_a_file_is_not_written_over_anything_else(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "device":
+        file = Path("/dev/null")
+    else:
+        file.symlink_to("elsewhere")
+    with pytest.raises(OSError, match=f"found a {kind}; allowed: a regular file"):
+        write_file(file, b"")
+    assert not file.is_file() and os.path.lexists(file)

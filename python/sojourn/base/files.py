@@ -122,11 +122,16 @@ def failures_named(path: Path) -> Iterator[None]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Writes a file and creates its parent directories."""
+    """Writes a file and creates its parent directories.
+
+    Raises `OSError` if there is anything but a regular file, or if it cannot be written.
+    """
     if not path.name:
         raise IsADirectoryError(
             f"cannot write {path}: found a directory; allowed: the path of a file"
         )
+    with suppress(FileNotFoundError):  # to rename over a device or a link would remove it
+        _require_regular(path, path.lstat().st_mode)
     with failures_named(path):
         make_directory(path.parent)
         sweep_drafts(path)
