@@ -162,6 +162,7 @@ GOOD = csv_of(made(1200))
             "round trips below 0",
         ),
         ("sent_ms,received_ms\n" + "\n".join(f"{n * 50},nan" for n in range(1200)), "allowed"),
+        ("sent_ms,rtt_ms\n" + "0,5\n" * 1200, "found 0 answered probes"),
         ("sent_ms,received_ms\n1,inf\n", "line 2: received_ms: found 'inf'"),
         (csv_of(made(1200), 1e3), "of another unit than the header's"),
         ("sent_ms,rtt_ms\n" + "\n".join(f"{n * 50},{n % 9}e-3" for n in range(1200)), "seconds"),

@@ -224,6 +224,8 @@ def test_the_bound_ends_it_and_is_reported(command: Command, tmp_path: Path) -> 
     assert command(*run, "game p99 0.001%")[0] == 0  # the same runs again
     _, told = command(*run, "game p99 1%")
     assert "with seeds until game p99 0.001% instead of seeds until game p99 1%; " in told
+    _, told = command(*run[:-3], "--until", "game p99 1e-300%")
+    assert "not the ± 1e-300 % that was wanted" in told
 
 
 def test_directories_that_differ_in_their_seed_are_one_setting(tmp_path: Path) -> None:

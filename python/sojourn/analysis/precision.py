@@ -59,8 +59,8 @@ class Reached:
         """How many seeds would do, as far as these can tell; half as many again at most."""
         if self.is_enough:
             return self.seeds
-        ratio = min(1.5, (self.percent / self.target.wanted.percent) ** 2)
-        return max(self.seeds + 1, math.ceil(ratio * self.seeds))
+        ratio = self.percent / self.target.wanted.percent
+        return max(self.seeds + 1, math.ceil(min(1.5, ratio * ratio) * self.seeds))
 
     @property
     def sentence(self) -> str:

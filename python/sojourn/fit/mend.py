@@ -66,6 +66,8 @@ def _mended(log: Log, stream: Probes, notes: list[str]) -> Probes:
     if again.any():
         notes.append(f"{name}{int(again.sum())} probes were there twice; the first ones count.")
         stream = stream.where(~again)
+    if len(stream) < 2:
+        return stream
     steps = np.diff(stream.sent_ms)
     is_pause = steps > max(_PAUSE_MS, _FAR_LONGER * float(np.median(steps)))
     stream = _longest_part(stream, is_pause, "the log has a pause", notes, name)

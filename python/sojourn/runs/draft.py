@@ -137,7 +137,7 @@ _BYTES = {"B": 1, "kB": 1000, "KB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1
 
 def bytes_of(size: str) -> int:
     """The bytes of a size like `256kB`; raises `ValueError` with what is allowed."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size)
+    found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([A-Za-z]*)\s*", size)
     if not found or (found[2] or "B") not in _BYTES or float(found[1]) == 0:
         units = ", ".join(_BYTES)
         raise ValueError(f"found {size}; allowed: a number above 0 and one of {units}, as in 256kB")

@@ -81,8 +81,9 @@ class Rounds:
         self._names = self._names or set(variants)
         if set(variants) != self._names:
             raise UnknownError(
-                f"{self._search.name('key')} {self._search.key}: at {value:.15g} other "
-                "variants are equal than elsewhere; allowed: a range without this value"
+                f"{self._search.name('key')} {self._search.key}: at {value:.15g} two "
+                "variants are the same, and elsewhere they differ; allowed: a range without this "
+                "value"
             )
         return variants
 
