@@ -179,6 +179,21 @@ duration_s = 0.2
             ],
         ),
         (
+            '[keys]\n"a" = [{}]\n"a.b" = [1]\n[[together]]\n"a.b.c" = [1]',
+            [
+                "keys.a.b: found in keys as a; allowed: in one of them",
+                "together.0.a.b.c: found in keys as a; allowed: in one of them",
+            ],
+        ),
+        (
+            """[keys]\n'a."b"' = [1]\n"a . c" = [1]\n'"seed"' = [1]\n'a."b c"' = [1]""",
+            [
+                'keys.a."b": found a."b"; allowed: a.b',
+                "keys.a . c: found a . c; allowed: a.c",
+                'keys."seed": found "seed"; allowed: seed',
+            ],
+        ),
+        (
             '[[together]]\n"upstream.sustained_mbps" = [-1]\n"upstream.aqm" = [3]',
             [
                 "together.0.upstream.sustained_mbps: found -1; allowed: a number from",
@@ -197,6 +212,23 @@ def test_faults_of_keys_that_change_together(
     assert (done.returncode, len(told)) == (2, len(problems))
     for line, problem in zip(told, problems, strict=True):
         assert line.startswith(f"error: {file}: {problem}")
+
+
+@pytest.mark.parametrize("option", ["set", "vary"])
+@pytest.mark.parametrize(
+    "change", ['"seed"=3', ' "upstream" . sustained_mbps = 3', '"upstream"={}']
+)
+@pytest.mark.parametrize("command", [["sweep"], ["jobs", "--slurm"]])
+def test_a_swept_key_is_not_set_too_however_it_is_written(
+    option: str, change: str, command: list[str], tmp_path: Path, cli: Cli
+) -> None:
+    file = tmp_path / "sweep.toml"
+    file.write_text(f'scenario = "{HOME}"\nkeys."upstream.sustained_mbps" = [5, 10]\n')
+    done = cli(*command, file, f"--{option}={change}", "--out", tmp_path / "out")
+    assert (done.returncode, done.stdout) == (2, "")
+    found = "not allowed here" if "seed" in change else "found, where"
+    assert done.stderr.startswith(f"error: --{option} {change}: {found}")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_sweep_from_python_is_one_frame(tmp_path: Path) -> None:

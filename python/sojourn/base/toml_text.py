@@ -1,12 +1,20 @@
-"""Writes values as TOML, for scenarios given as a dict."""
+"""Writes values as TOML, for scenarios given as a dict, and reads dotted keys."""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+_MOST = 10**100
+"""Whole numbers of TOML have 64 bits. Somewhat larger ones are refused with their value."""
+
+_MARK = 60_451
+"""A value by which a key is told from a text that has a value of its own."""
 
 
 def toml_document(table: Mapping[str, Any]) -> str:
@@ -22,9 +30,9 @@ def toml_value(value: Any, path: str = "") -> str:
     match value:
         case bool():
             return str(value).lower()
-        case Integral():
+        case Integral() if abs(int(value)) < _MOST:
             return str(int(value))
-        case Real():
+        case Real() if not isinstance(value, Integral):
             return repr(float(value))
         case str():
             return _quoted(value)
@@ -33,8 +41,32 @@ def toml_value(value: Any, path: str = "") -> str:
         case Sequence() if not isinstance(value, bytes):
             return f"[{', '.join(toml_value(one, path) for one in value)}]"
     where = f"{path}: " if path else ""
+    found = "a whole number of over 100 digits" if isinstance(value, Integral) else f"{value!r}"
     allowed = "a number, true or false, a string, a list or a dict"
-    raise TypeError(f"{where}found {value!r}; allowed: {allowed}")
+    raise TypeError(f"{where}found {found}; allowed: {allowed}")
+
+
+def key_path(text: str) -> tuple[str, ...]:
+    """The names in a dotted key, some of which may be in quotes; empty if it is no such key."""
+    names: list[str] = []
+    with suppress(tomllib.TOMLDecodeError):
+        table: Any = tomllib.loads(f"{text} = {_MARK}") if "\n" not in text else {}
+        while isinstance(table, dict) and len(table) == 1:
+            ((name, table),) = table.items()
+            names.append(name)
+        if table == _MARK:
+            return tuple(names)
+    return ()
+
+
+def dotted(path: Iterable[str]) -> str:
+    """The dotted key of these names, with quotes where they are needed."""
+    return ".".join(_key(name, "") for name in path)
+
+
+def are_nested(one: str, other: str) -> bool:
+    """Is one dotted key the other, or within it?"""
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def _pairs(table: Mapping[str, Any], above: str = "") -> list[str]:

@@ -86,12 +86,6 @@ def run(
     from ..store.write import write
 
     limits = read_limits(fail_below)
-    for change in vary or ():
-        if change.partition("=")[0].strip() == "seed":
-            raise typer.BadParameter(
-                f"--vary {change}: found the seed, which is no setting; allowed: another key; "
-                "for means over seeds: --seeds 5"
-            )
     try:
         variants = load_all(
             scenarios,

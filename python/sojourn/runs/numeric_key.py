@@ -1,11 +1,11 @@
 """A key of a scenario whose values are numbers, as its schema and the scenario describe it."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..base.lookup import UnknownError, look_up
+from ..base.toml_text import dotted, key_path
 from .scenario_keys import ScenarioSchema, Schema, is_map, kind_of
 
 _EXAMPLE = "homes.neighbours.count or upstream.queue.limit_bytes"
@@ -55,16 +55,10 @@ def numeric_key(path: str, settings: Mapping[str, Any], what: str = "key") -> Nu
 
 def _steps(path: str, what: str) -> Sequence[str]:
     """The parts of a dotted key, which may be in quotes."""
-    try:
-        table: Any = tomllib.loads(f"{path} = 0")
-    except tomllib.TOMLDecodeError:
-        table = {}
-    steps: list[str] = []
-    while isinstance(table, Mapping) and len(table) == 1:
-        ((step, table),) = table.items()
-        steps.append(step)
-    if table != 0 or not steps:
-        raise UnknownError(f"{what}: found {path!r}; allowed: a dotted key, such as {_EXAMPLE}")
+    steps = key_path(path)
+    if dotted(steps) != path:
+        allowed = dotted(steps) or f"a dotted key, such as {_EXAMPLE}"
+        raise UnknownError(f"{what}: found {path!r}; allowed: {allowed}")
     if steps[0] in ("seed", "compare"):
         raise UnknownError(
             f"{what}: found {path}; allowed: a key of all variants and seeds, such as {_EXAMPLE}"

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ from ..analysis.keys import label_of
 from ..base.files import read_content, read_text
 from ..base.memory import allowed_bytes
 from ..base.plain_text import plain_name
-from ..base.problems import refused
-from ..base.toml_text import toml_document, toml_value
+from ..base.problems import refusal, refused
+from ..base.toml_text import dotted, key_path, toml_document, toml_value
 from .hooks import hooks
 from .parts import Given, Part, in_scope, known
 from .shipped import shipped_text
@@ -39,6 +40,12 @@ class Loaded(list[Variant]):
 
     def _repr_html_(self) -> str:
         return hooks().scenario_html(self)
+
+
+_NO_SEED = (
+    "found the seed, which is no setting; allowed: another key; for means over seeds: --seeds 5 "
+    "(in Python, seeds=5)"
+)
 
 
 def load(
@@ -92,6 +99,9 @@ def load_all(
     """
     sets = [*_all_sets(set, seed, duration_s), *assignments(swept)]
     varied = ["", *assignments(vary)]
+    for change in varied:
+        if key_of(change) == "seed":
+            raise refusal(ScenarioError, f"--set {change}", "", _NO_SEED)
     modems: Sequence[Config | None] = configs or [None]
     where = list(product(scenarios, modems))
     groups = [
@@ -126,7 +136,16 @@ def _name(label: str, are_several: bool, own: str, change: str, keys: Sequence[s
     return f"{whose}, {by}" if by and not is_in_own else whose
 
 
+def key_of(change: str) -> str:
+    """The key of a `key.path=value`, without needless quotes and spaces."""
+    return _key_and_value(change)[0]
+
+
 def _key_and_value(change: str) -> tuple[str, str]:
+    ends = (place for place, character in enumerate(change) if character == "=")
+    for end in islice(ends, 16):  # in quotes a name may have some
+        if path := key_path(change[:end]):
+            return dotted(path), change[end + 1 :].strip()
     key, _, value = change.partition("=")
     return key.strip(), value.strip()
 
@@ -166,6 +185,10 @@ def _load(
     except ScenarioError as error:
         problems = list(map(_naming_parts, error.problems))
         raise refused(ScenarioError, problems, error.rest) from None
+    except UnicodeEncodeError as error:
+        found = plain_name(error.object[max(0, error.start - 40) : error.end])
+        message = f"found {found}, which ends in half a character; allowed: Unicode text"
+        raise refusal(ScenarioError, plain_name(source), "", message) from None
 
 
 _KIND_OF_PARTS = re.compile(r"(law|congestion_control|traffic\.[^.]+)\.kind$")
@@ -188,7 +211,8 @@ def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) ->
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:
     if isinstance(scenario, Mapping):
-        return toml_document(scenario), "scenario"
+        with _no_cycle("scenario"):
+            return toml_document(scenario), "scenario"
     if not isinstance(scenario, str | os.PathLike):
         allowed = "a path, a name of sojourn.scenarios(), TOML text of several lines, or a dict"
         raise TypeError(f"scenario: found {scenario!r:.40}; allowed: {allowed}")
@@ -197,6 +221,15 @@ def _text_and_source(scenario: Scenario) -> tuple[str, str]:
     source = os.fspath(scenario)
     text = shipped_text(source)
     return read_text(scenario) if text is None else text, source
+
+
+@contextmanager
+def _no_cycle(source: str) -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        message = "found tables or lists that are nested without end; allowed: finite ones"
+        raise refusal(ScenarioError, source, "", message) from None
 
 
 def file_of(scenario: Scenario) -> Path | None:
@@ -209,7 +242,8 @@ def file_of(scenario: Scenario) -> Path | None:
 def assignments(settings: Settings) -> list[str]:
     """Settings as `key.path=value`."""
     if isinstance(settings, Mapping):
-        return [f"{key}={toml_value(value, str(key))}" for key, value in settings.items()]
+        with _no_cycle("set"):
+            return [f"{key}={toml_value(value, str(key))}" for key, value in settings.items()]
     if isinstance(settings, str):
         raise TypeError("set: found one string; allowed: a list of 'key.path=value', or a dict")
     return list(settings)

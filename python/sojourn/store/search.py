@@ -12,9 +12,13 @@ from ..analysis.search import Values
 from ..base.files import place_of
 from ..base.lookup import UnknownError
 from ..base.problems import refused
+from ..base.toml_text import are_nested
 from ..runs.numeric_key import NumericKey, numeric_key
-from ..runs.scenario import Config, Scenario, Settings, file_of, load_all
+from ..runs.scenario import Config, Scenario, Settings, file_of, key_of, load_all
 from ..runs.seeds import most_seeds
+
+_LEAST_STEP = 1e-9
+"""Of the largest value: no simulated measure is that precise, and floats are not much more."""
 
 
 @dataclass(frozen=True)
@@ -100,35 +104,51 @@ def _check_settings(search: Search) -> None:
     if not search.bounds:
         until = search.name("until")
         raise UnknownError(f"{until}: missing; allowed: a condition, as 'game p99 < 30'")
-    others = [f"{search.name('vary')} {text}" for text in search.vary if _is_of(search.key, text)]
+    others = [
+        f"{search.name('vary')} {text}"
+        for text in search.vary
+        if are_nested(search.key, key_of(text))
+    ]
     if search.key == "duration_s" and search.duration_s is not None:
         others.append(search.name("duration_s"))
     if others:
         raise UnknownError(f"{others[0]}: found as {search.name('key')} too; allowed: one of them")
 
 
-def _is_of(key: str, assignment: str) -> bool:
-    return assignment.partition("=")[0].strip() == key
-
-
 def _values(search: Search, key: NumericKey) -> Values:
     """The values to search; raises `UnknownError` for a range that the key does not have."""
-    given = {name: getattr(search, name) for name in ("low", "high", "step")}
+    given = {name: _float(getattr(search, name)) for name in ("low", "high", "step")}
     for name, value in given.items():
         if value is not None:
             _check_value(search.name(name), value, key, is_step=name == "step")
-    low, high = search.low, search.high
+    low, high, step = (given[name] for name in ("low", "high", "step"))
     if low is not None and high is not None and low >= high:
         names = f"{search.name('low')}, {search.name('high')}"
         raise UnknownError(f"{names}: found {low:g} and {high:g}; allowed: the lesser value first")
-    low, high = key.least if low is None else low, key.most if high is None else high
+    least, most = key.least if low is None else low, key.most if high is None else high
     start = None if None not in (search.low, search.high) else _start(search, key)
+    _check_step(search.name("step"), step, [least, most, start or 0.0])
     low, high, start, step = (
         int(value) if value is not None and key.is_whole and abs(value) < inf else value
-        for value in (low, high, start, search.step)
+        for value in (least, most, start, step)
     )
     assert low is not None and high is not None
     return Values(low, high, start and min(max(start, low), high), key.is_whole, step)
+
+
+def _float(value: float | None) -> float | None:
+    """The number itself, or infinity if no float is as large."""
+    try:
+        return value if value is None or float(value) else 0
+    except OverflowError:
+        return inf
+
+
+def _check_step(name: str, step: float | None, ends: Sequence[float]) -> None:
+    """Raises `UnknownError` for a step that is no step of a float near the largest value."""
+    least = _LEAST_STEP * max(abs(end) for end in ends if abs(end) < inf)
+    if step is not None and step < least:
+        raise UnknownError(f"{name}: found {step:g}; allowed: {least:.3g} or more, for these ends")
 
 
 def _check_value(name: str, value: float, key: NumericKey, *, is_step: bool) -> None:

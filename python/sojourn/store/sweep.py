@@ -16,8 +16,8 @@ from ..base.json_text import json_of
 from ..base.plain_text import is_plain, plain_name
 from ..base.problems import refusal, refused
 from ..base.terminal import tell
-from ..base.toml_text import toml_value
-from ..runs.scenario import Config, Loaded, Scenario, load_all
+from ..base.toml_text import are_nested, dotted, key_path, toml_value
+from ..runs.scenario import Config, Loaded, Scenario, key_of, load_all
 from ..runs.seeds import MOST_SEEDS
 from ..runs.tables import TRACES
 from .batch import run_batch
@@ -196,9 +196,9 @@ def _beside(path: Path, key: str, name: object) -> Path:
 
 
 def overridden(sweep: Sweep, **values: Any) -> Sweep:
-    """The sweep with these values, where they are given."""
+    """The sweep with these values, where they are given; raises `ScenarioError` as `checked`."""
     given = {name: value for name, value in values.items() if value not in (None, (), [])}
-    return replace(sweep, **given)
+    return checked(replace(sweep, **given))
 
 
 def checked(sweep: Sweep) -> Sweep:
@@ -227,7 +227,7 @@ def run_sweep(
     other runs of this one, unless `overwrite`; `resume` keeps such runs of this one.
     """
     origin = place_of(sweep.file, directory) if isinstance(sweep.file, Path) else ""
-    variants = checked(sweep).variants
+    variants = sweep.variants
     if not quiet:
         _tell_notes(variants)
     columns = sweep.columns
@@ -350,20 +350,23 @@ def _fault(key: str, values: object, sweep: Sweep, seen: Mapping[str, str]) -> s
     texts = (one if isinstance(one, str) else toml_value(one) for one in values)
     if odd := next((text for text in texts if not is_plain(text)), ""):
         return f"found {plain_name(odd)}; allowed: values of one line without invisible characters"
-    if key in seen:
-        return f"found in {seen[key]} too; allowed: in one of them"
+    if (path := key_path(key)) and dotted(path) != key:
+        return f"found {key}; allowed: {dotted(path)}"
+    if other := next((other for other in seen if are_nested(key, other)), ""):
+        found = "too" if other == key else f"as {other}"
+        return f"found in {seen[other]} {found}; allowed: in one of them"
     return ""
 
 
 def _conflict(change: str, sweep: Sweep, seen: Mapping[str, str]) -> str:
     """What of a sweep a setting would override, or be overridden by; empty if nothing."""
-    key = change.partition("=")[0].strip()
+    key = key_of(change)
     if key == "seed":
         return "not allowed here; set seeds = N to run the seeds 1 to N"
     if key == "duration_s" and sweep.duration_s is not None:
         return "duration_s is set too; allowed: one of them"
     for swept, place in seen.items():
-        if f"{key}.".startswith(f"{swept}.") or f"{swept}.".startswith(f"{key}."):
+        if are_nested(key, swept):
             return f"found, where {sweep.file} sweeps {swept} in {place}; allowed: one of them"
     return ""
 
