@@ -156,6 +156,21 @@ def test_what_is_no_scenario_is_refused_by_name(alone: Path) -> None:
     ):
         with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
             sojourn.load(bad)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^seed: found a whole number of over 100 digits"):
+        sojourn.load(alone, seed=10**5000)
+    endless: dict[str, object] = {}
+    endless["a"] = endless
+    for ask in (lambda: sojourn.load(endless), lambda: sojourn.load(alone, set={"a": endless})):
+        with pytest.raises(sojourn.ScenarioError, match="nested without end; allowed: finite"):
+            ask()
+    for ask in (
+        lambda: sojourn.load({"title": "a\ud800"}),
+        lambda: sojourn.load({"a\ud800": 1}),
+        lambda: sojourn.load(alone, set=['title="a\ud800"']),
+    ):
+        with pytest.raises(sojourn.ScenarioError, match=r"a.ud800, which ends") as bad:
+            ask()
+        assert str(bad.value).isascii()
     with pytest.raises(sojourn.ScenarioError, match='found a string "3"; allowed: a number'):
         sojourn.load(alone, duration_s="3")  # type: ignore[arg-type]
 
