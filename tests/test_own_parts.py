@@ -126,6 +126,9 @@ def told(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 BAD = {
     "class A(Law):\n    pass": "part A: found no hook; allowed in a law: on_arrival",
+    "class A(Law):\n    a = parameter(float('nan'))": "part A: a: found [nan] as default and range",
+    "class A(Law):\n    a = parameter(10**400)": "part A: a: found [1000",
+    "class A(Law):\n    def on_update(self, *_): pass": "update_us = 1000, or",
     "class A(Law):\n    def on_arive(self): pass": "part A: found on_arive; allowed in a law",
     "class A(Law):\n    def on_empty(self): pass": "on_empty: allowed: the arguments self, now_us",
     "class A(Control):\n    def on_ack(self, *a): pass": "found no on_loss; a control needs",

@@ -458,19 +458,23 @@ def _declaration(cls: type[_Own], digest: str) -> dict[str, Any]:
     """What the class says of itself, as the simulator reads it."""
     parameters = _parameters(cls)
     doc = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0] if "__doc__" in vars(cls) else ""
+    hooks = _hooks_of(cls)
     declaration = {
         "role": cls._role,
         "name": cls.kind or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower(),
         "doc": " ".join(doc.split()),
         "parameters": [_described(cls, name, one) for name, one in parameters.items()],
         "gauges": [{"name": name, "unit": unit} for name, unit in cls.gauges.items()],
-        "hooks": _hooks_of(cls),
+        "hooks": hooks,
         "paced": bool(getattr(cls, "paced", False)),
         "digest": digest,
     }
     update = next((name for name in ("update_us", "update_ms") if name in parameters), None)
     if every := update or getattr(cls, "update_us", None):
         declaration["update"] = every
+    elif "on_update" in hooks:
+        allowed = "update_us = 1000, or a parameter update_us or update_ms"
+        raise ValueError(f"found on_update without the time between updates; allowed: {allowed}")
     return declaration
 
 
@@ -497,10 +501,16 @@ def _hooks_of(cls: type[_Own]) -> list[str]:
     return found
 
 
+def _is_number(value: object) -> bool:
+    """Is it a number that scenarios can have?"""
+    is_real = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_real and -1e308 <= value <= 1e308  # type: ignore[operator]
+
+
 def _described(cls: type[_Own], name: str, one: _Parameter) -> dict[str, Any]:
     numbers = [one.default, *(one.range or ())]
-    if any(isinstance(x, bool) or not isinstance(x, (int, float)) for x in numbers):
-        raise ValueError(f"{name}: found {numbers} as default and range; allowed: numbers")
+    if not all(map(_is_number, numbers)):
+        raise ValueError(f"{name}: found {numbers!s:.99} as default and range; allowed: numbers")
     if one.range is not None and len(one.range) != 2:
         raise ValueError(f"{name}: found the range {one.range}; allowed: (LEAST, GREATEST)")
     low, high = one.range or (None, None)
