@@ -64,7 +64,7 @@ def init(
     from ..runs.scenario_keys import schema_text
 
     if file.exists():
-        raise typer.BadParameter(f"{file}: found a file there; allowed: the path of a new file")
+        raise typer.BadParameter(f"{file}: exists already; allowed: the path of a new file")
     if with_schema and not _is_free(file.with_name(_SCHEMA)):
         raise typer.BadParameter(
             f"{file.with_name(_SCHEMA)}: found a file of something else; "
