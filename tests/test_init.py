@@ -95,8 +95,8 @@ def test_a_service_that_no_cable_has_is_refused(cli: Cli, tmp_path: Path) -> Non
 def test_what_the_line_is_like_is_said_and_written(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     said = " ".join(cli("init", path, "--up", 2000).stdout.split())
-    assert "a MAP each 2 ms, no jitter on the path" in said and "the homes share 3 OFDMA" in said
-    assert "a MAP each 2 ms, no jitter" in path.read_text()
+    assert "the modem may send each 2 ms" in said and "the homes share 3 OFDMA" in said
+    assert "the modem may send each 2 ms" in path.read_text()
     own = cli("init", tmp_path / "own.toml", "--up", 2000, "--neighbours", "none").stdout
     assert "no jitter" in own and "OFDMA" not in own
 

@@ -213,8 +213,8 @@ def _counts(uses: Sequence[str]) -> dict[str, int]:
 
 
 _LINE = (
-    "The line is none in particular: a MAP each 2 ms, no jitter on the path. A measured line was",
-    "less steady (docs/studies/lines.md); `sojourn fit` makes a scenario from probes of yours.",
+    "The line is an even one: the modem may send each 2 ms, and the path has no jitter. Measured",
+    "lines are less steady (docs/studies/lines.md); `sojourn fit` makes a scenario from probes of yours.",
 )
 
 
