@@ -438,19 +438,79 @@ def test_a_link_with_a_byte_order_mark_or_half_a_character_is_read(
 LONG_TEXT = "a" * 1_000_001
 
 
-@pytest.mark.parametrize("hash_", [f"#text={LONG_TEXT}", f"#case={LONG_TEXT}", packed(LONG_TEXT)])
-def test_a_link_that_is_too_long_is_refused(chromium: Browser, lab: str, hash_: str) -> None:
+PART_OF_ZEROS = packed("\0" * 2**20).replace("#z=", "&part=")
+TOO_LONG = [
+    (f"#text={LONG_TEXT}", "its scenario has more than 1000000 characters"),
+    (f"#case={LONG_TEXT}", "its scenario has more than 1000000 characters"),
+    (packed(LONG_TEXT), "its scenario has more than 1000000 characters"),
+    ("#text=x" + "&part=" * 30_000, "it has more than 16 parts"),
+    ("#text=x" + PART_OF_ZEROS * 17, "it has more than 16 parts"),
+    ("#text=x" + PART_OF_ZEROS * 5, "its parts have more than 4194304 bytes"),
+]
+
+
+@pytest.mark.parametrize(("hash_", "told"), TOO_LONG, ids=range(len(TOO_LONG)))
+def test_a_link_that_is_too_long_is_refused(
+    chromium: Browser, lab: str, hash_: str, told: str
+) -> None:
     with visit(chromium, lab) as visited:
         page = visited.page
         page.evaluate("hash => { location.hash = hash }", hash_)
-        expect(alert(page)).to_contain_text("more than 1000000 characters", timeout=PATIENT_MS)
+        expect(alert(page)).to_contain_text(f"too long: {told}", timeout=PATIENT_MS)
         assert visited.complaints == []
+
+
+_READ = """async hash => {
+  const { readHash } = await import("./address.js");
+  const { text, parts = [] } = await readHash(hash).catch(({ message }) => ({ text: message }));
+  return [text, parts.map(({ length }) => length)];
+}"""
+
+
+def test_limits_of_links(chromium: Browser, lab: str) -> None:
+    """Chromium opens no link of the length that other browsers may open."""
+    with visit(chromium, lab) as visited:
+
+        def read(hash_: str) -> tuple[str, list[int]]:
+            text, parts = visited.page.evaluate(_READ, hash_)
+            return text, parts
+
+        assert read("#text=x" + PART_OF_ZEROS * 4) == ("x", [2**20] * 4)
+        assert read(packed("\u20ac" * 10**6))[0] == "\u20ac" * 10**6
+        assert read(packed("\U0001f600" * 500_000))[0] == "\U0001f600" * 500_000
+        assert "more than 1000000 characters" in read(packed("\U0001f600" * 500_000 + "a"))[0]
+        assert read(f"#{'z' * (2**21 - 1)}")[0].startswith("The link holds no scenario")
+        assert "it has more than 2097152 characters" in read(f"#{'z' * 2**21}")[0]
+
+
+def test_a_small_link_is_expanded_no_further_than_needed(chromium: Browser, lab: str) -> None:
+    """A browser expands what is written to it at once, before anybody can count."""
+    most = """async hash => {
+      const { DecompressionStream: Whole } = globalThis;
+      let expanded = 0;
+      globalThis.DecompressionStream = class extends Whole {
+        get readable() {
+          const counted = new TransformStream({
+            transform(chunk, controller) { expanded += chunk.length; controller.enqueue(chunk); },
+          });
+          return super.readable.pipeThrough(counted);
+        }
+      };
+      const { readHash } = await import("./address.js");
+      await readHash(hash).catch(() => {});
+      return expanded;
+    }"""
+    with visit(chromium, lab) as visited:
+        found = visited.page.evaluate(most, packed("\0" * 200_000_000))
+        assert 3_000_000 < found < 10_000_000
 
 
 BROKEN = {
     "#z=nonsense": "The link is damaged",
     "#z=" + "A" * 5000: "The link is damaged",
     "#text=%E0%A4%A": "The link is damaged",
+    "#text=x&part=": "The link is damaged: the part",
+    "#z=A&z=A": "The link is damaged",
     "#other=1": "The link holds no scenario",
     "#case=none": 'There is no prepared case "none"; allowed: bufferbloat',
     "#text=duration_s%20%3D%201": "missing; allowed: a table",
@@ -705,6 +765,34 @@ def test_a_capture_is_replayed(chromium: Browser, lab: str, tmp_path: Path) -> N
     (tmp_path / "own.toml").write_text(text)
     native = next(iter(sojourn.run(tmp_path / "own.toml").runs.values()))
     assert found[0] == native.meta["fingerprint"]
+
+
+_KEEP = """async sizes => {
+  const { Checker } = await import("./module.js");
+  const checker = new Checker(undefined, { ask() {} });
+  try {
+    for (const [name, length] of sizes) checker.keep(name, { length });
+    return "";
+  } catch ({ message }) {
+    return message;
+  }
+}"""
+
+
+def test_files_have_a_limit_alone_and_together(chromium: Browser, lab: str) -> None:
+    with visit(chromium, lab) as visited:
+        page = visited.page
+        half = 2**27
+        assert page.evaluate(_KEEP, [["a", half], ["b", half], ["a", half]]) == ""
+        told = page.evaluate(_KEEP, [["a", half], ["b", half], ["c", 1]])
+        assert told.startswith("found 268435457 bytes in all files; allowed: 268435456 or less")
+        settled(page)
+        page.evaluate(
+            f"bytes => ({_DROP})(document.body, ['large.toml', new Uint8Array(bytes)])", 2**26 + 1
+        )
+        found = "large.toml was rejected: found 67108865 bytes; allowed: 67108864 or less"
+        expect(alert(page)).to_contain_text(found)
+        assert visited.complaints == []
 
 
 def test_results_and_report_are_taken_away(chromium: Browser, lab: str, tmp_path: Path) -> None:

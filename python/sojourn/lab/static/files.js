@@ -1,10 +1,11 @@
 // Files that are opened or dropped on the page: scenarios, modem configuration files, captures and parts.
 
 import { make, newId } from "./dom.js";
+import { MOST_FILES_BYTES } from "./module.js";
 import { plain } from "./plain.js";
 
-/** More than a capture of an evening; a page reads files into memory. */
-const MOST_BYTES = 256 * 1024 * 1024;
+/** Files that are no captures, as on the command line. */
+const MOST_BYTES = 64 * 1024 * 1024;
 const CAPTURES = [0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a, 0xa1b2cd34, 0x34cdb2a1];
 /** What a compressed capture begins with. */
 const GZIP = 0x1f8b08;
@@ -59,13 +60,17 @@ export function fileField(on, onError) {
 }
 
 async function take(file, name, on) {
-  if (file.size > MOST_BYTES)
-    throw new Error(`found ${file.size} bytes; allowed: ${MOST_BYTES} or less`);
+  requireSize(file.size, MOST_FILES_BYTES);
   const bytes = new Uint8Array(await file.arrayBuffer());
   if (isCapture(bytes)) return on.capture(name, bytes);
+  requireSize(file.size, MOST_BYTES);
   if (firstWord(bytes) === MODULE) return on.part(name, bytes);
   const text = /\.toml$/i.test(name) ? textOf(bytes) : undefined;
   return text === undefined ? on.modem(name, bytes) : on.scenario(name, text);
+}
+
+function requireSize(found, most) {
+  if (found > most) throw new Error(`found ${found} bytes; allowed: ${most} or less`);
 }
 
 function textOf(bytes) {

@@ -6,6 +6,9 @@ import { Core } from "./core.js";
 const SMALL = "sojourn.wasm";
 export const FAST = "sojourn-fast.wasm";
 
+/** More than a capture of an evening; a page keeps files in memory. */
+export const MOST_FILES_BYTES = 256 * 1024 * 1024;
+
 /** The module cannot be had. */
 export class ModuleError extends Error {}
 
@@ -52,9 +55,15 @@ export class Checker {
     }
   }
 
-  /** Keeps a file that scenarios may name. */
+  /** Keeps a file that scenarios may name; throws if all that are kept are too large. */
   keep(name, content) {
-    this.files.set(name, content);
+    const files = new Map(this.files).set(name, content);
+    const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);
+    if (bytes > MOST_FILES_BYTES)
+      throw new Error(
+        `found ${bytes} bytes in all files; allowed: ${MOST_FILES_BYTES} or less; reload the page to drop the others`,
+      );
+    this.files = files;
     this.core.ask({ verb: "keep", name }, content);
   }
 
