@@ -16,9 +16,17 @@ pub(crate) fn cut(text: &str) -> String {
 /// A string in quotes, truncated if it is long.
 pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
-        None => format!("{text:?}"),
-        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => escaped(text),
+        Some((end, _)) => format!("{}...", escaped(&text[..end])),
     }
+}
+
+/// In quotes, with escapes for what nobody sees: `Debug` shows some of it as it is.
+fn escaped(text: &str) -> String {
+    let shown = |c: char| {
+        if is_hidden(c) { c.escape_unicode().to_string() } else { c.to_string() }
+    };
+    format!("{text:?}").chars().map(shown).collect()
 }
 
 /// Describes a value that was found.
@@ -43,24 +51,24 @@ pub fn found(value: &Value) -> String {
 /// The first character that nobody sees: a control, a mark of direction, or one without width. Names
 /// with it pass for others, and a terminal obeys it. Python and the live page know the same ones.
 pub(crate) fn hidden(text: &str) -> Option<char> {
-    text.chars().find(|c| {
-        matches!(c,
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}'
-            | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
-    })
+    text.chars().find(|c| is_hidden(*c))
+}
+
+fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}'
+        | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The path of a key in the table or list at `path`, in the form that `--set` accepts.
 pub fn join(path: &str, key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    let key = if !key.is_empty() && key.chars().all(is_bare) {
-        key.to_owned()
-    } else {
-        format!("{key:?}")
-    };
+    let key =
+        if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { escaped(key) };
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
@@ -143,6 +151,15 @@ mod tests {
         assert_eq!(quoted(&"é".repeat(41)), format!("\"{}\"...", "é".repeat(40)));
         assert_eq!(cut(&"9".repeat(41)), format!("{}...", "9".repeat(40)));
         assert_eq!(cut("99"), "99");
+    }
+
+    /// `Debug` takes fillers and the blank of braille for letters.
+    #[test]
+    fn what_nobody_sees_is_quoted_as_escapes() {
+        let found = "pie\u{2800}\u{3164}\u{fe0f}\u{202e}\0\"";
+        let shown = r#""pie\u{2800}\u{3164}\u{fe0f}\u{202e}\0\"""#;
+        assert_eq!(quoted(found), shown);
+        assert_eq!(join("compare", found), format!("compare.{shown}"));
     }
 
     #[test]

@@ -505,7 +505,7 @@ fn names_with_invisible_characters() {
         refusal_of(&[r#"servers."a\u001b[2J".delay_ms=5"#]),
         r#"--set servers."a\u001b[2J".delay_ms=5: servers."a\u{1b}[2J": found a name with the invisible character U+001B; allowed: a name without"#
     );
-    for hidden in ["0007", "009b", "200b", "200f", "202e", "2066", "feff"] {
+    for hidden in ["0007", "009b", "200b", "200f", "202e", "2066", "2800", "fe0f", "feff"] {
         let found = format!("the invisible character U+{}; allowed: ", hidden.to_uppercase());
         for set in ["servers.\"a~\".delay_ms=5", "compare.\"a~\".seed=1"] {
             let set = set.replace('~', &format!("\\u{hidden}"));
@@ -516,5 +516,5 @@ fn names_with_invisible_characters() {
 
 #[test]
 fn names_with_letters_of_any_language() {
-    assert!(load_with(SMALL, &[r#"servers."נתב ❤️ é".delay_ms=5"#]).is_ok());
+    assert!(load_with(SMALL, &[r#"servers."נתב ❤ é".delay_ms=5"#]).is_ok());
 }
