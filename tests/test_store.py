@@ -30,12 +30,13 @@ from sojourn.runs.tables import TABLES
 from sojourn.store.batch import BatchStopped, run_batch
 from sojourn.store.checksums import SUMS, DamagedError, StoreError, sums_of
 from sojourn.store.listing import SUMMARY
+from sojourn.store.merge import PartsError
 from sojourn.store.read import read_results
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.table_file import parquet_of
 from sojourn.store.task import SCALARS, Files, Task, task
-from sojourn.store.verify import verify
+from sojourn.store.verify import require_whole, verify
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.running import run_plan
 
@@ -770,6 +771,31 @@ def test_warnings_of_strangers_are_shown_with_escapes(
     assert command("report", tmp_path / "run", "--out", tmp_path / "page.html") == 0
     shown = r"a\x1b[2Jb\u202ec\ud800"
     assert shown in capsys.readouterr().out and shown in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "marker"), [("run", "summary.json"), ("sweep", "store.json"), ("study", "store.json")]
+)
+def test_versions_of_strangers_are_shown_with_escapes(
+    stored: Path, tmp_path: Path, kind: str, marker: str
+) -> None:
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = tmp_path / kind / marker
+    version = "\x1b[31m9\n\u202e\ufe0f"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "version": version}))
+    resealed(path.parent)
+    with pytest.raises(StoreError) as refused:
+        sojourn.open(tmp_path / kind)
+    assert r"written by sojourn \x1b[31m9\n\u202e\ufe0f, whose" in str(refused.value)
+
+
+def test_names_in_stores_of_strangers_are_shown_with_escapes(stored: Path, tmp_path: Path) -> None:
+    """No error of a store needs to think of it."""
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    next((tmp_path / "sweep" / "runs").iterdir()).joinpath("a\x1b[2J\u202e").touch()
+    with pytest.raises(StoreError, match=r"a\\x1b\[2J\\u202e: damaged"):
+        require_whole(tmp_path / "sweep")
+    assert str(PartsError(["a\0", "b\u2800"])) == r"a\x00; b\u2800"
 
 
 def test_titles_are_shown_with_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from .._sojourn import ConfigError, Problem, ScenarioError
+from .plain_text import plain_name
 
 Refusal = TypeVar("Refusal", bound=ScenarioError | ConfigError)
 
@@ -16,7 +17,7 @@ def refused(kind: type[Refusal], problems: Sequence[Problem], rest: str | None =
     lines = [": ".join(filter(None, (p.source, p.path, p.message))) for p in problems]
     if rest:
         lines.append(rest)
-    error = kind("\n".join(lines))
+    error = kind("\n".join(map(plain_name, lines)))
     error.problems, error.rest = list(problems), rest
     error.source, error.path = problems[0].source, problems[0].path
     return error

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..base.files import MOST_BYTES, is_name, open_regular
 from ..base.memory import allowed_bytes
+from ..base.plain_text import plain_name
 
 SUMS = "SHA256SUMS"
 """The file of checksums in a directory."""
@@ -30,6 +31,10 @@ _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 
 class StoreError(ValueError):
     """A store or a stored run that cannot be used."""
+
+    def __init__(self, message: str) -> None:
+        """Takes a sentence, which may quote files of strangers."""
+        super().__init__(plain_name(message))
 
 
 class DamagedError(StoreError):
