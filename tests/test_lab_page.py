@@ -932,10 +932,35 @@ def test_what_is_no_part_is_rejected(chromium: Browser, lab: str) -> None:
         for content, told in (
             (wasm_modules.law(abi=2), "bad.wasm was rejected: sojourn_abi: found 2; allowed: 1"),
             (b"\0asm", "bad.wasm was rejected: found no WebAssembly module"),
+            (wasm_modules.law(memory=wasm_modules.PAGES_300_MIB), "more than 4096 pages of memory"),
+            (wasm_modules.law(more=wasm_modules.table(20_000)), "more than 10000 elements"),
+            (wasm_modules.OBJECTS, "bad.wasm was rejected: found types of objects"),
             (wasm_modules.law(name="codel"), 'found a part from outside called "codel"'),
         ):
             drop(visited.page, "bad.wasm", content)
             expect(alert(visited.page)).to_contain_text(told)
+
+
+_GROW = """async bytes => {
+  const { limited } = await import("./part-limits.js");
+  const most = 3 * 65536;
+  const { instance } = await WebAssembly.instantiate(limited(new Uint8Array(bytes), most), {});
+  const { memory } = instance.exports;
+  const before = memory.grow(2);
+  try {
+    memory.grow(1);
+  } catch ({ name }) {
+    return [before, name, memory.buffer.byteLength === most];
+  }
+}"""
+
+
+def test_the_memory_of_a_part_cannot_grow_beyond_its_limit(chromium: Browser, lab: str) -> None:
+    """Also within one call, before the page looks at it."""
+    with visit(chromium, lab) as visited:
+        for memory in (b"\x00\x01", b"\x01\x01\x80\x80\x04"):
+            part = wasm_modules.law(memory=memory, more=wasm_modules.table(10_000))
+            assert visited.page.evaluate(_GROW, list(part)) == [1, "RangeError", True]
 
 
 def less_patient(route: Route) -> None:

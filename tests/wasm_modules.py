@@ -13,13 +13,22 @@ NOTHING = b"\x41\x00"
 NAN = b"\x20\x02\x44" + b"\x00" * 6 + b"\xf8\x7f\x39\x03\x00\x41\x01"
 """`(f64.store (local.get 2) (f64.const nan)) (i32.const 1)`"""
 
+PAGES_300_MIB = b"\x00\xc0\x25"
+"""A memory of 4800 pages."""
+
 _I32, _I64 = b"\x7f", b"\x7e"
 
 
 def law(
-    hook: bytes = NOTHING, *, name: str = "mine", abi: int = 1, start: bytes = NOTHING
+    hook: bytes = NOTHING,
+    *,
+    name: str = "mine",
+    abi: int = 1,
+    start: bytes = NOTHING,
+    memory: bytes = b"\x00\x01",
+    more: bytes = b"",
 ) -> bytes:
-    """A law with `on_departure`."""
+    """A law with `on_departure`; `more` comes before its memory."""
     declaration = json.dumps({"role": "law", "name": name}).encode() + b"\0"
     functions = {
         "sojourn_abi": (0, _constant(abi)),
@@ -37,11 +46,17 @@ def law(
         b"\0asm\x01\0\0\0"
         + _section(1, types)
         + _section(3, [bytes([kind]) for kind, _ in functions.values()])
-        + _section(5, [b"\x00\x01"])
+        + more
+        + _section(5, [memory])
         + _section(7, exports)
         + _section(10, bodies)
         + _section(11, [b"\x00" + _constant(4096) + b"\x0b" + _sized(declaration)])
     )
+
+
+def table(elements: int) -> bytes:
+    """The section of a table of functions."""
+    return _section(4, [b"\x70\x00" + _length(elements)])
 
 
 def _type(arguments: bytes) -> bytes:
@@ -70,4 +85,10 @@ def _sized(content: bytes) -> bytes:
 
 
 def _length(number: int) -> bytes:
-    return bytes([number]) if number < 128 else bytes([number & 127 | 128, number >> 7])
+    if number < 128:
+        return bytes([number])
+    return bytes([number & 127 | 128]) + _length(number >> 7)
+
+
+OBJECTS = b"\0asm\x01\0\0\0" + _section(1, [b"\x5f\x00"])
+"""A module with the type of an empty object, which a browser would collect."""

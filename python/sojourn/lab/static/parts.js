@@ -1,6 +1,8 @@
 // Parts of a user's own: WebAssembly modules that the browser compiles. The simulator calls them through its one
 // import. docs/how-to/wasm-parts.md has their interface.
 
+import { limited } from "./part-limits.js";
+
 const VERSION = 1;
 const MOST_DECLARATION_BYTES = 65_536;
 const MOST_MODULE_BYTES = 1 << 20;
@@ -39,9 +41,7 @@ export class PartError extends Error {
 export async function inspect(bytes) {
   if (bytes.length > MOST_MODULE_BYTES)
     throw new PartError(`found ${bytes.length} bytes; allowed: ${MOST_MODULE_BYTES} at most`);
-  const module = await WebAssembly.compile(bytes).catch(error => {
-    throw new PartError(`found no WebAssembly module: ${error.message}`);
-  });
+  const module = await compiled(bytes);
   const imports = WebAssembly.Module.imports(module).map(({ module, name }) => `${module}.${name}`);
   if (imports.length)
     throw new PartError(`found the imports ${imports.slice(0, 5).join(", ")}; allowed: a module without imports`);
@@ -55,6 +55,17 @@ export async function inspect(bytes) {
   };
 }
 
+async function compiled(bytes) {
+  await WebAssembly.compile(bytes).catch(error => {
+    throw new PartError(`found no WebAssembly module: ${error.message}`);
+  });
+  try {
+    return await WebAssembly.compile(limited(bytes, MOST_MEMORY_BYTES));
+  } catch ({ message }) {
+    throw new PartError(message);
+  }
+}
+
 /** As that of the command line: the beginning of SHA-256. Pages without encryption have none. */
 export async function digestOf(bytes) {
   const digest = await globalThis.crypto?.subtle?.digest("SHA-256", bytes);
@@ -64,7 +75,9 @@ export async function digestOf(bytes) {
 
 /** A module with its memory, in which all instances of a part live. */
 class Program {
-  constructor(module) {
+  /** `memoryBytes` returns what the programs of a run have together. */
+  constructor(module, memoryBytes = () => this.exports.memory.buffer.byteLength) {
+    this.memoryBytes = memoryBytes;
     try {
       this.exports = new WebAssembly.Instance(module, {}).exports;
     } catch (error) {
@@ -94,9 +107,17 @@ class Program {
     } catch (error) {
       throw error instanceof PartError ? error : new PartError(`${name}: ${error.message}`);
     } finally {
-      if (this.exports.memory.buffer.byteLength > MOST_MEMORY_BYTES)
-        throw new PartError(`found more than ${MOST_MEMORY_BYTES >> 20} MiB of memory; allowed: less`);
+      this.checkMemory();
     }
+  }
+
+  /** Its memory has another buffer after it has grown. */
+  checkMemory() {
+    const { buffer } = this.exports.memory;
+    if (buffer === this.checked) return;
+    if (this.memoryBytes() > MOST_MEMORY_BYTES)
+      throw new PartError(`found more than ${MOST_MEMORY_BYTES >> 20} MiB of memory; allowed: less`);
+    this.checked = buffer;
   }
 
   /** The address of so many floats. */
@@ -202,7 +223,7 @@ export class Parts {
 
   /** Starts an instance of a part; returns its number. */
   start(number, from, at, count) {
-    if (!this.programs.has(number)) this.programs.set(number, new Program(this.modules[number]));
+    if (!this.programs.has(number)) this.programs.set(number, new Program(this.modules[number], () => this.memoryBytes));
     const program = this.programs.get(number);
     return this.instances.push({ program, instance: program.start(from, at, count) }) - 1;
   }
