@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice, product
@@ -32,6 +33,7 @@ from sojourn.store.checksums import SUMS, DamagedError, StoreError, sums_of
 from sojourn.store.listing import SUMMARY
 from sojourn.store.merge import PartsError
 from sojourn.store.read import read_results
+from sojourn.store.row_limits import most_rows
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.table_file import parquet_of
@@ -835,17 +837,25 @@ def test_counts_that_no_run_has_are_refused(
     assert "a value of 'packets' is too large" in told and told.count("\n") == 1
 
 
-@pytest.mark.parametrize("table", ["flows", "latencies", "series"])
+@pytest.mark.parametrize(
+    ("table", "rows", "most"),
+    [
+        ("flows", 100_000, 2000),
+        ("latencies", 2**22, 2**21),
+        ("series", 10**6, 20_000),
+        ("connections", 10**6, 100),
+        ("latencies", 10**6, 0),
+    ],
+)
 def test_a_small_file_of_many_rows_is_not_read(
-    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, rows: int, most: int
 ) -> None:
     """No run of this scenario has so many, or they would fill the memory."""
     shutil.copytree(stored / "run", tmp_path / "run")
     path = next((tmp_path / "run").rglob(f"{table}.parquet"))
-    rows, most = {"flows": (100_000, 2000), "latencies": (2**22, 2**21)}.get(table, (10**6, 0))
     path.write_bytes(parquet_of(pq.read_table(path).take(pa.repeat(0, rows))))
     resealed(path.parent)
-    assert path.stat().st_size < 100_000
+    assert path.stat().st_size < 200_000
     if most:
         with pytest.raises(DamagedError, match=rf"found {rows} rows; allowed: \d+ or") as refusal:
             StoredRun(path.parent).table(table)
@@ -855,6 +865,46 @@ def test_a_small_file_of_many_rows_is_not_read(
         monkeypatch.setattr("sojourn.store.table_file.allowed_bytes", lambda: 2 * 10**6)
         with pytest.raises(DamagedError, match=r"found \d+ bytes .*; allowed: 2000000 or fewer"):
             StoredRun(path.parent).table(table)
+
+
+def test_a_run_with_many_series_connections_and_pages_is_within_the_limits() -> None:
+    """Groups of homes have a few values each, and all series of two queues."""
+    dualq = {"queue": {"scheduler": {"kind": "dualq"}}}
+    page = {"html_bytes": 1000, "objects": {"kind": "fixed", "per_server": 1, "bytes": 1000}}
+    web = {"kind": "web", "servers": ["files"], "pause_s": 0.01, "users": 2, **page}
+    homes = {f"home{number}": {"count": 1} for number in range(30)}
+    result = sojourn.run(
+        {
+            "duration_s": 0.4,
+            "upstream": {"sustained_mbps": 50, **dualq},
+            "downstream": {"sustained_mbps": 50, **dualq},
+            "servers": {"files": {"delay_ms": 1}},
+            "homes": homes,
+            "traffic": {name: {**web, "home": name} for name in homes},
+            "metrics": {"series_interval_ms": 10, "connections": 2, "watch_flows": 4},
+        }
+    )
+    assert isinstance(result, sojourn.Result)
+    settings = tomllib.loads(result.scenario)
+    for name in TABLES:
+        assert len(result.table(name)) <= most_rows(name, settings), name
+    assert len(result.connections) == most_rows("connections", settings)
+    assert len(result.series) > 30 * 2 * 28 * 39 and len(result.pages) > 200
+
+
+def test_a_user_opens_pages_one_after_the_other_and_a_series_has_4096_values() -> None:
+    web = {"kind": "web", "pause_s": 2, "users": 3}
+    scenario = {
+        "duration_s": 9,
+        "homes": {"ours": {"count": 1}, "others": {"count": 4}},
+        "traffic": {"web": web, "call": {"kind": "stream"}},
+        "metrics": {"series_interval_ms": 100, "connections": 0, "watch_flows": 0},
+    }
+    assert most_rows("pages", scenario) == 3 * 5 * 5
+    assert most_rows("pages", {**scenario, "homes": {}}) == 3 * 5
+    assert most_rows("series", scenario) == 4 * 10 * 2 * 91
+    assert most_rows("series", {**scenario, "duration_s": 9000}) == 4 * 10 * 2 * 4096
+    assert most_rows("packets", scenario) == 2**24
 
 
 @pytest.mark.parametrize("is_packed", [True, False])

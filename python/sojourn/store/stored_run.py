@@ -2,8 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property, partial
-from itertools import chain
+from functools import cache, cached_property
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from ..base.plain_text import is_plain
 from ..runs.result import SavedResult
 from ..runs.tables import TRACES, known_table
 from .checksums import SUMS, Checksums, DamagedError, StoreError
+from .row_limits import most_rows
 from .table_file import TableError, table_of
 
 _META = {
@@ -28,15 +28,6 @@ _META = {
     "fingerprint": str,
     "warnings": list,
 }
-
-_GROWING = {"connections", "pages", "series", *chain(*TRACES.values())}
-"""Tables that grow with the run. All others have rows for each traffic entry, queue and so on."""
-
-_MOST_ROWS = 1 << 24
-"""Of a table that grows: as many as the longest trace."""
-
-_ROWS_OF_A_VALUE = {"latencies": 1 << 14, "latency_histogram": 1 << 14}
-"""Rows for each value of the scenario, which has several of them for each entry; others have 10."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -70,6 +61,10 @@ class StoredRun(SavedResult):
         """Is this table stored?"""
         return _file_of(table) in self._files
 
+    def path_of(self, table: str) -> Path:
+        """The file of a table."""
+        return self.directory / _file_of(table)
+
     def verify(self) -> None:
         """Raises `DamagedError` unless all files of the run are as they were written."""
         self._files.verify()
@@ -89,15 +84,9 @@ class StoredRun(SavedResult):
             raise StoreError(f"{self.directory}: the table {name!r} was not stored")
         content = self._files.read(_file_of(name))
         try:
-            return table_of(content, _schemas()[name], partial(self._most_rows, name))
+            return table_of(content, _schemas()[name], lambda: most_rows(name, self.settings))
         except (TableError, pa.ArrowException, OSError) as error:
-            raise DamagedError(self.directory / _file_of(name), str(error)) from None
-
-    def _most_rows(self, name: str) -> int:
-        """How many rows a table of this scenario can have."""
-        if name in _GROWING:
-            return _MOST_ROWS
-        return _ROWS_OF_A_VALUE.get(name, 10) * _values(self.settings)
+            raise DamagedError(self.path_of(name), str(error)) from None
 
     @cached_property
     def meta(self) -> dict[str, Any]:
@@ -153,13 +142,6 @@ class StoredRun(SavedResult):
 def _schemas() -> dict[str, pa.Schema]:
     """The columns of each table."""
     return {name: pa.table(empty).schema for name, empty in empty_tables().items()}
-
-
-def _values(settings: Any) -> int:
-    """How many values a scenario or a part of it has."""
-    if isinstance(settings, dict):
-        return sum(map(_values, settings.values()))
-    return sum(map(_values, settings)) if isinstance(settings, list) else 1
 
 
 def _is_meta(value: Any) -> bool:
