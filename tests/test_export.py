@@ -8,24 +8,25 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import tracemalloc
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 import sojourn
 from conftest import HOME, PATIENT_S, Cli
 from sojourn.analysis.grids import comparison_grid
 from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
-from sojourn.export.flent import _times
-from sojourn.store.stored_run import StoredRun
-from test_store import command
+from sojourn.store.table_file import parquet_of
+from test_store import command, resealed, with_values
 
 # Two uploads under CoDel, one of which is marked and the other dropped, a download and a call.
 SCENARIO = """
@@ -334,12 +335,6 @@ def flent(*arguments: object) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_series_without_intervals_is_refused() -> None:
-    run = cast(StoredRun, SimpleNamespace(series=pa.table({"time_s": [0.0, 0.1]})))
-    with pytest.raises(ExportError, match="series: found an interval that ends at 0 s"):
-        _times(run)
-
-
 def test_flent_sums_the_run_up(flent_data: Path, result: sojourn.Result) -> None:
     """Its averages are those of the run: throughput over all intervals, the call's round trip."""
     summary = flent("-i", flent_data, "-f", "summary")
@@ -590,3 +585,133 @@ def test_the_command_says_what_it_wrote(cli: Cli, results: Path, tmp_path: Path)
     done = cli("export", results, "--format", "pcapng", "--point", "home", "--out", out)
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{out}: written\n", "")
     assert [path.name for path in out.parent.iterdir()] == ["home.pcapng"]
+
+
+# Traces of strangers.
+
+SHORT = """
+duration_s = 0.5
+metrics.packet_trace = true
+upstream.sustained_mbps = 5
+downstream.sustained_mbps = 20
+servers.files.delay_ms = 9
+traffic.call = { kind = "stream", purpose = "voice", server = "files" }
+
+[traffic.web]
+kind = "web"
+servers = ["files"]
+html_bytes = 1000
+objects = { kind = "fixed", per_server = 1, bytes = 1000 }
+pause_s = 0.01
+"""
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with connections that open and close, and with calls both ways."""
+    directory = tmp_path_factory.mktemp("short") / "out"
+    sojourn.run(SHORT).save(directory)
+    return directory
+
+
+def changed(short: Path, there: Path, table: str, change: Callable[[pa.Table], pa.Table]) -> Path:
+    """A copy of the run in which this table is another, and its checksum right."""
+    shutil.copytree(short, there)
+    path = there / "run" / f"{table}.parquet"
+    path.write_bytes(parquet_of(change(pq.read_table(path))))
+    resealed(path.parent)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "found"),
+    [
+        ("server", "other", "found 'other' in 'server'; allowed: files"),
+        ("traffic", "other", "found 'other' in 'traffic'; allowed: call, web"),
+        ("direction", "x", "found 'x' in 'direction'; allowed: up, down"),
+        ("flags", "syn x", "found 'syn x' in 'flags'; allowed: each of fin, syn, ack, ece, cwr"),
+        ("flags", "ack ack", "found 'ack ack' in 'flags'; allowed: each of fin, syn, ack, ece"),
+        ("ecn", "x", "found 'x' in 'ecn'; allowed: not_ect, ect1, ect0, ce"),
+        ("outcome", "x", "found 'x' in 'outcome'; allowed: delivered, overflow, aqm, link"),
+        ("sack", "1", "found '1' in 'sack'; allowed: 1 to 3 blocks such as 2921-4381"),
+        ("sack", "1-2-3", "found '1-2-3' in 'sack'"),
+        ("sack", " ".join(["1-2"] * 4), "found '1-2 1-2 1-2 1-2' in 'sack'"),
+        ("sack", f"1-{'9' * 5000}", f"found '1-{'9' * 38}' in 'sack'"),
+        ("sent_s", -5.0, "found '-5.0' in 'sent_s'; allowed: 0 to 0.5"),
+        ("echo_s", 0.6, "found '0.6' in 'echo_s'; allowed: 0 to 0.5"),
+        ("forwarded_s", 1e15, "found '1000000000000000.0' in 'forwarded_s'; allowed: 0 to 0.5"),
+        ("ended_s", 0.0, "a value of 'ended_s' is before that of 'sent_s'"),
+        ("payload_bytes", 65_535, "found '65535' in 'payload_bytes'; allowed: 0 to 16384"),
+        ("size_bytes", 65_535, "found '65535' in 'size_bytes'; allowed: 0 to 16384"),
+    ],
+)
+@pytest.mark.parametrize("form", ["pcapng", "flent"])
+def test_packets_that_no_run_of_the_scenario_has_are_refused(
+    short: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    form: str,
+    column: str,
+    value: object,
+    found: str,
+) -> None:
+    kind = pq.read_schema(short / "run/packets.parquet").field(column).type
+    values = pa.array([value], getattr(kind, "value_type", kind)).cast(kind)
+    path = changed(short, tmp_path / "out", "packets", with_values(column, values))
+    point = ["--point", "server"] if form == "pcapng" else []
+    out = ["--out", tmp_path / "x"]
+    assert command("export", tmp_path / "out", "--format", form, *point, *out) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {path}: damaged ({found}") and told.count("\n") == 1
+    assert [there.name for there in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (with_values("time_s", pa.array([0.0])), "found '0.0' in 'time_s'; allowed: 0.1 to 0.5"),
+        (with_values("time_s", pa.array([0.6])), "found '0.6' in 'time_s'; allowed: 0.1 to 0.5"),
+        (lambda series: series.slice(0, 0), "the run has no series, as it ends within metrics."),
+    ],
+)
+def test_flent_refuses_series_without_intervals(
+    short: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[pa.Table], pa.Table],
+    found: str,
+) -> None:
+    changed(short, tmp_path / "out", "series", change)
+    words = ("--format", "flent", "--out", tmp_path / "x")
+    assert command("export", tmp_path / "out", *words) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: ") and found in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_segment_that_opens_a_connection_has_no_room_for_blocks(
+    short: Path, tmp_path: Path, point: str
+) -> None:
+    blocks = with_values("sack", pa.array(["1-2 3-4 5-6"]).dictionary_encode())
+    path = changed(short, tmp_path / "out", "packets", blocks)
+    flags = pq.read_table(path)["flags"].unique().to_pylist()
+    assert {"syn", "syn ack", "ack", "ack fin"} <= set(flags)
+    export(tmp_path / "out", "pcapng", tmp_path / "x", point=point)
+
+
+def test_a_capture_is_written_in_parts(
+    results: Path,
+    captures: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are of the same bytes, and take less memory than all rows."""
+    monkeypatch.setattr(sys.modules["sojourn.export.capture"], "_ROWS_AT_A_TIME", 300)
+    tracemalloc.start()
+    try:
+        export(results, "pcapng", tmp_path / "x", point="channel")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (tmp_path / "x").read_bytes() == captures["channel"].read_bytes()
+    assert most < 8 * 10**6 < len(pq.read_table(results / "run/packets.parquet")) * 1000

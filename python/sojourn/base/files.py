@@ -122,7 +122,14 @@ def failures_named(path: Path) -> Iterator[None]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Writes a file and creates its parent directories.
+    """Writes a file and creates its parent directories, as `draft_of_file` does."""
+    with draft_of_file(path) as draft:
+        draft.write_bytes(content)
+
+
+@contextmanager
+def draft_of_file(path: Path) -> Iterator[Path]:
+    """The path of a temporary file that replaces `path` when the block succeeds.
 
     Raises `OSError` if there is anything but a regular file, or if it cannot be written.
     """
@@ -137,7 +144,7 @@ def write_file(path: Path, content: bytes) -> None:
         sweep_drafts(path)
         draft = _draft(path, os.getpid())
         try:
-            draft.write_bytes(content)
+            yield draft
             sync(draft)
             draft.replace(path)
             sync(path.parent)

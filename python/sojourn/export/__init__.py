@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..base.files import write_file
+from ..base.files import draft_of_file, write_file
 from ..base.lookup import look_up
 from ..store.read import read_results
 from .capture import POINTS, capture
@@ -48,7 +48,9 @@ def export(
         write_file(out, flent_file(*choose(there, variant, seed)))
     elif form == "pcapng":
         from_where = look_up("point", point, list(POINTS))
-        write_file(out, capture(choose(there, variant, seed)[1], from_where))
+        parts = capture(choose(there, variant, seed)[1], from_where)
+        with draft_of_file(out) as draft, open(draft, "wb") as file:
+            file.writelines(parts)
     else:
         return write_tables(narrowed(there, variant, seed), form, out)
     return None

@@ -9,13 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from .._sojourn import version
-from ..analysis.tables import RunTables
+from ..store.stored_run import StoredRun
 from . import headers
 from .cable import one_way_ms
 from .headers import Ends, Syn
 from .pcapng import Frame, pcapng
-from .runs import packets_of
+from .traces import DROPS, packets_of
 
 POINTS = {
     "home": "LAN side of the first home's modem",
@@ -30,28 +33,20 @@ _HOME_NET, _SERVER_NET = (10, 0), (198, 18)  # RFC 1918; RFC 2544, for benchmark
 _FIRST_PORT, _PORTS = 49_152, 16_384  # RFC 6335, section 6
 _LARGEST_WINDOW, _LARGEST_SHIFT = 65_535, 14  # RFC 7323, section 2.3
 _DEFAULT_MSS, _DEFAULT_WINDOW = 1460, 10_000
-_DROPS = {
-    "overflow": "dropped: the queue was full",
-    "aqm": "dropped early by the AQM",
-    "link": "lost at random on the link to the server",
-    "superseded": "dropped: the modem sent a newer acknowledgement instead",
-    "contention": "dropped by the modem after its requests failed",
-}
+_ROWS_AT_A_TIME = 65_536
 
 Packet = dict[str, Any]
 
 
-def capture(run: RunTables, point: str) -> bytes:
-    """A pcapng file of all packets that pass a point, in order of time."""
-    packets = packets_of(run).to_pylist()
+def capture(run: StoredRun, point: str) -> Iterator[bytes]:
+    """The parts of a pcapng file of all packets that pass a point, in order of time."""
     path = _Path(run.settings)
-    passing = ((_time_s(packet, point, path.cable_s), packet) for packet in packets)
-    seen = [(time, p) for time, p in passing if time is not None and _is_here(p, point)]
-    seen.sort(key=lambda entry: (entry[0], entry[1]["packet"]))
-    frames = [path.frame(time, packet, point) for time, packet in seen]
+    packets = packets_of(run)
+    times = _times_s(packets, point, path.cable_s)
+    rows = _rows_in_order(packets.append_column("passes_s", times))
     meta = run.meta
     return pcapng(
-        frames,
+        (path.frame(row, point) for row in rows),
         application=f"sojourn {version}",
         comment=f"Simulated with seed {meta['seed']}, fingerprint {meta['fingerprint']}",
         interface=point,
@@ -60,20 +55,24 @@ def capture(run: RunTables, point: str) -> bytes:
     )
 
 
-def _is_here(packet: Packet, point: str) -> bool:
-    return point != "home" or int(packet["home"]) == 1
+def _times_s(packets: pa.Table, point: str, cable_s: float) -> pa.ChunkedArray:
+    """When each packet passes a point; null if it never does."""
+    came = pc.if_else(pc.equal(packets["outcome"], "delivered"), packets["ended_s"], None)
+    sent, passed = packets["sent_s"], packets["forwarded_s"]
+    up = (sent, passed, pc.add(passed, cable_s), came)
+    down = (came, passed, packets["reached_cmts_s"], sent)
+    place = _WAY.index(point)
+    times = pc.if_else(pc.equal(packets["direction"], "up"), up[place], down[place])
+    return pc.if_else(pc.equal(packets["home"], 1), times, None) if point == "home" else times
 
 
-def _time_s(packet: Packet, point: str, cable_s: float) -> float | None:
-    """When a packet passes a point; `None` if it never does."""
-    came = packet["ended_s"] if packet["outcome"] == "delivered" else None
-    passed: float | None = packet["forwarded_s"]
-    if packet["direction"] == "up":
-        at_cmts = None if passed is None else passed + cable_s
-        times = (packet["sent_s"], passed, at_cmts, came)
-    else:
-        times = (came, passed, packet["reached_cmts_s"], packet["sent_s"])
-    return times[_WAY.index(point)]
+def _rows_in_order(packets: pa.Table) -> Iterator[Packet]:
+    """The packets that pass, in order of time; few of them are rows at once."""
+    keys = [("passes_s", "ascending"), ("packet", "ascending")]
+    order = pc.sort_indices(packets.select(["passes_s", "packet"]), keys)
+    passing = order.slice(0, len(packets) - packets["passes_s"].null_count)
+    for start in range(0, len(passing), _ROWS_AT_A_TIME):
+        yield from packets.take(passing.slice(start, _ROWS_AT_A_TIME)).to_pylist()
 
 
 def _is_behind_queue(packet: Packet, point: str) -> bool:
@@ -87,7 +86,7 @@ def _comment(packet: Packet, is_behind: bool) -> str:
     comments = []
     if packet["marked"]:
         comments.append("ECN-marked by the AQM" if is_behind else "ECN-marked later in the queue")
-    if drop := _DROPS.get(packet["outcome"]):
+    if drop := DROPS.get(packet["outcome"]):
         comments.append(f"{drop}, at {packet['ended_s']:.6f} s")
     return "; ".join(comments)
 
@@ -127,7 +126,7 @@ class _Path:
         self._ports: dict[tuple[Any, ...], int] = {}
         self._used: dict[int, int] = {}
 
-    def frame(self, time_s: float, packet: Packet, point: str) -> Frame:
+    def frame(self, packet: Packet, point: str) -> Frame:
         """The packet as captured at the point."""
         is_behind = _is_behind_queue(packet, point)
         transport, ends = self._transports[packet["traffic"]], self._ends(packet)
@@ -142,7 +141,8 @@ class _Path:
         traffic_class = transport.dscp << 2 | headers.ECN[ecn]
         number = packet["packet"]
         ip = headers.ipv4(ends, protocol, length, traffic_class=traffic_class, number=number)
-        return Frame(round(time_s * 1e9), ip + inner, length, _comment(packet, is_behind))
+        time_ns = round(packet["passes_s"] * 1e9)
+        return Frame(time_ns, ip + inner, length, _comment(packet, is_behind))
 
     def _ends(self, packet: Packet) -> Ends:
         home, server = bytes((*_HOME_NET, *divmod(packet["home"], 256))), packet["server"]
@@ -165,7 +165,7 @@ def _segment(ends: Ends, transport: _Transport, packet: Packet) -> bytes:
     syn = transport.syn if "syn" in packet["flags"] else None
     echo = packet["echo_s"]
     times = None if echo is None else (_ms(packet["sent_s"]), _ms(echo))
-    blocks = list(_blocks(packet["sack"] or ""))
+    blocks = [] if syn else list(_blocks(packet["sack"] or ""))
     options = headers.tcp_options(times, blocks, syn)
     window = transport.window >> (0 if syn else transport.syn.window_shift)
     return headers.tcp(

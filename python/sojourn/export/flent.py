@@ -8,7 +8,6 @@ alone. Throughput counts bytes on the wire, headers included.
 
 import gzip
 import json
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,9 +18,10 @@ import numpy as np
 import pyarrow.compute as pc
 
 from .._sojourn import version
-from ..analysis.tables import RunTables
+from ..store.stored_run import StoredRun
 from .cable import one_way_ms
-from .runs import ExportError, packets_of
+from .runs import ExportError
+from .traces import packets_of, series_of
 
 _FORMAT_VERSION = 4
 _RATE, _PING, _TIME = "Mbits/s", "Ping (ms) ICMP", "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -39,7 +39,7 @@ class _Stream:
     direction: str
 
 
-def flent_file(variant: str, run: RunTables) -> bytes:
+def flent_file(variant: str, run: StoredRun) -> bytes:
     """The file `.flent.gz` of a run: JSON, compressed."""
     streams = _streams(run)
     ping = _ping_entry(run)
@@ -66,7 +66,7 @@ def flent_file(variant: str, run: RunTables) -> bytes:
     return gzip.compress(text.encode(), mtime=0)
 
 
-def _streams(run: RunTables) -> list[_Stream]:
+def _streams(run: StoredRun) -> list[_Stream]:
     """Bulk transfers in the direction of their payload, numbered as in flent."""
     streams: list[_Stream] = []
     bulk = [row for row in run.flows.to_pylist() if row["quality"] == "throughput"]
@@ -98,30 +98,29 @@ def _test(directions: set[str]) -> str:
     return "ping"
 
 
-def _times(run: RunTables) -> tuple[list[float], float]:
+def _times(run: StoredRun) -> tuple[list[float], float]:
     """The ends of the series intervals, and the length of an interval, in s."""
-    ends = np.unique(np.round(run.series["time_s"].to_numpy(), 9))
-    step_s = float(ends[0])
-    if step_s <= 0:
+    ends = np.unique(np.round(series_of(run)["time_s"].to_numpy(), 9))
+    if not len(ends):
         raise ExportError(
-            f"series: found an interval that ends at {step_s:g} s; allowed: a later time "
-            "(the stored run was changed; rerun the scenario)"
+            "the run has no series, as it ends within metrics.series_interval_ms; rerun the "
+            "scenario with a shorter interval"
         )
-    return ends.tolist(), step_s
+    return ends.tolist(), float(ends[0])
 
 
-def _series(run: RunTables, subject: str, metric: str) -> dict[float, float | None]:
+def _series(run: StoredRun, subject: str, metric: str) -> dict[float, float | None]:
     is_meant = (pc.field("subject") == subject) & (pc.field("metric") == metric)
     rows = run.series.filter(is_meant).to_pylist()
     return {round(row["time_s"], 9): row["value"] for row in rows}
 
 
-def _throughput(run: RunTables, stream: _Stream, times: list[float]) -> Series:
+def _throughput(run: StoredRun, stream: _Stream, times: list[float]) -> Series:
     values = _series(run, f"{stream.traffic} {stream.direction}", "throughput")
     return [values.get(time) for time in times]
 
 
-def _raw_stream(run: RunTables, stream: _Stream) -> list[dict[str, float]]:
+def _raw_stream(run: StoredRun, stream: _Stream) -> list[dict[str, float]]:
     """Throughput and, where it was measured, the round-trip time of TCP in ms."""
     subject = f"{stream.traffic} {stream.direction}"
     rates, rtts = (_series(run, subject, metric) for metric in ("throughput", "rtt"))
@@ -151,33 +150,32 @@ def _joined(all_series: list[Series], join: Callable[[Iterable[float]], float]) 
     return [join(values) if values else None for values in known]
 
 
-def _ping_entry(run: RunTables) -> str | None:
+def _ping_entry(run: StoredRun) -> str | None:
     """The first entry that sends upstream datagrams; games come first."""
     rows = [r for r in run.flows.to_pylist() if r["direction"] == "up" and not r["connections"]]
     rows.sort(key=lambda row: row["quality"] != "game")
     return rows[0]["traffic"] if rows else None
 
 
-def _pings(run: RunTables, traffic: str) -> list[dict[str, float]]:
+def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
     """A ping for each delivered packet, at the time its reply would arrive."""
     is_meant = (pc.field("traffic") == traffic) & (pc.field("outcome") == "delivered")
     came = packets_of(run).filter(is_meant).sort_by("sent_s")
     up, down = (came.filter(pc.field("direction") == direction) for direction in ("up", "down"))
-    replies = [(row["sent_s"], row["ended_s"]) for row in down.to_pylist()]
+    replies_s, ended_s = (down[name].to_numpy() for name in ("sent_s", "ended_s"))
     pings = []
     for packet in up.select(["server", "sent_s", "ended_s"]).to_pylist():
-        if not replies:
+        if not len(replies_s):
             back = packet["ended_s"] + _way_back_s(run, packet["server"])
-        elif (place := bisect_left(replies, (packet["ended_s"],))) < len(replies):
-            sent, ended = replies[place]
-            back = packet["ended_s"] + ended - sent
+        elif (place := int(np.searchsorted(replies_s, packet["ended_s"]))) < len(replies_s):
+            back = packet["ended_s"] + float(ended_s[place]) - float(replies_s[place])
         else:
             continue
         pings.append({"t": back, "val": 1e3 * (back - packet["sent_s"])})
     return sorted(pings, key=lambda ping: ping["t"])
 
 
-def _way_back_s(run: RunTables, server: str) -> float:
+def _way_back_s(run: StoredRun, server: str) -> float:
     delay_ms: float = run.settings["servers"][server]["delay_ms"]
     return (delay_ms + one_way_ms(run.settings)) / 1e3
 
@@ -192,7 +190,7 @@ def _by_interval(pings: list[dict[str, float]], times: list[float], step_s: floa
 
 
 def _metadata(
-    variant: str, run: RunTables, streams: list[_Stream], step_s: float
+    variant: str, run: StoredRun, streams: list[_Stream], step_s: float
 ) -> dict[str, Any]:
     """The metadata of a flent test. Simulated time starts in 1970."""
     meta, scenario = run.meta, run.settings

@@ -8,7 +8,8 @@ IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
 
 _DONT_FRAGMENT = 0x4000
 _HOPS = 64
-_FLAGS = {"fin": 0x01, "syn": 0x02, "ack": 0x10, "ece": 0x40, "cwr": 0x80, "ae": 0x100}
+FLAGS = {"fin": 0x01, "syn": 0x02, "ack": 0x10, "ece": 0x40, "cwr": 0x80, "ae": 0x100}
+"""Bits of TCP by their name in the packet trace (RFC 9293, section 3.1; RFC 3168; AccECN)."""
 ECN = {"not_ect": 0b00, "ect1": 0b01, "ect0": 0b10, "ce": 0b11}
 """The ECN field by its name in the packet trace (RFC 3168, section 5)."""
 
@@ -50,7 +51,7 @@ def tcp(
 
     Sequence numbers wrap at 32 bits.
     """
-    bits = sum(_FLAGS[flag] for flag in flags.split())
+    bits = sum(FLAGS[flag] for flag in flags.split())
     offset = (TCP_BYTES + len(options)) // 4
     wrap = 0xFFFF_FFFF
     fields = (

@@ -37,29 +37,29 @@ def pcapng(
     interface: str,
     description: str,
     names: Mapping[str, bytes],
-) -> bytes:
-    """A file with one section and one interface; `names` maps host names to IPv4 addresses."""
-    blocks = [
-        _block(
-            _SECTION,
-            struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)
-            + _options([(_COMMENT, comment.encode()), (_APPLICATION, application.encode())]),
+) -> Iterator[bytes]:
+    """The blocks of a file with one section and one interface.
+
+    `names` maps host names to IPv4 addresses.
+    """
+    yield _block(
+        _SECTION,
+        struct.pack("<IHHq", _BYTE_ORDER, 1, 0, -1)
+        + _options([(_COMMENT, comment.encode()), (_APPLICATION, application.encode())]),
+    )
+    yield _block(
+        _INTERFACE,
+        struct.pack("<HHI", _LINKTYPE_RAW, 0, 0)
+        + _options(
+            [
+                (_NAME, interface.encode()),
+                (_DESCRIPTION, description.encode()),
+                (_RESOLUTION, b"\x09"),  # times are in ns
+            ]
         ),
-        _block(
-            _INTERFACE,
-            struct.pack("<HHI", _LINKTYPE_RAW, 0, 0)
-            + _options(
-                [
-                    (_NAME, interface.encode()),
-                    (_DESCRIPTION, description.encode()),
-                    (_RESOLUTION, b"\x09"),  # times are in ns
-                ]
-            ),
-        ),
-        _block(_NAMES, b"".join(_records(names)) + bytes(4)),
-    ]
-    blocks += map(_packet, frames)
-    return b"".join(blocks)
+    )
+    yield _block(_NAMES, b"".join(_records(names)) + bytes(4))
+    yield from map(_packet, frames)
 
 
 def _packet(frame: Frame) -> bytes:

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-
-import pyarrow as pa
+from typing import cast
 
 from ..analysis.groups import THIS_RUN, Group, Results
 from ..analysis.tables import RunTables
 from ..base.lookup import listed
+from ..store.stored_run import StoredRun
 
 
 class ExportError(ValueError):
@@ -24,7 +24,7 @@ def narrowed(results: Results, variant: str | None, seed: int | None) -> Results
     return replace(results, groups=groups)
 
 
-def choose(results: Results, variant: str | None, seed: int | None) -> tuple[str, RunTables]:
+def choose(results: Results, variant: str | None, seed: int | None) -> tuple[str, StoredRun]:
     """One run, with the name of its setting.
 
     A run that has just an idle line beside it is chosen without being named.
@@ -33,7 +33,7 @@ def choose(results: Results, variant: str | None, seed: int | None) -> tuple[str
     runs = _runs(group, seed)
     if len(runs) != 1:
         raise _wrong_seed(seed, [group])
-    return group.name, runs[0]
+    return group.name, cast(StoredRun, runs[0])  # results come from a directory
 
 
 def _runs(group: Group, seed: int | None) -> Sequence[RunTables]:
@@ -69,15 +69,3 @@ def _wrong_seed(seed: int | None, groups: Sequence[Group]) -> ExportError:
     seeds = dict.fromkeys(run.meta["seed"] for group in groups for run in group.runs)
     found = "missing" if seed is None else f"found {seed}"
     return ExportError(f"seed: {found}; allowed: {listed(list(map(str, seeds)))}")
-
-
-def packets_of(run: RunTables) -> pa.Table:
-    """The packet trace of a run."""
-    if not run.keeps("packets"):
-        raise ExportError(
-            "the run has no packet trace; rerun the scenario with --set metrics.packet_trace=true"
-        )
-    table = run.table("packets")
-    if "forwarded_s" not in table.column_names:
-        raise ExportError("an older version wrote the packet trace; rerun the scenario")
-    return table
