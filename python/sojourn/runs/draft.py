@@ -214,7 +214,7 @@ def _counts(uses: Sequence[str]) -> dict[str, int]:
 
 _LINE = (
     "The line is an even one: the modem may send each 2 ms, and the path has no jitter. Measured",
-    "lines are less steady (docs/studies/lines.md); `sojourn fit` makes a scenario from probes of yours.",
+    "ones are less steady (docs/studies/lines.md). `sojourn fit` makes a scenario of your probes.",
 )
 
 

@@ -9,8 +9,11 @@ _MOST_ROWS = 1 << 24
 _ROWS_OF_A_VALUE = {"latencies": 1 << 14, "latency_histogram": 1 << 14}
 """Rows for each value of the scenario, which has several of them for each entry; others have 10."""
 
-_SERIES_OF_A_VALUE = 4
-"""A queue has up to 28 series in each group of homes, and at least 7 values in the scenario."""
+_SERIES_OF_A_VALUE = 32
+"""A queue has up to 28 series in each group of homes, and at least 7 values in the scenario.
+
+Laws of the user's own may have some hundred.
+"""
 
 _MOST_OF_A_SERIES = 4096
 """Values of a series in the longest run."""
