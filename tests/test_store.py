@@ -842,7 +842,7 @@ def test_counts_that_no_run_has_are_refused(
     [
         ("flows", 100_000, 2000),
         ("latencies", 2**22, 2**21),
-        ("series", 10**6, 20_000),
+        ("series", 10**6, 200_000),
         ("connections", 10**6, 100),
         ("latencies", 10**6, 0),
     ],
@@ -902,8 +902,8 @@ def test_a_user_opens_pages_one_after_the_other_and_a_series_has_4096_values() -
     }
     assert most_rows("pages", scenario) == 3 * 5 * 5
     assert most_rows("pages", {**scenario, "homes": {}}) == 3 * 5
-    assert most_rows("series", scenario) == 4 * 10 * 2 * 91
-    assert most_rows("series", {**scenario, "duration_s": 9000}) == 4 * 10 * 2 * 4096
+    assert most_rows("series", scenario) == 32 * 10 * 2 * 91
+    assert most_rows("series", {**scenario, "duration_s": 9000}) == 32 * 10 * 2 * 4096
     assert most_rows("packets", scenario) == 2**24
 
 
