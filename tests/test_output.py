@@ -224,6 +224,6 @@ def test_a_file_is_not_written_over_anything_else(kind: str, tmp_path: Path) -> 
         file = Path("/dev/null")
     else:
         file.symlink_to("elsewhere")
-    with pytest.raises(OSError, match=f"found a {kind}; allowed: a regular file"):
+    with pytest.raises(OSError, match=f"found a {kind}; allowed: the path of a file"):
         write_file(file, b"")
     assert not file.is_file() and os.path.lexists(file)

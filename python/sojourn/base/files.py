@@ -70,8 +70,12 @@ def open_regular(path: str | os.PathLike[str], *, links: bool = True) -> Buffere
 
 def _require_regular(path: str | os.PathLike[str], mode: int) -> None:
     if not stat.S_ISREG(mode):
-        found = _KINDS.get(stat.S_IFMT(mode), "something else")
-        raise OSError(errno.EINVAL, f"found {found}; allowed: a regular file", os.fspath(path))
+        found = f"found {_kind(mode)}; allowed: a regular file"
+        raise OSError(errno.EINVAL, found, os.fspath(path))
+
+
+def _kind(mode: int) -> str:
+    return _KINDS.get(stat.S_IFMT(mode), "something else")
 
 
 def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> str:
@@ -133,12 +137,11 @@ def draft_of_file(path: Path) -> Iterator[Path]:
 
     Raises `OSError` if there is anything but a regular file, or if it cannot be written.
     """
-    if not path.name:
-        raise IsADirectoryError(
-            f"cannot write {path}: found a directory; allowed: the path of a file"
-        )
     with suppress(FileNotFoundError):  # to rename over a device or a link would remove it
-        _require_regular(path, path.lstat().st_mode)
+        mode = path.lstat().st_mode
+        if not stat.S_ISREG(mode):
+            found = f"found {_kind(mode)}; allowed: the path of a file"
+            raise OSError(f"cannot write {path}: {found}")
     with failures_named(path):
         make_directory(path.parent)
         sweep_drafts(path)
