@@ -45,13 +45,9 @@ impl Problems {
         let mut told: Vec<Problem> = Vec::new();
         let mut all = HashSet::new();
         for problem in problems {
-            if all.contains(&problem) {
-                continue;
+            if all.insert(problem.clone()) && told.len() < Self::MOST {
+                told.push(problem);
             }
-            if told.len() < Self::MOST {
-                told.push(problem.clone());
-            }
-            all.insert(problem);
         }
         let left_out = all.len() - told.len();
         let mut told = told.into_iter();

@@ -550,7 +550,7 @@ impl RequestGrant {
     #[inline]
     pub(super) fn payload_of(&self, bytes: u64) -> u64 {
         let current = if self.low_sends { &self.low } else { &self.classic };
-        let sent = current.fragment.as_ref().map(|fragment| fragment.sent).unwrap_or_default();
+        let sent = current.fragment.as_ref().map_or(0, |fragment| fragment.sent);
         (sent + bytes).saturating_sub(self.overhead.max(sent))
     }
 

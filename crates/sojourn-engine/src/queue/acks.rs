@@ -84,8 +84,8 @@ impl AckLane {
     /// Appends an acknowledgement.
     pub(crate) fn push(&mut self, packet: Packet) {
         let slot = packet.flow as usize;
-        while self.latest.len() <= slot {
-            self.latest.push(u64::MAX);
+        if slot >= self.latest.len() {
+            self.latest.resize(slot + 1, u64::MAX);
         }
         self.latest[slot] = self.left + self.packets.len() as u64;
         self.bytes += u64::from(packet.size);

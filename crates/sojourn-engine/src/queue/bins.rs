@@ -244,7 +244,7 @@ impl Bins {
         let freed = &mut self.slots[slot as usize];
         freed.next = self.free;
         self.free = slot;
-        let size = freed.packet.as_ref().map(|packet| packet.size.into()).unwrap_or_default();
+        let size = freed.packet.as_ref().map_or(0, |packet| packet.size.into());
         let chain = &mut self.chains[bin];
         chain.backlog = chain.backlog.without(size);
         self.total = self.total.without(size);

@@ -77,7 +77,6 @@ impl Lane {
 }
 
 /// Weighted round robin by credit (sch_dualpi2).
-#[derive(Default)]
 pub(super) struct Wrr {
     /// In the same unit; whole numbers keep the credit exact.
     classic_weight: f64,
@@ -88,7 +87,7 @@ pub(super) struct Wrr {
 impl Wrr {
     /// A round robin by these weights of C and L.
     pub(super) fn new(classic_weight: f64, low_weight: f64) -> Self {
-        let mut wrr = Self { classic_weight, low_weight, ..Self::default() };
+        let mut wrr = Self { classic_weight, low_weight, credit: 0.0 };
         wrr.reset();
         wrr
     }
