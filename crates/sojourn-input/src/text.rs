@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// Each is told with its line and column, in one step, however many there are.
+    /// Each error is reported with its line and column, in one pass, however many there are.
     #[test]
     fn a_file_that_is_no_toml_is_refused_line_by_line() {
         let of = |text: &str| {

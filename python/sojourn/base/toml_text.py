@@ -14,7 +14,7 @@ _MOST = 10**100
 """Whole numbers of TOML have 64 bits. Somewhat larger ones are refused with their value."""
 
 _MARK = 60_451
-"""A value by which a key is told from a text that has a value of its own."""
+"""A value that distinguishes a key from a text with a value of its own, such as `a = 1 #`."""
 
 
 def toml_document(table: Mapping[str, Any]) -> str:

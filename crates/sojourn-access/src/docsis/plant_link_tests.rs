@@ -21,7 +21,7 @@ fn service_flows_downstream_have_links_of_their_own() {
     assert_eq!(net.all(), [(US(2100), 0)]);
 }
 
-/// The loop of a shared channel is that of its farthest modem, 400 us each way.
+/// The request-grant loop of a shared channel is that of its farthest modem, 400 us one way.
 #[test]
 fn the_farthest_modem_sets_the_loop() {
     let delay = |groups: &[(u16, &'static str, &'static str, Option<f64>)]| {

@@ -211,7 +211,7 @@ fn the_grade_of_a_fair_queue_counts_where_nothing_watches_it() {
     let told = verdict(&[group("long", &long), group("short", &short)], &[]).sentences.remove(0);
     let end = " and the upload keeps its rate; but up queue p99 rises from 100 to 150 ms.";
     assert_eq!(told, format!("short does best, at a price: against long, {graded}{end}"));
-    // Its grade is the same as that of the other one, which the game waits in: what differs is told as it is.
+    // Its grade is that of the other queue, in which the game waits: the difference is described as it is.
     for (fair, want) in [
         (
             [70.0, 150.0],

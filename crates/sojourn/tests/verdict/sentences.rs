@@ -477,7 +477,7 @@ fn a_queue_that_grows_is_named_where_packets_wait_longer_than_a_game_may() {
             Some(what) => assert!(found.contains(what), "{found}"),
             None => assert!(!found.contains("queue"), "{found}"),
         }
-        // Of the game its round trip is told, and not its grade again.
+        // The sentence names the game's round trip, and does not repeat its grade.
         assert!(!found.contains("the game"), "{found}");
     }
 }
