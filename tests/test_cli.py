@@ -173,8 +173,8 @@ def test_help_names_arguments_and_cuts_no_summary_off(cli: Cli) -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     program = (
-        "import sys\nfrom sojourn.cli.main import app\n"
-        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "import sys\nfrom sojourn.cli.app import application\n"
+        "try:\n    application()(['--help'])\nexcept SystemExit:\n    pass\n"
         "print('loaded', *sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

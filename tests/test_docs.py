@@ -22,7 +22,7 @@ from conftest import PATIENT_S, ROOT
 from sojourn.analysis.groups import Results
 from sojourn.analysis.measures import flows_of, transfers
 from sojourn.analysis.tables import RunTables
-from sojourn.cli.main import app
+from sojourn.cli.app import application
 from sojourn_docs import busy_hour, live
 from sojourn_docs.figures import drawings, renewed, standalone, with_instructions, with_rows
 from sojourn_docs.gallery import SCENARIOS, Case, with_router_table
@@ -130,7 +130,7 @@ def test_scenarios_are_valid(page: Path, place: Path) -> None:
 
 def test_every_command_is_in_the_reference() -> None:
     page = generated()["reference/command-line.md"]
-    for command in app.registered_commands:
+    for command in application().registered_commands:
         assert command.callback
         assert f"## `sojourn {command.callback.__name__}`" in page
 

@@ -11,7 +11,7 @@ from markupsafe import escape
 from sojourn.analysis.answers import Words, sentences
 from sojourn.analysis.conditions import Holds, Judged, bound
 from sojourn.analysis.search import Edge, Span, Values, joint, probes, span_of
-from sojourn.cli.main import app
+from sojourn.cli.app import application
 from sojourn.plot.charts.lines import Lines
 from sojourn.plot.figures.by_kind import chart
 from sojourn.report.html import report_of
@@ -239,7 +239,7 @@ def short(tmp_path: Path) -> Path:
 
 def command(*arguments: object) -> int:
     """The exit status of the command."""
-    return app([*map(str, arguments)], standalone_mode=False) or 0
+    return application()([*map(str, arguments)], standalone_mode=False) or 0
 
 
 def test_the_command_finds_a_buffer(

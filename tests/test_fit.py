@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sojourn
-from sojourn.cli.main import app
+from sojourn.cli.app import application
 from sojourn.fit import proof
 from sojourn.fit.answer import not_of_log, sentences
 from sojourn.fit.fitted import Fit, fit_log, streams_of
@@ -348,7 +348,7 @@ def test_command_writes_a_scenario_that_runs(
     (tmp_path / "upload.csv").write_text(csv_of(busy))
     out = tmp_path / "mine.toml"
     logs = [str(tmp_path / "log.csv"), "--upload", str(tmp_path / "upload.csv")]
-    done = CliRunner().invoke(app, ["fit", *logs, "--out", str(out)])
+    done = CliRunner().invoke(application(), ["fit", *logs, "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert "a period of 2.5 ms" in done.output and "how many homes" in done.output
     found = re.search(r"queues (\d+) ms when .*DOCSIS-PIE would make it (\d+) ms", done.output)
@@ -361,7 +361,7 @@ def test_command_writes_a_scenario_that_runs(
     assert list(result) == ["as it is", "DOCSIS-PIE", "idle line"]
     warnings = " ".join(one for run in result.values() for one in run.meta["warnings"])
     assert "homes.asking" not in warnings and "homes.sending" not in warnings
-    again = CliRunner().invoke(app, ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
+    again = CliRunner().invoke(application(), ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
     assert again.exit_code == 2 and out.read_text() == text
 
 
@@ -458,7 +458,7 @@ def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None
 def test_command_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("")
     out = tmp_path / "mine.toml"
-    done = CliRunner().invoke(app, ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
+    done = CliRunner().invoke(application(), ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
     assert done.exit_code != 0 and not out.exists()
 
 

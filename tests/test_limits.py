@@ -10,7 +10,7 @@ from sojourn.analysis.groups import Results
 from sojourn.analysis.limits import failures, limit
 from sojourn.analysis.verdict import Grade, verdict
 from sojourn.base.lookup import UnknownError
-from sojourn.cli.main import app
+from sojourn.cli.app import application
 
 
 def failed(comparison: sojourn.Comparison, *limits: str) -> list[str]:
@@ -92,9 +92,9 @@ def test_the_exit_status_is_that_of_the_limits(
     run = ("run", alone, "--duration", 0.5, "--quiet", "--fail-below")
     report = ("report", swept, "--out", tmp_path / "report.html", "--fail-below")
     for command, name in ((run, "this run"), (report, "sustained 5 Mbps")):
-        assert not app([*map(str, command), "game loss < 1e9 %"], standalone_mode=False)
+        assert not application()([*map(str, command), "game loss < 1e9 %"], standalone_mode=False)
         assert capsys.readouterr().err == ""
-        assert app([*map(str, command), "game loss > 1e9"], standalone_mode=False) == 1
+        assert application()([*map(str, command), "game loss > 1e9"], standalone_mode=False) == 1
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith(f"failed: {name}: game loss is 0.00 %; required: game loss > 1e+09")
         assert line.endswith(" %")

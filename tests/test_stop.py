@@ -101,9 +101,9 @@ def test_a_signal_waits_for_an_import(tmp_path: Path, number: int) -> None:
     (tmp_path / "slow.py").write_text(f"import os; os.kill(os.getpid(), {int(number)})")
     program = (
         "import time\nfrom sojourn.cli import main as cli\n"
-        "def app(*_, **__):\n    import slow\n    print('imported', flush=True)\n"
+        "def run(_):\n    import slow\n    print('imported', flush=True)\n"
         "    time.sleep(9)\n"
-        "cli.app = app\ncli.main([])"
+        "cli._run = run\ncli.main([])"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENT_S)

@@ -12,12 +12,13 @@ In short:
 
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .runs.hooks import Hooks, register
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ._sojourn import (
         ConfigError,
         ConfigFile,
@@ -147,7 +148,7 @@ def _scenario_html(variants: "Sequence[Variant]") -> str:
     return scenario_html(variants)
 
 
-def _save(results: "Results", directory: Path, overwrite: bool) -> None:
+def _save(results: "Results", directory: "Path", overwrite: bool) -> None:
     from .store.write import save
 
     save(results, directory, overwrite=overwrite)

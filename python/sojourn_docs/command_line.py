@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
-from sojourn.cli.main import app
+from sojourn.cli.app import application
 
 _HEAD = """# Command line
 
@@ -17,7 +17,8 @@ Exit status: 0 done, 1 a defect of Sojourn, 2 bad input, 130 or 143 stopped by C
 
 def command_line() -> str:
     """The page: every command with its arguments and options."""
-    return "\n\n".join([_HEAD, *_commands(["sojourn"], typer.main.get_command(app))]) + "\n"
+    whole = typer.main.get_command(application())
+    return "\n\n".join([_HEAD, *_commands(["sojourn"], whole)]) + "\n"
 
 
 def _commands(path: Sequence[str], command: Any) -> Iterator[str]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-
-import typer
+from typing import TYPE_CHECKING
 
 from .say import say
+
+if TYPE_CHECKING:
+    from typer import TyperException
 
 BAD_INPUT = 2
 DEFECT = 1
@@ -15,7 +17,7 @@ def explain(error: Exception) -> int:
     """Prints an error to stderr and returns its exit status; reraises unexpected errors."""
     from .._sojourn import ConfigError, Defect, PartError, ScenarioError
 
-    # These are the commonest, and the other modules load pandas.
+    # These are the commonest, and need no other module.
     if isinstance(error, (ConfigError, ScenarioError)):
         lines = [f"error: {problem}" for problem in error.problems]
         return _fail_all([*lines, *([error.rest] if error.rest else [])], BAD_INPUT)
@@ -23,6 +25,8 @@ def explain(error: Exception) -> int:
     if isinstance(error, PartError):
         _show_cause(error)
         return _fail(f"error: {error}", BAD_INPUT)
+
+    from typer import TyperException
 
     from ..base.files import reason_of
     from ..base.lookup import UnknownError
@@ -32,7 +36,7 @@ def explain(error: Exception) -> int:
     from ..store.cluster import ClusterError
     from ..store.merge import PartsError
 
-    if isinstance(error, typer.TyperException):
+    if isinstance(error, TyperException):
         problem = _bad_number(error) or error.format_message().removeprefix("Invalid value: ")
         step = _next_step(error)
         stop = "." if step and not problem.endswith((".", "?")) else ""
@@ -62,7 +66,7 @@ def _show_cause(error: Exception) -> None:
 _MISUSES = ("Missing ", "No such option", "Got unexpected extra argument")
 
 
-def _next_step(error: typer.TyperException) -> str:
+def _next_step(error: "TyperException") -> str:
     """What to do about an unknown command or option, and about arguments missing or left over."""
     context = getattr(error, "ctx", None)
     if context is None:
@@ -74,7 +78,7 @@ def _next_step(error: typer.TyperException) -> str:
     return ""
 
 
-def _bad_number(error: typer.TyperException) -> str | None:
+def _bad_number(error: "TyperException") -> str | None:
     """The problem with a numeric option, worded like that of a scenario key."""
     option = getattr(error, "param", None)
     faults = getattr(error.__cause__, "errors", None)

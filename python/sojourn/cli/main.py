@@ -1,6 +1,6 @@
-"""The command `sojourn`: its subcommands, signals and exit status.
+"""The command `sojourn`: signals, exit status, and what it needs to start.
 
-Command modules import the rest of the package inside their functions, so that help is fast.
+Typer is imported for commands alone: it takes much longer than the version.
 """
 
 import os
@@ -10,81 +10,14 @@ import threading
 from collections.abc import Sequence
 from io import TextIOWrapper
 from types import FrameType
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from . import plugins
-from .command import Command
-from .config import config
-from .errors import explain
-from .export import export
-from .find import find
-from .fit import fit
-from .init import init
-from .jobs import jobs
-from .lab import lab
-from .merge import merge
-from .plot import plot
-from .report import report
-from .run import run
 from .say import say
-from .scenarios import scenarios
-from .schema import schema
-from .sweep import sweep
-from .validate import validate
-from .verify import verify
 
 _STOPPED = 130  # 128 + SIGINT, as in shells
 _NO_READER = 141  # 128 + SIGPIPE
 _AGAIN_S = 0.05
 """Delay before a signal that arrived during an import is sent again."""
-
-app = typer.Typer(
-    name="sojourn",
-    help="Simulate home broadband over DOCSIS cable and its queue management, packet by packet.",
-    add_completion=False,
-    rich_markup_mode=None,
-)
-
-
-@app.callback(invoke_without_command=True)
-def _options(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-) -> None:
-    if version:
-        from .._sojourn import version as this_version
-
-        say(f"sojourn {this_version}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        say(context.get_help())
-
-
-_COMMANDS = (
-    init,
-    run,
-    scenarios,
-    validate,
-    schema,
-    sweep,
-    find,
-    fit,
-    jobs,
-    merge,
-    export,
-    lab,
-    report,
-    plot,
-    verify,
-)
-
-for _command in _COMMANDS:
-    app.command(cls=Command)(_command)
-for _name, _application in plugins.commands():
-    app.add_typer(_application, name=_name)
-app.add_typer(config, name="config")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -99,8 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop.listen()
     is_explained = False
     try:
-        texts = _texts(sys.argv[1:] if arguments is None else arguments)
-        status = app(texts, prog_name="sojourn", standalone_mode=False)
+        status = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         status = _STOPPED
@@ -109,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = _NO_READER
     except Exception as error:
+        from .errors import explain
+
         status, is_explained = explain(error), True
     # Typer turns Ctrl-C within a command into this status.
     if status == _STOPPED and not is_explained:
@@ -116,16 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(stop.status if status == _STOPPED else status)
 
 
-def _texts(arguments: Sequence[str]) -> Sequence[str]:
-    """The arguments; raises `BadParameter` for one that is no text, as names and paths must be."""
-    for place, argument in enumerate(arguments, 1):
-        try:
-            argument.encode()
-        except UnicodeEncodeError:
-            raise typer.BadParameter(
-                f"argument {place}: found {argument!r}; allowed: UTF-8 text"
-            ) from None
-    return arguments
+def _run(arguments: Sequence[str]) -> Any:
+    """Runs the command, and returns its exit status if it is not 0."""
+    if list(arguments) == ["--version"]:
+        from .._sojourn import version
+
+        return say(f"sojourn {version}")
+    from .app import application
+
+    return application(arguments)(arguments, prog_name="sojourn", standalone_mode=False)
 
 
 def _prepare_streams() -> None:

@@ -4,17 +4,16 @@ This package cannot import those, so `sojourn` registers their functions when it
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .._sojourn import Variant
     from ..analysis.groups import Results
 
 
-@dataclass(frozen=True)
-class Hooks:
+class Hooks(NamedTuple):
     """The registered functions."""
 
     results_html: "Callable[[Results], str]"
