@@ -36,8 +36,8 @@ from sojourn.store.checksums import SUMS
 
 # Those that a system lacks have a question mark.
 CHANGES = (
-    "openat,?creat,write,?pwrite64,?writev,fsync,fdatasync,ftruncate,?mkdir,mkdirat,?rename,"
-    "?renameat,renameat2,?unlink,unlinkat,?rmdir,?link,linkat"
+    "openat,?creat,write,?pwrite64,?writev,fsync,fdatasync,syncfs,ftruncate,?mkdir,mkdirat,"
+    "?rename,?renameat,renameat2,?unlink,unlinkat,?rmdir,?link,linkat"
 )
 
 SCENARIO = """
@@ -56,7 +56,8 @@ SWEEP = 'scenario = "home.toml"\nseeds = 2\n'
 FAULTS = {
     # Between two system calls files do not change, so this is every moment.
     "kill": f"{CHANGES}:signal=KILL",
-    "full disk": "write,?pwrite64,?writev,fsync,?mkdir,mkdirat,?rename,renameat2:error=ENOSPC",
+    "full disk": "write,?pwrite64,?writev,fsync,syncfs,?mkdir,mkdirat,?rename,renameat2:"
+    "error=ENOSPC",
     "refused": "openat,?mkdir,mkdirat,?rename,renameat2,?unlink,unlinkat,?rmdir:error=EACCES",
 }
 

@@ -1,7 +1,8 @@
 """Reads the files that users write, and writes the files of commands.
 
 A written file or directory appears only when it is complete and on the disk: the content is synced
-before the rename, and the directory of the new name after it. Errors name its path.
+before the rename, once for a whole directory, and the directory of the new name after it. Errors
+name its path.
 """
 
 import errno
@@ -156,20 +157,22 @@ def draft_of_file(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def draft_of(directory: Path) -> Iterator[Path]:
-    """A temporary directory that replaces `directory` when the block succeeds."""
+def draft_of(directory: Path, *, is_one_of_many: bool = False) -> Iterator[Path]:
+    """A temporary directory that replaces `directory` when the block succeeds.
+
+    Whoever writes one of many syncs the directory of their names when all are there.
+    """
     target = directory.resolve()
     make_directory(target.parent)
     sweep_drafts(target)
     draft = _draft(target, os.getpid())
     try:
         draft.mkdir()
-        yield draft
-        for folder, files in _walk(draft):
-            for path in (*files, folder):
-                sync(path)
+        with _synced(draft):
+            yield draft
         _replace(target, draft)
-        sync(target.parent)
+        if not is_one_of_many:
+            sync(target.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -257,6 +260,25 @@ def sync(path: Path) -> None:
         # File systems that cannot sync a directory say so with one of these errors.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
             raise
+    finally:
+        os.close(number)
+
+
+@contextmanager
+def _synced(directory: Path) -> Iterator[None]:
+    """Waits at its end until all that was written below a directory is on the disk.
+
+    The whole file system is synced, in one call. Where that fails, maybe because of files of
+    others, or where the system lacks it, each file is synced.
+    """
+    number = os.open(directory, os.O_RDONLY)  # before the block, of whose writes it reports errors
+    try:
+        yield
+        sync_all = getattr(CDLL(None), "syncfs", None)
+        if sync_all is None or sync_all(number):
+            for folder, files in _walk(directory):
+                for path in (*files, folder):
+                    sync(path)
     finally:
         os.close(number)
 

@@ -140,6 +140,8 @@ def _run(
             for number, (files, took_s) in done:
                 store.put(tasks[number], files)
                 finished(labels[number], tasks[number].duration_s, took_s)
+        if tasks:
+            store.sync_names()
 
 
 def _run_here(tasks: Sequence[Task], progress: Progress | None, jobs: int | None) -> Done:

@@ -146,6 +146,7 @@ class StoredRuns:
             with closing(run_each(works, total_s, progress, workers)) as done:
                 for number, files in done:
                     self._store.put(missing[number], files)
+            self._store.sync_names()
         return [self._store[task] for task in tasks]
 
     def finish(self, files: Mapping[str, bytes]) -> None:

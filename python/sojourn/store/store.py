@@ -21,6 +21,7 @@ from ..base.files import (
     is_running,
     make_directory,
     remove,
+    sync,
     write_file,
     writer_of,
 )
@@ -140,15 +141,20 @@ class Store:
         remove(self.directory / _RUNS / run)
 
     def put(self, task: Task, files: Files) -> None:
-        """Stores the files of a run."""
+        """Stores the files of a run. When all are stored, `sync_names` must follow."""
         place = self._place(task)
         self.replaced += place.exists()
         if place.is_symlink():  # else what it leads to would be replaced
             place.unlink()
-        with failures_named(self.directory), draft_of(place) as draft:
+        with failures_named(self.directory), draft_of(place, is_one_of_many=True) as draft:
             for name, content in files.items():
                 (draft / name).write_bytes(content)
         self.added.append(task)
+
+    def sync_names(self) -> None:
+        """Waits until the names of the runs are on the disk."""
+        with failures_named(self.directory):
+            sync(self.directory / _RUNS)
 
     def write(self, name: str, content: bytes) -> Path:
         """Writes a file next to the runs; it appears only when it is complete."""
