@@ -1,11 +1,11 @@
 """The interface of a run, as analysis reads it."""
 
-from typing import Any, Protocol
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .._sojourn import Facts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class RunTables(Protocol):
@@ -37,44 +37,46 @@ class RunTables(Protocol):
     def keeps(self, table: str) -> bool:
         """Does the run have this table?"""
 
-    def table(self, name: str) -> pa.Table:
+    def table(self, name: str) -> "pa.Table":
         """A table by its name."""
 
     @property
-    def flows(self) -> pa.Table:
+    def flows(self) -> "pa.Table":
         """One row per traffic entry and direction."""
 
     @property
-    def traffic_classes(self) -> pa.Table:
+    def traffic_classes(self) -> "pa.Table":
         """One row per quality (how traffic is judged) and direction."""
 
     @property
-    def service_flows(self) -> pa.Table:
+    def service_flows(self) -> "pa.Table":
         """One row per group of homes, service flow and direction."""
 
     @property
-    def channels(self) -> pa.Table:
+    def channels(self) -> "pa.Table":
         """One row for the upstream channel, if modems share it."""
 
     @property
-    def queues(self) -> pa.Table:
+    def queues(self) -> "pa.Table":
         """One row per queue."""
 
     @property
-    def pages(self) -> pa.Table:
+    def pages(self) -> "pa.Table":
         """One row per loaded web page."""
 
     @property
-    def latencies(self) -> pa.Table:
+    def latencies(self) -> "pa.Table":
         """Histogram of one-way latency: packets per bin, by its upper edge."""
 
     @property
-    def series(self) -> pa.Table:
+    def series(self) -> "pa.Table":
         """Values over time."""
 
 
-def where(table: pa.Table, **words: str) -> pa.Table:
+def where(table: "pa.Table", **words: str) -> "pa.Table":
     """The rows of a table that have these words in these columns."""
+    import pyarrow.compute as pc  # which takes long, and is not needed for a summary
+
     for column, word in words.items():
         # An expression would load pyarrow's module of data sets, which takes longer than the rows.
         table = table.filter(pc.equal(table[column], word))

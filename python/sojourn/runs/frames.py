@@ -1,10 +1,13 @@
 """Tables of results as one data frame, for polars and pandas."""
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+
+from .._sojourn import ArrowTable
 
 if TYPE_CHECKING:
     import pandas
@@ -42,15 +45,30 @@ class Frames(ABC):
         return frame
 
 
+def arrow_table(native: ArrowTable) -> pa.Table:
+    """The table, with sorted metadata. Arrow returns them in any order; files must not differ."""
+    # `pa.table` and `pa.scalar` would import pandas, where there is one.
+    reader = pa.RecordBatchReader.from_stream(native)
+    fields = [field.with_metadata(dict(sorted(field.metadata.items()))) for field in reader.schema]
+    return pa.Table.from_batches(list(reader), pa.schema(fields))
+
+
+def repeated(text: str, rows: int) -> pa.DictionaryArray:
+    """A column with this text in all rows."""
+    content = text.encode()
+    ends = array("i", [0, len(content)])
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
+    return pa.repeat(pa.Array.from_buffers(pa.string(), 1, buffers)[0], rows).dictionary_encode()
+
+
 def labelled(table: pa.Table, labels: Mapping[str, Any]) -> pa.Table:
     """The table with a column in front for each label, the same in all rows.
 
     Where the table has a column of that name, as `traffic` if it was swept, it is `swept_traffic`.
     """
     for place, (name, value) in enumerate(labels.items()):
-        column = pa.repeat(pa.scalar(value), len(table))
-        if isinstance(value, str):
-            column = column.dictionary_encode()
+        rows = len(table)
+        column = repeated(value, rows) if isinstance(value, str) else pa.repeat(value, rows)
         is_taken = name in table.column_names
         table = table.add_column(place, f"swept_{name}" if is_taken else name, column)
     return table

@@ -14,7 +14,7 @@ from .._sojourn import Facts, RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.groups import Results
 from ..analysis.summary import print_summary, summary_json
-from .frames import Frames, joined, labelled
+from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
 
@@ -192,7 +192,7 @@ class Result(Outcome):
 
     def table(self, name: str) -> pa.Table:
         """A table by its name; raises `ValueError` if there is none of that name."""
-        return _ordered(pa.table(self._native.table(known_table(name))))
+        return arrow_table(self._native.table(known_table(name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         tables = {name: getattr(self, name) for name in ALL_TABLES if self.keeps(name)}
@@ -326,12 +326,6 @@ class Result(Outcome):
             demands_mbps=demands_mbps or {},
             capacity_mbps=capacity_mbps,
         )
-
-
-def _ordered(table: pa.Table) -> pa.Table:
-    """The table with sorted metadata. Arrow returns them in any order; files must not differ."""
-    fields = [field.with_metadata(dict(sorted(field.metadata.items()))) for field in table.schema]
-    return pa.table(table.columns, schema=pa.schema(fields))
 
 
 def seeds_in_words(seeds: Sequence[int]) -> str:

@@ -13,6 +13,7 @@ from .._sojourn import ScenarioError, empty_tables, stored_scenario
 from .._sojourn import version as this_version
 from ..base.json_text import json_of
 from ..base.plain_text import is_plain
+from ..runs.frames import arrow_table
 from ..runs.result import SavedResult
 from ..runs.tables import TRACES, known_table
 from .checksums import SUMS, Checksums, DamagedError, StoreError
@@ -141,7 +142,7 @@ class StoredRun(SavedResult):
 @cache
 def _schemas() -> dict[str, pa.Schema]:
     """The columns of each table."""
-    return {name: pa.table(empty).schema for name, empty in empty_tables().items()}
+    return {name: arrow_table(empty).schema for name, empty in empty_tables().items()}
 
 
 def _is_meta(value: Any) -> bool:

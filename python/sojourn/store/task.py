@@ -11,16 +11,13 @@ from typing import Any
 import pyarrow as pa
 
 from .._sojourn import Job, Variant, version
+from ..runs.frames import repeated
 from ..runs.parts import Part, known
 from ..runs.result import Result
 from ..runs.scenario import load
 from ..runs.threads import run_native
 from .checksums import SUMS, sums_of
 from .table_file import parquet_of
-
-# pyarrow imports pandas, where there is one, when it converts its first value. Two threads that did
-# so at once have waited for each other for ever (CPython 3.11), so it is done before there are any.
-pa.scalar("")
 
 _NAME_DIGITS = 20  # 80 bits: the chance of a collision among a million runs is 4e-13
 
@@ -99,6 +96,6 @@ def execute(task: Task, job: Job | None = None) -> Files:
 def _parquet(name: str, run: str, result: Result) -> bytes:
     """A table as Parquet, with the name of its run."""
     table: pa.Table = getattr(result, name)
-    runs = pa.repeat(pa.scalar(run), len(table)).dictionary_encode()
+    runs = repeated(run, len(table))
     column = pa.field("run", runs.type, metadata=_RUN)
     return parquet_of(table.add_column(0, column, runs))
