@@ -37,7 +37,7 @@ from sojourn.store.row_limits import most_rows
 from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store, held_for_runs
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.table_file import parquet_of
-from sojourn.store.task import SCALARS, Files, Task, task
+from sojourn.store.task import SCALARS, Ran, Task, task
 from sojourn.store.verify import require_whole, verify
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.running import run_plan
@@ -174,8 +174,8 @@ def test_a_run_that_was_removed_meanwhile_is_missed(
 ) -> None:
     whole = Store.put
 
-    def losing(store: Store, task: Task, files: Files) -> None:
-        whole(store, task, files)
+    def losing(store: Store, task: Task, ran: Ran) -> None:
+        whole(store, task, ran)
         store.remove_run(first.run)
 
     first = tasks(2)[0]

@@ -291,7 +291,7 @@ def _far_tails(run: RunTables) -> list[Row]:
 
 def _rows_of(table: str) -> Select:
     def rows(run: RunTables) -> list[Row]:
-        there: list[Row] = run.table(table).to_pylist() if run.keeps(table) else []
+        there: list[Row] = getattr(run, table).to_pylist() if run.keeps(table) else []
         return there
 
     return rows

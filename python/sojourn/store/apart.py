@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from .._sojourn import Cancelled, Job, PartError
-from .task import Files, Task, execute
+from .task import Ran, Task, execute
 
 _WATCH_INTERVAL_S = 0.1
 
@@ -25,12 +25,12 @@ def can_be_apart(task: Task) -> bool:
     return is_python and all(part.file for part in task.parts)
 
 
-def execute_fairly(task: Task, job: Job) -> Files:
+def execute_fairly(task: Task, job: Job) -> Ran:
     """Runs a task beside others: Python runs one thread at a time, so its classes run apart."""
     return execute_apart(task, job) if can_be_apart(task) else execute(task, job)
 
 
-def execute_apart(task: Task, job: Job) -> Files:
+def execute_apart(task: Task, job: Job) -> Ran:
     """What `execute` returns or raises, from another process, which ends with the job."""
     command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -45,8 +45,7 @@ def execute_apart(task: Task, job: Job) -> Files:
     if isinstance(outcome, tuple):
         error, trace = outcome
         raise error from (RemoteTraceback(trace) if trace else None)
-    files: Files = outcome
-    return files
+    return Ran(outcome, {})
 
 
 def _ask(process: subprocess.Popen[bytes], question: bytes, job: Job) -> bytes:
@@ -72,7 +71,7 @@ def _outcome() -> Any:
     from ..runs.parts import trace_of
 
     try:
-        return dict(execute(pickle.loads(sys.stdin.buffer.read())))
+        return execute(pickle.loads(sys.stdin.buffer.read())).files
     except PartError as error:
         return error, trace_of(error.__cause__) if error.__cause__ else ""
     except Exception as error:

@@ -15,10 +15,10 @@ from ..runs.threads import Work, run_each
 from .apart import execute_fairly
 from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
 from .store import REPORT, Store, held_for_runs
-from .task import Files, Task
+from .task import Ran, Task
 
-Done = Generator[tuple[int, tuple[Files, float]], None, None]
-"""The index of a finished task, its files, and its run time in s."""
+Done = Generator[tuple[int, tuple[Ran, float]], None, None]
+"""The index of a finished task, what came of it, and its run time in s."""
 
 
 class BatchStopped(Exception):
@@ -137,8 +137,8 @@ def _run(
         else:
             done = _run_here(tasks, progress, jobs)
         with closing(done):
-            for number, (files, took_s) in done:
-                store.put(tasks[number], files)
+            for number, (ran, took_s) in done:
+                store.put(tasks[number], ran)
                 finished(labels[number], tasks[number].duration_s, took_s)
         if tasks:
             store.sync_names()
@@ -151,10 +151,10 @@ def _run_here(tasks: Sequence[Task], progress: Progress | None, jobs: int | None
     return run_each(works, sum(task.duration_s for task in tasks), progress, fitting)
 
 
-def _timed(task: Task) -> Work[tuple[Files, float]]:
-    def work(job: Job) -> tuple[Files, float]:
+def _timed(task: Task) -> Work[tuple[Ran, float]]:
+    def work(job: Job) -> tuple[Ran, float]:
         start = time.perf_counter()
-        files = execute_fairly(task, job)
-        return files, time.perf_counter() - start
+        ran = execute_fairly(task, job)
+        return ran, time.perf_counter() - start
 
     return work

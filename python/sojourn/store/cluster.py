@@ -17,7 +17,7 @@ from .._sojourn import version as this_version
 from ..base.progress import Progress
 from ..base.terminal import tell
 from .checksums import StoreError
-from .task import Files, Task, execute
+from .task import Ran, Task, execute
 
 _CONNECT_S = 10
 
@@ -61,8 +61,8 @@ def cluster_at(address: str) -> Iterator[Cluster]:
 
 def run_on_cluster(
     tasks: Sequence[Task], cluster: Cluster, progress: Progress | None
-) -> Generator[tuple[int, tuple[Files, float]], None, None]:
-    """Yields index in `tasks`, files and run time in s of each task as soon as it is done.
+) -> Generator[tuple[int, tuple[Ran, float]], None, None]:
+    """Yields index in `tasks`, what came of it, and run time in s of each task when it is done.
 
     Closing the iterator cancels tasks that have not started. Raises `ClusterError` if the cluster
     is lost, and `StoreError` if a worker has another version of sojourn.
@@ -98,14 +98,14 @@ def _quieten() -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def _timed(task: Task, version: str) -> tuple[Files, float]:
+def _timed(task: Task, version: str) -> tuple[Ran, float]:
     """Runs on a worker; requires the version of the process that sent the task."""
     if version != this_version:
         raise StoreError(
             f"a worker has sojourn {this_version}, this machine {version}; install the same version"
         )
     start = time.perf_counter()
-    return execute(task), time.perf_counter() - start
+    return Ran(execute(task).files, {}), time.perf_counter() - start
 
 
 def _distributed() -> ModuleType:

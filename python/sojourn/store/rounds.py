@@ -20,7 +20,7 @@ from .apart import execute_fairly
 from .search import Search
 from .store import ANSWER, ORIGIN, REPORT, RUN_LIST, Store
 from .sweep import Sweep
-from .task import Files, Task
+from .task import Ran, Task
 
 POINTS, VALUES, FIGURES = "points.csv", "values.csv", "find*.svg"
 """The files of a search beside its runs."""
@@ -144,8 +144,8 @@ class StoredRuns:
         total_s = sum(task.duration_s for task in missing)
         if missing:
             with closing(run_each(works, total_s, progress, workers)) as done:
-                for number, files in done:
-                    self._store.put(missing[number], files)
+                for number, ran in done:
+                    self._store.put(missing[number], ran)
             self._store.sync_names()
         return [self._store[task] for task in tasks]
 
@@ -160,5 +160,5 @@ class StoredRuns:
         return task in self._store and self._store.damage_of(task.run) is None
 
 
-def _executing(task: Task) -> Work[Files]:
+def _executing(task: Task) -> Work[Ran]:
     return lambda job: execute_fairly(task, job)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from .._sojourn import version as this_version
 from ..base.files import (
@@ -30,7 +31,7 @@ from ..runs.parts import refuse_in_parts
 from .checksums import SUMS, Checksums, DamagedError, StoreError, read_result, sums_of
 from .other_version import refusal_of_store
 from .stored_run import StoredRun
-from .task import Files, Task, name_of
+from .task import Ran, Task, name_of
 
 FORMAT = "sojourn-store-3"
 
@@ -42,6 +43,9 @@ _MARKER_CONTENT = (
 ).encode()
 
 _RUNS = "runs"
+
+_MOST_KNOWN = 1_000
+"""Of so many runs the memory holds what summaries need; those beyond are read back."""
 
 _DRAFT_OF_MARKER = re.compile(r"\.store\.json\.\d+(\.draft)?")
 """Also those that version 0.1.0 left."""
@@ -78,6 +82,8 @@ class Store:
         """The tasks whose runs were added since then."""
         self.replaced = 0
         """How many of these runs replaced existing ones."""
+        self._known: dict[str, Mapping[str, Any]] = {}
+        """What is known of these runs without reading them."""
         marker = directory / MARKER
         _require_own(directory / _RUNS)  # else what a link leads to would be written, and swept
         if marker.exists() and not _is_damaged(marker):
@@ -96,7 +102,7 @@ class Store:
         return all((self._place(task) / name).exists() for name in task.files)
 
     def __getitem__(self, task: Task) -> StoredRun:
-        return StoredRun(self._place(task))
+        return self.named(task.run)
 
     def damage_of(self, run: str) -> DamagedError | None:
         """What is wrong with a run; `None` if it is as it was written."""
@@ -108,7 +114,7 @@ class Store:
 
     def verify_run(self, run: str) -> None:
         """Raises `DamagedError` unless all files of a run are as they were written."""
-        stored = self.named(run)
+        stored = StoredRun(self.directory / _RUNS / run)
         stored.verify()
         if name_of(stored.scenario) != run:
             raise DamagedError(stored.directory, "it holds the scenario of another run")
@@ -122,7 +128,7 @@ class Store:
 
     def named(self, run: str, variant: str = "") -> StoredRun:
         """The run with this name, labelled with its variant."""
-        return StoredRun(self.directory / _RUNS / run, variant)
+        return StoredRun(self.directory / _RUNS / run, variant, self._known.get(run, {}))
 
     def keeps(self, run: str) -> bool:
         """Is there a run with this name, damaged or not?"""
@@ -140,16 +146,18 @@ class Store:
         """Removes a run."""
         remove(self.directory / _RUNS / run)
 
-    def put(self, task: Task, files: Files) -> None:
+    def put(self, task: Task, ran: Ran) -> None:
         """Stores the files of a run. When all are stored, `sync_names` must follow."""
         place = self._place(task)
         self.replaced += place.exists()
         if place.is_symlink():  # else what it leads to would be replaced
             place.unlink()
         with failures_named(self.directory), draft_of(place, is_one_of_many=True) as draft:
-            for name, content in files.items():
+            for name, content in ran.files.items():
                 (draft / name).write_bytes(content)
         self.added.append(task)
+        if len(self._known) < _MOST_KNOWN:
+            self._known[task.run] = ran.known
 
     def sync_names(self) -> None:
         """Waits until the names of the runs are on the disk."""

@@ -43,9 +43,15 @@ class StoredRun(SavedResult):
     Tables are read on first use. Reading a damaged file raises `DamagedError`.
     """
 
-    def __init__(self, directory: Path, name: str = "") -> None:
-        """Opens the run in this directory; `name` is its variant."""
+    def __init__(
+        self, directory: Path, name: str = "", known: Mapping[str, Any] | None = None
+    ) -> None:
+        """Opens the run in this directory; `name` is its variant.
+
+        `known` are attributes that are not read, since this process wrote them.
+        """
         super().__init__(name)
+        self.__dict__.update(known or {})
         self.directory = directory
         self._rows: dict[str, Rows] = {}
 

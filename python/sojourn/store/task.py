@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -26,7 +26,18 @@ SCALARS = ("flows", "traffic_classes", "connections", "queues", "pages")
 
 _RUN = {"description": "Name of a run in a store: a hash of scenario, seed and version."}
 
+_SUMMED_UP = ("flows", "traffic_classes", "queues", "service_flows")
+"""Tables that summaries read."""
+
 Files = Mapping[str, bytes]
+
+
+class Ran(NamedTuple):
+    """What came of a task."""
+
+    files: Files
+    known: Mapping[str, Any]
+    """Attributes of the run, which need not be read back from the files."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,7 @@ def task_of(variant: Variant, tables: Iterable[str] = (), notes: Iterable[str] =
     )
 
 
-def execute(task: Task, job: Job | None = None) -> Files:
+def execute(task: Task, job: Job | None = None) -> Ran:
     """Runs a task. The files are identical on every machine."""
     # Its memory was checked when the task was made, on this machine or another.
     (variant,) = load(task.scenario, max_memory_gb=math.inf, parts=task.parts)
@@ -90,7 +101,15 @@ def execute(task: Task, job: Job | None = None) -> Files:
     meta = {**result.meta, "warnings": [*task.notes, *result.meta["warnings"]]}
     files["meta.json"] = (json.dumps(meta, indent=2, ensure_ascii=False) + "\n").encode()
     files["scenario.toml"] = task.scenario.encode()
-    return {**files, SUMS: sums_of(files)}
+    tables = {name: getattr(result, name) for name in _SUMMED_UP if name in task.tables}
+    settings = json.loads(variant.to_json(), object_hook=_with_values)
+    known = {"meta": meta, "settings": settings, "facts": result.facts, **tables}
+    return Ran({**files, SUMS: sums_of(files)}, known)
+
+
+def _with_values(table: dict[str, Any]) -> dict[str, Any]:
+    """The keys that have a value, as TOML has them alone."""
+    return {key: value for key, value in table.items() if value is not None}
 
 
 def _parquet(name: str, run: str, result: Result) -> bytes:
