@@ -15,6 +15,7 @@ from sojourn.cli.app import application
 from sojourn.plot.charts.lines import Lines
 from sojourn.plot.figures.by_kind import chart
 from sojourn.report.html import report_of
+from sojourn.runs.request import Request
 from sojourn.store.find import run_search
 from sojourn.store.read import read_results
 from sojourn.store.search import Search
@@ -273,7 +274,7 @@ def test_the_command_finds_a_buffer(
     assert not verify(out).problems
     # Other parameters need a word, and what is there is used again.
     with pytest.raises(ValueError, match="holds the results of the search of"):
-        run_search(Search(short, LIMIT, [bound("game p99 < 60")]), out)
+        run_search(Search(Request.of(short), LIMIT, [bound("game p99 < 60")]), out)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/meta.json")}
     assert command(*options, "--step", 12_000, "--out", out, "--resume", "--quiet") == 0
     assert capsys.readouterr() == ("", "")
@@ -374,7 +375,8 @@ def test_bad_questions_are_refused(short: Path, changes: dict[str, object], mess
 def test_a_search_does_not_replace_a_sweep(short: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     sojourn.sweep(short, {LIMIT: [30_000]}, duration_s=0.1, out=out)
-    search = Search(short, LIMIT, [bound("upload > 9")], 30_000, 60_000, seeds=1, duration_s=0.1)
+    request = Request.of(short, duration_s=0.1)
+    search = Search(request, LIMIT, [bound("upload > 9")], 30_000, 60_000, seeds=1)
     with pytest.raises(ValueError, match="holds the results of a sweep"):
         run_search(search, out)
     run_search(search, out, overwrite=True)

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from sojourn._sojourn import studies
 from sojourn.base.lookup import UnknownError
-from sojourn.runs.scenario import load
+from sojourn.runs.request import load
 from sojourn_studies.framework.drawing import Drawing
 from sojourn_studies.queues import FIGURES
 from sojourn_studies.queues.__main__ import main

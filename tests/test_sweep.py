@@ -12,7 +12,7 @@ import pytest
 import sojourn
 from conftest import HOME, ROOT, Cli
 from sojourn.analysis.measures import MEASURES
-from sojourn.runs.scenario import load_all
+from sojourn.runs.request import Request
 from sojourn.runs.tables import TABLES
 from sojourn.store.read import read_results
 from sojourn.store.sweep import read_sweep
@@ -277,7 +277,7 @@ def test_keys_that_end_alike_are_named_in_full(tmp_path: Path) -> None:
     sojourn.sweep(scenario, keys, duration_s=0.1, out=tmp_path / "out")
     name = read_results(tmp_path / "out").groups[0].name
     assert name.endswith(", upstream sustained 4 Mbps, downstream sustained 40 Mbps")
-    names = [v.name for v in load_all([scenario], vary=[f"{key}=4" for key in keys])]
+    names = [v.name for v in Request.of(scenario, vary=[f"{key}=4" for key in keys]).load()]
     assert "Cable, upstream sustained 4 Mbps" in names
     assert "Cable, downstream sustained 4 Mbps" in names
 

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
         Traffic,
         parameter,
     )
+    from .runs.request import load
     from .runs.result import Result
     from .runs.runner import compare, run
-    from .runs.scenario import load
     from .runs.shipped import scenarios
     from .store.checksums import StoreError
     from .store.find import find
@@ -112,7 +112,7 @@ _PLACES = {
     "changes": "runs.changes",
     "compare": "runs.runner",
     "find": "store.find",
-    "load": "runs.scenario",
+    "load": "runs.request",
     "open": "store.opened",
     "run": "runs.runner",
     "scenarios": "runs.shipped",

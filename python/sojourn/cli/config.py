@@ -145,7 +145,7 @@ def write(
 def _variant(scenario: Path, name: str | None) -> "Variant":
     """The variant with this name, or the only one."""
     from ..base.lookup import quoted
-    from ..runs.scenario import load
+    from ..runs.request import load
 
     variants = load(scenario)
     if name is None and len(variants) == 1:

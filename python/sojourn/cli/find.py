@@ -19,23 +19,13 @@ from .options import (
     ScenarioFile,
     Set,
     Vary,
-    name_option,
+    requested,
 )
 from .say import say, say_json
 
-_NAMES = {
-    "key": "--key",
-    "until": "--until",
-    "low": "--from",
-    "high": "--to",
-    "step": "--step",
-    "seeds": "--seeds",
-    "duration_s": "--duration",
-    "vary": "--vary",
-}
-
 
 def find(
+    context: typer.Context,
     scenario: ScenarioFile,
     key: Annotated[
         str, typer.Option(metavar="KEY.PATH", help="The key to search, which has a number.")
@@ -90,38 +80,17 @@ def find(
     The exit status is 0 if the conditions hold somewhere for any variant, and 1 if they hold
     nowhere.
     """
-    from .._sojourn import ScenarioError
     from ..analysis.conditions import bound
     from ..base.terminal import progress_bar
     from ..store.find import run_search
     from ..store.search import Search
 
-    search = Search(
-        scenario,
-        key,
-        [bound(text, "--until") for text in until],
-        low,
-        high,
-        step,
-        seeds,
-        seed,
-        duration,
-        set or (),
-        config or (),
-        vary or (),
-        _NAMES,
-    )
-    try:
-        with nullcontext() if quiet else progress_bar() as progress:
-            found = run_search(
-                search, out, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
-            )
-    except ScenarioError as error:
-        name_option(error, "--seed", f"seed={seed}")
-        name_option(error, "--duration", f"duration_s={duration}")
-        for change in vary or ():
-            name_option(error, f"--vary {change}", change)
-        raise
+    bounds = [bound(text, "--until") for text in until]
+    search = Search(requested(context), key, bounds, low, high, step, seeds)
+    with nullcontext() if quiet else progress_bar() as progress:
+        found = run_search(
+            search, out, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
+        )
     if as_json:
         say_json(found.to_json())
     elif not quiet:

@@ -60,7 +60,7 @@ def init(
     """Write a commented scenario for a line and a household, ready to run."""
     from .._sojourn import ScenarioError
     from ..base.files import write_file
-    from ..runs.scenario import load
+    from ..runs.request import load
     from ..runs.scenario_keys import schema_text
 
     if file.exists():

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from .options import Configs, MaxMemory, Parts, Set, Vary
+from .options import Configs, MaxMemory, Parts, Set, Vary, requested
 from .say import say
 from .shard import typed
-from .sweep import Seconds, Seeds, SweepFile, naming_duration
+from .sweep import Seconds, Seeds, SweepFile
 
 _NOT_OF_A_SWEEP = ("slurm", "snakemake", "shards", "out")
 
@@ -46,10 +46,6 @@ def jobs(
     if slurm == snakemake:
         found = "both" if slurm else "none"
         raise typer.BadParameter(f"--slurm, --snakemake: found {found}; allowed: one of them")
-    wanted = overridden(
-        read_sweep(file), set=set, configs=config, vary=vary, seeds=seeds, duration_s=duration
-    )
+    wanted = overridden(read_sweep(file), requested(context), seeds)
     command = typed(context, "sweep", _NOT_OF_A_SWEEP)
-    with naming_duration(duration):
-        text = script(SLURM if slurm else SNAKEMAKE, wanted, command, out, shards)
-    say(text)
+    say(script(SLURM if slurm else SNAKEMAKE, wanted, command, out, shards))

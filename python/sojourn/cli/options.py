@@ -1,14 +1,14 @@
 """Arguments and options that several commands share, and checks of their combinations."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..base.memory import allow
 
 if TYPE_CHECKING:
-    from .._sojourn import ScenarioError
+    from ..runs.request import Request
 
 ScenarioFile = Annotated[
     Path,
@@ -135,13 +135,25 @@ def check_workers(jobs: int | None, dask: str | None) -> None:
         raise typer.BadParameter("--jobs, --dask: found both; allowed: one of them")
 
 
-def name_option(error: "ScenarioError", option: str, setting: str) -> None:
-    """Raises the error as one of the option that was typed, which is passed on as a setting."""
-    for problem in error.problems:
-        if problem.source == f"--set {setting}":
-            is_told = not problem.path or setting.startswith(f"{problem.path}=")
-            path = "" if is_told else f"{problem.path}: "
-            several = problem.message.startswith("found a string") and "," in setting
-            hint = "; for several values repeat --vary" if option.startswith("--vary") else ""
-            message = problem.message + (hint if several else "")
-            raise typer.BadParameter(f"{option}: {path}{message}") from None
+_NAMES = {
+    "key": "--key",
+    "until": "--until",
+    "low": "--from",
+    "high": "--to",
+    "step": "--step",
+    "seeds": "--seeds",
+    "seed": "--seed",
+    "duration_s": "--duration",
+    "vary": "--vary",
+}
+"""The options that give the parameters of requests and searches."""
+
+
+def requested(context: typer.Context) -> "Request":
+    """What the options of a command ask for; messages name these options."""
+    from ..runs.request import Request
+
+    given = context.params
+    scenarios = given.get("scenarios") or filter(None, [given.get("scenario")])
+    asked: dict[str, Any] = {name: given.get(name) for name in ("seed", "set", "config", "vary")}
+    return Request.of(*scenarios, **asked, duration_s=given["duration"], names=_NAMES)

@@ -1,6 +1,6 @@
 """The command `sojourn run`."""
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -17,12 +17,13 @@ from .options import (
     ScenarioFiles,
     Set,
     Vary,
-    name_option,
+    requested,
 )
 from .say import say, say_json
 
 
 def run(
+    context: typer.Context,
     scenarios: ScenarioFiles,
     set: Set = None,
     config: Configs = None,
@@ -75,40 +76,29 @@ def run(
     With --fail-below the exit status is 1 if a grade or a measure of any setting but an idle line
     is below that limit, or missing.
     """
-    from .._sojourn import ScenarioError
     from ..analysis.precision import Target
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
     from ..runs.runner import run_variants, with_idle_lines
-    from ..runs.scenario import file_of, load_all
+    from ..runs.scenario import file_of
     from ..runs.seeds import most_seeds
-    from ..store.replace import Wanted, reserved
-    from ..store.write import write
 
     limits = read_limits(fail_below)
-    try:
-        variants = load_all(
-            scenarios,
-            seed=seed,
-            duration_s=duration,
-            set=set or (),
-            configs=config or (),
-            vary=vary or (),
-        )
-    except ScenarioError as error:
-        name_option(error, "--seed", f"seed={seed}")
-        name_option(error, "--duration", f"duration_s={duration}")
-        for change in vary or ():
-            name_option(error, f"--vary {change}", change)
-        raise
+    variants = requested(context).load()
     targets = [Target.of(text, "--until") for text in until or ()]
     try:
         most = most_seeds(variants, seeds, targets)
     except ValueError as error:
         raise typer.BadParameter(f"--{error}") from None
-    files = [file for file in map(file_of, scenarios) if file]
-    wanted = Wanted.of(with_idle_lines(variants), most, files, targets)
-    with reserved(out, wanted, overwrite=overwrite) if out else nullcontext():
+    held: AbstractContextManager[None] = nullcontext()
+    if out:
+        from ..store.replace import Wanted, reserved
+        from ..store.write import write
+
+        files = [file for file in map(file_of, scenarios) if file]
+        wanted = Wanted.of(with_idle_lines(variants), most, files, targets)
+        held = reserved(out, wanted, overwrite=overwrite)
+    with held:
         with nullcontext() if quiet else progress_bar() as progress:
             result = run_variants(variants, seeds=seeds, until=targets, progress=progress)
         if out:

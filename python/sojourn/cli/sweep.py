@@ -1,8 +1,6 @@
 """The command `sojourn sweep`."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +20,7 @@ from .options import (
     ShardOf,
     Vary,
     check_workers,
+    requested,
 )
 from .say import say, say_json, say_report
 from .shard import say_part, shard_of
@@ -80,25 +79,16 @@ def sweep(
         raise typer.BadParameter("--shard, --json: found both; allowed: one of them")
     share = shard_of(context, "sweep", shard)
     start = time.perf_counter()
-    wanted = overridden(
-        read_sweep(file),
-        set=set,
-        configs=config,
-        vary=vary,
-        seeds=seeds,
-        duration_s=duration,
+    store = run_sweep(
+        overridden(read_sweep(file), requested(context), seeds),
+        out,
+        resume=resume,
+        overwrite=overwrite,
+        jobs=jobs,
+        dask=dask,
+        quiet=quiet,
+        shard=share,
     )
-    with naming_duration(duration):
-        store = run_sweep(
-            wanted,
-            out,
-            resume=resume,
-            overwrite=overwrite,
-            jobs=jobs,
-            dask=dask,
-            quiet=quiet,
-            shard=share,
-        )
     if as_json:
         say_json(sweep_json(Swept(store).results))
     elif share and not quiet:
@@ -107,19 +97,6 @@ def sweep(
         swept = Swept(store)
         swept.summary()
         _tell(store, len(swept), time.perf_counter() - start)
-
-
-@contextmanager
-def naming_duration(duration: float | None) -> Iterator[None]:
-    """Turns a fault of the duration that was given into one of the option."""
-    from .._sojourn import ScenarioError
-
-    try:
-        yield
-    except ScenarioError as error:
-        if duration is not None and error.path == "duration_s":
-            raise typer.BadParameter(f"--duration: {error.problems[0].message}") from None
-        raise
 
 
 def _tell(store: "Store", runs: int, took_s: float) -> None:

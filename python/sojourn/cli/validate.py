@@ -13,7 +13,7 @@ def validate(
 ) -> None:
     """Check a scenario without running it, and list defaults that differ from the last release."""
     from ..analysis.summary import dedupe_warnings
-    from ..runs.scenario import load
+    from ..runs.request import load
 
     variants = load(scenario, set=set or (), config=config)
     for warning in dedupe_warnings({v.name: v.warnings() for v in variants}):

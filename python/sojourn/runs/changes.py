@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .._sojourn import all_changed_defaults
-from .scenario import Config, Scenario, Settings, load
+from .request import load
+from .scenario import Config, Scenario, Settings
 
 
 @dataclass(frozen=True)

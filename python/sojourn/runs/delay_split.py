@@ -13,8 +13,8 @@ from .._sojourn import version as this_version
 from ..analysis.groups import Group
 from ..analysis.measures import Row
 from ..analysis.tables import RunTables
+from .request import load
 from .result import Result
-from .scenario import load
 from .threads import run_all
 
 _BEGINNING_S = 30.0

@@ -8,9 +8,10 @@ from .._sojourn import Variant, idle_lines
 from ..analysis.precision import FEWEST_SEEDS, Target, seeds_needed, targets_of
 from ..base.progress import Progress
 from .comparison import Comparison
-from .parts import Given, in_scope
+from .parts import Given
+from .request import Request, load
 from .result import Result
-from .scenario import Config, Scenario, Settings, load, load_all
+from .scenario import Config, Scenario, Settings
 from .seeds import as_one, most_seeds, seeded
 from .threads import run_all
 
@@ -98,12 +99,17 @@ def compare(
     """
     if not scenarios:
         raise TypeError("compare: found no scenario; allowed: one or more")
-    with in_scope(parts):
-        variants = load_all(
-            scenarios, seed=seed, duration_s=duration_s, set=set, configs=configs, vary=vary
-        )
+    request = Request.of(
+        *scenarios,
+        seed=seed,
+        duration_s=duration_s,
+        set=set,
+        config=configs,
+        vary=vary,
+        parts=parts,
+    )
     result = run_variants(
-        variants, seeds=seeds, until=targets_of(until), progress=progress, jobs=jobs
+        request.load(), seeds=seeds, until=targets_of(until), progress=progress, jobs=jobs
     )
     return result if isinstance(result, Comparison) else Comparison(result.runs.values())
 
@@ -117,7 +123,7 @@ def run_variants(
     jobs: int | None = None,
     max_memory_gb: float | None = None,
 ) -> Result | Comparison:
-    """Runs the variants that `load` returned, and their idle lines, as `run` does."""
+    """Runs the variants of a request, and their idle lines, as `run` does."""
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: found {jobs}; allowed: 1 or more")
     most = most_seeds(variants, seeds, until)

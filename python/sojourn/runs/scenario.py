@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice, product
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +14,15 @@ from .._sojourn import (
     Problem,
     ScenarioError,
     Variant,
-    distinct,
-    set_label,
 )
 from .._sojourn import load as load_native
-from ..analysis.keys import label_of
 from ..base.files import read_content, read_text
 from ..base.memory import allowed_bytes
 from ..base.plain_text import plain_name
 from ..base.problems import refusal, refused
 from ..base.toml_text import dotted, key_path, toml_document, toml_value
 from .hooks import hooks
-from .parts import Given, Part, in_scope, known
+from .parts import known
 from .shipped import shipped_text
 
 Scenario = str | os.PathLike[str] | Mapping[str, Any]
@@ -42,106 +39,13 @@ class Loaded(list[Variant]):
         return hooks().scenario_html(self)
 
 
-_NO_SEED = (
-    "found the seed, which is no setting; allowed: another key; for means over seeds: --seeds 5 "
-    "(in Python, seeds=5)"
-)
-
-
-def load(
-    scenario: Scenario,
-    *,
-    seed: int | None = None,
-    duration_s: float | None = None,
-    set: Settings = (),
-    config: Config | None = None,
-    max_memory_gb: float | None = None,
-    parts: Iterable[Given | Part] = (),
-) -> Loaded:
-    """Reads and checks a scenario, without running it.
-
-    `scenario` is a path, a name of `sojourn.scenarios()`, TOML text of several lines, or a dict
-    with the same keys, of which those that are `None` are left out. `set` overrides single keys:
-    `["upstream.sustained_mbps=10"]` or
-    `{"upstream.sustained_mbps": 10}`. `config` is a modem configuration file; its service overrides
-    the scenario's. Settings of the file that cannot be simulated are listed in each variant's
-    `notes` and in the warnings of its run. A variant whose run may need more memory than
-    `max_memory_gb` is refused (default: half of the machine's). `parts` are parts of your own that
-    the scenario may choose: classes, `"my_file.py:MyLaw"` or `"my_file.wasm"`. Raises
-    `ScenarioError`; its `problems` are all that is wrong.
-
-    What overrides a key that a variant sets is part of the variant's name. Variants that are equal
-    are one, which says so in its `notes`.
-
-        >>> [variant.name for variant in sojourn.load("scenarios/upload.toml")]
-        ['drop-tail', 'DOCSIS-PIE']
-    """
-    sets = _all_sets(set, seed, duration_s)
-    with in_scope(parts):
-        return _load(scenario, sets, config, max_memory_gb)
-
-
-def load_all(
-    scenarios: Sequence[Scenario],
-    *,
-    seed: int | None = None,
-    duration_s: float | None = None,
-    set: Settings = (),
-    configs: Sequence[Config] = (),
-    vary: Settings = (),
-    swept: Settings = (),
-) -> Loaded:
-    """The variants of several scenarios, to run side by side.
-
-    Each scenario is read as by `load`, with each of `configs` in turn. For each `key.path=value` of
-    `vary` all variants are there once more with that key changed, which their names say. `swept`
-    is set too, and only `kept_name` is without it.
-    """
-    sets = [*_all_sets(set, seed, duration_s), *assignments(swept)]
-    varied = ["", *assignments(vary)]
-    for change in varied:
-        if key_of(change) == "seed":
-            raise refusal(ScenarioError, f"--set {change}", "", _NO_SEED)
-    modems: Sequence[Config | None] = configs or [None]
-    where = list(product(scenarios, modems))
-    groups = [
-        (_label(scenario, config, len(scenarios) > 1), change, loaded)
-        for scenario, config in where
-        for change in varied
-        for loaded in [_load(scenario, [*sets, *filter(None, [change])], config)]
-    ]
-    if len(groups) == 1:
-        return groups[0][2]
-    keys = [_key_and_value(change)[0] for change in varied if change]
-    named = [
-        variant.named(_name(label, len(where) > 1, _own(variant, swept), change, keys))
-        for label, change, loaded in groups
-        for variant in loaded
-    ]
-    return Loaded(distinct(_numbered(named)))
-
-
-def _own(variant: Variant, swept: Settings) -> str:
-    """The name of a variant in its scenario, which does not say what is swept."""
-    return variant.kept_name if swept else variant.name
-
-
-def _name(label: str, are_several: bool, own: str, change: str, keys: Sequence[str]) -> str:
-    """The name of a variant among those of other files, with what was changed in it."""
-    by = label_of(*_key_and_value(change), keys) if change else ""
-    is_in_own = bool(change) and set_label(change) in own
-    if is_in_own:
-        own = own.replace(set_label(change), by)
-    whose = f"{label}: {own}" if are_several and own and own != label else own or label
-    return f"{whose}, {by}" if by and not is_in_own else whose
-
-
 def key_of(change: str) -> str:
     """The key of a `key.path=value`, without needless quotes and spaces."""
-    return _key_and_value(change)[0]
+    return key_and_value(change)[0]
 
 
-def _key_and_value(change: str) -> tuple[str, str]:
+def key_and_value(change: str) -> tuple[str, str]:
+    """The key of a `key.path=value`, as `key_of` has it, and the value."""
     ends = (place for place, character in enumerate(change) if character == "=")
     for end in islice(ends, 16):  # in quotes a name may have some
         if path := key_path(change[:end]):
@@ -150,30 +54,10 @@ def _key_and_value(change: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _numbered(variants: Sequence[Variant]) -> list[Variant]:
-    """Different variants of one name get numbers."""
-    names = [variant.name for variant in variants]
-    counts = [names[: place + 1].count(name) for place, name in enumerate(names)]
-    return [
-        variant.named(f"{variant.name} ({count})") if count > 1 else variant
-        for count, variant in zip(counts, variants, strict=True)
-    ]
-
-
-def _label(scenario: Scenario, config: Config | None, are_several: bool) -> str:
-    """What tells a scenario with a modem's file from others: the names of the files."""
-    is_text = isinstance(scenario, Mapping) or "\n" in os.fspath(scenario)
-    stem = "scenario" if is_text else Path(os.fspath(scenario)).stem  # type: ignore[arg-type]
-    modem = [] if config is None else [Path(config).name]
-    return plain_name(", ".join([*([stem] if are_several or not modem else []), *modem]))
-
-
-def _load(
-    scenario: Scenario,
-    sets: Sequence[str],
-    config: Config | None,
-    max_memory_gb: float | None = None,
+def read(
+    scenario: Scenario, sets: Sequence[str], config: Config | None, max_memory_gb: float | None
 ) -> Loaded:
+    """The variants of a scenario, as `load` returns them, with the parts in scope."""
     text, source = _text_and_source(scenario)
     modem = None
     if config is not None:
@@ -201,12 +85,6 @@ def _naming_parts(problem: Problem) -> Problem:
         return problem
     hint = "a part of your own needs --part FILE.py:CLASS or FILE.wasm (in Python parts=[...])"
     return Problem(problem.source, problem.path, f"{text}; {hint}", problem.line)
-
-
-def _all_sets(settings: Settings, seed: int | None, duration_s: float | None) -> list[str]:
-    sets = assignments(settings)
-    given = {"seed": seed, "duration_s": duration_s}
-    return [*sets, *assignments({key: one for key, one in given.items() if one is not None})]
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:

@@ -10,8 +10,8 @@ import pyarrow as pa
 from .._sojourn import Facts, Variant
 from ..analysis.precision import FEWEST_SEEDS, MOST_UNASKED, Target
 from .frames import joined, labelled
+from .request import load
 from .result import Result, SavedResult, seeds_in_words
-from .scenario import load
 
 MOST_SEEDS = 10_000
 """The most seeds of a run or sweep."""

@@ -16,7 +16,8 @@ from ..base.json_text import json_of
 from ..base.progress import Progress
 from ..plot.drawing import picture
 from ..runs.parts import Given, in_scope
-from ..runs.scenario import Config, Scenario, Settings, assignments, file_of
+from ..runs.request import Request
+from ..runs.scenario import Config, Scenario, Settings, file_of
 from .batch import telling_what_is_kept
 from .checksums import Checksums, StoreError
 from .found import Condition, Found
@@ -62,22 +63,19 @@ def find(
         >>> found["drop-tail"].interval
         (96000, 112000)
     """
-    search = Search(
+    request = Request.of(
         file_of(scenario) or scenario,
-        key,
-        [bound(text) for text in ([until] if isinstance(until, str) else until)],
-        low,
-        high,
-        step,
-        seeds,
-        seed,
-        duration_s,
-        assignments(set),
-        [config] if isinstance(config, str | os.PathLike) else config,
-        assignments(vary),
+        seed=seed,
+        duration_s=duration_s,
+        set=set,
+        config=config,
+        vary=vary,
+        parts=parts,
     )
+    bounds = [bound(text) for text in ([until] if isinstance(until, str) else until)]
+    search = Search(request, key, bounds, low, high, step, seeds)
     directory = None if out is None else Path(out)
-    with in_scope(parts):
+    with in_scope(request.parts):
         return run_search(
             search, directory, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
         )

@@ -51,7 +51,7 @@ def script(
     _check_out(out)
     parts = f"{out}-parts"
     own = [os.path.relpath(part.file) for part in known() if part.file]
-    files = [*map(str, (sweep.file, sweep.scenario, *sweep.configs)), *own]
+    files = [*map(str, (sweep.file, *sweep.request.scenarios, *sweep.request.configs)), *own]
     _check_names([*command, *files, parts], system)
     tasks = {task.run: task for task in map(sweep.task, sweep.variants.values())}
     count = min(len(tasks), _SHARDS) if shards is None else shards

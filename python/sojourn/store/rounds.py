@@ -116,7 +116,7 @@ class StoredRuns:
         """Removes what an earlier search found, but not its runs."""
         self._store, self._search, self._jobs = store, search, jobs
         self._resume = resume
-        self._sweep = Sweep(search.key, search.scenario, {}, configs=search.configs)
+        self._sweep = Sweep(search.key, search.request, {})
         """What it stores of each run, a sweep would store too."""
         self._rows: list[tuple[str, ...]] = []
         self.tasks: dict[Task, None] = {}

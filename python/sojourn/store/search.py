@@ -1,8 +1,8 @@
 """What a search is asked: a key, its range and conditions."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from ..base.lookup import UnknownError
 from ..base.problems import refused
 from ..base.toml_text import are_nested
 from ..runs.numeric_key import NumericKey, numeric_key
-from ..runs.scenario import Config, Scenario, Settings, file_of, key_of, load_all
+from ..runs.request import Request
+from ..runs.scenario import Settings, file_of, key_of
 from ..runs.seeds import most_seeds
 
 _LEAST_STEP = 1e-9
@@ -25,37 +26,22 @@ _LEAST_STEP = 1e-9
 class Search:
     """What to find: the values of a key at which all bounds hold."""
 
-    scenario: Scenario
+    request: Request
+    """One scenario, with the first seed."""
     key: str
     bounds: Sequence[Bound]
     low: float | None = None
     high: float | None = None
     step: float | None = None
     seeds: int = 5
-    seed: int | None = None
-    duration_s: float | None = None
-    set: Sequence[str] = ()
-    configs: Sequence[Config] = ()
-    vary: Sequence[str] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
-    """What the parameters are called in messages, where it is not their name."""
 
     def name(self, parameter: str) -> str:
         """What a parameter is called in messages."""
-        return self.names.get(parameter, parameter)
+        return self.request.name(parameter)
 
     def load(self, swept: Settings = ()) -> dict[str, Variant]:
         """The variants by name, with a value of the key if there is one."""
-        loaded = load_all(
-            [self.scenario],
-            seed=self.seed,
-            duration_s=self.duration_s,
-            set=self.set,
-            configs=self.configs,
-            vary=self.vary,
-            swept=swept,
-        )
-        return {variant.kept_name: variant for variant in loaded}
+        return {variant.kept_name: variant for variant in self.request.load(swept)}
 
     def at(self, value: float) -> dict[str, Variant]:
         """The variants with a value of the key; raises `ScenarioError` that names it."""
@@ -72,17 +58,18 @@ class Search:
 
     def about(self, directory: Path) -> dict[str, object]:
         """The question, to be stored in a directory."""
-        file = file_of(self.scenario)
+        request = self.request
+        file = file_of(request.scenarios[0])
         return {
             "sweep": place_of(file, directory) if file else "",
             "key": self.key,
             "until": [f"{one.named.text} {one.sign} {one.value}" for one in self.bounds],
             "values": [self.low, self.high, self.step],
-            "seeds": [self.seeds, self.seed],
-            "duration_s": self.duration_s,
-            "set": list(self.set),
-            "config": list(map(str, self.configs)),
-            "vary": list(self.vary),
+            "seeds": [self.seeds, request.seed],
+            "duration_s": request.duration_s,
+            "set": list(request.set),
+            "config": list(map(str, request.configs)),
+            "vary": list(request.vary),
         }
 
 
@@ -106,10 +93,10 @@ def _check_settings(search: Search) -> None:
         raise UnknownError(f"{until}: missing; allowed: a condition, as 'game p99 < 30'")
     others = [
         f"{search.name('vary')} {text}"
-        for text in search.vary
+        for text in search.request.vary
         if are_nested(search.key, key_of(text))
     ]
-    if search.key == "duration_s" and search.duration_s is not None:
+    if search.key == "duration_s" and search.request.duration_s is not None:
         others.append(search.name("duration_s"))
     if others:
         raise UnknownError(f"{others[0]}: found as {search.name('key')} too; allowed: one of them")

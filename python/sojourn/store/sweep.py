@@ -17,7 +17,8 @@ from ..base.plain_text import is_plain, plain_name
 from ..base.problems import refusal, refused
 from ..base.terminal import tell
 from ..base.toml_text import are_nested, dotted, key_path, toml_value
-from ..runs.scenario import Config, Loaded, Scenario, key_of, load_all
+from ..runs.request import Request
+from ..runs.scenario import Loaded, key_of
 from ..runs.seeds import MOST_SEEDS
 from ..runs.tables import TRACES
 from .batch import run_batch
@@ -62,22 +63,16 @@ class Sweep:
 
     file: Path | str
     """The path of the sweep file, or what else it is called in error messages."""
-    scenario: Scenario
+    request: Request
+    """One scenario, and what overrides it in all runs."""
     keys: Mapping[str, Sequence[Any]]
     together: Sequence[Mapping[str, Sequence[Any]]] = ()
     """Keys whose values change together: the first of each, the second of each and so on."""
     seeds: int = 1
-    duration_s: float | None = None
     series: bool = False
     """Store the time series."""
     latencies: bool = True
     """Store the latency distributions."""
-    configs: Sequence[Config] = ()
-    """Modem configuration files, whose services are swept side by side."""
-    set: Sequence[str] = ()
-    """Settings for all runs, as `key.path=value`."""
-    vary: Sequence[str] = ()
-    """Settings that are swept beside the scenario without them."""
 
     def task(self, variant: Variant) -> Task:
         """The task to run a variant, which keeps traces if the scenario records them."""
@@ -85,7 +80,7 @@ class Sweep:
         traces = (tables for key, tables in TRACES.items() if metrics[key])
         optional = [name for name in ("series", "latencies") if getattr(self, name)]
         tables = [*_KEPT, *optional, *chain.from_iterable(traces)]
-        return task_of(variant, tables, variant.notes if self.configs else ())
+        return task_of(variant, tables, variant.notes if self.request.configs else ())
 
     @property
     def variants(self) -> dict[tuple[str, ...], Variant]:
@@ -114,15 +109,7 @@ class Sweep:
 
     def _load(self, seed: int, point: Mapping[str, Any]) -> Loaded:
         try:
-            return load_all(
-                [self.scenario],
-                seed=seed,
-                duration_s=self.duration_s,
-                set=self.set,
-                configs=self.configs,
-                vary=self.vary,
-                swept=point,
-            )
+            return replace(self.request, seed=seed).load(point)
         except ScenarioError as error:
             raise self._named(error, point) from None
 
@@ -132,11 +119,12 @@ class Sweep:
         return refused(ScenarioError, restated, error.rest)
 
     def _restated(self, problem: Problem, point: Mapping[str, Any]) -> Problem:
-        if problem.source in [f"--set {change}" for change in self.set]:
+        request = self.request
+        sources = [f"--set {one}" for one in request.set] + [
+            f"--vary {one}" for one in request.vary
+        ]
+        if problem.source in (*sources, *request.names.values()):
             return problem
-        if problem.source in [f"--set {change}" for change in self.vary]:
-            option = problem.source.replace("--set", "--vary", 1)
-            return Problem(option, problem.path, problem.message)
         for key in (*point, "duration_s"):
             if not problem.source.startswith(f"--set {key}="):
                 continue
@@ -170,9 +158,12 @@ def read_sweep(path: Path) -> Sweep:
             raise _problem(path, error.path, found) from None
         raise
     config = table.pop("config", [])
-    sweep = checked(Sweep(path, **{"keys": {}, **table}))
+    scenario, duration_s = table.pop("scenario"), table.pop("duration_s", None)
+    sweep = Sweep(path, Request(duration_s=duration_s), **{"keys": {}, **table})
+    checked(sweep)
     configs = [_beside(path, "config", name) for name in _listed(config)]
-    return replace(sweep, scenario=_beside(path, "scenario", sweep.scenario), configs=configs)
+    scenarios = (_beside(path, "scenario", scenario),)
+    return replace(sweep, request=replace(sweep.request, scenarios=scenarios, configs=configs))
 
 
 def names_scenario(text: str) -> bool:
@@ -195,10 +186,18 @@ def _beside(path: Path, key: str, name: object) -> Path:
     return place
 
 
-def overridden(sweep: Sweep, **values: Any) -> Sweep:
+def overridden(
+    sweep: Sweep, request: Request, seeds: int | None, series: bool | None = None
+) -> Sweep:
     """The sweep with these values, where they are given; raises `ScenarioError` as `checked`."""
-    given = {name: value for name, value in values.items() if value not in (None, (), [])}
-    return checked(replace(sweep, **given))
+    return checked(
+        replace(
+            sweep,
+            request=request.over(sweep.request),
+            seeds=sweep.seeds if seeds is None else seeds,
+            series=sweep.series if series is None else series,
+        )
+    )
 
 
 def checked(sweep: Sweep) -> Sweep:
@@ -321,7 +320,7 @@ def _check_keys(sweep: Sweep) -> None:
                 problems.append(Problem(str(sweep.file), f"{place}.{key}", found))
             seen.setdefault(key, place)
     for option in ("set", "vary"):
-        for change in getattr(sweep, option):
+        for change in getattr(sweep.request, option):
             if message := _conflict(change, sweep, seen):
                 problems.append(Problem(f"--{option} {change}", "", message))
     if not problems and (count := _combinations(sweep)) > _MOST_COMBINATIONS:
@@ -335,7 +334,7 @@ def _check_keys(sweep: Sweep) -> None:
 def _combinations(sweep: Sweep) -> int:
     """How many combinations of values and seeds there are. Keys that change together are one."""
     together = (next(iter(block.values()), ()) for block in sweep.together)
-    side_by_side = max(1, len(sweep.configs)) * (1 + len(sweep.vary))
+    side_by_side = max(1, len(sweep.request.configs)) * (1 + len(sweep.request.vary))
     return sweep.seeds * side_by_side * prod(map(len, (*sweep.keys.values(), *together)))
 
 
@@ -345,7 +344,7 @@ def _fault(key: str, values: object, sweep: Sweep, seen: Mapping[str, str]) -> s
         return f"found {values!r}; allowed: a list of 1 or more items"
     if key == "seed":
         return "not allowed here; set seeds = N to run the seeds 1 to N"
-    if key == "duration_s" and sweep.duration_s is not None:
+    if key == "duration_s" and sweep.request.duration_s is not None:
         return "duration_s is set too; allowed: one of them"
     texts = (one if isinstance(one, str) else toml_value(one) for one in values)
     if odd := next((text for text in texts if not is_plain(text)), ""):
@@ -363,7 +362,7 @@ def _conflict(change: str, sweep: Sweep, seen: Mapping[str, str]) -> str:
     key = key_of(change)
     if key == "seed":
         return "not allowed here; set seeds = N to run the seeds 1 to N"
-    if key == "duration_s" and sweep.duration_s is not None:
+    if key == "duration_s" and sweep.request.duration_s is not None:
         return "duration_s is set too; allowed: one of them"
     for swept, place in seen.items():
         if are_nested(key, swept):

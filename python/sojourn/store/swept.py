@@ -11,8 +11,9 @@ from ..analysis.groups import Results
 from ..base.files import read_text
 from ..runs.frames import Frames
 from ..runs.parts import Given, in_scope
+from ..runs.request import Request
 from ..runs.result import Result
-from ..runs.scenario import Config, Scenario, Settings, assignments, file_of
+from ..runs.scenario import Config, Scenario, Settings, file_of
 from ..runs.sweep_summary import means, print_sweep
 from ..runs.tables import known_table
 from ..runs.tidy import tidy
@@ -119,17 +120,10 @@ def sweep(
     if keys is None and not together and (file := _sweep_file(scenario)):
         wanted = read_sweep(file)
     else:
-        wanted = Sweep(_NAME, scenario, keys or {}, together)
-    wanted = overridden(
-        wanted,
-        seeds=seeds,
-        duration_s=duration_s,
-        set=assignments(set),
-        configs=[config] if isinstance(config, str | os.PathLike) else config,
-        vary=assignments(vary),
-        series=series,
-    )
-    with in_scope(parts):
+        wanted = Sweep(_NAME, Request((scenario,)), keys or {}, together)
+    request = Request.of(duration_s=duration_s, set=set, config=config, vary=vary, parts=parts)
+    wanted = overridden(wanted, request, seeds, series)
+    with in_scope(request.parts):
         store = run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs)
     return Swept(store)
 

@@ -13,8 +13,8 @@ import pyarrow as pa
 from .._sojourn import Job, Variant, version
 from ..runs.frames import repeated
 from ..runs.parts import Part, known
+from ..runs.request import load
 from ..runs.result import Result
-from ..runs.scenario import load
 from ..runs.threads import run_native
 from .checksums import SUMS, sums_of
 from .table_file import parquet_of

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from sojourn._sojourn import studies
-from sojourn.runs.scenario import load
+from sojourn.runs.request import load
 
 from ..framework.drawing import Drawing
 from ..white2014.derandomiser import effective

@@ -5,9 +5,9 @@ from typing import Any
 
 from sojourn.analysis.curves import series
 from sojourn.analysis.distribution import Numbers
+from sojourn.runs.request import load
 from sojourn.runs.result import Result
 from sojourn.runs.runner import run_variants
-from sojourn.runs.scenario import load
 
 PACKET_BYTES = 1500
 Table = Mapping[str, Any]
