@@ -171,18 +171,6 @@ def test_help_names_arguments_and_cuts_no_summary_off(cli: Cli) -> None:
         assert "..." not in page.partition("\n")[2] and "<" not in page
 
 
-def test_help_loads_nothing_heavy() -> None:
-    program = (
-        "import sys\nfrom sojourn.cli.app import application\n"
-        "try:\n    application()(['--help'])\nexcept SystemExit:\n    pass\n"
-        "print('loaded', *sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    loaded = set(done.stdout.rpartition("loaded ")[2].split())
-    heavy = {"numpy", "pyarrow", "matplotlib", "jinja2", "rich", "sojourn._sojourn"}
-    assert "typer" in loaded and not loaded & heavy
-
-
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = [sys.executable, "-m", "sojourn", "schema"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -1,8 +1,6 @@
 """`sojourn config`: what is shown, what is written, and what is refused."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -167,17 +165,6 @@ def test_where_nothing_can_be_written(cli: Cli, tmp_path: Path) -> None:
     assert_refused(outcome, f"cannot write {tmp_path}: ")
     assert [path.name for path in tmp_path.iterdir()] == ["settings.toml"]
     assert_refused(cli("config", "write", "/proc/new.cfg", "--from", settings), "/proc/new.cfg")
-
-
-def test_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; from sojourn.cli.main import main\n"
-        "try: main(['config', 'show', '--help'])\n"
-        "except SystemExit: pass\n"
-        "print([m for m in ('pyarrow', 'rich.console', 'sojourn._sojourn') if m in sys.modules])"
-    )
-    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert outcome.stdout.endswith("\n[]\n"), outcome.stdout + outcome.stderr
 
 
 SCENARIO = ROOT / "scenarios" / "home.toml"

@@ -180,13 +180,6 @@ def test_a_package_without_the_module_says_how_to_build_it(
         server(0, tmp_path)
 
 
-def test_help_does_not_wait_for_the_server() -> None:
-    asks = "import sys; from sojourn.cli.main import main\ntry: main(['lab', '--help'])\nfinally: "
-    check = "assert not {'http.server', 'pyarrow'} & set(sys.modules)"
-    outcome = subprocess.run([sys.executable, "-c", asks + check], capture_output=True, text=True)
-    assert outcome.returncode == 0 and "--no-open" in outcome.stdout
-
-
 def test_the_page_asks_no_other_host() -> None:
     """No address of another host is in the sources, except in comments and texts."""
     for path in STATIC.glob("*.*"):
