@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::Time;
+use sojourn_input::named;
 
 /// Direction of travel: upstream from the home, or downstream to it.
 #[derive(
@@ -49,36 +50,21 @@ impl Direction {
     }
 }
 
-/// The reason for which a packet was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum DropReason {
-    /// The queue was full.
-    Overflow,
-    /// The AQM algorithm dropped it early, to signal congestion.
-    Aqm,
-    /// Random loss on the link of its server.
-    Link,
-    /// An acknowledgement that a newer one of its connection replaced in the modem.
-    Superseded,
-    /// The modem gave up requesting bandwidth for it: its requests kept colliding.
-    Contention,
-}
-
-impl DropReason {
-    /// All reasons, in the order of their numbers.
-    pub const ALL: [Self; 5] =
-        [Self::Overflow, Self::Aqm, Self::Link, Self::Superseded, Self::Contention];
-
-    /// Name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Overflow => "overflow",
-            Self::Aqm => "aqm",
-            Self::Link => "link",
-            Self::Superseded => "superseded",
-            Self::Contention => "contention",
-        }
+named! {
+    /// The reason for which a packet was dropped.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[repr(u8)]
+    pub enum DropReason {
+        /// The queue was full.
+        Overflow = "overflow",
+        /// The AQM algorithm dropped it early, to signal congestion.
+        Aqm = "aqm",
+        /// Random loss on the link of its server.
+        Link = "link",
+        /// An acknowledgement that a newer one of its connection replaced in the modem.
+        Superseded = "superseded",
+        /// The modem gave up requesting bandwidth for it: its requests kept colliding.
+        Contention = "contention",
     }
 }
 

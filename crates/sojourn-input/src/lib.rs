@@ -4,6 +4,7 @@ mod aliases;
 pub mod compare;
 pub mod digest;
 pub mod document;
+mod kinds;
 pub mod parts;
 mod places;
 pub mod problem;

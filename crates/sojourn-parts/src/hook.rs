@@ -4,31 +4,26 @@
 
 use serde::{Deserialize, Serialize};
 
+use sojourn_input::named;
+
 /// The key for the digest of a part's source.
 pub(crate) const DIGEST: &str = "digest";
 
-/// What a part is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// A queue's law: an AQM algorithm.
-    Law,
-    /// A congestion control.
-    Control,
-    /// A traffic model.
-    Traffic,
+named! {
+    /// What a part is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Role {
+        /// A queue's law: an AQM algorithm.
+        Law = "law",
+        /// A congestion control.
+        Control = "control",
+        /// A traffic model.
+        Traffic = "traffic",
+    }
 }
 
 impl Role {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Law => "law",
-            Self::Control => "control",
-            Self::Traffic => "traffic",
-        }
-    }
-
     /// The hooks that it may have.
     pub const fn hooks(self) -> &'static [Hook] {
         use Hook::*;
@@ -61,66 +56,49 @@ impl Role {
     }
 }
 
-/// When a part is called. Hooks that a part does not have are not called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(u8)]
-pub enum Hook {
-    /// A law: a packet has arrived and there is room for it. `sojourn_us` is the time that the backlog will take to
-    /// drain. Answers a verdict of [`verdict`]; nothing passes it.
-    OnArrival,
-    /// A law: a packet is at the head and may leave, after `sojourn_us` in the queue. `backlog_bytes` wait behind it,
-    /// in all bins of the link. Answers a verdict. After a drop the next head is judged.
-    OnDeparture,
-    /// A law: the time for an update has come. `sojourn_us` is the time that the backlog will take to drain. Answers
-    /// the probability with which arriving packets are marked or dropped until the next update; nothing is 0. Those
-    /// that are spared come to `OnArrival`.
-    OnUpdate,
-    /// A law: the queue is empty and a packet was wanted. Answers nothing.
-    OnEmpty,
-    /// A control: the connection begins. Answers, as all hooks of controls, the window in bytes and the pacing rate
-    /// in bit/s. A window that is missing stays as it is, and a pacing rate that is missing or 0 follows from the
-    /// window.
-    OnStart,
-    /// A control: new data was acknowledged outside loss recovery while the window limited sending.
-    OnAck,
-    /// A control: a loss was found.
-    OnLoss,
-    /// A control: a congestion mark was echoed. Without this hook `OnLoss` is called.
-    OnEcn,
-    /// A control: the retransmission timer expired.
-    OnTimeout,
-    /// Traffic: its timer expired, first when it starts. Answers, as all hooks of traffic, commands of [`command`] in
-    /// rows of [`COMMAND_NUMBERS`] numbers.
-    OnTimer,
-    /// Traffic: a connection that it opened can be used.
-    OnOpen,
-    /// Traffic: an end (0 the home, 1 the server) has received all that it was told to expect.
-    OnReceived,
-    /// Traffic: all that an end was told to send is acknowledged.
-    OnAcknowledged,
+named! {
+    /// When a part is called. Hooks that a part does not have are not called.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[repr(u8)]
+    pub enum Hook {
+        /// A law: a packet has arrived and there is room for it. `sojourn_us` is the time that the backlog will take to
+        /// drain. Answers a verdict of [`verdict`]; nothing passes it.
+        OnArrival = "on_arrival",
+        /// A law: a packet is at the head and may leave, after `sojourn_us` in the queue. `backlog_bytes` wait behind it,
+        /// in all bins of the link. Answers a verdict. After a drop the next head is judged.
+        OnDeparture = "on_departure",
+        /// A law: the time for an update has come. `sojourn_us` is the time that the backlog will take to drain. Answers
+        /// the probability with which arriving packets are marked or dropped until the next update; nothing is 0. Those
+        /// that are spared come to `OnArrival`.
+        OnUpdate = "on_update",
+        /// A law: the queue is empty and a packet was wanted. Answers nothing.
+        OnEmpty = "on_empty",
+        /// A control: the connection begins. Answers, as all hooks of controls, the window in bytes and the pacing rate
+        /// in bit/s. A window that is missing stays as it is, and a pacing rate that is missing or 0 follows from the
+        /// window.
+        OnStart = "on_start",
+        /// A control: new data was acknowledged outside loss recovery while the window limited sending.
+        OnAck = "on_ack",
+        /// A control: a loss was found.
+        OnLoss = "on_loss",
+        /// A control: a congestion mark was echoed. Without this hook `OnLoss` is called.
+        OnEcn = "on_ecn",
+        /// A control: the retransmission timer expired.
+        OnTimeout = "on_timeout",
+        /// Traffic: its timer expired, first when it starts. Answers, as all hooks of traffic, commands of [`command`] in
+        /// rows of [`COMMAND_NUMBERS`] numbers.
+        OnTimer = "on_timer",
+        /// Traffic: a connection that it opened can be used.
+        OnOpen = "on_open",
+        /// Traffic: an end (0 the home, 1 the server) has received all that it was told to expect.
+        OnReceived = "on_received",
+        /// Traffic: all that an end was told to send is acknowledged.
+        OnAcknowledged = "on_acknowledged",
+    }
 }
 
 impl Hook {
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::OnArrival => "on_arrival",
-            Self::OnDeparture => "on_departure",
-            Self::OnUpdate => "on_update",
-            Self::OnEmpty => "on_empty",
-            Self::OnStart => "on_start",
-            Self::OnAck => "on_ack",
-            Self::OnLoss => "on_loss",
-            Self::OnEcn => "on_ecn",
-            Self::OnTimeout => "on_timeout",
-            Self::OnTimer => "on_timer",
-            Self::OnOpen => "on_open",
-            Self::OnReceived => "on_received",
-            Self::OnAcknowledged => "on_acknowledged",
-        }
-    }
-
     /// The numbers that it is called with, in order. `ecn` is the ECN field of the IP header: 0 Not-ECT, 1 ECT(1),
     /// 2 ECT(0), 3 CE. `flow` is a hash of the packet's flow.
     pub const fn numbers(self) -> &'static [&'static str] {

@@ -8,34 +8,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use sojourn_engine::packet::{Ecn, Flags, Segment};
+use sojourn_input::named;
 
-/// How a connection uses explicit congestion notification.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EcnMode {
-    /// No ECN: packets are Not-ECT, and queues drop them instead of marking.
-    #[default]
-    Off,
-    /// Data is ECT(0). The receiver echoes a mark until the sender reports that it has reduced its
-    /// window (RFC 3168).
-    Classic,
-    /// Data is ECT(0), and every acknowledgement counts the marked packets (AccECN, RFC 9768).
-    Accecn,
-    /// Low latency, low loss and scalable throughput: feedback as with `accecn`, and ECT(1) (RFC 9331).
-    L4s,
+named! {
+    /// How a connection uses explicit congestion notification.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum EcnMode {
+        /// No ECN: packets are Not-ECT, and queues drop them instead of marking.
+        #[default]
+        Off = "off",
+        /// Data is ECT(0). The receiver echoes a mark until the sender reports that it has reduced its
+        /// window (RFC 3168).
+        Classic = "classic",
+        /// Data is ECT(0), and every acknowledgement counts the marked packets (AccECN, RFC 9768).
+        Accecn = "accecn",
+        /// Low latency, low loss and scalable throughput: feedback as with `accecn`, and ECT(1) (RFC 9331).
+        L4s = "l4s",
+    }
 }
 
 impl EcnMode {
-    /// Name in scenarios.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Classic => "classic",
-            Self::Accecn => "accecn",
-            Self::L4s => "l4s",
-        }
-    }
-
     /// Does it ask for accurate feedback?
     pub fn is_accurate(self) -> bool {
         matches!(self, Self::Accecn | Self::L4s)

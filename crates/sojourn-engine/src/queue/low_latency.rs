@@ -337,7 +337,7 @@ mod tests {
         }
         let counted = aggregate.latency_histogram().unwrap();
         let counts =
-            Member::BOTH.map(|member| counted.of_member(member).packets.iter().sum::<u64>());
+            Member::ALL.map(|member| counted.of_member(member).packets.iter().sum::<u64>());
         assert_eq!(counts, [3, 3]);
         // The rate is computed anew with the loop.
         let rate = aggregate.rate;

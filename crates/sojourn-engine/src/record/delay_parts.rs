@@ -23,46 +23,25 @@ use std::collections::HashMap;
 
 use super::modem_trace::{ModemEvent, ModemEventKind};
 use crate::units::Time;
+use sojourn_input::named;
 
-/// What a packet's time is spent on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Part {
-    /// Waiting behind others.
-    Queue,
-    /// Waiting for a chance to ask for bandwidth, lost contention included.
-    RequestWait,
-    /// Waiting for the grant.
-    GrantWait,
-    /// Waiting for tokens of the service flow's buckets, none of those before it in the way.
-    Shaping,
-    /// Being sent, at the channel's rate.
-    Transmission,
-    /// On the way from the modem to its server: cable, CMTS, the link to the server.
-    Path,
-}
-
-impl Part {
-    /// All parts, in the order of a packet's way.
-    pub const ALL: [Self; 6] = [
-        Self::Queue,
-        Self::RequestWait,
-        Self::GrantWait,
-        Self::Shaping,
-        Self::Transmission,
-        Self::Path,
-    ];
-
-    /// As it stands in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::RequestWait => "request_wait",
-            Self::GrantWait => "grant_wait",
-            Self::Shaping => "shaping",
-            Self::Transmission => "transmission",
-            Self::Path => "path",
-        }
+named! {
+    /// What a packet's time is spent on.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[repr(u8)]
+    pub enum Part {
+        /// Waiting behind others.
+        Queue = "queue",
+        /// Waiting for a chance to ask for bandwidth, lost contention included.
+        RequestWait = "request_wait",
+        /// Waiting for the grant.
+        GrantWait = "grant_wait",
+        /// Waiting for tokens of the service flow's buckets, none of those before it in the way.
+        Shaping = "shaping",
+        /// Being sent, at the channel's rate.
+        Transmission = "transmission",
+        /// On the way from the modem to its server: cable, CMTS, the link to the server.
+        Path = "path",
     }
 }
 

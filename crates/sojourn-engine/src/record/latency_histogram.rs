@@ -70,7 +70,7 @@ mod tests {
         for us in [0, 1000, 1001, 5000, 5001, 90_000] {
             histogram.count(Member::LowLatency, Time::from_us(us));
         }
-        let [low, classic] = Member::BOTH.map(|member| histogram.of_member(member));
+        let [low, classic] = Member::ALL.map(|member| histogram.of_member(member));
         assert_eq!((&*low.packets, low.greatest), (&[2, 2, 2][..], Some(Time::from_ms(90))));
         assert_eq!((&*classic.packets, classic.greatest), (&[0, 0, 0][..], Some(Time::ZERO)));
         let since = histogram.clone().since(&histogram);

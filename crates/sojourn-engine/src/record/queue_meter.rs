@@ -6,27 +6,17 @@ use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::count::Count;
 use crate::packet::DropReason;
 use crate::units::Time;
+use sojourn_input::named;
 
-/// A queue of a scheduler that has a low-latency queue and a classic one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Member {
-    /// The low-latency queue, L.
-    LowLatency,
-    /// The classic queue, C.
-    Classic,
-}
-
-impl Member {
-    /// Both, in the order of results.
-    pub const BOTH: [Self; 2] = [Self::LowLatency, Self::Classic];
-
-    /// Name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LowLatency => "low_latency",
-            Self::Classic => "classic",
-        }
+named! {
+    /// A queue of a scheduler that has a low-latency queue and a classic one.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Member {
+        /// The low-latency queue, L.
+        LowLatency = "low_latency",
+        /// The classic queue, C.
+        Classic = "classic",
     }
 }
 
@@ -231,7 +221,7 @@ impl QueueMeter {
 
     /// The series of each member: its queue delay, its backlog, and its marks and drops.
     pub fn member_series(&self) -> impl Iterator<Item = (Member, &Series)> {
-        let both = Member::BOTH.into_iter().zip(self.members.iter().flat_map(|both| both.iter()));
+        let both = Member::ALL.into_iter().zip(self.members.iter().flat_map(|both| both.iter()));
         both.flat_map(|(member, meter)| {
             let series =
                 [meter.sojourn.series(), &meter.bytes].into_iter().chain(&meter.counts.series);

@@ -55,7 +55,7 @@ impl Row {
     /// The member of an aggregate that it is of.
     pub(super) fn member(&self) -> Option<Member> {
         let name = self.text("member");
-        Member::BOTH.into_iter().find(|member| member.name() == name)
+        Member::ALL.into_iter().find(|member| member.name() == name)
     }
 
     /// The group of homes that it is of, if it is of one.

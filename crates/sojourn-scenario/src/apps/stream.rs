@@ -11,20 +11,23 @@ use super::{
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
+use sojourn_input::named;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_transport::TcpOptions;
 
-/// What a stream is. This also selects how it is graded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// A voice call, scored by the E-model.
-    Voice,
-    /// An online game, modelled with the packets of a voice call (White & Rice 2013 §3.6) and
-    /// scored by latency and loss.
-    Game,
-    /// Constant-bit-rate data, scored by throughput.
-    Data,
+named! {
+    /// What a stream is. This also selects how it is graded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Purpose {
+        /// A voice call, scored by the E-model.
+        Voice = "voice",
+        /// An online game, modelled with the packets of a voice call (White & Rice 2013 §3.6) and
+        /// scored by latency and loss.
+        Game = "game",
+        /// Constant-bit-rate data, scored by throughput.
+        Data = "data",
+    }
 }
 
 /// When the packets of a voice call are played.

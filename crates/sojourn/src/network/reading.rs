@@ -87,7 +87,7 @@ impl QueueReading {
             home,
             sojourn: meter.sojourn().clone(),
             counts: queue.counts(),
-            members: Member::BOTH.into_iter().zip(counts).filter_map(member).collect(),
+            members: Member::ALL.into_iter().zip(counts).filter_map(member).collect(),
             histogram: queue.latency_histogram().cloned(),
         })
     }

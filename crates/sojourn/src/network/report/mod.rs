@@ -210,7 +210,7 @@ fn queue_row(sojourn: &Latency, counts: QueueCounts, causes: Option<&MemberCount
 /// The rows of a queue's latency histogram, if it keeps one.
 fn histogram_rows(reading: &QueueReading) -> Vec<LatencyHistogramRow> {
     let Some(histogram) = &reading.histogram else { return Vec::new() };
-    let rows = Member::BOTH.into_iter().flat_map(|member| {
+    let rows = Member::ALL.into_iter().flat_map(|member| {
         let bins = histogram.of_member(member);
         let edges_ms = histogram.edges_ms().map(Some).chain([None]);
         edges_ms.zip(&bins.packets).map(move |(up_to_ms, packets)| LatencyHistogramRow {
