@@ -23,3 +23,66 @@ macro_rules! named {
         }
     };
 }
+
+/// Declares the kinds of a part: the enum of their parameters, which scenarios choose by `kind`, and behind them the
+/// kind of parts from outside. It implements [`Kinds`](crate::parts::Kinds) with this definition in the JSON Schema.
+#[macro_export]
+macro_rules! kinds {
+    (
+        $(#[$about:meta])*
+        pub enum $Spec:ident: $Parameters:ident in $definition:literal {
+            $($(#[$doc:meta])* $Kind:ident($Keys:ty) = $name:literal,)+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(
+            Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+        )]
+        #[serde(tag = "kind")]
+        pub enum $Spec {
+            $($(#[$doc])* #[serde(rename = $name)] $Kind($Keys),)+
+            /// One from outside.
+            #[serde(skip)]
+            Outside($crate::parts::Outside<dyn $Parameters>),
+        }
+
+        impl $crate::parts::Kinds for $Spec {
+            type Parameters = dyn $Parameters;
+            const DEFINITION: &'static str = $definition;
+
+            fn outside(part: $crate::parts::Outside<dyn $Parameters>) -> Self {
+                Self::Outside(part)
+            }
+
+            fn as_outside(&self) -> Option<&$crate::parts::Outside<dyn $Parameters>> {
+                if let Self::Outside(part) = self { Some(part) } else { None }
+            }
+        }
+
+        impl $Spec {
+            /// The parameters of its kind.
+            pub fn parameters(&self) -> &dyn $Parameters {
+                match self {
+                    $(Self::$Kind(keys) => keys,)+
+                    Self::Outside(keys) => &**keys,
+                }
+            }
+
+            /// The same, to be changed.
+            pub fn parameters_mut(&mut self) -> &mut dyn $Parameters {
+                match self {
+                    $(Self::$Kind(keys) => keys,)+
+                    Self::Outside(keys) => &mut **keys,
+                }
+            }
+
+            /// Its name in scenarios.
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$Kind(_) => $name,)+
+                    Self::Outside(keys) => keys.kind(),
+                }
+            }
+        }
+    };
+}

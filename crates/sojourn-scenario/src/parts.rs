@@ -37,7 +37,7 @@ impl<T: DeserializeOwned + JsonSchema + 'static> Readable for T {}
 ///     traffic.upload = { kind = 'transfer', direction = 'up' }
 /// ";
 /// let variants = Source::new(text, "mine.toml").parts(&parts).load()?;
-/// assert_eq!(variants[0].scenario.upstream.queue.law.name(), Some("mine"));
+/// assert_eq!(variants[0].scenario.upstream.queue.law.name(), "mine");
 /// # Ok::<(), sojourn_input::problem::Problems>(())
 /// ```
 #[derive(Clone, Default)]

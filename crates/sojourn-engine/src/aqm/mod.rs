@@ -45,7 +45,8 @@ use crate::packet::{Ecn, FULL_PACKET};
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
-use sojourn_input::parts::{Keys, Kinds, Outside};
+use sojourn_input::kinds;
+use sojourn_input::parts::Keys;
 use sojourn_input::problem::{Fault, Faults};
 
 /// How fast the rate shaper behind a queue lets it drain.
@@ -396,88 +397,31 @@ impl AqmParameters for NoParameters {
     }
 }
 
-/// The AQM algorithm of a queue, chosen by `kind`: it decides which packets are dropped early.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum AqmSpec {
-    /// No AQM algorithm: the queue drops packets only when it is full.
-    None(NoParameters),
-    /// CoDel, controlled delay (RFC 8289).
-    Codel(codel::Parameters),
-    /// DOCSIS-PIE, the PIE variant of DOCSIS 3.1 cable modems (RFC 8034).
-    DocsisPie(docsis_pie::Parameters),
-    /// PIE, proportional integral controller enhanced (RFC 8033).
-    Pie(pie::Parameters),
-    /// PI2: a PI controller whose output is squared for classic traffic (RFC 9332 appendix A.1).
-    Pi2(pi2::Parameters),
-    /// CoDel-DT: CoDel that drops arriving packets by a predicted sojourn time (White 2014 §4.3).
-    CodelDt(codel_dt::Parameters),
-    /// Early PIE with three operating points (White & Rice 2013; Hong 2015).
-    PieEarly(pie_early::Parameters),
-    /// RED, random early detection, gentle and adaptive (Floyd 1993, 2001; ns-2).
-    Red(red::Parameters),
-    /// BLUE: a drop probability that overflows raise and an idle link lowers (Feng 2002).
-    Blue(blue::Parameters),
-    /// GSP, global synchronization protection: one drop, then none for a while (Lautenschlaeger & Francini 2015).
-    Gsp(gsp::Parameters),
-    /// AFD, approximate fair dropping: flows lose what they have above a fair share (Pan 2003).
-    Afd(afd::Parameters),
-    /// One from outside.
-    #[serde(skip)]
-    Outside(Outside<dyn AqmParameters>),
-}
-
-impl Kinds for AqmSpec {
-    type Parameters = dyn AqmParameters;
-    const DEFINITION: &'static str = "AqmSpec";
-
-    fn outside(part: Outside<dyn AqmParameters>) -> Self {
-        Self::Outside(part)
-    }
-
-    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
-        match self {
-            Self::Outside(part) => Some(part),
-            _ => None,
-        }
-    }
-}
-
-impl AqmSpec {
-    /// The parameters of its kind.
-    pub fn parameters(&self) -> &dyn AqmParameters {
-        match self {
-            Self::None(law) => law,
-            Self::Codel(law) => law,
-            Self::DocsisPie(law) => law,
-            Self::Pie(law) => law,
-            Self::Pi2(law) => law,
-            Self::CodelDt(law) => law,
-            Self::PieEarly(law) => law,
-            Self::Red(law) => law,
-            Self::Blue(law) => law,
-            Self::Gsp(law) => law,
-            Self::Afd(law) => law,
-            Self::Outside(law) => &**law,
-        }
-    }
-
-    /// Its name in scenarios; `None` where there is no algorithm.
-    pub fn name(&self) -> Option<&str> {
-        match self {
-            Self::None(_) => None,
-            Self::Codel(_) => Some("codel"),
-            Self::DocsisPie(_) => Some("docsis_pie"),
-            Self::Pie(_) => Some("pie"),
-            Self::Pi2(_) => Some("pi2"),
-            Self::CodelDt(_) => Some("codel_dt"),
-            Self::PieEarly(_) => Some("pie_early"),
-            Self::Red(_) => Some("red"),
-            Self::Blue(_) => Some("blue"),
-            Self::Gsp(_) => Some("gsp"),
-            Self::Afd(_) => Some("afd"),
-            Self::Outside(law) => Some(law.kind()),
-        }
+kinds! {
+    /// The AQM algorithm of a queue, chosen by `kind`: it decides which packets are dropped early.
+    pub enum AqmSpec: AqmParameters in "AqmSpec" {
+        /// No AQM algorithm: the queue drops packets only when it is full.
+        None(NoParameters) = "none",
+        /// CoDel, controlled delay (RFC 8289).
+        Codel(codel::Parameters) = "codel",
+        /// DOCSIS-PIE, the PIE variant of DOCSIS 3.1 cable modems (RFC 8034).
+        DocsisPie(docsis_pie::Parameters) = "docsis_pie",
+        /// PIE, proportional integral controller enhanced (RFC 8033).
+        Pie(pie::Parameters) = "pie",
+        /// PI2: a PI controller whose output is squared for classic traffic (RFC 9332 appendix A.1).
+        Pi2(pi2::Parameters) = "pi2",
+        /// CoDel-DT: CoDel that drops arriving packets by a predicted sojourn time (White 2014 §4.3).
+        CodelDt(codel_dt::Parameters) = "codel_dt",
+        /// Early PIE with three operating points (White & Rice 2013; Hong 2015).
+        PieEarly(pie_early::Parameters) = "pie_early",
+        /// RED, random early detection, gentle and adaptive (Floyd 1993, 2001; ns-2).
+        Red(red::Parameters) = "red",
+        /// BLUE: a drop probability that overflows raise and an idle link lowers (Feng 2002).
+        Blue(blue::Parameters) = "blue",
+        /// GSP, global synchronization protection: one drop, then none for a while (Lautenschlaeger & Francini 2015).
+        Gsp(gsp::Parameters) = "gsp",
+        /// AFD, approximate fair dropping: flows lose what they have above a fair share (Pan 2003).
+        Afd(afd::Parameters) = "afd",
     }
 }
 

@@ -54,7 +54,8 @@ use crate::record::latency_histogram::LatencyHistogram;
 use crate::record::{Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
-use sojourn_input::parts::{self, Keys, Kinds, Outside};
+use sojourn_input::kinds;
+use sojourn_input::parts::{self, Keys};
 use sojourn_input::problem::{Fault, Faults};
 
 pub use abb::Abb;
@@ -353,83 +354,41 @@ pub trait SchedulerParameters: Keys {
     }
 }
 
-/// The scheduler of a queue, chosen by `kind`: it decides which packet goes next.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum SchedulerSpec {
-    /// A single first-in, first-out queue.
-    Fifo(fifo::Parameters),
-    /// Stochastic fair queueing (SFQ): flows are hashed to bins, and bins are served in turn.
-    Sfq(sfq::Parameters),
-    /// Flow queueing of FQ-CoDel (RFC 8290). Unlike `sfq`, it follows the RFC exactly.
-    Fq(fq::Parameters),
-    /// FQ-PIE of Linux: `fq` with `pie`, both in its variant. `law` must be unset.
-    FqPie(fq_pie::Parameters),
-    /// CAKE: a shaper, tins by code point, flows and hosts that are isolated, and COBALT in each flow (Linux
-    /// `sch_cake`). It has its own AQM algorithm: `law` must be unset.
-    Cake(cake::Parameters),
-    /// CHOKe: RED that compares each arrival with a packet drawn from the queue, and drops both if they are of one
-    /// flow (Pan 2000; Linux `sch_choke`). `law` must be unset.
-    Choke(choke::Parameters),
-    /// SFB, stochastic fair BLUE: flows share buckets, whose probability signals (Feng 2001; Linux `sch_sfb`). `law`
-    /// must be unset.
-    Sfb(sfb::Parameters),
-    /// Deficit round robin (DRR) with a queue for each flow (Shreedhar & Varghese 1996).
-    Drr(drr::Parameters),
-    /// Weighted fair queueing (WFQ): a queue for each flow, served in the order in which a fluid system that serves all
-    /// flows at once would finish their packets (Parekh & Gallager 1993).
-    Wfq(wfq::Parameters),
-    /// Self-clocked fair queueing (SCFQ): as `wfq`, with the finish tag of the packet in service as virtual time
-    /// (Golestani 1994).
-    Scfq(scfq::Parameters),
-    /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
-    Abb(abb::Parameters),
-    /// DualQ coupled AQM of L4S (RFC 9332). It has its own AQM algorithms: `law` must be unset.
-    #[serde(rename = "dualq")]
-    DualQ(dualq::Parameters),
-    /// Low Latency DOCSIS: the low-latency and the classic service flow of one aggregate, coupled, with
-    /// Queue Protection (RFC 9957). It has its own AQM algorithms: `law` must be unset.
-    LowLatency(low_latency_parameters::Parameters),
-    /// One from outside.
-    #[serde(skip)]
-    Outside(Outside<dyn SchedulerParameters>),
-}
-
-impl Kinds for SchedulerSpec {
-    type Parameters = dyn SchedulerParameters;
-    const DEFINITION: &'static str = "SchedulerSpec";
-
-    fn outside(part: Outside<dyn SchedulerParameters>) -> Self {
-        Self::Outside(part)
-    }
-
-    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
-        match self {
-            Self::Outside(part) => Some(part),
-            _ => None,
-        }
-    }
-}
-
-impl SchedulerSpec {
-    /// The parameters of its kind.
-    pub fn parameters(&self) -> &dyn SchedulerParameters {
-        match self {
-            Self::Fifo(scheduler) => scheduler,
-            Self::Sfq(scheduler) => scheduler,
-            Self::Fq(scheduler) => scheduler,
-            Self::FqPie(scheduler) => scheduler,
-            Self::Cake(scheduler) => scheduler,
-            Self::Choke(scheduler) => scheduler,
-            Self::Sfb(scheduler) => scheduler,
-            Self::Drr(scheduler) => scheduler,
-            Self::Wfq(scheduler) => scheduler,
-            Self::Scfq(scheduler) => scheduler,
-            Self::Abb(scheduler) => scheduler,
-            Self::DualQ(scheduler) => scheduler,
-            Self::LowLatency(scheduler) => scheduler,
-            Self::Outside(scheduler) => &**scheduler,
-        }
+kinds! {
+    /// The scheduler of a queue, chosen by `kind`: it decides which packet goes next.
+    pub enum SchedulerSpec: SchedulerParameters in "SchedulerSpec" {
+        /// A single first-in, first-out queue.
+        Fifo(fifo::Parameters) = "fifo",
+        /// Stochastic fair queueing (SFQ): flows are hashed to bins, and bins are served in turn.
+        Sfq(sfq::Parameters) = "sfq",
+        /// Flow queueing of FQ-CoDel (RFC 8290). Unlike `sfq`, it follows the RFC exactly.
+        Fq(fq::Parameters) = "fq",
+        /// FQ-PIE of Linux: `fq` with `pie`, both in its variant. `law` must be unset.
+        FqPie(fq_pie::Parameters) = "fq_pie",
+        /// CAKE: a shaper, tins by code point, flows and hosts that are isolated, and COBALT in each flow (Linux
+        /// `sch_cake`). It has its own AQM algorithm: `law` must be unset.
+        Cake(cake::Parameters) = "cake",
+        /// CHOKe: RED that compares each arrival with a packet drawn from the queue, and drops both if they are of one
+        /// flow (Pan 2000; Linux `sch_choke`). `law` must be unset.
+        Choke(choke::Parameters) = "choke",
+        /// SFB, stochastic fair BLUE: flows share buckets, whose probability signals (Feng 2001; Linux `sch_sfb`). `law`
+        /// must be unset.
+        Sfb(sfb::Parameters) = "sfb",
+        /// Deficit round robin (DRR) with a queue for each flow (Shreedhar & Varghese 1996).
+        Drr(drr::Parameters) = "drr",
+        /// Weighted fair queueing (WFQ): a queue for each flow, served in the order in which a fluid system that serves all
+        /// flows at once would finish their packets (Parekh & Gallager 1993).
+        Wfq(wfq::Parameters) = "wfq",
+        /// Self-clocked fair queueing (SCFQ): as `wfq`, with the finish tag of the packet in service as virtual time
+        /// (Golestani 1994).
+        Scfq(scfq::Parameters) = "scfq",
+        /// Adaptive bandwidth binning (ABB): flows with similar bandwidth share a bin (Hong 2015).
+        Abb(abb::Parameters) = "abb",
+        /// DualQ coupled AQM of L4S (RFC 9332). It has its own AQM algorithms: `law` must be unset.
+        DualQ(dualq::Parameters) = "dualq",
+        /// Low Latency DOCSIS: the low-latency and the classic service flow of one aggregate, coupled, with
+        /// Queue Protection (RFC 9957). It has its own AQM algorithms: `law` must be unset.
+        LowLatency(low_latency_parameters::Parameters) = "low_latency",
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
     let told = rows.queues.iter().filter(|row| row.member().is_none()).filter_map(|row| {
         let direction = row.direction()?;
         let law = scenario.only_law(row.homes()?, direction)?;
-        let (name, target_ms) = (law.name()?, law.parameters().target_ms()?);
+        let (name, target_ms) = (law.name(), law.parameters().target_ms()?);
         let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
         let p99_ms = row.number("sojourn_p99_ms").filter(|_| acts == 0.0)?;
         Some(format!(

@@ -203,7 +203,7 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
         |app: &AppSpec| Some(Payload { sort: Bulk::of(app)?, direction: app.bulk_direction()? });
     let entry = |(name, entry): (&String, &traffic::Entry)| Entry {
         name: name.clone(),
-        kind: entry.app.word().to_owned(),
+        kind: entry.app.word(),
         bulk: payload(&entry.app),
         homes: homes_of(entry),
         is_several: homes_of(entry) > 1 || entry.app.transfers() > 1,

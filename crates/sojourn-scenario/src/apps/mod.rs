@@ -23,8 +23,6 @@ use std::ops::{Add as _, Sub as _};
 
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Direction;
@@ -32,8 +30,9 @@ pub use sojourn_engine::packet::Frame;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_input::compare::at_least;
-use sojourn_input::parts::{Keys, Kinds, Outside};
+use sojourn_input::parts::Keys;
 use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::{kinds, named};
 use sojourn_transport::{Config, TcpOptions};
 
 pub use on_off::OnOff;
@@ -400,53 +399,31 @@ impl Load {
     }
 }
 
-/// How an app's service is scored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Quality {
-    /// E-model score of voice.
-    Voice,
-    /// Delay and loss of game packets.
-    Game,
-    /// Page load times.
-    Pages,
-    /// Response times.
-    Responses,
-    /// Rate, stalls and level changes of video.
-    Video,
-    /// Delay and loss of the frames of a video call.
-    VideoCall,
-    /// Throughput.
-    Throughput,
+named! {
+    /// How an app's service is scored.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Quality {
+        /// E-model score of voice.
+        Voice = "voice",
+        /// Delay and loss of game packets.
+        Game = "game",
+        /// Page load times.
+        Pages = "pages",
+        /// Response times.
+        Responses = "responses",
+        /// Rate, stalls and level changes of video.
+        Video = "video",
+        /// Delay and loss of the frames of a video call.
+        VideoCall = "video_call",
+        /// Throughput.
+        Throughput = "throughput",
+    }
 }
 
 impl Quality {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Voice,
-        Self::Game,
-        Self::Pages,
-        Self::Responses,
-        Self::Video,
-        Self::VideoCall,
-        Self::Throughput,
-    ];
-
     /// Is it about the delay and loss of single packets?
     pub fn is_of_packets(self) -> bool {
         matches!(self, Self::Voice | Self::Game | Self::VideoCall)
-    }
-
-    /// Its name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Voice => "voice",
-            Self::Game => "game",
-            Self::Pages => "pages",
-            Self::Responses => "responses",
-            Self::Video => "video",
-            Self::VideoCall => "video_call",
-            Self::Throughput => "throughput",
-        }
     }
 }
 
@@ -455,100 +432,37 @@ fn check_stop(start_s: f64, stop_s: Option<f64>) -> Result<(), Fault> {
     stop_s.map_or(Ok(()), |stop_s| at_least(("stop_s", stop_s), ("start_s", start_s)))
 }
 
-/// What a traffic entry does, chosen by `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum AppSpec {
-    /// Datagrams at a steady pace: a voice call, a game, or constant-bit-rate data.
-    Stream(stream::Parameters),
-    /// File transfers over TCP: endless, repeating or in bursts, upload or download.
-    Transfer(transfer::Parameters),
-    /// Users who load web pages.
-    Web(web::Parameters),
-    /// Web sessions with random pages, objects and pauses.
-    WebSessions(web_sessions::Parameters),
-    /// Adaptive video streaming in segments.
-    Video(video::Parameters),
-    /// BitTorrent: many connections that send pieces under a common rate limit.
-    Torrent(torrent::Parameters),
-    /// On/off sources: they send at a steady rate and pause, for random times.
-    OnOff(on_off::Parameters),
-    /// Replay of a capture file's packets as datagrams.
-    Replay(replay::Parameters),
-    /// Video calls: frames of several datagrams at a steady pace.
-    VideoCall(video_call::Parameters),
-    /// One from outside.
-    #[serde(skip)]
-    Outside(Outside<dyn AppParameters>),
-}
-
-impl Kinds for AppSpec {
-    type Parameters = dyn AppParameters;
-    /// Tables of apps have the keys of their entry too.
-    const DEFINITION: &'static str = "Entry";
-
-    fn outside(part: Outside<dyn AppParameters>) -> Self {
-        Self::Outside(part)
-    }
-
-    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
-        match self {
-            Self::Outside(part) => Some(part),
-            _ => None,
-        }
+kinds! {
+    /// What a traffic entry does, chosen by `kind`.
+    pub enum AppSpec: AppParameters in "Entry" {
+        /// Datagrams at a steady pace: a voice call, a game, or constant-bit-rate data.
+        Stream(stream::Parameters) = "stream",
+        /// File transfers over TCP: endless, repeating or in bursts, upload or download.
+        Transfer(transfer::Parameters) = "transfer",
+        /// Users who load web pages.
+        Web(web::Parameters) = "web",
+        /// Web sessions with random pages, objects and pauses.
+        WebSessions(web_sessions::Parameters) = "web_sessions",
+        /// Adaptive video streaming in segments.
+        Video(video::Parameters) = "video",
+        /// BitTorrent: many connections that send pieces under a common rate limit.
+        Torrent(torrent::Parameters) = "torrent",
+        /// On/off sources: they send at a steady rate and pause, for random times.
+        OnOff(on_off::Parameters) = "on_off",
+        /// Replay of a capture file's packets as datagrams.
+        Replay(replay::Parameters) = "replay",
+        /// Video calls: frames of several datagrams at a steady pace.
+        VideoCall(video_call::Parameters) = "video_call",
     }
 }
 
 impl AppSpec {
-    /// The parameters of its kind.
-    pub fn parameters(&self) -> &dyn AppParameters {
-        match self {
-            Self::Stream(app) => app,
-            Self::Transfer(app) => app,
-            Self::Web(app) => app,
-            Self::WebSessions(app) => app,
-            Self::Video(app) => app,
-            Self::Torrent(app) => app,
-            Self::OnOff(app) => app,
-            Self::Replay(app) => app,
-            Self::VideoCall(app) => app,
-            Self::Outside(app) => &**app,
-        }
-    }
-
-    /// The same, to fill in what they leave open.
-    pub(crate) fn parameters_mut(&mut self) -> &mut dyn AppParameters {
-        match self {
-            Self::Stream(app) => app,
-            Self::Transfer(app) => app,
-            Self::Web(app) => app,
-            Self::WebSessions(app) => app,
-            Self::Video(app) => app,
-            Self::Torrent(app) => app,
-            Self::OnOff(app) => app,
-            Self::Replay(app) => app,
-            Self::VideoCall(app) => app,
-            Self::Outside(app) => &mut **app,
-        }
-    }
-
     /// What it is, in words: what a stream is for, and the kind of all others.
-    pub fn word(&self) -> &str {
+    pub fn word(&self) -> String {
         match self {
-            Self::Stream(stream) => match stream.purpose {
-                stream::Purpose::Voice => "voice",
-                stream::Purpose::Game => "game",
-                stream::Purpose::Data => "data",
-            },
-            Self::Transfer(_) => "transfer",
-            Self::Web(_) => "web",
-            Self::WebSessions(_) => "web sessions",
-            Self::Video(_) => "video",
-            Self::VideoCall(_) => "video call",
-            Self::Torrent(_) => "torrent",
-            Self::OnOff(_) => "on off",
-            Self::Replay(_) => "replay",
-            Self::Outside(app) => app.kind(),
+            Self::Stream(stream) => stream.purpose.name().to_owned(),
+            Self::Outside(app) => app.kind().to_owned(),
+            _ => self.name().replace('_', " "),
         }
     }
 

@@ -26,8 +26,6 @@ mod windowed_max;
 
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::accecn::EcnMode;
 use super::bursts::BurstLimit;
@@ -35,7 +33,8 @@ use super::rate::RateSample;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
-use sojourn_input::parts::{Keys, Kinds, Outside};
+use sojourn_input::kinds;
+use sojourn_input::parts::Keys;
 
 pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
@@ -239,76 +238,27 @@ pub trait CongestionParameters: Keys {
     }
 }
 
-/// A congestion control, chosen by `kind`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum CongestionSpec {
-    /// Reno (RFC 5681).
-    Reno(reno::Parameters),
-    /// CUBIC (RFC 9438; in the `ns2` dialect that of Linux 2.6.22).
-    Cubic(cubic::Parameters),
-    /// LEDBAT, which yields to other traffic (RFC 6817; in the `ns2` dialect that of Rossi and
-    /// Valenti). It requires timestamps, and enables them by default.
-    Ledbat(ledbat::Parameters),
-    /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces its packets. Only in
-    /// the `linux` dialect.
-    Bbr1(bbr1::Parameters),
-    /// BBR version 3 (draft-ietf-ccwg-bbr). It paces its packets. Only in the `linux` dialect.
-    Bbr3(bbr3::Parameters),
-    /// DCTCP (RFC 8257), which reduces its window by the share of marks. Only in the `linux`
-    /// dialect, with `ecn = "accecn"` (its default) or `"l4s"`.
-    Dctcp(dctcp::Parameters),
-    /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the
-    /// `linux` dialect, with `ecn = "l4s"` (its default) or `"accecn"`. It is paced by default.
-    Prague(prague::Parameters),
-    /// One from outside.
-    #[serde(skip)]
-    Outside(Outside<dyn CongestionParameters>),
-}
-
-impl Kinds for CongestionSpec {
-    type Parameters = dyn CongestionParameters;
-    const DEFINITION: &'static str = "CongestionSpec";
-
-    fn outside(part: Outside<dyn CongestionParameters>) -> Self {
-        Self::Outside(part)
-    }
-
-    fn as_outside(&self) -> Option<&Outside<Self::Parameters>> {
-        match self {
-            Self::Outside(part) => Some(part),
-            _ => None,
-        }
-    }
-}
-
-impl CongestionSpec {
-    /// The parameters of its kind.
-    pub fn parameters(&self) -> &dyn CongestionParameters {
-        match self {
-            Self::Reno(control) => control,
-            Self::Cubic(control) => control,
-            Self::Ledbat(control) => control,
-            Self::Bbr1(control) => control,
-            Self::Bbr3(control) => control,
-            Self::Dctcp(control) => control,
-            Self::Prague(control) => control,
-            Self::Outside(control) => &**control,
-        }
-    }
-
-    /// Name in scenarios.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Reno(_) => "reno",
-            Self::Cubic(_) => "cubic",
-            Self::Ledbat(_) => "ledbat",
-            Self::Bbr1(_) => "bbr1",
-            Self::Bbr3(_) => "bbr3",
-            Self::Dctcp(_) => "dctcp",
-            Self::Prague(_) => "prague",
-            Self::Outside(control) => control.kind(),
-        }
+kinds! {
+    /// A congestion control, chosen by `kind`.
+    pub enum CongestionSpec: CongestionParameters in "CongestionSpec" {
+        /// Reno (RFC 5681).
+        Reno(reno::Parameters) = "reno",
+        /// CUBIC (RFC 9438; in the `ns2` dialect that of Linux 2.6.22).
+        Cubic(cubic::Parameters) = "cubic",
+        /// LEDBAT, which yields to other traffic (RFC 6817; in the `ns2` dialect that of Rossi and
+        /// Valenti). It requires timestamps, and enables them by default.
+        Ledbat(ledbat::Parameters) = "ledbat",
+        /// BBR version 1 as Linux has it (draft-cardwell-iccrg-bbr-00). It paces its packets. Only in
+        /// the `linux` dialect.
+        Bbr1(bbr1::Parameters) = "bbr1",
+        /// BBR version 3 (draft-ietf-ccwg-bbr). It paces its packets. Only in the `linux` dialect.
+        Bbr3(bbr3::Parameters) = "bbr3",
+        /// DCTCP (RFC 8257), which reduces its window by the share of marks. Only in the `linux`
+        /// dialect, with `ecn = "accecn"` (its default) or `"l4s"`.
+        Dctcp(dctcp::Parameters) = "dctcp",
+        /// Prague, the L4S reference (draft-briscoe-iccrg-prague-congestion-control). Only in the
+        /// `linux` dialect, with `ecn = "l4s"` (its default) or `"accecn"`. It is paced by default.
+        Prague(prague::Parameters) = "prague",
     }
 }
 

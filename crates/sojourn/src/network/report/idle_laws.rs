@@ -25,7 +25,7 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
         return None;
     }
     let law = scenario.only_law(scenario.group_of_home((*home)?).name, *direction)?;
-    let (name, target_ms) = (law.name()?, law.parameters().target_ms()?);
+    let (name, target_ms) = (law.name(), law.parameters().target_ms()?);
     let median_ms = meter.sojourn().quantile_ms(0.5)?;
     let what = match (counts.dropped_overflow, median_ms > target_ms) {
         (0, false) => return None,
