@@ -13,6 +13,28 @@ use crate::record::Gauges;
 use crate::rng::Seed;
 use crate::units::Time;
 
+/// What a scheduler leaves to its `aqm_bins`.
+macro_rules! by_aqm_bins {
+    () => {
+        fn backlog(&self) -> crate::count::Count {
+            self.aqm_bins.backlog()
+        }
+
+        fn on_map(&mut self, granted: u64, ungranted: u64) {
+            self.aqm_bins.on_map(granted, ungranted);
+        }
+
+        fn next_update(&self) -> crate::units::Time {
+            self.aqm_bins.next_update()
+        }
+
+        fn update(&mut self, now: crate::units::Time, drain_rate: &crate::aqm::DrainRate) {
+            self.aqm_bins.update(now, drain_rate);
+        }
+    };
+}
+pub(super) use by_aqm_bins;
+
 /// The decision of the AQM algorithm on the head of a bin.
 #[derive(Clone, Copy)]
 pub(super) enum Head {

@@ -13,12 +13,11 @@
 
 use std::collections::VecDeque;
 
-use super::aqm_bins::{AqmBins, Head};
+use super::aqm_bins::{AqmBins, Head, by_aqm_bins};
 use super::bins::Measure;
 use super::weights::Weights;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Limit, Setting};
 use crate::aqm::DrainRate;
-use crate::count::Count;
 use crate::packet::Packet;
 use crate::record::Gauges;
 use crate::tournament::{ABSENT, Tournament};
@@ -239,21 +238,7 @@ impl<C: Clock> Discipline for FinishTags<C> {
         }
     }
 
-    fn backlog(&self) -> Count {
-        self.aqm_bins.backlog()
-    }
-
-    fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.aqm_bins.on_map(granted, ungranted);
-    }
-
-    fn next_update(&self) -> Time {
-        self.aqm_bins.next_update()
-    }
-
-    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
-        self.aqm_bins.update(now, drain_rate);
-    }
+    by_aqm_bins!();
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str]) {
         self.flows = flows.weighing(&self.named, names);

@@ -10,15 +10,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::aqm_bins::{AqmBins, Head};
+use super::aqm_bins::{AqmBins, Head, by_aqm_bins};
 use super::bins::Measure;
 use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
-use crate::aqm::DrainRate;
-use crate::count::Count;
 use crate::packet::Packet;
 use crate::record::Gauges;
-use crate::units::Time;
 
 /// The most packets dropped at once (RFC 8290 §4.1).
 const BATCH: u64 = 64;
@@ -123,21 +120,7 @@ impl Discipline for Fq {
         None
     }
 
-    fn backlog(&self) -> Count {
-        self.aqm_bins.backlog()
-    }
-
-    fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.aqm_bins.on_map(granted, ungranted);
-    }
-
-    fn next_update(&self) -> Time {
-        self.aqm_bins.next_update()
-    }
-
-    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
-        self.aqm_bins.update(now, drain_rate);
-    }
+    by_aqm_bins!();
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {
         self.flows = flows.clone();

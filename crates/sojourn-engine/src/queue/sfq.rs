@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::aqm_bins::{AqmBins, Head};
+use super::aqm_bins::{AqmBins, Head, by_aqm_bins};
 use super::bins::Measure;
 use super::flow_table::mixed;
 use super::rounds::Rounds;
@@ -23,8 +23,6 @@ use super::{
     Books, Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting,
 };
 use crate::aqm::AqmSpec;
-use crate::aqm::DrainRate;
-use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
@@ -312,21 +310,7 @@ impl Discipline for Sfq {
         None
     }
 
-    fn backlog(&self) -> Count {
-        self.aqm_bins.backlog()
-    }
-
-    fn on_map(&mut self, granted: u64, ungranted: u64) {
-        self.aqm_bins.on_map(granted, ungranted);
-    }
-
-    fn next_update(&self) -> Time {
-        self.aqm_bins.next_update()
-    }
-
-    fn update(&mut self, now: Time, drain_rate: &DrainRate) {
-        self.aqm_bins.update(now, drain_rate);
-    }
+    by_aqm_bins!();
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {
         self.flows = flows.clone();
