@@ -25,7 +25,7 @@ pub enum Better {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Of {
     /// Flows of a quality.
-    Quality(Quality),
+    Flows(Quality),
     /// Games that measure round trips.
     TwoWayGames,
     /// Games that send one way, of which nobody knows the round trip.
@@ -83,18 +83,18 @@ const fn measure(
 ) -> Measure {
     let better = if matches!(merge, Merge::Max) { Better::Lower } else { Better::Higher };
     let queues = if let Queues(direction) = of { Some(direction) } else { None };
-    Measure {
-        key,
-        label,
-        unit,
-        digits,
-        better,
-        queues,
-        unnoticed: if queues.is_some() { SHORT_WAIT_MS } else { 0.0 },
-        of,
-        column,
-        merge,
-    }
+    let unnoticed = if queues.is_some() { SHORT_WAIT_MS } else { 0.0 };
+    Measure { key, label, unit, digits, better, queues, unnoticed, of, column, merge }
+}
+
+/// A delay.
+const fn ms(key: &'static str, label: &'static str, of: Of, column: &'static str) -> Measure {
+    measure((key, label, "ms", 1), of, column, Max)
+}
+
+/// The rate of bulk traffic.
+const fn mbps(key: &'static str, label: &'static str, of: Of) -> Measure {
+    measure((key, label, "Mbps", 2), of, "throughput_mbps", Sum)
 }
 
 /// No one notices so much more or less of the losses of a game: a good one may have as much.
@@ -109,167 +109,76 @@ const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
 /// A user feels what takes so long to be instantaneous (Nielsen 1993, Usability Engineering, section 5.5).
 const INSTANT_S: f64 = 0.1;
 
+use Member::{Classic, LowLatency};
 use Merge::{Max, Min, Sum};
 use Of::{
-    Members, OneWayGames, OneWayGamesNearLowLatency, Queues, TwoWayGames, TwoWayGamesNearLowLatency,
+    Flows, Members, OneWayGames, OneWayGamesNearLowLatency, Queues, TwoWayGames,
+    TwoWayGamesNearLowLatency,
 };
+use Quality::{Game, Pages, Responses, Video, VideoCall, Voice};
 
 /// All measures, in the order of tables.
 pub const MEASURES: [Measure; 30] = [
-    measure(("game_rtt_p50_ms", "game RTT p50", "ms", 1), TwoWayGames, "rtt_p50_ms", Max),
-    measure(("game_rtt_p90_ms", "game RTT p90", "ms", 1), TwoWayGames, "rtt_p90_ms", Max),
-    measure(("game_rtt_p99_ms", "game RTT p99", "ms", 1), TwoWayGames, "rtt_p99_ms", Max),
-    measure(
-        ("game_rtt_p999_ms", "game RTT p99.9", "ms", 1),
-        TwoWayGamesNearLowLatency,
-        "rtt_p999_ms",
-        Max,
-    ),
-    measure(("game_latency_p50_ms", "game p50", "ms", 1), OneWayGames, "latency_p50_ms", Max),
-    measure(("game_latency_p90_ms", "game p90", "ms", 1), OneWayGames, "latency_p90_ms", Max),
-    measure(("game_latency_p99_ms", "game p99", "ms", 1), OneWayGames, "latency_p99_ms", Max),
-    measure(
-        ("game_latency_p999_ms", "game p99.9", "ms", 1),
-        OneWayGamesNearLowLatency,
-        "latency_p999_ms",
-        Max,
-    ),
-    measure(
-        ("game_latency_p9999_ms", "game p99.99", "ms", 1),
-        OneWayGamesNearLowLatency,
-        "latency_p9999_ms",
-        Max,
-    ),
-    measure(
-        ("game_loss_percent", "game loss", "%", 2),
-        Of::Quality(Quality::Game),
-        "loss_percent",
-        Max,
-    )
-    .unnoticed(FEW_LOST_PERCENT),
-    measure(("voice_mos", "voice MOS", "", 2), Of::Quality(Quality::Voice), "mos", Min),
-    measure(
-        ("page_load_median_s", "page load", "s", 2),
-        Of::Quality(Quality::Pages),
-        PAGE_LOAD,
-        Max,
-    )
-    .unnoticed(INSTANT_S),
+    ms("game_rtt_p50_ms", "game RTT p50", TwoWayGames, "rtt_p50_ms"),
+    ms("game_rtt_p90_ms", "game RTT p90", TwoWayGames, "rtt_p90_ms"),
+    ms("game_rtt_p99_ms", "game RTT p99", TwoWayGames, "rtt_p99_ms"),
+    ms("game_rtt_p999_ms", "game RTT p99.9", TwoWayGamesNearLowLatency, "rtt_p999_ms"),
+    ms("game_latency_p50_ms", "game p50", OneWayGames, "latency_p50_ms"),
+    ms("game_latency_p90_ms", "game p90", OneWayGames, "latency_p90_ms"),
+    ms("game_latency_p99_ms", "game p99", OneWayGames, "latency_p99_ms"),
+    ms("game_latency_p999_ms", "game p99.9", OneWayGamesNearLowLatency, "latency_p999_ms"),
+    ms("game_latency_p9999_ms", "game p99.99", OneWayGamesNearLowLatency, "latency_p9999_ms"),
+    measure(("game_loss_percent", "game loss", "%", 2), Flows(Game), "loss_percent", Max)
+        .unnoticed(FEW_LOST_PERCENT),
+    measure(("voice_mos", "voice MOS", "", 2), Flows(Voice), "mos", Min),
+    measure(("page_load_median_s", "page load", "s", 2), Flows(Pages), PAGE_LOAD, Max)
+        .unnoticed(INSTANT_S),
     measure(
         ("response_median_s", "web response", "s", 3),
-        Of::Quality(Quality::Responses),
+        Flows(Responses),
         "response_median_s",
         Max,
     )
     .unnoticed(INSTANT_S),
-    measure(
-        ("video_rate_mbps", "video", "Mbps", 2),
-        Of::Quality(Quality::Video),
-        "video_rate_mbps",
-        Min,
-    ),
+    measure(("video_rate_mbps", "video", "Mbps", 2), Flows(Video), "video_rate_mbps", Min),
     measure(
         ("video_stalled_percent", "video stalled", "%", 1),
-        Of::Quality(Quality::Video),
+        Flows(Video),
         "video_stalled_percent",
         Max,
     ),
     measure(
         ("video_call_incomplete_percent", "video call incomplete", "%", 1),
-        Of::Quality(Quality::VideoCall),
+        Flows(VideoCall),
         "frames_incomplete_percent",
         Max,
     )
     .unnoticed(FEW_LOST_PERCENT),
-    measure(
-        ("video_call_latency_p90_ms", "video call p90", "ms", 1),
-        Of::Quality(Quality::VideoCall),
-        "frame_latency_p90_ms",
-        Max,
-    ),
-    measure(
-        ("upload_mbps", "upload", "Mbps", 2),
-        Of::Bulk(Bulk::Transfer, Direction::Up),
-        "throughput_mbps",
-        Sum,
-    ),
-    measure(
-        ("torrent_mbps", "torrent", "Mbps", 2),
-        Of::Bulk(Bulk::Torrent, Direction::Up),
-        "throughput_mbps",
-        Sum,
-    ),
-    measure(
-        ("data_up_mbps", "data up", "Mbps", 2),
-        Of::Bulk(Bulk::Data, Direction::Up),
-        "throughput_mbps",
-        Sum,
-    ),
-    measure(
-        ("download_mbps", "download", "Mbps", 2),
-        Of::Bulk(Bulk::Transfer, Direction::Down),
-        "throughput_mbps",
-        Sum,
-    ),
-    measure(
-        ("torrent_down_mbps", "torrent down", "Mbps", 2),
-        Of::Bulk(Bulk::Torrent, Direction::Down),
-        "throughput_mbps",
-        Sum,
-    ),
-    measure(
-        ("data_down_mbps", "data down", "Mbps", 2),
-        Of::Bulk(Bulk::Data, Direction::Down),
-        "throughput_mbps",
-        Sum,
-    ),
-    measure(
-        ("upstream_queue_p50_ms", "up queue p50", "ms", 1),
-        Queues(Direction::Up),
-        "sojourn_p50_ms",
-        Max,
-    ),
-    measure(
-        ("upstream_queue_p99_ms", "up queue p99", "ms", 1),
-        Queues(Direction::Up),
-        "sojourn_p99_ms",
-        Max,
-    ),
-    measure(
-        ("downstream_queue_p50_ms", "down queue p50", "ms", 1),
-        Queues(Direction::Down),
-        "sojourn_p50_ms",
-        Max,
-    ),
-    measure(
-        ("downstream_queue_p99_ms", "down queue p99", "ms", 1),
-        Queues(Direction::Down),
-        "sojourn_p99_ms",
-        Max,
-    ),
-    measure(
-        ("low_latency_queue_p99_ms", "low-latency p99", "ms", 2),
-        Members(Member::LowLatency),
-        "sojourn_p99_ms",
-        Max,
-    ),
-    measure(
-        ("low_latency_queue_p999_ms", "low-latency p99.9", "ms", 2),
-        Members(Member::LowLatency),
-        "sojourn_p999_ms",
-        Max,
-    ),
-    measure(
-        ("classic_queue_p99_ms", "classic p99", "ms", 1),
-        Members(Member::Classic),
-        "sojourn_p99_ms",
-        Max,
-    ),
+    ms("video_call_latency_p90_ms", "video call p90", Flows(VideoCall), "frame_latency_p90_ms"),
+    mbps("upload_mbps", "upload", Of::Bulk(Bulk::Transfer, Direction::Up)),
+    mbps("torrent_mbps", "torrent", Of::Bulk(Bulk::Torrent, Direction::Up)),
+    mbps("data_up_mbps", "data up", Of::Bulk(Bulk::Data, Direction::Up)),
+    mbps("download_mbps", "download", Of::Bulk(Bulk::Transfer, Direction::Down)),
+    mbps("torrent_down_mbps", "torrent down", Of::Bulk(Bulk::Torrent, Direction::Down)),
+    mbps("data_down_mbps", "data down", Of::Bulk(Bulk::Data, Direction::Down)),
+    ms("upstream_queue_p50_ms", "up queue p50", Queues(Direction::Up), "sojourn_p50_ms"),
+    ms("upstream_queue_p99_ms", "up queue p99", Queues(Direction::Up), "sojourn_p99_ms"),
+    ms("downstream_queue_p50_ms", "down queue p50", Queues(Direction::Down), "sojourn_p50_ms"),
+    ms("downstream_queue_p99_ms", "down queue p99", Queues(Direction::Down), "sojourn_p99_ms"),
+    ms("low_latency_queue_p99_ms", "low-latency p99", Members(LowLatency), "sojourn_p99_ms")
+        .digits(2),
+    ms("low_latency_queue_p999_ms", "low-latency p99.9", Members(LowLatency), "sojourn_p999_ms")
+        .digits(2),
+    ms("classic_queue_p99_ms", "classic p99", Members(Classic), "sojourn_p99_ms"),
 ];
 
 impl Measure {
     const fn unnoticed(self, unnoticed: f64) -> Self {
         Self { unnoticed, ..self }
+    }
+
+    const fn digits(self, digits: u8) -> Self {
+        Self { digits, ..self }
     }
 
     /// The measure of this name.
@@ -345,7 +254,7 @@ impl Measure {
             })
         };
         match self.of {
-            Of::Quality(quality) => Box::new(of_quality(rows, quality)),
+            Flows(quality) => Box::new(of_quality(rows, quality)),
             TwoWayGames => Box::new(games(true)),
             OneWayGames => Box::new(games(false)),
             TwoWayGamesNearLowLatency if is_near_low_latency() => Box::new(games(true)),
