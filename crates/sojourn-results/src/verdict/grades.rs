@@ -16,7 +16,8 @@ use sojourn_engine::packet::Direction;
 use sojourn_scenario::Load;
 
 /// A grade.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// Every threshold of good is met.
     Good,
@@ -43,12 +44,6 @@ impl Grade {
             Self::Fair => "~",
             Self::Poor => "✗",
         }
-    }
-}
-
-impl Serialize for Grade {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
     }
 }
 
