@@ -107,7 +107,7 @@ bench-peers: ## Compare it with ns-2 and ns-3, where they are installed
 	@program=$$(cargo bench -p sojourn --locked --bench packet_cost --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))/\1/p') && \
 	python3 crates/sojourn/benches/peers/run.py "$$program"
 
-figures: $(VENV)/installed ## Draw the figures of docs and the tables of README and BENCHMARKS.md again
+figures: $(VENV)/installed $(VENV)/checks ## Draw the figures of docs and the tables of README and BENCHMARKS.md again
 	$(BIN)/python -m sojourn_studies.queues docs/queues/img
 	$(BIN)/python -m sojourn_docs figures docs/img
 
@@ -122,13 +122,12 @@ columns: $(VENV)/installed ## Write docs/columns.md again, after a change of a t
 	$(BIN)/python -m sojourn.report.definitions > docs/columns.md.new
 	mv docs/columns.md.new docs/columns.md
 
-STUDIES = linux l4s lld lines white2012 white2014 white2013 rfc7928 hong2015
-
-studies: $(VENV)/installed ## Run all studies at full length, for hours, and renew their stored results and pages
-	for study in $(STUDIES); do \
+studies: $(VENV)/installed $(VENV)/checks ## Run all studies at full length, for hours, and renew their stored results and pages
+	@studies=$$($(BIN)/python -m sojourn_studies.framework.registry) && \
+	for study in $$studies; do \
 	    $(BIN)/sojourn study run $$study --alternatives --resume --out out/$$study || exit 1; \
-	done
-	$(BIN)/sojourn study snapshot $(addprefix out/,$(STUDIES))
+	done && \
+	$(BIN)/sojourn study snapshot $$(printf 'out/%s ' $$studies)
 	$(BIN)/python -m sojourn.fit.proof
 
 fit-table: $(VENV)/installed ## Simulate the lines again that sojourn fit learns from, for a quarter of an hour

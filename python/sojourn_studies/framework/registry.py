@@ -37,3 +37,7 @@ def draw(name: str, number: FigureNumber) -> Drawing:
     figures = study(name).figures
     without = [number for number, figure in figures.items() if not figure.cases]
     return figures[look_up(f"figure of {name}", number, without)].draw({})
+
+
+if __name__ == "__main__":
+    print(*STUDIES)
