@@ -518,14 +518,31 @@ def test_pages_and_papers_have_the_same_texts(results: Results) -> None:
         assert {drawn.x.label, *drawn.names} <= {*texts} & {*narrow}
 
 
-def test_a_report_is_drawn_without_matplotlib(alone: Path, tmp_path: Path) -> None:
-    code = (
-        "import sys, sojourn; "
-        f"sojourn.run({str(alone)!r}, duration_s=1).save({str(tmp_path / 'out')!r}); "
-        "sys.exit('matplotlib' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    assert (tmp_path / "out" / "report.html").exists()
+def test_only_papers_and_studies_need_matplotlib(alone: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def without(*typed: object) -> subprocess.CompletedProcess[str]:
+        hidden = "import sys; sys.modules['matplotlib'] = None"
+        code = f"{hidden}; from sojourn.cli.main import main; main()"
+        command = [sys.executable, "-c", code, *map(str, typed)]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    assert without("run", alone, "--duration", 1, "--out", out).returncode == 0
+    assert "<svg" in (out / "report.html").read_text()
+    draw = ("plot", out, "--kind", "cdf", "--out")
+    assert without(*draw, tmp_path / "a.svg").returncode == 0
+    study = ("study", "run", "white2012", "--figure", "6", "--out", tmp_path / "study")
+    for typed, what in (
+        ((*draw, tmp_path / "a.pdf"), "pictures as PDF"),
+        (study, "figures of studies"),
+    ):
+        refused = without(*typed)
+        assert refused.returncode == 2
+        assert refused.stderr == (
+            f"error: {what}: matplotlib is not installed; "
+            'install it with: pip install "sojourn[plot]"\n'
+        )
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "a.svg"}
 
 
 def test_flows_without_a_home_are_those_of_the_first_homes() -> None:

@@ -93,6 +93,7 @@ def use(wheel: Path, place: Path) -> None:
         "sojourn run home.toml --duration 2 --out out",
         "sojourn verify out",
         "sojourn report out --out page.html",
+        "sojourn plot out --kind cdf --out game.svg",
         "sojourn schema",
         "sojourn run home --duration 10 --set traffic.game.direction=up "
         "--set traffic.call.direction=up --out home",
@@ -101,6 +102,8 @@ def use(wheel: Path, place: Path) -> None:
         "sojourn report study",
         f"sojourn run home.toml --duration 2 --part {ROOT}/docs/own/codel-rust.wasm "
         "--set upstream.queue.law.kind=codel_rust",
+        f"pip install --quiet --disable-pip-version-check --only-binary :all: {wheel}[plot]",
+        "sojourn plot out --kind cdf --out game.pdf",
     ):
         done = run(line.split(), place, environment)
         if done.returncode:

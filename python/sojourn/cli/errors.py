@@ -30,6 +30,7 @@ def explain(error: Exception) -> int:
 
     from ..base.files import reason_of
     from ..base.lookup import UnknownError
+    from ..base.optional import MissingPackageError
     from ..export.runs import ExportError
     from ..store.batch import BatchStopped
     from ..store.checksums import StoreError
@@ -45,7 +46,9 @@ def explain(error: Exception) -> int:
         return _fail(str(error), error.status)
     if isinstance(error, PartsError):
         return _fail_all([f"error: {problem}" for problem in error.problems], BAD_INPUT)
-    if isinstance(error, (ClusterError, ExportError, StoreError, UnknownError)):
+    if isinstance(
+        error, (ClusterError, ExportError, MissingPackageError, StoreError, UnknownError)
+    ):
         return _fail(f"error: {error}", BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {reason_of(error)}", BAD_INPUT)

@@ -18,7 +18,8 @@ _PAGE_IN = 4.6
 def picture(chart: Chart, format: str, columns: int) -> bytes:
     """Renders a chart as a file, one or two paper columns wide.
 
-    Raises `UnknownError` for unknown formats. The same chart gives the same bytes.
+    Raises `UnknownError` for unknown formats, and `MissingPackageError` for PDF and PNG without
+    matplotlib. The same chart gives the same bytes.
     """
     look_up("format", format, FORMATS)
     drawn = picture_of(chart, 72 * COLUMNS_IN[columns])

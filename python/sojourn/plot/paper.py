@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from markupsafe import Markup
 
+from ..base.optional import required
 from .shapes import Marks, Path, Picture, Text
 from .svg import OUTLINES, THEME, head_of, shown_controls
 
@@ -32,10 +33,19 @@ _STYLE: Any = {
 }
 
 
+def require_matplotlib(what: str) -> None:
+    """Raises `MissingPackageError` without matplotlib, which `what` needs."""
+    required("matplotlib", what, '"sojourn[plot]"')
+
+
 def blank(
     size_in: tuple[float, float] = _SIZE_IN, layout: Literal["constrained"] | None = "constrained"
 ) -> tuple["Figure", "Axes"]:
-    """An empty figure with one axes; the size is in inches, `layout` is that of matplotlib."""
+    """An empty figure with one axes; the size is in inches, `layout` is that of matplotlib.
+
+    Raises `MissingPackageError` without matplotlib.
+    """
+    require_matplotlib("figures of studies")
     figure = _figure(size_in, layout)
     return figure, figure.subplots()
 
@@ -47,7 +57,11 @@ def to_svg(figure: "Figure") -> bytes:
 
 
 def file_of(picture: Picture, format: str) -> bytes:
-    """A picture as a file of this format. The same picture gives the same bytes."""
+    """A picture as a file of this format. The same picture gives the same bytes.
+
+    Raises `MissingPackageError` without matplotlib.
+    """
+    require_matplotlib(f"pictures as {format.upper()}")
     with _style(_STYLE):
         figure = _figure((picture.width_pt / 72, picture.height_pt / 72), None)
         for artist in _artists(picture, figure):

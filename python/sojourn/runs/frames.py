@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from .._sojourn import ArrowTable
+from ..base.optional import required
 
 if TYPE_CHECKING:
     import pandas
@@ -27,20 +28,13 @@ class Frames(ABC):
 
     def to_polars(self, table: str = "flows") -> "polars.DataFrame":
         """The table of `tidy` as a polars data frame. Needs polars."""
-        try:
-            import polars
-        except ModuleNotFoundError:
-            raise _missing("to_polars", "polars") from None
-        frame = polars.from_arrow(self.tidy(table))
-        assert isinstance(frame, polars.DataFrame)
+        from_arrow = required("polars", "to_polars", "polars").from_arrow
+        frame: polars.DataFrame = from_arrow(self.tidy(table))
         return frame
 
     def to_pandas(self, table: str = "flows") -> "pandas.DataFrame":
         """The table of `tidy` as a pandas data frame. Needs pandas."""
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise _missing("to_pandas", "pandas") from None
+        required("pandas", "to_pandas", "pandas")
         frame: pandas.DataFrame = self.tidy(table).to_pandas()
         return frame
 
@@ -77,8 +71,3 @@ def labelled(table: pa.Table, labels: Mapping[str, Any]) -> pa.Table:
 def joined(tables: Iterable[pa.Table]) -> pa.Table:
     """The rows of all tables, which have the same columns."""
     return pa.concat_tables(tables, promote_options="permissive")
-
-
-def _missing(method: str, package: str) -> ModuleNotFoundError:
-    message = f"{method}: {package} is not installed; install it with: pip install {package}"
-    return ModuleNotFoundError(message, name=package)

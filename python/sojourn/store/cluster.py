@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from .._sojourn import version as this_version
+from ..base.optional import required
 from ..base.progress import Progress
 from ..base.terminal import tell
 from .checksums import StoreError
@@ -109,9 +110,4 @@ def _timed(task: Task, version: str) -> tuple[Ran, float]:
 
 
 def _distributed() -> ModuleType:
-    try:
-        import distributed
-    except ImportError:
-        raise ClusterError('--dask needs Dask: pip install "sojourn[dask]"') from None
-    module: ModuleType = distributed
-    return module
+    return required("distributed", "--dask", '"sojourn[dask]"')

@@ -10,6 +10,7 @@ from sojourn.analysis.statistics import Value, over_seeds
 from sojourn.base.csv_text import csv_bytes
 from sojourn.base.json_text import json_of
 from sojourn.base.lookup import UnknownError
+from sojourn.plot.paper import require_matplotlib
 from sojourn.store.batch import run_batch, telling_what_is_kept
 from sojourn.store.checksums import SUMS, Checksums, DamagedError, StoreError, read_result
 from sojourn.store.shard import Shard, about_part, refuse_other_part
@@ -133,7 +134,13 @@ def run_plan(
     jobs: int | None = None,
     dask: str | None = None,
 ) -> Outcome:
-    """Runs what is asked for, as `run_batch`, into a directory and writes its cells and figures."""
+    """Runs what is asked for, as `run_batch`, into a directory and writes its cells and figures.
+
+    Raises `MissingPackageError` if it has figures and there is no matplotlib, before it runs.
+    """
+    plan.check()
+    if plan.figures:
+        require_matplotlib("figures of studies")
     store = run_part(plan, directory, None, resume=resume, jobs=jobs, dask=dask)
     outcome = _outcome(plan, store)
     with telling_what_is_kept(store, plan.tasks.values()):
