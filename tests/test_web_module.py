@@ -4,17 +4,20 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sojourn
 from conftest import PATIENT_S, ROOT
+from sojourn._sojourn import presets_json
+from sojourn.runs.draft import AQMS, draft
 
 STATIC = ROOT / "python" / "sojourn" / "lab" / "static"
 MODULE = STATIC / "sojourn.wasm"
 FAST = STATIC / "sojourn-fast.wasm"
-SCRIPT = ROOT / "tests" / "web" / "fingerprints.mjs"
+WEB = ROOT / "tests" / "web"
 # Binaryen takes an eighth off.
 MOST_BYTES = 3_000_000 if shutil.which("wasm-opt") else 3_400_000
 
@@ -34,8 +37,8 @@ needs_module = pytest.mark.skipif(not MODULE.exists(), reason="no module: `make 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 
-def told_by_node(module: Path, files: list[Path]) -> Any:
-    command = ["node", SCRIPT, module, STATIC / "core.js", *files]
+def told_by_node(script: str, *arguments: Path) -> Any:
+    command = ["node", WEB / script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -53,13 +56,27 @@ def test_runs_are_those_of_the_native_build(tmp_path: Path) -> None:
         )
     native = {file: sojourn.run(file).runs for file in files}
     for module in (MODULE, FAST):
-        told = told_by_node(module, files)
+        told = told_by_node("fingerprints.mjs", module, STATIC / "core.js", *files)
         assert told["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
         for file, runs in native.items():
             web = {run["name"]: run["fingerprint"] for run in told["told"][str(file)]}
             assert web == {name: runs[name].meta["fingerprint"] for name in web}
             # A run in slices is the same as one at once: it had some.
             assert max(run["slices"] for run in told["told"][str(file)]) > 1
+
+
+@needs_module
+@needs_node
+def test_a_queue_manager_is_the_same_on_the_page_and_in_a_first_scenario() -> None:
+    page = told_by_node("presets.mjs", MODULE, STATIC)
+    presets = json.loads(presets_json())
+    assert list(page["fingerprints"]) == list(presets)
+    drafted = tomllib.loads(draft(down_mbps=20, up_mbps=5, aqms=AQMS))["compare"]
+    # Those of a study are not for a line of today.
+    of_studies = {one["label"]: {"upstream": {"queue": one["queue"]}} for one in presets.values()}
+    runs = sojourn.run(page["scenario"] | {"compare": of_studies | drafted}).runs
+    for name, preset in presets.items():
+        assert runs[preset["label"]].meta["fingerprint"] == page["fingerprints"][name], name
 
 
 @needs_module

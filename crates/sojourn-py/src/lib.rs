@@ -45,6 +45,7 @@ mod _sojourn {
     use pyo3::prelude::*;
     use sojourn::input::document;
     use sojourn::results::metrics::definitions;
+    use sojourn::scenario::presets;
 
     use crate::part::parts_of;
     use crate::problem::about;
@@ -99,6 +100,12 @@ mod _sojourn {
     #[pyfunction]
     fn shipped() -> Vec<(&'static str, &'static str)> {
         [sojourn::shipped::SCENARIOS, sojourn::shipped::GALLERY].concat()
+    }
+
+    /// Queue managers by name, with label and keys of a queue, as JSON.
+    #[pyfunction]
+    fn presets_json() -> String {
+        presets().to_string()
     }
 
     /// A TOML document as JSON text, checked against a JSON Schema; `source` is the file it is from.

@@ -16,6 +16,7 @@ pub mod labels;
 pub mod metrics;
 pub mod overlay;
 pub(crate) mod parts;
+mod presets;
 pub mod provision;
 mod rates;
 pub(crate) mod schema;
@@ -27,6 +28,7 @@ pub(crate) mod watch;
 pub use estimate::estimate;
 pub use file::{Source, load, to_toml};
 pub use parts::{Parts, Readable, file_schema, json_schema};
+pub use presets::presets;
 pub use schema::Scenario;
 pub use watch::{Load, Unwatched};
 

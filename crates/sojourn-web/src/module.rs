@@ -8,7 +8,7 @@ use sojourn::results::verdict::{Facts, Group, verdict};
 use sojourn::scenario::estimate;
 use sojourn::scenario::file_schema;
 use sojourn::scenario::provision::Provision;
-use sojourn::scenario::{Source, Variant, idle_lines};
+use sojourn::scenario::{Source, Variant, idle_lines, presets};
 use sojourn::{Parts, VERSION};
 use sojourn_wasm::declaration_of;
 
@@ -179,6 +179,7 @@ fn about() -> Value {
     json!({
         "version": VERSION,
         "gallery": cases(),
+        "presets": presets(),
         "schema": file_schema(),
         "most_bytes": MOST_BYTES,
     })

@@ -2,7 +2,7 @@
 //!
 //! | verb | needs | value of the reply |
 //! | --- | --- | --- |
-//! | `about` | | version, gallery, schema of scenario files |
+//! | `about` | | version, gallery, queue managers by name, schema of scenario files |
 //! | `document` | `text` | a TOML text as JSON |
 //! | `check` | `text` | the variants with all their defaults, and the idle line that they are compared with |
 //! | `keep` | `name`, blob | keeps the blob as a file: a capture that scenarios replay, or a modem file |

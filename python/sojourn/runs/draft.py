@@ -1,34 +1,22 @@
 """Writes a first scenario for somebody's line and household, with comments, ready to run."""
 
+import json
 import math
 import re
 import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from .._sojourn import presets_json
 from ..base.lookup import UnknownError, look_up
+from ..base.toml_text import toml_value
 
 _DURATION_S = 60
 
-_LAWS = {
-    "drop_tail": ("drop-tail", 'law = { kind = "none" }'),
-    "docsis_pie": ("DOCSIS-PIE", 'law = { kind = "docsis_pie" }'),
-    "pie": ("PIE", 'law = { kind = "pie" }'),
-    "codel": ("CoDel", 'law = { kind = "codel" }'),
-    "pi2": ("PI2", 'law = { kind = "pi2" }'),
-    "fq_codel": ("FQ-CoDel", 'scheduler = { kind = "fq" }\nlaw = { kind = "codel" }'),
-    "fq_pie": (
-        "FQ-PIE",
-        'scheduler = { kind = "fq", variant = "linux" }\nlaw = { kind = "pie", variant = "linux" }',
-    ),
-    "cake": (
-        "CAKE",
-        'scheduler = { kind = "cake", rtt_ms = 200 }   # its target is a 20th; grants take 5 ms',
-    ),
-    "low_latency": ("LLD", 'scheduler = { kind = "low_latency" }'),
-}
-"""Queue managers by the name of the option: their label, and the keys of the queue."""
+_PRESETS: dict[str, dict[str, Any]] = json.loads(presets_json())
+"""Queue managers by name, as crates/sojourn-scenario/src/presets.toml describes them."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +79,8 @@ _USES = {
     ),
 }
 
-AQMS = tuple(_LAWS)
-"""What `aqms` may be."""
+AQMS = tuple(name for name, preset in _PRESETS.items() if "only_for" not in preset)
+"""What `aqms` may be: those for any line of today."""
 USES = tuple(_USES)
 """What `uses` may be."""
 _MOST = 100
@@ -374,7 +362,12 @@ def _variants(
             "# An idle line is run as well: the same traffic without uploads and downloads."
         )
     parts.append("")
-    for label, keys in (_LAWS[aqm] for aqm in dict.fromkeys(("drop_tail", *aqms))):
-        lines = [f"{one}.queue.{line}" for one in compared for line in keys.splitlines()]
-        parts.append("\n".join([f'[compare."{label}"]', *lines, ""]))
+    for preset in (_PRESETS[aqm] for aqm in dict.fromkeys(("drop_tail", *aqms))):
+        note = f"   # {preset['note']}" if "note" in preset else ""
+        lines = [
+            f"{direction}.queue.{key} = {toml_value(value)}{note}"
+            for direction in compared
+            for key, value in preset["queue"].items()
+        ]
+        parts.append("\n".join([f'[compare."{preset["label"]}"]', *lines, ""]))
     return "\n".join(parts)

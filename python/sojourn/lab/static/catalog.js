@@ -74,56 +74,8 @@ export const SERVICES = {
   },
 };
 
-/** The queue settings of White & Rice 2013, section 3.2, and later queue managers. */
-export const QUEUES = {
-  drop_tail: { label: "Drop-tail, large buffer", queue: { limit_bytes: 625_000 } },
-  buffer_control: { label: "Drop-tail, small buffer", queue: { limit_bytes: 31_250 } },
-  codel: {
-    label: "CoDel",
-    queue: { limit_bytes: 625_000, law: { kind: "codel", target_ms: 10, interval_ms: 150 } },
-  },
-  docsis_pie: { label: "DOCSIS-PIE", queue: { law: { kind: "docsis_pie", target_ms: 10 } } },
-  pie: { label: "PIE", queue: { law: { kind: "pie", target_ms: 15 } } },
-  codel_dt: {
-    label: "CoDel-DT",
-    queue: { law: { kind: "codel_dt", target_ms: 20, interval_ms: 150 } },
-  },
-  pie_early: { label: "Early PIE", queue: { law: { kind: "pie_early" } } },
-  pi2: { label: "PI2", queue: { law: { kind: "pi2" } } },
-  red: { label: "RED, adaptive", queue: { law: { kind: "red", adaptive: true } } },
-  choke: { label: "CHOKe", queue: { scheduler: { kind: "choke" } } },
-  blue: { label: "BLUE", queue: { law: { kind: "blue" } } },
-  sfb: { label: "SFB", queue: { scheduler: { kind: "sfb" } } },
-  gsp: { label: "GSP", queue: { law: { kind: "gsp" } } },
-  afd: { label: "AFD", queue: { law: { kind: "afd" } } },
-  sfq_codel: {
-    label: "SFQ-CoDel",
-    queue: {
-      limit_bytes: 625_000,
-      scheduler: { kind: "sfq", bins: 32, quantum_bytes: 300 },
-      law: { kind: "codel", target_ms: 10, interval_ms: 150 },
-    },
-  },
-  fq_codel: {
-    label: "FQ-CoDel",
-    queue: { scheduler: { kind: "fq" }, law: { kind: "codel", target_ms: 5, interval_ms: 100 } },
-  },
-  sfq_pie: {
-    label: "SFQ-PIE",
-    queue: {
-      scheduler: { kind: "sfq", one_law: true },
-      law: { kind: "docsis_pie", target_ms: 10 },
-    },
-  },
-  fq_pie: { label: "FQ-PIE", queue: { scheduler: { kind: "fq_pie" } } },
-  cake: { label: "CAKE", queue: { scheduler: { kind: "cake" } } },
-  drr: { label: "DRR", queue: { scheduler: { kind: "drr" } } },
-  abb_codel: { label: "ABB-CoDel", queue: { scheduler: { kind: "abb" }, law: { kind: "codel" } } },
-  wfq: { label: "WFQ", queue: { scheduler: { kind: "wfq" } } },
-  scfq: { label: "SCFQ", queue: { scheduler: { kind: "scfq" } } },
-  dualq: { label: "DualQ", queue: { scheduler: { kind: "dualq" } } },
-  low_latency: { label: "Low Latency DOCSIS", queue: { scheduler: { kind: "low_latency" } } },
-};
+/** Queue managers by name: `label`, `queue`, maybe `only_for` and `note`. The core has them, and the page its own. */
+export const QUEUES = {};
 
 /**
  * Activities of the household. `countKey` is the key of the entry that holds the count; without it, there

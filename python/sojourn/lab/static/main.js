@@ -1,6 +1,7 @@
 // The page: one scenario, from the address, the choices or the text, simulated as soon as it changes.
 
 import { readHash, LinkError, Steps } from "./address.js";
+import { QUEUES } from "./catalog.js";
 import { choicesOf, firstChoices, groupsOf, namesOf, ownSetting, scenarioOf } from "./choices.js";
 import { figures as drawn } from "./curves.js";
 import { byId, make, show } from "./dom.js";
@@ -38,6 +39,7 @@ class Page {
     const about = checker.ask({ verb: "about" });
     this.checker = checker;
     this.schema = new Schema(about.schema);
+    Object.assign(QUEUES, about.presets);
     this.cases = about.gallery.map(one => caseOf(checker, one));
     this.workers = new Workers(module, about.most_bytes);
     this.parts = new OwnParts(checker, this.workers, this.schema);

@@ -37,12 +37,14 @@ export class Settings {
     this.told();
   }
 
-  /** Shows the names where they hold more than the list says. */
+  /** Shows the names where they hold more than the list says, and what to know of a setting. */
   told() {
     const names = namesOf(this.choices.settings);
     for (const [index, place] of this.names.entries()) {
-      const isPlain = names[index] === this.choices.settings[index].label;
-      place.textContent = isPlain ? "" : names[index];
+      const { key, label } = this.choices.settings[index];
+      const { only_for: home, note } = QUEUES[key] ?? {};
+      const name = names[index] !== label && names[index];
+      place.textContent = [name, home && `Only for ${home}`, note].filter(Boolean).join(". ");
     }
   }
 
