@@ -4,8 +4,9 @@ use std::cell::OnceCell;
 
 use serde_json::{Map, Value, json};
 
-use super::capture::{Captures, Disk, Files};
+use super::capture::Captures;
 use super::estimate::estimate;
+use super::files::{Disk, Files};
 use super::labels::{Overridden, at, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge, variants_schema, with_variants};
 use super::parts::Parts;

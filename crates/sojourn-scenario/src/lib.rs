@@ -10,6 +10,7 @@ pub mod changes;
 mod check;
 pub(crate) mod estimate;
 pub(crate) mod file;
+mod files;
 pub(crate) mod homes;
 pub(crate) mod idle_line;
 pub mod labels;
@@ -32,6 +33,6 @@ pub use presets::presets;
 pub use schema::Scenario;
 pub use watch::{Load, Unwatched};
 
-pub use capture::{Disk, Files};
+pub use files::{Disk, Files};
 pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, idle_lines, is_idle, line_of};
 pub use variant::Variant;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::capture::Files;
+use super::files::Files;
 use super::schema::Scenario;
 use sojourn_engine::capacity::{ALLOWED, Trace, parse};
 use sojourn_engine::hop::Bottlenecks;

@@ -52,15 +52,20 @@ fn source(file: &Path, crates: &Path) -> Source {
 }
 
 impl Source {
-    /// Every path that begins with `crate` or `super`, in full with the name of the crate.
-    fn paths(&self) -> Vec<Vec<String>> {
+    /// Modules that it lists.
+    fn members(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().filter_map(|line| Some(line.strip_suffix(';')?.rsplit_once("mod ")?.1))
+    }
+
+    /// Every path after this word that begins with `crate`, `super` or a member, in full with the name of the crate.
+    fn paths(&self, word: &str) -> Vec<Vec<String>> {
         let mut paths = Vec::new();
-        for start in ["crate::", "super::"] {
-            for (at, _) in self.text.match_indices(start) {
+        for start in ["crate", "super"].into_iter().chain(self.members()) {
+            for (at, _) in self.text.match_indices(&format!("{word}{start}::")) {
                 let is_whole = !self.text[..at]
                     .ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
                 if is_whole {
-                    expand(&self.text[at..], Vec::new(), &mut paths);
+                    expand(&self.text[at + word.len()..], Vec::new(), &mut paths);
                 }
             }
         }
@@ -70,11 +75,49 @@ impl Source {
     /// From the path as it is written; a file `a/b.rs` and a list `a/b/mod.rs` are both in `a::b`.
     fn absolute(&self, path: &[String]) -> Vec<String> {
         let ups = path.iter().take_while(|part| *part == "super").count();
-        if ups == 0 {
-            return self.module[..1].iter().chain(&path[1..]).cloned().collect();
+        let (base, rest) = match path[0].as_str() {
+            "crate" => (1, 1),
+            _ => (self.module.len() - ups, ups),
+        };
+        self.module[..base].iter().chain(&path[rest..]).cloned().collect()
+    }
+
+    /// Names that a list has from elsewhere: each as a path of its own, and the path that it stands for.
+    fn exports(&self) -> impl Iterator<Item = (Vec<String>, Vec<String>)> {
+        self.paths("use ").into_iter().map(|path| {
+            let name = path.last().cloned();
+            (self.module.iter().cloned().chain(name).collect(), path)
+        })
+    }
+
+    /// Is it the list of a room that this file is in?
+    fn lists(&self, file: &Source) -> bool {
+        self.is_list && file.module.starts_with(&self.module)
+    }
+}
+
+/// All sources by their modules, and what lists export.
+struct Index {
+    files: BTreeMap<Vec<String>, usize>,
+    exports: BTreeMap<Vec<String>, Vec<String>>,
+}
+
+impl Index {
+    fn of(sources: &[Source]) -> Self {
+        let lists = sources.iter().filter(|source| source.is_list);
+        Self {
+            files: sources.iter().enumerate().map(|(i, s)| (s.module.clone(), i)).collect(),
+            exports: lists.flat_map(Source::exports).collect(),
         }
-        let kept = self.module.len() - ups;
-        self.module[..kept].iter().chain(&path[ups..]).cloned().collect()
+    }
+
+    /// The file that has what a path names.
+    fn file_of(&self, path: &[String]) -> Option<usize> {
+        (1..=path.len()).rev().find_map(|end| {
+            let (module, rest) = path.split_at(end);
+            let exported = || self.file_of(&[self.exports.get(module)?, rest].concat());
+            self.files.get(module).copied().or_else(exported)
+        })
     }
 }
 
@@ -122,20 +165,18 @@ fn the_report_alone_makes_rows() {
     assert!(elsewhere.is_empty(), "make rows too: {elsewhere:?}");
 }
 
-/// Files import each other one way, but for the `mod.rs` of a room: that lists the members, and these know it.
+/// Files import each other one way. What a `mod.rs` exports counts as its member's. A file may use what the `mod.rs`
+/// of its own rooms have, which list it.
 #[test]
 fn files_do_not_import_each_other_in_a_circle() {
     let sources = sources();
-    let names: BTreeMap<String, usize> =
-        sources.iter().enumerate().map(|(i, s)| (s.module.join("::"), i)).collect();
-    let file_of = |path: &[String]| {
-        (1..=path.len()).rev().find_map(|end| names.get(&path[..end].join("::")).copied())
+    let index = Index::of(&sources);
+    let imports_of = |source: &Source| -> BTreeSet<usize> {
+        let used = source.paths("").into_iter().filter_map(|path| index.file_of(&path));
+        used.filter(|used| sources[*used].module != source.module && !sources[*used].lists(source))
+            .collect()
     };
-    let mut imports = vec![BTreeSet::new(); sources.len()];
-    for (index, source) in sources.iter().enumerate().filter(|(_, source)| !source.is_list) {
-        let used = source.paths().into_iter().filter_map(|path| file_of(&path));
-        imports[index].extend(used.filter(|used| *used != index && !sources[*used].is_list));
-    }
+    let mut imports: Vec<_> = sources.iter().map(imports_of).collect();
     // What can be taken away again and again, as it imports nothing that is left, is in no circle.
     loop {
         let free: Vec<usize> = (0..imports.len()).filter(|i| imports[*i].is_empty()).collect();

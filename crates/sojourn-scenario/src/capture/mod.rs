@@ -14,42 +14,17 @@ mod split;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use super::files::Files;
 use super::schema::Scenario;
 use super::traces;
 use crate::apps::AppSpec;
 use crate::apps::replay::Parameters;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
-use source::MOST_BYTES;
 
 pub use reading::{How, Reading, Refusal, parse};
-
-/// Where captures are read from.
-pub trait Files {
-    /// The content of a file.
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>>;
-}
-
-/// The files of this machine.
-pub struct Disk;
-
-impl Files for Disk {
-    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
-        // Reading a pipe or a device might never end.
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(std::io::Error::other("not a regular file"));
-        }
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(std::io::Error::other(format!("more than {MOST_BYTES} bytes")));
-        }
-        Ok(bytes)
-    }
-}
 
 /// The captures of one scenario file's runs, each read once.
 pub(super) struct Captures<'a> {

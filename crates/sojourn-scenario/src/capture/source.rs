@@ -2,10 +2,9 @@
 
 use std::io::{ErrorKind, Read};
 
+use crate::files::MOST_BYTES;
 use flate2::read::MultiGzDecoder;
 
-/// Bytes of a capture file, compressed or not.
-pub(super) const MOST_BYTES: u64 = 1 << 31;
 /// How a file that gzip has written begins (RFC 1952 §2.3.1).
 const GZIP: [u8; 3] = [0x1f, 0x8b, 8];
 const CHUNK_BYTES: u64 = 1 << 16;
