@@ -21,9 +21,9 @@ use sojourn_input::words;
 
 /// The scenario's table of groups of homes.
 pub(crate) const HOMES: &str = "homes";
-/// The scenario's tables of a home's service, which groups of homes may override.
 /// What groups of homes may have of their own beside their service.
 const ROUTER: &str = "router";
+/// The scenario's tables of a home's service, which groups of homes may override.
 pub(crate) const DIRECTIONS: [&str; 2] = ["upstream", "downstream"];
 
 /// Values of all variants together; these take half a minute.

@@ -18,7 +18,7 @@ use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use sojourn_scenario::Unwatched;
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
-/// Nor more than these that are good.
+/// Settings that are good are named if they are not more than these.
 const BEST_NAMED_AT_MOST: usize = 3;
 /// From this ratio to the idle line on, a sentence gives the ratio.
 const TOLD_AS_FACTOR: f64 = 1.5;
