@@ -19,6 +19,7 @@ __all__ = [
     "Variant",
     "all_changed_defaults",
     "applications_json",
+    "definitions_json",
     "distinct",
     "empty_tables",
     "idle_lines",
@@ -36,7 +37,6 @@ __all__ = [
     "shipped",
     "stored_scenario",
     "studies",
-    "tables_json",
     "unit_of",
     "verdict",
     "version",
@@ -186,7 +186,7 @@ def schema_json(parts: Sequence[Part] = ...) -> str: ...
 def shipped() -> list[tuple[str, str]]: ...
 def presets_json() -> str: ...
 def read_document(text: str, schema_json: str, source: str) -> str: ...
-def tables_json() -> str: ...
+def definitions_json() -> str: ...
 def empty_tables() -> dict[str, ArrowTable]: ...
 
 class _Studies(Protocol):

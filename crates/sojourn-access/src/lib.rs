@@ -38,10 +38,14 @@ use sojourn_engine::count::Count;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue::Queue;
-use sojourn_engine::record::ChannelUse;
-use sojourn_engine::record::{Recorder, Series};
+use sojourn_engine::record::{ChannelUse, Definition, Recorder, Series};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
+
+/// Definitions of all series that access networks show beside those of their queues.
+pub fn series() -> Vec<Definition> {
+    [docsis::shared_channel::SERIES, docsis::modem::SERIES].concat()
+}
 
 /// Which homes of a site are built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

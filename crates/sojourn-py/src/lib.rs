@@ -125,10 +125,10 @@ mod _sojourn {
             .map_err(|problems| about(py, &problems, ScenarioError::new_err))
     }
 
-    /// What all tables of results have, as JSON.
+    /// What all tables of results have, and what is sampled over time, as JSON.
     #[pyfunction]
-    fn tables_json() -> PyResult<String> {
-        serde_json::to_string(&definitions())
+    fn definitions_json() -> PyResult<String> {
+        serde_json::to_string(&(definitions(), sojourn::series()))
             .map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 

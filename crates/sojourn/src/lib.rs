@@ -33,7 +33,7 @@ pub use sojourn_results as results;
 pub use sojourn_scenario as scenario;
 pub use sojourn_transport as transport;
 
-pub use network::{Simulation, warnings};
+pub use network::{Simulation, series, warnings};
 pub use results::metrics::Results;
 pub use scenario::{Parts, Scenario, Source, Variant, load};
 

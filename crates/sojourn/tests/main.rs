@@ -43,6 +43,7 @@ mod quic;
 mod replay;
 mod scenario_files;
 mod scheduling_services;
+mod series;
 mod shared_channel;
 mod swarm;
 mod traffic;

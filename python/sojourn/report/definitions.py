@@ -1,14 +1,14 @@
 """What every column and metric means, for the report and docs/columns.md.
 
-The columns of tables are defined in the core, in the row types; here is what Python adds to them.
+The columns of tables and the series are defined in the core, where their values are set; here is
+what Python adds to them.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from .._sojourn import tables_json
+from .._sojourn import definitions_json
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,23 @@ class Section:
     definitions: Sequence[Definition]
 
 
-def _section(table: dict[str, Any]) -> Section:
-    columns = [Definition(**column) for column in table["columns"]]
-    return Section(table["name"], table["about"], columns)
+def _definitions(definitions: Iterable[dict[str, str]]) -> tuple[Definition, ...]:
+    return tuple(Definition(**definition) for definition in definitions)
 
 
-TABLES = tuple(map(_section, json.loads(tables_json())))
+_tables, _series = json.loads(definitions_json())
+
+TABLES = tuple(
+    Section(table["name"], table["about"], _definitions(table["columns"])) for table in _tables
+)
 """A section for each table of results."""
+
+SERIES = Section(
+    "Metrics of series",
+    "What is sampled over time: the values of the column `metric` of `series`, with their `unit`. "
+    "A name has several rows where laws mean different things by it.",
+    _definitions(_series),
+)
 
 DERIVED = Section(
     "Derived",
@@ -103,60 +113,6 @@ DERIVED = Section(
             "",
             "Hash over the time and place of every event: equal for equal runs, bit for bit.",
         ),
-    ),
-)
-
-SERIES = Section(
-    "Metrics of series",
-    "What is sampled over time: the values of the column `metric` of `series`.",
-    (
-        Definition("throughput", "Mbps", "Bytes on the wire delivered in the sampling interval."),
-        Definition(
-            "rtt",
-            "ms",
-            "Mean of the round-trip times that TCP measured in the interval.",
-            "RFC 7323, section 4; RFC 6298, section 3",
-        ),
-        Definition(
-            "queue_delay",
-            "ms",
-            "Mean sojourn time of the packets that left in the interval.",
-            "RFC 8289, section 3",
-        ),
-        Definition("utilisation", "%", "Share of the channel's minislots that were granted."),
-        Definition("request_collisions", "requests", "Requests that collided in the interval."),
-        Definition("queue_bytes", "B", "Bytes in the queue at the end of the interval."),
-        Definition("queue_packets", "packets", "Packets in the queue at the end of the interval."),
-        Definition("marks", "packets", "Packets that the queue marked (ECN) in the interval."),
-        Definition(
-            "overflow_drops",
-            "packets",
-            "Packets that the queue dropped in the interval because it was full.",
-        ),
-        Definition(
-            "aqm_drops", "packets", "Packets that an AQM algorithm dropped early in the interval."
-        ),
-        Definition("drop_probability", "", "PIE and its kin: probability of dropping an arrival."),
-        Definition(
-            "rate_estimate",
-            "Mbps",
-            "Early PIE: estimate of the rate of departures. DOCSIS-PIE that tracks the rate: "
-            "estimate of the channel's, from grants.",
-        ),
-        Definition(
-            "channel_rate",
-            "Mbps",
-            "What the upstream channel can give, at the end of the interval.",
-        ),
-        Definition("codel_count", "drops", "CoDel: drops since the dropping state began."),
-        Definition(
-            "average_queue", "B or packets", "RED, CHOKe: moving average of the queue's length."
-        ),
-        Definition("max_p", "", "RED: drop probability where the average is at its limit."),
-        Definition("busy_bins", "bins", "SFQ: bins in which packets wait."),
-        Definition("sparse_flows", "flows", "CAKE: flows that are new, in all tins."),
-        Definition("bulk_flows", "flows", "CAKE: flows that have used up a quantum."),
-        Definition("most_probability", "", "SFB: the largest probability of all buckets."),
     ),
 )
 

@@ -36,7 +36,13 @@ use sojourn_engine::queue::{Queue, default_limit_bytes};
 use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::{Gauges, Recorder};
 use sojourn_engine::rng::Rng;
+use sojourn_engine::series;
 use sojourn_engine::units::{BitRate, Time, whole};
+
+series! {
+    /// What the upstream channel can give, at the end of the interval.
+    CHANNEL_RATE = "channel_rate", in "Mbps";
+}
 
 /// Rate of the channels in CableLabs' ns-2 script. It is the default, if it is at least twice the
 /// peak rate.
@@ -468,7 +474,7 @@ impl Modem {
 
 /// Reports the channel's free capacity beside the queue in front of it.
 pub(super) fn show_channel(gauges: &mut Gauges, mbps: f64) {
-    gauges.set("channel_rate", "Mbps", mbps);
+    gauges.show(CHANNEL_RATE, mbps);
 }
 
 /// Rate at which a burst is sent.

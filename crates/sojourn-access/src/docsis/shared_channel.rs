@@ -38,8 +38,16 @@ use sojourn_engine::packet::Packet;
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{GaugeSeries, Recorder, Series};
 use sojourn_engine::rng::Rng;
+use sojourn_engine::series;
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::Wake;
+
+series! {
+    /// Share of the channel's minislots that were granted.
+    UTILISATION = "utilisation", in "%";
+    /// Requests that collided in the interval.
+    REQUEST_COLLISIONS = "request_collisions", in "1";
+}
 
 /// The share of collided requests above which the channel warns: modems then do little but contend.
 const MANY_COLLISIONS: f64 = 0.5;
@@ -523,8 +531,8 @@ impl SharedChannel {
         let offered = self.minislots_until(now) - self.minislots_until(self.sampled_at);
         let granted = (is.granted_minislots - was.granted_minislots) as f64;
         self.gauges.sample(|gauges| {
-            gauges.set("utilisation", "%", 100.0 * granted / offered);
-            gauges.set("request_collisions", "1", (is.collisions - was.collisions) as f64);
+            gauges.show(UTILISATION, 100.0 * granted / offered);
+            gauges.show(REQUEST_COLLISIONS, (is.collisions - was.collisions) as f64);
         });
         (self.sampled, self.sampled_at) = (is, now);
     }

@@ -19,8 +19,16 @@ use super::{
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::{Fault, Faults};
+
+series! {
+    /// AFD: m_fair, the packets of 1500 bytes in the shadow buffer above which a flow loses some.
+    FAIR_COUNT = "fair_count", in "packets", from "Pan 2003, section 2";
+    /// AFD: packets of 1500 bytes that the largest flow has in the shadow buffer.
+    LARGEST_COUNT = "largest_count", in "packets", from "Pan 2003, section 2";
+}
 
 /// Parameters of AFD. Counts are in packets of 1500 bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -252,8 +260,8 @@ impl Aqm for Afd {
 
     fn gauges(&self, out: &mut Gauges) {
         let largest = packets(self.shadow.largest());
-        out.set("fair_count", "packets", self.fair.unwrap_or(largest));
-        out.set("largest_count", "packets", largest);
+        out.show(FAIR_COUNT, self.fair.unwrap_or(largest));
+        out.show(LARGEST_COUNT, largest);
     }
 }
 

@@ -14,9 +14,15 @@ use serde::{Deserialize, Serialize};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict};
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::Faults;
+
+series! {
+    /// BLUE: probability of dropping or marking an arrival.
+    DROP_PROBABILITY = "drop_probability", in "1", from "Feng 2002, section III";
+}
 
 /// Parameters of BLUE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -156,7 +162,7 @@ impl Aqm for Blue {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("drop_probability", "1", self.probability);
+        out.show(DROP_PROBABILITY, self.probability);
     }
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ce_threshold::CeThreshold;
-use super::codel_linux::LinuxCodel;
+use super::codel_linux::{CODEL_COUNT, LinuxCodel};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
 use crate::record::Gauges;
 use crate::rng::Seed;
@@ -289,7 +289,7 @@ impl Aqm for Codel {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("codel_count", "drops", if self.dropping { self.count as f64 } else { 0.0 });
+        out.show(CODEL_COUNT, if self.dropping { self.count as f64 } else { 0.0 });
     }
 }
 

@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::codel_linux::CODEL_COUNT;
 use super::departure_rate::ByRate;
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
@@ -14,8 +15,14 @@ use super::{
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
+use crate::series;
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
+
+series! {
+    /// CoDel-DT: the sojourn time that it predicted for the last arrival, whether it was dropped or not.
+    PREDICTED_SOJOURN = "predicted_sojourn", in "ms", from "White 2014, section 4.3";
+}
 
 /// How the sojourn time is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -186,8 +193,8 @@ impl Aqm for CodelDt {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("codel_count", "drops", if self.dropping { self.count as f64 } else { 0.0 });
-        out.set("predicted_sojourn", "ms", self.predicted_s * 1e3);
+        out.show(CODEL_COUNT, if self.dropping { self.count as f64 } else { 0.0 });
+        out.show(PREDICTED_SOJOURN, self.predicted_s * 1e3);
     }
 }
 

@@ -9,7 +9,13 @@
 
 use super::{Aqm, Departure, Verdict};
 use crate::record::Gauges;
+use crate::series;
 use crate::units::Time;
+
+series! {
+    /// CoDel: drops of the present dropping state, whose square root spaces them; 0 outside it.
+    CODEL_COUNT = "codel_count", in "drops", from "RFC 8289, section 5.3";
+}
 
 /// A tick is 2^10 ns.
 const NS_PER_TICK: u64 = 1 << 10;
@@ -160,7 +166,7 @@ impl Aqm for LinuxCodel {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("codel_count", "drops", if self.dropping { self.count.into() } else { 0.0 });
+        out.show(CODEL_COUNT, if self.dropping { self.count.into() } else { 0.0 });
     }
 }
 

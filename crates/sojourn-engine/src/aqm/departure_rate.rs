@@ -1,7 +1,13 @@
 //! The two estimators of PIE for the departure rate of a busy queue.
 
 use super::Departure;
+use crate::series;
 use crate::units::Time;
+
+series! {
+    /// PIE by departure rate, early PIE: estimate of the rate of departures.
+    RATE_ESTIMATE = "rate_estimate", in "Mbps", from "RFC 8033, section 4.3";
+}
 
 /// Departure rate from the time that a fixed number of bytes takes. The times are averaged (RFC
 /// 8033 appendix B).

@@ -10,12 +10,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pie_parts::{Derandomiser, PROB_LOW, tuning_divisor};
+use super::pie_parts::{DROP_PROBABILITY, Derandomiser, PROB_LOW, tuning_divisor};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
+use crate::series;
 use crate::units::{BitRate, Time};
+
+series! {
+    /// DOCSIS-PIE that tracks the rate: estimate of the channel's, from grants.
+    GRANT_RATE_ESTIMATE = "rate_estimate", in "Mbps", from "White 2014, appendix A";
+}
 
 // RFC 8034 appendix A.1 and A.2; times in seconds, sizes in bytes.
 const A: f64 = 0.25;
@@ -286,10 +292,10 @@ impl Aqm for DocsisPie {
     fn gauges(&self, out: &mut Gauges) {
         // The controller goes on while the law rests, but then nothing is dropped.
         let rests = self.phase == Phase::Inactive;
-        out.set("drop_probability", "1", if rests { 0.0 } else { self.prob });
+        out.show(DROP_PROBABILITY, if rests { 0.0 } else { self.prob });
         if let Some(tracker) = &self.tracker {
             let mbps = tracker.estimate.map_or(f64::NAN, |bps| bps / 1e6);
-            out.set("rate_estimate", "Mbps", mbps);
+            out.show(GRANT_RATE_ESTIMATE, mbps);
         }
     }
 }

@@ -18,9 +18,17 @@ use super::{
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::Faults;
+
+series! {
+    /// GSP: time after a drop in which no other packet is dropped.
+    INTERVAL = "interval", in "ms", from "Lautenschlaeger & Francini 2015";
+    /// GSP: weighted time above the threshold less time below it, which shortens the interval.
+    ACCUMULATED_TIME = "accumulated_time", in "s", from "Lautenschlaeger & Francini 2015";
+}
 
 /// Parameters of GSP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -212,8 +220,8 @@ impl Aqm for Gsp {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("interval", "ms", self.interval_s() * 1e3);
-        out.set("accumulated_time", "s", self.accumulated_s);
+        out.show(INTERVAL, self.interval_s() * 1e3);
+        out.show(ACCUMULATED_TIME, self.accumulated_s);
     }
 }
 

@@ -42,12 +42,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
 use crate::packet::{Ecn, FULL_PACKET};
-use crate::record::Gauges;
+use crate::record::{Definition, Gauges};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
 use sojourn_input::kinds;
 use sojourn_input::parts::Keys;
 use sojourn_input::problem::{Fault, Faults};
+
+/// Definitions of the series that algorithms show, from the file that sets their values.
+pub(crate) const SERIES: [&[Definition]; 13] = [
+    afd::SERIES,
+    blue::SERIES,
+    codel_dt::SERIES,
+    codel_linux::SERIES,
+    departure_rate::SERIES,
+    docsis_pie::SERIES,
+    gsp::SERIES,
+    marking::SERIES,
+    pi2::SERIES,
+    pie_parts::SERIES,
+    queue_protection::SERIES,
+    red::SERIES,
+    red_linux::SERIES,
+];
 
 /// How fast the rate shaper behind a queue lets it drain.
 #[derive(Clone, Copy, Debug)]

@@ -11,13 +11,20 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::marking::{PiController, Spacer};
+use super::marking::{BASE_PROBABILITY, PiController, Spacer};
+use super::pie_parts::DROP_PROBABILITY;
 use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::packet::Ecn;
 use crate::record::Gauges;
 use crate::rng::Seed;
+use crate::series;
 use crate::units::Time;
+
+series! {
+    /// PI2: probability of marking a scalable packet, the coupling factor times the base probability.
+    MARK_PROBABILITY = "mark_probability", in "1", from "RFC 9332, section 2.1";
+}
 
 /// Parameters of PI2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -129,9 +136,9 @@ impl Aqm for Pi2 {
 
     fn gauges(&self, out: &mut Gauges) {
         let p = self.controller.p();
-        out.set("base_probability", "1", p);
-        out.set("drop_probability", "1", p * p);
-        out.set("mark_probability", "1", (self.coupling * p).min(1.0));
+        out.show(BASE_PROBABILITY, p);
+        out.show(DROP_PROBABILITY, p * p);
+        out.show(MARK_PROBABILITY, (self.coupling * p).min(1.0));
     }
 }
 

@@ -6,9 +6,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::departure_rate::{ByRate, ByTime};
+use super::departure_rate::{ByRate, ByTime, RATE_ESTIMATE};
 use super::pie_linux::{LinuxPie, Terms};
-use super::pie_parts::{Derandomiser, signal_or_drop, tuning_divisor};
+use super::pie_parts::{DROP_PROBABILITY, Derandomiser, signal_or_drop, tuning_divisor};
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, idle, latency_s,
     too_small_to_measure,
@@ -337,9 +337,9 @@ impl Aqm for Pie {
 
     fn gauges(&self, out: &mut Gauges) {
         // The controller goes on while the law rests, but then nothing is dropped.
-        out.set("drop_probability", "1", if self.active { self.prob } else { 0.0 });
+        out.show(DROP_PROBABILITY, if self.active { self.prob } else { 0.0 });
         let mbps = self.latency.bytes_per_s().map_or(f64::NAN, |rate| rate * 8e-6);
-        out.set("rate_estimate", "Mbps", mbps);
+        out.show(RATE_ESTIMATE, mbps);
     }
 }
 

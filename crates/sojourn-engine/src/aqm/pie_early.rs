@@ -6,8 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::departure_rate::ByRate;
-use super::pie_parts::signal_or_drop;
+use super::departure_rate::{ByRate, RATE_ESTIMATE};
+use super::pie_parts::{DROP_PROBABILITY, signal_or_drop};
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, latency_s,
     too_small_to_measure,
@@ -191,9 +191,9 @@ impl Aqm for PieEarly {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("drop_probability", "1", self.prob);
+        out.show(DROP_PROBABILITY, self.prob);
         let mbps = self.rate.bytes_per_s().map_or(f64::NAN, |rate| rate * 8e-6);
-        out.set("rate_estimate", "Mbps", mbps);
+        out.show(RATE_ESTIMATE, mbps);
     }
 }
 

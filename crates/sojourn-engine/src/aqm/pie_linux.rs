@@ -7,6 +7,7 @@
 //!
 //! Left out: the departure rate (`dq_rate_estimator`) and `bytemode`.
 
+use super::pie_parts::DROP_PROBABILITY;
 use super::{Aqm, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
@@ -188,7 +189,7 @@ impl Aqm for LinuxPie {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("drop_probability", "1", self.probability as f64 / ONE as f64);
+        out.show(DROP_PROBABILITY, self.probability as f64 / ONE as f64);
     }
 }
 

@@ -2,6 +2,12 @@
 
 use super::Verdict;
 use crate::rng::Rng;
+use crate::series;
+
+series! {
+    /// PIE and its kin, PI2: probability of dropping or marking a packet; with PI2 of a classic one.
+    DROP_PROBABILITY = "drop_probability", in "1", from "RFC 8033, section 4.2";
+}
 
 /// No drop happens until the probability accumulated since the last one reaches this (RFC 8033
 /// §5.4, RFC 8034 §4.6).

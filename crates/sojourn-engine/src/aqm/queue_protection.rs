@@ -6,7 +6,13 @@
 //! is high, or while the score is at its cap.
 
 use crate::record::Gauges;
+use crate::series;
 use crate::units::Time;
+
+series! {
+    /// Queue Protection: packets judged by the bucket that flows without one of their own share, since the run began.
+    SHARED_BUCKET_PACKETS = "shared_bucket_packets", in "packets", from "RFC 9957, section 4.1";
+}
 
 /// Buckets that flows own; one more, the last, is shared by those that find none (RFC 9957 §4.1: 2^5).
 const LG_BUCKETS: u32 = 5;
@@ -109,7 +115,7 @@ impl QueueProtection {
 
     /// Reports how many packets were judged by the shared bucket.
     pub(crate) fn gauges(&self, out: &mut Gauges) {
-        out.set("shared_bucket_packets", "packets", self.judged_by_dregs as f64);
+        out.show(SHARED_BUCKET_PACKETS, self.judged_by_dregs as f64);
     }
 }
 

@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::red_linux::{LinuxRed, Terms, log_weight};
+use super::red_linux::{AVERAGE_BYTES, AVERAGE_PACKETS, LinuxRed, Terms, log_weight};
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict,
     at_least_packets, idle,
@@ -20,9 +20,15 @@ use crate::count::Count;
 use crate::packet::FULL_PACKET;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
+
+series! {
+    /// RED: drop probability where the average is at its upper threshold.
+    MAX_P = "max_p", in "1", from "Floyd, Gummadi & Shenker 2001";
+}
 
 /// Whose rules it follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -410,9 +416,8 @@ impl Aqm for Red {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        let unit = if self.p.in_bytes { "B" } else { "packets" };
-        out.set("average_queue", unit, self.average);
-        out.set("max_p", "1", self.max_p);
+        out.show(if self.p.in_bytes { AVERAGE_BYTES } else { AVERAGE_PACKETS }, self.average);
+        out.show(MAX_P, self.max_p);
     }
 }
 

@@ -10,8 +10,16 @@
 use super::{Aqm, Arrival, DrainRate, Verdict};
 use crate::record::Gauges;
 use crate::rng::Rng;
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::Fault;
+
+series! {
+    /// RED in bytes: moving average of the queue's length.
+    AVERAGE_BYTES = "average_queue", in "B", from "Floyd & Jacobson 1993";
+    /// RED in packets, CHOKe: moving average of the queue's length.
+    AVERAGE_PACKETS = "average_queue", in "packets", from "Floyd & Jacobson 1993";
+}
 
 /// A weight of a millionth: beyond that the average takes minutes to move.
 const MOST_LOG_WEIGHT: u32 = 20;
@@ -197,7 +205,7 @@ impl Aqm for LinuxRed {
 
     fn gauges(&self, out: &mut Gauges) {
         let average = self.average.as_ref().map_or(0.0, |average| average.value());
-        out.set("average_queue", "B", average);
+        out.show(AVERAGE_BYTES, average);
     }
 }
 

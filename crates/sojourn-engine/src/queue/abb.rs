@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aqm_bins::{AqmBins, Head};
 use super::bins::Measure;
+use super::flow_table::WEIGHT;
 use super::plugs::Plugs;
 use super::rounds::Rounds;
 use super::weights::Weights;
@@ -33,7 +34,21 @@ use crate::count::Count;
 use crate::fairness::{Demand, break_points};
 use crate::packet::Packet;
 use crate::record::Gauges;
+use crate::series;
 use crate::units::{BitRate, Time};
+
+series! {
+    /// ABB: time since the run began in which a bin with packets waited at its plug for those of other bins.
+    DISRUPTED = "disrupted", in "s", from "Hong 2015, section 5.1.4";
+    /// ABB: flows that changed their bin at a reclassification, since the run began.
+    BIN_SWITCHES = "bin_switches", in "1", from "Hong 2015";
+    /// ABB: flows times reclassifications since the run began, of which `bin_switches` are a share.
+    BIN_SWITCH_CHANCES = "bin_switch_chances", in "1", from "Hong 2015";
+    /// ABB: moving average of a watched flow's rate.
+    RATE = "rate", in "Mbps", from "Hong 2015, section 5.1";
+    /// ABB: sum of the weights of the flows in a watched flow's bin.
+    BIN_WEIGHT = "bin_weight", in "1", from "Hong 2015, section 5.1";
+}
 
 /// Parameters of adaptive bandwidth binning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -340,16 +355,16 @@ impl Discipline for Abb {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("disrupted", "s", self.plugs.disrupted().secs_f64());
-        out.set("bin_switches", "1", self.switches as f64);
-        out.set("bin_switch_chances", "1", self.chances as f64);
+        out.show(DISRUPTED, self.plugs.disrupted().secs_f64());
+        out.show(BIN_SWITCHES, self.switches as f64);
+        out.show(BIN_SWITCH_CHANCES, self.chances as f64);
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
         let Flow { bin, rate_bps, weight, .. } = self.flows[flow.index];
-        out.set("weight", "1", weight);
-        out.set("rate", "Mbps", rate_bps / 1e6);
-        out.set("bin_weight", "1", self.bin_weights[bin]);
+        out.show(WEIGHT, weight);
+        out.show(RATE, rate_bps / 1e6);
+        out.show(BIN_WEIGHT, self.bin_weights[bin]);
         self.aqm_bins.flow_gauges(bin, &self.rounds, out);
     }
 }

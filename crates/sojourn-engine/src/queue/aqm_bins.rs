@@ -11,6 +11,7 @@ use crate::dialect::Dialect;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Seed;
+use crate::series;
 use crate::units::Time;
 
 /// What a scheduler leaves to its `aqm_bins`.
@@ -34,6 +35,15 @@ macro_rules! by_aqm_bins {
     };
 }
 pub(super) use by_aqm_bins;
+
+series! {
+    /// Number of a watched flow's bin.
+    BIN = "bin", in "1";
+    /// Bytes that a watched flow's bin may still send in its turn.
+    DEFICIT = "deficit", in "B", from "Shreedhar & Varghese 1996";
+    /// Bytes in a watched flow's bin.
+    BIN_BYTES = "bin_bytes", in "B";
+}
 
 /// The decision of the AQM algorithm on the head of a bin.
 #[derive(Clone, Copy)]
@@ -352,14 +362,14 @@ impl AqmBins {
 
     /// Reports a flow's view of its bin, which takes turns.
     pub(super) fn flow_gauges(&self, bin: usize, rounds: &Rounds, out: &mut Gauges) {
-        out.set("bin", "1", bin as f64);
-        out.set("deficit", "B", rounds.deficit(bin) as f64);
+        out.show(BIN, bin as f64);
+        out.show(DEFICIT, rounds.deficit(bin) as f64);
         self.bin_gauges(bin, out);
     }
 
     /// Reports what is in a bin, and the state of its AQM algorithm.
     pub(super) fn bin_gauges(&self, bin: usize, out: &mut Gauges) {
-        out.set("bin_bytes", "B", self.bins.backlog_of(bin).bytes as f64);
+        out.show(BIN_BYTES, self.bins.backlog_of(bin).bytes as f64);
         if !self.shared {
             self.algorithms[bin].gauges(out);
         }

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::red_linux::{Average, Region, Terms, log_weight};
+use crate::aqm::red_linux::{AVERAGE_PACKETS, Average, Region, Terms, log_weight};
 use crate::aqm::{AqmSpec, DrainRate, Threshold, Verdict, at_least_packets, idle};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
@@ -236,7 +236,7 @@ impl Discipline for Choke {
 
     fn gauges(&self, out: &mut Gauges) {
         let average = self.average.as_ref().map_or(0.0, |average| average.value());
-        out.set("average_queue", "packets", average);
+        out.show(AVERAGE_PACKETS, average);
     }
 }
 

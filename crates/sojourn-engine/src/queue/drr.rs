@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aqm_bins::{AqmBins, Head, by_aqm_bins};
 use super::bins::Measure;
+use super::flow_table::{BUSY_FLOWS, WEIGHT};
 use super::reserved_rates::ReservedRates;
 use super::rounds::Rounds;
 use super::weights::Weights;
@@ -191,11 +192,11 @@ impl Discipline for Drr {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("busy_flows", "1", self.rounds.busy() as f64);
+        out.show(BUSY_FLOWS, self.rounds.busy() as f64);
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        out.set("weight", "1", self.flows.weight_of(flow));
+        out.show(WEIGHT, self.flows.weight_of(flow));
         self.aqm_bins.flow_gauges(flow.index, &self.rounds, out);
     }
 }

@@ -12,17 +12,26 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::lanes::{Lane, MTU, Wrr};
+use super::lanes::{
+    CLASSIC_DROPS, CLASSIC_PACKETS, CLASSIC_PROBABILITY, COUPLED_MARKS, COUPLED_PROBABILITY,
+    LOW_LATENCY_DROPS, LOW_LATENCY_PACKETS, Lane, MTU, NATIVE_MARKS, OVERLOAD_MARKS, Wrr,
+};
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::marking::{LinuxPi, PiController, Ramp, rolls};
+use crate::aqm::marking::{BASE_PROBABILITY, LinuxPi, PiController, Ramp, rolls};
 use crate::aqm::{AqmSpec, DrainRate, idle};
 use crate::count::Count;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::record::{Gauges, Member, MemberCounts};
 use crate::rng::Rng;
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::{Fault, Faults};
+
+series! {
+    /// DualQ: packets marked in the classic queue, since the run began.
+    CLASSIC_MARKS = "classic_marks", in "packets";
+}
 
 /// Whose constants a DualQ follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -518,17 +527,17 @@ impl Discipline for DualQ {
 
     fn gauges(&self, out: &mut Gauges) {
         let p = self.base.p();
-        out.set("base_probability", "1", p);
-        out.set("classic_probability", "1", p * p);
-        out.set("coupled_probability", "1", self.coupled(p).min(1.0));
-        out.set("low_latency_packets", "packets", self.low.backlog().packets as f64);
-        out.set("classic_packets", "packets", self.classic.backlog().packets as f64);
-        out.set("native_marks", "packets", self.signals.native as f64);
-        out.set("coupled_marks", "packets", self.signals.coupled as f64);
-        out.set("overload_marks", "packets", self.signals.overload as f64);
-        out.set("classic_marks", "packets", self.signals.classic as f64);
-        out.set("low_latency_drops", "packets", self.low.dropped() as f64);
-        out.set("classic_drops", "packets", self.classic.dropped() as f64);
+        out.show(BASE_PROBABILITY, p);
+        out.show(CLASSIC_PROBABILITY, p * p);
+        out.show(COUPLED_PROBABILITY, self.coupled(p).min(1.0));
+        out.show(LOW_LATENCY_PACKETS, self.low.backlog().packets as f64);
+        out.show(CLASSIC_PACKETS, self.classic.backlog().packets as f64);
+        out.show(NATIVE_MARKS, self.signals.native as f64);
+        out.show(COUPLED_MARKS, self.signals.coupled as f64);
+        out.show(OVERLOAD_MARKS, self.signals.overload as f64);
+        out.show(CLASSIC_MARKS, self.signals.classic as f64);
+        out.show(LOW_LATENCY_DROPS, self.low.dropped() as f64);
+        out.show(CLASSIC_DROPS, self.classic.dropped() as f64);
     }
 }
 

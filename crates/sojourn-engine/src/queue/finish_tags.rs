@@ -13,8 +13,9 @@
 
 use std::collections::VecDeque;
 
-use super::aqm_bins::{AqmBins, Head, by_aqm_bins};
+use super::aqm_bins::{AqmBins, BIN, Head, by_aqm_bins};
 use super::bins::Measure;
+use super::flow_table::{BUSY_FLOWS, WEIGHT};
 use super::weights::Weights;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Limit, Setting};
 use crate::aqm::DrainRate;
@@ -245,12 +246,12 @@ impl<C: Clock> Discipline for FinishTags<C> {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("busy_flows", "1", self.tags.busy as f64);
+        out.show(BUSY_FLOWS, self.tags.busy as f64);
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {
-        out.set("weight", "1", self.flows.weight_of(flow));
-        out.set("bin", "1", flow.index as f64);
+        out.show(WEIGHT, self.flows.weight_of(flow));
+        out.show(BIN, flow.index as f64);
         self.aqm_bins.bin_gauges(flow.index, out);
     }
 }

@@ -5,7 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::weights::Weights;
 use crate::packet::Packet;
+use crate::series;
 use crate::units::BitRate;
+
+series! {
+    /// DRR, WFQ, SCFQ: flows of which packets wait.
+    BUSY_FLOWS = "busy_flows", in "1";
+    /// DRR, WFQ, SCFQ, ABB: weight of a watched flow.
+    WEIGHT = "weight", in "1";
+}
 
 /// What counts as a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -16,6 +16,12 @@ use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
 use crate::packet::Packet;
 use crate::record::Gauges;
+use crate::series;
+
+series! {
+    /// FQ-CoDel, FQ-PIE: queues that have packets or a turn left.
+    BUSY_QUEUES = "busy_queues", in "1", from "RFC 8290, section 4.2";
+}
 
 /// The most packets dropped at once (RFC 8290 §4.1).
 const BATCH: u64 = 64;
@@ -127,7 +133,7 @@ impl Discipline for Fq {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("busy_queues", "1", self.rounds.busy() as f64);
+        out.show(BUSY_QUEUES, self.rounds.busy() as f64);
     }
 
     fn flow_gauges(&self, flow: FlowKey, out: &mut Gauges) {

@@ -7,7 +7,29 @@ use crate::aqm::marking::Spacer;
 use crate::count::Count;
 use crate::packet::Packet;
 use crate::record::MemberCounts;
+use crate::series;
 use crate::units::Time;
+
+series! {
+    /// DualQ, Low Latency DOCSIS: probability of dropping or marking a classic packet.
+    CLASSIC_PROBABILITY = "classic_probability", in "1", from "RFC 9332, section 2.1";
+    /// DualQ, Low Latency DOCSIS: probability of marking a low-latency packet that follows the classic queue.
+    COUPLED_PROBABILITY = "coupled_probability", in "1", from "RFC 9332, section 2.1";
+    /// DualQ, Low Latency DOCSIS: packets in the low-latency queue.
+    LOW_LATENCY_PACKETS = "low_latency_packets", in "packets";
+    /// DualQ, Low Latency DOCSIS: packets in the classic queue.
+    CLASSIC_PACKETS = "classic_packets", in "packets";
+    /// DualQ, Low Latency DOCSIS: marks by the law of the low-latency queue itself, since the run began.
+    NATIVE_MARKS = "native_marks", in "packets";
+    /// DualQ, Low Latency DOCSIS: low-latency packets marked as the classic queue asks, since the run began.
+    COUPLED_MARKS = "coupled_marks", in "packets";
+    /// DualQ, Low Latency DOCSIS: low-latency packets marked while the coupled probability is 1, since the run began.
+    OVERLOAD_MARKS = "overload_marks", in "packets";
+    /// DualQ, Low Latency DOCSIS: packets dropped in the low-latency queue, since the run began.
+    LOW_LATENCY_DROPS = "low_latency_drops", in "packets";
+    /// DualQ, Low Latency DOCSIS: packets dropped in the classic queue, since the run began.
+    CLASSIC_DROPS = "classic_drops", in "packets";
+}
 
 /// Bytes of the packet that weights of the round robin are counted in: 1500 and an Ethernet header.
 pub(super) const MTU: f64 = 1514.0;

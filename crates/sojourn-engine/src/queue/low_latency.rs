@@ -15,13 +15,14 @@
 //! Own rates of the members are kept where packets wait for request and grant. Left out: traffic
 //! priorities of the members.
 
-use super::lanes::Wrr;
+use super::lanes::{CLASSIC_DROPS, CLASSIC_PACKETS, CLASSIC_PROBABILITY, COUPLED_PROBABILITY, Wrr};
 use super::low_latency_members::{Classic, Coupling, Low};
 use super::low_latency_parameters::Parameters;
 use super::member_rate::MemberRate;
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::docsis_pie::{self, DocsisPie};
+use crate::aqm::marking::BASE_PROBABILITY;
 use crate::aqm::virtual_queue::Loop;
 use crate::aqm::{Aqm, AqmSpec, DrainRate};
 use crate::count::Count;
@@ -250,12 +251,12 @@ impl Discipline for LowLatency {
 
     fn gauges(&self, out: &mut Gauges) {
         let p = self.classic.probability();
-        out.set("classic_probability", "1", p);
-        out.set("base_probability", "1", p.sqrt());
-        out.set("coupled_probability", "1", self.coupling.likelihood());
+        out.show(CLASSIC_PROBABILITY, p);
+        out.show(BASE_PROBABILITY, p.sqrt());
+        out.show(COUPLED_PROBABILITY, self.coupling.likelihood());
         self.low.gauges(out);
-        out.set("classic_packets", "packets", self.classic.lane.backlog().packets as f64);
-        out.set("classic_drops", "packets", self.classic.lane.dropped() as f64);
+        out.show(CLASSIC_PACKETS, self.classic.lane.backlog().packets as f64);
+        out.show(CLASSIC_DROPS, self.classic.lane.dropped() as f64);
     }
 }
 

@@ -2,7 +2,9 @@
 //! of L.
 
 use super::Entry;
-use super::lanes::Lane;
+use super::lanes::{
+    COUPLED_MARKS, LOW_LATENCY_DROPS, LOW_LATENCY_PACKETS, Lane, NATIVE_MARKS, OVERLOAD_MARKS,
+};
 use super::low_latency_parameters::{DelayEstimate, Parameters};
 use crate::aqm::docsis_pie::DocsisPie;
 use crate::aqm::immediate;
@@ -13,7 +15,17 @@ use crate::aqm::{Aqm, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::{Gauges, MemberCounts};
+use crate::series;
 use crate::units::{BitRate, Time};
+
+series! {
+    /// Low Latency DOCSIS: probability of a mark by the low-latency queue's own delay.
+    NATIVE_PROBABILITY = "native_probability", in "1", from "DOCSIS 3.1 MULPI, annexes M to P";
+    /// Low Latency DOCSIS: estimate of the low-latency queue's delay.
+    LOW_LATENCY_DELAY = "low_latency_delay", in "ms";
+    /// Low Latency DOCSIS: packets that Queue Protection moved to the classic queue, since the run began.
+    SANCTIONED_PACKETS = "sanctioned_packets", in "packets", from "RFC 9957, section 4";
+}
 
 /// Room of docsis-ns3 that L leaves for a packet.
 const ROOM: u64 = 2000;
@@ -225,14 +237,14 @@ impl Low {
     /// Reports state worth watching over time.
     pub(super) fn gauges(&self, out: &mut Gauges) {
         let Signals { native, coupled, overload, sanctioned } = self.signals;
-        out.set("native_probability", "1", self.of_rate.ramp.likelihood(self.delay));
-        out.set("low_latency_delay", "ms", self.delay.ms_f64());
-        out.set("low_latency_packets", "packets", self.lane.backlog().packets as f64);
-        out.set("native_marks", "packets", native as f64);
-        out.set("coupled_marks", "packets", coupled as f64);
-        out.set("overload_marks", "packets", overload as f64);
-        out.set("low_latency_drops", "packets", self.lane.dropped() as f64);
-        out.set("sanctioned_packets", "packets", sanctioned as f64);
+        out.show(NATIVE_PROBABILITY, self.of_rate.ramp.likelihood(self.delay));
+        out.show(LOW_LATENCY_DELAY, self.delay.ms_f64());
+        out.show(LOW_LATENCY_PACKETS, self.lane.backlog().packets as f64);
+        out.show(NATIVE_MARKS, native as f64);
+        out.show(COUPLED_MARKS, coupled as f64);
+        out.show(OVERLOAD_MARKS, overload as f64);
+        out.show(LOW_LATENCY_DROPS, self.lane.dropped() as f64);
+        out.show(SANCTIONED_PACKETS, sanctioned as f64);
         if let Some(protection) = &self.protection {
             protection.gauges(out);
         }

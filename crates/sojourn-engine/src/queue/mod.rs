@@ -46,12 +46,15 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::{AqmAlgorithm, AqmSpec, DrainRate, Threshold, Verdict, codel, pie};
+use crate::aqm::{self, AqmAlgorithm, AqmSpec, DrainRate, Threshold, Verdict, codel, pie};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::latency_histogram::LatencyHistogram;
-use crate::record::{Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series};
+use crate::record::queue_meter;
+use crate::record::{
+    Definition, Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series,
+};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
 use sojourn_input::kinds;
@@ -75,6 +78,23 @@ pub use sfq::Sfq;
 use watch::Watch;
 pub use weights::Weights;
 pub use wfq::Wfq;
+
+/// Definitions of all series that queues, schedulers and AQM algorithms show.
+pub fn series() -> Vec<Definition> {
+    let schedulers = [
+        abb::SERIES,
+        aqm_bins::SERIES,
+        cake::SERIES,
+        dualq::SERIES,
+        flow_table::SERIES,
+        fq::SERIES,
+        lanes::SERIES,
+        low_latency_members::SERIES,
+        sfb::SERIES,
+        sfq::SERIES,
+    ];
+    [queue_meter::SERIES, &aqm::SERIES.concat(), &schedulers.concat()].concat()
+}
 
 /// How much a queue may hold.
 #[derive(Clone, Copy, Debug)]

@@ -21,9 +21,15 @@ use crate::count::Count;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
+
+series! {
+    /// SFB: the largest probability of all buckets.
+    MOST_PROBABILITY = "most_probability", in "1", from "Feng 2001, section III";
+}
 
 /// Levels, and buckets of each: 32 bits of a hash are eight of four.
 const LEVELS: usize = 8;
@@ -336,7 +342,7 @@ impl Discipline for Sfb {
     fn gauges(&self, out: &mut Gauges) {
         let buckets = self.slots[self.current].buckets.iter().flatten();
         let most = buckets.map(|bucket| bucket.probability).max().unwrap_or_default();
-        out.set("most_probability", "1", f64::from(most) / f64::from(ONE));
+        out.show(MOST_PROBABILITY, f64::from(most) / f64::from(ONE));
     }
 }
 

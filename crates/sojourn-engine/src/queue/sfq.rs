@@ -27,8 +27,14 @@ use crate::dialect::Dialect;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
+use crate::series;
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
+
+series! {
+    /// SFQ: bins in which packets wait.
+    BUSY_BINS = "busy_bins", in "1", from "McKenney 1990";
+}
 
 /// Bytes of the smallest Ethernet frame.
 const SMALLEST_PACKET: u32 = 64;
@@ -317,7 +323,7 @@ impl Discipline for Sfq {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        out.set("busy_bins", "1", self.rounds.busy() as f64);
+        out.show(BUSY_BINS, self.rounds.busy() as f64);
         self.aqm_bins.gauges(out);
     }
 

@@ -1,6 +1,6 @@
 //! A latency as a distribution and over time.
 
-use super::{Latency, Series};
+use super::{Definition, Latency, Series};
 use crate::units::Time;
 
 /// The distribution of a latency, and its mean in each sampling interval.
@@ -14,9 +14,9 @@ pub struct LatencyMeter {
 }
 
 impl LatencyMeter {
-    /// A meter that has seen nothing; its series is called `metric`.
-    pub fn new(metric: &'static str) -> Self {
-        let series = Series::new(metric, "ms");
+    /// A meter that has seen nothing, with this series, in ms.
+    pub fn new(series: Definition) -> Self {
+        let series = Series::of(series);
         Self { latency: Latency::default(), left_out: (0, 0), before: (0, 0), series }
     }
 
@@ -63,10 +63,11 @@ impl LatencyMeter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::queue_meter::QUEUE_DELAY;
 
     #[test]
     fn a_series_has_the_mean_of_each_interval() {
-        let mut meter = LatencyMeter::new("rtt");
+        let mut meter = LatencyMeter::new(QUEUE_DELAY);
         // Three values of 10 ms in one interval, none in the next, two of 40 ms in the third, of which one
         // is left out of the distribution.
         (0..3).for_each(|_| meter.record(Time::from_ms(10)));

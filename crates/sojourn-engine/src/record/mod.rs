@@ -4,6 +4,7 @@
 //! optional traces of packets and of a modem.
 
 pub(crate) mod channel_use;
+pub(crate) mod definition;
 pub(crate) mod delay_parts;
 pub(crate) mod histogram;
 pub(crate) mod latency;
@@ -18,6 +19,7 @@ pub(crate) mod time_mean;
 pub(crate) mod trace;
 
 pub use channel_use::ChannelUse;
+pub use definition::Definition;
 pub use delay_parts::{Delay, Part, split};
 pub use latency_histogram::LatencyHistogram;
 pub use modem_trace::{MOST_EVENTS, ModemEvent, ModemEventKind, ModemTrace};

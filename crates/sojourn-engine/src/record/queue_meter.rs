@@ -5,8 +5,24 @@ use std::ops::{Add as _, Sub as _};
 use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::count::Count;
 use crate::packet::DropReason;
+use crate::series;
 use crate::units::Time;
 use sojourn_input::named;
+
+series! {
+    /// Mean sojourn time of the packets that left in the interval.
+    QUEUE_DELAY = "queue_delay", in "ms", from "RFC 8289, section 3";
+    /// Bytes in the queue at the end of the interval.
+    QUEUE_BYTES = "queue_bytes", in "B";
+    /// Packets in the queue at the end of the interval.
+    QUEUE_PACKETS = "queue_packets", in "packets";
+    /// Packets that the queue marked (ECN) in the interval.
+    MARKS = "marks", in "packets";
+    /// Packets that the queue dropped in the interval because it was full.
+    OVERFLOW_DROPS = "overflow_drops", in "packets";
+    /// Packets that an AQM algorithm dropped early in the interval.
+    AQM_DROPS = "aqm_drops", in "packets";
+}
 
 named! {
     /// A queue of a scheduler that has a low-latency queue and a classic one.
@@ -60,8 +76,7 @@ struct CountSeries {
 
 impl Default for CountSeries {
     fn default() -> Self {
-        let metrics = ["marks", "overflow_drops", "aqm_drops"];
-        let series = metrics.map(|metric| Series::of_counts(metric, "packets"));
+        let series = [MARKS, OVERFLOW_DROPS, AQM_DROPS].map(Series::of_counts);
         Self { before: QueueCounts::default(), series }
     }
 }
@@ -141,8 +156,8 @@ struct MemberMeter {
 impl Default for MemberMeter {
     fn default() -> Self {
         Self {
-            sojourn: LatencyMeter::new("queue_delay"),
-            bytes: Series::new("queue_bytes", "B"),
+            sojourn: LatencyMeter::new(QUEUE_DELAY),
+            bytes: Series::of(QUEUE_BYTES),
             counts: CountSeries::default(),
         }
     }
@@ -164,10 +179,10 @@ impl QueueMeter {
     pub fn new(name: &str, has_members: bool) -> Self {
         Self {
             name: name.to_owned(),
-            sojourn: LatencyMeter::new("queue_delay"),
+            sojourn: LatencyMeter::new(QUEUE_DELAY),
             members: has_members.then(Box::default),
-            bytes: Series::new("queue_bytes", "B"),
-            packets: Series::new("queue_packets", "packets"),
+            bytes: Series::of(QUEUE_BYTES),
+            packets: Series::of(QUEUE_PACKETS),
             counts: CountSeries::default(),
             gauges: GaugeSeries::default(),
         }

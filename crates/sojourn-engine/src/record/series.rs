@@ -1,5 +1,7 @@
 //! Values over time, in bounded memory.
 
+use super::Definition;
+
 /// Values kept of a series before neighbours are merged and its interval doubles.
 const MAX_VALUES: usize = 4096;
 
@@ -37,9 +39,14 @@ impl Series {
         }
     }
 
-    /// A series without values, of counts: where intervals are merged, theirs are added.
-    pub fn of_counts(metric: &'static str, unit: &'static str) -> Self {
-        Self { is_sum: true, ..Self::new(metric, unit) }
+    /// A series of this definition without values.
+    pub fn of(definition: Definition) -> Self {
+        Self::new(definition.name, definition.unit)
+    }
+
+    /// As [`Self::of`], of counts: where intervals are merged, theirs are added.
+    pub fn of_counts(definition: Definition) -> Self {
+        Self { is_sum: true, ..Self::of(definition) }
     }
 
     /// The value of the sampling interval that ends now; `NaN` for none.
@@ -78,7 +85,12 @@ impl Series {
 pub struct Gauges(pub(crate) Vec<(&'static str, &'static str, f64)>);
 
 impl Gauges {
-    /// Shows `value` under `name`, in `unit`.
+    /// Shows the value of a series that Sojourn defines.
+    pub fn show(&mut self, series: Definition, value: f64) {
+        self.set(series.name, series.unit, value);
+    }
+
+    /// Shows `value` under `name`, in `unit`: a part from outside has series of its own.
     pub fn set(&mut self, name: &'static str, unit: &'static str, value: f64) {
         self.0.push((name, unit, value));
     }
@@ -131,6 +143,7 @@ impl GaugeSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::queue_meter;
 
     #[test]
     fn a_long_series_doubles_its_interval_and_keeps_its_mean() {
@@ -146,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_long_series_of_counts_keeps_its_sum() {
-        let mut series = Series::of_counts("x", "1");
+        let mut series = Series::of_counts(queue_meter::MARKS);
         (0..20_000).for_each(|n| series.push(f64::from(n % 3)));
         assert_eq!(series.stride, 8);
         // 0, 1, 2 and again: three values of 8 intervals have 0 to 2 eight times.

@@ -5,20 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
-/// What the values under a name mean.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Definition {
-    /// The name.
-    pub name: &'static str,
-    /// The unit of the values, empty where there is none.
-    pub unit: &'static str,
-    /// What they mean, in sentences.
-    pub meaning: &'static str,
-    /// The publication that defines them, empty where there is none.
-    pub source: &'static str,
-}
+pub use sojourn_engine::record::Definition;
 
 /// The values of a column, one for each row; `None` is null.
 pub enum Cells<'a> {

@@ -9,8 +9,7 @@ use super::rows::{
     ServiceFlowRow, TrafficClassRow,
 };
 use sojourn_engine::packet::{DATAGRAM, Flags, SackBlock, Segment};
-use sojourn_engine::record::PacketRecord;
-use sojourn_engine::record::{Member, ModemEvent, ModemEventKind};
+use sojourn_engine::record::{Member, ModemEvent, ModemEventKind, PacketRecord};
 use sojourn_engine::units::Time;
 
 /// Whoever wants the tables of a run, whatever their rows are.

@@ -34,7 +34,8 @@ use report::early_tail::Early;
 use sojourn_access::{Access, AccessNetwork, Alarms, Extent, PlacedQueue};
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, Packet};
-use sojourn_engine::record::ModemTrace;
+use sojourn_engine::queue;
+use sojourn_engine::record::{Definition, ModemTrace};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
 use sojourn_results::metrics::Results;
@@ -42,6 +43,11 @@ use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{Command, End, Event};
 use sojourn_transport::Config;
 use sojourn_transport::cc::Window;
+
+/// Definitions of all series that results can have. Parts from outside name others themselves.
+pub fn series() -> Vec<Definition> {
+    [ledger::account::SERIES, &sojourn_access::series(), &queue::series()].concat()
+}
 
 /// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
 /// built for them, and no app.

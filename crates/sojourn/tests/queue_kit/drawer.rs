@@ -80,6 +80,12 @@ impl Drawer {
         self.value(&SCHEMA["$defs"][name])
     }
 
+    /// A value of each kind of a definition of the schema.
+    pub fn each_kind(&mut self, name: &str) -> Vec<Value> {
+        let kinds = SCHEMA["$defs"][name]["oneOf"].as_array().expect("it has kinds");
+        kinds.iter().map(|kind| self.value(kind)).collect()
+    }
+
     /// A value of a key of the scenario.
     pub fn key(&mut self, name: &str) -> Value {
         self.value(&SCHEMA["properties"][name])

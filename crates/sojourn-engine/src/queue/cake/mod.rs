@@ -25,6 +25,7 @@ use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
+use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::Faults;
 
@@ -33,6 +34,13 @@ use cobalt::Cobalt;
 use lists::Links;
 pub use tins::Diffserv;
 use tins::{Pace, Tin};
+
+series! {
+    /// CAKE: flows that are new, in all tins.
+    SPARSE_FLOWS = "sparse_flows", in "1", from "Linux 7.2, sch_cake";
+    /// CAKE: flows that have used up a quantum, in all tins.
+    BULK_FLOWS = "bulk_flows", in "1", from "Linux 7.2, sch_cake";
+}
 
 /// Queues of a tin.
 const QUEUES: usize = 1024;
@@ -599,8 +607,8 @@ impl Discipline for Cake {
 
     fn gauges(&self, out: &mut Gauges) {
         let sum = |of: fn(&Tin) -> u32| self.tins.iter().map(|tin| f64::from(of(tin))).sum();
-        out.set("sparse_flows", "1", sum(|tin| tin.sparse));
-        out.set("bulk_flows", "1", sum(|tin| tin.bulk));
+        out.show(SPARSE_FLOWS, sum(|tin| tin.sparse));
+        out.show(BULK_FLOWS, sum(|tin| tin.bulk));
     }
 }
 

@@ -5,10 +5,18 @@ use sojourn_engine::count::{Count, Tally};
 use sojourn_engine::packet::{DropReason, Packet};
 use sojourn_engine::record::{Latency, LatencyMeter, Series, TimeMean};
 use sojourn_engine::record::{PacketEvent, PacketEventKind};
+use sojourn_engine::series;
 use sojourn_engine::units::{Time, mbps};
 use sojourn_results::scores::frames::Frames;
 use sojourn_results::scores::nqb::Bound;
 use sojourn_results::scores::playout::{Played, Playout};
+
+series! {
+    /// Bytes on the wire delivered in the sampling interval.
+    THROUGHPUT = "throughput", in "Mbps";
+    /// Mean of the round-trip times that TCP measured in the interval.
+    RTT = "rtt", in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
+}
 
 /// The account of one entry of the traffic list in one direction.
 pub(crate) struct Account {
@@ -64,8 +72,8 @@ impl Account {
             data_packets: 0,
             goodput_bytes: 0,
             latency: Latency::default(),
-            throughput: Series::new("throughput", "Mbps"),
-            round_trips: LatencyMeter::new("rtt"),
+            throughput: Series::of(THROUGHPUT),
+            round_trips: LatencyMeter::new(RTT),
             echoes: TimeMean::default(),
             first_sent: None,
             calls: Calls::default(),

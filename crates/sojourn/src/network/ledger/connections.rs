@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::account::THROUGHPUT;
 use sojourn_engine::count::Count;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Direction, Packet};
@@ -157,7 +158,7 @@ impl ConnectionBook {
             tenants: Vec::new(),
             former: BTreeMap::new(),
             accounts: Vec::new(),
-            idle: Series::new("throughput", "Mbps"),
+            idle: Series::of(THROUGHPUT),
         }
     }
 
