@@ -42,7 +42,7 @@ def search(
 
 
 def exactly(function: Callable[[float], float]) -> Measured:
-    """The same with all seeds."""
+    """A measurement that gives the value of the function with all seeds."""
     return lambda value: [function(value)] * 3
 
 

@@ -76,7 +76,7 @@ def with_programs(place: Path) -> dict[str, str]:
 
 
 def whole_of(strange: Path, place: Path) -> Path:
-    """The same sweep without parts."""
+    """This sweep without parts."""
     assert command("sweep", strange, *OPTIONS, "--quiet", "--out", place / "whole") == 0
     return place / "whole"
 

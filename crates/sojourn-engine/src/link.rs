@@ -58,13 +58,13 @@ impl Link {
         Self { capacity, delay, busy_until, under_way, loss: None, jitter: None }
     }
 
-    /// The same link, losing each packet with probability `chance`.
+    /// This link, losing each packet with probability `chance`.
     pub fn losing(mut self, chance: f64, rng: Rng) -> Self {
         self.loss = (chance > 0.0).then_some((chance, rng));
         self
     }
 
-    /// The same link, on which each packet takes a random time more; packets keep their order.
+    /// This link, on which each packet takes a random time more; packets keep their order.
     pub fn jittery(mut self, jitter: Jitter, rng: Rng) -> Self {
         self.jitter = (!jitter.is_none()).then_some((jitter, rng));
         self

@@ -119,7 +119,7 @@ impl fmt::Debug for Time {
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct BitRate {
     bps: u64,
-    /// The same, kept because divisions are slow.
+    /// The rate in bytes per picosecond, kept because divisions are slow.
     bytes_per_ps: f64,
 }
 

@@ -111,7 +111,7 @@ impl Fault {
         Self { path: path.into(), message: message.into() }
     }
 
-    /// The same fault with its path below the table or list at `path`.
+    /// This fault with its path below the table or list at `path`.
     pub fn under(self, path: &str) -> Self {
         let path = [path, &self.path].into_iter().filter(|part| !part.is_empty());
         Self { path: path.collect::<Vec<_>>().join("."), ..self }
@@ -138,7 +138,7 @@ impl Faults {
         self.add(more.into().under(path));
     }
 
-    /// The same faults with their paths below the table or list at `path`.
+    /// These faults with their paths below the table or list at `path`.
     pub fn under(self, path: &str) -> Self {
         self.into_iter().map(|fault| fault.under(path)).collect()
     }

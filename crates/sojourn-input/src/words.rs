@@ -98,7 +98,7 @@ pub(crate) fn did_you_mean(name: &str) -> String {
     format!(" (did you mean {name}?)")
 }
 
-/// The same for several names, or for none.
+/// The end of a message that suggests several names, or none.
 pub(crate) fn did_you_mean_one_of(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { did_you_mean(&names.join(" or ")) }
 }

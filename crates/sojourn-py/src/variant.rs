@@ -49,7 +49,7 @@ impl From<&Variant> for scenario::Variant {
 
 #[pymethods]
 impl Variant {
-    /// The same with another name.
+    /// This variant with another name.
     fn named(&self, name: String) -> Self {
         let scenario::Variant { scenario, notes, changes, .. } = self.into();
         let calls_python = self.calls_python;

@@ -202,7 +202,7 @@ struct File<'a> {
     lines: Lines,
     sets: Vec<Set>,
     base: Value,
-    /// The same with its variants, without `--set` values.
+    /// The file as it is written: with its variants, without `--set` values.
     written: Value,
     overlay: Option<&'a dyn Overlay>,
     /// Kinds from outside.
@@ -412,7 +412,7 @@ impl File<'_> {
         self.own_line_of(path, variant).or_else(|| self.lines.near(path))
     }
 
-    /// The same for exactly this key.
+    /// The line that gives exactly this key in a variant, or in the scenario without variants.
     fn own_line_of(&self, path: &str, variant: &str) -> Option<usize> {
         let own = words::join(&words::join("", COMPARE), variant);
         let own = (!variant.is_empty()).then(|| self.lines.at(&format!("{own}.{path}"))).flatten();

@@ -110,7 +110,7 @@ impl Parts {
         Problems::of(problems).map_or(Ok(schema), Err)
     }
 
-    /// The same for a scenario file: with its table of variants.
+    /// The JSON Schema of a scenario file: [`Self::json_schema`] with the table of variants.
     ///
     /// # Errors As [`Self::json_schema`].
     pub fn file_schema(&self) -> Result<Value, Problems> {
@@ -128,7 +128,7 @@ pub fn json_schema() -> Value {
     Parts::default().json_schema().expect("no built-in kind comes twice")
 }
 
-/// The same for a scenario file: with its table of variants.
+/// The JSON Schema of a scenario file: [`json_schema`] with the table of variants.
 pub fn file_schema() -> Value {
     with_variants(json_schema())
 }

@@ -24,7 +24,7 @@ pub struct QuicPair {
     arrivals: [Arrivals; 2],
 }
 
-/// The same call for an end of either kind.
+/// A call of the end, of whichever kind it is.
 macro_rules! of_end {
     ($ends:expr, $end:expr, $name:ident => $call:expr) => {
         match $ends {

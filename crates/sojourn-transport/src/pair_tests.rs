@@ -639,7 +639,7 @@ fn a_lost_syn_costs_the_initial_timeout() {
     }
 }
 
-/// The same when the answer to the SYN is lost. The server answers the second SYN at once.
+/// If the answer to the SYN is lost, it takes the initial timeout too. The server answers the second SYN at once.
 #[test]
 fn a_lost_syn_ack_costs_the_initial_timeout() {
     for (dialect, timeout_ms) in [(Dialect::Rfc, 1000), (Dialect::Ns2, 3000)] {
@@ -728,7 +728,7 @@ fn delayed_acknowledgements_and_a_short_timeout_do_not_stall() {
     }
 }
 
-/// The same with never more than one segment under way and nothing lost. A segment takes 55 ms to
+/// Nothing stalls with never more than one segment under way and nothing lost. A segment takes 55 ms to
 /// come, 100 ms to be acknowledged, 55 ms to be known: 210 ms. The first timer may run out too early,
 /// once, for it knows only the handshake.
 #[test]

@@ -53,7 +53,7 @@ pub enum RoundTrips {
     ByDeparture,
     /// At acknowledgements of new data, by timestamps (RFC 7323 §4.1) or one segment at a time (RFC 6298 §3).
     ByAcknowledgement,
-    /// The same, but the timer is set before the measurement is known (tcp-full.cc `newack`).
+    /// At acknowledgements of new data, but the timer is set before the measurement is known (tcp-full.cc `newack`).
     AfterTimer,
 }
 
@@ -86,7 +86,7 @@ pub enum AfterIdle {
 pub enum Acknowledging {
     /// After so many segments (RFC 5681 §4.2).
     BySegments,
-    /// The same, and a copy of the last segment counts as a new one. The latest segment is echoed (ns-2.35
+    /// After so many segments, where a copy of the last one counts as a new one. The latest segment is echoed (ns-2.35
     /// tcp-sink.cc `recv`).
     BySink,
     /// After so many full segments' bytes (tcp-full.cc `need_send`).

@@ -127,7 +127,7 @@ impl Line {
         )
     }
 
-    /// The same line without the cause.
+    /// This line without the cause.
     fn without(&self, place: &Place) -> Self {
         let mut line = self.clone();
         match place {

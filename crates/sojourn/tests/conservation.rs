@@ -303,7 +303,7 @@ at_random! {
         prop_assert!(bytes >= least, "{bytes} of {budget} bytes, at least {least}");
     }
 
-    /// The same downstream, where a packet goes as soon as the buckets let it: less two packets, the
+    /// An overloaded downstream carries its service too, and a packet goes as soon as the buckets let it: less two packets, the
     /// one being sent at the end and the 1 ms of cable.
     #[test]
     fn an_overloaded_downstream_carries_its_service(

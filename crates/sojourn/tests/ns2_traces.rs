@@ -39,8 +39,8 @@ impl Line {
         Self { us: number(0), kind, flow: number(2) as u32, value: number(3) }
     }
 
-    /// The same but for a microsecond in ns-2's trace of packets, ten in its trace of windows, and the
-    /// three digits of a window there.
+    /// Are they equal but for a microsecond in ns-2's trace of packets, ten in its trace of windows, and the
+    /// three digits of a window there?
     fn agrees(&self, other: &Self) -> bool {
         (self.kind, self.flow) == (other.kind, other.flow)
             && (self.us - other.us).abs() < 11.0

@@ -93,7 +93,7 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
     assert!((mean - theirs - 0.064).abs() < 4.0 * 0.0106);
 }
 
-/// The same upload under the same AQM through both modems, twelve seeds each. A lone modem gets the
+/// An upload under one AQM through both modems, twelve seeds each. A lone modem gets the
 /// rate of the service through either, and has as long a queue, within the noise.
 #[test]
 fn an_upload_alone_is_as_with_the_single_queue() {
@@ -246,7 +246,7 @@ fn a_channel_carries_what_its_framing_leaves() {
     assert!(over_time[1..].iter().all(|percent| (*percent - 90.0).abs() < 1.9), "{over_time:?}");
 }
 
-/// The same of OFDMA: 235 minislots of 60 B in each of 15 frames, less 16 of the request region,
+/// What OFDMA carries: 235 minislots of 60 B in each of 15 frames, less 16 of the request region,
 /// are 3509 * 60 - 8 = 210 532 B in 2.025 ms, 831.7 Mbps, 809.1 without headers.
 #[test]
 fn ofdma_carries_what_its_frames_hold() {

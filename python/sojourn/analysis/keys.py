@@ -31,7 +31,7 @@ def setting_in_words(key: str, value: str, among: Collection[str] = ()) -> str:
 
 
 def label_of(key: str, value: str, among: Collection[str]) -> str:
-    """The same without the variant that a key is of."""
+    """A key in words with its value, without the variant that the key is of."""
     name = set_label(f"{key}=0")
     if any(other != key and set_label(f"{other}=0") == name for other in among):
         return f"{key_in_words(key)} {value_in_words(key, value)}"

@@ -36,7 +36,7 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The same on one line, with its unit in brackets."""
+        """The heading on one line, with its unit in brackets."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def over(self, runs: Iterable[RunTables]) -> Value:

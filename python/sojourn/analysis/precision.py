@@ -73,7 +73,7 @@ class Reached:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The precision for programs."""
         return {
             "until": self.target.text,
             "measure": self.measure.key,

@@ -22,7 +22,7 @@ class Ends:
     ports: tuple[int, int]
 
     def reversed(self) -> "Ends":
-        """The same for the opposite direction."""
+        """These ends for the opposite direction."""
         return Ends(self.addresses[::-1], self.ports[::-1])
 
 

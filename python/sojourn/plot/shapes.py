@@ -28,7 +28,7 @@ class Shape:
     name: str = field(default="", kw_only=True)
 
     def moved(self, x: Callable[[Numbers], Numbers], y: Callable[[Numbers], Numbers]) -> "Shape":
-        """The same shape elsewhere."""
+        """This shape elsewhere."""
         return replace(self, x=x(self.x), y=y(self.y))
 
 

@@ -23,7 +23,7 @@ def differences(results: Results, aside: Container[str] = ()) -> Grid:
 
 
 def settings_grid(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> Grid:
-    """The same for complete scenarios with these names."""
+    """The keys whose values differ between complete scenarios with these names."""
     flat = [dict(_flattened(one)) for one in settings]
     keys = dict.fromkeys(key for one in flat for key in one)
     rows = [

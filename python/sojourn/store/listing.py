@@ -71,7 +71,7 @@ def listed_runs(store: Store) -> list[dict[str, str]]:
 
 
 def listed_lines(store: Store) -> list[dict[str, str]]:
-    """The same, whether or not the runs are there."""
+    """The lines of the list of runs, whether or not the runs are there."""
     columns, *rows = _table(store)
     if not {"seed", "run"}.issubset(columns):
         raise StoreError(f"{store.directory / RUN_LIST}: lists no runs")

@@ -30,7 +30,7 @@ def save(results: Results, directory: Path, *, overwrite: bool = False) -> None:
 
 
 def write(results: Results, directory: Path, wanted: Wanted) -> None:
-    """The same in a directory that is reserved; it appears only when it is complete."""
+    """Writes report, summary and tables into a reserved directory, which appears when complete."""
     summary = {"scenarios": wanted.origin(directory), **summary_json(results, wanted.until)}
     with failures_named(directory), draft_of(directory) as draft:
         _write_all(results, draft, summary)

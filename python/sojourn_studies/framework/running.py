@@ -192,7 +192,7 @@ def _derived(outcome: Outcome) -> dict[str, bytes]:
 
 
 def files_of(directory: Path) -> dict[str, bytes]:
-    """The same of the store in a directory, whose runs are all there."""
+    """The files computed from the store in a directory, whose runs are all there."""
     return _derived(_outcome(_plan(directory), open_store(directory)))
 
 

@@ -108,7 +108,7 @@ class Link:
     udp: tuple[float, str] | None
     """Mbps, and the queue that its mark sends it to."""
     call: tuple[float, str] | None
-    """The same of a video call."""
+    """Mbps of a video call, and the queue that its mark sends it to."""
 
     @staticmethod
     def of(row: Row) -> "Link":
@@ -173,7 +173,7 @@ def case(row: Row) -> Case:
 
 @cache
 def warm_up(whole: Case, table: str) -> Case:
-    """The same until it is measured."""
+    """The part of a case before it is measured."""
     scenario = {**whole.scenario, "duration_s": _WARM_UP_S[table]}
     return replace(whole, name=f"{whole.name}, before", scenario=scenario)
 

@@ -118,7 +118,7 @@ def case(where: Where) -> Case:
 
 @cache
 def traced(where: Where) -> Case:
-    """The same for a shorter time, with what the modem does: where packets spend their time."""
+    """A case for a shorter time, with what the modem does: where packets spend their time."""
     whole = case(where)
     scenario = {**whole.scenario, "duration_s": _TRACED_S, "metrics": {"modem_trace": True}}
     return Case(f"{whole.name}, traced", scenario, also=("delay_parts",))

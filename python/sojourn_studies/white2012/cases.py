@@ -71,7 +71,7 @@ def case(experiment: str, scheme_name: str) -> Case:
 
 @cache
 def over_time(experiment: str, scheme_name: str, duration_s: int, interval_ms: int) -> Case:
-    """The same for figures: shorter, and with its series."""
+    """A test case for figures: shorter, and with its series."""
     values = scenario(experiment, scheme(scheme_name))
     values |= {"duration_s": duration_s, "metrics": {"series_interval_ms": interval_ms}}
     return Case(f"{experiment} {scheme_name}, {duration_s} s", values, series=True)
@@ -79,7 +79,7 @@ def over_time(experiment: str, scheme_name: str, duration_s: int, interval_ms: i
 
 @cache
 def traced(experiment: str, scheme_name: str, duration_s: int) -> Case:
-    """The same with the outcome of every packet."""
+    """A test case that is shorter, with the outcome of every packet."""
     values = scenario(experiment, scheme(scheme_name))
     values |= {"duration_s": duration_s, "metrics": {"packet_trace": True}}
     return Case(f"{experiment} {scheme_name}, traced", values, packets=True)

@@ -213,7 +213,7 @@ impl Channel {
         Some(Pipeline { symbol, symbols: u64::from(interleaver_depth + coding_symbols) })
     }
 
-    /// The same with this many bits per symbol and subcarrier; only OFDM has profiles.
+    /// This channel with so many bits per symbol and subcarrier; only OFDM has profiles.
     pub fn with_bits(&self, bits: f64) -> Self {
         let mut channel = self.clone();
         if let Self::Ofdm { modulation_bits, .. } = &mut channel {

@@ -86,7 +86,7 @@ impl Framing {
         number as u8
     }
 
-    /// The same with another number of channels, of which some may be lost.
+    /// This framing with another number of channels, of which some may be lost.
     pub fn with_channels(&self, channels: u32) -> Self {
         let channels = u64::from(channels);
         let minislots = self.minislots / self.channels * channels;

@@ -257,7 +257,7 @@ impl RequestGrant {
         self.queue.aggregate().map_or(Count::default(), LowLatency::low_latency_backlog)
     }
 
-    /// The same for both flows of an aggregate.
+    /// Waiting bytes on the channel that have not been requested, of both flows of an aggregate.
     fn unrequested_of_both(&self) -> Shares {
         let waiting_low = self.waiting_of(self.low_backlog(), true).on_channel;
         let waiting_classic = self.waiting().on_channel - waiting_low;

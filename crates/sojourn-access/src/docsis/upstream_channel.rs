@@ -121,7 +121,7 @@ pub enum Phy {
 }
 
 impl Phy {
-    /// The same with this many bits per symbol, and subcarrier.
+    /// This channel with so many bits per symbol, and subcarrier.
     pub fn with_bits(&self, bits: f64) -> Self {
         match self.clone() {
             Self::ScQam(phy) => Self::ScQam(ScQam { symbol_bits: bits as u32, ..phy }),

@@ -229,7 +229,7 @@ impl Fault {
         Self { offset: None, path: String::new(), message: message.into(), weight }
     }
 
-    /// The same fault with its path below the TLV with this key path.
+    /// This fault with its path below the TLV with this key path.
     fn under(self, outer: &str) -> Self {
         let path = match (outer, &*self.path) {
             ("", inner) => inner.to_owned(),

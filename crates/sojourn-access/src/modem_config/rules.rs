@@ -31,7 +31,7 @@ const KNOWN: &[(Path, Path)] = &[
 const ASCENDING_RATES: (&[u8], &[[Path; 2]]) =
     (&[24, 25, 70, 71], &[[&[8], &[27]], [&[10], &[8]], [&[10], &[27]]]);
 
-/// The same in a class of service of DOCSIS 1.0.
+/// Rates of a class of service of DOCSIS 1.0 of which the second must not be below the first.
 const ASCENDING_CLASS_RATES: (&[u8], &[[Path; 2]]) = (&[4], &[[&[5], &[3]]]);
 
 /// Buffer sizes and port ranges of which the second must not be below the first.

@@ -26,7 +26,7 @@ pub(super) fn of(tlvs: &[Tlv]) -> Map<String, Value> {
     settings(tlvs, false)
 }
 
-/// The same, with the order of the TLVs in each table in which TOML would change it.
+/// The settings of TLVs, with the order of the TLVs in each table in which TOML would change it.
 pub(super) fn in_order(tlvs: &[Tlv]) -> Map<String, Value> {
     settings(tlvs, true)
 }

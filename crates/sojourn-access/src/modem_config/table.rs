@@ -115,7 +115,7 @@ impl Table {
         Self { rows, but: None }
     }
 
-    /// The same without the rows of a part.
+    /// This table without the rows of a part.
     pub(super) const fn but(mut self, part: Part) -> Self {
         self.but = Some(part);
         self

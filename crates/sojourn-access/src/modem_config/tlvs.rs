@@ -91,7 +91,7 @@ pub(super) const fn nested(rows: &'static [Row]) -> Kind {
     Kind::Nested(Table::new(rows))
 }
 
-/// The same without the rows of one direction.
+/// TLVs inside a TLV, without the rows of one direction.
 pub(super) const fn nested_but(part: Part, rows: &'static [Row]) -> Kind {
     Kind::Nested(Table::new(rows).but(part))
 }

@@ -36,7 +36,7 @@ pub struct Tlv {
 pub(super) enum Length {
     /// That of its value, in one byte.
     Fits,
-    /// The same in two bytes, as type 64 of a PacketCable adapter has it.
+    /// That of its value, in two bytes, as type 64 of a PacketCable adapter has it.
     Wide,
     /// Another, which exceeds what holds the TLV.
     Claims(u8),

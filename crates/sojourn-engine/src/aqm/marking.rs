@@ -27,7 +27,7 @@ impl Spacer {
         signal
     }
 
-    /// The same, by a draw for each packet if that is asked for.
+    /// Signals with this likelihood: evenly spaced, or by a draw for each packet if that is requested.
     #[inline]
     pub(crate) fn chooses(&mut self, likelihood: f64, at_random: bool, rng: &mut Rng) -> bool {
         if at_random { rng.uniform() < likelihood } else { self.says_signal(likelihood) }
@@ -69,7 +69,7 @@ impl PiController {
     }
 }
 
-/// The same in the integers of Linux' sch_dualpi2 (7.2): times in ns, probabilities in 2^-32, gains in 64ths.
+/// The PI controller in the integers of Linux' sch_dualpi2 (7.2): times in ns, probabilities in 2^-32, gains in 64ths.
 pub(crate) struct LinuxPi {
     target_ns: i64,
     alpha: i64,

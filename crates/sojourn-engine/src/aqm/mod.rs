@@ -254,7 +254,7 @@ pub enum AqmAlgorithm {
     DocsisPie(docsis_pie::DocsisPie),
     /// Proportional integral controller enhanced (PIE).
     Pie(pie::Pie),
-    /// The same as in Linux.
+    /// PIE as in Linux.
     LinuxPie(pie_linux::LinuxPie),
     /// PI with a squared output.
     Pi2(pi2::Pi2),
@@ -264,7 +264,7 @@ pub enum AqmAlgorithm {
     PieEarly(pie_early::PieEarly),
     /// Random early detection.
     Red(red::Red),
-    /// The same as in Linux.
+    /// Random early detection as in Linux.
     LinuxRed(red_linux::LinuxRed),
     /// BLUE.
     Blue(blue::Blue),

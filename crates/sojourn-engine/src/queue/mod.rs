@@ -175,7 +175,7 @@ pub struct Books<'a> {
 }
 
 impl Books<'_> {
-    /// The same, for a part of the work.
+    /// A shorter borrow, for a part of the work.
     pub fn reborrow(&mut self) -> Books<'_> {
         Books { ecn: self.ecn, recorder: self.recorder, counts: self.counts }
     }
@@ -269,7 +269,7 @@ pub trait Discipline {
     fn aggregate(&self) -> Option<&LowLatency> {
         None
     }
-    /// The same, to be changed.
+    /// The two flows of a Low Latency DOCSIS aggregate, to be changed.
     fn aggregate_mut(&mut self) -> Option<&mut LowLatency> {
         None
     }
@@ -618,12 +618,12 @@ impl Queue {
         }
     }
 
-    /// The same queue without its meter, which takes most of the memory of an idle queue.
+    /// This queue without its meter, which takes most of the memory of an idle queue.
     pub fn unwatched(self) -> Self {
         Self { meter: None, ..self }
     }
 
-    /// The same queue with these random numbers, for comparisons with others.
+    /// This queue with these random numbers, for comparisons with others.
     pub fn drawing(self, rng: Rng) -> Self {
         Self { rng, ..self }
     }
@@ -780,7 +780,7 @@ impl Queue {
         self.scheduler.aggregate()
     }
 
-    /// The same, to be changed.
+    /// The two flows of a Low Latency DOCSIS aggregate, to be changed.
     pub fn aggregate_mut(&mut self) -> Option<&mut LowLatency> {
         self.scheduler.aggregate_mut()
     }

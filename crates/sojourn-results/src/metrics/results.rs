@@ -84,6 +84,6 @@ pub struct Results {
     pub modem_events: Vec<ModemEvent>,
     /// The parts of the delay of each packet that came through there, in the order of delivery.
     pub delays: Vec<Delay>,
-    /// The same by traffic entry.
+    /// The parts of the delay of all packets of a traffic entry.
     pub delay_parts: Vec<DelayPartRow>,
 }

@@ -323,7 +323,7 @@ pub(super) fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<Strin
     })
 }
 
-/// The same kind of bulk traffic in the reference, if it has a rate there.
+/// Bulk traffic of this kind in the reference, if it has a rate there.
 fn same_kind(kind: &BulkKind, reference: &Judged<'_>) -> Option<BulkKind> {
     let mut others = reference.group.bulk_kinds().into_iter();
     others.find(|other| other.payload == kind.payload).filter(|other| other.mbps > 0.0)

@@ -30,8 +30,9 @@ enum Of {
     TwoWayGames,
     /// Games that send one way, of which nobody knows the round trip.
     OneWayGames,
-    /// The same, in a scenario with a low-latency queue: there the far tail is what it is about.
+    /// Games that measure round trips, in a scenario with a low-latency queue: there the far tail is what it is about.
     TwoWayGamesNearLowLatency,
+    /// Games that send one way, in such a scenario.
     OneWayGamesNearLowLatency,
     /// Bulk traffic of a sort in the direction of its payload, without acknowledgements.
     Bulk(Bulk, Direction),

@@ -19,7 +19,7 @@ pub(super) fn listed<T: AsRef<str>>(words: &[T]) -> String {
     joined(&words.iter().map(|word| quoted(word.as_ref())).collect::<Vec<_>>())
 }
 
-/// The same of whatever has no commas of its own, or may have them.
+/// `a, b and c` of parts without commas of their own, or that may have them.
 pub(super) fn joined(parts: &[String]) -> String {
     match parts {
         [] => String::new(),

@@ -131,7 +131,7 @@ impl AppSpec {
         self.bulk_from_s()..stop_s.unwrap_or(f64::INFINITY)
     }
 
-    /// The same, if it loads the line all that time; else empty.
+    /// When it loads the line without a pause, in s; empty unless it does so all the time that it may.
     pub fn surely_loads_s(&self) -> Range<f64> {
         match self {
             Self::Transfer(transfer) if transfer.file_bytes.is_some() => 0.0..0.0,

@@ -252,7 +252,7 @@ fn histogram_ms(low: &Aqm, classic: &Aqm) -> Option<Value> {
     Some(edges.iter().map(|hundredths| f64::from(*hundredths) / 100.0).collect())
 }
 
-/// The same in hundredths of a millisecond.
+/// Edges of the latency histogram in hundredths of a millisecond.
 fn histogram_edges(keys: &Parameters) -> Option<Vec<u16>> {
     let edges = keys.latency_histogram_ms.iter().map(|ms| (ms * 100.0).round() as u16);
     (!keys.latency_histogram_ms.is_empty()).then(|| edges.collect())

@@ -49,7 +49,7 @@ pub(crate) fn all() -> Vec<Case> {
     texts.iter().flat_map(|(name, text, settled)| cases(name, text, *settled)).collect()
 }
 
-/// The same case in the dialect `linux`, whose default laws and TCP are those of today.
+/// A case in the dialect `linux`, whose default laws and TCP are those of today.
 fn of_linux(text: &str) -> String {
     text.replace("dialect = \"ns2\"", "dialect = \"linux\"")
 }

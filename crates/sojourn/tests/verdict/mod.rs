@@ -29,7 +29,7 @@ fn scenario(traffic: &str) -> Scenario {
     scenario_of(traffic, &[])
 }
 
-/// The same with these keys set.
+/// A home with this traffic and these keys set.
 fn scenario_of(traffic: &str, sets: &[&str]) -> Scenario {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     load(&format!("{HOME}\n{traffic}"), "home.toml", &sets).unwrap().remove(0).scenario
@@ -75,7 +75,7 @@ fn game_and_upload(p90_ms: f64, mean_ms: f64, upload_mbps: Option<f64>) -> Facts
     game_and_uploads(p90_ms, mean_ms, &uploads)
 }
 
-/// The same beside several, each at its rate; nothing is known of a rate that is no number.
+/// The facts of a game beside several uploads, each at its rate; nothing is known of a rate that is no number.
 fn game_and_uploads(p90_ms: f64, mean_ms: f64, uploads: &[(&str, f64)]) -> Facts {
     let over = |limit: f64| if p90_ms > limit { 50.0 } else { 0.0 };
     let game = json!({"rtt_p90_ms": p90_ms, "rtt_mean_ms": mean_ms,
@@ -105,7 +105,7 @@ fn games<const N: usize>(rtts_ms: [f64; N]) -> [Facts; N] {
     games_of(rtts_ms.map(|p90_ms| json!({"rtt_p90_ms": p90_ms})))
 }
 
-/// The same with these values.
+/// Runs of the game with these values of its flows, one a seed.
 fn games_of<const N: usize>(values: [Value; N]) -> [Facts; N] {
     std::array::from_fn(|seed| {
         let flows = both_ways("x", "game", &values[seed]);

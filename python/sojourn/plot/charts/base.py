@@ -64,7 +64,7 @@ class Chart(ABC):
         return low, high
 
     def without_bands(self) -> Self:
-        """The same chart without intervals around its lines."""
+        """This chart without intervals around its lines."""
         return self
 
     def with_texts(
@@ -75,7 +75,7 @@ class Chart(ABC):
         y: str | None = None,
         legend: str | None = None,
     ) -> Self:
-        """The same chart with a title in the picture, and other labels.
+        """This chart with a title in the picture, and other labels.
 
         Invisible characters in them are shown as escapes: fonts have none. Raises `UnknownError`
         for the title of a legend where there is none.
