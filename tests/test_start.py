@@ -28,16 +28,18 @@ HEAVY = {
 }
 
 HELP = {"pydantic", "typer"}
+# The help of `init` lists queue managers, which the native module has.
+ALL_HELP = {*HELP, "sojourn._sojourn", "sojourn_studies"}
 SCENARIO = {*HELP, "sojourn._sojourn", "sojourn.analysis"}
 RUN = {*SCENARIO, "numpy", "pyarrow", "rich"}
 SWEEP = {*RUN, "pyarrow.compute", "pyarrow.parquet", "sojourn.store"}
 
 ALLOWED = {
     "--version": {"sojourn._sojourn"},
-    "--help": {*HELP, "sojourn_studies"},
+    "--help": ALL_HELP,
     "run --help": HELP,
     "lab --help": HELP,
-    "config show --help": {*HELP, "sojourn_studies"},
+    "config show --help": ALL_HELP,
     "validate alone.toml": {*SCENARIO, "rich"},
     "run alone.toml --duration 1": RUN,
     "run alone.toml --duration 1 --json": RUN,
