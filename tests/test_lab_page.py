@@ -204,9 +204,9 @@ def test_every_queue_manager_is_in_the_list(chromium: Browser, lab: str) -> None
     from sojourn._sojourn import presets_json
 
     with opened(chromium, lab) as visited:
-        second = visited.page.get_by_label("Queue management B")
+        second = visited.page.get_by_role("combobox", name="Queue management B")
         labels = [one["label"] for one in json.loads(presets_json()).values()]
-        expect(second.get_by_role("option")).to_have_text(labels)
+        expect(second.locator("option")).to_have_text(labels)
         for chosen in ("CAKE", "AFD", "ABB-CoDel"):
             second.select_option(chosen)
             expect(verdict_heads(visited.page).nth(1)).to_have_text(f"B: {chosen}")
