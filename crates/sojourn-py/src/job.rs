@@ -107,7 +107,7 @@ pub(crate) fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunR
     let run = || {
         let mut results = job.simulate(variant)?;
         results.warnings.splice(0..0, variant.notes.iter().cloned());
-        Ok(RunResult::new(results, variant.scenario.seed))
+        Ok(RunResult::new(&results, &variant.scenario))
     };
     py.detach(|| caught(run))?.map_err(|stopped| match stopped {
         Stopped::Cancelled => Cancelled::new_err("the run was cancelled"),

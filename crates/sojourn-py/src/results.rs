@@ -8,8 +8,10 @@ use serde_json::json;
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::Visitor;
 use sojourn::results::metrics::column::Table;
+use sojourn::scenario::Scenario;
 
 use crate::table::{ArrowTable, arrow_table};
+use crate::verdict::Facts;
 
 /// What a run reports: its meta data, and its tables by their names.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -17,6 +19,9 @@ pub struct RunResult {
     /// Version, seed, counts, fingerprint and warnings, as JSON.
     #[pyo3(get)]
     meta: String,
+    /// What it contributes to measures, grades and verdicts.
+    #[pyo3(get)]
+    facts: Facts,
     tables: HashMap<&'static str, ArrowTable>,
 }
 
@@ -35,9 +40,13 @@ pub(crate) fn empty_tables() -> HashMap<&'static str, ArrowTable> {
 }
 
 impl RunResult {
-    /// The tables of a run with this seed.
-    pub fn new(results: Results, seed: u64) -> Self {
-        Self { meta: meta(&results, seed), tables: tables(&results) }
+    /// The results of a run of this scenario.
+    pub fn new(results: &Results, scenario: &Scenario) -> Self {
+        Self {
+            meta: meta(results, scenario.seed),
+            facts: Facts::of(scenario, &results.into()),
+            tables: tables(results),
+        }
     }
 }
 

@@ -16,10 +16,20 @@ use crate::panics::caught;
 
 /// What a run contributes to a verdict.
 #[pyclass(frozen, module = "sojourn._sojourn")]
+#[derive(Clone)]
 pub struct Facts {
     facts: core::Facts,
-    rows: Rows,
-    scenario: Scenario,
+    unfinished_s: BTreeMap<String, Vec<f64>>,
+}
+
+impl Facts {
+    pub(crate) fn of(scenario: &Scenario, rows: &Rows) -> Self {
+        let of_entry = |name: &String| (name.clone(), core::unfinished_s(scenario, rows, name));
+        Self {
+            facts: core::Facts::of(scenario, rows),
+            unfinished_s: scenario.traffic.keys().map(of_entry).collect(),
+        }
+    }
 }
 
 #[pymethods]
@@ -33,8 +43,7 @@ impl Facts {
             .within(|| serde_json::from_value(scenario))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let rows: Rows = parsed(tables_json)?;
-        let facts = caught(|| core::Facts::of(&scenario, &rows))?;
-        Ok(Self { facts, rows, scenario })
+        caught(|| Self::of(&scenario, &rows))
     }
 
     /// The measures that apply to the run, by key; `None` where nothing was measured.
@@ -51,7 +60,7 @@ impl Facts {
 
     /// How long each unfinished page of a traffic entry had been loading at the end, in s.
     fn unfinished_s(&self, traffic: &str) -> Vec<f64> {
-        core::unfinished_s(&self.scenario, &self.rows, traffic)
+        self.unfinished_s.get(traffic).cloned().unwrap_or_default()
     }
 }
 

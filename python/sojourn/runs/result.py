@@ -182,9 +182,7 @@ class Result(Outcome):
     @cached_property
     def facts(self) -> Facts:
         """What the run contributes to measures, grades and verdicts."""
-        kept = filter(self.keeps, _OF_FACTS)
-        tables = {name: getattr(self, name).to_pylist() for name in kept}
-        return Facts(json.dumps(self.settings), json.dumps(tables))
+        return self._native.facts
 
     def keeps(self, table: str) -> bool:
         """Does the result have this table? A stored run keeps only some of them."""
@@ -343,6 +341,13 @@ class SavedResult(Result):
     def __init__(self, name: str) -> None:
         """Names the variant; empty if there is none."""
         self._name = name
+
+    @cached_property
+    def facts(self) -> Facts:
+        """As `Result.facts`, from its tables."""
+        kept = filter(self.keeps, _OF_FACTS)
+        tables = {name: getattr(self, name).to_pylist() for name in kept}
+        return Facts(json.dumps(self.settings), json.dumps(tables))
 
 
 class _Restored(SavedResult):
