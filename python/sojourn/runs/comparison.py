@@ -1,7 +1,6 @@
 """The results of the variants of a scenario, side by side."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
@@ -45,70 +44,7 @@ class Comparison(Outcome, Mapping[str, Result]):
         """The comparison itself."""
         return self
 
-    @cached_property
-    def flows(self) -> pa.Table:
-        """As `Result.flows`, of all variants."""
-        return self._joined(lambda result: result.flows)
-
-    @cached_property
-    def traffic_classes(self) -> pa.Table:
-        """As `Result.traffic_classes`, of all variants."""
-        return self._joined(lambda result: result.traffic_classes)
-
-    @cached_property
-    def connections(self) -> pa.Table:
-        """As `Result.connections`, of all variants."""
-        return self._joined(lambda result: result.connections)
-
-    @cached_property
-    def service_flows(self) -> pa.Table:
-        """As `Result.service_flows`, of all variants."""
-        return self._joined(lambda result: result.service_flows)
-
-    @cached_property
-    def channels(self) -> pa.Table:
-        """As `Result.channels`, of all variants."""
-        return self._joined(lambda result: result.channels)
-
-    @cached_property
-    def queues(self) -> pa.Table:
-        """As `Result.queues`, of all variants."""
-        return self._joined(lambda result: result.queues)
-
-    @cached_property
-    def latency_histogram(self) -> pa.Table:
-        """As `Result.latency_histogram`, of all variants."""
-        return self._joined(lambda result: result.latency_histogram)
-
-    @cached_property
-    def pages(self) -> pa.Table:
-        """As `Result.pages`, of all variants."""
-        return self._joined(lambda result: result.pages)
-
-    @cached_property
-    def latencies(self) -> pa.Table:
-        """As `Result.latencies`, of all variants."""
-        return self._joined(lambda result: result.latencies)
-
-    @cached_property
-    def series(self) -> pa.Table:
-        """As `Result.series`, of all variants."""
-        return self._joined(lambda result: result.series)
-
-    @cached_property
-    def packets(self) -> pa.Table:
-        """As `Result.packets`, of all variants."""
-        return self._joined(lambda result: result.packets)
-
-    @cached_property
-    def modem_events(self) -> pa.Table:
-        """As `Result.modem_events`, of all variants."""
-        return self._joined(lambda result: result.modem_events)
-
-    @cached_property
-    def delay_parts(self) -> pa.Table:
-        """As `Result.delay_parts`, of all variants."""
-        return self._joined(lambda result: result.delay_parts)
-
-    def _joined(self, table_of: Callable[[Result], pa.Table]) -> pa.Table:
-        return joined(labelled(table_of(run), {"variant": name}) for name, run in self.items())
+    def table(self, name: str) -> pa.Table:
+        """The tables of all results joined; raises `ValueError` if there is none of that name."""
+        tables = {variant: run.table(name) for variant, run in self.items()}
+        return joined(labelled(table, {"variant": name}) for name, table in tables.items())

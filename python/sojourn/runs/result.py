@@ -38,6 +38,104 @@ class Outcome(Frames):
     def __getitem__(self, variant: str) -> "Result":
         """The result of a variant."""
 
+    @abstractmethod
+    def table(self, name: str) -> pa.Table:
+        """A table by its name; raises `ValueError` if there is none of that name."""
+
+    @cached_property
+    def flows(self) -> pa.Table:
+        """One row per traffic entry and direction: counts, loss, rates, latency, scores."""
+        return self.table("flows")
+
+    @cached_property
+    def traffic_classes(self) -> pa.Table:
+        """One row per quality (how traffic is judged) and direction: counts, loss and scores."""
+        return self.table("traffic_classes")
+
+    @cached_property
+    def connections(self) -> pa.Table:
+        """One row per TCP connection and direction: times, bytes, losses and retransmissions.
+
+        Only the first connections of each traffic entry have rows, up to the scenario's
+        `metrics.connections`.
+        """
+        return self.table("connections")
+
+    @cached_property
+    def service_flows(self) -> pa.Table:
+        """One row per group of homes, service flow and direction: counters as in a modem's MIB."""
+        return self.table("service_flows")
+
+    @cached_property
+    def channels(self) -> pa.Table:
+        """One row for the upstream channel, if modems share it: its use and contention."""
+        return self.table("channels")
+
+    @cached_property
+    def queues(self) -> pa.Table:
+        """One row per queue in the first home of each group: sojourn times in ms."""
+        return self.table("queues")
+
+    @cached_property
+    def latency_histogram(self) -> pa.Table:
+        """Packets of low-latency aggregates by estimated queue latency, as modems count them.
+
+        Empty unless a scheduler `low_latency` sets `latency_histogram_ms`. One row per queue,
+        member of the aggregate and bin.
+        """
+        return self.table("latency_histogram")
+
+    @cached_property
+    def pages(self) -> pa.Table:
+        """One row per loaded web page: start and load time in s, and its rank by load time."""
+        return self.table("pages")
+
+    @cached_property
+    def latencies(self) -> pa.Table:
+        """Histogram of one-way latency: number of packets per bin, by its upper edge in ms."""
+        return self.table("latencies")
+
+    @cached_property
+    def series(self) -> pa.Table:
+        """Values over time; `time_s` is the end of the interval of a value."""
+        return self.table("series")
+
+    @cached_property
+    def packets(self) -> pa.Table:
+        """Headers, times and outcome of every packet; empty without `metrics.packet_trace`."""
+        return self.table("packets")
+
+    @cached_property
+    def modem_events(self) -> pa.Table:
+        """Events at the first home's modem; empty without `metrics.modem_trace`.
+
+        One row per event of its primary upstream service flow, in order of time.
+
+        - Events of a packet, whose number is in `packet`: arrive, drop (with a `reason`), mark,
+          dequeue and sent. A two-queue modem adds hold and release: the packet waits, or has
+          tokens for the transmit queue.
+        - Events of the MAC: request; withhold (the token buckets delay requests for `bytes`);
+          map (a MAP grants `bytes`); defer (the token buckets delay grants of `bytes` on a shared
+          channel); grant (transmission may start); piece and piece_end (a fragment of the packet
+          dequeued last); unused (granted bytes that were not used).
+
+        `tokens_bytes` is the level of the sustained-rate bucket. `backlog_bytes` is the queue
+        after the event, without the packet in transmission.
+        """
+        return self.table("modem_events")
+
+    @cached_property
+    def delay_parts(self) -> pa.Table:
+        """Parts of the one-way delay through the first home's modem.
+
+        Empty without `metrics.modem_trace`. One row per traffic entry and part, over delivered
+        packets: queue (waiting behind other packets), request_wait (until bandwidth is requested),
+        grant_wait (until it is granted), shaping (waiting for tokens), transmission, and path
+        (from the modem to the server). The parts of a packet add up to its latency; their means
+        add up to the row `total`.
+        """
+        return self.table("delay_parts")
+
     def tidy(self, table: str = "flows") -> pa.Table:
         """A table of all variants together, with the first columns `variant` and `seed`.
 
@@ -196,100 +294,6 @@ class Result(Outcome):
         tables = {name: getattr(self, name) for name in ALL_TABLES if self.keeps(name)}
         state = (self.name, self.scenario, self.settings, self.meta, tables, self.idle_line)
         return _Restored, state
-
-    @cached_property
-    def flows(self) -> pa.Table:
-        """One row per traffic entry and direction: counts, loss, rates, latency, scores."""
-        return self.table("flows")
-
-    @cached_property
-    def traffic_classes(self) -> pa.Table:
-        """One row per quality (how traffic is judged) and direction: counts, loss and scores."""
-        return self.table("traffic_classes")
-
-    @cached_property
-    def connections(self) -> pa.Table:
-        """One row per TCP connection and direction: times, bytes, losses and retransmissions.
-
-        Only the first connections of each traffic entry have rows, up to the scenario's
-        `metrics.connections`.
-        """
-        return self.table("connections")
-
-    @cached_property
-    def service_flows(self) -> pa.Table:
-        """One row per group of homes, service flow and direction: counters as in a modem's MIB."""
-        return self.table("service_flows")
-
-    @cached_property
-    def channels(self) -> pa.Table:
-        """One row for the upstream channel, if modems share it: its use and contention."""
-        return self.table("channels")
-
-    @cached_property
-    def queues(self) -> pa.Table:
-        """One row per queue in the first home of each group: sojourn times in ms."""
-        return self.table("queues")
-
-    @cached_property
-    def latency_histogram(self) -> pa.Table:
-        """Packets of low-latency aggregates by estimated queue latency, as modems count them.
-
-        Empty unless a scheduler `low_latency` sets `latency_histogram_ms`. One row per queue,
-        member of the aggregate and bin.
-        """
-        return self.table("latency_histogram")
-
-    @cached_property
-    def pages(self) -> pa.Table:
-        """One row per loaded web page: start and load time in s, and its rank by load time."""
-        return self.table("pages")
-
-    @cached_property
-    def latencies(self) -> pa.Table:
-        """Histogram of one-way latency: number of packets per bin, by its upper edge in ms."""
-        return self.table("latencies")
-
-    @cached_property
-    def series(self) -> pa.Table:
-        """Values over time; `time_s` is the end of the interval of a value."""
-        return self.table("series")
-
-    @cached_property
-    def packets(self) -> pa.Table:
-        """Headers, times and outcome of every packet; empty without `metrics.packet_trace`."""
-        return self.table("packets")
-
-    @cached_property
-    def modem_events(self) -> pa.Table:
-        """Events at the first home's modem; empty without `metrics.modem_trace`.
-
-        One row per event of its primary upstream service flow, in order of time.
-
-        - Events of a packet, whose number is in `packet`: arrive, drop (with a `reason`), mark,
-          dequeue and sent. A two-queue modem adds hold and release: the packet waits, or has
-          tokens for the transmit queue.
-        - Events of the MAC: request; withhold (the token buckets delay requests for `bytes`);
-          map (a MAP grants `bytes`); defer (the token buckets delay grants of `bytes` on a shared
-          channel); grant (transmission may start); piece and piece_end (a fragment of the packet
-          dequeued last); unused (granted bytes that were not used).
-
-        `tokens_bytes` is the level of the sustained-rate bucket. `backlog_bytes` is the queue
-        after the event, without the packet in transmission.
-        """
-        return self.table("modem_events")
-
-    @cached_property
-    def delay_parts(self) -> pa.Table:
-        """Parts of the one-way delay through the first home's modem.
-
-        Empty without `metrics.modem_trace`. One row per traffic entry and part, over delivered
-        packets: queue (waiting behind other packets), request_wait (until bandwidth is requested),
-        grant_wait (until it is granted), shaping (waiting for tokens), transmission, and path
-        (from the modem to the server). The parts of a packet add up to its latency; their means
-        add up to the row `total`.
-        """
-        return self.table("delay_parts")
 
     def fairness(
         self,

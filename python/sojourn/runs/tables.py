@@ -1,23 +1,11 @@
 """Names of the tables of a result."""
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from .._sojourn import definitions_json
 from ..base.lookup import UnknownError, look_up
-
-TABLES = (
-    "flows",
-    "traffic_classes",
-    "connections",
-    "service_flows",
-    "channels",
-    "queues",
-    "latency_histogram",
-    "pages",
-    "latencies",
-    "series",
-)
-"""The tables of every result."""
 
 TRACES: Mapping[str, Sequence[str]] = {
     "packet_trace": ("packets",),
@@ -25,8 +13,13 @@ TRACES: Mapping[str, Sequence[str]] = {
 }
 """The tables that are empty unless the scenario sets the key in `metrics`."""
 
-ALL_TABLES = (*TABLES, *chain.from_iterable(TRACES.values()))
+_defined, _ = json.loads(definitions_json())
+
+ALL_TABLES: Sequence[str] = tuple(table["name"] for table in _defined)
 """All of them."""
+
+TABLES = tuple(name for name in ALL_TABLES if name not in chain.from_iterable(TRACES.values()))
+"""The tables of every result."""
 
 _RENAMED = {"qualities": "traffic_classes"}
 
