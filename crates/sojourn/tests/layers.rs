@@ -77,17 +77,19 @@ impl Source {
         let ups = path.iter().take_while(|part| *part == "super").count();
         let (base, rest) = match path[0].as_str() {
             "crate" => (1, 1),
-            _ => (self.module.len() - ups, ups),
+            // In a module within the file there may be more.
+            _ => (self.module.len().saturating_sub(ups).max(1), ups),
         };
         self.module[..base].iter().chain(&path[rest..]).cloned().collect()
     }
 
     /// Names that a list has from elsewhere: each as a path of its own, and the path that it stands for.
     fn exports(&self) -> impl Iterator<Item = (Vec<String>, Vec<String>)> {
-        self.paths("use ").into_iter().map(|path| {
+        let named = self.paths("use ").into_iter().map(|path| {
             let name = path.last().cloned();
             (self.module.iter().cloned().chain(name).collect(), path)
-        })
+        });
+        named.filter(|(name, path)| name != path)
     }
 
     /// Is it the list of a room that this file is in?
