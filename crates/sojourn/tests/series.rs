@@ -30,15 +30,16 @@ fn of_queue(keys: Value) -> Names {
     names(rig.queue.series().map(|(_, series)| series))
 }
 
-fn of_run(traffic: &Value, access: &str) -> Names {
+/// The series of an upload with this control.
+fn of_run(control: &Value, modem: &str, access: &Value) -> Names {
     let results = Simulation::run(&scenario(&format!(
         "duration_s = 1
-         upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3044 }}
+         access.kind = {access}
+         upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3044, modem.kind = '{modem}' }}
          downstream = {{ sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3044 }}
          servers.near.delay_ms = 14
-         traffic.a = {{ kind = 'bulk', direction = 'up', server = 'near' }}
-         traffic.a.tcp.congestion_control.kind = {traffic}
-         {access}"
+         traffic.a = {{ kind = 'transfer', direction = 'up', server = 'near',
+                        tcp.congestion_control.kind = {control} }}"
     )));
     names(results.series.iter().map(|row| &row.series))
 }
@@ -55,10 +56,10 @@ fn series_and_definitions_are_the_same() {
     }
     let mut drawer = Drawer::new(0);
     for control in drawer.each_kind("CongestionSpec") {
-        shown.extend(of_run(&control["kind"], "upstream_channel = {}"));
+        shown.extend(of_run(&control["kind"], "shared_channel", &json!("docsis")));
     }
     for access in drawer.each_kind("AccessSpec") {
-        shown.extend(of_run(&json!("reno"), &format!("access.kind = {}", access["kind"])));
+        shown.extend(of_run(&json!("reno"), "single_queue", &access["kind"]));
     }
     let definitions = sojourn::series();
     let defined: Names = definitions.iter().map(|series| (series.name, series.unit)).collect();

@@ -36,10 +36,9 @@ use sojourn_engine::queue::{Queue, default_limit_bytes};
 use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::{Gauges, Recorder};
 use sojourn_engine::rng::Rng;
-use sojourn_engine::series;
 use sojourn_engine::units::{BitRate, Time, whole};
 
-series! {
+sojourn_engine::series! {
     /// What the upstream channel can give, at the end of the interval.
     CHANNEL_RATE = "channel_rate", in "Mbps";
 }

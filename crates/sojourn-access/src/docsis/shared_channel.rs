@@ -38,11 +38,10 @@ use sojourn_engine::packet::Packet;
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{GaugeSeries, Recorder, Series};
 use sojourn_engine::rng::Rng;
-use sojourn_engine::series;
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::Wake;
 
-series! {
+sojourn_engine::series! {
     /// Share of the channel's minislots that were granted.
     UTILISATION = "utilisation", in "%";
     /// Requests that collided in the interval.

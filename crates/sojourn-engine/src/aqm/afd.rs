@@ -19,11 +19,10 @@ use super::{
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::{Fault, Faults};
 
-series! {
+crate::series! {
     /// AFD: m_fair, the packets of 1500 bytes in the shadow buffer above which a flow loses some.
     FAIR_COUNT = "fair_count", in "packets", from "Pan 2003, section 2";
     /// AFD: packets of 1500 bytes that the largest flow has in the shadow buffer.

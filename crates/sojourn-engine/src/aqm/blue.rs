@@ -14,12 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict};
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::Faults;
 
-series! {
+crate::series! {
     /// BLUE: probability of dropping or marking an arrival.
     DROP_PROBABILITY = "drop_probability", in "1", from "Feng 2002, section III";
 }

@@ -15,11 +15,10 @@ use super::{
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::series;
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
 
-series! {
+crate::series! {
     /// CoDel-DT: the sojourn time that it predicted for the last arrival, whether it was dropped or not.
     PREDICTED_SOJOURN = "predicted_sojourn", in "ms", from "White 2014, section 4.3";
 }

@@ -9,10 +9,9 @@
 
 use super::{Aqm, Departure, Verdict};
 use crate::record::Gauges;
-use crate::series;
 use crate::units::Time;
 
-series! {
+crate::series! {
     /// CoDel: drops of the present dropping state, whose square root spaces them; 0 outside it.
     CODEL_COUNT = "codel_count", in "drops", from "RFC 8289, section 5.3";
 }

@@ -1,10 +1,9 @@
 //! The two estimators of PIE for the departure rate of a busy queue.
 
 use super::Departure;
-use crate::series;
 use crate::units::Time;
 
-series! {
+crate::series! {
     /// PIE by departure rate, early PIE: estimate of the rate of departures.
     RATE_ESTIMATE = "rate_estimate", in "Mbps", from "RFC 8033, section 4.3";
 }

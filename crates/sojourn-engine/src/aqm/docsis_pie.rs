@@ -15,10 +15,9 @@ use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::series;
 use crate::units::{BitRate, Time};
 
-series! {
+crate::series! {
     /// DOCSIS-PIE that tracks the rate: estimate of the channel's, from grants.
     GRANT_RATE_ESTIMATE = "rate_estimate", in "Mbps", from "White 2014, appendix A";
 }

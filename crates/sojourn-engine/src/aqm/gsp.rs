@@ -18,12 +18,11 @@ use super::{
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::Faults;
 
-series! {
+crate::series! {
     /// GSP: time after a drop in which no other packet is dropped.
     INTERVAL = "interval", in "ms", from "Lautenschlaeger & Francini 2015";
     /// GSP: weighted time above the threshold less time below it, which shortens the interval.

@@ -1,10 +1,9 @@
 //! Common parts of the AQM algorithms of L4S: the base controller, spaced signals, the ramp.
 
 use crate::rng::Rng;
-use crate::series;
 use crate::units::Time;
 
-series! {
+crate::series! {
     /// PI2, DualQ, Low Latency DOCSIS: the base probability p', whose square is the probability of dropping or marking a classic packet.
     BASE_PROBABILITY = "base_probability", in "1", from "RFC 9332, section 2.1";
 }

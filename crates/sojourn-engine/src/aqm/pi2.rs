@@ -18,10 +18,9 @@ use crate::count::Count;
 use crate::packet::Ecn;
 use crate::record::Gauges;
 use crate::rng::Seed;
-use crate::series;
 use crate::units::Time;
 
-series! {
+crate::series! {
     /// PI2: probability of marking a scalable packet, the coupling factor times the base probability.
     MARK_PROBABILITY = "mark_probability", in "1", from "RFC 9332, section 2.1";
 }

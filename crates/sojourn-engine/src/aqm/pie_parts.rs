@@ -2,9 +2,8 @@
 
 use super::Verdict;
 use crate::rng::Rng;
-use crate::series;
 
-series! {
+crate::series! {
     /// PIE and its kin, PI2: probability of dropping or marking a packet; with PI2 of a classic one.
     DROP_PROBABILITY = "drop_probability", in "1", from "RFC 8033, section 4.2";
 }

@@ -6,10 +6,9 @@
 //! is high, or while the score is at its cap.
 
 use crate::record::Gauges;
-use crate::series;
 use crate::units::Time;
 
-series! {
+crate::series! {
     /// Queue Protection: packets judged by the bucket that flows without one of their own share, since the run began.
     SHARED_BUCKET_PACKETS = "shared_bucket_packets", in "packets", from "RFC 9957, section 4.1";
 }

@@ -20,12 +20,11 @@ use crate::count::Count;
 use crate::packet::FULL_PACKET;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
 
-series! {
+crate::series! {
     /// RED: drop probability where the average is at its upper threshold.
     MAX_P = "max_p", in "1", from "Floyd, Gummadi & Shenker 2001";
 }

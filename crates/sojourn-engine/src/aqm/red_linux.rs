@@ -10,11 +10,10 @@
 use super::{Aqm, Arrival, DrainRate, Verdict};
 use crate::record::Gauges;
 use crate::rng::Rng;
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::Fault;
 
-series! {
+crate::series! {
     /// RED in bytes: moving average of the queue's length.
     AVERAGE_BYTES = "average_queue", in "B", from "Floyd & Jacobson 1993";
     /// RED in packets, CHOKe: moving average of the queue's length.

@@ -34,10 +34,9 @@ use crate::count::Count;
 use crate::fairness::{Demand, break_points};
 use crate::packet::Packet;
 use crate::record::Gauges;
-use crate::series;
 use crate::units::{BitRate, Time};
 
-series! {
+crate::series! {
     /// ABB: time since the run began in which a bin with packets waited at its plug for those of other bins.
     DISRUPTED = "disrupted", in "s", from "Hong 2015, section 5.1.4";
     /// ABB: flows that changed their bin at a reclassification, since the run began.

@@ -11,7 +11,6 @@ use crate::dialect::Dialect;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Seed;
-use crate::series;
 use crate::units::Time;
 
 /// What a scheduler leaves to its `aqm_bins`.
@@ -36,7 +35,7 @@ macro_rules! by_aqm_bins {
 }
 pub(super) use by_aqm_bins;
 
-series! {
+crate::series! {
     /// Number of a watched flow's bin.
     BIN = "bin", in "1";
     /// Bytes that a watched flow's bin may still send in its turn.

@@ -24,11 +24,10 @@ use crate::count::Count;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::record::{Gauges, Member, MemberCounts};
 use crate::rng::Rng;
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::{Fault, Faults};
 
-series! {
+crate::series! {
     /// DualQ: packets marked in the classic queue, since the run began.
     CLASSIC_MARKS = "classic_marks", in "packets";
 }

@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::weights::Weights;
 use crate::packet::Packet;
-use crate::series;
 use crate::units::BitRate;
 
-series! {
+crate::series! {
     /// DRR, WFQ, SCFQ: flows of which packets wait.
     BUSY_FLOWS = "busy_flows", in "1";
     /// DRR, WFQ, SCFQ, ABB: weight of a watched flow.

@@ -16,9 +16,8 @@ use super::rounds::Rounds;
 use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
 use crate::packet::Packet;
 use crate::record::Gauges;
-use crate::series;
 
-series! {
+crate::series! {
     /// FQ-CoDel, FQ-PIE: queues that have packets or a turn left.
     BUSY_QUEUES = "busy_queues", in "1", from "RFC 8290, section 4.2";
 }

@@ -7,10 +7,9 @@ use crate::aqm::marking::Spacer;
 use crate::count::Count;
 use crate::packet::Packet;
 use crate::record::MemberCounts;
-use crate::series;
 use crate::units::Time;
 
-series! {
+crate::series! {
     /// DualQ, Low Latency DOCSIS: probability of dropping or marking a classic packet.
     CLASSIC_PROBABILITY = "classic_probability", in "1", from "RFC 9332, section 2.1";
     /// DualQ, Low Latency DOCSIS: probability of marking a low-latency packet that follows the classic queue.

@@ -15,10 +15,9 @@ use crate::aqm::{Aqm, Arrival, DrainRate, Verdict};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::{Gauges, MemberCounts};
-use crate::series;
 use crate::units::{BitRate, Time};
 
-series! {
+crate::series! {
     /// Low Latency DOCSIS: probability of a mark by the low-latency queue's own delay.
     NATIVE_PROBABILITY = "native_probability", in "1", from "DOCSIS 3.1 MULPI, annexes M to P";
     /// Low Latency DOCSIS: estimate of the low-latency queue's delay.

@@ -21,12 +21,11 @@ use crate::count::Count;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
 
-series! {
+crate::series! {
     /// SFB: the largest probability of all buckets.
     MOST_PROBABILITY = "most_probability", in "1", from "Feng 2001, section III";
 }

@@ -27,11 +27,10 @@ use crate::dialect::Dialect;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
-use crate::series;
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
 
-series! {
+crate::series! {
     /// SFQ: bins in which packets wait.
     BUSY_BINS = "busy_bins", in "1", from "McKenney 1990";
 }

@@ -5,11 +5,10 @@ use std::ops::{Add as _, Sub as _};
 use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::count::Count;
 use crate::packet::DropReason;
-use crate::series;
 use crate::units::Time;
 use sojourn_input::named;
 
-series! {
+crate::series! {
     /// Mean sojourn time of the packets that left in the interval.
     QUEUE_DELAY = "queue_delay", in "ms", from "RFC 8289, section 3";
     /// Bytes in the queue at the end of the interval.

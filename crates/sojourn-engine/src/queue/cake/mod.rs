@@ -25,7 +25,6 @@ use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
-use crate::series;
 use crate::units::{BitRate, Time};
 use sojourn_input::problem::Faults;
 
@@ -35,7 +34,7 @@ use lists::Links;
 pub use tins::Diffserv;
 use tins::{Pace, Tin};
 
-series! {
+crate::series! {
     /// CAKE: flows that are new, in all tins.
     SPARSE_FLOWS = "sparse_flows", in "1", from "Linux 7.2, sch_cake";
     /// CAKE: flows that have used up a quantum, in all tins.

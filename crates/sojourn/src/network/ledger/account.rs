@@ -5,13 +5,12 @@ use sojourn_engine::count::{Count, Tally};
 use sojourn_engine::packet::{DropReason, Packet};
 use sojourn_engine::record::{Latency, LatencyMeter, Series, TimeMean};
 use sojourn_engine::record::{PacketEvent, PacketEventKind};
-use sojourn_engine::series;
 use sojourn_engine::units::{Time, mbps};
 use sojourn_results::scores::frames::Frames;
 use sojourn_results::scores::nqb::Bound;
 use sojourn_results::scores::playout::{Played, Playout};
 
-series! {
+sojourn_engine::series! {
     /// Bytes on the wire delivered in the sampling interval.
     THROUGHPUT = "throughput", in "Mbps";
     /// Mean of the round-trip times that TCP measured in the interval.
