@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::context::ServiceFlowContext;
 use super::delay_line::DelayLine;
+use super::docsis::ByteCount;
 use super::homes::Group;
+use super::service::Upstream;
 use super::shaped_link::ShapedLink;
-use super::{AccessNetwork, Alarms, PlacedQueue, Site};
+use super::{Access, AccessNetwork, AccessParameters, Alarms, PlacedQueue, Site};
 use sojourn_engine::capacity::Capacity;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, Packet};
@@ -45,17 +47,27 @@ const LIGHT_KM_PER_S: f64 = 299_792.458;
 /// Group index of the fibre at 1310 nm (ITU-T G.652, appendix I).
 const GROUP_INDEX: f64 = 1.468;
 
-impl Parameters {
-    /// One-way propagation delay to a home, whose group may have a distance of its own.
-    pub fn propagation(&self, own_distance_km: Option<f64>) -> Time {
+impl AccessParameters for Parameters {
+    fn start(&self, site: &Site) -> Access {
+        Fibre::new(self, site).into()
+    }
+
+    fn propagation(&self, own_distance_km: Option<f64>) -> Time {
         let km = own_distance_km.unwrap_or(self.length_km);
         Time::from_secs_f64(km * GROUP_INDEX / LIGHT_KM_PER_S)
     }
 
+    /// The IP packet: the line has no framing of its own here.
+    fn byte_count(&self) -> ByteCount {
+        ByteCount::Ip
+    }
+
+    fn map_interval(&self, _upstream: &Upstream) -> Option<Time> {
+        None
+    }
+
     /// Rejects keys that only a cable has, and rates above the line's.
-    ///
-    /// # Errors The first key at fault, with its path below the table of its group.
-    pub fn check(&self, group: &Group) -> Faults {
+    fn check(&self, group: &Group) -> Faults {
         let mut faults = Faults::default();
         let up = group.upstream;
         let down = group.downstream;

@@ -4,8 +4,8 @@
 //! homes and from servers' links, wakes its parts when they are due, and hands over packets that
 //! have crossed it.
 //!
-//! To add a network: a file or folder here, a variant of [`Access`] and a variant of
-//! [`AccessSpec`].
+//! To add a network: a file or folder here with its parameters, which answer [`AccessParameters`], a variant of
+//! [`Access`] and a variant of [`AccessSpec`].
 
 mod check;
 pub(crate) mod classifier;
@@ -33,6 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use docsis::request_grant::MacCounters;
+use docsis::{ByteCount, PlantSpec};
 use homes::Home;
 use sojourn_engine::count::Count;
 use sojourn_engine::dialect::Dialect;
@@ -41,6 +42,7 @@ use sojourn_engine::queue::Queue;
 use sojourn_engine::record::{ChannelUse, Definition, Recorder, Series};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
+use sojourn_input::problem::Faults;
 
 /// Definitions of all series that access networks show beside those of their queues.
 pub fn series() -> Vec<Definition> {
@@ -171,6 +173,20 @@ pub trait AccessNetwork {
     }
 }
 
+/// What is asked of an access network before it is built.
+pub trait AccessParameters {
+    /// The network of a site, which carries nothing yet.
+    fn start(&self, site: &Site) -> Access;
+    /// The one-way propagation delay to a home, whose group may have a distance of its own.
+    fn propagation(&self, own_distance_km: Option<f64>) -> Time;
+    /// What the sizes of packets count.
+    fn byte_count(&self) -> ByteCount;
+    /// The time between MAPs for homes with this service; `None` if they request no bandwidth.
+    fn map_interval(&self, upstream: &Upstream) -> Option<Time>;
+    /// The faults of a group of homes, with their paths below the group's table.
+    fn check(&self, group: &Group) -> Faults;
+}
+
 /// Every access network.
 #[enum_dispatch(AccessNetwork)]
 #[expect(clippy::large_enum_variant, reason = "a run has one")]
@@ -190,4 +206,22 @@ pub enum AccessSpec {
     Docsis,
     /// Point-to-point fibre to each home.
     Fibre(fibre::Parameters),
+}
+
+impl AccessSpec {
+    /// What the network answers; `plant` are the scenario's keys of a cable plant.
+    pub fn parameters<'a>(&'a self, plant: PlantSpec<'a>) -> Box<dyn AccessParameters + 'a> {
+        match self {
+            Self::Docsis => Box::new(plant),
+            Self::Fibre(fibre) => Box::new(fibre.clone()),
+        }
+    }
+
+    /// Do the scenario's keys of a cable plant describe it?
+    pub fn has_plant(&self) -> bool {
+        match self {
+            Self::Docsis => true,
+            Self::Fibre(_) => false,
+        }
+    }
 }

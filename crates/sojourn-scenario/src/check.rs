@@ -5,12 +5,11 @@ use super::schema::Scenario;
 use super::traffic::Entry;
 use crate::apps::AppSpec;
 use indexmap::IndexMap;
-use sojourn_access::AccessSpec;
 use sojourn_access::Classifier;
 use sojourn_access::Group;
 use sojourn_access::docsis::Booking;
 use sojourn_access::docsis::UpstreamChannel;
-use sojourn_access::docsis::{Cable, ModemSpec, PlantSpec};
+use sojourn_access::docsis::{Cable, ModemSpec};
 use sojourn_access::{ServiceFlow, flow_path};
 use sojourn_engine::address::Network;
 use sojourn_engine::dialect::Dialect;
@@ -158,7 +157,7 @@ fn hops(scenario: &Scenario, room: &Room) -> Faults {
 
 /// Without a cable, keys of the cable plant have no effect and are rejected.
 fn access(scenario: &Scenario) -> Faults {
-    if scenario.access == AccessSpec::Docsis {
+    if scenario.access.has_plant() {
         return Faults::default();
     }
     let given = [
@@ -176,16 +175,15 @@ fn access(scenario: &Scenario) -> Faults {
 
 /// The cable has one length, and MAPs are made early enough.
 fn cable(scenario: &Scenario) -> Faults {
-    let Scenario { cable, upstream_channel, cmts, .. } = scenario;
+    let cable = &scenario.cable;
     let mut faults = Faults::default();
     if cable.delay_ms.is_some() && cable.distance_km.is_some() {
         let message = "found together with delay_ms; allowed: one of them";
         faults.add(Fault::new("cable.distance_km", message));
     }
     faults.add_under("cable", cable.check_noise());
-    let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
     let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
-    if let Some((set, least)) = spec.late_advance(modems) {
+    if let Some((set, least)) = scenario.plant().late_advance(modems) {
         let message = format!(
             "found {set}; allowed: {least:.1} or more, the sum of the fixed times and of the longest \
              cable, there and back"
@@ -219,12 +217,8 @@ fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Fault
     let mut faults = up.check(room).under(&up_path);
     let shares_channel = scenario.cmts.is_some();
     faults.add_under(&down_path, down.check(shares_channel, room));
-    let Scenario { cable, upstream_channel, cmts, .. } = scenario;
-    let plant = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
-    faults.add_under(path, plant.check_profiles(up, down));
-    if let AccessSpec::Fibre(fibre) = &scenario.access {
-        faults.add_under(path, fibre.check(group));
-    }
+    faults.add_under(path, scenario.plant().check_profiles(up, down));
+    faults.add_under(path, scenario.network().check(group));
     for (path, queue, flows) in
         [(&up_path, &up.queue, &up.flows), (&down_path, &down.queue, &down.flows)]
     {

@@ -11,13 +11,12 @@ use super::homes::Homes;
 use super::metrics::Metrics;
 use super::traffic::Entry;
 use crate::apps::{AppSpec, ServerKeys};
-use sojourn_access::AccessSpec;
 use sojourn_access::Group;
 use sojourn_access::docsis::Cmts;
-use sojourn_access::docsis::Framing;
 use sojourn_access::docsis::UpstreamChannel;
 use sojourn_access::docsis::enough_burst;
-use sojourn_access::docsis::{Cable, ModemSpec};
+use sojourn_access::docsis::{Cable, ModemSpec, PlantSpec};
+use sojourn_access::{AccessParameters, AccessSpec};
 use sojourn_access::{Downstream, Upstream};
 use sojourn_engine::address::Address;
 use sojourn_engine::aqm::AqmSpec;
@@ -25,7 +24,6 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_engine::hop::{Bottleneck, Bottlenecks};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::QueueSpec;
-use sojourn_engine::units::Time;
 use sojourn_transport::TcpOptions;
 
 /// Name of the only group in a scenario without groups.
@@ -280,10 +278,21 @@ impl Scenario {
         self.is_judged_home(self.first_home_of(entry))
     }
 
+    /// The keys of the cable plant.
+    pub fn plant(&self) -> PlantSpec<'_> {
+        let Self { cable, upstream_channel, cmts, .. } = self;
+        PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() }
+    }
+
+    /// What its access network answers before it is built.
+    pub fn network(&self) -> Box<dyn AccessParameters + '_> {
+        self.access.parameters(self.plant())
+    }
+
     /// Names the defaults that depend on other keys. A plain link is as it was in the documents: it
     /// has no request and grant, and counts IP packets.
     pub fn fill(&mut self) {
-        if self.access == AccessSpec::Docsis {
+        if self.access.has_plant() {
             let is_link = self.upstream.modem == ModemSpec::Link;
             self.cable.fill(is_link || self.dialect == Dialect::Ns2);
         }
@@ -328,37 +337,31 @@ impl Scenario {
     /// Peak rates, and bursts that hold no flow below its rate.
     fn fill_services(&mut self) {
         let largest = self.largest_sent();
-        let shared_map = Framing::of(&self.upstream_channel).map_interval();
-        let is_docsis = self.access == AccessSpec::Docsis;
+        let Self { access, cable, upstream_channel, cmts, upstream, downstream, homes, .. } = self;
+        let network = access.parameters(PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() });
         let fill = |up: Option<&mut Upstream>, down: Option<&mut Downstream>| {
             if let Some(up) = up {
-                let map = match up.modem {
-                    ModemSpec::Link => None,
-                    ModemSpec::SharedChannel => Some(shared_map),
-                    ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {
-                        Some(Time::from_secs_f64(up.mac.map_interval_ms / 1e3))
-                    }
-                };
-                let map = map.filter(|_| is_docsis);
+                let map = network.map_interval(up);
                 up.fill(&|mbps| map.map_or(0, |map| enough_burst(mbps, map)).max(largest));
             }
             if let Some(down) = down {
                 down.fill(&|_| largest);
             }
         };
-        fill(Some(&mut self.upstream), Some(&mut self.downstream));
-        for homes in self.homes.values_mut() {
+        fill(Some(upstream), Some(downstream));
+        for homes in homes.values_mut() {
             fill(homes.upstream.as_mut(), homes.downstream.as_mut());
         }
     }
 
     /// Size in bytes of the largest packet that may be sent.
     pub(crate) fn largest_sent(&self) -> u64 {
+        let byte_count = self.network().byte_count();
         let packet = |app: &AppSpec| {
             let segment = app.parameters().tcp().map_or(0, |_| {
                 let config = app.tcp_config(&self.tcp, self.dialect);
                 let ip = config.mss as u16 + config.header;
-                u64::from(self.cable.byte_count().of_ip(ip))
+                u64::from(byte_count.of_ip(ip))
             });
             segment.max(app.parameters().largest_datagram().into())
         };

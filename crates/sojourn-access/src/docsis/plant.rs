@@ -6,9 +6,10 @@
 
 use super::cmts::Cmts;
 use super::downstream::DownstreamStage;
+use super::framing::Framing;
 use super::impairments::{InterconnectWay, NoiseSource};
 use super::outages::Outages;
-use super::parameters::{ModemSpec, PlantSpec};
+use super::parameters::{ByteCount, ModemSpec, PlantSpec};
 use super::request_grant::MacCounters;
 use super::shared_channel::SharedChannel;
 use super::upstream::UpstreamStage;
@@ -16,12 +17,14 @@ use super::warnings;
 use crate::context::ServiceFlowContext;
 use crate::delay_line::DelayLine;
 use crate::homes::{Group, Home};
-use crate::{AccessNetwork, Alarms, PlacedQueue, Site};
+use crate::service::Upstream;
+use crate::{Access, AccessNetwork, AccessParameters, Alarms, PlacedQueue, Site};
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, DropReason, Packet};
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{Recorder, Series};
 use sojourn_engine::units::Time;
+use sojourn_input::problem::Faults;
 
 /// The numbers of a home's service flows, the primary flow first.
 struct Place {
@@ -74,6 +77,35 @@ pub struct Docsis {
     /// The network between CMTS and nodes, upstream and downstream.
     interconnect: [Option<InterconnectWay>; 2],
     warnings: Vec<String>,
+}
+
+impl AccessParameters for PlantSpec<'_> {
+    fn start(&self, site: &Site) -> Access {
+        Docsis::new(self, site).into()
+    }
+
+    fn propagation(&self, own_distance_km: Option<f64>) -> Time {
+        self.cable.delay(own_distance_km)
+    }
+
+    fn byte_count(&self) -> ByteCount {
+        self.cable.byte_count()
+    }
+
+    fn map_interval(&self, upstream: &Upstream) -> Option<Time> {
+        match upstream.modem {
+            ModemSpec::Link => None,
+            ModemSpec::SharedChannel => Some(Framing::of(self.upstream_channel).map_interval()),
+            ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {
+                Some(Time::from_secs_f64(upstream.mac.map_interval_ms / 1e3))
+            }
+        }
+    }
+
+    /// A cable takes all keys of a group that the checks of any service accept.
+    fn check(&self, _group: &Group) -> Faults {
+        Faults::default()
+    }
 }
 
 impl Docsis {

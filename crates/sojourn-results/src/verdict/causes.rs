@@ -4,8 +4,6 @@
 use super::rows::{Row, Rows};
 use super::words::{digits, joined};
 use crate::scores::qoe::GAME_ACCESS_MS;
-use sojourn_access::AccessSpec;
-use sojourn_access::docsis::ModemSpec;
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::{Scenario, traffic};
@@ -247,17 +245,14 @@ fn longest_queue(
 }
 
 fn has_grants(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> bool {
-    let modem = &scenario.group(scenario.group_of(entry)).upstream.modem;
-    way == Direction::Up && scenario.access == AccessSpec::Docsis && *modem != ModemSpec::Link
+    let upstream = scenario.group(scenario.group_of(entry)).upstream;
+    way == Direction::Up && scenario.network().map_interval(upstream).is_some()
 }
 
 /// One way over cable, links of the core and link of the first server, in ms.
 fn path_ms(scenario: &Scenario, entry: &traffic::Entry, way: Direction) -> f64 {
     let km = scenario.group(scenario.group_of(entry)).distance_km;
-    let access = match &scenario.access {
-        AccessSpec::Docsis => scenario.cable.delay(km),
-        AccessSpec::Fibre(fibre) => fibre.propagation(km),
-    };
+    let access = scenario.network().propagation(km);
     let servers = entry.app.parameters().servers();
     let server = servers.first().and_then(|(_, name)| scenario.servers.get(*name));
     let core_ms = scenario.core_delay_ms(way);

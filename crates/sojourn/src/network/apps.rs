@@ -256,7 +256,7 @@ impl Simulation {
         size: u16,
         frame: Option<Frame>,
     ) {
-        let size = self.scenario.cable.byte_count().of_frame(size);
+        let size = self.byte_count.of_frame(size);
         let instance = &mut self.instances[app as usize];
         let seq = instance.datagrams_sent;
         instance.datagrams_sent += 1;

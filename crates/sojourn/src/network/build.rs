@@ -8,10 +8,7 @@ use super::conversations::Conversations;
 use super::hops::Hops;
 use super::report::early_tail;
 use super::{Pause, SAMPLER, Simulation, Stage, apps, books};
-use sojourn_access::Fibre;
-use sojourn_access::docsis::Docsis;
-use sojourn_access::docsis::PlantSpec;
-use sojourn_access::{Access, AccessNetwork, AccessSpec, Extent, Site};
+use sojourn_access::{Access, AccessNetwork, Extent, Site};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
@@ -47,6 +44,7 @@ impl Simulation {
                 .collect(),
             connections: Connections::default(),
             access: access(s, Extent::Whole),
+            byte_count: s.network().byte_count(),
             hops: Direction::BOTH.map(|direction| Hops::new(s, direction)),
             access_stages: [0; 2],
             first_app: 0,
@@ -139,12 +137,5 @@ pub(super) fn access(scenario: &Scenario, extent: Extent) -> Access {
         dialect: scenario.dialect,
         seed: scenario.seed,
     };
-    match &scenario.access {
-        AccessSpec::Docsis => {
-            let Scenario { cable, upstream_channel, cmts, .. } = scenario;
-            let spec = PlantSpec { cable, upstream_channel, cmts: cmts.as_ref() };
-            Docsis::new(&spec, &site).into()
-        }
-        AccessSpec::Fibre(spec) => Fibre::new(spec, &site).into(),
-    }
+    scenario.network().start(&site)
 }

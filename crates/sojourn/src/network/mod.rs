@@ -31,6 +31,7 @@ use hops::{Hops, Then};
 use ledger::Ledger;
 use reading::Reading;
 use report::early_tail::Early;
+use sojourn_access::docsis::ByteCount;
 use sojourn_access::{Access, AccessNetwork, Alarms, Extent, PlacedQueue};
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, Packet};
@@ -108,6 +109,8 @@ pub struct Simulation {
     connections: Connections,
     conversations: Conversations,
     access: Access,
+    /// What the sizes of packets count.
+    byte_count: ByteCount,
     /// The other hops, upstream and downstream.
     hops: [Hops; 2],
     /// The first stages of the access network, upstream and downstream.

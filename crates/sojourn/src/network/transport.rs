@@ -62,7 +62,7 @@ impl Simulation {
                 break;
             };
             let mut packet = connection.packet(self.now, slot, end, departure);
-            packet.size = self.scenario.cable.byte_count().of_ip(packet.size);
+            packet.size = self.byte_count.of_ip(packet.size);
             self.send(packet);
         }
         let connection = self.connections.get_mut(slot);

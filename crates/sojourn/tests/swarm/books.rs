@@ -394,10 +394,10 @@ impl Books<'_> {
             }
         }
         let has_two = matches!(self.scenario.group(0).upstream.modem, ModemSpec::TwoQueues { .. });
-        if has_two && self.scenario.access == AccessSpec::Docsis {
+        if has_two && self.scenario.access.has_plant() {
             managed.sorted().agree_with_queue(self.queue("upstream"), "upstream");
             last.sorted().agree_with_queue(self.queue("transmit"), "transmit");
-        } else if self.scenario.access == AccessSpec::Docsis {
+        } else if self.scenario.access.has_plant() {
             last.sorted().agree_with_queue(self.queue("upstream"), "upstream");
         }
     }

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use sojourn::Simulation;
-use sojourn::access::AccessSpec;
 use sojourn::access::{Downstream, Terms, Upstream};
 use sojourn::engine::packet::LARGEST_PACKET;
 use sojourn::results::metrics::Results;
@@ -40,10 +39,7 @@ fn delays(scenario: &Scenario, results: &Results) {
         let servers = entry.app.parameters().servers();
         let nearest = servers.iter().map(|(_, name)| scenario.servers[*name].delay_ms);
         let group = scenario.group(scenario.group_of(entry));
-        let access_ms = match &scenario.access {
-            AccessSpec::Docsis => scenario.cable.delay(group.distance_km).ms_f64(),
-            AccessSpec::Fibre(fibre) => fibre.propagation(group.distance_km).ms_f64(),
-        };
+        let access_ms = scenario.network().propagation(group.distance_km).ms_f64();
         let least_ms = nearest.fold(f64::INFINITY, f64::min) + access_ms;
         if let Some(found_ms) = row.latency_min_ms {
             assert!(

@@ -1,16 +1,12 @@
 //! Warnings of settings that keep a service flow from sending, for the whole run or at its full rate.
 
-use sojourn_access::AccessSpec;
 use sojourn_access::Group;
 use sojourn_access::{Upstream, flow_path};
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_scenario::Scenario;
 
-/// All warnings of a scenario on a cable.
+/// All warnings of a scenario. Networks other than a cable refuse the keys.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<String> {
-    if scenario.access != AccessSpec::Docsis {
-        return Vec::new();
-    }
     let mut warnings = Vec::new();
     for (key, noise) in [
         ("upstream_noise", &scenario.cable.upstream_noise),
