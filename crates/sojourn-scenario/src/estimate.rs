@@ -142,22 +142,15 @@ impl Estimate {
         let steps_up = congestion + steps(group.upstream.capacity.as_ref());
         let steps_down = steps(group.downstream.capacity.as_ref());
         for (direction, flows, steps) in [
-            ("upstream", flows_up(&group), steps_up),
-            ("downstream", flows_down(&group), steps_down),
+            (Direction::Up, flows_up(&group), steps_up),
+            (Direction::Down, flows_down(&group), steps_down),
         ] {
-            let own = scenario.homes.get_index(number).map(|(name, homes)| {
-                (
-                    name,
-                    match direction {
-                        "upstream" => homes.upstream.is_some(),
-                        _ => homes.downstream.is_some(),
-                    },
-                )
+            let own = scenario.homes.get_index(number).filter(|(_, homes)| match direction {
+                Direction::Up => homes.upstream.is_some(),
+                Direction::Down => homes.downstream.is_some(),
             });
-            let base = match own {
-                Some((name, true)) => words::join(&words::join("homes", name), direction),
-                _ => direction.to_owned(),
-            };
+            let table = own.map_or(String::new(), |(name, _)| words::join("homes", name));
+            let base = words::join(&table, direction.stream());
             for flow in flows {
                 let path = match flow.name {
                     PRIMARY => base.clone(),
@@ -174,7 +167,7 @@ impl Estimate {
                 let flows = f64::from(scenario.metrics.watch_flows) * 8.0 * samples * 4.0;
                 self.add("metrics.watch_flows", "the series of queues".to_owned(), watched + flows);
                 let mut waiting = homes * home.waiting(&flow);
-                if direction == "downstream" {
+                if direction == Direction::Down {
                     waiting = waiting.min(home.arrives(scenario));
                 }
                 self.add(

@@ -11,7 +11,7 @@ use crate::Site;
 use crate::homes::{Group, of_downstream_flows};
 use crate::service::{Downstream, ServiceFlow, flow_path};
 use crate::shaper::PEAK_BURST_BYTES;
-use sojourn_engine::packet::FULL_PACKET;
+use sojourn_engine::packet::{Direction, FULL_PACKET};
 use sojourn_engine::queue::Unit;
 use sojourn_engine::units::{BitRate, Time};
 
@@ -30,11 +30,11 @@ pub(super) fn before_run(
         if !shares {
             let own = (up.minimum_mbps, up.priority);
             let remedy = "set upstream.modem.kind = \"shared_channel\"";
-            warnings.extend(unshared_terms("upstream", own, &up.flows, remedy));
+            warnings.extend(unshared_terms(Direction::Up, own, &up.flows, remedy));
         }
         if spec.cmts.is_none() {
             let own = (down.minimum_mbps, down.priority);
-            warnings.extend(unshared_terms("downstream", own, &down.flows, "set cmts"));
+            warnings.extend(unshared_terms(Direction::Down, own, &down.flows, "set cmts"));
         }
     }
     warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
@@ -61,7 +61,7 @@ fn channel_warning(
         let flows = group.upstream.service_flows();
         f64::from(group.count) * flows.iter().map(|flow| flow.minimum_mbps).sum::<f64>()
     });
-    overbooked("upstream", reserved.sum(), channel.greatest_mbps())
+    overbooked(Direction::Up, reserved.sum(), channel.greatest_mbps())
 }
 
 /// The burst in bytes that lets a flow reach its sustained rate in Mbps: the grants of two MAPs may be
@@ -143,11 +143,12 @@ fn grant_wait(spec: &PlantSpec, group: &Group, channel: Option<&SharedChannel>) 
 }
 
 /// Warns if more is reserved than the channel carries.
-fn overbooked(direction: &str, reserved_mbps: f64, most_mbps: f64) -> Option<String> {
+fn overbooked(direction: Direction, reserved_mbps: f64, most_mbps: f64) -> Option<String> {
     (reserved_mbps > most_mbps).then(|| {
         format!(
-            "the minimum_mbps of all {direction} service flows add up to {reserved_mbps}, but the \
-             channel carries at most {most_mbps:.1} Mbps"
+            "the minimum_mbps of all {} service flows add up to {reserved_mbps}, but the channel carries \
+             at most {most_mbps:.1} Mbps",
+            direction.stream()
         )
     })
 }
@@ -167,24 +168,26 @@ fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
         );
     }
     let most_mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
-    overbooked("downstream", reserved_mbps, most_mbps)
+    overbooked(Direction::Down, reserved_mbps, most_mbps)
 }
 
 /// Warns of minimum reserved rates and priorities in a direction without a shared channel.
 fn unshared_terms(
-    direction: &str,
+    direction: Direction,
     own: (f64, u8),
     flows: &IndexMap<String, ServiceFlow>,
     remedy: &str,
 ) -> Vec<String> {
     let terms_of = |flow: &ServiceFlow| (flow.minimum_mbps, flow.priority);
-    let further = flows.iter().map(|(name, flow)| (flow_path(direction, name), terms_of(flow)));
+    let further =
+        flows.iter().map(|(name, flow)| (flow_path(direction.stream(), name), terms_of(flow)));
     let mut warnings = Vec::new();
-    for (path, (minimum_mbps, priority)) in [(direction.to_owned(), own)].into_iter().chain(further)
+    for (path, (minimum_mbps, priority)) in
+        [(direction.stream().to_owned(), own)].into_iter().chain(further)
     {
         let set = [("minimum_mbps", "10", minimum_mbps > 0.0), ("priority", "7", priority > 0)];
         let idle = set.into_iter().filter(|(.., is_set)| *is_set);
-        let tlv = if direction == "upstream" { 24 } else { 25 };
+        let tlv = if direction == Direction::Up { 24 } else { 25 };
         warnings.extend(idle.map(|(key, number, _)| {
             format!(
                 "{path}.{key} (type {tlv}.{number} of a modem's file) has no effect: service flows share \

@@ -2,20 +2,22 @@
 
 use serde_json::Value;
 
+use sojourn_access::AccessSpec;
 use sojourn_access::docsis::Cmts;
 use sojourn_access::docsis::Framing;
 use sojourn_access::docsis::LEAST_CHANNEL_MBPS;
 use sojourn_access::docsis::UpstreamChannel;
+use sojourn_engine::packet::Direction;
 
 /// The rate of the channel upstream or downstream in Mbps, if the scenario has one that does not
 /// follow the rates of its service flows.
-pub(super) fn channel_mbps(direction: &str, scenario: &Value) -> Option<f64> {
+pub(super) fn channel_mbps(direction: Direction, scenario: &Value) -> Option<f64> {
     let number = |path: &str| scenario.pointer(path).and_then(Value::as_f64);
-    if scenario.pointer("/access/kind").and_then(Value::as_str).is_some_and(|kind| kind != "docsis")
-    {
+    let access = scenario.get("access").map(|access| serde_json::from_value(access.clone()));
+    if !access.and_then(Result::ok).unwrap_or(AccessSpec::Docsis).has_plant() {
         return None;
     }
-    if direction == "downstream" {
+    if direction == Direction::Down {
         let cmts: Option<Cmts> =
             scenario.get("cmts").and_then(|cmts| serde_json::from_value(cmts.clone()).ok());
         let shared =

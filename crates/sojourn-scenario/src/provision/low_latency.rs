@@ -11,6 +11,7 @@ use sojourn_access::modem_config::view::{
     Aggregate, Aqm, AqmAlgorithm, BufferControl, Classifier, DataRateUnit, Ipv4Match, LowLatency,
     Scheduling, ServiceFlow, TosRange,
 };
+use sojourn_engine::packet;
 use sojourn_engine::queue::Parameters;
 
 /// Bits of the type of service that are the code point, and those that are ECN.
@@ -46,7 +47,7 @@ pub(super) struct Flow {
 
 /// A direction of a file.
 pub(super) struct Direction<'a> {
-    pub name: &'static str,
+    pub way: packet::Direction,
     pub flows: &'a [ServiceFlow],
     pub aggregates: &'a [Aggregate],
     pub classifiers: &'a [Classifier],
@@ -66,7 +67,7 @@ impl Direction<'_> {
         };
         let mut flows: Vec<Flow> = self.flows.iter().enumerate().map(plain).collect();
         for (number, aggregate) in self.aggregates.iter().enumerate() {
-            let path = format!("{}_aggregates.{number}", self.name);
+            let path = format!("{}_aggregates.{number}", self.way.stream());
             if let Err(reason) = self.merge(aggregate, &path, &mut flows, notes) {
                 notes.add(&path, &format!("not simulated: {reason}"));
             }
@@ -94,7 +95,7 @@ impl Direction<'_> {
         let own = self.own_rates(aggregate, &low.flow, &classic.flow, notes);
         notes.note_others(
             &low.flow,
-            &format!("{}_service_flows.{}", self.name, low.index),
+            &format!("{}_service_flows.{}", self.way.stream(), low.index),
             &[&DONE[..], &RATES].concat(),
         );
         notes.note_others(
@@ -150,7 +151,7 @@ impl Direction<'_> {
                 flow.reference,
                 whole as f64 / 1e6
             );
-            notes.add(&format!("{}_service_flows", self.name), &text);
+            notes.add(&format!("{}_service_flows", self.way.stream()), &text);
             None
         })
     }
@@ -172,7 +173,7 @@ impl Direction<'_> {
                 Some(TosRange { low: 1, high: 1 | 3, mask: ECN_BITS })
                 | Some(TosRange { low: 3, high: 3, mask: ECN_BITS }) => {}
                 _ => {
-                    let path = format!("{}_classifiers.{index}", self.name);
+                    let path = format!("{}_classifiers.{index}", self.way.stream());
                     let text = "ignored: a low-latency flow is chosen by code points and ECN only";
                     notes.add(&path, text);
                 }

@@ -18,6 +18,7 @@ use sojourn_access::modem_config::view::{
     Aqm, AqmAlgorithm, BufferControl, Classifier, Ipv4Match, Ipv6Match, ServiceFlow, TosRange,
 };
 use sojourn_engine::address::Network;
+use sojourn_engine::packet::Direction;
 use sojourn_engine::units::BitRate;
 
 /// The rate of a flow without a maximum sustained rate, which is unlimited (DOCSIS MULPI
@@ -57,7 +58,7 @@ pub struct Provision<'a> {
 /// One direction of a file.
 struct DirectionSettings<'a> {
     /// Its table in scenarios, and the prefix of its keys in the file.
-    name: &'static str,
+    way: Direction,
     /// Key of its service flows in the file.
     key: String,
     /// Its service flows, with one for the two of a low-latency aggregate.
@@ -117,7 +118,7 @@ impl Provision<'_> {
         let (down_key, down_flows) = flows(1, &config.downstream_service_flows[..]);
         let directions = [
             low_latency::Direction {
-                name: "upstream",
+                way: Direction::Up,
                 flows: up_flows,
                 aggregates: &config.upstream_aggregates,
                 classifiers: &config.upstream_classifiers,
@@ -125,7 +126,7 @@ impl Provision<'_> {
                 keeps_own_rates,
             },
             low_latency::Direction {
-                name: "downstream",
+                way: Direction::Down,
                 flows: down_flows,
                 aggregates: &config.downstream_aggregates,
                 classifiers: &config.downstream_classifiers,
@@ -138,14 +139,14 @@ impl Provision<'_> {
             directions.into_iter().zip(keys).map(|(direction, key)| DirectionSettings {
                 key,
                 flows: direction.merged(notes),
-                name: direction.name,
+                way: direction.way,
                 classifiers: direction.classifiers,
-                channel_mbps: channel_mbps(direction.name, scenario),
+                channel_mbps: channel_mbps(direction.way, scenario),
             });
         let directions: Vec<_> = directions.collect();
         if let Some(scenario) = scenario.as_object_mut() {
             for direction in directions {
-                let place = scenario.entry(direction.name).or_insert_with(|| json!({}));
+                let place = scenario.entry(direction.way.stream()).or_insert_with(|| json!({}));
                 if let Some(table) = place.as_object_mut() {
                     self.override_direction(&direction, table, notes);
                 }
@@ -196,13 +197,13 @@ impl Provision<'_> {
         }
         let to_primary = matches(direction, &primary.flow, notes).len();
         if to_primary > 0 {
-            let path = format!("{}_classifiers", direction.name);
+            let path = format!("{}_classifiers", direction.way.stream());
             let text = "those of the primary flow are ignored: it takes all packets that match no \
                         other flow";
             notes.add(&path, text);
         }
         table.insert("flows".to_owned(), flows.into());
-        if direction.name == "upstream" {
+        if direction.way == Direction::Up {
             let is_off = self.config.upstream_aqm_disable == Some(true);
             table.insert("aqm".to_owned(), (!is_off).into());
         }
@@ -221,11 +222,11 @@ impl Provision<'_> {
     ) -> Map<String, Value> {
         let mut keys = self.service(direction, &flow.flow, scenario, queue, path, notes);
         if let Some((scheduler, scheduling)) = &flow.aggregate {
-            let mut queue = if direction.name == "upstream" { json!({}) } else { queue.clone() };
+            let mut queue = if direction.way == Direction::Up { json!({}) } else { queue.clone() };
             queue["scheduler"] = scheduler.clone();
             queue["law"] = json!({ "kind": "none" });
             keys.insert("queue".to_owned(), queue);
-            if direction.name == "upstream" {
+            if direction.way == Direction::Up {
                 keys.insert("scheduling".to_owned(), scheduling.clone());
             }
         }
@@ -242,7 +243,7 @@ impl Provision<'_> {
         notes: &mut Notes,
     ) -> Map<String, Value> {
         note_flow(flow, path, notes);
-        let is_up = direction.name == "upstream";
+        let is_up = direction.way == Direction::Up;
         let grants_mbps = if is_up { grants_mbps(scheduling::read(flow).keys) } else { 0.0 };
         let burst_bytes = flow.max_burst_bytes.map_or(DEFAULT_BURST_BYTES as f64, f64::from);
         let rates = flow.rates();
@@ -302,7 +303,7 @@ impl Provision<'_> {
             keys.insert("buffer".to_owned(), buffer);
         }
         keys.insert("queue".to_owned(), queue);
-        if direction.name == "upstream" {
+        if direction.way == Direction::Up {
             add_scheduling(flow, &mut keys, path, notes);
         }
         keys
@@ -315,7 +316,7 @@ impl Provision<'_> {
         sustained_mbps: f64,
     ) -> Option<Value> {
         let default_ms = self.config.default_upstream_target_buffer_ms;
-        let default = default_ms.filter(|ms| *ms > 0 && direction.name == "upstream").map(|ms| {
+        let default = default_ms.filter(|ms| *ms > 0 && direction.way == Direction::Up).map(|ms| {
             let bytes = sustained_mbps * 1e3 / 8.0 * f64::from(ms);
             BufferControl { target_bytes: Some(bytes as u32), ..BufferControl::default() }
         });
@@ -331,7 +332,7 @@ impl Provision<'_> {
     /// The queue manager. Upstream it is DOCSIS-PIE, unless the file disables AQM (White 2014 §9).
     /// Downstream it is the scenario's, with the AQM settings of the file.
     fn queue(&self, direction: &DirectionSettings, flow: &ServiceFlow, own: &Value) -> Value {
-        let is_up = direction.name == "upstream";
+        let is_up = direction.way == Direction::Up;
         let law = match &flow.aqm {
             None if is_up => Some(json!({ "kind": "docsis_pie" })),
             None => None,
@@ -448,7 +449,7 @@ fn matches(direction: &DirectionSettings, flow: &ServiceFlow, notes: &mut Notes)
     let mut found = Vec::new();
     for (index, classifier) in direction.classifiers.iter().enumerate() {
         if selects_flow(classifier) {
-            let path = format!("{}_classifiers.{index}", direction.name);
+            let path = format!("{}_classifiers.{index}", direction.way.stream());
             match keys_of(classifier) {
                 Ok(keys) => found.push(keys),
                 Err(reason) => notes.add(&path, &format!("ignored: {reason}")),
