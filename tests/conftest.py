@@ -12,6 +12,8 @@ import sojourn
 from browser import chromium_browser
 from playwright.sync_api import Browser
 
+pytest_plugins = ["lab_page", "stores"]
+
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "scenarios" / "home.toml"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import HOME, PATIENT_S, Cli, wait_until
-from test_store import bytes_of
+from stores import bytes_of
 
 PART = ("white2012", "--table", "3", "--duration-scale", "0.2")
 

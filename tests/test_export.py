@@ -26,7 +26,7 @@ from sojourn.analysis.grids import comparison_grid
 from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
 from sojourn.store.table_file import parquet_of
-from test_store import command, resealed, with_values
+from stores import command, resealed, with_values
 
 # Two uploads under CoDel, one of which is marked and the other dropped, a download and a call.
 SCENARIO = """

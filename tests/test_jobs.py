@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stores import bytes_of, command
 from test_shards import SCENARIO, SWEEP
-from test_store import bytes_of, command
 
 STRANGE = 'it\'s a "дом" $HOME `x`'
 """The name of a directory."""

@@ -12,7 +12,7 @@ from sojourn.store.merge import PartsError, merge
 from sojourn.store.shard import Shard
 from sojourn.store.sweep import read_sweep, run_sweep
 from sojourn.store.task import Task
-from test_store import bytes_of, command, resealed
+from stores import bytes_of, command, resealed
 
 SCENARIO = """
 duration_s = 0.5

@@ -16,7 +16,7 @@ from sojourn.runs.request import Request
 from sojourn.runs.tables import TABLES
 from sojourn.store.read import read_results
 from sojourn.store.sweep import read_sweep
-from test_store import bytes_of, command
+from stores import bytes_of, command
 
 SWEEP = f"""
 scenario = "{HOME}"

@@ -9,7 +9,7 @@ import sojourn
 import wasm_modules
 from conftest import ROOT
 from sojourn.runs.parts import use
-from test_store import command
+from stores import command
 
 TEMPLATES = ROOT / "docs" / "own"
 RUST = TEMPLATES / "codel-rust.wasm"

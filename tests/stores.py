@@ -1,0 +1,85 @@
+"""Stores that tests write, change and seal again."""
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+import sojourn
+from sojourn.base.csv_text import csv_bytes
+from sojourn.base.toml_text import toml_document
+from sojourn.cli.main import main as command_line
+from sojourn.store.checksums import SUMS, sums_of
+from sojourn.store.task import Task, task
+
+SCENARIO = {
+    "duration_s": 2,
+    "upstream": {"sustained_mbps": 5, "peak_mbps": 20, "burst_bytes": 100_000},
+    "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 100_000},
+    "servers": {"files": {"delay_ms": 9}},
+    "traffic": {"upload": {"kind": "transfer", "server": "files"}},
+}
+
+
+STUDY = (
+    *("study", "run", "white2012", "--table", "7", "--experiment", "D01/C01"),
+    *("--duration-scale", "0.01"),
+)
+
+
+def tasks(number: int) -> list[Task]:
+    return [task(SCENARIO, seed=seed) for seed in range(number)]
+
+
+def listed(tasks: Sequence[Task]) -> Mapping[str, bytes]:
+    """The file that lists these runs by seed."""
+    rows = [(str(seed), task.run) for seed, task in enumerate(tasks)]
+    return {"runs.csv": csv_bytes(("seed", "run"), rows)}
+
+
+def bytes_of(directory: Path) -> Mapping[str, str]:
+    return {
+        path.relative_to(directory).as_posix(): sha256(path.read_bytes()).hexdigest()
+        for path in directory.rglob("*")
+        if path.is_file()
+    }
+
+
+def flipped(content: bytes, bit: int) -> bytes:
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def with_values(name: str, values: pa.Array) -> Callable[[pa.Table], pa.Table]:
+    """Changes a column to these values, one for each row."""
+    return lambda table: table.set_column(
+        table.column_names.index(name), name, values.take(pa.array([0] * len(table)))
+    )
+
+
+def resealed(directory: Path) -> None:
+    """Makes the checksums of a directory those of its files."""
+    files = {path.name: path.read_bytes() for path in directory.iterdir() if path.is_file()}
+    files.pop(SUMS)
+    (directory / SUMS).write_bytes(sums_of(files))
+
+
+def command(*arguments: object) -> int | str:
+    """Runs the command in this process, and returns its exit status."""
+    with pytest.raises(SystemExit) as end:
+        command_line([str(argument) for argument in arguments])
+    return end.value.code or 0
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with what `run --out`, `sweep` and `study run` write."""
+    place = tmp_path_factory.mktemp("stored")
+    sojourn.run({**SCENARIO, "compare": {"one": {}, "two": {"duration_s": 1}}}).save(place / "run")
+    (place / "home.toml").write_text(toml_document(SCENARIO))
+    (place / "sweep.toml").write_text('scenario = "home.toml"\nseeds = 2\nduration_s = 1\n')
+    assert command("sweep", place / "sweep.toml", "--out", place / "sweep") == 0
+    assert command(*STUDY, "--out", place / "study") == 0
+    return place

@@ -1,0 +1,516 @@
+"""Stores whose checksums are right and whose content is not what sojourn writes."""
+
+import json
+import math
+import os
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sojourn
+from conftest import Cli
+from sojourn.base.files import remove
+from sojourn.base.plain_text import plain
+from sojourn.base.toml_text import toml_document
+from sojourn.runs.tables import TABLES
+from sojourn.store.checksums import SUMS, DamagedError, StoreError, sums_of
+from sojourn.store.listing import SUMMARY
+from sojourn.store.merge import PartsError
+from sojourn.store.read import read_results
+from sojourn.store.row_limits import most_rows
+from sojourn.store.store import MARKER, PLAN, RUN_LIST, Store
+from sojourn.store.stored_run import StoredRun
+from sojourn.store.table_file import parquet_of
+from sojourn.store.verify import require_whole
+from stores import SCENARIO, bytes_of, command, resealed, with_values
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda table: table.drop_columns(["latency_p99_ms"]), "it has no column 'latency_p99_ms'"),
+        (
+            with_values("latency_p99_ms", pa.array([math.inf])),
+            "a value of 'latency_p99_ms' is not finite",
+        ),
+        (
+            with_values("latency_p99_ms", pa.array([math.nan])),
+            "a value of 'latency_p99_ms' is not finite",
+        ),
+        (
+            with_values("latency_p99_ms", pa.array(["long"])),
+            "the values of 'latency_p99_ms' are of type string",
+        ),
+        (
+            with_values("sent_packets", pa.array([None], pa.uint64())),
+            "a value of 'sent_packets' is missing",
+        ),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["report"],
+        ["plot", "--kind", "cdf", "--out", "x.svg"],
+        ["export", "--format", "csv", "--out", "x"],
+    ],
+)
+def test_a_store_of_other_tables_is_refused_in_a_line(
+    tmp_path: Path,
+    cli: Cli,
+    change: Callable[[pa.Table], pa.Table],
+    found: str,
+    command: list[str],
+) -> None:
+    directory = tmp_path / "out"
+    sojourn.run(SCENARIO).save(directory)
+    flows = next(directory.rglob("flows.parquet"))
+    flows.write_bytes(parquet_of(change(pq.read_table(flows))))
+    resealed(flows.parent)
+    refused = cli(command[0], directory, *command[1:])
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"error: {flows}: damaged ({found})"), refused.stderr
+    assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "before", "after", "found"),
+    [
+        (
+            "run",
+            "meta.json",
+            '"warnings": [',
+            '"warnings": 3, "told": [',
+            "not what sojourn writes of a run",
+        ),
+        ("run", "meta.json", '"seed": 1', '"seed": null', "not what sojourn writes of a run"),
+        ("run", "scenario.toml", "delay_ms = 9.0", "delay_ms = -9.0", "found -9"),
+        ("run", "scenario.toml", "delay_ms = 9.0", "", "missing; allowed: "),
+        ("run", "scenario.toml", "seed = 1\n", "", "not a complete scenario as sojourn writes it"),
+        ("run", "summary.json", '"name": ', '"nome": ', "not a summary that sojourn wrote"),
+        ("sweep", "runs.csv", ",", ",,", "not a list of runs as sojourn writes it"),
+        ("sweep", "runs.csv", "\n", "\n\n", "not a list of runs as sojourn writes it"),
+        ("sweep", "runs.csv", "run", "walk", "lists no runs"),
+    ],
+)
+def test_what_describes_runs_is_refused_in_a_line_where_it_is_of_other_content(
+    stored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    name: str,
+    before: str,
+    after: str,
+    found: str,
+) -> None:
+    """Its checksum is right."""
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = next((tmp_path / kind).rglob(name))
+    text = path.read_text()
+    path.write_text(text.replace(before, after, 1))
+    assert path.read_text() != text
+    resealed(path.parent)
+    assert command("report", tmp_path / kind, "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"error: {tmp_path / kind}") and told.count("\n") == 1
+    assert found in told
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("run", ["meta.json", "scenario.toml", "flows.parquet", SUMMARY, SUMS]),
+        ("sweep", [RUN_LIST, MARKER]),
+        ("study", [PLAN]),
+    ],
+)
+def test_a_store_with_what_is_no_file_is_refused_in_a_line(
+    stored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    names: Sequence[str],
+) -> None:
+    """Reading a device might never end, and reading a pipe never begin."""
+    directory = Path(shutil.copytree(stored / kind, tmp_path / kind))
+    changes: Mapping[str, Callable[[Path], object]] = {
+        "found a link; allowed: a regular file": lambda path: path.symlink_to("/dev/zero"),
+        "found a pipe; allowed: a regular file": os.mkfifo,
+        "found a directory; allowed: a regular file": Path.mkdir,
+        "found 1099511627776 bytes; allowed:": of_a_terabyte,
+    }
+    checked = [next(directory.rglob(name)) for name in names]
+    for path, (found, change) in product(checked, changes.items()):
+        path.rename(aside := tmp_path / "aside")
+        change(path)
+        assert command("verify", directory) == 2, path
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1 and str(path) in told and found in told, told
+        remove(path)
+        aside.rename(path)
+    assert command("verify", directory) == 0
+
+
+@pytest.mark.parametrize("kind", ["run", "sweep"])
+def test_results_are_not_read_through_links(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    """They may lead to anything, even if it is as it was written."""
+    directory = Path(shutil.copytree(stored / kind, tmp_path / kind))
+    run = next(directory.rglob("meta.json")).parent
+    for path in (run / "flows.parquet", run):
+        path.rename(aside := tmp_path / "aside")
+        path.symlink_to(aside)
+        for arguments in (["verify"], ["report", "--out", tmp_path / "page.html"]):
+            assert command(arguments[0], directory, *arguments[1:]) == 2
+            told = capsys.readouterr().err
+            assert told.startswith(f"error: {path}: ") and told.count("\n") == 1, told
+            assert "found a link; allowed: " in told
+        with pytest.raises(StoreError, match="found a link"):
+            sojourn.open(directory)
+        path.unlink()
+        aside.rename(path)
+    assert command("verify", directory) == 0
+
+
+@pytest.mark.parametrize("name", ["runs", "one run"])
+def test_resume_leaves_alone_what_links_lead_to(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """It sweeps drafts from the directory of runs, and replaces what is damaged there."""
+    for file in ("home.toml", "sweep.toml"):
+        (tmp_path / file).write_text((stored / file).read_text())
+    directory = Path(shutil.copytree(stored / "sweep", tmp_path / "sweep"))
+    runs = directory / "runs"
+    path = runs if name == "runs" else next(runs.iterdir())
+    shutil.rmtree(path)
+    (tmp_path / "letters" / "mine").mkdir(parents=True)
+    for letter in ("letters/.draft", "letters/mine/letter"):
+        (tmp_path / letter).write_text("dear")
+    path.symlink_to(tmp_path / "letters")
+    before = bytes_of(tmp_path / "letters")
+    status = command("sweep", tmp_path / "sweep.toml", "--out", directory, "--resume", "--quiet")
+    assert bytes_of(tmp_path / "letters") == before
+    told = capsys.readouterr().err
+    assert f"{path}: " in told and "found a link; allowed: a directory" in told
+    assert status == (2 if name == "runs" else 0)
+    # A link in the place of a run has become the run.
+    assert (command("verify", directory), path.is_symlink()) == (status, name == "runs")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "..", "a\u202eb"])
+def test_checksums_of_what_is_no_name_are_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob("meta.json")).with_name(SUMS)
+    path.write_bytes(sums_of({name: b""}))
+    assert command("verify", tmp_path / "run") == 2
+    told = capsys.readouterr().err
+    assert f"{path}: damaged (not a list of checksums" in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", [b"\n", b"\r", b"1,a\n"])
+def test_a_list_of_too_many_runs_is_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], line: bytes
+) -> None:
+    """The lines of a file of 60 MB filled 7 GB."""
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    path = tmp_path / "sweep" / RUN_LIST
+    path.write_bytes(b"seed,run\n" + line * 1_000_001)
+    resealed(path.parent)
+    assert command("verify", path.parent) == 2
+    told = capsys.readouterr().err
+    assert f"{path}: damaged (found more than 1000000 cells)" in told and told.count("\n") == 1
+
+
+def test_a_run_that_is_listed_again_is_read_once(stored: Path, tmp_path: Path) -> None:
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    path = tmp_path / "sweep" / RUN_LIST
+    heading, first, *_ = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(heading + first * 3)
+    resealed(path.parent)
+    (group,) = read_results(path.parent).groups
+    assert len(group.runs) == 3 and len({id(run) for run in group.runs}) == 1
+
+
+def test_a_swept_key_may_have_the_name_of_a_column(stored: Path, tmp_path: Path) -> None:
+    """As `traffic` has, whose values are then tables."""
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    path = tmp_path / "sweep" / RUN_LIST
+    heading, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([f"traffic,{heading}", *(f"1,{row}" for row in rows), ""]))
+    resealed(path.parent)
+    table = sojourn.open(path.parent).tidy("flows")
+    assert table.column_names[:4] == ["swept_traffic", "variant", "seed", "traffic"]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_text_longer_than_any_name_is_refused(
+    stored: Path, tmp_path: Path, kind: pa.DataType
+) -> None:
+    """A small file can hold a few that fill the memory, and say that they are short."""
+    shutil.copytree(stored / "run", tmp_path / "run")
+    flows = next((tmp_path / "run").rglob("flows.parquet"))
+    path = flows if kind == pa.string() else flows.with_name("series.parquet")
+    table = pq.read_table(path)
+    column = next(field.name for field in table.schema if field.type.id == kind.id)
+    text = pa.array(["a" * 100_000]).cast(table.schema.field(column).type)
+    path.write_bytes(parquet_of(with_values(column, text)(table)))
+    resealed(path.parent)
+    with pytest.raises(DamagedError, match="a text is too long"):
+        StoredRun(path.parent).table(path.stem)
+
+
+def nested(key: str) -> str:
+    """A JSON text deeper than a reader can go."""
+    return f'{{"{key}": {"[" * 200_000}{"]" * 200_000}}}'
+
+
+@pytest.mark.parametrize("plan", [None, '{"name": "$(x)"}', '{"name": [1]}', nested("name")])
+def test_a_plan_of_another_version_is_not_believed(tmp_path: Path, plan: str | None) -> None:
+    """Nothing checks its checksum, and the message has a command that users copy."""
+    Store(tmp_path)
+    marker = tmp_path / MARKER
+    marker.write_text(json.dumps({**json.loads(marker.read_text()), "version": "0.0.1"}))
+    path = tmp_path / PLAN
+    path.write_text(plan) if plan else path.symlink_to("/dev/zero")
+    with pytest.raises(StoreError, match=r"again in .*: sojourn (sweep FILE|study run '\$\(x\)') "):
+        Store(tmp_path)
+
+
+def of_a_terabyte(path: Path) -> None:
+    """A file without any block on the disk."""
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "content"),
+    [
+        ("run", "meta.json", nested("version")),
+        ("run", "summary.json", nested("format")),
+        ("study", "study.json", nested("name")),
+    ],
+)
+def test_json_too_deep_is_refused_in_a_line(
+    stored: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    name: str,
+    content: str,
+) -> None:
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = next((tmp_path / kind).rglob(name))
+    path.write_text(content)
+    resealed(path.parent)
+    assert command("report", tmp_path / kind, "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert str(path) in told and told.count("\n") == 1
+
+
+def test_summaries_name_only_directories_within(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = tmp_path / "run" / "summary.json"
+    summary = json.loads(path.read_text())
+    for place in ("..", ".", "/dev", "a/b"):
+        summary["variants"][0]["directory"] = place
+        path.write_text(json.dumps(summary))
+        resealed(path.parent)
+        assert command("verify", tmp_path / "run") == 2
+        assert "not a summary that sojourn wrote" in capsys.readouterr().err
+
+
+def test_warnings_of_strangers_are_shown_with_escapes(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    for path in (tmp_path / "run").rglob("meta.json"):
+        meta = json.loads(path.read_text())
+        path.write_text(json.dumps({**meta, "warnings": ["a\x1b[2Jb\u202ec\ud800"]}))
+        resealed(path.parent)
+    sojourn.open(tmp_path / "run").summary()
+    assert command("report", tmp_path / "run", "--out", tmp_path / "page.html") == 0
+    shown = r"a\x1b[2Jb\u202ec\ud800"
+    assert shown in capsys.readouterr().out and shown in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "marker"), [("run", "summary.json"), ("sweep", "store.json"), ("study", "store.json")]
+)
+def test_versions_of_strangers_are_shown_with_escapes(
+    stored: Path, tmp_path: Path, kind: str, marker: str
+) -> None:
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = tmp_path / kind / marker
+    version = "\x1b[31m9\n\u202e\ufe0f"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "version": version}))
+    resealed(path.parent)
+    with pytest.raises(StoreError) as refused:
+        sojourn.open(tmp_path / kind)
+    assert r"written by sojourn \x1b[31m9\n\u202e\ufe0f, whose" in str(refused.value)
+
+
+def test_names_in_stores_of_strangers_are_shown_with_escapes(stored: Path, tmp_path: Path) -> None:
+    """No error of a store needs to think of it."""
+    shutil.copytree(stored / "sweep", tmp_path / "sweep")
+    next((tmp_path / "sweep" / "runs").iterdir()).joinpath("a\x1b[2J\u202e").touch()
+    with pytest.raises(StoreError, match=r"a\\x1b\[2J\\u202e: damaged"):
+        require_whole(tmp_path / "sweep")
+    assert str(PartsError(["a\0", "b\u2800"])) == r"a\x00; b\u2800"
+
+
+def test_titles_are_shown_with_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    title, shown = "a\x1b[2Jb\u202ec\x07\x7f", r"a\x1b[2Jb\u202ec\x07\x7f"
+    scenario = tmp_path / "home.toml"
+    scenario.write_text(toml_document({**SCENARIO, "title": title}))
+    assert command("run", scenario, "--duration", "1", "--out", tmp_path / "run", "--json") == 0
+    told = capsys.readouterr().out
+    assert plain(told) == told and json.loads(told)["title"] == title
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert plain(page) == page and shown in page
+    assert command("report", tmp_path / "run") == 0
+
+
+@pytest.mark.parametrize("packets", [2**53 + 1, 2**62, 2**64 - 1])
+def test_counts_that_no_run_has_are_refused(
+    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], packets: int
+) -> None:
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob("latencies.parquet"))
+    change = with_values("packets", pa.array([packets], pa.uint64()))
+    path.write_bytes(parquet_of(change(pq.read_table(path))))
+    resealed(path.parent)
+    assert command("report", tmp_path / "run", "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert "a value of 'packets' is too large" in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "rows", "most"),
+    [
+        ("flows", 100_000, 2000),
+        ("latencies", 2**22, 2**21),
+        ("series", 10**6, 200_000),
+        ("connections", 10**6, 100),
+        ("latencies", 10**6, 0),
+    ],
+)
+def test_a_small_file_of_many_rows_is_not_read(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, rows: int, most: int
+) -> None:
+    """No run of this scenario has so many, or they would fill the memory."""
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob(f"{table}.parquet"))
+    path.write_bytes(parquet_of(pq.read_table(path).take(pa.repeat(0, rows))))
+    resealed(path.parent)
+    assert path.stat().st_size < 200_000
+    if most:
+        with pytest.raises(DamagedError, match=rf"found {rows} rows; allowed: \d+ or") as refusal:
+            StoredRun(path.parent).table(table)
+        assert int(str(refusal.value).split("allowed: ")[1].split()[0]) < most
+    else:
+        assert len(StoredRun(path.parent).table(table)) == rows
+        monkeypatch.setattr("sojourn.store.table_file.allowed_bytes", lambda: 2 * 10**6)
+        with pytest.raises(DamagedError, match=r"found \d+ bytes .*; allowed: 2000000 or fewer"):
+            StoredRun(path.parent).table(table)
+
+
+def test_a_run_with_many_series_connections_and_pages_is_within_the_limits() -> None:
+    """Groups of homes have a few values each, and all series of two queues."""
+    dualq = {"queue": {"scheduler": {"kind": "dualq"}}}
+    page = {"html_bytes": 1000, "objects": {"kind": "fixed", "per_server": 1, "bytes": 1000}}
+    web = {"kind": "web", "servers": ["files"], "pause_s": 0.01, "users": 2, **page}
+    homes = {f"home{number}": {"count": 1} for number in range(30)}
+    result = sojourn.run(
+        {
+            "duration_s": 0.4,
+            "upstream": {"sustained_mbps": 50, **dualq},
+            "downstream": {"sustained_mbps": 50, **dualq},
+            "servers": {"files": {"delay_ms": 1}},
+            "homes": homes,
+            "traffic": {name: {**web, "home": name} for name in homes},
+            "metrics": {"series_interval_ms": 10, "connections": 2, "watch_flows": 4},
+        }
+    )
+    assert isinstance(result, sojourn.Result)
+    settings = tomllib.loads(result.scenario)
+    for name in TABLES:
+        assert len(result.table(name)) <= most_rows(name, settings), name
+    assert len(result.connections) == most_rows("connections", settings)
+    assert len(result.series) > 30 * 2 * 28 * 39 and len(result.pages) > 200
+
+
+def test_a_user_opens_pages_one_after_the_other_and_a_series_has_4096_values() -> None:
+    web = {"kind": "web", "pause_s": 2, "users": 3}
+    scenario = {
+        "duration_s": 9,
+        "homes": {"ours": {"count": 1}, "others": {"count": 4}},
+        "traffic": {"web": web, "call": {"kind": "stream"}},
+        "metrics": {"series_interval_ms": 100, "connections": 0, "watch_flows": 0},
+    }
+    assert most_rows("pages", scenario) == 3 * 5 * 5
+    assert most_rows("pages", {**scenario, "homes": {}}) == 3 * 5
+    assert most_rows("series", scenario) == 32 * 10 * 2 * 91
+    assert most_rows("series", {**scenario, "duration_s": 9000}) == 32 * 10 * 2 * 4096
+    assert most_rows("packets", scenario) == 2**24
+
+
+@pytest.mark.parametrize("is_packed", [True, False])
+def test_a_small_file_of_long_texts_is_not_read(
+    stored: Path, tmp_path: Path, is_packed: bool
+) -> None:
+    """They would have to be unpacked, or built from one another, to see how long they are."""
+    shutil.copytree(stored / "run", tmp_path / "run")
+    path = next((tmp_path / "run").rglob("flows.parquet"))
+    table = with_values("traffic", pa.array(["a" * 10**6]))(pq.read_table(path))
+    if is_packed:
+        pq.write_table(table, path, compression="zstd")
+    else:
+        others = [name for name in table.column_names if name != "traffic"]
+        encoding = {"traffic": "DELTA_BYTE_ARRAY"}
+        pq.write_table(
+            table, path, compression="none", use_dictionary=others, column_encoding=encoding
+        )
+    resealed(path.parent)
+    assert path.stat().st_size < 2 * 10**6
+    with pytest.raises(DamagedError, match="the texts of 'traffic' are packed"):
+        StoredRun(path.parent).table(path.stem)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "found"),
+    [
+        ("run/meta.json", '"seed": 1', '"seed": 2', "of another run than its scenario"),
+        ("run/meta.json", '"duration_s": ', '"duration_s": 1', "of another run than its scenario"),
+        ("run/meta.json", '"version": "', '"version": "1', "not what sojourn writes of a run"),
+        ("sweep/meta.json", '"seed": ', '"seed": 1', "has seed 1"),
+        ("sweep/runs.csv", ",1,", ",2,", "has seed 1"),
+    ],
+)
+def test_labels_that_are_not_those_of_the_run_are_refused(
+    stored: Path,
+    tmp_path: Path,
+    file: str,
+    old: str,
+    new: str,
+    found: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kind, name = file.split("/")
+    shutil.copytree(stored / kind, tmp_path / kind)
+    path = next((tmp_path / kind).rglob(name))
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    resealed(path.parent)
+    assert command("report", tmp_path / kind, "--out", tmp_path / "page.html") == 2
+    told = capsys.readouterr().err
+    assert found in told and str(tmp_path / kind) in told and told.count("\n") == 1
