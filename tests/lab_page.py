@@ -1,16 +1,36 @@
 """The live page: its server in a thread, and the page in a browser."""
 
 import threading
+import zlib
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+import sojourn
 from browser import DESKTOP, Visited, visit
 from conftest import PATIENT_S
 from playwright.sync_api import Browser, Locator, Page, expect
 from sojourn.lab.server import MODULE, STATIC, server
 
 PATIENT_MS = PATIENT_S * 1000
+expect.set_options(timeout=PATIENT_MS)
+
+LONG = """
+title = "much traffic"
+duration_s = 2000
+upstream = { sustained_mbps = 900, peak_mbps = 900, burst_bytes = 3044, modem = { kind = "link" } }
+downstream = { sustained_mbps = 900, peak_mbps = 900, burst_bytes = 3044 }
+servers.near.delay_ms = 9
+traffic.upload = { kind = "transfer", server = "near", connections = 8 }
+"""
+SHORT = LONG.replace("2000", "1").replace("900", "9")
+
+_DROP = """(place, [name, bytes]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+  place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+}"""
 
 needs_module = pytest.mark.skipif(
     not (STATIC / MODULE).exists(), reason="no module: `make web` builds it"
@@ -28,6 +48,12 @@ def serving() -> Iterator[str]:
         finally:
             running.shutdown()
             thread.join()
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[str]:
+    with serving() as address:
+        yield address
 
 
 @contextmanager
@@ -58,3 +84,30 @@ def scenario_of(page: Page) -> str:
     """The text of the scenario on the page."""
     page.locator("#editor-details").evaluate("details => { details.open = true }")
     return page.get_by_label("The scenario as TOML").input_value()
+
+
+def fingerprints(text: str) -> list[str]:
+    """Those of a native run, without the idle line that it is held against."""
+    return [run.meta["fingerprint"] for run in sojourn.run(text).runs.values()]
+
+
+def alert(page: Page) -> Locator:
+    return page.get_by_role("alert")
+
+
+def verdict_heads(page: Page) -> Locator:
+    return page.locator(".verdicts thead").get_by_role("columnheader")
+
+
+def drop(page: Page, name: str, content: bytes) -> None:
+    page.locator("body").evaluate(_DROP, [name, list(content)])
+
+
+def edit(page: Page, text: str) -> None:
+    scenario_of(page)
+    page.get_by_label("The scenario as TOML").fill(text)
+
+
+def packed(text: str) -> str:
+    """The part of an address for a text, as the page writes it."""
+    return "#z=" + urlsafe_b64encode(zlib.compress(text.encode(), wbits=-15)).decode().rstrip("=")

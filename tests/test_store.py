@@ -17,7 +17,7 @@ from sojourn.base.toml_text import toml_document
 from sojourn.store.batch import BatchStopped, run_batch
 from sojourn.store.checksums import StoreError
 from sojourn.store.store import Store, held_for_runs
-from sojourn.store.task import SCALARS, Files, Task
+from sojourn.store.task import SCALARS, Ran, Task
 from sojourn.store.verify import verify
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.running import run_plan

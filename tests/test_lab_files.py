@@ -1,0 +1,281 @@
+"""What goes into the live page and out of it: cases, files, parts, results."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import sojourn
+import wasm_modules
+from browser import visit
+from conftest import ROOT, pcap
+from lab_page import (
+    _DROP,
+    LONG,
+    PATIENT_MS,
+    alert,
+    drop,
+    edit,
+    needs_module,
+    opened,
+    parameter,
+    scenario_of,
+    settled,
+    verdict_heads,
+)
+from playwright.sync_api import Browser, Route, expect
+
+pytestmark = needs_module
+
+
+MODEM = ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm"
+
+
+# Files and cases
+
+
+def test_every_case_runs(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        page.get_by_text("Prepared cases").click()
+        titles = page.locator(".cards h3").all_inner_texts()
+        assert len(titles) >= 10
+        for title in titles:
+            page.get_by_text("Prepared cases").evaluate("s => { s.closest('details').open = true }")
+            page.get_by_role("button", name=f"Open: {title}").click()
+            settled(page)
+            expect(page.get_by_role("heading", name=title, level=2)).to_be_visible()
+            expect(page.locator("#about-text")).to_contain_text(".")
+            assert not alert(page).is_visible()
+        assert visited.complaints == []
+
+
+def test_settings_of_a_case_can_be_chosen_and_changed(chromium: Browser, lab: str) -> None:
+    with opened(chromium, f"{lab}/#case=bufferbloat") as visited:
+        page = visited.page
+        page.get_by_label("64 kB").uncheck()
+        expect(verdict_heads(page).first).to_have_text("A: 256 kB")
+        settled(page)
+        page.get_by_text("Upstream", exact=True).click()
+        page.locator('[data-path="upstream.sustained_mbps"] input[type=number]').fill("9")
+        expect(page).to_have_url(re.compile("#z="))
+        expect(page.locator("#about")).to_contain_text("Changed here: upstream.sustained_mbps = 9.")
+        found = settled(page)
+        native = sojourn.run(scenario_of(page)).runs
+        assert found[:2] == [native[name].meta["fingerprint"] for name in ("256 kB", "1 MB")]
+
+
+def test_a_modem_file_gives_the_service(chromium: Browser, lab: str, tmp_path: Path) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        chooser = page.get_by_label("Open or drop a modem configuration file")
+        chooser.set_input_files(MODEM)
+        expect(page.get_by_text("Service from home-5x20.cm.")).to_be_visible()
+        expect(verdict_heads(page).first).to_have_text("A: home-5x20.cm")
+        settled(page)
+        buffer = tomllib.loads(scenario_of(page))["compare"]["home-5x20.cm"]["upstream"]["buffer"]
+        assert buffer["target_bytes"] == 31_250
+        drop(page, "dropped.cm", MODEM.read_bytes())
+        expect(page.get_by_text("Service from dropped.cm.")).to_be_visible()
+        settled(page)
+        link = page.url
+        bad = tmp_path / "bad.cm"
+        bad.write_bytes(b"\x18\xff\x01")
+        chooser.set_input_files(bad)
+        expect(alert(page)).to_contain_text("bad.cm was rejected")
+        expect(alert(page)).to_contain_text("allowed")
+        expect(verdict_heads(page).first).to_have_text("A: dropped.cm")
+        assert visited.complaints == []
+    with opened(chromium, link) as visited:
+        expect(verdict_heads(visited.page).first).to_have_text("A: dropped.cm")
+        expect(visited.page.get_by_label("Games", exact=True)).to_be_visible()
+
+
+def test_the_modem_file_of_a_setting_is_that_of_the_command(
+    chromium: Browser, lab: str, tmp_path: Path
+) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download modem file").click()
+        path = tmp_path / "modem.cm"
+        download.value.save_as(path)
+        variant = sojourn.load(scenario_of(page))[0]
+        from sojourn._sojourn import ConfigFile
+
+        assert path.read_bytes() == ConfigFile.from_scenario(variant)[0].to_bytes()
+
+
+def test_a_capture_is_replayed(chromium: Browser, lab: str, tmp_path: Path) -> None:
+    packets = [(us, 200) for us in range(0, 900_000, 9_000)]
+    text = LONG.replace("2000", "2").replace("900", "9") + (
+        'traffic.own = { kind = "replay", file = "own.pcap", server = "near" }\n'
+    )
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        edit(page, text)
+        expect(page.locator(".faults")).to_contain_text("a page reads no disk")
+        drop(page, "own.pcap", pcap(packets))
+        page.get_by_label("The scenario as TOML").focus()
+        edit(page, text + "\n")
+        expect(verdict_heads(page).first).to_contain_text("much traffic")
+        found = settled(page)
+    (tmp_path / "own.pcap").write_bytes(pcap(packets))
+    (tmp_path / "own.toml").write_text(text)
+    native = next(iter(sojourn.run(tmp_path / "own.toml").runs.values()))
+    assert found[0] == native.meta["fingerprint"]
+
+
+_KEEP = """async sizes => {
+  const { Checker } = await import("./module.js");
+  const checker = new Checker(undefined, { ask() {} });
+  try {
+    for (const [name, length] of sizes) checker.keep(name, { length });
+    return "";
+  } catch ({ message }) {
+    return message;
+  }
+}"""
+
+
+def test_files_have_a_limit_alone_and_together(chromium: Browser, lab: str) -> None:
+    with visit(chromium, lab) as visited:
+        page = visited.page
+        half = 2**27
+        assert page.evaluate(_KEEP, [["a", half], ["b", half], ["a", half]]) == ""
+        told = page.evaluate(_KEEP, [["a", half], ["b", half], ["c", 1]])
+        assert told.startswith("found 268435457 bytes in all files; allowed: 268435456 or less")
+        settled(page)
+        page.evaluate(
+            f"bytes => ({_DROP})(document.body, ['large.toml', new Uint8Array(bytes)])", 2**26 + 1
+        )
+        found = "large.toml was rejected: found 67108865 bytes; allowed: 67108864 or less"
+        expect(alert(page)).to_contain_text(found)
+        assert visited.complaints == []
+
+
+def test_results_and_report_are_taken_away(chromium: Browser, lab: str, tmp_path: Path) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        found = settled(page)
+        for name in ("scenario", "results", "report"):
+            with page.expect_download() as download:
+                page.get_by_role("button", name=f"Download {name}").click()
+            download.value.save_as(tmp_path / name)
+        scenario = (tmp_path / "scenario").read_text()
+        assert scenario == scenario_of(page)
+        results = json.loads((tmp_path / "results").read_text())
+        assert [run["fingerprint"] for run in results["runs"]] == found
+        native = next(iter(sojourn.run(scenario).runs.values()))
+        assert results["runs"][0]["tables"]["flows"] == native.flows.to_pylist()
+        report = (tmp_path / "report").read_text()
+        assert all(fingerprint in report for fingerprint in found)
+        assert "<script" not in report and "<svg" in report
+    with visit(
+        chromium, (tmp_path / "report").rename(tmp_path / "report.html").as_uri()
+    ) as visited:
+        visited.photograph("lab-report")
+        assert visited.faults() == []
+
+
+PART = ROOT / "docs" / "own" / "codel-rust.wasm"
+
+
+def test_a_part_of_ones_own_runs_as_on_the_command_line(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        drop(page, "codel-rust.wasm", PART.read_bytes())
+        expect(page.get_by_role("status").first).to_contain_text("The law codel_rust can be chosen")
+        page.get_by_label("Queue management B").select_option("codel_rust")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
+        parameter(page, "B", "target (ms)").fill("20")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust, target 20 ms")
+        found, text = settled(page), scenario_of(page)
+        assert visited.complaints == []
+    runs = sojourn.run(text, parts=[str(PART)]).runs
+    assert found == [run.meta["fingerprint"] for run in runs.values()]
+
+
+def test_code_of_a_link_runs_only_if_one_agrees(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        page = visited.page
+        drop(page, "codel-rust.wasm", PART.read_bytes())
+        page.get_by_label("Queue management B").select_option("codel_rust")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
+        found, link = settled(page), page.url
+    assert "&part=" in link
+    with opened(chromium, link) as visited:
+        page = visited.page
+        question = page.get_by_role("alertdialog")
+        expect(question).to_contain_text("This link brings code of its own: a part of 8703 bytes")
+        expect(verdict_heads(page).nth(1)).to_have_text("B: DOCSIS-PIE")
+        question.get_by_role("button", name="Leave it out").click()
+        expect(alert(page)).to_contain_text("its code was left out")
+    with opened(chromium, link) as visited:
+        page = visited.page
+        page.get_by_role("button", name="Run the code").click()
+        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
+        assert settled(page) == found
+        assert visited.complaints == []
+
+
+def test_what_is_no_part_is_rejected(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab) as visited:
+        for content, told in (
+            (wasm_modules.law(abi=2), "bad.wasm was rejected: sojourn_abi: found 2; allowed: 1"),
+            (b"\0asm", "bad.wasm was rejected: found no WebAssembly module"),
+            (wasm_modules.law(memory=wasm_modules.PAGES_300_MIB), "more than 4096 pages of memory"),
+            (wasm_modules.law(more=wasm_modules.table(20_000)), "more than 10000 elements"),
+            (wasm_modules.OBJECTS, "bad.wasm was rejected: found types of objects"),
+            (wasm_modules.law(name="codel"), 'found a part from outside called "codel"'),
+        ):
+            drop(visited.page, "bad.wasm", content)
+            expect(alert(visited.page)).to_contain_text(told)
+
+
+_GROW = """async bytes => {
+  const { limited } = await import("./part-limits.js");
+  const most = 3 * 65536;
+  const { instance } = await WebAssembly.instantiate(limited(new Uint8Array(bytes), most), {});
+  const { memory } = instance.exports;
+  const before = memory.grow(2);
+  try {
+    memory.grow(1);
+  } catch ({ name }) {
+    return [before, name, memory.buffer.byteLength === most];
+  }
+}"""
+
+
+def test_the_memory_of_a_part_cannot_grow_beyond_its_limit(chromium: Browser, lab: str) -> None:
+    """Also within one call, before the page looks at it."""
+    with visit(chromium, lab) as visited:
+        for memory in (b"\x00\x01", b"\x01\x01\x80\x80\x04"):
+            part = wasm_modules.law(memory=memory, more=wasm_modules.table(10_000))
+            assert visited.page.evaluate(_GROW, list(part)) == [1, "RangeError", True]
+
+
+def less_patient(route: Route) -> None:
+    """Workers that end a silent part after 3 s, not 10."""
+    answer = route.fetch()
+    text = answer.text()
+    assert "MOST_SILENT_MS = 10_000;" in text
+    route.fulfill(response=answer, body=text.replace("= 10_000;", "= 3_000;"))
+
+
+def test_parts_that_misbehave_end_their_runs(chromium: Browser, lab: str) -> None:
+    with visit(chromium, "about:blank") as visited:
+        page = visited.page
+        page.route("**/workers.js", less_patient)
+        page.goto(lab)
+        settled(page)
+        for name, hook, told in (
+            ("trapping", wasm_modules.TRAP, "trapping, on_departure, at"),
+            ("wrong", wasm_modules.NAN, "found NaN as what to do with a packet"),
+            ("endless", wasm_modules.ENDLESS, "has not answered for 3 s"),
+        ):
+            drop(page, f"{name}.wasm", wasm_modules.law(hook, name=name))
+            page.get_by_label("Queue management B").select_option(name)
+            expect(alert(page)).to_contain_text(told, timeout=PATIENT_MS)
+            page.get_by_label("Queue management B").select_option("CoDel")
+            settled(page)
