@@ -1,16 +1,19 @@
 """Stores that tests write, change and seal again."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import sojourn
 from sojourn.base.csv_text import csv_bytes
 from sojourn.base.toml_text import toml_document
 from sojourn.cli.main import main as command_line
 from sojourn.store.checksums import SUMS, sums_of
+from sojourn.store.table_file import parquet_of
 from sojourn.store.task import Task, task
 
 SCENARIO = {
@@ -66,6 +69,12 @@ def resealed(directory: Path) -> None:
     (directory / SUMS).write_bytes(sums_of(files))
 
 
+def changed_table(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Changes the table of a file, and makes its checksum right."""
+    path.write_bytes(parquet_of(change(pq.read_table(path))))
+    resealed(path.parent)
+
+
 def command(*arguments: object) -> int | str:
     """Runs the command in this process, and returns its exit status."""
     with pytest.raises(SystemExit) as end:
@@ -83,3 +92,27 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert command("sweep", place / "sweep.toml", "--out", place / "sweep") == 0
     assert command(*STUDY, "--out", place / "study") == 0
     return place
+
+
+Copied = Callable[[str], Path]
+Refusal = Callable[..., str]
+
+
+@pytest.fixture
+def copied(stored: Path, tmp_path: Path) -> Copied:
+    """Copies one of these directories, for a test that changes it."""
+    return lambda kind: Path(shutil.copytree(stored / kind, tmp_path / kind))
+
+
+@pytest.fixture
+def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
+    """Runs a command that is refused in a line, and returns that line."""
+
+    def refused(*arguments: object) -> str:
+        capsys.readouterr()
+        assert command(*arguments) == 2, arguments
+        message = capsys.readouterr().err
+        assert message.startswith("error: ") and message.count("\n") == 1, message
+        return message
+
+    return refused
