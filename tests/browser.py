@@ -18,7 +18,11 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+PATIENT_MS = 300_000
+"""For what hangs. No test asserts a time: the machine may have other things to do."""
+expect.set_options(timeout=PATIENT_MS)
 
 DESKTOP = 1280
 PHONE = 390
@@ -106,6 +110,7 @@ def visit(
         color_scheme="dark" if dark else "light",
         offline=offline,
     )
+    context.set_default_timeout(PATIENT_MS)
     visited = Visited(context.new_page())
     visited.page.on("request", lambda request: visited.requests.append(request.url))
     visited.page.on("pageerror", lambda error: visited.complaints.append(str(error)))

@@ -9,12 +9,8 @@ from contextlib import contextmanager
 import pytest
 import sojourn
 from browser import DESKTOP, Visited, visit
-from conftest import PATIENT_S
 from playwright.sync_api import Browser, Locator, Page, expect
 from sojourn.lab.server import MODULE, STATIC, server
-
-PATIENT_MS = PATIENT_S * 1000
-expect.set_options(timeout=PATIENT_MS)
 
 LONG = """
 title = "much traffic"
@@ -60,15 +56,28 @@ def lab() -> Iterator[str]:
 def opened(
     chromium: Browser, address: str, *, width: int = DESKTOP, dark: bool = False
 ) -> Iterator[Visited]:
-    """The page with its first results."""
+    """The page with its first results; until the end it complains of nothing."""
     with visit(chromium, address, width=width, dark=dark) as visited:
         settled(visited.page)
         yield visited
+        assert visited.complaints == []
+
+
+@pytest.fixture
+def visited(chromium: Browser, lab: str) -> Iterator[Visited]:
+    """The page of the first choices, with their results."""
+    with opened(chromium, lab) as visited:
+        yield visited
+
+
+@pytest.fixture
+def page(visited: Visited) -> Page:
+    return visited.page
 
 
 def settled(page: Page) -> list[str]:
     """Waits for the results of the last change, and returns the fingerprints of their runs."""
-    expect(page.get_by_role("button", name="Download results")).to_be_enabled(timeout=PATIENT_MS)
+    expect(page.get_by_role("button", name="Download results")).to_be_enabled()
     return str(page.locator("html").get_attribute("data-fingerprints")).split()
 
 

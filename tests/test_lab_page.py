@@ -1,16 +1,14 @@
 """The live page in a browser: its looks, what it shows and refuses, the moving picture."""
 
 import json
-import os
 import re
 import tomllib
 
 import pytest
 import sojourn
-from browser import DESKTOP, SMALL_PHONE, visit
+from browser import DESKTOP, SMALL_PHONE, Visited, visit
 from lab_page import (
     LONG,
-    PATIENT_MS,
     SHORT,
     alert,
     edit,
@@ -26,12 +24,6 @@ from lab_page import (
 from playwright.sync_api import Browser, Page, expect
 
 pytestmark = needs_module
-
-
-READY_WITHIN_MS = 1000
-
-
-CHANGE_WITHIN_MS = 500
 
 
 def still(page: Page) -> None:
@@ -55,7 +47,6 @@ def test_the_page_is_fit_for_all(chromium: Browser, lab: str, width: int, dark: 
         visited.photograph(f"lab-{width}-{'dark' if dark else 'light'}")
         assert visited.faults() == []
         assert visited.overflow_px == 0
-        assert visited.complaints == []
 
 
 def test_everything_unfolded_is_fit_too(chromium: Browser, lab: str) -> None:
@@ -75,15 +66,13 @@ def test_a_case_is_fit_too(chromium: Browser, lab: str, width: int) -> None:
         visited.photograph(f"lab-case-{width}")
         assert visited.faults() == []
         assert visited.overflow_px == 0
-        assert visited.complaints == []
 
 
-def test_no_request_leaves(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        still(visited.page)
-        assert len(visited.requests) > 10
-        elsewhere = [u for u in visited.requests if not u.startswith((lab, f"blob:{lab}"))]
-        assert elsewhere == []
+def test_no_request_leaves(visited: Visited, lab: str) -> None:
+    still(visited.page)
+    assert len(visited.requests) > 10
+    elsewhere = [u for u in visited.requests if not u.startswith((lab, f"blob:{lab}"))]
+    assert elsewhere == []
 
 
 def test_at_400_px_results_stand_by_the_control(chromium: Browser, lab: str) -> None:
@@ -104,320 +93,254 @@ def test_at_400_px_results_stand_by_the_control(chromium: Browser, lab: str) -> 
 # What it shows
 
 
-def test_what_it_shows_follows_the_choices(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        rows = page.locator(".verdicts tbody").get_by_role("rowheader")
-        expect(verdict_heads(page)).to_have_text(
-            ["A: drop-tail", "B: DOCSIS-PIE", re.compile("idle line")]
-        )
-        expect(rows).to_have_text(
-            ["game", "call", "page", "under load", "upstream queue", "upload"]
-        )
-        delays = page.locator(".verdicts tfoot").get_by_role("rowheader")
-        expect(delays).to_have_text(["upstream queue, p99", "downstream queue, p99"])
-        drop_tail = page.locator(".verdicts tfoot td").first
-        expect(drop_tail).to_have_text(re.compile(r"^\d{3,}\.\d ms$"))
-        page.get_by_role("button", name="More video viewers").click()
-        expect(rows).to_have_text(
-            [
-                "game",
-                "call",
-                "page",
-                "video",
-                "video rate",
-                "under load",
-                "upstream queue",
-                "downstream queue",
-                "upload",
-            ]
-        )
-        page.get_by_label("Queue management A").select_option("SFQ-CoDel")
-        expect(verdict_heads(page).first).to_have_text("A: SFQ-CoDel")
-        page.get_by_label("Compare with another").uncheck()
-        # Films do not leave the line idle.
-        without_bulk = re.compile("without uploads and downloads")
-        expect(verdict_heads(page)).to_have_text([re.compile("SFQ-CoDel"), without_bulk])
-        page.get_by_label("Show latency of").select_option("Voice calls")
-        expect(page.get_by_role("img", name="Upstream latency: Voice calls")).to_be_visible()
-        assert visited.complaints == []
+def test_what_it_shows_follows_the_choices(page: Page) -> None:
+    rows = page.locator(".verdicts tbody").get_by_role("rowheader")
+    expect(verdict_heads(page)).to_have_text(
+        ["A: drop-tail", "B: DOCSIS-PIE", re.compile("idle line")]
+    )
+    expect(rows).to_have_text(["game", "call", "page", "under load", "upstream queue", "upload"])
+    delays = page.locator(".verdicts tfoot").get_by_role("rowheader")
+    expect(delays).to_have_text(["upstream queue, p99", "downstream queue, p99"])
+    drop_tail = page.locator(".verdicts tfoot td").first
+    expect(drop_tail).to_have_text(re.compile(r"^\d{3,}\.\d ms$"))
+    page.get_by_role("button", name="More video viewers").click()
+    expect(rows).to_have_text(
+        [
+            "game",
+            "call",
+            "page",
+            "video",
+            "video rate",
+            "under load",
+            "upstream queue",
+            "downstream queue",
+            "upload",
+        ]
+    )
+    page.get_by_label("Queue management A").select_option("SFQ-CoDel")
+    expect(verdict_heads(page).first).to_have_text("A: SFQ-CoDel")
+    page.get_by_label("Compare with another").uncheck()
+    # Films do not leave the line idle.
+    without_bulk = re.compile("without uploads and downloads")
+    expect(verdict_heads(page)).to_have_text([re.compile("SFQ-CoDel"), without_bulk])
+    page.get_by_label("Show latency of").select_option("Voice calls")
+    expect(page.get_by_role("img", name="Upstream latency: Voice calls")).to_be_visible()
 
 
-def test_the_queue_is_shown_by_its_delay_or_its_drops(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        expect(page.get_by_role("img", name="Upstream queueing delay")).to_be_visible()
-        choice = page.get_by_label("Show of the queue")
-        choice.select_option("drops by the AQM")
-        expect(page.get_by_role("img", name="Upstream drops by the AQM")).to_be_visible()
-        # No packet is marked, so there is nothing to choose.
-        expect(choice.get_by_role("option").filter(has_text="marks")).to_have_count(0)
-        assert visited.complaints == []
+def test_the_queue_is_shown_by_its_delay_or_its_drops(page: Page) -> None:
+    expect(page.get_by_role("img", name="Upstream queueing delay")).to_be_visible()
+    choice = page.get_by_label("Show of the queue")
+    choice.select_option("drops by the AQM")
+    expect(page.get_by_role("img", name="Upstream drops by the AQM")).to_be_visible()
+    # No packet is marked, so there is nothing to choose.
+    expect(choice.get_by_role("option").filter(has_text="marks")).to_have_count(0)
 
 
-def test_low_latency_docsis_serves_games_and_calls(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        page.get_by_label("Queue management B").select_option("LLD")
-        expect(verdict_heads(page).nth(1)).to_have_text("B: LLD")
-        expect(page.get_by_text("Good on every test")).to_contain_text(": LLD.")
+def test_low_latency_docsis_serves_games_and_calls(page: Page) -> None:
+    page.get_by_label("Queue management B").select_option("LLD")
+    expect(verdict_heads(page).nth(1)).to_have_text("B: LLD")
+    expect(page.get_by_text("Good on every test")).to_contain_text(": LLD.")
 
 
-def test_every_queue_manager_is_in_the_list(chromium: Browser, lab: str) -> None:
+def test_every_queue_manager_is_in_the_list(page: Page) -> None:
     from sojourn._sojourn import presets_json
 
-    with opened(chromium, lab) as visited:
-        second = visited.page.get_by_role("combobox", name="Queue management B")
-        labels = [one["label"] for one in json.loads(presets_json()).values()]
-        expect(second.locator("option")).to_have_text(labels)
-        for chosen in ("CAKE", "AFD", "ABB-CoDel"):
-            second.select_option(chosen)
-            expect(verdict_heads(visited.page).nth(1)).to_have_text(f"B: {chosen}")
-        expect(visited.page.get_by_text("Only for channels that many homes share")).to_be_visible()
+    second = page.get_by_role("combobox", name="Queue management B")
+    labels = [one["label"] for one in json.loads(presets_json()).values()]
+    expect(second.locator("option")).to_have_text(labels)
+    for chosen in ("CAKE", "AFD", "ABB-CoDel"):
+        second.select_option(chosen)
+        expect(verdict_heads(page).nth(1)).to_have_text(f"B: {chosen}")
+    expect(page.get_by_text("Only for channels that many homes share")).to_be_visible()
 
 
-def test_a_name_holds_what_was_changed(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        parameter(page, "B", "target (ms)").fill("20")
-        expect(verdict_heads(page).nth(1)).to_have_text("B: DOCSIS-PIE, target 20 ms")
-        settled(page)
-        assert list(tomllib.loads(scenario_of(page))["compare"])[1] == "DOCSIS-PIE, target 20 ms"
-        service = page.get_by_role("combobox", name="Service")
-        sustained = page.locator('[data-path="upstream.sustained_mbps"] input[type=number]')
-        sustained.evaluate("box => { box.closest('details').open = true }")
-        sustained.fill("6")
-        expect(service.locator("option:checked")).to_have_text("own values, set below")
+def test_a_name_holds_what_was_changed(page: Page) -> None:
+    parameter(page, "B", "target (ms)").fill("20")
+    expect(verdict_heads(page).nth(1)).to_have_text("B: DOCSIS-PIE, target 20 ms")
+    settled(page)
+    assert list(tomllib.loads(scenario_of(page))["compare"])[1] == "DOCSIS-PIE, target 20 ms"
+    service = page.get_by_role("combobox", name="Service")
+    sustained = page.locator('[data-path="upstream.sustained_mbps"] input[type=number]')
+    sustained.evaluate("box => { box.closest('details').open = true }")
+    sustained.fill("6")
+    expect(service.locator("option:checked")).to_have_text("own values, set below")
 
 
-def test_results_are_those_of_the_command(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        page.get_by_role("button", name="More games").click()
-        found = settled(page)
-        assert found[:2] == fingerprints(scenario_of(page))[:2]
+def test_results_are_those_of_the_command(page: Page) -> None:
+    page.get_by_role("button", name="More games").click()
+    found = settled(page)
+    assert found[:2] == fingerprints(scenario_of(page))[:2]
 
 
-def test_forms_say_what_the_schema_says(chromium: Browser, lab: str) -> None:
+def test_forms_say_what_the_schema_says(page: Page) -> None:
     from sojourn._sojourn import schema_json
 
-    with opened(chromium, lab) as visited:
-        target = parameter(visited.page, "B", "target (ms)")
-        law = next(
-            kind
-            for kind in json.loads(schema_json())["$defs"]["AqmSpec"]["oneOf"]
-            if kind["properties"]["kind"]["const"] == "docsis_pie"
-        )
-        schema = law["properties"]["target_ms"]
-        assert float(target.get_attribute("min") or "") == schema["minimum"]
-        assert float(target.get_attribute("max") or "") == schema["maximum"]
-        expect(target).to_have_accessible_description(f"{schema['description']} From 0.1 to 255.")
-
-
-def test_a_fast_service_is_simulated_for_less_time(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        duration = page.get_by_role("spinbutton", name="duration (s)")
-        service = page.get_by_role("combobox", name="Service")
-        expect(duration).to_have_value("30")
-        service.select_option("200 Mbps up, 1000 down (White 2014)")
-        # 30 s of 400 Mbps are 10 of 1200.
-        expect(duration).to_have_value("10")
-        expect(page.locator("#run")).to_contain_text(
-            "10 s instead of 30 s, because runs at these rates take longer"
-        )
-        service.select_option("10 Mbps up, 20 in bursts; 100 down")
-        expect(duration).to_have_value("30")
-        # What someone chose stays.
-        duration.fill("20")
-        service.select_option("200 Mbps up, 1000 down (White 2014)")
-        expect(duration).to_have_value("20")
-
-
-def test_the_peak_rate_goes_with_the_sustained_rate(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        sustained, peak = (
-            page.locator(f'[data-path="upstream.{key}_mbps"] input[type=number]')
-            for key in ("sustained", "peak")
-        )
-        sustained.evaluate("box => { box.closest('details').open = true }")
-        sustained.fill("30")
-        expect(peak).to_have_value("30")
-        # On the way to a 50 there is a 5, which must not take the sustained rate along.
-        peak.fill("5")
-        expect(alert(page)).to_contain_text("allowed: 30 or more, the value of sustained_mbps")
-        expect(sustained).to_have_value("30")
-        peak.fill("50")
-        expect(alert(page)).to_be_hidden()
-
-
-# How quick it is
-
-
-def test_it_is_ready_soon_and_answers_soon(chromium: Browser, lab: str) -> None:
-    """The best of three; a machine with more to do than cores takes longer by that factor."""
-    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    ready, answered = [], []
-    for _ in range(3):
-        with visit(chromium, lab) as visited:
-            page = visited.page
-            page.wait_for_selector("html[data-ready]", timeout=PATIENT_MS)
-            ready.append(page.evaluate("performance.now()"))
-            settled(page)
-            answered.append(
-                page.evaluate("""async () => {
-                  const start = performance.now();
-                  document.querySelector("[aria-label='More games']").click();
-                  const isOff = () => document.querySelector("#export button").disabled;
-                  while (isOff()) await new Promise(resolve => setTimeout(resolve, 5));
-                  return performance.now() - start;
-                }""")
-            )
-    print(
-        f"ready after {ready} ms, a change after {answered} ms, on a machine busy {busy:.1f} times"
+    target = parameter(page, "B", "target (ms)")
+    law = next(
+        kind
+        for kind in json.loads(schema_json())["$defs"]["AqmSpec"]["oneOf"]
+        if kind["properties"]["kind"]["const"] == "docsis_pie"
     )
-    assert min(ready) < busy * READY_WITHIN_MS
-    assert min(answered) < busy * CHANGE_WITHIN_MS
+    schema = law["properties"]["target_ms"]
+    assert float(target.get_attribute("min") or "") == schema["minimum"]
+    assert float(target.get_attribute("max") or "") == schema["maximum"]
+    expect(target).to_have_accessible_description(f"{schema['description']} From 0.1 to 255.")
 
 
-def test_twenty_quick_changes_end_in_the_last(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        # All in one call: on a busy machine each key press could become a step of its own.
-        parameter(page, "B", "target (ms)", "slider").evaluate("""slider => {
-          for (let change = 0; change < 20; change++) {
-            slider.stepUp();
-            slider.dispatchEvent(new Event("input", { bubbles: true }));
-          }
-        }""")
-        value = parameter(page, "B", "target (ms)").input_value()
-        assert float(value) > 10
-        found = settled(page)
-        text = scenario_of(page)
-        assert f"target_ms = {value}" in text
-        assert found[:2] == fingerprints(text)[:2]
-        # They are one step back.
-        page.go_back()
-        expect(parameter(page, "B", "target (ms)")).to_have_value("10")
-        assert visited.complaints == []
+def test_a_fast_service_is_simulated_for_less_time(page: Page) -> None:
+    duration = page.get_by_role("spinbutton", name="duration (s)")
+    service = page.get_by_role("combobox", name="Service")
+    expect(duration).to_have_value("30")
+    service.select_option("200 Mbps up, 1000 down (White 2014)")
+    # 30 s of 400 Mbps are 10 of 1200.
+    expect(duration).to_have_value("10")
+    expect(page.locator("#run")).to_contain_text(
+        "10 s instead of 30 s, because runs at these rates take longer"
+    )
+    service.select_option("10 Mbps up, 20 in bursts; 100 down")
+    expect(duration).to_have_value("30")
+    # What someone chose stays.
+    duration.fill("20")
+    service.select_option("200 Mbps up, 1000 down (White 2014)")
+    expect(duration).to_have_value("20")
+
+
+def test_the_peak_rate_goes_with_the_sustained_rate(page: Page) -> None:
+    sustained, peak = (
+        page.locator(f'[data-path="upstream.{key}_mbps"] input[type=number]')
+        for key in ("sustained", "peak")
+    )
+    sustained.evaluate("box => { box.closest('details').open = true }")
+    sustained.fill("30")
+    expect(peak).to_have_value("30")
+    # On the way to a 50 there is a 5, which must not take the sustained rate along.
+    peak.fill("5")
+    expect(alert(page)).to_contain_text("allowed: 30 or more, the value of sustained_mbps")
+    expect(sustained).to_have_value("30")
+    peak.fill("50")
+    expect(alert(page)).to_be_hidden()
+
+
+def test_twenty_quick_changes_end_in_the_last(page: Page) -> None:
+    # All in one call: on a busy machine each key press could become a step of its own.
+    parameter(page, "B", "target (ms)", "slider").evaluate("""slider => {
+      for (let change = 0; change < 20; change++) {
+        slider.stepUp();
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+    }""")
+    value = parameter(page, "B", "target (ms)").input_value()
+    assert float(value) > 10
+    found = settled(page)
+    text = scenario_of(page)
+    assert f"target_ms = {value}" in text
+    assert found[:2] == fingerprints(text)[:2]
+    # They are one step back.
+    page.go_back()
+    expect(parameter(page, "B", "target (ms)")).to_have_value("10")
 
 
 # Wrong values
 
 
-def test_a_fault_stands_at_its_field(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        save = page.get_by_role("button", name="Download scenario")
-        target = parameter(page, "B", "target (ms)")
-        target.fill("-1")
-        expect(alert(page)).to_contain_text("found -1; allowed: a number from 0.1 to 255")
-        expect(target).to_have_attribute("aria-invalid", "true")
-        expect(page.locator(".error")).to_contain_text("found -1")
-        expect(page.locator(".verdicts tbody tr")).to_have_count(6)
-        expect(save).to_be_disabled()
-        target.fill("20")
-        expect(alert(page)).to_be_hidden()
-        expect(page.locator(".error")).to_have_count(0)
-        settled(page)
-        expect(save).to_be_enabled()
-        page.get_by_label("Games", exact=True).fill("9")
-        expect(alert(page)).to_contain_text("Games: found 9; allowed: a whole number from 0 to 8")
+def test_a_fault_stands_at_its_field(page: Page) -> None:
+    save = page.get_by_role("button", name="Download scenario")
+    target = parameter(page, "B", "target (ms)")
+    target.fill("-1")
+    expect(alert(page)).to_contain_text("found -1; allowed: a number from 0.1 to 255")
+    expect(target).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".error")).to_contain_text("found -1")
+    expect(page.locator(".verdicts tbody tr")).to_have_count(6)
+    expect(save).to_be_disabled()
+    target.fill("20")
+    expect(alert(page)).to_be_hidden()
+    expect(page.locator(".error")).to_have_count(0)
+    settled(page)
+    expect(save).to_be_enabled()
+    page.get_by_label("Games", exact=True).fill("9")
+    expect(alert(page)).to_contain_text("Games: found 9; allowed: a whole number from 0 to 8")
 
 
-def test_the_text_is_checked_as_one_types(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        before = settled(page)
-        text = scenario_of(page)
-        wrong = text.replace("burst_bytes = 10000000", "burst_bytes = -5", 1)
-        edit(page, wrong)
-        faults = page.locator(".faults li")
-        expect(faults.first).to_contain_text("upstream.burst_bytes: found -5")
-        line = 1 + wrong[: wrong.index("burst_bytes = -5")].count("\n")
-        expect(faults.first.get_by_role("button")).to_have_text(f"Line {line}")
-        faults.first.get_by_role("button").click()
-        chosen = page.evaluate("getSelection().toString()")
-        assert chosen == "burst_bytes = -5"
-        edit(page, "duration_s =")
-        expect(faults).to_contain_text(re.compile("column 13"))
-        edit(page, text)
-        expect(faults).to_have_count(0)
-        assert settled(page) == before
+def test_the_text_is_checked_as_one_types(page: Page) -> None:
+    before = settled(page)
+    text = scenario_of(page)
+    wrong = text.replace("burst_bytes = 10000000", "burst_bytes = -5", 1)
+    edit(page, wrong)
+    faults = page.locator(".faults li")
+    expect(faults.first).to_contain_text("upstream.burst_bytes: found -5")
+    line = 1 + wrong[: wrong.index("burst_bytes = -5")].count("\n")
+    expect(faults.first.get_by_role("button")).to_have_text(f"Line {line}")
+    faults.first.get_by_role("button").click()
+    chosen = page.evaluate("getSelection().toString()")
+    assert chosen == "burst_bytes = -5"
+    edit(page, "duration_s =")
+    expect(faults).to_contain_text(re.compile("column 13"))
+    edit(page, text)
+    expect(faults).to_have_count(0)
+    assert settled(page) == before
 
 
-def test_a_text_that_the_choices_make_is_shown_as_choices(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        text = scenario_of(page)
-        edit(page, f"{text}\n[metrics]\nseries_interval_ms = 500\n")
-        expect(page.get_by_role("heading", name="What all settings share")).to_be_visible()
-        expect(page.get_by_label("Games", exact=True)).to_be_hidden()
-        edit(page, text)
-        expect(page.get_by_label("Games", exact=True)).to_be_visible()
+def test_a_text_that_the_choices_make_is_shown_as_choices(page: Page) -> None:
+    text = scenario_of(page)
+    edit(page, f"{text}\n[metrics]\nseries_interval_ms = 500\n")
+    expect(page.get_by_role("heading", name="What all settings share")).to_be_visible()
+    expect(page.get_by_label("Games", exact=True)).to_be_hidden()
+    edit(page, text)
+    expect(page.get_by_label("Games", exact=True)).to_be_visible()
 
 
 # Stop, and too much
 
 
-def test_a_run_can_be_stopped(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        heads = verdict_heads(page).all_inner_texts()
-        edit(page, LONG)
-        bar = page.get_by_role("progressbar", name="Progress of the simulation")
-        expect(bar).to_be_visible()
-        page.get_by_role("button", name="Stop").click()
-        expect(page.locator("#status")).to_contain_text("Stopped.")
-        expect(page.get_by_role("button", name="Download results")).to_be_disabled()
-        expect(page.get_by_role("button", name="Download scenario")).to_be_enabled()
-        assert verdict_heads(page).all_inner_texts() == heads
-        # The page is as it was: the next change is simulated.
-        page.go_back()
-        settled(page)
-        assert visited.complaints == []
+def test_a_run_can_be_stopped(page: Page) -> None:
+    heads = verdict_heads(page).all_inner_texts()
+    edit(page, LONG)
+    bar = page.get_by_role("progressbar", name="Progress of the simulation")
+    expect(bar).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("#status")).to_contain_text("Stopped.")
+    expect(page.get_by_role("button", name="Download results")).to_be_disabled()
+    expect(page.get_by_role("button", name="Download scenario")).to_be_enabled()
+    assert verdict_heads(page).all_inner_texts() == heads
+    # The page is as it was: the next change is simulated.
+    page.go_back()
+    settled(page)
 
 
-def test_a_long_run_says_its_estimate_and_offers_the_command_line(
-    chromium: Browser, lab: str
-) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        edit(page, LONG)
-        told = page.locator("#long")
-        expect(told).to_contain_text(re.compile(r"it takes about \d+ (s|minutes) here"))
-        expect(told).to_contain_text("`sojourn run scenario.toml`")
-        page.get_by_role("button", name="Stop").click()
-        expect(told).to_be_hidden()
+def test_a_long_run_says_its_estimate_and_offers_the_command_line(page: Page) -> None:
+    edit(page, LONG)
+    told = page.locator("#long")
+    expect(told).to_contain_text(re.compile(r"it takes about \d+ (s|minutes) here"))
+    expect(told).to_contain_text("`sojourn run scenario.toml`")
+    page.get_by_role("button", name="Stop").click()
+    expect(told).to_be_hidden()
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_long_run_takes_the_fast_module_if_it_is_there(
-    chromium: Browser, lab: str, is_there: bool
-) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        if not is_there:
-            page.route("**/*-fast.wasm", lambda route: route.fulfill(status=404))
-        with page.expect_response("**/*-fast.wasm", timeout=PATIENT_MS):
-            edit(page, LONG)
-        # With the fast module it starts again, and says again how long it takes.
-        expect(page.locator("#long")).to_contain_text("it takes about")
-        edit(page, SHORT)
-        told = " ".join(fingerprints(SHORT))
-        expect(page.locator("html")).to_have_attribute("data-fingerprints", told)
+def test_a_long_run_takes_the_fast_module_if_it_is_there(visited: Visited, is_there: bool) -> None:
+    page = visited.page
+    if not is_there:
+        page.route("**/*-fast.wasm", lambda route: route.fulfill(status=404))
+    with page.expect_response("**/*-fast.wasm"):
+        edit(page, LONG)
+    # With the fast module it starts again, and says again how long it takes.
+    expect(page.locator("#long")).to_contain_text("it takes about")
+    edit(page, SHORT)
+    told = " ".join(fingerprints(SHORT))
+    expect(page.locator("html")).to_have_attribute("data-fingerprints", told)
+    # The browser itself complains of the missing file.
+    missing = [one for one in visited.complaints if "404" in one]
+    assert visited.complaints == missing
+    visited.complaints.clear()
 
 
-def test_a_scenario_too_large_for_a_page_is_refused(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        heads = verdict_heads(page).all_inner_texts()
-        edit(page, LONG.replace("2000", "10") + "homes.all.count = 9_000\n")
-        faults = page.locator(".faults")
-        expect(faults).to_contain_text("of memory")
-        expect(faults).to_contain_text("`sojourn run scenario.toml`")
-        assert verdict_heads(page).all_inner_texts() == heads
+def test_a_scenario_too_large_for_a_page_is_refused(page: Page) -> None:
+    heads = verdict_heads(page).all_inner_texts()
+    edit(page, LONG.replace("2000", "10") + "homes.all.count = 9_000\n")
+    faults = page.locator(".faults")
+    expect(faults).to_contain_text("of memory")
+    expect(faults).to_contain_text("`sojourn run scenario.toml`")
+    assert verdict_heads(page).all_inner_texts() == heads
 
 
 def test_runs_that_together_are_too_large_for_a_page_are_refused(
@@ -438,65 +361,55 @@ def test_runs_that_together_are_too_large_for_a_page_are_refused(
 # The moving picture
 
 
-def test_the_picture_is_played_by_keys(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        still(page)
-        stage = page.get_by_role("group", name="Animation")
-        clock = page.locator(".clock")
-        stage.focus()
-        expect(clock).to_have_text("10.300000 s")
-        page.keyboard.press("ArrowRight")
-        stepped = float((clock.text_content() or "").split()[0])
-        # Between two MAPs, 2 ms, something always happens.
-        assert 10.3 < stepped <= 10.302
-        page.keyboard.press("End")
-        expect(clock).to_have_text("11.000000 s")
-        page.keyboard.press("Home")
-        expect(clock).to_have_text("10.000000 s")
-        page.keyboard.press("Space")
-        expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
-        expect(clock).not_to_have_text("10.000000 s")
-        page.keyboard.press("Space")
-        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+def test_the_picture_is_played_by_keys(page: Page) -> None:
+    still(page)
+    stage = page.get_by_role("group", name="Animation")
+    clock = page.locator(".clock")
+    stage.focus()
+    expect(clock).to_have_text("10.300000 s")
+    page.keyboard.press("ArrowRight")
+    stepped = float((clock.text_content() or "").split()[0])
+    # Between two MAPs, 2 ms, something always happens.
+    assert 10.3 < stepped <= 10.302
+    page.keyboard.press("End")
+    expect(clock).to_have_text("11.000000 s")
+    page.keyboard.press("Home")
+    expect(clock).to_have_text("10.000000 s")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    expect(clock).not_to_have_text("10.000000 s")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
-def test_the_picture_shows_what_the_trace_tells(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        still(page)
-        expect(page.get_by_role("group", name="Animation")).to_have_attribute("aria-busy", "false")
-        words = page.locator("#picture figure p").all_inner_texts()
-        runs = sojourn.run(
-            scenario_of(page), set=["metrics.modem_trace=true", "duration_s=11"]
-        ).runs
-        for run, told in zip(list(runs.values())[:2], words, strict=True):
-            events = run.modem_events.to_pylist()
-            last = next(event for event in reversed(events) if event["time_s"] <= 10.3)
-            packets, kilobytes = last["backlog_packets"], last["backlog_bytes"] / 1000
-            assert told.startswith(f"{packets} packets in the queue, {kilobytes:.1f} kB")
+def test_the_picture_shows_what_the_trace_tells(page: Page) -> None:
+    still(page)
+    expect(page.get_by_role("group", name="Animation")).to_have_attribute("aria-busy", "false")
+    words = page.locator("#picture figure p").all_inner_texts()
+    runs = sojourn.run(scenario_of(page), set=["metrics.modem_trace=true", "duration_s=11"]).runs
+    for run, told in zip(list(runs.values())[:2], words, strict=True):
+        events = run.modem_events.to_pylist()
+        last = next(event for event in reversed(events) if event["time_s"] <= 10.3)
+        packets, kilobytes = last["backlog_packets"], last["backlog_bytes"] / 1000
+        assert told.startswith(f"{packets} packets in the queue, {kilobytes:.1f} kB")
 
 
-def test_the_picture_keeps_its_place(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        still(page)
-        page.get_by_label("Queue management A").select_option("CoDel")
-        stage = page.get_by_role("group", name="Animation")
-        expect(page.locator("#picture figcaption").first).to_have_text("A: CoDel")
-        expect(stage).to_have_attribute("aria-busy", "false")
-        expect(page.locator(".clock")).to_have_text("10.300000 s")
-        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+def test_the_picture_keeps_its_place(page: Page) -> None:
+    still(page)
+    page.get_by_label("Queue management A").select_option("CoDel")
+    stage = page.get_by_role("group", name="Animation")
+    expect(page.locator("#picture figcaption").first).to_have_text("A: CoDel")
+    expect(stage).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".clock")).to_have_text("10.300000 s")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
-def test_who_wants_less_motion_starts_it(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        page.emulate_media(reduced_motion="reduce")
-        page.reload()
-        page.get_by_role("group", name="Animation").scroll_into_view_if_needed()
-        expect(page.locator("#picture canvas")).to_have_count(2)
-        expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-        expect(page.locator(".clock")).to_have_text("10.000000 s")
-        page.wait_for_timeout(200)
-        expect(page.locator(".clock")).to_have_text("10.000000 s")
+def test_who_wants_less_motion_starts_it(page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.reload()
+    page.get_by_role("group", name="Animation").scroll_into_view_if_needed()
+    expect(page.locator("#picture canvas")).to_have_count(2)
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    expect(page.locator(".clock")).to_have_text("10.000000 s")
+    page.wait_for_timeout(200)
+    expect(page.locator(".clock")).to_have_text("10.000000 s")
