@@ -3,13 +3,12 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sojourn
-from conftest import PATIENT_S
+from conftest import PATIENT_S, wait_until
 from sojourn import Law
 from sojourn.base.lookup import UnknownError
 from sojourn.cli.main import main
@@ -417,13 +416,17 @@ def test_classes_without_a_file_are_parts_by_what_they_do(tmp_path: Path) -> Non
 
 
 def test_a_loop_without_end_ends_with_the_command(tmp_path: Path) -> None:
-    path = write(tmp_path, "class Own(Law):\n    def on_arrival(self, *n):\n        while 1: pass")
+    called = tmp_path / "called"
+    hook = f"    def on_arrival(self, *n):\n        Path({str(called)!r}).touch()\n"
+    path = write(
+        tmp_path, f"from pathlib import Path\nclass Own(Law):\n{hook}        while 1: pass"
+    )
     command = [sys.executable, "-m", "sojourn", "run", str(scenario(tmp_path)), "--quiet", "--part"]
     command += [f"{path}:Own", "--set", "upstream.queue.law.kind='own'"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(2)
-        process.terminate()
         try:
+            wait_until(lambda: called.exists() or process.poll() is not None)
+            process.terminate()
             assert process.wait(timeout=PATIENT_S) == 143
         finally:
             process.kill()
