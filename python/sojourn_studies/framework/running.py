@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 
@@ -53,12 +54,12 @@ class Outcome:
     store: Store
     seeds: Sequence[Runs]
 
-    @property
+    @cached_property
     def values(self) -> dict[Row, Value]:
         """Every cell."""
         return self._measured(self.plan.rows, self.seeds)
 
-    @property
+    @cached_property
     def otherwise(self) -> dict[Alternative, dict[Row, Value]]:
         """The cells that each alternative is run for."""
         return {
@@ -70,7 +71,7 @@ class Outcome:
     def with_own_law(self) -> dict[Row, Value]:
         """Every cell, and schemes again with the law of one's own, once where they are alike."""
         own = [cells for one, cells in self.otherwise.items() if one.name == f"law {self.plan.law}"]
-        found = self.values
+        found = dict(self.values)
         seen = [cells for _, cells in _by_scheme(found)]
         for scheme, cells in chain.from_iterable(map(_by_scheme, own)):
             if cells not in seen:
@@ -89,7 +90,7 @@ class Outcome:
         """Every cell at the baseline, and under each alternative without intervals."""
         return results_of(self.values, self.otherwise)
 
-    @property
+    @cached_property
     def drawings(self) -> dict[FigureNumber, Drawing]:
         """Every figure."""
         from sojourn.base.terminal import counting_bar

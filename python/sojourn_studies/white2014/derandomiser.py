@@ -6,6 +6,7 @@ de-randomiser, which adds up p in floating point and so may be a packet late.
 """
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -54,12 +55,14 @@ def drop_count_pmf(p: float, packets: int) -> Numbers:
     return -np.diff(np.array([*at_least, 0.0]))
 
 
+@cache
 def bernoulli_run_length() -> Drawing:
     """Figure 7: run lengths of plain random drops."""
     n = np.arange(1, 1001)
     return _pmf("Run length of random drops, p = 0.01", "packets", n, P * (1 - P) ** (n - 1))
 
 
+@cache
 def binomial_drops() -> Drawing:
     """Figure 8: plain random drops among 1000 packets."""
     k = np.arange(31)
