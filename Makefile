@@ -36,7 +36,7 @@ test: $(VENV)/installed $(VENV)/checks ## Run all tests
 	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 $(WEB); fi
 	cargo test --workspace --locked
 	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
-	$(BIN)/pytest --numprocesses auto --dist loadfile
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
 	$(BIN)/python tests/crash.py --every $(EVERY)

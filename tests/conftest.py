@@ -1,15 +1,18 @@
 """What several test files use."""
 
+import fcntl
+import os
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import sojourn
-from browser import chromium_browser
+from browser import PATIENT_MS, chromium_browser
 from playwright.sync_api import Browser
 
 pytest_plugins = ["lab_page", "stores"]
@@ -17,8 +20,7 @@ pytest_plugins = ["lab_page", "stores"]
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "scenarios" / "home.toml"
 
-PATIENT_S = 300
-"""For what hangs. No test asserts a time: the machine may have other things to do."""
+PATIENT_S = PATIENT_MS // 1000
 
 # Enough for everything to happen once: the burst of the upload, a page or two.
 SHORT_S = 10
@@ -39,6 +41,21 @@ def wait_until(is_so: Callable[[], object]) -> None:
     while not is_so():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory for what one worker makes and all workers of this session read."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@contextmanager
+def made_once(directory: Path) -> Iterator[bool]:
+    """Holds a lock on a directory of `shared`; true for the worker that is to make it."""
+    with directory.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield not directory.exists()
 
 
 @pytest.fixture(scope="session")
