@@ -22,13 +22,13 @@ import pyarrow.parquet as pq
 import pytest
 import sojourn
 from sojourn.base.toml_text import toml_document
-from sojourn.cli.main import main as command_line
 from sojourn.store.checksums import SUMS, StoreError, sums_of
 from sojourn.store.listing import listed_runs, runs_of_summary
 from sojourn.store.replace import Wanted, check
 from sojourn.store.store import Store
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.table_file import parquet_of
+from stores import STUDY, command
 
 SCENARIO = {
     "duration_s": 0.3,
@@ -42,11 +42,6 @@ SCENARIO = {
     },
     "metrics": {"packet_trace": True, "modem_trace": True},
 }
-STUDY = (
-    *("study", "run", "white2012", "--table", "7", "--experiment", "D01/C01"),
-    *("--duration-scale", "0.01"),
-)
-
 MANY = int(os.environ.get("DAMAGES", 0))
 TRIED, COMMANDS = (MANY, MANY) if MANY else (300, 8)
 MOST_NEW_BYTES = 1 << 30
@@ -80,13 +75,6 @@ def search_of(place: Path) -> tuple[object, ...]:
     """A search for the largest buffer."""
     options = ("--key", "upstream.queue.limit_bytes", "--until", "game p99 < 1000", "--seeds", "2")
     return ("find", place / "home.toml", *options, "--from", "16000", "--to", "32000")
-
-
-def command(*arguments: object) -> int | str:
-    """Runs the command in this process, and returns its exit status."""
-    with pytest.raises(SystemExit) as end:
-        command_line([str(argument) for argument in arguments])
-    return end.value.code or 0
 
 
 def test_a_damaged_value_is_refused_or_does_no_harm(

@@ -6,21 +6,15 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from conftest import PATIENT_S, ROOT, Cli
-from lab_page import needs_module, serving
+from lab_page import needs_module
 from sojourn.lab.server import MOST_CONNECTIONS, STATIC, server
 
 pytestmark = needs_module
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving() as running:
-        yield running
 
 
 def asked(
@@ -40,14 +34,14 @@ def asked(
         connection.close()
 
 
-def test_its_own_files_can_be_read(address: str) -> None:
+def test_its_own_files_can_be_read(lab: str) -> None:
     for path in STATIC.iterdir():
-        status, _, body = asked(address, f"/{path.name}")
+        status, _, body = asked(lab, f"/{path.name}")
         assert (status, body) == (200, path.read_bytes())
-    assert asked(address, "/")[2] == (STATIC / "index.html").read_bytes()
+    assert asked(lab, "/")[2] == (STATIC / "index.html").read_bytes()
     # A browser compiles a module while it comes only if it has this type.
-    assert asked(address, "/sojourn.wasm")[1]["content-type"] == "application/wasm"
-    assert asked(address, "/main.js")[1]["content-type"].startswith("text/javascript")
+    assert asked(lab, "/sojourn.wasm")[1]["content-type"] == "application/wasm"
+    assert asked(lab, "/main.js")[1]["content-type"].startswith("text/javascript")
 
 
 @pytest.mark.parametrize(
@@ -65,13 +59,13 @@ def test_its_own_files_can_be_read(address: str) -> None:
         "/main.js%00.css",
     ],
 )
-def test_nothing_but_its_own_files_can_be_read(address: str, path: str) -> None:
-    assert asked(address, path)[0] == 404
+def test_nothing_but_its_own_files_can_be_read(lab: str, path: str) -> None:
+    assert asked(lab, path)[0] == 404
 
 
-def test_the_policy_is_the_same_in_header_and_page(address: str) -> None:
+def test_the_policy_is_the_same_in_header_and_page(lab: str) -> None:
     for path in ("/", "/main.js", "/nothing"):
-        _, headers, _ = asked(address, path)
+        _, headers, _ = asked(lab, path)
         policy = headers["content-security-policy"]
         assert policy.startswith("default-src 'none';") and "unsafe-inline" not in policy
         assert headers["x-content-type-options"] == "nosniff"
@@ -83,8 +77,8 @@ def test_the_policy_is_the_same_in_header_and_page(address: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_nothing_can_be_sent(address: str, method: str) -> None:
-    assert asked(address, "/", method)[0] == 501
+def test_nothing_can_be_sent(lab: str, method: str) -> None:
+    assert asked(lab, "/", method)[0] == 501
 
 
 @pytest.mark.parametrize(
@@ -100,29 +94,29 @@ def test_nothing_can_be_sent(address: str, method: str) -> None:
         {"Origin": "null"},
     ],
 )
-def test_other_sites_are_refused(address: str, headers: Mapping[str, str]) -> None:
+def test_other_sites_are_refused(lab: str, headers: Mapping[str, str]) -> None:
     """Also one whose name leads to this machine."""
     for path, method in (("/", "GET"), ("/main.js", "GET"), ("/", "HEAD")):
-        assert asked(address, path, method, headers)[0] == 403
+        assert asked(lab, path, method, headers)[0] == 403
 
 
-def test_a_request_without_a_host_is_refused(address: str) -> None:
-    with socket.create_connection(place_of(address), timeout=PATIENT_S) as connection:
+def test_a_request_without_a_host_is_refused(lab: str) -> None:
+    with socket.create_connection(place_of(lab), timeout=PATIENT_S) as connection:
         connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 403")
 
 
-def test_its_own_pages_are_not_refused(address: str) -> None:
+def test_its_own_pages_are_not_refused(lab: str) -> None:
     """Also by the name of this machine, and where ssh forwards another port to it."""
-    for host in (address.removeprefix("http://"), "localhost", "localhost:9"):
-        assert asked(address, "/", headers={"Host": host, "Origin": f"http://{host}"})[0] == 200
+    for host in (lab.removeprefix("http://"), "localhost", "localhost:9"):
+        assert asked(lab, "/", headers={"Host": host, "Origin": f"http://{host}"})[0] == 200
 
 
-def test_half_requests_do_not_hold_up_the_page(address: str) -> None:
-    opened = [socket.create_connection(place_of(address), timeout=PATIENT_S) for _ in range(200)]
+def test_half_requests_do_not_hold_up_the_page(lab: str) -> None:
+    opened = [socket.create_connection(place_of(lab), timeout=PATIENT_S) for _ in range(200)]
     for connection in opened:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
-    assert asked(address, "/")[0] == 200
+    assert asked(lab, "/")[0] == 200
     for connection in opened[:-MOST_CONNECTIONS]:
         assert connection.recv(1) == b""  # the server has closed it
         connection.close()
@@ -130,9 +124,9 @@ def test_half_requests_do_not_hold_up_the_page(address: str) -> None:
         connection.close()
 
 
-def test_a_slow_request_is_ended(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_request_is_ended(lab: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sojourn.lab.server.LONGEST_S", 0.0)
-    with socket.create_connection(place_of(address), timeout=PATIENT_S) as connection:
+    with socket.create_connection(place_of(lab), timeout=PATIENT_S) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: ")
         assert connection.recv(1) == b""
 
