@@ -40,6 +40,17 @@ def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
     return to_svg(figure)
 
 
+def drawing_of(title: str, plots: Sequence[Plot], x_label: str, y_label: str) -> Drawing:
+    """Curves in one axes with their numbers."""
+    picture = svg(plots, title=title, xlabel=x_label, ylabel=y_label)
+    rows = [
+        [plot.name, *point]
+        for plot in plots
+        for point in zip(plot.x.tolist(), plot.y.tolist(), strict=True)
+    ]
+    return Drawing(title, picture, ("curve", x_label, y_label), rows)
+
+
 Panels = Mapping[str, Sequence[Plot]]
 """The series of each axes by its title; all axes have the same ones."""
 

@@ -9,7 +9,7 @@ from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Numbers
 from sojourn.store.stored_run import StoredRun
 
-from ..framework.canvas import Plot, svg
+from ..framework.canvas import Plot, drawing_of
 from ..framework.cases import Case, Runs
 from ..framework.drawing import Drawing, Figure
 from ..framework.rows import FigureNumber
@@ -58,7 +58,7 @@ class Grid:
                 for scheme, of_scheme in self.cases.items()
                 for name, each in named.items()
             ]
-            return _drawing(self.title, plots, self.x_label, self.y_label)
+            return drawing_of(self.title, plots, self.x_label, self.y_label)
 
         return Figure(draw, [case for row in self.cases.values() for case in row.values()])
 
@@ -66,16 +66,6 @@ class Grid:
 def _curve(of_scheme: Mapping[float, Case], runs: Runs, value: Value) -> tuple[Numbers, Numbers]:
     y = [value(runs[case.name]) for case in of_scheme.values()]
     return np.array(list(of_scheme)), np.array([np.nan if v is None else v for v in y])
-
-
-def _drawing(title: str, plots: Sequence[Plot], x_label: str, y_label: str) -> Drawing:
-    picture = svg(plots, title=title, xlabel=x_label, ylabel=y_label)
-    rows = [
-        [plot.name, *point]
-        for plot in plots
-        for point in zip(plot.x.tolist(), plot.y.tolist(), strict=True)
-    ]
-    return Drawing(title, picture, ("curve", x_label, y_label), rows)
 
 
 def _grid(
@@ -146,7 +136,7 @@ def _over_time(
             time_s, rate = windows(run, f"{entry} down", window_s)
             inside = (time_s > start_s) & (time_s <= to_s)
             plots.append(Plot(name, time_s[inside], rate[inside]))
-        return _drawing(title, plots, "time (s)", "throughput (Mbps)")
+        return drawing_of(title, plots, "time (s)", "throughput (Mbps)")
 
     return Figure(draw, [shown])
 
@@ -171,7 +161,7 @@ def _fairness_over_time() -> Figure:
             time_s = rates[0][0]
             each = [_sojourn.jfi([rate[i] for _, rate in rates]) for i in range(len(time_s))]
             plots.append(Plot(scheme, time_s, np.array(each, dtype=np.float64)))
-        return _drawing("Fairness over time, nine flows", plots, "time (s)", "fairness index")
+        return drawing_of("Fairness over time, nine flows", plots, "time (s)", "fairness index")
 
     return Figure(draw, list(cases.values()))
 
@@ -187,7 +177,7 @@ def _occupancy(title: str, experiment: str, load: str, classes: Sequence[str]) -
             for name in classes
             if (shares := [time_in_bin(run, name, number) for number in bins])[0] is not None
         ]
-        return _drawing(title, plots, "bin", "time (%)")
+        return drawing_of(title, plots, "bin", "time (%)")
 
     return Figure(draw, [shown])
 

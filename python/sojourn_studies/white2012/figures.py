@@ -6,7 +6,7 @@ import numpy as np
 from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Numbers
 
-from ..framework.canvas import Plot, svg
+from ..framework.canvas import Plot, drawing_of
 from ..framework.cases import Case, Runs
 from ..framework.drawing import Drawing, Figure
 from ..framework.rows import FigureNumber
@@ -30,19 +30,9 @@ def _over_time(title: str, scheme: str, subject: str, metric: str, label: str) -
     def draw(runs: Runs) -> Drawing:
         curves = [series_of(runs[case.name].series, subject, metric) for case in cases]
         plots = [Plot(name, *curve) for name, curve in zip(_NAMES, curves, strict=True)]
-        return _drawing(title, plots, "time (s)", label)
+        return drawing_of(title, plots, "time (s)", label)
 
     return Figure(draw, cases)
-
-
-def _drawing(title: str, plots: Sequence[Plot], x_label: str, y_label: str) -> Drawing:
-    picture = svg(plots, title=title, xlabel=x_label, ylabel=y_label)
-    rows = [
-        [plot.name, *point]
-        for plot in plots
-        for point in zip(plot.x.tolist(), plot.y.tolist(), strict=True)
-    ]
-    return Drawing(title, picture, ("curve", x_label, y_label), rows)
 
 
 def _of_depth(draw: Callable[[Numbers], Drawing]) -> Figure:
@@ -53,14 +43,14 @@ def _of_depth(draw: Callable[[Numbers], Drawing]) -> Figure:
 def _depth_over_time(packets: Numbers) -> Drawing:
     time = np.arange(1, len(packets) + 1, dtype=np.float64) / 10
     plots = [Plot("queue", time, packets)]
-    return _drawing("Queue size in D04", plots, "time (s)", "packets")
+    return drawing_of("Queue size in D04", plots, "time (s)", "packets")
 
 
 def _depth_distribution(packets: Numbers) -> Drawing:
     sizes, counts = np.unique(packets, return_counts=True)
     share = np.cumsum(counts, dtype=np.float64) * (100 / len(packets))
     plots = [Plot("queue", sizes, share)]
-    return _drawing("Distribution of the queue size in D04", plots, "packets", "time (%)")
+    return drawing_of("Distribution of the queue size in D04", plots, "packets", "time (%)")
 
 
 FIGURES: Mapping[FigureNumber, Figure] = {
