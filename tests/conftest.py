@@ -43,6 +43,14 @@ def wait_until(is_so: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+def read_until(terminal: int, words: bytes) -> bytes:
+    """What a terminal is shown up to these words, which may come in pieces."""
+    shown = b""
+    while words not in shown:
+        shown += os.read(terminal, 4096)
+    return shown
+
+
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory for what one worker makes and all workers of this session read."""

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import HOME, PATIENT_S, Cli, wait_until
+from conftest import HOME, PATIENT_S, Cli, read_until, wait_until
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,3 @@ def ended(*arguments: object) -> tuple[int, str]:
             return process.wait(timeout=PATIENT_S), process.stderr.read()
         finally:
             process.kill()
-
-
-def read_until(terminal: int, words: bytes) -> bytes:
-    shown = b""
-    while words not in shown:
-        shown += os.read(terminal, 4096)
-    return shown

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import PATIENT_S, Cli, made_once
+from conftest import Cli, made_once, read_until
 from sojourn.analysis.distribution import Distribution, evenly, pooled
 from sojourn.base.lookup import UnknownError, look_up
 from sojourn.store.checksums import StoreError
@@ -419,14 +419,15 @@ def test_a_score_tells_that_its_runs_were_not_as_long(tmp_path: Path, cli: Cli) 
 
 def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
     run_plan(Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01), tmp_path)
+    cells = len((tmp_path / "cells.csv").read_text().splitlines()) - 1
     terminal, its_end = pty.openpty()
     command = [sys.executable, "-m", "sojourn", "study", "report", tmp_path]
-    done = subprocess.run(command, stderr=its_end, stdout=subprocess.PIPE, timeout=PATIENT_S)
-    os.close(its_end)
-    cells = len((tmp_path / "cells.csv").read_text().splitlines()) - 1
-    assert f"{cells} of {cells} cells".encode() in os.read(terminal, 65536)
+    with subprocess.Popen(command, stderr=its_end, stdout=subprocess.PIPE) as process:
+        os.close(its_end)
+        read_until(terminal, f"{cells} of {cells} cells".encode())
+        assert process.stdout.read() == f"report: {tmp_path / 'report.html'}\n".encode()
+    assert process.returncode == 0
     os.close(terminal)
-    assert done.stdout == f"report: {tmp_path / 'report.html'}\n".encode()
 
 
 @pytest.mark.parametrize("keep", [0, 100, -1])
