@@ -243,7 +243,7 @@ def test_choke_gives_what_the_model_of_tang_says() -> None:
     assert share == pytest.approx(model, abs=0.5)
     assert (drop_tail - sent).min() > -2.1
     assert (drop_tail - sent).max() < 0
-    red = {"law": {"kind": "red", "variant": "linux", "mean_packet_bytes": 1500}}
+    red = {"law": {"kind": "red_linux", "mean_packet_bytes": 1500}}
     throughput_mbps, _ = beside_tcp(red, 20, 32)
     assert throughput_mbps == pytest.approx(9.9, abs=0.1)
 

@@ -13,7 +13,7 @@ use super::parts::Parts;
 use super::rates::in_whole_bits;
 use super::schema::Scenario;
 use super::variant::Variant;
-use super::{changes, check};
+use super::{changes, check, former};
 use sojourn_input::problem::{Fault, Faults, Problem, Problems};
 use sojourn_input::schema_check::Checker;
 use sojourn_input::text::{Document, Lines};
@@ -293,10 +293,11 @@ impl File<'_> {
     /// The scenario and what a user must know of its captures, or its faults: those of single keys, or else
     /// those between keys.
     fn scenario(&self, value: &Value) -> Result<(Scenario, Vec<String>), Faults> {
-        let mut faults = self.checker.check(value, "");
         let mut value = value.clone();
+        let mut notes = former::renew(&mut value, "");
+        let mut faults = self.checker.check(&value, "");
         if faults.is_empty() {
-            faults = self.merge_homes(&mut value);
+            faults = self.merge_homes(&mut value, &mut notes);
         }
         if !faults.is_empty() {
             return Err(faults);
@@ -309,10 +310,10 @@ impl File<'_> {
         })?;
         let mut faults = Faults::default();
         let filled = self.captures.as_ref().map(|captures| captures.fill(&mut scenario));
-        let notes = filled.unwrap_or(Ok(Vec::new())).unwrap_or_else(|more| {
-            faults.add(more);
-            Vec::new()
-        });
+        match filled.unwrap_or(Ok(Vec::new())) {
+            Ok(more) => notes.extend(more),
+            Err(more) => faults.add(more),
+        }
         scenario.fill();
         faults.add(check::check(&scenario));
         if faults.is_empty() {
@@ -322,7 +323,7 @@ impl File<'_> {
     }
 
     /// Merges what homes set for their upstream, downstream and router into copies of the scenario's tables.
-    fn merge_homes(&self, value: &mut Value) -> Faults {
+    fn merge_homes(&self, value: &mut Value, notes: &mut Vec<String>) -> Faults {
         let base = value.clone();
         let mut faults = Faults::default();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
@@ -336,6 +337,7 @@ impl File<'_> {
                 let path = [HOMES, name, key]
                     .iter()
                     .fold(String::new(), |path, key| words::join(&path, key));
+                notes.extend(former::renew(&mut merged, &path));
                 faults.add(self.checker.check_key(key, &merged, &path));
                 *own = merged;
             }

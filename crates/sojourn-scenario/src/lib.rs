@@ -11,6 +11,7 @@ mod check;
 pub(crate) mod estimate;
 pub(crate) mod file;
 mod files;
+mod former;
 pub(crate) mod homes;
 pub(crate) mod idle_line;
 pub mod labels;

@@ -159,17 +159,16 @@ const CODEL: &str = "law = { kind = 'codel', variant = 'linux' }
 const FQ_CODEL: &str = "law = { kind = 'codel', variant = 'linux' }
                         scheduler = { kind = 'fq', variant = 'linux' }
                         limit_packets = 10_240";
-const PIE: &str = "law = { kind = 'pie', variant = 'linux', first_update_ms = 480 }
+const PIE: &str = "law = { kind = 'pie_linux', first_update_ms = 480 }
                    limit_packets = 1000";
-const FQ_PIE: &str = "law = { kind = 'pie', variant = 'linux', first_update_ms = 480 }
+const FQ_PIE: &str = "law = { kind = 'pie_linux', first_update_ms = 480 }
                       scheduler = { kind = 'fq', variant = 'linux' }
                       limit_packets = 10_240";
 const DUALPI2: &str = "scheduler = { kind = 'dualq', variant = 'linux' }
                        limit_packets = 10_000";
 const CAKE: &str = "scheduler.kind = 'cake'";
 const SHAPED: &str = "scheduler = { kind = 'cake', bandwidth_mbps = 10 }";
-const RED: &str =
-    "law = { kind = 'red', variant = 'linux', min_threshold_packets = 30, weight = 0.03125,
+const RED: &str = "law = { kind = 'red_linux', min_threshold_packets = 30, weight = 0.03125,
                            max_threshold_packets = 90, mean_packet_bytes = 1000, max_p = 0.02 }
                    limit_bytes = 400_000";
 const CHOKE: &str = "scheduler = { kind = 'choke', min_threshold_packets = 83,
@@ -177,7 +176,7 @@ const CHOKE: &str = "scheduler = { kind = 'choke', min_threshold_packets = 83,
                      limit_packets = 1000";
 const SFB: &str = "scheduler.kind = 'sfb'
                    limit_packets = 1000";
-const SFQ: &str = "scheduler = { kind = 'sfq', variant = 'linux' }
+const SFQ: &str = "scheduler = { kind = 'sfq_linux' }
                    limit_packets = 127";
 const DRR: &str = "scheduler = { kind = 'drr', quantum_bytes = 1514, flow_limit_packets = 1000 }
                    limit_packets = 100_000";
@@ -262,7 +261,7 @@ fn queues_of_linux_decide_as_linux_does() {
 fn fq_pie_is_fq_with_pie() {
     let arrivals = arrivals_of("fq_pie-game_10M-default", &stored());
     let of = |keys: &str| fates(&format!("{keys}\nlimit_packets = 10_240"), 10, &arrivals);
-    let both = "law = { kind = 'pie', variant = 'linux' }
+    let both = "law = { kind = 'pie_linux' }
                 scheduler = { kind = 'fq', variant = 'linux' }";
     assert!(of("scheduler.kind = 'fq_pie'") == of(both));
 }

@@ -376,7 +376,7 @@ fn all_of_a_limit_may_be_used_by_one_flow() {
 
 // SFQ of Linux: net/sched/sch_sfq.c, held against the kernel's own verdicts in kernel_verdicts.rs.
 
-const SFQ_LINUX: &str = "scheduler = { kind = 'sfq', variant = 'linux', quantum_bytes = 1500";
+const SFQ_LINUX: &str = "scheduler = { kind = 'sfq_linux', quantum_bytes = 1500";
 
 #[test]
 fn sfq_of_linux_puts_a_busy_bin_at_the_end_of_the_round() {
@@ -426,8 +426,8 @@ fn sfq_limits_each_flow_and_drops_its_head_if_so_set() {
 }
 
 /// Numbers of ten packets of a flow, half of which came before its hash changed.
-fn perturbed(keys: &str) -> Vec<u64> {
-    let mut rig = Rig::of(&format!("scheduler = {{ kind = 'sfq', perturb_s = 10{keys} }}"));
+fn perturbed(kind: &str) -> Vec<u64> {
+    let mut rig = Rig::of(&format!("scheduler = {{ kind = '{kind}', perturb_s = 10 }}"));
     let mut seq = 0;
     put(&mut rig, "aaaaa", &mut seq);
     rig.wait(Time::from_s(10));
@@ -438,10 +438,10 @@ fn perturbed(keys: &str) -> Vec<u64> {
 #[test]
 fn a_new_hash_lets_packets_overtake_unless_those_that_wait_move_too() {
     // Both bins have their first quantum, 1514 bytes or two packets of 1000, the older one first.
-    let reordered = perturbed("");
+    let reordered = perturbed("sfq");
     assert_eq!(reordered[..4], [0, 1, 5, 6]);
     assert!(!reordered.is_sorted());
-    assert_eq!(perturbed(", variant = 'linux'"), (0..10).collect::<Vec<_>>());
+    assert_eq!(perturbed("sfq_linux"), (0..10).collect::<Vec<_>>());
 }
 
 #[test]

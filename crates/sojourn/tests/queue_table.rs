@@ -54,7 +54,7 @@ const MANAGERS: [Manager; 37] = [
     ["DOCSIS-PIE track_rate", FIFO, "kind = 'docsis_pie', track_rate = true", SINGLE],
     ["RED", FIFO, "kind = 'red'", SINGLE],
     ["adaptive RED", FIFO, "kind = 'red', adaptive = true", SINGLE],
-    ["RED linux", FIFO, "kind = 'red', variant = 'linux'", SINGLE],
+    ["RED linux", FIFO, "kind = 'red_linux'", SINGLE],
     ["CHOKe", "kind = 'choke'", NO_LAW, SINGLE],
     ["SFB", "kind = 'sfb'", NO_LAW, SINGLE],
     ["BLUE", FIFO, "kind = 'blue'", SINGLE],

@@ -28,7 +28,7 @@ pub(crate) mod pie_parts;
 pub(crate) mod proactive_rate;
 pub(crate) mod queue_protection;
 pub mod red;
-pub(crate) mod red_linux;
+pub mod red_linux;
 pub(crate) mod virtual_queue;
 
 pub use pie_parts::Derandomiser;
@@ -425,6 +425,8 @@ kinds! {
         DocsisPie(docsis_pie::Parameters) = "docsis_pie",
         /// PIE, proportional integral controller enhanced (RFC 8033).
         Pie(pie::Parameters) = "pie",
+        /// PIE as Linux has it (`sch_pie`, and in `fq_pie`).
+        PieLinux(pie_linux::Parameters) = "pie_linux",
         /// PI2: a PI controller whose output is squared for classic traffic (RFC 9332 appendix A.1).
         Pi2(pi2::Parameters) = "pi2",
         /// CoDel-DT: CoDel that drops arriving packets by a predicted sojourn time (White 2014 §4.3).
@@ -433,6 +435,8 @@ kinds! {
         PieEarly(pie_early::Parameters) = "pie_early",
         /// RED, random early detection, gentle and adaptive (Floyd 1993, 2001; ns-2).
         Red(red::Parameters) = "red",
+        /// RED as Linux has it (`sch_red`): in bytes, the weight a power of two, and marks above the upper threshold too.
+        RedLinux(red_linux::Parameters) = "red_linux",
         /// BLUE: a drop probability that overflows raise and an idle link lowers (Feng 2002).
         Blue(blue::Parameters) = "blue",
         /// GSP, global synchronization protection: one drop, then none for a while (Lautenschlaeger & Francini 2015).

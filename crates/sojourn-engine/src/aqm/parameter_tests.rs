@@ -20,15 +20,9 @@ fn red() -> red::Parameters {
 
 #[test]
 fn keys_of_red_that_have_no_effect_are_named() {
-    use red::{Parameters, Variant::Linux};
+    use red::Parameters;
     for (p, want) in [
         (red(), &[][..]),
-        (Parameters { variant: Linux, ..red() }, &[]),
-        (Parameters { variant: Linux, gentle: false, ..red() }, &["gentle"]),
-        (Parameters { variant: Linux, wait: false, ..red() }, &["wait"]),
-        (Parameters { variant: Linux, in_bytes: false, ..red() }, &["in_bytes"]),
-        (Parameters { variant: Linux, by_size: false, ..red() }, &["by_size"]),
-        (Parameters { gentle: false, wait: false, by_size: false, ..red() }, &[]),
         (
             Parameters { interval_s: 1.0, bottom: 0.1, top: 0.4, ..red() },
             &["interval_s", "bottom", "top"],
@@ -46,7 +40,7 @@ fn keys_of_red_that_have_no_effect_are_named() {
 
 #[test]
 fn a_delay_of_red_that_its_least_threshold_exceeds_is_named() {
-    use red::{Parameters, Variant::Linux};
+    use red::Parameters;
     // Five packets of 500 B take 2 ms at 10 Mbps, which is not more than twice half of a target of 2 ms; of 1522 B
     // they take 6.088 ms.
     let short = Parameters { target_delay_ms: 1.99, ..red() };
@@ -62,37 +56,40 @@ fn a_delay_of_red_that_its_least_threshold_exceeds_is_named() {
         (Parameters { target_delay_ms: 2.0, ..red() }, false),
         (Parameters { target_delay_ms: 6.09, ..in_packets.clone() }, false),
         (Parameters { target_delay_ms: 6.08, ..in_packets.clone() }, true),
-        // Linux counts in bytes always.
-        (Parameters { variant: Linux, by_size: true, ..in_packets.clone() }, false),
     ] {
         let keys = keys(p.remarks(line(10.0)));
         assert_eq!(keys.contains(&"target_delay_ms".to_owned()), is_named, "{p:?}");
     }
-    // A lower threshold of one packet leaves tc's average where it is, unless a weight is stated.
-    let one = Parameters { variant: Linux, min_threshold_packets: Some(1.0), ..red() };
+}
+
+/// A lower threshold of one packet leaves tc's average where it is, unless a weight is stated.
+#[test]
+fn a_threshold_of_linux_red_that_stops_its_average_is_named() {
+    use red_linux::Parameters;
+    let one = Parameters { min_threshold_packets: Some(1.0), ..Parameters::default() };
     let named = told(one.remarks(line(10.0)));
     assert_eq!(named.len(), 1);
     assert!(named[0].starts_with("min_threshold_packets gives the average"), "{named:?}");
     assert!(named[0].ends_with("set it to 2 or more"), "{named:?}");
     for p in [
+        Parameters::default(),
         Parameters { weight: Some(0.002), ..one.clone() },
-        Parameters { variant: red::Variant::Ns2, ..one.clone() },
         Parameters { min_threshold_packets: Some(2.0), ..one },
     ] {
         assert_eq!(keys(p.remarks(line(10.0))), [""; 0], "{p:?}");
     }
+    let late = Parameters { max_threshold_packets: Some(9.0), ..Parameters::default() };
+    assert_eq!(keys(late.check(Time::ZERO)), ["max_threshold_packets"]);
 }
 
 #[test]
 fn keys_of_red_that_contradict_each_other_are_refused() {
-    use red::{Parameters, Variant::Linux};
+    use red::Parameters;
     for (p, want) in [
         (red(), &[][..]),
         (Parameters { top: 0.01, ..red() }, &[]),
         (Parameters { top: 0.009, ..red() }, &["top"]),
-        (Parameters { variant: Linux, ..red() }, &[]),
         (Parameters { adaptive: true, ..red() }, &[]),
-        (Parameters { variant: Linux, adaptive: true, ..red() }, &["adaptive"]),
         (Parameters { max_threshold_packets: Some(9.0), ..red() }, &["max_threshold_packets"]),
     ] {
         assert_eq!(keys(p.check(Time::ZERO)), want, "{p:?}");
@@ -107,27 +104,6 @@ fn keys_of_red_that_contradict_each_other_are_refused() {
     };
     assert_eq!(of(9.0, 9.0), [""; 0]);
     assert_eq!(of(9.1, 9.0), ["max_threshold_packets"]);
-}
-
-#[test]
-fn keys_of_pie_that_have_no_effect_are_named() {
-    use pie::{Estimate, Parameters, Variant::Linux};
-    let pie = Parameters::default;
-    let sojourn = Parameters { estimate: Estimate::Sojourn, ..pie() };
-    let wakes = Parameters { rests: false, ..pie() };
-    let quick = Parameters { rate_threshold_bytes: 9000, ..pie() };
-    let first = Parameters { first_update_ms: 9.0, ..pie() };
-    for (p, in_rfc, in_linux) in [
-        (pie(), &[][..], &[][..]),
-        (sojourn, &[], &["estimate"]),
-        (wakes, &[], &["rests"]),
-        (quick, &[], &["rate_threshold_bytes"]),
-        (first, &["first_update_ms"], &[]),
-    ] {
-        assert_eq!(keys(p.remarks(line(10.0))), in_rfc, "{p:?}");
-        let linux = Parameters { variant: Linux, ..p };
-        assert_eq!(keys(linux.remarks(line(10.0))), in_linux, "{linux:?}");
-    }
 }
 
 #[test]
@@ -160,7 +136,7 @@ fn keys_of_gsp_and_afd_that_have_no_effect_are_named() {
 
 #[test]
 fn what_keeps_an_algorithm_from_acting_is_named_with_the_key_that_helps() {
-    use pie::{Estimate, Parameters, Variant::Linux};
+    use pie::{Estimate, Parameters};
     let (draft, awake) = (
         Parameters { estimate: Estimate::DraftDepartureRate, ..Parameters::default() },
         Parameters { rests: false, ..Parameters::default() },
@@ -177,7 +153,7 @@ fn what_keeps_an_algorithm_from_acting_is_named_with_the_key_that_helps() {
         (&awake_draft, 16_384, false, None),
         (&Parameters::default(), 1000, false, Some("rests = false keeps it active")),
         (&awake, 1000, false, None),
-        (&Parameters { variant: Linux, ..Parameters::default() }, 1000, false, None),
+        (&pie_linux::Parameters::default(), 1000, false, None),
         (&pie_early::Parameters::default(), 9999, false, Some("rate_threshold_bytes = 10000")),
         (&pie_early::Parameters::default(), 10_000, false, None),
         (&codel_dt::Parameters::default(), 9999, true, Some("rate_threshold_bytes = 10000")),
@@ -301,11 +277,7 @@ fn updates_come_at_their_intervals_and_only_docsis_pie_follows_maps() {
             true,
         ),
         (&pie::Parameters::default(), Time::from_ms(15), false),
-        (
-            &pie::Parameters { variant: pie::Variant::Linux, ..Default::default() },
-            Time::from_ms(15),
-            false,
-        ),
+        (&pie_linux::Parameters::default(), Time::from_ms(15), false),
         (&pi2::Parameters::default(), Time::from_ms(16), false),
         (&pie_early::Parameters::default(), Time::from_ms(30), false),
         (&red(), Time::NEVER, false),
@@ -339,8 +311,13 @@ fn defaults_are_those_of_their_sources() {
             AqmSpec::Pie(pie::Parameters::default()),
             serde_json::json!({"kind": "pie", "target_ms": 15.0, "update_ms": 15.0, "alpha_hz": 0.125,
                 "beta_hz": 1.25, "max_burst_ms": 150.0, "estimate": "departure_rate",
-                "rate_threshold_bytes": 16_384, "max_mark_probability": 0.1, "rests": true,
-                "variant": "rfc8033", "first_update_ms": 500.0}),
+                "rate_threshold_bytes": 16_384, "max_mark_probability": 0.1, "rests": true}),
+        ),
+        (
+            AqmSpec::PieLinux(pie_linux::Parameters::default()),
+            serde_json::json!({"kind": "pie_linux", "target_ms": 15.0, "update_ms": 15.0,
+                "alpha_hz": 0.125, "beta_hz": 1.25, "max_burst_ms": 150.0,
+                "max_mark_probability": 0.1, "first_update_ms": 500.0}),
         ),
         (
             AqmSpec::Pi2(pi2::Parameters::default()),
@@ -361,11 +338,17 @@ fn defaults_are_those_of_their_sources() {
         ),
         (
             AqmSpec::Red(red()),
-            serde_json::json!({"kind": "red", "variant": "ns2", "min_threshold_packets": null,
+            serde_json::json!({"kind": "red", "min_threshold_packets": null,
                 "max_threshold_packets": null, "weight": null, "max_p": 0.1, "gentle": true,
                 "wait": true, "in_bytes": true, "by_size": true, "mean_packet_bytes": 500,
                 "adaptive": false, "interval_s": 0.5, "bottom": 0.01, "top": 0.5,
                 "target_delay_ms": 5.0}),
+        ),
+        (
+            AqmSpec::RedLinux(red_linux::Parameters::default()),
+            serde_json::json!({"kind": "red_linux", "min_threshold_packets": null,
+                "max_threshold_packets": null, "weight": null, "max_p": 0.1,
+                "mean_packet_bytes": 500, "target_delay_ms": 5.0}),
         ),
         (
             AqmSpec::Blue(blue::Parameters::default()),

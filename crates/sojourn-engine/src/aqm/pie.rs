@@ -7,17 +7,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::departure_rate::{ByRate, ByTime, RATE_ESTIMATE};
-use super::pie_linux::{LinuxPie, Terms};
 use super::pie_parts::{DROP_PROBABILITY, Derandomiser, signal_or_drop, tuning_divisor};
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, idle, latency_s,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, latency_s,
     too_small_to_measure,
 };
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
-use crate::units::{BitRate, Time};
-use sojourn_input::problem::Faults;
+use crate::units::Time;
 
 /// Packet size in bytes of the "two packets" below which nothing is dropped (RFC 8033 §4.1).
 const MEAN_PKTSIZE: u64 = 1024;
@@ -34,17 +32,6 @@ pub enum Estimate {
     DraftDepartureRate,
     /// Sojourn time of the last packet that left (RFC 8033 §4.3: timestamps).
     Sojourn,
-}
-
-/// Whose PIE it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Variant {
-    /// RFC 8033.
-    #[default]
-    Rfc8033,
-    /// Linux 7.2: see the page of PIE. `estimate` and `rests` have no effect there.
-    Linux,
 }
 
 /// Parameters of PIE.
@@ -77,13 +64,8 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_mark_probability: f64,
     /// Whether PIE is inactive until a third of the buffer is full, and again after congestion has
-    /// ended (RFC 8033 §5.3, optional). Linux' sch_pie is always active.
+    /// ended (RFC 8033 §5.3, optional).
     pub rests: bool,
-    /// Whose PIE it is.
-    pub variant: Variant,
-    /// With variant `linux`: when the first update comes, in ms. The kernel's comes half a second after the start.
-    #[schemars(range(min = 0.0, max = 10_000.0))]
-    pub first_update_ms: f64,
 }
 
 impl Default for Parameters {
@@ -98,42 +80,20 @@ impl Default for Parameters {
             rate_threshold_bytes: 1 << 14,
             max_mark_probability: 0.1,
             rests: true,
-            variant: Variant::Rfc8033,
-            first_update_ms: 500.0,
         }
     }
 }
 
 impl AqmParameters for Parameters {
     fn start(&self, _seed: Seed) -> AqmAlgorithm {
-        match self.variant {
-            Variant::Rfc8033 => Pie::new(self).into(),
-            Variant::Linux => LinuxPie::new(&self.terms()).into(),
-        }
+        Pie::new(self).into()
     }
 
     fn target_ms(&self) -> Option<f64> {
         Some(self.target_ms)
     }
 
-    fn remarks(&self, _rate: BitRate) -> Faults {
-        let usual = Self::default();
-        let is_linux = self.variant == Variant::Linux;
-        let of_rfc = [
-            ("estimate", self.estimate != usual.estimate),
-            ("rests", self.rests != usual.rests),
-            ("rate_threshold_bytes", self.rate_threshold_bytes != usual.rate_threshold_bytes),
-        ];
-        let of_linux = [("first_update_ms", self.first_update_ms != usual.first_update_ms)];
-        let mut remarks = idle(is_linux, "with variant = \"linux\"", &of_rfc);
-        remarks.add(idle(!is_linux, "without variant = \"linux\"", &of_linux));
-        remarks
-    }
-
     fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
-        if self.variant == Variant::Linux {
-            return None;
-        }
         let measures = self.estimate == Estimate::DraftDepartureRate;
         let small = || too_small_to_measure(self.rate_threshold_bytes, buffer_bytes);
         let rests = || {
@@ -142,21 +102,6 @@ impl AqmParameters for Parameters {
             self.rests.then(|| advice.to_owned())
         };
         measures.then(small).flatten().or_else(rests)
-    }
-}
-
-impl Parameters {
-    fn terms(&self) -> Terms {
-        let ms = |ms: f64| Time::from_secs_f64(ms / 1e3);
-        Terms {
-            target: ms(self.target_ms),
-            interval: ms(self.update_ms),
-            alpha_hz: self.alpha_hz,
-            beta_hz: self.beta_hz,
-            max_burst: ms(self.max_burst_ms),
-            max_mark_probability: self.max_mark_probability,
-            first_update: ms(self.first_update_ms),
-        }
     }
 }
 

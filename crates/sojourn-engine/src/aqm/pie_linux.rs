@@ -7,11 +7,14 @@
 //!
 //! Left out: the departure rate (`dq_rate_estimator`) and `bytemode`.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::pie_parts::DROP_PROBABILITY;
-use super::{Aqm, Arrival, Departure, DrainRate, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::Time;
 
 /// A probability of 1.
@@ -28,15 +31,56 @@ fn ticks(time: Time) -> u64 {
     time.ps() / 1000 / NS_PER_TICK
 }
 
-/// What it is built from.
-pub(super) struct Terms {
-    pub target: Time,
-    pub interval: Time,
+/// Parameters of Linux' PIE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "PieLinux")]
+pub struct Parameters {
+    /// Target queue delay in ms (tc-pie(8), `target`: 15).
+    #[schemars(range(min = 0.1, max = 10_000.0))]
+    pub target_ms: f64,
+    /// Time between updates of the drop probability in ms (tc-pie(8), `tupdate`: 15).
+    #[schemars(range(min = 0.1, max = 1000.0))]
+    pub update_ms: f64,
+    /// Gain of the queue delay's distance from the target, in 1/s (tc-pie(8), `alpha`: 2 sixteenths).
+    #[schemars(range(min = 1e-6, max = 1000.0))]
     pub alpha_hz: f64,
+    /// Gain of the queue delay's change, in 1/s (tc-pie(8), `beta`: 20 sixteenths).
+    #[schemars(range(min = 0.0, max = 1000.0))]
     pub beta_hz: f64,
-    pub max_burst: Time,
+    /// Burst allowance in ms: how long a new burst passes without drops (sch_pie: 150).
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub max_burst_ms: f64,
+    /// Drop probability above which packets of ECN transports are dropped instead of marked (sch_pie: 0.1).
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub max_mark_probability: f64,
-    pub first_update: Time,
+    /// When the first update comes, in ms. The kernel's comes half a second after the start.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub first_update_ms: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            target_ms: 15.0,
+            update_ms: 15.0,
+            alpha_hz: 0.125,
+            beta_hz: 1.25,
+            max_burst_ms: 150.0,
+            max_mark_probability: 0.1,
+            first_update_ms: 500.0,
+        }
+    }
+}
+
+impl AqmParameters for Parameters {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
+        LinuxPie::new(self).into()
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_ms)
+    }
 }
 
 /// PIE of Linux.
@@ -60,17 +104,18 @@ pub struct LinuxPie {
 
 impl LinuxPie {
     /// The algorithm in its initial state.
-    pub(super) fn new(terms: &Terms) -> Self {
+    pub(super) fn new(p: &Parameters) -> Self {
+        let time = |ms: f64| Time::from_secs_f64(ms / 1e3);
         let gain = |hz: f64| ((hz * SIXTEENTHS).round() as u64 * (ONE / TICKS_PER_S)) >> 4;
-        let updates = terms.first_update.ps().div_ceil(terms.interval.ps());
+        let (interval, max_burst) = (time(p.update_ms), ticks(time(p.max_burst_ms)));
+        let updates = time(p.first_update_ms).ps().div_ceil(interval.ps());
         // Hundredths, as the kernel counts this probability.
-        let most_marked = ONE / 100 * (terms.max_mark_probability * 100.0).round() as u64;
-        let max_burst = ticks(terms.max_burst);
+        let most_marked = ONE / 100 * (p.max_mark_probability * 100.0).round() as u64;
         Self {
-            target: ticks(terms.target),
-            interval: terms.interval,
-            alpha: gain(terms.alpha_hz),
-            beta: gain(terms.beta_hz),
+            target: ticks(time(p.target_ms)),
+            interval,
+            alpha: gain(p.alpha_hz),
+            beta: gain(p.beta_hz),
             max_burst,
             most_marked,
             idle_updates: updates.saturating_sub(1),
@@ -201,15 +246,7 @@ mod tests {
 
     /// The kernel's defaults: 15 ms are 234 375 ticks of 64 ns, and 150 ms ten times as many.
     fn pie() -> LinuxPie {
-        LinuxPie::new(&Terms {
-            target: Time::from_ms(15),
-            interval: Time::from_ms(15),
-            alpha_hz: 0.125,
-            beta_hz: 1.25,
-            max_burst: Time::from_ms(150),
-            max_mark_probability: 0.1,
-            first_update: Time::from_ms(500),
-        })
+        LinuxPie::new(&Parameters::default())
     }
 
     /// It with these delays, in ticks, and this probability.

@@ -11,7 +11,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::red_linux::{AVERAGE_BYTES, AVERAGE_PACKETS, LinuxRed, Terms, log_weight};
+use super::red_linux::{AVERAGE_BYTES, AVERAGE_PACKETS};
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict,
     at_least_packets, idle,
@@ -29,17 +29,6 @@ crate::series! {
     MAX_P = "max_p", in "1", from "Floyd, Gummadi & Shenker 2001";
 }
 
-/// Whose rules it follows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Variant {
-    /// ns-2.35: exact numbers; above the upper threshold packets are dropped (RFC 3168 section 7).
-    #[default]
-    Ns2,
-    /// Linux 7.2, `sch_red`: in bytes, the weight a power of two, and marks above the upper threshold too.
-    Linux,
-}
-
 /// The lower threshold at least, if a delay gives it.
 const LEAST_PACKETS: f64 = 5.0;
 
@@ -48,8 +37,6 @@ const LEAST_PACKETS: f64 = 5.0;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "Red")]
 pub struct Parameters {
-    /// Whose rules it follows. `gentle`, `wait`, `in_bytes` and `by_size` are of ns2's alone.
-    pub variant: Variant,
     /// Lower threshold of the average queue length in packets. Default: `target_delay_ms` at half
     /// the link's rate, and at least 5.
     #[schemars(range(min = 0.1, max = 1_000_000.0))]
@@ -99,7 +86,6 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
-            variant: Variant::Ns2,
             min_threshold_packets: None,
             max_threshold_packets: None,
             weight: None,
@@ -113,42 +99,19 @@ impl Default for Parameters {
             interval_s: 0.5,
             bottom: 0.01,
             top: 0.5,
-            target_delay_ms: 5.0,
+            target_delay_ms: TARGET_DELAY_MS,
         }
     }
 }
 
 impl AqmParameters for Parameters {
     fn start(&self, _seed: Seed) -> AqmAlgorithm {
-        match self.variant {
-            Variant::Ns2 => Red::new(self).into(),
-            Variant::Linux => {
-                let parameters = self.clone();
-                LinuxRed::new(move |drain_rate| parameters.linux_terms(drain_rate)).into()
-            }
-        }
+        Red::new(self).into()
     }
 
     fn check(&self, _packet: Time) -> Faults {
         let mut faults = Faults::from(at_least(("top", self.top), ("bottom", self.bottom)));
-        if self.variant == Variant::Linux && self.adaptive {
-            let message = "found true with variant linux; allowed: false, or variant ns2";
-            faults.add(Fault::new("adaptive", message));
-        }
-        match (self.min_threshold_packets, self.max_threshold_packets) {
-            (_, None) => {}
-            (Some(min), Some(max)) => {
-                faults
-                    .add(at_least(("max_threshold_packets", max), ("min_threshold_packets", min)));
-            }
-            (None, Some(max)) => {
-                let message = format!(
-                    "found {max}; allowed: only with min_threshold_packets, which comes from the \
-                     link's rate otherwise"
-                );
-                faults.add(Fault::new("max_threshold_packets", message));
-            }
-        }
+        faults.add(self.thresholds().check());
         faults
     }
 
@@ -157,90 +120,98 @@ impl AqmParameters for Parameters {
     }
 
     fn threshold(&self, rate: BitRate) -> Option<Threshold> {
-        let bytes = self.packet_bytes() as f64;
-        let ms = self.min_packets(rate) * bytes * 8e3 / rate.bps() as f64;
-        Some(match self.min_threshold_packets {
-            Some(min) => Threshold::of_packets("min_threshold_packets", min, bytes, rate),
-            None => Threshold {
-                ms,
-                ..Threshold::of_delay("target_delay_ms", self.target_delay_ms, 2.0)
-            },
-        })
+        Some(self.thresholds().signalling(self.packet_bytes(), rate))
     }
 
     fn remarks(&self, rate: BitRate) -> Faults {
         let usual = Self::default();
-        let of_ns2 = [
-            ("gentle", self.gentle != usual.gentle),
-            ("wait", self.wait != usual.wait),
-            ("in_bytes", self.in_bytes != usual.in_bytes),
-            ("by_size", self.by_size != usual.by_size),
-        ];
         let adaptive = [
             ("interval_s", self.interval_s != usual.interval_s),
             ("bottom", self.bottom != usual.bottom),
             ("top", self.top != usual.top),
         ];
-        let target = [("target_delay_ms", self.target_delay_ms != usual.target_delay_ms)];
-        let is_linux = self.variant == Variant::Linux;
-        let mut remarks = idle(is_linux, "with variant = \"linux\"", &of_ns2);
-        remarks.add(idle(!self.adaptive, "without adaptive", &adaptive));
-        let is_stated = self.min_threshold_packets.is_some();
-        remarks.add(idle(is_stated, "beside min_threshold_packets", &target));
-        if !is_stated {
-            let delay = ("target_delay_ms", self.target_delay_ms);
-            let meant_ms = self.target_delay_ms / 2.0;
-            remarks.add(at_least_packets(
-                delay,
-                meant_ms,
-                LEAST_PACKETS,
-                self.packet_bytes(),
-                rate,
-            ));
-        } else if is_linux && self.weight.is_none() {
-            remarks.add(
-                self.linux_terms(&DrainRate::steady(rate, 0)).remark("min_threshold_packets", "2"),
-            );
-        }
+        let mut remarks = idle(!self.adaptive, "without adaptive", &adaptive);
+        remarks.add(self.thresholds().remarks(self.packet_bytes(), rate));
         remarks
     }
 }
 
 impl Parameters {
-    /// The lower threshold in packets, on a line that carries so many.
-    fn min_packets_at(&self, packets_per_s: f64) -> f64 {
-        let half_target = self.target_delay_ms / 1e3 * packets_per_s / 2.0;
-        self.min_threshold_packets.unwrap_or(half_target.max(LEAST_PACKETS))
-    }
-
-    fn min_packets(&self, rate: BitRate) -> f64 {
-        self.min_packets_at(rate.bps() as f64 / (8 * self.mean_packet_bytes) as f64)
+    fn thresholds(&self) -> Thresholds {
+        Thresholds {
+            min_packets: self.min_threshold_packets,
+            max_packets: self.max_threshold_packets,
+            target_delay_ms: self.target_delay_ms,
+            mean_packet_bytes: self.mean_packet_bytes,
+        }
     }
 
     /// Bytes of a packet of the thresholds.
     fn packet_bytes(&self) -> u64 {
-        if self.in_bytes || self.variant == Variant::Linux {
-            self.mean_packet_bytes
-        } else {
-            FULL_PACKET
+        if self.in_bytes { self.mean_packet_bytes } else { FULL_PACKET }
+    }
+}
+
+/// The keys that thresholds follow from, of ns-2's RED and of Linux'.
+pub(super) struct Thresholds {
+    pub min_packets: Option<f64>,
+    pub max_packets: Option<f64>,
+    pub target_delay_ms: f64,
+    pub mean_packet_bytes: u64,
+}
+
+/// The delay from which the lower threshold is derived, where none is stated.
+pub(super) const TARGET_DELAY_MS: f64 = 5.0;
+
+impl Thresholds {
+    /// Both in packets, on a line of this rate.
+    pub(super) fn on(&self, line_bps: f64) -> (f64, f64) {
+        let packets_per_s = line_bps / (8 * self.mean_packet_bytes) as f64;
+        let half_target = self.target_delay_ms / 1e3 * packets_per_s / 2.0;
+        let min = self.min_packets.unwrap_or(half_target.max(LEAST_PACKETS));
+        (min, self.max_packets.unwrap_or(3.0 * min))
+    }
+
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        match (self.min_packets, self.max_packets) {
+            (_, None) => Ok(()),
+            (Some(min), Some(max)) => {
+                at_least(("max_threshold_packets", max), ("min_threshold_packets", min))
+            }
+            (None, Some(max)) => {
+                let message = format!(
+                    "found {max}; allowed: only with min_threshold_packets, which comes from the \
+                     link's rate otherwise"
+                );
+                Err(Fault::new("max_threshold_packets", message))
+            }
         }
     }
 
-    /// What Linux goes by. Without a weight it is that of `tc` for a burst between the thresholds.
-    pub(super) fn linux_terms(&self, drain_rate: &DrainRate) -> Terms {
-        let share = drain_rate.share.unwrap_or(1.0);
-        let derived = Red::derive(&Self { in_bytes: true, ..self.clone() }, drain_rate);
-        let packets = |bytes: f64| bytes / self.mean_packet_bytes as f64;
-        let burst = (2.0 * derived.min + derived.max) / 3.0;
-        let usual = || log_weight(packets(burst).floor() + 1.0, packets(derived.min));
-        let stated = |weight: f64| (-libm::log2(weight) + 0.5) as u32;
-        Terms {
-            min: (derived.min * share) as u64,
-            max: (derived.max * share) as u64,
-            max_p: self.max_p,
-            log_weight: self.weight.map_or_else(usual, |weight| stated(weight).clamp(1, 31)),
-            mean_packet_bytes: self.mean_packet_bytes,
+    /// The delay above which it signals, with packets of so many bytes.
+    pub(super) fn signalling(&self, packet_bytes: u64, rate: BitRate) -> Threshold {
+        let bytes = packet_bytes as f64;
+        let (min, _) = self.on(rate.bps() as f64);
+        match self.min_packets {
+            Some(min) => Threshold::of_packets("min_threshold_packets", min, bytes, rate),
+            None => Threshold {
+                ms: min * bytes * 8e3 / rate.bps() as f64,
+                ..Threshold::of_delay("target_delay_ms", self.target_delay_ms, 2.0)
+            },
         }
+    }
+
+    /// A target delay that has no effect, or that the least threshold exceeds.
+    pub(super) fn remarks(&self, packet_bytes: u64, rate: BitRate) -> Faults {
+        let is_stated = self.min_packets.is_some();
+        let delay = ("target_delay_ms", self.target_delay_ms);
+        let is_set = self.target_delay_ms != TARGET_DELAY_MS;
+        let mut remarks = idle(is_stated, "beside min_threshold_packets", &[(delay.0, is_set)]);
+        if !is_stated {
+            let meant_ms = self.target_delay_ms / 2.0;
+            remarks.add(at_least_packets(delay, meant_ms, LEAST_PACKETS, packet_bytes, rate));
+        }
+        remarks
     }
 }
 
@@ -291,8 +262,7 @@ impl Red {
     fn derive(p: &Parameters, drain_rate: &DrainRate) -> Derived {
         let packets_per_s = drain_rate.line_bps() / (8 * p.mean_packet_bytes) as f64;
         let unit = if p.in_bytes { p.mean_packet_bytes as f64 } else { 1.0 };
-        let min = p.min_packets_at(packets_per_s);
-        let max = p.max_threshold_packets.unwrap_or(3.0 * min);
+        let (min, max) = p.thresholds().on(drain_rate.line_bps());
         let auto = 1.0 - libm::exp(-1.0 / (10.0 * 0.1 * packets_per_s));
         let weight = p.weight.unwrap_or(auto);
         Derived { packets_per_s, weight, min: min * unit, max: max * unit }
@@ -681,40 +651,6 @@ mod tests {
         let drain_rate = DrainRate::steady(rate, 1_000_000);
         let d = Red::derive(&p, &drain_rate);
         assert!((d.min / 1500.0 - 34.13).abs() < 0.01 && (d.max / 1500.0 - 341.33).abs() < 0.01);
-    }
-
-    #[test]
-    fn linux_gets_thresholds_in_bytes_and_the_weight_of_tc() {
-        let p = Parameters {
-            min_threshold_packets: Some(10.0),
-            max_threshold_packets: Some(30.0),
-            mean_packet_bytes: 500,
-            ..Parameters::default()
-        };
-        let line = DrainRate::steady(BitRate::from_mbps(38.0), 1_000_000);
-        let terms = p.linux_terms(&line);
-        assert_eq!((terms.min, terms.max), (5_000, 15_000));
-        // tc's burst: (2 * 10 + 30) / 3 = 16.7 packets, so 17. 17 + 1 - 10 = 8 is more than
-        // (1 - (1 - w)^17) / w at w = 1/8 (7.17), and less at 1/16 (10.66).
-        assert_eq!(terms.log_weight, 4);
-        // (2 * 22 + 88) / 3 = 44, so 45: 45 + 1 - 22 = 24 just fits below the 24.3 of 1/32.
-        let tight = Parameters {
-            min_threshold_packets: Some(22.0),
-            max_threshold_packets: Some(88.0),
-            ..p.clone()
-        };
-        assert_eq!(tight.linux_terms(&line).log_weight, 5);
-        // A stated weight is rounded to a power of two: log2(500) = 8.97.
-        // 8.4, 8.6; from 1 to 31.
-        for (weight, log_weight) in
-            [(0.002, 9), (0.002_96, 8), (0.002_58, 9), (1.0, 1), (0.5, 1), (1e-10, 31)]
-        {
-            let stated = Parameters { weight: Some(weight), ..p.clone() };
-            assert_eq!(stated.linux_terms(&line).log_weight, log_weight, "{weight}");
-        }
-        // A bin with a quarter of the queue has a quarter of the thresholds.
-        let quarter = p.linux_terms(&DrainRate { share: Some(0.25), ..line });
-        assert_eq!((quarter.min, quarter.max, quarter.log_weight), (1_250, 3_750, 4));
     }
 
     #[test]

@@ -7,11 +7,112 @@
 //!
 //! Left out: adaptation of `max_p`.
 
-use super::{Aqm, Arrival, DrainRate, Verdict};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::red::{TARGET_DELAY_MS, Thresholds};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict};
 use crate::record::Gauges;
-use crate::rng::Rng;
+use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
-use sojourn_input::problem::Fault;
+use sojourn_input::problem::{Fault, Faults};
+
+/// Parameters of Linux' RED.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(rename = "RedLinux")]
+pub struct Parameters {
+    /// Lower threshold of the average queue length in packets (tc-red(8), `min`). Default: `target_delay_ms` at half
+    /// the link's rate, and at least 5.
+    #[schemars(range(min = 0.1, max = 1_000_000.0))]
+    pub min_threshold_packets: Option<f64>,
+    /// Upper threshold of the average queue length in packets (tc-red(8), `max`). Default: three times the lower
+    /// threshold.
+    #[schemars(range(min = 0.1, max = 10_000_000.0))]
+    pub max_threshold_packets: Option<f64>,
+    /// Weight of an arrival in the moving average, which is rounded to a power of two. Default: that of tc for a burst
+    /// between the thresholds.
+    #[schemars(range(min = 1e-9, max = 1.0))]
+    pub weight: Option<f64>,
+    /// Drop probability at the upper threshold (tc-red(8), `probability`).
+    #[schemars(range(min = 1e-6, max = 1.0))]
+    pub max_p: f64,
+    /// Mean packet size in bytes (tc-red(8), `avpkt`), which each packet of the thresholds counts as.
+    #[schemars(range(min = 1, max = 9018))]
+    pub mean_packet_bytes: u64,
+    /// Queue delay in ms from which the lower threshold is derived, if that is unset.
+    #[schemars(range(min = 0.01, max = 10_000.0))]
+    pub target_delay_ms: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            min_threshold_packets: None,
+            max_threshold_packets: None,
+            weight: None,
+            max_p: 0.1,
+            mean_packet_bytes: 500,
+            target_delay_ms: TARGET_DELAY_MS,
+        }
+    }
+}
+
+impl AqmParameters for Parameters {
+    fn start(&self, _seed: Seed) -> AqmAlgorithm {
+        LinuxRed { p: self.clone(), average: None }.into()
+    }
+
+    fn check(&self, _packet: Time) -> Faults {
+        self.thresholds().check().into()
+    }
+
+    fn target_ms(&self) -> Option<f64> {
+        Some(self.target_delay_ms)
+    }
+
+    fn threshold(&self, rate: BitRate) -> Option<Threshold> {
+        Some(self.thresholds().signalling(self.mean_packet_bytes, rate))
+    }
+
+    fn remarks(&self, rate: BitRate) -> Faults {
+        let mut remarks = self.thresholds().remarks(self.mean_packet_bytes, rate);
+        if self.min_threshold_packets.is_some() && self.weight.is_none() {
+            let terms = self.terms(&DrainRate::steady(rate, 0));
+            remarks.add(terms.remark("min_threshold_packets", "2"));
+        }
+        remarks
+    }
+}
+
+impl Parameters {
+    fn thresholds(&self) -> Thresholds {
+        Thresholds {
+            min_packets: self.min_threshold_packets,
+            max_packets: self.max_threshold_packets,
+            target_delay_ms: self.target_delay_ms,
+            mean_packet_bytes: self.mean_packet_bytes,
+        }
+    }
+
+    /// What the kernel goes by. Without a weight it is that of `tc` for a burst between the thresholds.
+    fn terms(&self, drain_rate: &DrainRate) -> Terms {
+        let share = drain_rate.share.unwrap_or(1.0);
+        let mean = self.mean_packet_bytes as f64;
+        let (min_packets, max_packets) = self.thresholds().on(drain_rate.line_bps());
+        let (min, max) = (min_packets * mean, max_packets * mean);
+        let burst = (2.0 * min + max) / 3.0;
+        let usual = || log_weight((burst / mean).floor() + 1.0, min / mean);
+        let stated = |weight: f64| (-libm::log2(weight) + 0.5) as u32;
+        Terms {
+            min: (min * share) as u64,
+            max: (max * share) as u64,
+            max_p: self.max_p,
+            log_weight: self.weight.map_or_else(usual, |weight| stated(weight).clamp(1, 31)),
+            mean_packet_bytes: self.mean_packet_bytes,
+        }
+    }
+}
 
 crate::series! {
     /// RED in bytes: moving average of the queue's length.
@@ -173,21 +274,14 @@ impl Average {
 
 /// RED of Linux, in bytes.
 pub struct LinuxRed {
-    terms: Box<dyn Fn(&DrainRate) -> Terms + Send>,
+    p: Parameters,
     /// Known from the first arrival, which brings the line's rate.
     average: Option<Box<Average>>,
 }
 
-impl LinuxRed {
-    /// The algorithm in its initial state.
-    pub(super) fn new(terms: impl Fn(&DrainRate) -> Terms + Send + 'static) -> Self {
-        Self { terms: Box::new(terms), average: None }
-    }
-}
-
 impl Aqm for LinuxRed {
     fn on_arrival(&mut self, packet: &Arrival, outlet: &DrainRate, rng: &mut Rng) -> Verdict {
-        let new = || Box::new(Average::new(&(self.terms)(outlet), outlet.sustained));
+        let new = || Box::new(Average::new(&self.p.terms(outlet), outlet.sustained));
         let average = self.average.get_or_insert_with(new);
         average.arrive(packet.now, packet.backlog.bytes);
         match average.judge(false, rng) {
@@ -215,6 +309,40 @@ mod tests {
 
     /// tc's own: 30 and 90 kB of 1000 B, burst 55; 83 packets and burst 138. At 10 Mbps a packet takes 800 us: a
     /// weight of 1/32 halves, in natural units, 0.03175 / 800 per us, and 31 of them take 781 ms: 382 cells of 2^11 us.
+    #[test]
+    fn thresholds_are_in_bytes_and_the_weight_is_that_of_tc() {
+        let p = Parameters {
+            min_threshold_packets: Some(10.0),
+            max_threshold_packets: Some(30.0),
+            mean_packet_bytes: 500,
+            ..Parameters::default()
+        };
+        let line = DrainRate::steady(BitRate::from_mbps(38.0), 1_000_000);
+        let terms = p.terms(&line);
+        assert_eq!((terms.min, terms.max), (5_000, 15_000));
+        // tc's burst: (2 * 10 + 30) / 3 = 16.7 packets, so 17. 17 + 1 - 10 = 8 is more than
+        // (1 - (1 - w)^17) / w at w = 1/8 (7.17), and less at 1/16 (10.66).
+        assert_eq!(terms.log_weight, 4);
+        // (2 * 22 + 88) / 3 = 44, so 45: 45 + 1 - 22 = 24 just fits below the 24.3 of 1/32.
+        let tight = Parameters {
+            min_threshold_packets: Some(22.0),
+            max_threshold_packets: Some(88.0),
+            ..p.clone()
+        };
+        assert_eq!(tight.terms(&line).log_weight, 5);
+        // A stated weight is rounded to a power of two: log2(500) = 8.97.
+        // 8.4, 8.6; from 1 to 31.
+        for (weight, log_weight) in
+            [(0.002, 9), (0.002_96, 8), (0.002_58, 9), (1.0, 1), (0.5, 1), (1e-10, 31)]
+        {
+            let stated = Parameters { weight: Some(weight), ..p.clone() };
+            assert_eq!(stated.terms(&line).log_weight, log_weight, "{weight}");
+        }
+        // A bin with a quarter of the queue has a quarter of the thresholds.
+        let quarter = p.terms(&DrainRate { share: Some(0.25), ..line });
+        assert_eq!((quarter.min, quarter.max, quarter.log_weight), (1_250, 3_750, 4));
+    }
+
     #[test]
     fn weights_and_cells_are_those_of_tc() {
         assert_eq!((log_weight(55.0, 30.0), log_weight(138.0, 83.0)), (5, 6));
@@ -368,7 +496,13 @@ mod tests {
 
     #[test]
     fn linux_signals_between_and_above_and_shows_its_average() {
-        let mut law = LinuxRed::new(|_| FLAT);
+        let p = Parameters {
+            min_threshold_packets: Some(2.0),
+            max_threshold_packets: Some(4.0),
+            weight: Some(0.25),
+            ..Parameters::default()
+        };
+        let mut law = LinuxRed { p, average: None };
         let line = DrainRate::steady(BitRate::from_mbps(4.0), 1_000_000);
         let mut rng = Rng::named(1, "red");
         let shown = |law: &LinuxRed| {

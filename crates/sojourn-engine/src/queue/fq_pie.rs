@@ -1,13 +1,14 @@
-//! FQ-PIE of Linux (7.2 `sch_fq_pie`), by one name: [`super::fq`] and [`crate::aqm::pie`], both with variant `linux`.
+//! FQ-PIE of Linux (7.2 `sch_fq_pie`), by one name: [`super::fq`] with variant `linux`, and
+//! [`crate::aqm::pie_linux`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Scheduler, SchedulerParameters, Setting, fq, no_law};
-use crate::aqm::{AqmSpec, pie};
+use crate::aqm::{AqmSpec, pie_linux};
 use sojourn_input::problem::Faults;
 
-/// Parameters of FQ-PIE. Others are those of `fq` with `pie`.
+/// Parameters of FQ-PIE. Others are those of `fq` with `pie_linux`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "FqPie")]
@@ -44,13 +45,9 @@ impl Default for Parameters {
 impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
         let Self { queues, quantum_bytes, target_ms, update_ms, max_mark_probability } = *self;
-        let law = AqmSpec::Pie(pie::Parameters {
-            target_ms,
-            update_ms,
-            max_mark_probability,
-            variant: pie::Variant::Linux,
-            ..pie::Parameters::default()
-        });
+        let usual = pie_linux::Parameters::default();
+        let law = pie_linux::Parameters { target_ms, update_ms, max_mark_probability, ..usual };
+        let law = AqmSpec::PieLinux(law);
         let variant = fq::Variant::Linux;
         fq::Parameters { queues, quantum_bytes, variant }.start(&Setting { law: &law, ..*setting })
     }

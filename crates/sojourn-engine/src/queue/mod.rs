@@ -31,6 +31,7 @@ pub mod scfq;
 mod schedulers_tests;
 pub mod sfb;
 pub mod sfq;
+pub mod sfq_linux;
 #[cfg(test)]
 mod tests;
 mod update_clock;
@@ -46,7 +47,7 @@ use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::aqm::{self, AqmAlgorithm, AqmSpec, DrainRate, Threshold, Verdict, codel, pie};
+use crate::aqm::{self, AqmAlgorithm, AqmSpec, DrainRate, Threshold, Verdict, codel};
 use crate::count::Count;
 use crate::dialect::Dialect;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
@@ -381,9 +382,11 @@ kinds! {
         Fifo(fifo::Parameters) = "fifo",
         /// Stochastic fair queueing (SFQ): flows are hashed to bins, and bins are served in turn.
         Sfq(sfq::Parameters) = "sfq",
+        /// Stochastic fair queueing as Linux has it (`sch_sfq`).
+        SfqLinux(sfq_linux::Parameters) = "sfq_linux",
         /// Flow queueing of FQ-CoDel (RFC 8290). Unlike `sfq`, it follows the RFC exactly.
         Fq(fq::Parameters) = "fq",
-        /// FQ-PIE of Linux: `fq` with `pie`, both in its variant. `law` must be unset.
+        /// FQ-PIE of Linux: `fq` with `pie`, both as the kernel has them. `law` must be unset.
         FqPie(fq_pie::Parameters) = "fq_pie",
         /// CAKE: a shaper, tins by code point, flows and hosts that are isolated, and COBALT in each flow (Linux
         /// `sch_cake`). It has its own AQM algorithm: `law` must be unset.
@@ -464,9 +467,9 @@ impl Default for QueueSpec {
 impl QueueSpec {
     /// Does each flow wait behind its own packets alone?
     pub fn isolates(&self) -> bool {
-        use SchedulerSpec::{Cake, Drr, Fq, FqPie, Scfq, Sfq, Wfq};
+        use SchedulerSpec::{Cake, Drr, Fq, FqPie, Scfq, Sfq, SfqLinux, Wfq};
         match &self.scheduler {
-            Fq(_) | FqPie(_) | Sfq(_) | Drr(_) | Wfq(_) | Scfq(_) => true,
+            Fq(_) | FqPie(_) | Sfq(_) | SfqLinux(_) | Drr(_) | Wfq(_) | Scfq(_) => true,
             Cake(cake) => cake.isolates_flows(),
             _ => false,
         }
@@ -502,15 +505,17 @@ impl QueueSpec {
         else {
             return None;
         };
-        let name = match &self.law {
-            AqmSpec::Pie(law) if law.variant != pie::Variant::Linux => "FQ-PIE",
-            AqmSpec::Codel(law) if law.variant != codel::Variant::Linux => "FQ-CoDel",
+        let (key, name, remedy) = match &self.law {
+            AqmSpec::Pie(_) => ("law.kind", "FQ-PIE", "law.kind = \"pie_linux\""),
+            AqmSpec::Codel(law) if law.variant != codel::Variant::Linux => {
+                ("law.variant", "FQ-CoDel", "law.variant = \"linux\" too")
+            }
             _ => return None,
         };
         let message = format!(
-            "is not linux, as scheduler.variant is: that is half of Linux' {name}; set law.variant = \"linux\" too"
+            "is not that of Linux, as scheduler.variant is: that is half of Linux' {name}; set {remedy}"
         );
-        Some(Fault::new("law.variant", message))
+        Some(Fault::new(key, message))
     }
 
     /// Bytes and packets that it may hold, where `default_bytes` is for a queue that sets no limit.

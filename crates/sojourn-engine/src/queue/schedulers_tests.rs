@@ -2,7 +2,7 @@
 
 use super::tests::Bench;
 use super::*;
-use crate::aqm::docsis_pie;
+use crate::aqm::{docsis_pie, pie, pie_linux};
 
 fn with_bins() -> [SchedulerSpec; 6] {
     [
@@ -136,7 +136,7 @@ fn hashed_schedulers_take_the_flows_that_they_are_given() {
 fn a_full_queue_of_linux_refuses_arrivals_if_its_law_judges_them() {
     let variant = fq::Variant::Linux;
     let parameters = fq::Parameters { variant, ..fq::Parameters::default() };
-    let pie = AqmSpec::Pie(pie::Parameters { variant: pie::Variant::Linux, ..Default::default() });
+    let pie = AqmSpec::PieLinux(pie_linux::Parameters::default());
     let codel =
         AqmSpec::Codel(codel::Parameters { variant: codel::Variant::Linux, ..Default::default() });
     for (law, left) in [(pie, 4), (codel, 2)] {

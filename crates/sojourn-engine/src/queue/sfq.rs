@@ -10,13 +10,12 @@
 //! here until it has used up its first quantum; and of several longest bins ns-2 spares the one
 //! that was cut last.
 //!
-//! Left out of Linux' `sch_sfq`: RED in its bins, for which there is the queue's law; and its limit of flows at a time.
+//! [`super::sfq_linux`] has the rules of Linux.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::aqm_bins::{AqmBins, Head, by_aqm_bins};
-use super::bins::Measure;
 use super::flow_table::mixed;
 use super::rounds::Rounds;
 use super::{
@@ -38,22 +37,6 @@ crate::series! {
 /// Bytes of the smallest Ethernet frame.
 const SMALLEST_PACKET: u32 = 64;
 
-/// The most packets of a flow in Linux (`SFQ_MAX_DEPTH`).
-const LINUX_DEPTH: u64 = 127;
-
-/// Whose rules it follows where they differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Variant {
-    /// White & Rice 2013: a bin that has just become busy goes before the others. A full queue drops from the tail of
-    /// the longest bin before it takes an arrival.
-    #[default]
-    White2013,
-    /// Linux 7.2, `sfq`: a bin that has just become busy joins the end of the round. A full queue takes the arrival,
-    /// then drops from the bin with most packets; of several, from the one that changed last.
-    Linux,
-}
-
 /// Parameters of stochastic fair queueing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -71,17 +54,13 @@ pub struct Parameters {
     /// the longest bin. Algorithms without a drop probability treat all bins alike. With `false`,
     /// each bin has its own algorithm.
     pub one_law: bool,
-    /// Whose rules it follows where they differ.
-    pub variant: Variant,
     /// Time after which flows are hashed to other bins, in s (tc-sfq(8), `perturb`); 0 for never. Waiting packets
-    /// stay where they are, so later ones of their flow may overtake them. With `variant = "linux"` they move too.
+    /// stay where they are, so later ones of their flow may overtake them.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub perturb_s: f64,
-    /// Packets that a bin may hold (tc-sfq(8), `depth`). Default: no limit; with `variant = "linux"` 127.
+    /// Packets that a bin may hold (tc-sfq(8), `depth`). Default: no limit.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub flow_limit_packets: Option<u64>,
-    /// Drop from the head of a bin, not from its tail (tc-sfq(8), `headdrop`). Only with `variant = "linux"`.
-    pub head_drop: bool,
 }
 
 impl Default for Parameters {
@@ -90,10 +69,8 @@ impl Default for Parameters {
             bins: 1024,
             quantum_bytes: 1514,
             one_law: false,
-            variant: Variant::default(),
             perturb_s: 0.0,
             flow_limit_packets: None,
-            head_drop: false,
         }
     }
 }
@@ -105,59 +82,36 @@ impl SchedulerParameters for Parameters {
 
     fn start(&self, setting: &Setting) -> Scheduler {
         let bins = self.bins as usize;
-        let is_linux = self.variant == Variant::Linux;
         let aqm_bins = if self.one_law {
             AqmBins::under_one_algorithm(bins, setting)
-        } else if is_linux {
-            AqmBins::new(bins, Measure::PacketsThenLast, setting)
         } else {
             AqmBins::new(bins, setting.limit.measure(), setting)
         };
-        Sfq {
-            flows: FlowTable::default(),
-            aqm_bins,
-            rounds: Rounds::new(bins, i64::from(self.quantum_bytes)),
-            hashing: Hashing::new(self.perturb_s),
-            by_packet: self.quantum_bytes == 0,
-            ns2: setting.dialect == Dialect::Ns2,
-            is_linux,
-            flow_limit: self.flow_limit_packets.unwrap_or(if is_linux {
-                LINUX_DEPTH
-            } else {
-                u64::MAX
-            }),
-            head_drop: self.head_drop,
-        }
-        .into()
+        let flow_limit = self.flow_limit_packets.unwrap_or(u64::MAX);
+        let ns2 = setting.dialect == Dialect::Ns2;
+        Sfq { flow_limit, ns2, ..Sfq::new(aqm_bins, self.quantum_bytes, self.perturb_s) }.into()
     }
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
-        let mut faults = Faults::default();
-        let is_linux = self.variant == Variant::Linux;
-        if self.one_law && is_linux {
-            let message = "found true with variant = \"linux\"; allowed: false, since Linux' SFQ has no \
-                           algorithm for all bins";
-            faults.add(Fault::new("one_law", message));
-        } else if self.one_law && law.parameters().judges_sojourns() {
+        let mut faults = Faults::from(check_quantum(self.quantum_bytes));
+        if self.one_law && law.parameters().judges_sojourns() {
             let message = "found true with an AQM algorithm that judges each packet by its sojourn time; \
                            allowed: false, since packets of sparse flows would switch it off";
             faults.add(Fault::new("one_law", message));
         }
-        if self.head_drop && !is_linux {
-            let message = "found true with variant = \"white2013\", which drops from the tail; allowed: \
-                           false, or variant = \"linux\"";
-            faults.add(Fault::new("head_drop", message));
-        }
-        if (1..SMALLEST_PACKET).contains(&self.quantum_bytes) {
-            let message = format!(
-                "found {}; allowed: 0 (one packet a round), or {SMALLEST_PACKET} (the smallest frame) \
-                 or more",
-                self.quantum_bytes
-            );
-            faults.add(Fault::new("quantum_bytes", message));
-        }
         faults
     }
+}
+
+/// A quantum of 0 is one packet a round.
+pub(super) fn check_quantum(quantum_bytes: u32) -> Result<(), Fault> {
+    if !(1..SMALLEST_PACKET).contains(&quantum_bytes) {
+        return Ok(());
+    }
+    let message = format!(
+        "found {quantum_bytes}; allowed: 0 (one packet a round), or {SMALLEST_PACKET} (the smallest frame) or more"
+    );
+    Err(Fault::new("quantum_bytes", message))
 }
 
 /// How flows are hashed, which may change from time to time.
@@ -205,6 +159,26 @@ pub struct Sfq {
 }
 
 impl Sfq {
+    /// The rules of White & Rice 2013, without a limit for each flow.
+    pub(super) fn new(aqm_bins: AqmBins, quantum_bytes: u32, perturb_s: f64) -> Self {
+        Self {
+            flows: FlowTable::default(),
+            rounds: Rounds::new(aqm_bins.count(), i64::from(quantum_bytes)),
+            aqm_bins,
+            hashing: Hashing::new(perturb_s),
+            by_packet: quantum_bytes == 0,
+            ns2: false,
+            is_linux: false,
+            flow_limit: u64::MAX,
+            head_drop: false,
+        }
+    }
+
+    /// The rules of Linux.
+    pub(super) fn of_linux(self, flow_limit: u64, head_drop: bool) -> Self {
+        Self { is_linux: true, flow_limit, head_drop, ..self }
+    }
+
     fn bin(&self, flow: u32) -> usize {
         self.aqm_bins.hashed(self.hashing.of(flow))
     }
@@ -335,15 +309,16 @@ impl Discipline for Sfq {
 mod tests {
     use super::*;
     use crate::aqm::{codel, pie};
+    use crate::queue::sfq_linux;
     use crate::queue::tests::Bench;
 
-    fn sfq(parameters: &Parameters, bench: &Bench) -> Sfq {
+    fn sfq(parameters: &dyn SchedulerParameters, bench: &Bench) -> Sfq {
         let Scheduler::Sfq(sfq) = bench.start(parameters) else { unreachable!() };
         sfq
     }
 
-    fn linux() -> Parameters {
-        Parameters { variant: Variant::Linux, ..Parameters::default() }
+    fn linux() -> sfq_linux::Parameters {
+        sfq_linux::Parameters::default()
     }
 
     /// Packets of 1000 bytes of flows with these hashes, which are bins, with their numbers.
@@ -375,10 +350,14 @@ mod tests {
 
     #[test]
     fn a_packet_that_comes_after_the_time_changes_hashes() {
-        for variant in [Variant::Linux, Parameters::default().variant] {
+        let perturb_s = 1.0;
+        let both: [&dyn SchedulerParameters; 2] = [
+            &sfq_linux::Parameters { perturb_s, ..linux() },
+            &Parameters { perturb_s, ..Parameters::default() },
+        ];
+        for parameters in both {
             let mut bench = Bench::of(9);
-            let parameters = Parameters { perturb_s: 1.0, variant, ..Parameters::default() };
-            let mut sfq = sfq(&parameters, &bench);
+            let mut sfq = sfq(parameters, &bench);
             for (ms, is_salted) in [(999, false), (1000, true)] {
                 bench.now = Time::from_ms(ms);
                 put(&mut sfq, &mut bench, &[1]);
@@ -393,7 +372,7 @@ mod tests {
     fn waiting_packets_of_linux_move_when_hashes_change() {
         let mut bench = Bench::of(9);
         let parameters =
-            Parameters { bins: 1, perturb_s: 1.0, flow_limit_packets: Some(3), ..linux() };
+            sfq_linux::Parameters { bins: 1, perturb_s: 1.0, flow_limit_packets: 3, ..linux() };
         let mut sfq = sfq(&parameters, &bench);
         put(&mut sfq, &mut bench, &[1, 2, 1]);
         sfq.flow_limit = 2;
@@ -405,9 +384,10 @@ mod tests {
 
     #[test]
     fn a_bin_of_linux_leaves_the_round_with_its_last_packet() {
-        for (parameters, busy) in [(linux(), 0), (Parameters::default(), 1)] {
+        let both: [(&dyn SchedulerParameters, _); 2] = [(&linux(), 0), (&Parameters::default(), 1)];
+        for (parameters, busy) in both {
             let mut bench = Bench::of(9);
-            let mut sfq = sfq(&parameters, &bench);
+            let mut sfq = sfq(parameters, &bench);
             put(&mut sfq, &mut bench, &[1]);
             assert!(sfq.dequeue(&mut bench.exit()).is_some());
             assert_eq!(sfq.rounds.busy(), busy);
@@ -433,16 +413,18 @@ mod tests {
 
     #[test]
     fn an_overflow_drops_from_the_tail_or_the_head() {
-        for (parameters, room, left) in [
+        let from_head = sfq_linux::Parameters { head_drop: true, ..linux() };
+        let all: [(&dyn SchedulerParameters, _, _); 4] = [
             // The arrival finds room.
-            (Parameters::default(), 3, vec![(1, 1), (1, 2), (2, 4)]),
-            (linux(), 3, vec![(1, 1), (1, 2), (2, 4)]),
-            (Parameters { head_drop: true, ..linux() }, 3, vec![(1, 2), (1, 3), (2, 4)]),
+            (&Parameters::default(), 3, vec![(1, 1), (1, 2), (2, 4)]),
+            (&linux(), 3, vec![(1, 1), (1, 2), (2, 4)]),
+            (&from_head, 3, vec![(1, 2), (1, 3), (2, 4)]),
             // Nothing waits that could make room.
-            (Parameters::default(), 0, vec![]),
-        ] {
+            (&Parameters::default(), 0, vec![]),
+        ];
+        for (parameters, room, left) in all {
             let mut bench = Bench::of(room);
-            let mut sfq = sfq(&parameters, &bench);
+            let mut sfq = sfq(parameters, &bench);
             put(&mut sfq, &mut bench, &[1, 1, 1, 2]);
             assert_eq!(bench.counts.dropped_overflow, 4 - left.len() as u64);
             let mut found = drain(&mut sfq, &mut bench);
@@ -453,14 +435,15 @@ mod tests {
 
     #[test]
     fn a_flow_has_its_limit() {
-        for (parameters, left) in [
-            (Parameters { flow_limit_packets: Some(2), ..Parameters::default() }, 2),
-            (Parameters::default(), 200),
-            (linux(), 127),
-            (Parameters { flow_limit_packets: Some(130), ..linux() }, 130),
-        ] {
+        let all: [(&dyn SchedulerParameters, _); 4] = [
+            (&Parameters { flow_limit_packets: Some(2), ..Parameters::default() }, 2),
+            (&Parameters::default(), 200),
+            (&linux(), 127),
+            (&sfq_linux::Parameters { flow_limit_packets: 130, ..linux() }, 130),
+        ];
+        for (parameters, left) in all {
             let mut bench = Bench::of(1000);
-            let mut sfq = sfq(&parameters, &bench);
+            let mut sfq = sfq(parameters, &bench);
             put(&mut sfq, &mut bench, &[1; 200]);
             assert_eq!(sfq.backlog().packets, left, "{parameters:?}");
         }
@@ -486,17 +469,12 @@ mod tests {
     fn keys_must_agree() {
         let codel = AqmSpec::Codel(codel::Parameters::default());
         let pie = AqmSpec::Pie(pie::Parameters::default());
-        let one_law = |of: Parameters| Parameters { one_law: true, ..of };
-        let head_drop = |of: Parameters| Parameters { head_drop: true, ..of };
+        let one_law = Parameters { one_law: true, ..Parameters::default() };
         let quantum = |quantum_bytes| Parameters { quantum_bytes, ..Parameters::default() };
         for (parameters, law, keys) in [
             (Parameters::default(), &codel, ""),
-            (linux(), &codel, ""),
-            (one_law(Parameters::default()), &pie, ""),
-            (one_law(Parameters::default()), &codel, "one_law"),
-            (one_law(linux()), &pie, "one_law"),
-            (head_drop(linux()), &pie, ""),
-            (head_drop(Parameters::default()), &pie, "head_drop"),
+            (one_law.clone(), &pie, ""),
+            (one_law, &codel, "one_law"),
             (quantum(0), &pie, ""),
             (quantum(1), &pie, "quantum_bytes"),
             (quantum(63), &pie, "quantum_bytes"),
@@ -506,5 +484,10 @@ mod tests {
             let found: Vec<_> = faults.map(|fault| fault.path).collect();
             assert_eq!(found.join(" "), keys, "{parameters:?}");
         }
+        let linux = |quantum_bytes| {
+            let parameters = sfq_linux::Parameters { quantum_bytes, ..linux() };
+            parameters.check(&codel, 1522).is_empty()
+        };
+        assert_eq!([0, 63, 64].map(linux), [true, false, true]);
     }
 }

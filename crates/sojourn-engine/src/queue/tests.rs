@@ -35,7 +35,7 @@ impl Bench {
         Setting { law, limit: &self.limit, dialect, seed }
     }
 
-    pub(super) fn start(&self, parameters: &impl SchedulerParameters) -> Scheduler {
+    pub(super) fn start(&self, parameters: &dyn SchedulerParameters) -> Scheduler {
         parameters.start(&self.setting(&AqmSpec::default()))
     }
 
@@ -105,13 +105,14 @@ fn aqm_is_switched_off_in_members_too() {
 
 #[test]
 fn flow_queues_isolate_flows() {
-    use SchedulerSpec::{Abb, Cake, Drr, Fifo, Fq, FqPie, Scfq, Sfq, Wfq};
+    use SchedulerSpec::{Abb, Cake, Drr, Fifo, Fq, FqPie, Scfq, Sfq, SfqLinux, Wfq};
     let hosts =
         cake::Parameters { flow_isolation: cake::FlowIsolation::Hosts, ..Default::default() };
     for (scheduler, isolates) in [
         (Fq(fq::Parameters::default()), true),
         (FqPie(fq_pie::Parameters::default()), true),
         (Sfq(sfq::Parameters::default()), true),
+        (SfqLinux(sfq_linux::Parameters::default()), true),
         (Drr(drr::Parameters::default()), true),
         (Wfq(wfq::Parameters::default()), true),
         (Scfq(scfq::Parameters::default()), true),

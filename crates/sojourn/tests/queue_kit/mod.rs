@@ -6,7 +6,7 @@ use sojourn::engine::aqm::DrainRate;
 use sojourn::engine::count::Count;
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::packet::{DATAGRAM, Direction, Ecn, Packet, Segment};
-use sojourn::engine::queue::{Queue, QueueSpec, SchedulerSpec, sfq};
+use sojourn::engine::queue::{Queue, QueueSpec, SchedulerSpec};
 use sojourn::engine::record::Recorder;
 use sojourn::engine::record::{PacketEvent, PacketEventKind};
 use sojourn::engine::rng::Rng;
@@ -58,7 +58,7 @@ pub fn labelled(flow: usize, packet: Packet) -> Packet {
 pub fn keeps_order(spec: &QueueSpec) -> bool {
     match &spec.scheduler {
         SchedulerSpec::LowLatency(keys) => !keys.queue_protection,
-        SchedulerSpec::Sfq(keys) => keys.perturb_s == 0.0 || keys.variant == sfq::Variant::Linux,
+        SchedulerSpec::Sfq(keys) => keys.perturb_s == 0.0,
         _ => true,
     }
 }

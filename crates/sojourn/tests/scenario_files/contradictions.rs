@@ -152,27 +152,6 @@ fn keys_of_an_algorithm_that_contradict_each_other() {
 }
 
 #[test]
-fn keys_of_sfq_that_one_variant_lacks() {
-    let problems = [
-        (
-            "variant = 'linux', one_law = true",
-            "one_law: found true with variant = \"linux\"; allowed: false, since Linux' SFQ has no \
-             algorithm for all bins",
-        ),
-        (
-            "head_drop = true",
-            "head_drop: found true with variant = \"white2013\", which drops from the tail; allowed: \
-             false, or variant = \"linux\"",
-        ),
-    ];
-    for (keys, problem) in problems {
-        let set = format!("upstream.queue.scheduler={{ kind = 'sfq', {keys} }}");
-        let problem = format!("--set {set}: upstream.queue.scheduler.{problem}");
-        assert_eq!(refusal_of(&[&set]), problem);
-    }
-}
-
-#[test]
 fn one_algorithm_for_all_bins_that_judges_single_packets() {
     let bins = "upstream.queue.scheduler={ kind = 'sfq', one_law = true }";
     assert_eq!(
