@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use sojourn_input::words;
 
-/// A kind with `variant`, as scenarios of 0.2.0 have it.
+/// A kind with `variant`, as scenarios may still have it.
 struct Former {
     kind: &'static str,
     variant: &'static str,

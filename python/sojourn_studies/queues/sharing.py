@@ -149,7 +149,7 @@ _PERTURB_S = numbers([0.5, 1, 2, 5, 10, 20])
 _PERTURB_MBPS = 10
 _PERTURB_FLOWS = 2
 _PERTURB_LIMIT = 100
-_PERTURB_VARIANTS = {"waiting packets stay": "white2013", "they move too (Linux)": "linux"}
+_PERTURB_KINDS = {"waiting packets stay": "sfq", "they move too (Linux)": "sfq_linux"}
 
 
 def sfq_perturb() -> Drawing:
@@ -157,8 +157,8 @@ def sfq_perturb() -> Drawing:
     packets_per_s = 1e3 / link.packet_ms(_PERTURB_MBPS)
     most = 100 * _PERTURB_LIMIT / (packets_per_s * _PERTURB_S)
     plots = [
-        Curve(name, _PERTURB_S, numbers([_overtaken(variant, every_s) for every_s in _PERTURB_S]))
-        for name, variant in _PERTURB_VARIANTS.items()
+        Curve(name, _PERTURB_S, numbers([_overtaken(kind, every_s) for every_s in _PERTURB_S]))
+        for name, kind in _PERTURB_KINDS.items()
     ]
     return curves(
         "SFQ: reordering by new hashes",
@@ -170,8 +170,8 @@ def sfq_perturb() -> Drawing:
     )
 
 
-def _overtaken(variant: str, every_s: float) -> float:
-    scheduler = {"kind": "sfq", "variant": variant, "perturb_s": every_s}
+def _overtaken(kind: str, every_s: float) -> float:
+    scheduler = {"kind": kind, "perturb_s": every_s}
     queue = {"limit_packets": _PERTURB_LIMIT, "scheduler": scheduler}
     mbps = 1.1 * _PERTURB_MBPS / _PERTURB_FLOWS
     traffic = {f"flow {n}": link.stream(mbps + n / 100) for n in range(_PERTURB_FLOWS)}

@@ -157,6 +157,9 @@ LEFT_OUT: Mapping[str, str] = {
     "wfq": "it is for weights; with equal ones it shares a link as `sfq` does",
     "scfq": "it is for weights; with equal ones it shares a link as `sfq` does",
     "fq_pie": "`fq-pie` has it with the rules of the RFC; this is Linux's",
+    "pie_linux": "`pie` has it with the rules of the RFC; this is Linux's",
+    "red_linux": "`red` has it with the rules of ns-2; this is Linux's",
+    "sfq_linux": "`sfq` has it with the rules of 2013; this is Linux's",
     "drr": "SFQ with a bin for each flow",
     "abb": "for downstream channels of many homes",
 }
