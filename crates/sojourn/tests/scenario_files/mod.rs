@@ -112,6 +112,27 @@ fn variants_merge_tables_and_replace_kinds() {
 }
 
 #[test]
+fn a_variant_that_became_a_kind_is_read_as_that_kind() {
+    let law = |law: &str| format!("upstream.queue.law={{ kind = {law} }}");
+    let former = law("'pie', variant = 'linux', target_ms = 9, rests = false");
+    let now = law("'pie_linux', target_ms = 9");
+    let [former, now] = [former, now].map(|set| load_with(SMALL, &[&set]).unwrap().remove(0));
+    assert_eq!(former.scenario, now.scenario);
+    assert_eq!(
+        former.notes,
+        [
+            "upstream.queue.law: write kind = \"pie_linux\" for kind = \"pie\" with variant = \"linux\", without rests"
+        ]
+    );
+    // A group of homes may change what its law is with one key.
+    let far = ["homes.far.count=1", "homes.far.upstream.queue.law.variant=linux"];
+    let pie = law("'pie'");
+    let scenario = only(SMALL, &[&pie, far[0], far[1]]);
+    let queue = &scenario.homes["far"].upstream.as_ref().unwrap().queue;
+    assert_eq!(queue.law.name(), "pie_linux");
+}
+
+#[test]
 fn sets_win_over_variants() {
     let sets =
         ["upstream.queue.limit_bytes=50000", "compare.CoDel.seed=7", "title=short", "seed=3"];
