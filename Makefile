@@ -11,7 +11,7 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 
 WEB := $(addprefix python/sojourn/lab/static/,sojourn.wasm sojourn-fast.wasm)
 
-.PHONY: help fit-table run quick web test crash damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
+.PHONY: help fit-table run compiled web test guard crash damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -20,23 +20,23 @@ help: ## List the targets
 run: $(VENV)/installed ## Build sojourn and run the home scenario into out/home
 	$(BIN)/sojourn run scenarios/home.toml --out out/home
 
-quick: $(VENV)/packages ## Build the simulator again in seconds, after a change of it; its runs take longer than those of make run
-	@rm -f $(VENV)/installed
-	@PIP_QUIET=1 $(BIN)/maturin develop --profile quick --locked --quiet
-
 web: $(WEB) ## Build the live page for any web host, into the package and out/web
 	mkdir -p out
 	rm -rf out/web
 	cp -r python/sojourn/lab/static out/web
 
 # Without the target the page is not built, and its tests say that they are skipped.
-test: $(VENV)/installed $(VENV)/checks ## Run all tests
+test: $(VENV)/installed $(VENV)/checks ## Run all tests, with the build of make run
 	@packages=$$(tests/programs.sh); [ -z "$$packages" ] || \
 	    echo "Tests are skipped that need other programs: sudo apt-get install $$packages"
-	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 $(WEB); fi
+	@if crates/sojourn-web/build.sh; then $(MAKE) $(firstword $(WEB)); fi
 	cargo test --workspace --locked
-	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	$(BIN)/pytest --numprocesses auto --dist worksteal
+
+guard: $(VENV)/installed $(VENV)/checks ## Check builds for users: what a packet costs, equal bits, both modules of the page
+	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
+	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 $(WEB); fi
+	$(BIN)/pytest tests/test_web_module.py
 
 crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
 	$(BIN)/python tests/crash.py --every $(EVERY)
@@ -133,19 +133,29 @@ studies: $(VENV)/installed $(VENV)/checks ## Run all studies at full length, for
 fit-table: $(VENV)/installed ## Simulate the lines again that sojourn fit learns from, for a quarter of an hour
 	$(BIN)/python -m sojourn.fit.table
 
-# Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build.
-$(VENV)/installed: $(VENV)/packages $(RUST) pyproject.toml
-	@echo 'Building the simulator: one to four minutes the first time'
-	@PIP_QUIET=1 $(BIN)/maturin develop --release --locked $$([ -t 2 ] || echo --quiet)
+# Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build. The compiler works
+# beside pip.
+$(VENV)/installed: $(VENV)/python $(RUST) pyproject.toml
+	@echo 'Building the simulator: two minutes the first time'
+	@$(MAKE) --jobs 2 --no-print-directory $(VENV)/packages compiled
+	@PIP_QUIET=1 $(BIN)/maturin develop --profile local --locked --quiet
 	@touch $@
+
+compiled: $(VENV)/python
+	@$(BIN)/maturin develop --profile local --locked --skip-install
 
 # The live page's modules; crates/sojourn-web/build.sh says what they need.
 $(WEB): $(RUST)
 	@echo 'Building $(@F) of the live page: two to four minutes the first time'
 	@MAKEFLAGS= crates/sojourn-web/build.sh $@
 
-$(VENV)/packages: requirements.lock
+$(VENV)/python: requirements.lock
 	python3 -m venv --clear $(VENV)
+	@sed -n '/^maturin==/,/[^\\]$$/p' $< > $@.new
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --require-hashes --requirement $@.new
+	@mv $@.new $@
+
+$(VENV)/packages: $(VENV)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
 	@touch $@
 
