@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
 
+use crate::bits;
 use crate::cases::Case;
 
 /// How much more than recorded a packet may cost, in percent.
@@ -118,6 +119,10 @@ pub(crate) fn check(cases: &[Case], file: &str) -> ExitCode {
         Ok(recorded) => recorded,
         Err(error) => return fail(&format!("{file}: {error}")),
     };
+    let differing = bits::differing(cases);
+    if !differing.is_empty() {
+        return fail(&differing.join("\n"));
+    }
     let Some(counts) = counts(cases) else {
         println!("instructions are not checked: valgrind is not installed");
         return ExitCode::SUCCESS;

@@ -9,9 +9,11 @@
 //! their slow start.
 //!
 //! `--out FILE` writes the figures as JSON. `--check FILE` counts the instructions of some cases and fails
-//! where one has grown beyond its bound over those in the file, or costs too much more than another one;
+//! where one has grown beyond its bound over those in the file, or costs too much more than another one, and where
+//! this build gives other fingerprints than that of the tests;
 //! `--record FILE` writes them. `--only TEXT` takes the cases in whose name and scheme the text occurs.
 
+mod bits;
 mod cases;
 mod instructions;
 mod measure;
