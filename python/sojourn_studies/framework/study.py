@@ -86,7 +86,7 @@ def assemble(package: str, title: str, terms: Terms = Terms(), seeds: int = 1) -
         value_of=cells.value_of,
         summed_up=getattr(cells, "summed_up", lambda row, others: None),
         unpublished=getattr(cells, "UNPUBLISHED", ()),
-        claims=texts.claims(name, claims.TESTS),
+        claims=texts.claims(name, claims),
         choices=texts.choices(name),
         alternatives=texts.alternatives(name, _changes(package)),
         remarks=texts.remarks(name),

@@ -2,11 +2,12 @@
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from .cases import Alternative, Change
 from .changes import all_of, of_keys, of_traffic
-from .claims import Choice, Claim, Remark, Test
+from .claims import Choice, Claim, Remark
 from .rows import data
 
 
@@ -20,10 +21,10 @@ def remarks(study: str) -> tuple[Remark, ...]:
     return tuple(Remark(**entry) for entry in _entries(study, "remark"))
 
 
-def claims(study: str, tests: Mapping[str, Test]) -> tuple[Claim, ...]:
-    """Sentences of the document: `claims.toml`, each with the name of its test."""
+def claims(study: str, tests: ModuleType) -> tuple[Claim, ...]:
+    """Sentences of the document: `claims.toml`, where `name` is the test `_name` of a module."""
     return tuple(
-        Claim(number, **{**entry, "test": tests[entry["test"]]})
+        Claim(number, **{**entry, "test": getattr(tests, f"_{entry['test']}")})
         for number, entry in enumerate(_entries(study, "claim"), 1)
     )
 

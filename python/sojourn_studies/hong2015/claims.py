@@ -2,11 +2,11 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 from .cases import EXAMPLE_MBPS, case
 from .cells import FTPS, jfi, responses, time_in_bin, wait_ms
 from .figures import MIXES, SIZES_KB, STEPS_MS, TAPPG, TAPPR, VIDEO_SCHEMES, WEB_FLOWS
@@ -252,7 +252,7 @@ def _sizes(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(holds, ", ".join(f"{s} {v:.1f} s" for s, v in last.items()) + " for 2048 KB")
 
 
-def _tiers(table: str) -> Callable[[Cells, Runs], Verdict]:
+def _tiers_differ(table: str) -> Callable[[Cells, Runs], Verdict]:
     def test(cells: Cells, runs: Runs) -> Verdict:
         def ratio(scheme: str, ftps: int) -> float:
             load = f"t1={ftps}:t2=1"
@@ -519,49 +519,5 @@ def _disruption(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(5 < udp < 12, f"{udp:.1f} % with six UDP flows and three bins")
 
 
-TESTS: Mapping[str, Test] = {
-    "fills": _fills,
-    "losses": _losses,
-    "waits": _waits,
-    "unequal": _unequal,
-    "fifty": _fifty,
-    "by_round_trip": _by_round_trip,
-    "same_round_trip": _same_round_trip,
-    "wider": _wider,
-    "call": _call,
-    "call_loses_more": _call_loses_more,
-    "many": _many,
-    "used": _used,
-    "favours_ftp": _favours_ftp,
-    "video_rates": _video_rates,
-    "stalls": _stalls,
-    "web_shares": _web_shares,
-    "responses": _responses,
-    "sizes": _sizes,
-    "tiers": _tiers("4.15"),
-    "tiers_of_four_channels": _tiers("4.16"),
-    "flood": _flood,
-    "example": _example,
-    "binning_is_fair": _binning_is_fair,
-    "binning_fills": _binning_fills,
-    "binning_waits": _binning_waits,
-    "binning_calls": _binning_calls,
-    "switching": _switching,
-    "elephants": _elephants,
-    "mice_are_quick": _mice_are_quick,
-    "overload": _overload,
-    "overload_switches": _overload_switches,
-    "weights": _weights,
-    "poorest": _poorest,
-    "within_tiers": _within_tiers,
-    "floods": _floods,
-    "floods_and_weights": _floods_and_weights,
-    "video_tiers": _video_tiers,
-    "occupancy": _occupancy,
-    "caps": _caps,
-    "all_tiers": _all_tiers,
-    "quick_web": _quick_web,
-    "break_points": _break_points,
-    "disruption": _disruption,
-}
-"""By the names that `claims.toml` has."""
+_tiers = _tiers_differ("4.15")
+_tiers_of_four_channels = _tiers_differ("4.16")

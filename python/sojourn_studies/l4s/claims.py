@@ -1,6 +1,6 @@
 """What both testbeds show, tested on cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from ..framework.cases import Runs
@@ -129,18 +129,6 @@ def _bursts_cost_prague(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(holds, "; ".join(words))
 
 
-TESTS: Mapping[str, Test] = {
-    "ratio_rises": _ratio_rises,
-    "low_delay": _low_delay,
-    "classic_delay_falls": _falls("delay_mean", "classic"),
-    "drops_fall": _falls("drop_rate", "classic"),
-    "marks_fall": _falls("marks", "low", ["100"]),
-    "same_share": _same_share,
-    "same_delay": _same_delay,
-    "drops_are_the_excess": _drops_are_the_excess,
-    "nobody_starves": _nobody_starves,
-    "prague_takes_all": _prague_takes_all,
-    "cubic_wins_droptail": _cubic_wins_droptail,
-    "bursts_cost_prague": _bursts_cost_prague,
-}
-"""By the name that claims.toml has."""
+_classic_delay_falls = _falls("delay_mean", "classic")
+_drops_fall = _falls("drop_rate", "classic")
+_marks_fall = _falls("marks", "low", ["100"])

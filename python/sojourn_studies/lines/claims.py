@@ -1,10 +1,9 @@
 """What the lines show, tested on cells; the limits were fixed before any line was simulated."""
 
-from collections.abc import Mapping
 from statistics import fmean
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 from ..framework.rows import published
 
 _MEAN_MS, _P90_MS, _P99_MS = 0.7, 2.0, 4.0
@@ -63,14 +62,3 @@ def _download(cells: Cells, runs: Runs) -> Verdict:
     ours = cells.known("p99", table="download", experiment="up", scheme="fitted")
     measured = _measured("download", "up")["p99"]
     return Verdict(ours > measured / 2, f"p99 - p50 {ours:.1f} ms, measured {measured:.0f}")
-
-
-TESTS: Mapping[str, Test] = {
-    "upstream": _upstream,
-    "fitted": _fitted,
-    "neighbours": _neighbours,
-    "interconnect": _interconnect,
-    "docsis_pie": _docsis_pie,
-    "download": _download,
-}
-"""By the name that claims.toml has."""

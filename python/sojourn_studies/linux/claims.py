@@ -1,9 +1,7 @@
 """What the measurements of the kernel show, tested on cells."""
 
-from collections.abc import Mapping
-
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 
 _MOST_GOODPUT = 1448 / 1500
 """Payload of a full segment over its IP bytes."""
@@ -59,13 +57,3 @@ def _pacing(cells: Cells, runs: Runs) -> Verdict:
     )
     numbers = f"{unpaced:.0f} drops without pacing, {paced:.0f} with it"
     return Verdict(abs(unpaced / paced - 1) < 0.05, numbers)
-
-
-TESTS: Mapping[str, Test] = {
-    "no_timeout": _no_timeout,
-    "longer_queue": _longer_queue,
-    "fewer_at_start": _fewer_at_start,
-    "fills_the_link": _fills_the_link,
-    "pacing": _pacing,
-}
-"""By the name that claims.toml has."""

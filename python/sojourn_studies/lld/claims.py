@@ -1,9 +1,9 @@
 """Findings for operators, tested on cells."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 from .cases import LOADS, MAPS_MS, OPEN, RATES_MBPS, Where
 
 _SERVICES = [Where(mbps, map_ms, "", "").table for mbps in RATES_MBPS for map_ms in MAPS_MS]
@@ -133,19 +133,3 @@ def _classic_pays(cells: Cells, runs: Runs) -> Verdict:
     holds = min(times) > 1.5 and max(times) < 5 and min(tail) > 2 * max(lld)
     words = f"{_range(lld, ' ms', 0)} instead of {_range(pie, ' ms', 0)}"
     return Verdict(holds, f"{words}, and {_range(tail, ' ms', 0)} at 99 %")
-
-
-TESTS: Mapping[str, Test] = {
-    "out_of_the_queue": _out_of_the_queue,
-    "shorter_map": _shorter_map,
-    "no_request": _no_request,
-    "protection": _protection,
-    "as_idle": _as_idle,
-    "must_be_marked": _must_be_marked,
-    "cubic_keeps_its_rate": _cubic_keeps_its_rate,
-    "unused_grants": _unused_grants,
-    "prague_takes_grants": _prague_takes_grants,
-    "prague_alone": _prague_alone,
-    "classic_pays": _classic_pays,
-}
-"""By the name that claims.toml has."""

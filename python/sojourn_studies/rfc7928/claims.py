@@ -1,9 +1,9 @@
 """Findings about the queue managers, tested on cells."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 from .managers import LINKS, MANAGERS
 from .scenarios import RATE_MBPS, RTT_MS
 
@@ -312,36 +312,3 @@ def _grants_in_every_queue(cells: Cells, runs: Runs) -> Verdict:
     link, docsis = (_cells(cells, "reno", "delay_mean", EVERYWHERE, links=[name]) for name in LINKS)
     words = f"{min(docsis):.1f} ms at least, on a plain link {min(link):.1f}"
     return Verdict(min(docsis) > 5 and min(link) < 2, words)
-
-
-TESTS: Mapping[str, Test] = {
-    "laws_keep_the_queue_short": _laws_keep_the_queue_short,
-    "order_of_ns3": _order_of_ns3,
-    "red_of_ns3": _red_of_ns3,
-    "own_queues_guard_tcp": _own_queues_guard_tcp,
-    "codel_and_udp": _codel_and_udp,
-    "ledbat_needs_a_queue": _ledbat_needs_a_queue,
-    "windows": _windows,
-    "own_queues_and_round_trips": _own_queues_and_round_trips,
-    "own_queues_and_cbr": _own_queues_and_cbr,
-    "own_queues_and_video": _own_queues_and_video,
-    "pages_alone": _pages_alone,
-    "pages": _pages,
-    "targets_hold": _targets_hold,
-    "codel_grows": _codel_grows,
-    "falling_capacity": _falling_capacity,
-    "fluttering_capacity": _fluttering_capacity,
-    "second_queue": _second_queue,
-    "ecn_saves_packets": _ecn_saves_packets,
-    "scheduler_and_law": _scheduler_and_law,
-    "two_queues_for_l4s": _two_queues_for_l4s,
-    "dualpi2_on_a_modem": _dualpi2_on_a_modem,
-    "queue_protection_and_prague": _queue_protection_and_prague,
-    "docsis_pie_and_prague": _docsis_pie_and_prague,
-    "prague_starves_cubic": _prague_starves_cubic,
-    "red_on_a_modem": _red_on_a_modem,
-    "cake_on_a_modem": _cake_on_a_modem,
-    "cake_200_on_a_modem": _cake_200_on_a_modem,
-    "grants_in_every_queue": _grants_in_every_queue,
-}
-"""By the name that claims.toml has."""

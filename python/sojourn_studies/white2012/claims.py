@@ -1,10 +1,9 @@
 """What White & Padden 2012 says a simulation should show."""
 
 import math
-from collections.abc import Mapping
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 
 _LARGE, _SMALL, _CODEL = "DropTail-417pkt", "DropTail-21pkt", "CoDel-417pkt"
 
@@ -150,27 +149,3 @@ def _two_buffers(cells: Cells, runs: Runs) -> Verdict:
 
 def _loaded(values: dict[str, float]) -> dict[str, float]:
     return {case: value for case, value in values.items() if not case.endswith("01")}
-
-
-TESTS: Mapping[str, Test] = {
-    "first_figures": _first_figures,
-    "fixed_packets": _fixed_packets,
-    "small_buffer": _small_buffer,
-    "longer_burst": _longer_burst,
-    "codel_holds": _codel_holds,
-    "spikes": _spikes,
-    "stuck": _stuck,
-    "idle_is_equal": _idle_is_equal,
-    "late": _late,
-    "short_rtt": _short_rtt,
-    "small_is_near": _small_is_near,
-    "faster_pages": _faster_pages,
-    "steady_pages": _steady_pages,
-    "syns": _syns,
-    "blocked": _blocked,
-    "scattered": _scattered,
-    "volume": _volume,
-    "mos_gain": _mos_gain,
-    "two_buffers": _two_buffers,
-}
-"""By the names that `claims.toml` has."""

@@ -7,7 +7,7 @@ import numpy as np
 from sojourn.analysis.distribution import Numbers
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 from .cases import GROUPS, RF, SCHEMES, TRAFFIC
 from .cells import Cell, burst_end, dip, distribution, losses, most_severe, second_drop, short_rate
 
@@ -270,28 +270,3 @@ def _summary(cells: Cells, runs: Runs) -> Verdict:
     )
     holds = 8 <= buffer_control[0] <= 25 and 2.5 <= buffer_control[1] <= 7
     return Verdict(holds and 120 <= sfq[0] <= 300 and 7 <= sfq[1] <= 13, numbers)
-
-
-TESTS: Mapping[str, Test] = {
-    "depths": _depths,
-    "robust": _robust,
-    "leans": _leans,
-    "floor": _floor,
-    "other_grants": _other_grants,
-    "crossing": _crossing,
-    "swarms": _swarms,
-    "low_loss": _low_loss,
-    "sfq_loss": _sfq_loss,
-    "bounds": _bounds,
-    "ranks": _ranks,
-    "strict": _strict,
-    "pages": _pages,
-    "page_counts": _page_counts,
-    "voice": _voice,
-    "drop_tail_alone": _drop_tail_alone,
-    "codel_alone": _codel_alone,
-    "pie_alone": _pie_alone,
-    "long_run": _long_run,
-    "summary": _summary,
-}
-"""By the names that `claims.toml` has."""

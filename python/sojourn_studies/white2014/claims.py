@@ -1,14 +1,12 @@
 """What White 2014 says a simulation should show."""
 
-from collections.abc import Mapping
-
 import numpy as np
 from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Numbers
 
 from ..cablelabs.mixture import call_latencies, call_loss_percent
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Test, Verdict
+from ..framework.claims import Cells, Verdict
 from . import derandomiser, rates
 from .cases import AQMS, RTTS_MS, SCHEMES, SINGLE_QUEUE, overload, tcp_test, tracking
 from .cells import EXTREME, ahead, cases_under, distribution, mean_rates
@@ -200,27 +198,3 @@ def _step(cells: Cells, runs: Runs) -> Verdict:
         raise ValueError("the run ends before the burst does")
     numbers = f"up to {np.nanmax(before):.0f} ms in the burst, {np.nanmax(after):.0f} ms after it"
     return Verdict(bool(np.nanmax(after) > 1.1 * np.nanmax(before)), numbers)
-
-
-TESTS: Mapping[str, Test] = {
-    "order": _order,
-    "alike": _alike,
-    "no_loss": _no_loss,
-    "loss_order": _loss_order,
-    "good_calls": _good_calls,
-    "pages": _pages,
-    "long_term": _long_term,
-    "nearest": _nearest,
-    "at_20_ms": _at_20_ms,
-    "at_50_ms": _at_50_ms,
-    "at_100_ms": _at_100_ms,
-    "recovery": _recovery,
-    "request_grant": _request_grant,
-    "clusters": _clusters,
-    "narrow": _narrow,
-    "gap": _gap,
-    "tracks": _tracks,
-    "two_ways": _two_ways,
-    "step": _step,
-}
-"""By the names that `claims.toml` has."""
