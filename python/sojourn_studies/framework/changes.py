@@ -7,11 +7,11 @@ from .cases import Alternative, Change
 
 
 def of_keys(path: str, **keys: Any) -> Change:
-    """Sets keys of the table at `path`, as `tcp` or `upstream.queue.law`, where there is one."""
+    """Sets keys of the table at `path`, as `tcp` or `upstream.queue.law`; of none, at the head."""
 
     def change(scenario: dict[str, Any]) -> None:
         table: Any = scenario
-        for name in path.split("."):
+        for name in filter(None, path.split(".")):
             table = table.get(name) if isinstance(table, Mapping) else None
         if table is not None:
             table.update(keys)
@@ -31,6 +31,19 @@ def of_traffic(which: Which, tcp: Mapping[str, Any] | None = None, **keys: Any) 
             entry.update(keys)
             if tcp is not None:
                 entry["tcp"] = {**entry.get("tcp", {}), **tcp}
+
+    return change
+
+
+def of_kind(kind: str, **keys: Any) -> Change:
+    """Sets keys of every table of this kind, as `prague` or `red`, wherever it stands."""
+
+    def change(table: dict[str, Any]) -> None:
+        if table.get("kind") == kind:
+            table.update(keys)
+        for value in table.values():
+            if isinstance(value, dict):
+                change(value)
 
     return change
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
 
 from sojourn.analysis.statistics import Value
 from sojourn.base.grid import Grid
@@ -13,7 +14,7 @@ from sojourn.base.terminal import counting_bar
 from sojourn.store.stored_run import AbsentError
 
 from . import texts
-from .cases import Alternative, Case, Change, Runs
+from .cases import Alternative, Case, Runs
 from .claims import Cells, Choice, Claim, Remark
 from .drawing import Figure
 from .rows import FigureNumber, Row, published
@@ -99,12 +100,10 @@ def assemble(package: str, title: str, terms: Terms = Terms(), seeds: int = 1) -
     )
 
 
-def _changes(package: str) -> Mapping[str, Change]:
+def _changes(package: str) -> ModuleType | None:
     """Changes that are more than keys, where a study has any."""
-    if find_spec(f"{package}.alternatives") is None:
-        return {}
-    changes: Mapping[str, Change] = import_module(f"{package}.alternatives").CHANGES
-    return changes
+    name = f"{package}.alternatives"
+    return import_module(name) if find_spec(name) else None
 
 
 def measure(study: Study, rows: Sequence[Row], runs: Runs) -> dict[Row, float | None]:

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from .cases import Alternative, Change
-from .changes import all_of, of_keys, of_traffic
+from .changes import all_of, of_keys, of_kind, of_traffic
 from .claims import Choice, Claim, Remark
 from .rows import data
 
@@ -29,10 +29,10 @@ def claims(study: str, tests: ModuleType) -> tuple[Claim, ...]:
     )
 
 
-def alternatives(study: str, changes: Mapping[str, Change]) -> tuple[Alternative, ...]:
+def alternatives(study: str, changes: ModuleType | None) -> tuple[Alternative, ...]:
     """Alternative assumptions: `alternatives.toml`, each with the keys that it sets.
 
-    What is more than keys is a function of the study, by its name.
+    What is more than keys, `change = ["name"]`, is the function `_name` of a module.
     """
     return tuple(_alternative(entry, changes) for entry in _entries(study, "alternative"))
 
@@ -42,11 +42,14 @@ def _entries(study: str, kind: str) -> Sequence[dict[str, Any]]:
     return entries
 
 
-def _alternative(entry: Mapping[str, Any], changes: Mapping[str, Change]) -> Alternative:
+def _alternative(entry: Mapping[str, Any], changes: ModuleType | None) -> Alternative:
     words = dict(entry)
-    keys, traffic = words.pop("set", {}), words.pop("traffic", [])
-    by_name = [changes[name] for name in words.pop("change", [])]
-    parts = [*map(_of_key, keys.items()), *map(_of_entries, traffic), *by_name]
+    parts = [
+        *map(_of_key, words.pop("set", {}).items()),
+        *(of_kind(kind, **keys) for kind, keys in words.pop("kinds", {}).items()),
+        *map(_of_entries, words.pop("traffic", [])),
+        *(getattr(changes, f"_{name}") for name in words.pop("change", [])),
+    ]
     return Alternative(change=all_of(*parts), **words)
 
 

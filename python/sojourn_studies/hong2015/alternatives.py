@@ -1,6 +1,5 @@
 """Alternative assumptions on Hong 2015 that are more than keys."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..framework.cases import Change
@@ -8,7 +7,7 @@ from .cases import NOT_LINKS_5_MS
 from .flows import MAC_MS
 
 
-def _round_trips_of_eleven(scenario: dict[str, Any]) -> None:
+def _eleven(scenario: dict[str, Any]) -> None:
     """Of flows beyond 11, in turn those of the first 11."""
     servers = scenario["servers"]
     for name, server in servers.items():
@@ -37,26 +36,6 @@ def _plain_upstream(scenario: dict[str, Any]) -> None:
     _longer_links(MAC_MS / 2)(scenario)
 
 
-def _shared_upstream(scenario: dict[str, Any]) -> None:
-    scenario["upstream"]["modem"] = {"kind": "shared_channel"}
-    scenario["upstream_channel"] = {
-        "channels": 1,
-        "request_opportunities": 8,
-        "grant_place": "uniform",
-    }
-
-
-def _of_ared(**keys: float) -> Change:
-    """Of its parameters."""
-
-    def change(scenario: dict[str, Any]) -> None:
-        law = scenario["cmts"]["queue"].get("law", {})
-        if law.get("kind") == "red":
-            law.update(keys)
-
-    return change
-
-
 def _fast_links(scenario: dict[str, Any]) -> None:
     for name, server in scenario["servers"].items():
         if name.startswith("ftp"):
@@ -68,15 +47,5 @@ def _whole_channel(scenario: dict[str, Any]) -> None:
     cmts["queue"]["scheduler"]["capacity_mbps"] = cmts["channel"]["rate_mbps"]
 
 
-CHANGES: Mapping[str, Change] = {
-    "eleven": _round_trips_of_eleven,
-    "fast_links": _fast_links,
-    "floor": _of_ared(bottom=0.01),
-    "floor_of_1_gbps": _of_ared(bottom=8e-5),
-    "plain_upstream": _plain_upstream,
-    "quick_average": _of_ared(weight=0.002),
-    "request_and_grant_on_top": _longer_links(MAC_MS / 2),
-    "request_and_grant_within": _longer_links((NOT_LINKS_5_MS - MAC_MS) / 2),
-    "shared_upstream": _shared_upstream,
-    "whole_channel": _whole_channel,
-}
+_request_and_grant_on_top = _longer_links(MAC_MS / 2)
+_request_and_grant_within = _longer_links((NOT_LINKS_5_MS - MAC_MS) / 2)
