@@ -30,6 +30,11 @@ class Plot:
     dots: bool = False
     marked: bool = False
 
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """Its values of x and y."""
+        return list(zip(self.x.tolist(), self.y.tolist(), strict=True))
+
 
 def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
     """The picture of some series; `axes` are matplotlib's: labels, scales, limits."""
@@ -43,11 +48,7 @@ def svg(plots: Sequence[Plot], **axes: Any) -> bytes:
 def drawing_of(title: str, plots: Sequence[Plot], x_label: str, y_label: str) -> Drawing:
     """Curves in one axes with their numbers."""
     picture = svg(plots, title=title, xlabel=x_label, ylabel=y_label)
-    rows = [
-        [plot.name, *point]
-        for plot in plots
-        for point in zip(plot.x.tolist(), plot.y.tolist(), strict=True)
-    ]
+    rows = [[plot.name, *point] for plot in plots for point in plot.points]
     return Drawing(title, picture, ("curve", x_label, y_label), rows)
 
 
@@ -99,7 +100,7 @@ def drawing_of_panels(
         [panel, plot.name, *point]
         for panel, plots in panels.items()
         for plot in plots
-        for point in zip(plot.x.tolist(), plot.y.tolist(), strict=True)
+        for point in plot.points
     ]
     return Drawing(title, picture, ("panel", "curve", x_label, y_label), rows)
 

@@ -14,6 +14,20 @@ Runs = Mapping[str, StoredRun]
 """The runs of one seed, by the name of their case."""
 
 
+Rule = tuple[Callable[[Row], Sequence["Case"]], Callable[[Row, Runs], float | None]]
+"""The runs that a cell is computed from, and its value from them."""
+
+
+def by_rule(rule_of: Callable[[Row], Rule]) -> Rule:
+    """`cases_of` and `value_of` of a study that has several rules for its cells."""
+    return lambda row: rule_of(row)[0](row), lambda row, runs: rule_of(row)[1](row, runs)
+
+
+def no_runs(row: Row) -> Sequence["Case"]:
+    """Of a cell that is computed without any."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Case:
     """A run of a study, whatever the seed."""

@@ -35,6 +35,11 @@ class Row(NamedTuple):
     turn: int = 0
     """Which of several rows with the same keys it is; the ends of a range share theirs."""
 
+    @classmethod
+    def unpublished(cls, *keys: str, unit: str) -> "Row":
+        """A cell of which the document says nothing, by its keys in their order."""
+        return cls._make((*keys, "", unit, "", 0))
+
     @property
     def keys(self) -> tuple[str, ...]:
         """What names the cell."""

@@ -10,7 +10,7 @@ from sojourn.analysis.curves import series_of
 from sojourn.analysis.statistics import over_seeds
 from sojourn.store.stored_run import StoredRun
 
-from ..framework.cases import Case, Runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
 from ..framework.claims import Cells
 from ..framework.rows import Row
 from . import ideals
@@ -37,18 +37,6 @@ FTPS = (1, 3, 5, 7, 9, 11)
 
 LARGE_KB = 2048
 """The object of the five response times beside figure 4.4; its size is not stated: the largest."""
-
-Rule = tuple[Callable[[Row], Sequence[Case]], Callable[[Row, Runs], float | None]]
-
-
-def cases_of(row: Row) -> Sequence[Case]:
-    """The runs that a cell is computed from."""
-    return _rule(row)[0](row)
-
-
-def value_of(row: Row, runs: Runs) -> float | None:
-    """A cell."""
-    return _rule(row)[1](row, runs)
 
 
 def _chapter(row: Row) -> int:
@@ -190,10 +178,6 @@ _BY_ROUND_TRIP: Rule = (lambda row: [_run_of(row)], _by_round_trip)
 # Ideals: no run.
 
 
-def _none(row: Row) -> Sequence[Case]:
-    return ()
-
-
 def _ideal(row: Row, runs: Runs) -> float | None:
     match row.experiment:
         case "tier-allocation-example":
@@ -243,7 +227,7 @@ def _second_example(row: Row) -> float:
     return float(sum(ideals.bin_of(rate, bounds) == number for rate in consumed))
 
 
-_IDEAL: Rule = (_none, _ideal)
+_IDEAL: Rule = (no_runs, _ideal)
 _IDEAL_SCHEMES = ("max-min-fair", "weighted-max-min-fair", "demand")
 
 
@@ -537,3 +521,6 @@ def _bloated_cases(row: Row) -> Sequence[Case]:
 
 def _bloated(row: Row, runs: Runs) -> float:
     return statistics.fmean(total(runs[case.name], "ftp") for case in _bloated_cases(row))
+
+
+cases_of, value_of = by_rule(_rule)

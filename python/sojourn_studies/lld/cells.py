@@ -33,7 +33,7 @@ def _matrix() -> list[Where]:
 def _rows_of(where: Where) -> list[Row]:
     def row(flow: str, metric: str, unit: str) -> Row:
         keys = ("lld", where.table, where.load, where.scheme, "", flow, metric)
-        return Row(*keys, published="", unit=unit, note="")
+        return Row.unpublished(*keys, unit=unit)
 
     rows = [row(game, metric, "ms") for game in GAMES for metric in LATENCIES]
     rows += [row(name, "rate", "Mbps") for name in where.uploads]

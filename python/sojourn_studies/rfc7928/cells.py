@@ -42,18 +42,14 @@ def _metrics(one: Scenario) -> list[tuple[str, str]]:
     ]
 
 
-def _rows() -> list[Row]:
-    return [
-        Row("rfc7928", one.section, one.name, name, link, entry, metric, "", UNITS[metric], "")
-        for one in SCENARIOS.values()
-        for link in LINKS
-        for name, manager in MANAGERS.items()
-        if link in manager.links
-        for entry, metric in _metrics(one)
-    ]
-
-
-UNPUBLISHED = tuple(_rows())
+UNPUBLISHED = tuple(
+    Row.unpublished("rfc7928", one.section, one.name, name, link, entry, metric, unit=UNITS[metric])
+    for one in SCENARIOS.values()
+    for link in LINKS
+    for name, manager in MANAGERS.items()
+    if link in manager.links
+    for entry, metric in _metrics(one)
+)
 
 
 def cases_of(row: Row) -> Sequence[Case]:

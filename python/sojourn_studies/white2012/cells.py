@@ -11,7 +11,7 @@ from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Numbers
 from sojourn.store.stored_run import StoredRun
 
-from ..framework.cases import Case, Runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
 from ..framework.claims import Cells
 from ..framework.rows import Row
 from .cases import (
@@ -33,16 +33,6 @@ _FIGURE_S = 25  # figures 2 to 7 show the burst and what comes after it
 _DEPTH_S, _DEPTH_MS = 400, 100  # 4000 samples of the queue's depth for figures 8 and 9
 _SYN_S = 300  # §4.3.2 lists attempts up to 274 s
 _BURSTY_BYTES, _PAUSE_S = 18_750_000, 16
-
-
-def cases_of(row: Row) -> Sequence[Case]:
-    """The runs that a cell is computed from."""
-    return _rule(row)[0](row)
-
-
-def value_of(row: Row, runs: Runs) -> float | None:
-    """A cell."""
-    return _rule(row)[1](row, runs)
 
 
 def early(experiment: str, scheme: str) -> Case:
@@ -418,9 +408,6 @@ def _end(row: Row, low: float | None, high: float | None) -> float | None:
     return (low, high)[row.turn]
 
 
-Rule = tuple[Callable[[Row], Sequence[Case]], Callable[[Row, Runs], float | None]]
-
-
 def _one_case(row: Row) -> Sequence[Case]:
     return [case(row.experiment, row.scheme)]
 
@@ -433,7 +420,7 @@ _RULES: dict[str, Rule] = {
     "appendix-a": (lambda row: [page_of_appendix_a()], _object_size),
     "sec-exec": (_loaded_cases, _summary),
     "sec-1.2": (_expected_cases, _expected),
-    "sec-3.2.1": (lambda row: [], _ideal),
+    "sec-3.2.1": (no_runs, _ideal),
     **{f"fig-{n}": _EARLY for n in range(2, 8)},
     "sec-4.2.2": (_all_small, _latest),
     "sec-4.3.1": (_codel_loaded, _typical_scatter),
@@ -450,6 +437,9 @@ def _rule(row: Row) -> Rule:
     return _COMPARED if "/" in row.experiment else _SINGLE
 
 
+cases_of, value_of = by_rule(_rule)
+
+
 _UNPUBLISHED = (
     ("voip", "lost", "%"),
     ("voip", "late", "%"),
@@ -461,11 +451,11 @@ _UNPUBLISHED = (
     ("ftp-sum", "ftp_kbytes", "kB"),
 )
 UNPUBLISHED = tuple(
-    Row(
-        "white2012", "table-2", f"{letter}1{n}", scheme, "rf=borderline", *cell[:2], "", cell[2], ""
+    Row.unpublished(
+        "white2012", "table-2", f"{letter}1{n}", scheme, "rf=borderline", *cell, unit=unit
     )
     for n in f"1{LOADED}"
     for letter, scheme in (("D", _LARGE), ("D", _SMALL), ("C", _CODEL))
-    for cell in _UNPUBLISHED
+    for *cell, unit in _UNPUBLISHED
 )
 """The congested cases of table 2, which are defined there and of which no results were given."""

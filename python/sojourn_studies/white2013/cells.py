@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from sojourn.store.stored_run import StoredRun
 
 from ..cablelabs.mixture import call_latencies, call_loss_percent, call_scores, page_loads
 from ..cablelabs.scenarios import voice_model
-from ..framework.cases import Case, Runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
 from ..framework.rows import Row
 from .cases import (
     BINS,
@@ -398,26 +398,20 @@ def _arithmetic(row: Row, runs: Runs) -> float:
     }[row.metric]
 
 
-def _no_runs(row: Row) -> list[Case]:
-    return []
-
-
-Rule = tuple[Callable[[Row], Sequence[Case]], Callable[[Row, Runs], float | None]]
-
 _VOICE: Rule = (lambda row: [voice_model()], _voice)
-_ARITHMETIC: Rule = (_no_runs, _arithmetic)
+_ARITHMETIC: Rule = (no_runs, _arithmetic)
 
 _RULES: Mapping[str, Rule] = {
     "mos_drop_per_20ms": _VOICE,
     "latency_knee": _VOICE,
     "mos_max": _VOICE,
-    "latency_full": (_no_runs, _latency_full),
+    "latency_full": (no_runs, _latency_full),
     "latency_max_over_target": (_whole_grid, _greatest_over_depth),
     "latency_max": (_whole_grid, _greatest),
     "latency_min": (_whole_grid, _least),
     "fraction_latency_below_5ms": (_whole_grid, _below_5_ms),
     "ledbat_delay": (_swarms, _ledbat_delay),
-    "sessions": (_no_runs, _sessions),
+    "sessions": (no_runs, _sessions),
     "best_subflow_count": (_other_bins, _best_bins),
     **dict.fromkeys(("buffer", "runs", "duration", "fair_share_flow_limit"), _ARITHMETIC),
 }
@@ -433,25 +427,19 @@ _BY_TABLE: Mapping[str, Rule] = {
 """By table, where all its rows are computed alike."""
 
 
-def cases_of(row: Row) -> Sequence[Case]:
-    """The runs that a cell is computed from."""
-    return _rule(row)[0](row)
-
-
-def value_of(row: Row, runs: Runs) -> float | None:
-    """A cell; nothing where the document cites others, or says what it aims at."""
-    return _rule(row)[1](row, runs)
-
-
 @cache
 def _rule(row: Row) -> Rule:
+    """Nothing where the document cites others, or says what it aims at."""
     if row.is_background:
-        return _no_runs, lambda row, runs: None
+        return no_runs, lambda row, runs: None
     if row.experiment == "web-model":
         return _farther, _round_trips
     if row.experiment == "grid":
         return _whole_grid, _in_grid
     return _BY_TABLE.get(row.table) or _RULES[row.metric]
+
+
+cases_of, value_of = by_rule(_rule)
 
 
 _GRID_METRICS = (
@@ -471,20 +459,11 @@ _MARGINS = [
 ]
 
 UNPUBLISHED = tuple(
-    Row(
-        "white2013",
-        "grids",
-        "grid",
-        scheme,
-        f"rf={rf}:traffic={traffic}",
-        flow,
-        metric,
-        "",
-        unit,
-        "",
+    Row.unpublished(
+        "white2013", "grids", "grid", scheme, f"rf={rf}:traffic={traffic}", *cell, unit=unit
     )
     for scheme in SCHEMES
     for rf, traffic in _MARGINS
-    for flow, metric, unit in _GRID_METRICS
+    for *cell, unit in _GRID_METRICS
 )
 """The grids of 3 x 3 cells and their summaries, printed as figures alone, which are lost."""

@@ -12,7 +12,7 @@ from sojourn.store.stored_run import StoredRun
 
 from ..cablelabs.mixture import call_latencies, call_loss_percent, call_scores, page_loads
 from ..cablelabs.scenarios import voice_model
-from ..framework.cases import Case, Runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
 from ..framework.rows import Row
 from . import derandomiser
 from .cases import (
@@ -235,14 +235,8 @@ def _hardware_queues(row: Row, runs: Runs) -> float:
     return float(bins * flows)
 
 
-def _no_runs(row: Row) -> list[Case]:
-    return []
-
-
-Rule = tuple[Callable[[Row], Sequence[Case]], Callable[[Row, Runs], float | None]]
-
-_BINOMIAL: Rule = (_no_runs, _binomial)
-_DERANDOMISED: Rule = (_no_runs, _derandomised)
+_BINOMIAL: Rule = (no_runs, _binomial)
+_DERANDOMISED: Rule = (no_runs, _derandomised)
 _AGGREGATE: Rule = (_aggregate_cases, _aggregate)
 
 _BY_TABLE: Mapping[str, Rule] = {
@@ -251,34 +245,26 @@ _BY_TABLE: Mapping[str, Rule] = {
     "fig-3": (lambda row: [voice_model()], _voice),
     "fig-5": _AGGREGATE,
     "fig-6": (_test_cases, _test),
-    "sec-5.3": (_no_runs, _reno),
+    "sec-5.3": (no_runs, _reno),
     "sec-7": (lambda row: [lone_call()], _request_grant),
     "fig-7": _BINOMIAL,
     "fig-8": _BINOMIAL,
     "fig-9": _DERANDOMISED,
     "sec-8": _DERANDOMISED,
     "fig-16": (lambda row: [overload()], _derandomised),
-    "fig-15": (_no_runs, _share_of_link),
-    "sec-3.1": (_no_runs, _hardware_queues),
+    "fig-15": (no_runs, _share_of_link),
+    "sec-3.1": (no_runs, _hardware_queues),
     "aggregate": _AGGREGATE,
     "conditions": (lambda row: [_condition(row)], _one_condition),
 }
 
-
-def cases_of(row: Row) -> Sequence[Case]:
-    """The runs that a cell is computed from."""
-    return _BY_TABLE[row.table][0](row)
-
-
-def value_of(row: Row, runs: Runs) -> float | None:
-    """A cell."""
-    return _BY_TABLE[row.table][1](row, runs)
+cases_of, value_of = by_rule(lambda row: _BY_TABLE[row.table])
 
 
 def _rows(table: str, load: str, scheme: str, metrics: Iterable[tuple[str, str, str]]) -> list[Row]:
     return [
-        Row("white2014", table, "aqm", scheme, load, flow, metric, "", unit, "")
-        for flow, metric, unit in metrics
+        Row.unpublished("white2014", table, "aqm", scheme, load, *cell, unit=unit)
+        for *cell, unit in metrics
     ]
 
 

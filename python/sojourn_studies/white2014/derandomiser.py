@@ -100,15 +100,15 @@ def effective_probability() -> Drawing:
     exact = np.array([effective(float(x)) for x in p])
     at = np.array([1e-3, 3e-3, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.84])
     seen = np.array([1 / np.mean(studies.derandomiser_runs(float(x), 20_000, _SEED)) for x in at])
+    plots = [Plot("exact", p, exact), Plot("simulated", at, seen, dots=True)]
     picture = svg(
-        [Plot("exact", p, exact), Plot("simulated", at, seen, dots=True)],
+        plots,
         xscale="log",
         yscale="log",
         xlabel="drop probability p",
         ylabel="share of packets dropped",
     )
-    rows = [["exact", *row] for row in zip(p.tolist(), exact.tolist(), strict=True)]
-    rows += [["simulated", *row] for row in zip(at.tolist(), seen.tolist(), strict=True)]
+    rows = [[plot.name, *point] for plot in plots for point in plot.points]
     columns = ("series", "drop_probability", "dropped_share")
     return Drawing("Effective drop probability", picture, columns, rows)
 
