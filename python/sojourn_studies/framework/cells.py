@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from sojourn.analysis.statistics import Value
 from sojourn.base.csv_text import csv_bytes
 
-from .cases import Alternative
 from .rows import KEYS, Row
 
 
@@ -15,10 +14,10 @@ def cells_csv(values: Mapping[Row, Value]) -> bytes:
     return csv_bytes(columns, lines)
 
 
-def alternatives_csv(otherwise: Mapping[Alternative, Mapping[Row, Value]]) -> bytes:
+def alternatives_csv(otherwise: Mapping[str, Mapping[Row, Value]]) -> bytes:
     """The cells under each alternative, which the first column names."""
     has_intervals = any(map(_has_intervals, otherwise.values()))
-    tables = {one.name: _cells(values, has_intervals) for one, values in otherwise.items()}
+    tables = {name: _cells(values, has_intervals) for name, values in otherwise.items()}
     columns = next(columns for columns, _ in tables.values())
     lines = ((name, *line) for name, (_, lines) in tables.items() for line in lines)
     return csv_bytes(("alternative", *columns), lines)

@@ -13,14 +13,14 @@ from sojourn.base.grid import Grid
 from sojourn.plot.paper import themed
 from sojourn.report.pages import render
 
-from .cases import Alternative, Runs
+from .cases import Runs
 from .claims import Cells, Claim, Verdict
 from .open_points import open_points
 from .references import filled, shown
-from .results import Results
-from .rows import Row
-from .running import Outcome, read, results_of, without_intervals
-from .score import Compared, Score, compared, scores, worst
+from .results import Results, without_intervals
+from .rows import KEYS, Row
+from .running import Outcome, read
+from .score import Compared, compared, scores, worst
 from .study import Study
 
 _NAN = re.compile(r"\bnan\b")
@@ -87,7 +87,7 @@ def report_html(outcome: Outcome) -> str:
     """The page: one file that needs no network."""
     study, plan = outcome.plan.study, outcome.plan
     values, otherwise = outcome.values, outcome.otherwise
-    results = results_of(values, otherwise)
+    results = Results.of(values, otherwise)
     judged = judge(
         study.claims, Cells(results.baseline), outcome.seeds[0], Cells.published(study.rows)
     )
@@ -103,7 +103,7 @@ def report_html(outcome: Outcome) -> str:
         alternatives=alternatives_grid(results),
         open_points=open_points(study, results),
         whys={claim.number: filled(claim.why, study.rows, results) for claim in study.claims},
-        tables=_tables(outcome, values, otherwise),
+        tables=_tables(study, results, otherwise),
         claims=judged,
         figures=[
             (number, drawing.title, themed(drawing.svg, f"figure-{place}", drawing.title, numbers))
@@ -140,13 +140,10 @@ def _claims_sentences(judged: Sequence[Judged]) -> list[str]:
 
 
 def _tables(
-    outcome: Outcome,
-    values: Mapping[Row, Value],
-    otherwise: Mapping[Alternative, Mapping[Row, Value]],
+    study: Study, results: Results, otherwise: Mapping[str, Mapping[Row, Value]]
 ) -> list[Table]:
-    ours = _beside_published(values)
-    study, results = outcome.plan.study, results_of(values, otherwise)
-    columns = {one.name: _beside_published(of_one) for one, of_one in otherwise.items()}
+    ours = _beside_published(results.intervals)
+    columns = {name: _beside_published(of_one) for name, of_one in otherwise.items()}
     columns[FROM_OTHERS] = _beside_published(summaries_of_published(study))
 
     def table(name: str, rows: Sequence[Row]) -> Table:
@@ -161,7 +158,7 @@ def _tables(
         return Table(name, lines, here, [filled(text, study.rows, results) for text in texts])
 
     by_table: dict[str, list[Row]] = {}
-    for row in values:
+    for row in results.intervals:
         by_table.setdefault(row.table, []).append(row)
     return [table(name, rows) for name, rows in by_table.items()]
 
@@ -185,9 +182,7 @@ def _beside_published(values: Mapping[Row, Value]) -> dict[Row, Ours]:
 
     def ours(row: Row, value: Value) -> Ours:
         cell = cells.get(row)
-        return (
-            Ours(_shown(value), cell.agrees, cell.deviation) if cell else Ours(_shown(value), None)
-        )
+        return Ours(_shown(value), *((cell.agrees, cell.deviation) if cell else (None,)))
 
     return {row: ours(row, value) for row, value in values.items()}
 
@@ -223,7 +218,7 @@ def cell_grids(study: Study, results: Mapping[Row, Value]) -> list[Grid]:
         return []
     if grids := list(study.measured(results)):
         return grids
-    rows = [[*_where(row), _shown(value) + _unit(row)] for row, value in results.items()]
+    rows = [[*row.keys[1:], _shown(value) + _unit(row)] for row, value in results.items()]
     return [Grid("Cells", [*_WHERE, "value"], rows)]
 
 
@@ -238,7 +233,10 @@ def score_grids(study: Study, results: Mapping[Row, Value]) -> list[Grid]:
     score = Grid(
         f"Cells compared with {values} values",
         ["table", "cells", "agree", "no value", "%"],
-        [_score_row(score) for score in scores(cells)],
+        [
+            [one.name, *map(str, (len(one.cells), one.agree, one.missing)), f"{one.percent:.1f}"]
+            for one in scores(cells)
+        ],
     )
     misses = Grid(
         "Worst misses, one of each metric in a table (in tolerances)",
@@ -279,16 +277,7 @@ def _nearest(
     return list(best.values())
 
 
-def _score_row(score: Score) -> list[str]:
-    counts = (len(score.cells), score.agree, score.missing)
-    return [score.name, *map(str, counts), f"{score.percent:.1f}"]
-
-
-_WHERE = ("table", "experiment", "scheme", "load", "flow", "metric")
-
-
-def _where(row: Row) -> list[str]:
-    return [row.table, row.experiment, row.scheme, row.load, row.flow, row.metric]
+_WHERE = KEYS[1:]
 
 
 def _unit(row: Row) -> str:
@@ -298,4 +287,4 @@ def _unit(row: Row) -> str:
 def _miss_row(cell: Compared) -> list[str]:
     row = cell.row
     ours = "none" if cell.ours is None else shown(cell.ours, 4) + _unit(row)
-    return [*_where(row), row.published + _unit(row), ours, f"{cell.miss:.1f}"]
+    return [*row.keys[1:], row.published + _unit(row), ours, f"{cell.miss:.1f}"]

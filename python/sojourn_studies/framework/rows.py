@@ -43,7 +43,7 @@ class Row(NamedTuple):
     @property
     def keys(self) -> tuple[str, ...]:
         """What names the cell."""
-        return tuple(str(getattr(self, key)) for key in KEYS)
+        return tuple(map(str, self[: len(KEYS)]))
 
     @property
     def is_bound(self) -> bool:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 from sojourn.analysis.statistics import Value, over_seeds
@@ -19,11 +18,11 @@ from sojourn.store.store import MARKER, PLAN, RUN_LIST, SHARD, Store, held_for_r
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.verify import require_whole
 
-from .cases import Alternative, Runs
+from .cases import Runs
 from .cells import alternatives_csv, cells_csv
 from .drawing import Drawing
 from .plan import Plan
-from .results import Results
+from .results import Results, without_intervals
 from .rows import FigureNumber, Row
 from .study import measure
 
@@ -60,20 +59,19 @@ class Outcome:
         return self._measured(self.plan.rows, self.seeds)
 
     @cached_property
-    def otherwise(self) -> dict[Alternative, dict[Row, Value]]:
-        """The cells that each alternative is run for."""
+    def otherwise(self) -> dict[str, dict[Row, Value]]:
+        """The cells that each alternative is run for, by its name."""
         return {
-            one: self._measured(rows, [one.runs(runs) for runs in self.seeds])
+            one.name: self._measured(rows, [one.runs(runs) for runs in self.seeds])
             for one, rows in self.plan.alternatives.items()
         }
 
     @property
     def with_own_law(self) -> dict[Row, Value]:
         """Every cell, and schemes again with the law of one's own, once where they are alike."""
-        own = [cells for one, cells in self.otherwise.items() if one.name == f"law {self.plan.law}"]
         found = dict(self.values)
         seen = [cells for _, cells in _by_scheme(found)]
-        for scheme, cells in chain.from_iterable(map(_by_scheme, own)):
+        for scheme, cells in _by_scheme(self.otherwise.get(f"law {self.plan.law}", {})):
             if cells not in seen:
                 seen.append(cells)
                 name = f"{scheme} with {self.plan.law}"
@@ -88,7 +86,7 @@ class Outcome:
     @property
     def results(self) -> Results:
         """Every cell at the baseline, and under each alternative without intervals."""
-        return results_of(self.values, self.otherwise)
+        return Results.of(self.values, self.otherwise)
 
     @cached_property
     def drawings(self) -> dict[FigureNumber, Drawing]:
@@ -109,22 +107,6 @@ def _by_scheme(values: Mapping[Row, Value]) -> Iterable[tuple[str, dict[Row, Val
     for row, value in values.items():
         found.setdefault(row.scheme, {})[row._replace(scheme="")] = value
     return found.items()
-
-
-def without_intervals(values: Mapping[Row, Value]) -> dict[Row, float | None]:
-    """Cells without their intervals."""
-    return {row: value.mean for row, value in values.items()}
-
-
-def results_of(
-    values: Mapping[Row, Value], otherwise: Mapping[Alternative, Mapping[Row, Value]]
-) -> Results:
-    """Cells at the baseline, and under each alternative without intervals."""
-    return Results(
-        without_intervals(values),
-        {one.name: without_intervals(cells) for one, cells in otherwise.items()},
-        values,
-    )
 
 
 def run_plan(

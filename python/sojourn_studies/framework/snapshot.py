@@ -21,7 +21,7 @@ from .registry import study as study_of
 from .report import Judged, judge
 from .results import Results
 from .rows import KEYS, Row
-from .running import ALTERNATIVES, CELLS, read, tables, without_intervals
+from .running import ALTERNATIVES, CELLS, read, tables
 from .score import Score, compared, scores
 from .study import Study
 
@@ -65,16 +65,11 @@ def renew_texts(name: str, repository: Path) -> list[Path]:
 
 def stored(study: Study, place: Path) -> Results:
     """The stored cells of a study."""
-    intervals = _values(study, _lines(place / CELLS))
     by_name: dict[str, list[Mapping[str, str]]] = {}
     for line in _lines(place / ALTERNATIVES):
         by_name.setdefault(line["alternative"], []).append(line)
     alternatives = {name: _values(study, lines) for name, lines in by_name.items()}
-    return Results(
-        without_intervals(intervals),
-        {name: without_intervals(values) for name, values in alternatives.items()},
-        intervals,
-    )
+    return Results.of(_values(study, _lines(place / CELLS)), alternatives)
 
 
 def said_of_claims(place: Path) -> dict[int, Said]:
