@@ -24,7 +24,7 @@ from sojourn.analysis.measures import flows_of, transfers
 from sojourn.analysis.tables import RunTables
 from sojourn.cli.app import application
 from sojourn_docs import busy_hour, live
-from sojourn_docs.figures import drawings, renewed, standalone, with_instructions, with_rows
+from sojourn_docs.figures import TABLES, drawings, renewed, standalone
 from sojourn_docs.gallery import SCENARIOS, Case, with_router_table
 from sojourn_docs.site import broken_links, generated, with_direct_links
 
@@ -191,15 +191,10 @@ def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
     assert broken_links(tmp_path) == ["index.html: img/none.svg"]
 
 
-def test_the_readme_has_the_output_of_its_command() -> None:
-    """`make figures` renews it."""
-    readme = (ROOT / "README.md").read_text()
-    assert renewed(readme) == readme
-
-
-def test_the_latencies_of_low_latency_docsis_are_those_of_a_run() -> None:
-    page = (ROOT / "docs" / "low-latency.md").read_text()
-    assert with_rows(page) == page
+@pytest.mark.parametrize("page", TABLES)
+def test_tables_are_those_of_runs_and_of_what_is_recorded(page: str) -> None:
+    """`make figures` renews them, those of BENCHMARKS.md after `make record`."""
+    assert renewed(page) == (ROOT / page).read_text()
 
 
 def test_the_table_of_cake_in_a_router_is_that_of_a_run() -> None:
@@ -217,12 +212,6 @@ def test_the_busy_hour_is_that_of_its_file() -> None:
     assert isinstance(result, sojourn.Result)
     used = result.channels.to_pylist()[0]["utilisation_percent"]
     assert 30 < used < 40  # small grants have headers of their own
-
-
-def test_the_instructions_of_the_benchmarks_are_those_recorded() -> None:
-    """`make figures` renews them after `make record`."""
-    page = (ROOT / "BENCHMARKS.md").read_text()
-    assert with_instructions(page) == page
 
 
 def test_figures_have_grounds_for_light_and_dark() -> None:

@@ -6,7 +6,7 @@ or dark. Its ground is opaque, so that it stays readable on any page.
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -31,12 +31,6 @@ _TRACED = {"metrics.packet_trace": True, "metrics.modem_trace": True}
 _LIGHT = {"text": "#1b1b1b", "ground": "#ffffff", "rule": "#d4d4d4"}
 _DARK = {"text": "#e8e8e8", "ground": "#16181b", "rule": "#43474d", "c0": "#4a9bd6"}
 _WIDTH_PX = 600
-_COMMAND = "```sh\nsojourn run upload\n```\n\n```text\n"
-"""What stands before the README's table."""
-_ROWS = "| --- | --- | --- | --- | --- |\n"
-"""What stands before the rows of docs/low-latency.md."""
-_INSTRUCTIONS = "| case | queue | instructions a packet |\n| --- | --- | ---: |\n"
-"""What stands before the rows of BENCHMARKS.md."""
 _RECORDED = ROOT / "crates" / "sojourn" / "benches" / "packet_cost" / "instructions.json"
 
 
@@ -54,15 +48,11 @@ def drawings() -> Mapping[str, Chart]:
 
 
 def draw(directory: Path) -> None:
-    """Writes every figure, and puts the README's table into it."""
+    """Writes every figure, and puts the tables of today into their pages."""
     for name, drawn in drawings().items():
         write_file(directory / f"{name}.svg", standalone(drawn, name))
-    readme = ROOT / "README.md"
-    write_file(readme, renewed(readme.read_text()).encode())
-    page = ROOT / "docs" / "low-latency.md"
-    write_file(page, with_rows(page.read_text()).encode())
-    benchmarks = ROOT / "BENCHMARKS.md"
-    write_file(benchmarks, with_instructions(benchmarks.read_text()).encode())
+    for name in TABLES:
+        write_file(ROOT / name, renewed(name).encode())
 
 
 def standalone(drawn: Chart, name: str) -> bytes:
@@ -79,35 +69,22 @@ def standalone(drawn: Chart, name: str) -> bytes:
     return f"{opening}<style>{style}</style>{rest}\n".encode()
 
 
-def renewed(readme: str) -> str:
-    """The README with the table that its command prints today."""
-    start = readme.index(_COMMAND) + len(_COMMAND)
-    return readme[:start] + _table() + readme[readme.index("```", start) :]
+def renewed(name: str) -> str:
+    """A page with its table of today."""
+    head, end, rows = TABLES[name]
+    page = (ROOT / name).read_text()
+    start = page.index(head) + len(head)
+    return page[:start] + rows() + page[page.index(end, start) + 1 :]
 
 
-def with_rows(page: str) -> str:
-    """The page on Low Latency DOCSIS with the latencies of its scenario as they are today."""
-    start = page.index(_ROWS) + len(_ROWS)
-    return page[:start] + _rows() + page[page.index("\n\n", start) + 1 :]
+def _instructions() -> str:
+    """What `make record` has recorded; `100 modems DropTail` is a case and its queue."""
+    recorded = [(*name.rpartition(" "), n) for name, n in json.loads(_RECORDED.read_text()).items()]
+    return "".join(f"| {case} | {queue} | {count:.0f} |\n" for case, _, queue, count in recorded)
 
 
-def with_instructions(page: str) -> str:
-    """BENCHMARKS.md with the instructions that `make record` has recorded."""
-    start = page.index(_INSTRUCTIONS) + len(_INSTRUCTIONS)
-    rows = (
-        f"| {' | '.join(_case_and_queue(name))} | {count:.0f} |\n"
-        for name, count in json.loads(_RECORDED.read_text()).items()
-    )
-    return page[:start] + "".join(rows) + page[page.index("\n\n", start) + 1 :]
-
-
-def _case_and_queue(name: str) -> tuple[str, str]:
-    """`100 modems DropTail` is the case `100 modems` with the queue `DropTail`."""
-    case, _, queue = name.rpartition(" ")
-    return case, queue
-
-
-def _rows() -> str:
+def _low_latencies() -> str:
+    """Of the scenario of Low Latency DOCSIS."""
     rows = []
     for name, run in _runs(_LOW_LATENCY).runs.items():
         up = {row["traffic"]: row for row in run.flows.to_pylist() if row["direction"] == "up"}
@@ -117,13 +94,24 @@ def _rows() -> str:
     return "".join(rows)
 
 
-def _table() -> str:
+def _summary() -> str:
+    """What `sojourn run upload` prints."""
     with redirect_stdout(io.StringIO()) as text:
         _runs(_UPLOAD).summary()
-    return (
-        "\n".join(line.rstrip() for line in text.getvalue().strip("\n").splitlines()).rstrip("\n")
-        + "\n"
-    )
+    lines = [line.rstrip() for line in text.getvalue().strip("\n").splitlines()]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+TABLES: Mapping[str, tuple[str, str, Callable[[], str]]] = {
+    "README.md": ("```sh\nsojourn run upload\n```\n\n```text\n", "\n```", _summary),
+    "docs/low-latency.md": ("| --- | --- | --- | --- | --- |\n", "\n\n", _low_latencies),
+    "BENCHMARKS.md": (
+        "| case | queue | instructions a packet |\n| --- | --- | ---: |\n",
+        "\n\n",
+        _instructions,
+    ),
+}
+"""Tables by their pages: what stands before the rows and behind them, and the rows of today."""
 
 
 def _chart(scenario: str, kind: str, traffic: Sequence[str] = ()) -> Chart:
