@@ -16,20 +16,6 @@ from .parts import BARS_AT_MOST, delay, drops
 from .sweeps import IN_REPORT, applying, by_setting, heat_map, lines_by_key
 from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
 
-KINDS = (
-    "cdf",
-    "ccdf",
-    "timeseries",
-    "box",
-    "ellipse",
-    "heatmap",
-    "sweep",
-    "interval",
-    "drops",
-    "delay",
-)
-"""The kinds that `chart` draws."""
-
 _CURVES_AT_MOST = 12
 """More curves would share a combination of colour and dash."""
 
@@ -189,8 +175,8 @@ def _check_traffic(traffic: Sequence[str], entries: Sequence[str]) -> None:
 _BY_KIND: dict[str, Draw] = {
     "cdf": _distribution(cdf_chart),
     "ccdf": _distribution(ccdf_chart),
-    "box": _distribution(box_chart),
     "timeseries": _draw_series,
+    "box": _distribution(box_chart),
     "ellipse": _draw_clouds,
     "heatmap": _of_measure(heat_map),
     "sweep": _of_measure(lines_by_key),
@@ -198,3 +184,6 @@ _BY_KIND: dict[str, Draw] = {
     "drops": lambda results, metric, traffic, entries: drops(results),
     "delay": lambda results, metric, traffic, entries: _draw_delay(results),
 }
+
+KINDS = tuple(_BY_KIND)
+"""The kinds that `chart` draws."""
