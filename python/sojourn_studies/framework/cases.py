@@ -57,6 +57,11 @@ class Case:
         return task(scaled, seed=seed + _SEEDS * self.draw, tables=[*tables, *self.also])
 
 
+def unshaped(mbps: float, burst_bytes: int = 3000) -> dict[str, Any]:
+    """Keys of a service that has no higher rate for a time."""
+    return {"sustained_mbps": mbps, "peak_mbps": mbps, "burst_bytes": burst_bytes}
+
+
 _SEEDS = 10_000  # the most that a study is run with
 
 Change = Callable[[dict[str, Any]], None]

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..framework.cases import unshaped
+
 ETHERNET = 1518 / 1500
 """Bytes on the channel for each of IP: a header and a check sequence of 18 bytes for 1500. Service
 rates count them too: table 4.16 has 23.7 Mbps of 24."""
@@ -77,17 +79,8 @@ class Run:
             "duration_s": self.duration_s,
             "dialect": "ns2",
             "cable": {"timing": {"kind": "documents"}, "byte_count": "ip"},
-            "upstream": {
-                "sustained_mbps": channel.upstream_mbps,
-                "peak_mbps": channel.upstream_mbps,
-                "burst_bytes": 3000,
-            },
-            "downstream": {
-                "sustained_mbps": channel.capacity_mbps,
-                "peak_mbps": channel.capacity_mbps,
-                "burst_bytes": 3000,
-                "regulator": False,
-            },
+            "upstream": unshaped(channel.upstream_mbps),
+            "downstream": {**unshaped(channel.capacity_mbps), "regulator": False},
             "cmts": {
                 "channel": {
                     "kind": "rate",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ..framework.cases import Case
+from ..framework.cases import Case, unshaped
 from ..framework.rows import Row
 
 _TCP_BYTES = 1514
@@ -148,14 +148,12 @@ class Link:
 def case(row: Row) -> Case:
     """The run of a row; rows of the same experiment and queue manager share it."""
     link = Link.of(row)
-    shaped = {"sustained_mbps": link.mbps, "peak_mbps": link.mbps, "burst_bytes": 3000}
-    free = {"sustained_mbps": _RETURN_MBPS, "peak_mbps": _RETURN_MBPS, "burst_bytes": 1_000_000}
     scenario = {
         "title": f"L4S, {row.table}, {row.experiment}, {row.scheme}",
         "duration_s": _WARM_UP_S[row.table] + MEASURED_S[row.table],
         "dialect": "linux",
-        "upstream": {**shaped, "modem": {"kind": "link"}, "queue": QUEUES[row.scheme]},
-        "downstream": free,
+        "upstream": {**unshaped(link.mbps), "modem": {"kind": "link"}, "queue": QUEUES[row.scheme]},
+        "downstream": unshaped(_RETURN_MBPS, 1_000_000),
         "cable": {"delay_ms": _CABLE_MS},
         "servers": {
             name: {

@@ -8,7 +8,7 @@ trip is a fixed delay.
 from functools import cache
 from typing import Any
 
-from ..framework.cases import Case
+from ..framework.cases import Case, unshaped
 from ..framework.rows import Row
 
 CONTROLS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr1"}
@@ -78,11 +78,7 @@ def case(row: Row) -> Case:
             "modem": {"kind": "link"},
             "queue": queue,
         },
-        "downstream": {
-            "sustained_mbps": RETURN_MBPS,
-            "peak_mbps": RETURN_MBPS,
-            "burst_bytes": 1_000_000,
-        },
+        "downstream": unshaped(RETURN_MBPS, 1_000_000),
         "cable": {"delay_ms": CABLE_MS},
         "servers": {"receiver": {"delay_ms": of["rtt"] / 2 - CABLE_MS, "rate_mbps": SERVER_MBPS}},
         "traffic": {

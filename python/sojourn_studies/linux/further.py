@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from sojourn.analysis.distribution import Numbers
 from sojourn.store.stored_run import AbsentError, StoredRun
 
-from ..framework.cases import Case, Runs
+from ..framework.cases import Case, Runs, unshaped
 from ..framework.rows import Row
 from .cases import CABLE_MS, CONTROLS, HANDSHAKE_S, RETURN_MBPS, SERVER_MBPS, link
 from .measured import ARRIVED, Flags, Packets, goodput_mbps, of_waits, packets
@@ -132,17 +132,13 @@ def _scenario(row: Row) -> dict[str, Any]:
         "dialect": "linux",
         "tcp": _tcp(_control(row), of),
         "upstream": {
-            "sustained_mbps": of["rate"],
-            "peak_mbps": of["rate"],
-            "burst_bytes": 3000,
+            **unshaped(of["rate"]),
             "modem": {"kind": "link"},
             "queue": _queue(of),
             **({"capacity": {"steps": steps}} if "steps" in of else {}),
         },
         "downstream": {
-            "sustained_mbps": back_mbps,
-            "peak_mbps": back_mbps,
-            "burst_bytes": 3000 if "rev" in of else 1_000_000,
+            **unshaped(back_mbps, 3000 if "rev" in of else 1_000_000),
             **back_queue,
         },
         "cable": {"delay_ms": CABLE_MS},
@@ -174,9 +170,8 @@ def cases_of(row: Row) -> Sequence[Case]:
 def value_of(row: Row, runs: Runs) -> float | None:
     """The mean of a cell over its runs."""
     values = [_value(row, runs[case.name]) for case in cases_of(row)]
-    return (
-        float(np.mean([one for one in values if one is not None])) if None not in values else None
-    )
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
 
 
 def _value(row: Row, run: StoredRun) -> float | None:

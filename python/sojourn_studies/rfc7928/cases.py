@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from ..framework.cases import Case
+from ..framework.cases import Case, unshaped
 from .managers import MANAGERS
 from .scenarios import FAR_MBPS, RATE_MBPS, RTT_MS, SCENARIOS, SECONDS, Scenario, Table
 
@@ -12,6 +12,7 @@ FROM_S = 5
 
 _CABLE_MS = 1
 _DOWN_MBPS = 50
+_BURST_BYTES = 3044
 _SERVER_MBPS = 100_000
 """A server's link, which must take no time."""
 _MOST_FILES = 1000
@@ -26,17 +27,13 @@ def case(name: str, manager: str, link: str) -> Case:
         "duration_s": SECONDS,
         "cable": {"delay_ms": _CABLE_MS},
         "upstream": _upstream(one, queue, link),
-        "downstream": _service(_DOWN_MBPS, queue),
+        "downstream": {**unshaped(_DOWN_MBPS, _BURST_BYTES), "queue": queue},
         "servers": _servers(one, queue),
         "traffic": one.traffic,
         "metrics": {"from_s": FROM_S, "connections": _MOST_FILES},
         "baseline": False,
     }
     return Case(f"{one.section} {name}, {manager}, {link}", scenario)
-
-
-def _service(mbps: float, queue: Table) -> Table:
-    return {"sustained_mbps": mbps, "peak_mbps": mbps, "burst_bytes": 3044, "queue": queue}
 
 
 def _upstream(one: Scenario, queue: Table, link: str) -> Table:
@@ -47,7 +44,7 @@ def _upstream(one: Scenario, queue: Table, link: str) -> Table:
         varied = {"modem": {"kind": "link"}, **({"capacity": {"steps": steps}} if steps else {})}
     else:
         varied = {"congestion": {"steps": steps}} if steps else {}
-    return {**_service(RATE_MBPS, queue), **varied}
+    return {**unshaped(RATE_MBPS, _BURST_BYTES), "queue": queue, **varied}
 
 
 def _servers(one: Scenario, queue: Table) -> Table:
