@@ -58,9 +58,6 @@ _RENO = {"congestion_control": {"kind": "reno"}}
 RENO_UPLOAD: Mapping[str, Any] = {**UPLOAD, "tcp": {**UPLOAD["tcp"], **_RENO}}
 """One of the same agent with Reno: a slide of White & Rice 2013 has CUBIC in that test too."""
 
-SCRIPT_TCP: Mapping[str, Any] = {"initial_window_segments": 4, "timestamps": True}
-"""Of the authors' ns-2 script simple-codeldt.tcl, as of codel.tcl of May 2012."""
-
 LEDBAT: Mapping[str, Any] = {
     **UPLOAD["tcp"],
     "congestion_control": {"kind": "ledbat", "target_ms": 100},
