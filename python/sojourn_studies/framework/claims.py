@@ -61,6 +61,11 @@ class Verdict:
     numbers: str
 
 
+def listed(values: Mapping[str, float], digits: int = 0) -> str:
+    """Names with their values."""
+    return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
+
+
 Test = Callable[["Cells", Runs], Verdict]
 """Judges a claim by cells and runs."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Verdict
+from ..framework.claims import Cells, Verdict, listed
 from .cases import EXAMPLE_MBPS, case
 from .cells import FTPS, jfi, responses, time_in_bin, wait_ms
 from .figures import MIXES, SIZES_KB, STEPS_MS, TAPPG, TAPPR, VIDEO_SCHEMES, WEB_FLOWS
@@ -97,7 +97,7 @@ def _unequal(cells: Cells, runs: Runs) -> Verdict:
     modern = (last["CoDel"], last["PIE"])
     holds = last["DRR"] > 0.99 and last["DT20"] == min(last.values())
     holds = holds and max(modern) < min(last["ARED"], last["DT"])
-    return Verdict(holds, ", ".join(f"{name} {value:.3f}" for name, value in last.items()))
+    return Verdict(holds, listed(last, 3))
 
 
 def _fifty(cells: Cells, runs: Runs) -> Verdict:
@@ -362,7 +362,7 @@ def _overload(cells: Cells, runs: Runs) -> Verdict:
 
     found = {s: ratio(s) for s in (*_BINNED, "CoDel")}
     holds = all(abs(found[s] - 1) < 0.12 for s in _BINNED) and 0.45 < found["CoDel"] < 0.75
-    return Verdict(holds, ", ".join(f"{s} {v:.2f}" for s, v in found.items()))
+    return Verdict(holds, listed(found, 2))
 
 
 def _overload_switches(cells: Cells, runs: Runs) -> Verdict:
@@ -389,7 +389,7 @@ def _weights(cells: Cells, runs: Runs) -> Verdict:
 
     found = {s: mean_ratio(s) for s in (*_BINNED, "CoDel")}
     holds = found["ABB-2"] < min(found["ABB-3"], found["ABB-4"]) and found["ABB-2"] > 0.6
-    numbers = ", ".join(f"{s} {v:.2f}" for s, v in found.items())
+    numbers = listed(found, 2)
     return Verdict(holds and found["CoDel"] < 0.45, f"Tier-4 over 4 x Tier-1: {numbers}")
 
 
@@ -399,7 +399,7 @@ def _poorest(cells: Cells, runs: Runs) -> Verdict:
         for load in MIXES
     }
     worst = max(found, key=lambda load: found[load])
-    numbers = ", ".join(f"{load} {value:.2f}" for load, value in found.items())
+    numbers = listed(found, 2)
     return Verdict(
         worst == "t1=5:t2=5:t4=25",
         f"how far Tier-4 is from 4 times Tier-1, as parts of it, ABB-2 to -4 together: {numbers}",
@@ -479,7 +479,7 @@ def _caps(cells: Cells, runs: Runs) -> Verdict:
 
     found = {s: ratio(s) for s in (*_BINNED, "DRR-CoDel", "CoDel")}
     holds = all(0.85 < value < 1.15 for value in found.values())
-    return Verdict(holds, ", ".join(f"{s} {v:.2f}" for s, v in found.items()))
+    return Verdict(holds, listed(found, 2))
 
 
 def _all_tiers(cells: Cells, runs: Runs) -> Verdict:

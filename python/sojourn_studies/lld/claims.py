@@ -1,9 +1,10 @@
 """Findings for operators, tested on cells."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from operator import le, lt
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Verdict
+from ..framework.claims import Cells, Test, Verdict
 from .cases import LOADS, MAPS_MS, OPEN, RATES_MBPS, Where
 
 _SERVICES = [Where(mbps, map_ms, "", "").table for mbps in RATES_MBPS for map_ms in MAPS_MS]
@@ -22,13 +23,54 @@ def _range(values: Iterable[float], unit: str, digits: int = 1) -> str:
     return f"{found[0]:.{digits}f} to {found[-1]:.{digits}f}{unit}"
 
 
-def _out_of_the_queue(cells: Cells, runs: Runs) -> Verdict:
-    pie, lld = (
-        [_game(cells, table, scheme, "cubic", "latency_p999") for table in _SERVICES]
-        for scheme in ("pie", "lld")
-    )
-    holds = all(ours < theirs / 5 for ours, theirs in zip(lld, pie, strict=True))
-    return Verdict(holds, f"{_range(lld, ' ms')} instead of {_range(pie, ' ms')}")
+def _beside(
+    metric: str,
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    is_met: Callable[[float, float], bool],
+    words: str,
+    dscp: int = 45,
+) -> Test:
+    """Compares a latency of the game in each service; both sides are a modem and its loads."""
+
+    def test(cells: Cells, runs: Runs) -> Verdict:
+        sides = [
+            [_game(cells, t, scheme, load, metric, dscp) for t in _SERVICES for load in loads]
+            for scheme, *loads in (ours, theirs)
+        ]
+        numbers = words.format(*(_range(values, " ms") for values in sides))
+        return Verdict(all(map(is_met, *sides)), numbers)
+
+    return test
+
+
+_CLASSIC = ("idle", "cubic", "cubic-8")
+
+_out_of_the_queue = _beside(
+    "latency_p999", ("lld", "cubic"), ("pie", "cubic"), lambda a, b: a < b / 5, "{} instead of {}"
+)
+_no_request = _beside(
+    "latency_p50", ("lld-pgs", *_CLASSIC), ("lld", *_CLASSIC), lt, "Median {} instead of {}"
+)
+_protection = _beside(
+    "latency_p50", ("lld", "abuse"), (OPEN, "abuse"), lambda a, b: a < 2 / 3 * b, "{} instead of {}"
+)
+_as_idle = _beside("latency_p99", ("lld", "cubic"), ("pie", "idle"), le, "{}; idle {}")
+_must_be_marked = _beside(
+    "latency_p50",
+    ("lld", "cubic"),
+    ("pie", "cubic"),
+    lambda a, b: a > 0.9 * b,
+    "{}; with DOCSIS-PIE {}",
+    dscp=0,
+)
+_prague_takes_grants = _beside(
+    "latency_p50",
+    ("lld-pgs", "prague"),
+    ("lld-pgs", "idle"),
+    lambda a, b: a > b + 1,
+    "Median {}; idle {}",
+)
 
 
 def _shorter_map(cells: Cells, runs: Runs) -> Verdict:
@@ -46,43 +88,6 @@ def _shorter_map(cells: Cells, runs: Runs) -> Verdict:
     return Verdict(min(gains) > 0, words)
 
 
-def _no_request(cells: Cells, runs: Runs) -> Verdict:
-    loads = ("idle", "cubic", "cubic-8")
-    lld, pgs = (
-        [_game(cells, t, scheme, load, "latency_p50") for t in _SERVICES for load in loads]
-        for scheme in ("lld", "lld-pgs")
-    )
-    holds = all(ours < theirs for ours, theirs in zip(pgs, lld, strict=True))
-    return Verdict(holds, f"Median {_range(pgs, ' ms')} instead of {_range(lld, ' ms')}")
-
-
-def _protection(cells: Cells, runs: Runs) -> Verdict:
-    on, off = (
-        [_game(cells, table, scheme, "abuse", "latency_p50") for table in _SERVICES]
-        for scheme in ("lld", OPEN)
-    )
-    holds = all(ours < 2 / 3 * theirs for ours, theirs in zip(on, off, strict=True))
-    return Verdict(holds, f"{_range(on, ' ms')} instead of {_range(off, ' ms')}")
-
-
-def _as_idle(cells: Cells, runs: Runs) -> Verdict:
-    beside, idle = (
-        [_game(cells, table, scheme, load, "latency_p99") for table in _SERVICES]
-        for scheme, load in (("lld", "cubic"), ("pie", "idle"))
-    )
-    holds = all(ours <= theirs for ours, theirs in zip(beside, idle, strict=True))
-    return Verdict(holds, f"{_range(beside, ' ms')}; idle {_range(idle, ' ms')}")
-
-
-def _must_be_marked(cells: Cells, runs: Runs) -> Verdict:
-    lld, pie = (
-        [_game(cells, table, scheme, "cubic", "latency_p50", 0) for table in _SERVICES]
-        for scheme in ("lld", "pie")
-    )
-    holds = all(ours > 0.9 * theirs for ours, theirs in zip(lld, pie, strict=True))
-    return Verdict(holds, f"{_range(lld, ' ms')}; with DOCSIS-PIE {_range(pie, ' ms')}")
-
-
 def _cubic_keeps_its_rate(cells: Cells, runs: Runs) -> Verdict:
     ratios = [
         _rate(cells, table, scheme, load, "cubic") / _rate(cells, table, "pie", load, "cubic")
@@ -97,18 +102,9 @@ def _unused_grants(cells: Cells, runs: Runs) -> Verdict:
     unused = [
         cells.known("unused", table=table, scheme="lld-pgs", experiment=load, flow="grants")
         for table in _SERVICES
-        for load in ("idle", "cubic", "cubic-8")
+        for load in _CLASSIC
     ]
     return Verdict(min(unused) > 4.8, _range(unused, " Mbps", 2))
-
-
-def _prague_takes_grants(cells: Cells, runs: Runs) -> Verdict:
-    beside, idle = (
-        [_game(cells, table, "lld-pgs", load, "latency_p50") for table in _SERVICES]
-        for load in ("prague", "idle")
-    )
-    holds = all(ours > theirs + 1 for ours, theirs in zip(beside, idle, strict=True))
-    return Verdict(holds, f"Median {_range(beside, ' ms')}; idle {_range(idle, ' ms')}")
 
 
 def _prague_alone(cells: Cells, runs: Runs) -> Verdict:

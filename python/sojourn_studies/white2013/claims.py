@@ -1,13 +1,12 @@
 """What White & Rice 2013 says a simulation should show."""
 
 import statistics
-from collections.abc import Mapping
 
 import numpy as np
 from sojourn.analysis.distribution import Numbers
 
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Verdict
+from ..framework.claims import Cells, Verdict, listed
 from .cases import GROUPS, RF, SCHEMES, TRAFFIC
 from .cells import Cell, burst_end, dip, distribution, losses, most_severe, second_drop, short_rate
 
@@ -26,10 +25,6 @@ def _by_scheme(cells: Cells, metric: str, **where: str) -> dict[str, float]:
 
 def _by_rf(cells: Cells, metric: str, scheme: str) -> list[float]:
     return [_grid(cells, metric, scheme, rf=rf) for rf in RF]
-
-
-def _listed(values: Mapping[str, float], digits: int = 0) -> str:
-    return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
 
 def _row(values: list[float]) -> str:
@@ -52,7 +47,7 @@ def _robust(cells: Cells, runs: Runs) -> Verdict:
         p90 = _by_rf(cells, "latency_p90", name)
         grown[name] = p90[2] / p90[0]
     holds = max(grown[name] for name in _AQMS) < min(grown[name] for name in _DROP_TAIL)
-    return Verdict(holds, "90 % quantile grows by: " + _listed(grown, 1))
+    return Verdict(holds, "90 % quantile grows by: " + listed(grown, 1))
 
 
 def _leans(cells: Cells, runs: Runs) -> Verdict:
@@ -74,7 +69,7 @@ def _floor(cells: Cells, runs: Runs) -> Verdict:
         for name in SCHEMES
         if name != "SFQ-CoDel"
     }
-    return Verdict(all(5 <= ms <= 6 for ms in least.values()), _listed(least) + " ms")
+    return Verdict(all(5 <= ms <= 6 for ms in least.values()), listed(least) + " ms")
 
 
 def _other_grants(cells: Cells, runs: Runs) -> Verdict:
@@ -92,7 +87,7 @@ def _crossing(cells: Cells, runs: Runs) -> Verdict:
     )
     heavy = _by_scheme(cells, "latency_p99", traffic="heavy")
     worse = heavy["SFQ-CoDel"] > max(heavy["CoDel"], heavy["PIE"])
-    numbers = f"least median in {best} of 9 cells; 99 % quantile when heavy: {_listed(heavy)} ms"
+    numbers = f"least median in {best} of 9 cells; 99 % quantile when heavy: {listed(heavy)} ms"
     return Verdict(best >= 5 and worse, numbers)
 
 
@@ -114,7 +109,7 @@ def _swarms(cells: Cells, runs: Runs) -> Verdict:
 def _low_loss(cells: Cells, runs: Runs) -> Verdict:
     mean = _by_scheme(cells, "loss_mean")
     least = [mean[name] for name in (*_DROP_TAIL, "PIE")]
-    return Verdict(max(least) < mean["CoDel"], _listed(mean, 2) + " %")
+    return Verdict(max(least) < mean["CoDel"], listed(mean, 2) + " %")
 
 
 def _sfq_loss(cells: Cells, runs: Runs) -> Verdict:
@@ -139,7 +134,7 @@ def _bounds(cells: Cells, runs: Runs) -> Verdict:
         severe[name] = min(losses(name, runs, [number]).values())
         others[name] = max(losses(name, runs, [n for n in TRAFFIC if n != number]).values())
     good = max(worst[name] for name in (*_DROP_TAIL, "CoDel")) < 20 and max(worst.values()) < 50
-    numbers = f"worst {_listed(worst, 1)} %; most severe at least {_listed(severe, 1)} %"
+    numbers = f"worst {listed(worst, 1)} %; most severe at least {listed(severe, 1)} %"
     return Verdict(good and min(severe.values()) > 20 and max(others.values()) < 20, numbers)
 
 
@@ -148,7 +143,7 @@ def _ranks(cells: Cells, runs: Runs) -> Verdict:
     middle = [p90["CoDel"], p90["PIE"]]
     calm = [_grid(cells, "latency_p90", name, traffic="light") for name in ("SFQ-CoDel", "CoDel")]
     holds = p90["BufferBloat"] > p90["BufferControl"] > max(middle) and calm[0] < calm[1]
-    return Verdict(holds, f"90 % quantile {_listed(p90)} ms")
+    return Verdict(holds, f"90 % quantile {listed(p90)} ms")
 
 
 def _strict(cells: Cells, runs: Runs) -> Verdict:
@@ -170,7 +165,7 @@ def _pages(cells: Cells, runs: Runs) -> Verdict:
     p50 = _by_scheme(cells, "plt_p50")
     rest = {name: time for name, time in p50.items() if name != "BufferBloat"}
     best = set(sorted(rest, key=lambda name: rest[name])[:2]) == {"SFQ-CoDel", "PIE"}
-    return Verdict(best and max(rest.values()) < p50["BufferBloat"] / 2, _listed(p50, 2) + " s")
+    return Verdict(best and max(rest.values()) < p50["BufferBloat"] / 2, listed(p50, 2) + " s")
 
 
 def _page_counts(cells: Cells, runs: Runs) -> Verdict:
@@ -178,7 +173,7 @@ def _page_counts(cells: Cells, runs: Runs) -> Verdict:
         group: sum(_grid(cells, "plt_count", name, traffic=group) for name in SCHEMES)
         for group in GROUPS
     }
-    return Verdict(count["moderate"] == min(count.values()), _listed(count))
+    return Verdict(count["moderate"] == min(count.values()), listed(count))
 
 
 def _voice(cells: Cells, runs: Runs) -> Verdict:
@@ -196,7 +191,7 @@ def _voice(cells: Cells, runs: Runs) -> Verdict:
     found = {name: mean(name, everywhere) for name in SCHEMES}
     sfq = (mean("SFQ-CoDel", calm), mean("SFQ-CoDel", heavy))
     numbers = (
-        f"mean {_listed(found, 2)}; Buffer Control {free:.2f} and {busy:.2f} under moderate "
+        f"mean {listed(found, 2)}; Buffer Control {free:.2f} and {busy:.2f} under moderate "
         f"congestion; SFQ-CoDel {sfq[0]:.2f} and {sfq[1]:.2f} when heavy"
     )
     holds = found["BufferBloat"] < 3 and free > 4.2 and busy < free - 0.3 and found["CoDel"] > 3.8
@@ -255,7 +250,7 @@ def _long_run(cells: Cells, runs: Runs) -> Verdict:
     rates = _by_scheme(cells, "throughput")
     holds = rates["BufferBloat"] >= max(rates.values()) * 0.995
     return Verdict(
-        holds and min(rates.values()) > 0.9 * max(rates.values()), _listed(rates, 2) + " Mbps"
+        holds and min(rates.values()) > 0.9 * max(rates.values()), listed(rates, 2) + " Mbps"
     )
 
 

@@ -6,7 +6,7 @@ from sojourn.analysis.distribution import Numbers
 
 from ..cablelabs.mixture import call_latencies, call_loss_percent
 from ..framework.cases import Runs
-from ..framework.claims import Cells, Verdict
+from ..framework.claims import Cells, Verdict, listed
 from . import derandomiser, rates
 from .cases import AQMS, RTTS_MS, SCHEMES, SINGLE_QUEUE, overload, tcp_test, tracking
 from .cells import EXTREME, ahead, cases_under, distribution, mean_rates
@@ -18,27 +18,23 @@ def _of_schemes(cells: Cells, metric: str) -> dict[str, float]:
     return {name: cells.known(metric, table="aggregate", scheme=name) for name in SCHEMES}
 
 
-def _listed(values: dict[str, float], digits: int = 1) -> str:
-    return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
-
-
 def _order(cells: Cells, runs: Runs) -> Verdict:
     p90 = _of_schemes(cells, "latency_p90")
     sfq = max(p90[name] for name in _SFQ)
     single = [p90[name] for name in SINGLE_QUEUE]
     holds = sfq < min(single) and max(single) < p90["BufferControl"] < p90["BufferBloat"]
-    return Verdict(holds, _listed(p90) + " ms")
+    return Verdict(holds, listed(p90, 1) + " ms")
 
 
 def _alike(cells: Cells, runs: Runs) -> Verdict:
     p90 = {name: _of_schemes(cells, "latency_p90")[name] for name in SINGLE_QUEUE}
     near = abs(p90["CoDel"] / p90["PIE"] - 1) < 0.15
-    return Verdict(near and p90["CoDel-DT"] < min(p90["CoDel"], p90["PIE"]), _listed(p90) + " ms")
+    return Verdict(near and p90["CoDel-DT"] < min(p90["CoDel"], p90["PIE"]), listed(p90, 1) + " ms")
 
 
 def _no_loss(cells: Cells, runs: Runs) -> Verdict:
     worst = {name: cells.known("loss_max", table="aggregate", scheme=name) for name in _SFQ}
-    return Verdict(max(worst.values()) == 0, _listed(worst, 3) + " % in the worst condition")
+    return Verdict(max(worst.values()) == 0, listed(worst, 3) + " % in the worst condition")
 
 
 def _loss_order(cells: Cells, runs: Runs) -> Verdict:
@@ -47,14 +43,14 @@ def _loss_order(cells: Cells, runs: Runs) -> Verdict:
         for name in SINGLE_QUEUE
     }
     holds = mean["PIE"] <= mean["CoDel"] < mean["CoDel-DT"]
-    return Verdict(holds, _listed(mean, 3) + " % on average")
+    return Verdict(holds, listed(mean, 3) + " % on average")
 
 
 def _good_calls(cells: Cells, runs: Runs) -> Verdict:
     worst = _of_schemes(cells, "mos_min")
     good = min(value for name, value in worst.items() if name != "BufferBloat")
     bloat = distribution("mos", "BufferBloat", runs).share_below(3.6) or 0.0
-    numbers = f"worst: {_listed(worst, 2)}; BufferBloat below 3.6 in {100 * bloat:.0f} % of calls"
+    numbers = f"worst: {listed(worst, 2)}; BufferBloat below 3.6 in {100 * bloat:.0f} % of calls"
     return Verdict(good >= 4.2 and bloat > 0.5, numbers)
 
 
@@ -62,7 +58,7 @@ def _pages(cells: Cells, runs: Runs) -> Verdict:
     p90 = _of_schemes(cells, "plt_p90")
     aqm = max(p90[name] for name in AQMS)
     holds = aqm < p90["BufferControl"] < p90["BufferBloat"]
-    return Verdict(holds, _listed(p90, 2) + " s")
+    return Verdict(holds, listed(p90, 2) + " s")
 
 
 def _rates(rtt_ms: int, at_s: float, runs: Runs) -> dict[str, float]:
@@ -80,13 +76,13 @@ def _spread(values: dict[str, float]) -> float:
 def _long_term(cells: Cells, runs: Runs) -> Verdict:
     spreads = {f"{rtt} ms": _spread(_rates(rtt, 100, runs)) for rtt in RTTS_MS}
     holds = max(spreads["20 ms"], spreads["50 ms"]) < 10 and spreads["20 ms"] < spreads["200 ms"]
-    return Verdict(holds, "at the end schemes differ by up to: " + _listed(spreads) + " %")
+    return Verdict(holds, "at the end schemes differ by up to: " + listed(spreads, 1) + " %")
 
 
 def _nearest(cells: Cells, runs: Runs) -> Verdict:
     found = _rates(20, 10, runs)
     aqms = {name: found[name] for name in AQMS}
-    return Verdict(_spread(aqms) < 5, _listed(aqms) + " Mbps a flow")
+    return Verdict(_spread(aqms) < 5, listed(aqms, 1) + " Mbps a flow")
 
 
 def _spans(rtt_ms: int, runs: Runs) -> tuple[list[tuple[float, float]], str]:
