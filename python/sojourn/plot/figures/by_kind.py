@@ -19,6 +19,9 @@ from .timeseries import all_series, queue_delay, subjects, throughput, timeserie
 _CURVES_AT_MOST = 12
 """More curves would share a combination of colour and dash."""
 
+_OF_ENTRIES = ("cdf", "ccdf", "box", "ellipse")
+"""The kinds whose traffic is named by its entries."""
+
 _SETTINGS_AT_MOST = {
     **dict.fromkeys(("cdf", "ccdf", "timeseries"), FEW_AT_MOST),
     "drops": BARS_AT_MOST,
@@ -56,12 +59,15 @@ def chart(
     """
     look_up("kind", kind, KINDS)
     results = _marked(results)
-    entries = dict.fromkeys(name for g in results.groups for name in g.first.settings["traffic"])
-    drawn = _BY_KIND[kind](results, metric, traffic, list(entries))
+    if kind in _OF_ENTRIES:
+        entries = [name for g in results.groups for name in g.first.settings["traffic"]]
+        for name in traffic:
+            look_up("traffic", name, list(dict.fromkeys(entries)))
+    drawn = _BY_KIND[kind](results, metric, traffic)
     if drawn or kind == "drops":
         _check_count(kind, "settings", len(results.groups), _SETTINGS_AT_MOST.get(kind))
     if drawn is None:
-        kinds = [k for k in KINDS if k != kind and _has(results, k, list(entries))]
+        kinds = [k for k in KINDS if k != kind and _has(results, k)]
         raise UnknownError(
             f"kind: found {kind!r}, but the results have no data for it; "
             f"allowed: {', '.join(kinds)}"
@@ -91,10 +97,10 @@ def latency_cdf(results: Results) -> Chart | None:
     return cdf_chart(samples_of(_marked(results).groups, "latency", ()))
 
 
-def _has(results: Results, kind: str, entries: Sequence[str]) -> bool:
+def _has(results: Results, kind: str) -> bool:
     if kind == "delay":
         return can_be_split(results.groups)
-    return _BY_KIND[kind](results, None, (), entries) is not None
+    return _BY_KIND[kind](results, None, ()) is not None
 
 
 def _of_few(results: Results) -> list[Chart | None]:
@@ -116,22 +122,16 @@ def _over_all(results: Results) -> list[Chart | None]:
     return [clouds(results, None, ()) if several else None, drops(results)]
 
 
-Draw = Callable[[Results, str | None, Sequence[str], Sequence[str]], Chart | None]
+Draw = Callable[[Results, str | None, Sequence[str]], Chart | None]
 
 
 def _distribution(draw: Callable[[Samples], Chart | None]) -> Draw:
-    def drawn(
-        results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
-    ) -> Chart | None:
-        _check_traffic(traffic, entries)
-        return draw(samples_of(results.groups, metric or "latency", traffic))
-
-    return drawn
+    return lambda results, metric, traffic: draw(
+        samples_of(results.groups, metric or "latency", traffic)
+    )
 
 
-def _draw_series(
-    results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
-) -> Chart | None:
+def _draw_series(results: Results, metric: str | None, traffic: Sequence[str]) -> Chart | None:
     groups = [group for group in results.groups if group.first.keeps("series")]
     if not groups:
         return None
@@ -140,17 +140,8 @@ def _draw_series(
     return timeseries(groups, wanted, subjects(groups, wanted, traffic))
 
 
-def _draw_clouds(
-    results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
-) -> Chart | None:
-    _check_traffic(traffic, entries)
-    return clouds(results, metric, traffic)
-
-
 def _of_measure(draw: Callable[[Results, Measure], Chart | None]) -> Draw:
-    def drawn(
-        results: Results, metric: str | None, traffic: Sequence[str], entries: Sequence[str]
-    ) -> Chart | None:
+    def drawn(results: Results, metric: str | None, traffic: Sequence[str]) -> Chart | None:
         there = {measure.key: measure for measure in applying(results.groups)}
         if not there:
             return None
@@ -167,22 +158,17 @@ def _draw_delay(results: Results) -> Chart | None:
     return delay(split)
 
 
-def _check_traffic(traffic: Sequence[str], entries: Sequence[str]) -> None:
-    for name in traffic:
-        look_up("traffic", name, entries)
-
-
 _BY_KIND: dict[str, Draw] = {
     "cdf": _distribution(cdf_chart),
     "ccdf": _distribution(ccdf_chart),
     "timeseries": _draw_series,
     "box": _distribution(box_chart),
-    "ellipse": _draw_clouds,
+    "ellipse": clouds,
     "heatmap": _of_measure(heat_map),
     "sweep": _of_measure(lines_by_key),
     "interval": _of_measure(intervals),
-    "drops": lambda results, metric, traffic, entries: drops(results),
-    "delay": lambda results, metric, traffic, entries: _draw_delay(results),
+    "drops": lambda results, metric, traffic: drops(results),
+    "delay": lambda results, metric, traffic: _draw_delay(results),
 }
 
 KINDS = tuple(_BY_KIND)
