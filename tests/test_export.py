@@ -383,17 +383,8 @@ def test_the_test_of_flent_fits_the_traffic(results: Path, flent_data: Path, alo
 
 def tshark(path: Path, fields: str, *options: str) -> list[dict[str, str]]:
     names = fields.split()
-    command = [
-        "tshark",
-        "-r",
-        str(path),
-        "-T",
-        "fields",
-        "-E",
-        "separator=/t",
-        "-E",
-        "occurrence=f",
-    ]
+    command = ["tshark", "-r", str(path), "-T", "fields"]
+    command += ["-E", "separator=/t", "-E", "occurrence=f"]
     command += [word for name in names for word in ("-e", name)]
     command += [*options, "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
     command += ["-o", "udp.check_checksum:TRUE", "-o", "tcp.relative_sequence_numbers:FALSE"]
@@ -417,14 +408,9 @@ def passing(result: sojourn.Result, point: str) -> list[tuple[float, dict[str, A
     for p in result.packets.to_pylist():
         came = p["ended_s"] if p["outcome"] == "delivered" else None
         left = p["forwarded_s"]
-        up = {
-            "home": p["sent_s"],
-            "channel": left,
-            "cmts": left and left + PROPAGATION_S,
-            "server": came,
-        }
-        down = {"home": came, "channel": left, "cmts": p["reached_cmts_s"], "server": p["sent_s"]}
-        time = (up if p["direction"] == "up" else down)[point]
+        up = (p["sent_s"], left, left and left + PROPAGATION_S, came)
+        down = (came, left, p["reached_cmts_s"], p["sent_s"])
+        time = (up if p["direction"] == "up" else down)[list(POINTS).index(point)]
         if time is not None:
             times.append((time, p))
     return sorted(times, key=lambda entry: (entry[0], entry[1]["packet"]))

@@ -496,10 +496,7 @@ def test_drops_and_marks_are_drawn_over_time(results: Results, metric: str, colu
     for group in results.groups:
         (curve,) = (curve for curve in drawn.curves if curve.name == group.name)
         (row,) = (row for row in group.first.queues.to_pylist() if row["queue"] == "upstream")
-        column = {"marks": "marked", "overflow_drops": "dropped_overflow"}.get(
-            metric, "dropped_aqm"
-        )
-        assert curve.y.sum() == row[f"{column}_packets"]
+        assert curve.y.sum() == row[column]
 
 
 def test_a_game_that_goes_both_ways_is_drawn_where_the_bulk_goes(results: Results) -> None:
