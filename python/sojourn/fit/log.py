@@ -102,11 +102,7 @@ def joined(logs: Sequence[Log]) -> Log:
     """Logs of one sitting as one; the first one's upload counts."""
     if len(logs) == 1:
         return logs[0]
-    streams = [
-        Probes(f"{log.file} {s.name}", s.sent_ms, s.up_ms, s.down_ms, s.rtt_ms)
-        for log in logs
-        for s in log.streams
-    ]
+    streams = [replace(s, name=f"{log.file} {s.name}") for log in logs for s in log.streams]
     notes = [f"{log.file}: {note}" for log in logs for note in log.notes]
     resolution = max(log.resolution_ms for log in logs)
     return replace(logs[0], streams=streams, notes=notes, resolution_ms=resolution)

@@ -120,7 +120,7 @@ def _from_sending(stream: Probes, notes: list[str], name: str) -> Probes:
     if _unevenness(left) > _FAR_MORE * _unevenness(stream.sent_ms):
         return stream
     notes.append(f"{name}its times are those of return; a probe was sent a round trip before.")
-    return Probes(stream.name, left, stream.up_ms, stream.down_ms, stream.rtt_ms)
+    return replace(stream, sent_ms=left)
 
 
 def _unevenness(times: Values) -> float:
@@ -153,9 +153,7 @@ def _without_steps(stream: Probes, notes: list[str], name: str) -> Probes:
     if not count:
         return stream
     notes.append(f"{name}a clock was set {count} times during the log; its steps are taken out.")
-    return Probes(
-        stream.name, stream.sent_ms, stream.up_ms - shift, stream.down_ms + shift, stream.rtt_ms
-    )
+    return replace(stream, up_ms=stream.up_ms - shift, down_ms=stream.down_ms + shift)
 
 
 def _place_of_step(values: Values) -> int:
@@ -173,16 +171,8 @@ def _without_drift(log: Log, stream: Probes, notes: list[str], name: str) -> Pro
     apart = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
     least = _block_values(apart, 10 if stream.down_ms is None else 50)
     middle = _block_values(stream.sent_ms - stream.sent_ms[0], 50)
-    slopes = [
-        (b - a) / (t - s)
-        for a, s, b, t in zip(
-            least[: len(least) // 2],
-            middle[: len(least) // 2],
-            least[-(len(least) // 2) :],
-            middle[-(len(least) // 2) :],
-            strict=True,
-        )
-    ]
+    half = len(least) // 2
+    slopes = (least[-half:] - least[:half]) / (middle[-half:] - middle[:half])
     slope = float(np.median(slopes))
     spread = float(np.subtract(*np.percentile(slopes, [75, 25]))) / np.sqrt(len(slopes))
     if abs(slope) < max(_LEAST_DRIFT_PPM * 1e-6, 3 * spread):
@@ -193,7 +183,7 @@ def _without_drift(log: Log, stream: Probes, notes: list[str], name: str) -> Pro
     notes.append(f"{name}the clocks drift apart by {slope * 1e6:.0f} ppm; this is taken out.")
     shift = slope * (stream.sent_ms - stream.sent_ms[0])
     down = None if stream.down_ms is None else stream.down_ms + shift
-    return Probes(stream.name, stream.sent_ms, stream.up_ms - shift, down, stream.rtt_ms)
+    return replace(stream, up_ms=stream.up_ms - shift, down_ms=down)
 
 
 def _block_values(values: Values, percent: float) -> Values:
