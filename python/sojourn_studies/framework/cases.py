@@ -23,6 +23,18 @@ def by_rule(rule_of: Callable[[Row], Rule]) -> Rule:
     return lambda row: rule_of(row)[0](row), lambda row, runs: rule_of(row)[1](row, runs)
 
 
+def of_one(case_of: Callable[[Row], "Case"], value: Callable[[Row, StoredRun], Any]) -> Rule:
+    """The rule of cells that a single run has."""
+    return lambda row: [case_of(row)], lambda row, runs: value(row, runs[case_of(row).name])
+
+
+def of_several(
+    cases_of: Callable[[Row], Sequence["Case"]], value: Callable[[Row, list[StoredRun]], Any]
+) -> Rule:
+    """The rule of cells that several runs have together, in the order of their cases."""
+    return cases_of, lambda row, runs: value(row, [runs[case.name] for case in cases_of(row)])
+
+
 def no_runs(row: Row) -> Sequence["Case"]:
     """Of a cell that is computed without any."""
     return ()

@@ -10,7 +10,7 @@ from sojourn.analysis.curves import series_of
 from sojourn.analysis.statistics import over_seeds
 from sojourn.store.stored_run import StoredRun
 
-from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs, of_one, of_several
 from ..framework.claims import Cells
 from ..framework.rows import Row
 from . import ideals
@@ -155,24 +155,20 @@ def _class(flow: str) -> str:
     return re.sub("-(mean|stddev|cov|sum)$", "", flow)
 
 
-_SINGLE: Rule = (
-    lambda row: [_run_of(row)],
-    lambda row, runs: single(row, runs[_run_of(row).name]),
-)
+_SINGLE = of_one(_run_of, single)
 
 
 # One flow of table 4.7 and figure 4.5, by its round trip.
 
 
-def _by_round_trip(row: Row, runs: Runs) -> float | None:
+def _by_round_trip(row: Row, run: StoredRun) -> float | None:
     """Flow i of BASE has 20 + 10 i ms; the first Tier-1 flow has 80."""
     if not (found := re.fullmatch(r"ftp-rtt(\d+)ms", row.flow)):
-        return single(row, runs[_run_of(row).name])
-    run = runs[_run_of(row).name]
+        return single(row, run)
     return next(iter(throughputs(run, f"ftp-{(int(found[1]) - 20) // 10}")), None)
 
 
-_BY_ROUND_TRIP: Rule = (lambda row: [_run_of(row)], _by_round_trip)
+_BY_ROUND_TRIP = of_one(_run_of, _by_round_trip)
 
 
 # Ideals: no run.
@@ -267,8 +263,7 @@ def _grid(row: Row) -> Sequence[Case]:
     return [case(4, "BASE", scheme, f"ftp={ftps}") for scheme in schemes for ftps in loads]
 
 
-def _sentence_of_base(row: Row, runs: Runs) -> float | None:
-    found = [runs[case.name] for case in _grid(row)]
+def _sentence_of_base(row: Row, found: Sequence[StoredRun]) -> float | None:
     match row.metric:
         case "sum":  # "in all but eight of the thirty-six"
             return statistics.median(total(run, "ftp") for run in found)
@@ -434,8 +429,7 @@ def _web_case(row: Row) -> Case:
     if row.table == "fig-4.4":
         return responses(row.scheme, LARGE_KB, row.turn)
     scheme = row.scheme if row.scheme == "DT" else _OTHERS
-    load = row.load if "web" in row.load else f"{row.load}:web=80"
-    return case(4, "WEB", scheme, load)
+    return case(4, "WEB", scheme, _load_with_web(row))
 
 
 def responses(scheme: str, kilobytes: int, replication: int = 0) -> Case:
@@ -443,8 +437,8 @@ def responses(scheme: str, kilobytes: int, replication: int = 0) -> Case:
     return case(4, "WEB", scheme, "ftp=5:web=50", replication, kilobytes)
 
 
-def _web(row: Row, runs: Runs) -> float | None:
-    return single(row._replace(load=_load_with_web(row)), runs[_web_case(row).name])
+def _web(row: Row, run: StoredRun) -> float | None:
+    return single(row._replace(load=_load_with_web(row)), run)
 
 
 def _load_with_web(row: Row) -> str:
@@ -456,15 +450,14 @@ def _tier_case(row: Row) -> Case:
     return case(4, experiment, "CoDel" if row.scheme == "all" else row.scheme, row.load)
 
 
-def _tier(row: Row, runs: Runs) -> float | None:
+def _tier(row: Row, run: StoredRun) -> float | None:
     if row.table == "fig-4.5":
         entry = "ftp-T2" if row.flow == "ftp-T2" else "ftp-T1-1"
-        return while_active(runs[_tier_case(row).name], entry)
-    return single(row, runs[_tier_case(row).name])
+        return while_active(run, entry)
+    return single(row, run)
 
 
-def _flood_of_4(row: Row, runs: Runs) -> float | None:
-    run = runs[_run_of(row).name]
+def _flood_of_4(row: Row, run: StoredRun) -> float | None:
     names = ["udp", *(f"ftp-{n}" for n in range(1, load_of(row.load)["ftp"] + 1))]
     return mean([while_active(run, name) for name in (names if row.flow == "all" else ["udp"])])
 
@@ -474,9 +467,8 @@ def while_active(run: StoredRun, entry: str) -> float | None:
     return within(run, entry, *ACTIVE_S)
 
 
-def _at_503(row: Row, runs: Runs) -> float | None:
+def _at_503(row: Row, run: StoredRun) -> float | None:
     """Figure 5.1, in the 1 s after second 502, or where a shorter run is as far."""
-    run = runs[_run_of(row).name]
     at_s = 0.503 * float(run.meta["duration_s"])
     time_s, rate = series_of(run.series, f"{row.flow} down", "throughput")
     return float(rate[abs(time_s - at_s).argmin()]) if len(rate) else None
@@ -497,21 +489,21 @@ def _rule(row: Row) -> Rule:
         case "sec-4.2.1.1", _ if row.metric.endswith("_ci_width_max"):
             return _width_cases, _width
         case "sec-4.2.1.1", _:
-            return _grid, _sentence_of_base
+            return of_several(_grid, _sentence_of_base)
         case "sec-4.2.2", _:
             return _video_cases, _video_sentence
         case "fig-4.3" | "fig-4.4", _:
-            return lambda row: [_web_case(row)], _web
+            return of_one(_web_case, _web)
         case "fig-4.5" | "sec-4.3", _:
-            return lambda row: [_tier_case(row)], _tier
+            return of_one(_tier_case, _tier)
         case "fig-4.6", _:
-            return lambda row: [_run_of(row)], _flood_of_4
+            return of_one(_run_of, _flood_of_4)
         case "fig-5.1", _:
-            return lambda row: [_run_of(row)], _at_503
+            return of_one(_run_of, _at_503)
         case (("sec-5.1.3" | "sec-5.3.2"), _) if row.scheme == "none":
             return _IDEAL
         case "sec-5.3.1", _:
-            return _bloated_cases, _bloated
+            return of_several(_bloated_cases, _bloated)
     return _SINGLE
 
 
@@ -519,8 +511,8 @@ def _bloated_cases(row: Row) -> Sequence[Case]:
     return [case(5, row.experiment, "DRR", f"ftp={ftps}") for ftps in FTPS[1:]]
 
 
-def _bloated(row: Row, runs: Runs) -> float:
-    return statistics.fmean(total(runs[case.name], "ftp") for case in _bloated_cases(row))
+def _bloated(row: Row, runs: Sequence[StoredRun]) -> float:
+    return statistics.fmean(total(run, "ftp") for run in runs)
 
 
 cases_of, value_of = by_rule(_rule)

@@ -11,7 +11,7 @@ from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Numbers
 from sojourn.store.stored_run import StoredRun
 
-from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs, of_one, of_several
 from ..framework.claims import Cells
 from ..framework.rows import Row
 from .cases import (
@@ -102,9 +102,8 @@ def _pair(row: Row) -> tuple[Case, Case]:
     return case(drop_tail, dt_scheme), case(codel, codel_scheme)
 
 
-def _compared(row: Row, runs: Runs) -> float | None:
-    dt, codel = (runs[case.name] for case in _pair(row))
-    value = _beside(row, dt, codel)
+def _compared(row: Row, pair: Sequence[StoredRun]) -> float | None:
+    value = _beside(row, *pair)
     if value is not None and row.metric == "ftp_kbytes_ratio":
         return float(round(value))  # whole percents, as published
     return value
@@ -175,8 +174,8 @@ def _expected_cases(row: Row) -> Sequence[Case]:
     return [case("D01", _SMALL), case("D02", _SMALL)]
 
 
-def _expected(row: Row, runs: Runs) -> float | None:
-    idle, busy = (runs[case.name] for case in _expected_cases(row))
+def _expected(row: Row, runs: Sequence[StoredRun]) -> float | None:
+    idle, busy = runs
     fetches = 1 + math.ceil(25 / 6)  # the HTML, and 25 objects over 6 connections
     match row.metric:
         case "latency":  # "a consistent 40-50 ms"
@@ -220,8 +219,7 @@ def _early_cases(row: Row) -> Sequence[Case]:
     return [early(experiment, row.scheme) for experiment in _SHOWN[row.experiment]]
 
 
-def _early(row: Row, runs: Runs) -> float | None:
-    shown = [runs[case.name] for case in _early_cases(row)]
+def _early(row: Row, shown: Sequence[StoredRun]) -> float | None:
     first = shown[0]
     match row.table, row.metric:
         case _, "time_to_peak_rate":
@@ -313,17 +311,17 @@ def _all_small(row: Row) -> Sequence[Case]:
     return [case(f"D0{n}", _SMALL) for n in f"1{LOADED}"]
 
 
-def _latest(row: Row, runs: Runs) -> float:
-    return max(float(runs[c.name].flow("call", "up")["late_percent"]) for c in _all_small(row))
+def _latest(row: Row, runs: Sequence[StoredRun]) -> float:
+    return max(float(run.flow("call", "up")["late_percent"]) for run in runs)
 
 
 def _codel_loaded(row: Row) -> Sequence[Case]:
     return [case(f"C0{n}", _CODEL) for n in LOADED]
 
 
-def _typical_scatter(row: Row, runs: Runs) -> float | None:
+def _typical_scatter(row: Row, runs: Sequence[StoredRun]) -> float | None:
     """Of the majority of cases: the median."""
-    scatters = [_mad_over_median(runs[case.name]) for case in _codel_loaded(row)]
+    scatters = map(_mad_over_median, runs)
     return _median([scatter for scatter in scatters if scatter is not None])
 
 
@@ -373,12 +371,12 @@ def _traced(row: Row | None) -> Sequence[Case]:
     return [traced("D04", _SMALL, _SYN_S)]
 
 
-def _object_size(row: Row, runs: Runs) -> float | None:
+def _object_size(row: Row, run: StoredRun) -> float | None:
     """What the connection of an object brought; they come in the order of the table's columns."""
     column = int(row.flow.removeprefix("server")) - 1
     name = row.load.removeprefix("object=")
     number = 1 if name == "index.html" else 1 + 25 * column + int(name.removeprefix("file-"))
-    for account in runs[page_of_appendix_a().name].rows("connections"):
+    for account in run.rows("connections"):
         if (account["connection"], account["direction"]) == (number, "down"):
             return float(account["payload_bytes"])
     return None
@@ -408,22 +406,18 @@ def _end(row: Row, low: float | None, high: float | None) -> float | None:
     return (low, high)[row.turn]
 
 
-def _one_case(row: Row) -> Sequence[Case]:
-    return [case(row.experiment, row.scheme)]
-
-
-_SINGLE: Rule = (_one_case, lambda row, runs: single(row, runs[_one_case(row)[0].name]))
-_COMPARED: Rule = (_pair, _compared)
-_EARLY: Rule = (_early_cases, _early)
+_SINGLE = of_one(lambda row: case(row.experiment, row.scheme), single)
+_COMPARED = of_several(_pair, _compared)
+_EARLY = of_several(_early_cases, _early)
 
 _RULES: dict[str, Rule] = {
-    "appendix-a": (lambda row: [page_of_appendix_a()], _object_size),
+    "appendix-a": of_one(lambda row: page_of_appendix_a(), _object_size),
     "sec-exec": (_loaded_cases, _summary),
-    "sec-1.2": (_expected_cases, _expected),
+    "sec-1.2": of_several(_expected_cases, _expected),
     "sec-3.2.1": (no_runs, _ideal),
     **{f"fig-{n}": _EARLY for n in range(2, 8)},
-    "sec-4.2.2": (_all_small, _latest),
-    "sec-4.3.1": (_codel_loaded, _typical_scatter),
+    "sec-4.2.2": of_several(_all_small, _latest),
+    "sec-4.3.1": of_several(_codel_loaded, _typical_scatter),
     "fig-9": (lambda row: [depth()], _nearly_full),
 }
 """By table, where all its rows are computed alike: the runs, and the value from them."""

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from sojourn.store.stored_run import StoredRun
 
 from ..cablelabs.mixture import call_latencies, call_loss_percent, call_scores, page_loads
 from ..cablelabs.scenarios import voice_model
-from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs, of_several
 from ..framework.rows import Row
 from .cases import (
     BINS,
@@ -205,10 +205,9 @@ def _swarms(row: Row) -> list[Case]:
     return [case(row.scheme, number, "none") for number in _SWARMS]
 
 
-def _ledbat_delay(row: Row, runs: Runs) -> float:
+def _ledbat_delay(row: Row, runs: Sequence[StoredRun]) -> float:
     """Median queueing delay at which LEDBAT settles, without congestion."""
-    found = [runs[case.name].queue("upstream")["sojourn_p50_ms"] for case in _swarms(row)]
-    return statistics.fmean(found)
+    return statistics.fmean(run.queue("upstream")["sojourn_p50_ms"] for run in runs)
 
 
 def _sessions(row: Row, runs: Runs) -> float:
@@ -306,13 +305,9 @@ def _voice(row: Row, runs: Runs) -> float | None:
     return 20 * (high - low) / (end - start)
 
 
-def _farther(row: Row) -> list[Case]:
-    return [page_alone(0), page_alone(_FARTHER_MS)]
-
-
-def _round_trips(row: Row, runs: Runs) -> float | None:
+def _round_trips(row: Row, runs: Sequence[StoredRun]) -> float | None:
     """By how many round trips a page takes longer; of the range, the study's own page has one."""
-    near, far = (page_loads(runs[case.name]).quantile(0.5) for case in _farther(row))
+    near, far = (page_loads(run).quantile(0.5) for run in runs)
     return None if near is None or far is None else 1000 * (far - near) / _FARTHER_MS
 
 
@@ -400,6 +395,7 @@ def _arithmetic(row: Row, runs: Runs) -> float:
 
 _VOICE: Rule = (lambda row: [voice_model()], _voice)
 _ARITHMETIC: Rule = (no_runs, _arithmetic)
+_FARTHER = of_several(lambda row: [page_alone(0), page_alone(_FARTHER_MS)], _round_trips)
 
 _RULES: Mapping[str, Rule] = {
     "mos_drop_per_20ms": _VOICE,
@@ -410,7 +406,7 @@ _RULES: Mapping[str, Rule] = {
     "latency_max": (_whole_grid, _greatest),
     "latency_min": (_whole_grid, _least),
     "fraction_latency_below_5ms": (_whole_grid, _below_5_ms),
-    "ledbat_delay": (_swarms, _ledbat_delay),
+    "ledbat_delay": of_several(_swarms, _ledbat_delay),
     "sessions": (no_runs, _sessions),
     "best_subflow_count": (_other_bins, _best_bins),
     **dict.fromkeys(("buffer", "runs", "duration", "fair_share_flow_limit"), _ARITHMETIC),
@@ -433,7 +429,7 @@ def _rule(row: Row) -> Rule:
     if row.is_background:
         return no_runs, lambda row, runs: None
     if row.experiment == "web-model":
-        return _farther, _round_trips
+        return _FARTHER
     if row.experiment == "grid":
         return _whole_grid, _in_grid
     return _BY_TABLE.get(row.table) or _RULES[row.metric]

@@ -12,7 +12,7 @@ from sojourn.store.stored_run import StoredRun
 
 from ..cablelabs.mixture import call_latencies, call_loss_percent, call_scores, page_loads
 from ..cablelabs.scenarios import voice_model
-from ..framework.cases import Case, Rule, Runs, by_rule, no_runs
+from ..framework.cases import Case, Rule, Runs, by_rule, no_runs, of_one
 from ..framework.rows import Row
 from . import derandomiser
 from .cases import (
@@ -82,8 +82,7 @@ def _condition(row: Row) -> Case:
     return case(row.scheme, int(keys["N"]), keys["rf"])
 
 
-def _one_condition(row: Row, runs: Runs) -> float | None:
-    run = runs[_condition(row).name]
+def _one_condition(row: Row, run: StoredRun) -> float | None:
     what, _, statistic = row.metric.partition("_")
     if row.metric == "throughput":
         flows = run.rows("flows")
@@ -144,16 +143,15 @@ def _reno(row: Row, runs: Runs) -> float:
 # §7, §8 and the appendices.
 
 
-def _request_grant(row: Row, runs: Runs) -> float:
+def _request_grant(row: Row, run: StoredRun) -> float:
     """What an idle modem adds to a packet: at least and at most."""
-    call = runs[lone_call().name].flow("call1", "up")
+    call = run.flow("call1", "up")
     ends = (call["latency_min_ms"], call["latency_max_ms"])
     return float(ends[row.turn]) - _CABLE_MS
 
 
-def _voice(row: Row, runs: Runs) -> float:
-    rows = runs[voice_model().name].rows("flows")
-    return max(float(flow["mos"]) for flow in rows if flow["mos"] is not None)
+def _voice(row: Row, run: StoredRun) -> float:
+    return max(float(flow["mos"]) for flow in run.rows("flows") if flow["mos"] is not None)
 
 
 def _binomial(row: Row, runs: Runs) -> float:
@@ -242,11 +240,11 @@ _AGGREGATE: Rule = (_aggregate_cases, _aggregate)
 _BY_TABLE: Mapping[str, Rule] = {
     "fig-1": _AGGREGATE,
     "fig-2": _AGGREGATE,
-    "fig-3": (lambda row: [voice_model()], _voice),
+    "fig-3": of_one(lambda row: voice_model(), _voice),
     "fig-5": _AGGREGATE,
     "fig-6": (_test_cases, _test),
     "sec-5.3": (no_runs, _reno),
-    "sec-7": (lambda row: [lone_call()], _request_grant),
+    "sec-7": of_one(lambda row: lone_call(), _request_grant),
     "fig-7": _BINOMIAL,
     "fig-8": _BINOMIAL,
     "fig-9": _DERANDOMISED,
@@ -255,7 +253,7 @@ _BY_TABLE: Mapping[str, Rule] = {
     "fig-15": (no_runs, _share_of_link),
     "sec-3.1": (no_runs, _hardware_queues),
     "aggregate": _AGGREGATE,
-    "conditions": (lambda row: [_condition(row)], _one_condition),
+    "conditions": of_one(_condition, _one_condition),
 }
 
 cases_of, value_of = by_rule(lambda row: _BY_TABLE[row.table])
