@@ -9,7 +9,7 @@ use super::rate::RateSample;
 use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::rules::{AfterIdle, AfterLostSyn, Growth, RoundTrips};
-use super::sender::{Moment, Outgoing, Progress, Sender, Sending};
+use super::sender::{Acknowledgement, Moment, Outgoing, Progress, Sender, Sending};
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Flags, Own, Segment};
 use sojourn_engine::rng::Seed;
@@ -334,7 +334,12 @@ impl Endpoint {
         }
         let before = self.sender.space().first_outstanding();
         let moment = self.moment(now);
-        let progress = self.sender.on_ack(s.ack, &s.own.blocks(), is_pure, &moment, config);
+        let progress = if self.sender.space().was_sent(s.ack) {
+            let news = Acknowledgement { ack: s.ack, blocks: s.own.blocks(), is_pure };
+            self.sender.on_ack(&news, &moment, config)
+        } else {
+            Progress::default()
+        };
         self.window.cwnd = (self.window.cwnd - progress.deflation).max(1.0);
         if progress.acknowledged > 0 {
             events.echo_age = now.since(s.echo);

@@ -32,5 +32,7 @@ pub use ends::Ends;
 pub use options::TcpOptions;
 
 #[cfg(test)]
+mod loss_cases;
+#[cfg(test)]
 mod pair_tests;
 pub use rules::{Recovery, Rules};

@@ -12,6 +12,7 @@ use sojourn_testing::proptest::prelude::*;
 use super::accecn::EcnMode;
 use super::cc::CongestionSpec;
 use super::cc::reno;
+use super::loss_cases::{self, any_loss, nothing};
 use super::ranges::Ranges;
 use super::{Config, Departure, Endpoint, Recovery, TcpOptions};
 use sojourn_engine::dialect::Dialect;
@@ -22,8 +23,7 @@ use sojourn_engine::units::Time;
 #[path = "ecn_tests.rs"]
 mod ecn_tests;
 
-/// Says of each segment, as it is sent, whether the pipe loses it.
-type Loss = Box<dyn FnMut(&Segment) -> bool>;
+type Loss = loss_cases::Loss<Segment>;
 
 /// One way of the pipe and what was seen there.
 struct Pipe {
@@ -314,10 +314,6 @@ impl Pair {
     }
 }
 
-fn nothing() -> Loss {
-    Box::new(|_| false)
-}
-
 /// Loses those of the segments with payload whose numbers are listed; the first is number 0, and
 /// what is sent again has a number of its own.
 fn data(lost: &[u64]) -> Loss {
@@ -335,12 +331,6 @@ fn nth(is_meant: fn(&Segment) -> bool, lost: &[u64]) -> Loss {
         seen += 1;
         lost.contains(&(seen - 1))
     })
-}
-
-/// Loses each segment with probability `p`.
-fn at_random(p: f64, seed: u64) -> Loss {
-    let mut rng = Rng::named(seed, "loss");
-    Box::new(move |_| rng.uniform() < p)
 }
 
 /// Loses each segment with payload with probability `p`.
@@ -916,36 +906,6 @@ fn a_mark_and_a_loss_in_one_window_slow_once() {
 #[test]
 fn ecn_is_off_by_default() {
     assert_eq!(upload(Dialect::Rfc, Recovery::Sack, 30, nothing(), nothing()).markable, 0);
-}
-
-/// How a pipe loses in the property test: at random, or in a pattern that repeats.
-#[derive(Debug, Clone)]
-enum LossCase {
-    Random(u64, f64),
-    Pattern(Vec<bool>),
-}
-
-impl LossCase {
-    fn loss(&self) -> Loss {
-        match self.clone() {
-            Self::Random(seed, p) => at_random(p, seed),
-            Self::Pattern(pattern) => {
-                let mut turn = pattern.into_iter().cycle();
-                Box::new(move |_| turn.next().expect("it goes on for ever"))
-            }
-        }
-    }
-}
-
-/// Up to 30 % lost: at random, or in bursts of up to 6 every 20 segments or more.
-fn any_loss() -> impl Strategy<Value = LossCase> {
-    let burst = (0..=6_usize, 0..40_usize, 0..20_usize).prop_map(|(lost, passed, shift)| {
-        let mut pattern = vec![true; lost];
-        pattern.resize(20 + passed, false);
-        pattern.rotate_right(shift);
-        LossCase::Pattern(pattern)
-    });
-    prop_oneof![(any::<u64>(), 0.0..0.3).prop_map(|(seed, p)| LossCase::Random(seed, p)), burst,]
 }
 
 /// Every recovery there is, in its dialects.

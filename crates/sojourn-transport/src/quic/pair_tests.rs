@@ -7,6 +7,7 @@ use sojourn_testing::proptest::prelude::*;
 
 use super::header::Header;
 use crate::cc::{CongestionSpec, reno};
+use crate::loss_cases::{self, any_loss, nothing};
 use crate::{Config, Ends, TcpOptions, Transport};
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Ecn, Segment};
@@ -18,8 +19,7 @@ const CLIENT: usize = 0;
 const SERVER: usize = 1;
 const MS: fn(u64) -> Time = Time::from_ms;
 
-/// Says of each packet, as it is sent, whether the pipe loses it.
-type Loss = Box<dyn FnMut(&Header) -> bool>;
+type Loss = loss_cases::Loss<Header>;
 
 /// A packet that an end sent: when, what it said, and its bytes.
 type Seen = (Time, Header, u16);
@@ -135,10 +135,6 @@ impl Pair {
         let data = self.seen[CLIENT].iter().filter(|(_, header, _)| header.len > 0);
         data.map(|(at, header, _)| (at.ps() / MS(1).ps(), header.offset)).collect()
     }
-}
-
-fn nothing() -> Loss {
-    Box::new(|_| false)
 }
 
 /// Loses the first so many packets with data.
@@ -287,39 +283,6 @@ fn acknowledgements_stay_small_in_a_long_transfer() {
     // 100 losses and more in all; the window has a few dozens of packets, so at one time a few are told of.
     assert!(largest < Some(28 + 27 + 60), "{largest:?}");
     assert_eq!(pair.received[SERVER], 5000 * 1400);
-}
-
-/// How a pipe loses: at random, or in a pattern that repeats.
-#[derive(Debug, Clone)]
-enum LossCase {
-    Random(u64, f64),
-    Pattern(Vec<bool>),
-}
-
-impl LossCase {
-    fn loss(&self) -> Loss {
-        match self.clone() {
-            Self::Random(seed, p) => {
-                let mut rng = Rng::named(seed, "loss");
-                Box::new(move |_| rng.uniform() < p)
-            }
-            Self::Pattern(pattern) => {
-                let mut turn = pattern.into_iter().cycle();
-                Box::new(move |_| turn.next().expect("it goes on for ever"))
-            }
-        }
-    }
-}
-
-/// Up to 30 % lost: at random, or in bursts of up to 6 every 20 packets or more.
-fn any_loss() -> impl Strategy<Value = LossCase> {
-    let burst = (0..=6_usize, 0..40_usize, 0..20_usize).prop_map(|(lost, passed, shift)| {
-        let mut pattern = vec![true; lost];
-        pattern.resize(20 + passed, false);
-        pattern.rotate_right(shift);
-        LossCase::Pattern(pattern)
-    });
-    prop_oneof![(any::<u64>(), 0.0..0.3).prop_map(|(seed, p)| LossCase::Random(seed, p)), burst]
 }
 
 fn any_options() -> impl Strategy<Value = (Dialect, TcpOptions)> {

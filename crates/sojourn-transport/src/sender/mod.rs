@@ -202,6 +202,11 @@ impl Space {
         len + u64::from(ends_data)
     }
 
+    /// Is this a position that an acknowledgement may name now?
+    pub(crate) fn was_sent(&self, ack: u64) -> bool {
+        (self.una..=self.nxt).contains(&ack)
+    }
+
     fn outgoing(&self, seq: u64, len: u64, again: bool) -> Outgoing {
         let payload = self.payload(seq, len);
         Outgoing { seq, len: payload, fin: payload < len, again }
@@ -219,6 +224,16 @@ fn ranges_of(ack: u64, blocks: &[SackBlock; SACK_BLOCKS]) -> impl Iterator<Item 
     used.map(move |block| (ack + u64::from(block.start), ack + u64::from(block.end)))
 }
 
+/// What a segment acknowledges.
+pub(crate) struct Acknowledgement {
+    /// The next position that the other end expects.
+    pub ack: u64,
+    /// What it holds beyond.
+    pub blocks: [SackBlock; SACK_BLOCKS],
+    /// Does the segment carry nothing else?
+    pub is_pure: bool,
+}
+
 /// A sender of any kind.
 #[enum_dispatch]
 pub(crate) trait Sending {
@@ -226,15 +241,8 @@ pub(crate) trait Sending {
     fn space(&self) -> &Space;
     /// The sequence space, to add data.
     fn space_mut(&mut self) -> &mut Space;
-    /// Handles an acknowledgement.
-    fn on_ack(
-        &mut self,
-        ack: u64,
-        blocks: &[SackBlock; SACK_BLOCKS],
-        is_pure: bool,
-        moment: &Moment,
-        config: &Config,
-    ) -> Progress;
+    /// Handles an acknowledgement of what was sent (`Space::was_sent`).
+    fn on_ack(&mut self, news: &Acknowledgement, moment: &Moment, config: &Config) -> Progress;
     /// Would it learn nothing from this acknowledgement if that is not a pure one?
     fn learns_nothing(&self, _ack: u64) -> bool {
         false

@@ -11,13 +11,12 @@
 
 use super::prr::{Prr, Step};
 use super::scoreboard::Scoreboard;
-use super::{Counts, DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
+use super::{Acknowledgement, Counts, DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
 use crate::cc::Window;
 use crate::config::Config;
 use crate::rate::{LossPhase, RateSample, RateSampler};
 use crate::ticks;
 use sojourn_engine::dialect::Dialect;
-use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 use sojourn_engine::units::Time;
 
 /// RFC 8985 §7.2: the probe timeout without a round-trip time.
@@ -275,19 +274,10 @@ impl Sending for RackSender {
         &mut self.space
     }
 
-    fn on_ack(
-        &mut self,
-        ack: u64,
-        blocks: &[SackBlock; SACK_BLOCKS],
-        is_pure: bool,
-        moment: &Moment,
-        config: &Config,
-    ) -> Progress {
-        if ack > self.space.nxt || ack < self.space.una {
-            return Progress::default();
-        }
+    fn on_ack(&mut self, news: &Acknowledgement, moment: &Moment, config: &Config) -> Progress {
+        let Acknowledgement { ack, blocks, is_pure } = *news;
         let before = (self.phase == Phase::Open, self.pipe());
-        let delivery = self.board.acknowledge(moment.now, ack, blocks, moment.min_rtt);
+        let delivery = self.board.acknowledge(moment.now, ack, &blocks, moment.min_rtt);
         let acknowledged = ack - self.space.una;
         self.space.una = ack;
         self.delivered = match config.dialect {

@@ -4,10 +4,9 @@
 //!
 //! Left out: Nagle's algorithm.
 
-use super::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
+use super::{Acknowledgement, DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
 use crate::config::Config;
 use crate::rules::Recovery;
-use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum Phase {
@@ -183,17 +182,8 @@ impl Sending for RfcSender {
         self.space.is_quiet_at(ack)
     }
 
-    fn on_ack(
-        &mut self,
-        ack: u64,
-        _blocks: &[SackBlock; SACK_BLOCKS],
-        is_pure: bool,
-        _moment: &Moment,
-        config: &Config,
-    ) -> Progress {
-        if ack > self.space.nxt || ack < self.space.una {
-            return Progress::default();
-        }
+    fn on_ack(&mut self, news: &Acknowledgement, _moment: &Moment, config: &Config) -> Progress {
+        let Acknowledgement { ack, is_pure, .. } = *news;
         let acknowledged = ack - self.space.una;
         let mut progress = Progress { acknowledged, ..Progress::default() };
         if acknowledged > 0 {

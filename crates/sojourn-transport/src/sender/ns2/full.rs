@@ -13,8 +13,9 @@
 
 use crate::config::Config;
 use crate::ranges::Ranges;
-use crate::sender::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
-use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
+use crate::sender::{
+    Acknowledgement, DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks,
+};
 use sojourn_engine::units::Time;
 
 /// The sender of FullTcp/Sack.
@@ -131,18 +132,9 @@ impl Sending for FullSender {
         self.space.is_quiet_at(ack)
     }
 
-    fn on_ack(
-        &mut self,
-        ack: u64,
-        blocks: &[SackBlock; SACK_BLOCKS],
-        is_pure: bool,
-        _moment: &Moment,
-        config: &Config,
-    ) -> Progress {
-        if ack > self.space.nxt || ack < self.space.una {
-            return Progress::default();
-        }
-        take_blocks(&mut self.sacked, ack, blocks);
+    fn on_ack(&mut self, news: &Acknowledgement, _moment: &Moment, config: &Config) -> Progress {
+        let Acknowledgement { ack, blocks, is_pure } = *news;
+        take_blocks(&mut self.sacked, ack, &blocks);
         let is_new = ack > self.space.una;
         if self.is_recovering && (is_pure || is_new) {
             self.pipe -= config.mss as i64;

@@ -13,7 +13,7 @@
 //! from the other end.
 
 use crate::config::Config;
-use crate::sender::{Moment, Outgoing, Progress, Sending, Space, ranges_of};
+use crate::sender::{Acknowledgement, Moment, Outgoing, Progress, Sending, Space, ranges_of};
 use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
 
 /// Segments beyond one that mean its loss, counted to the furthest held.
@@ -272,22 +272,13 @@ impl Sending for Ns2LinuxSender {
     }
 
     /// tcp-linux.cc `recv`, `tcp_fastretrans_alert`.
-    fn on_ack(
-        &mut self,
-        ack: u64,
-        blocks: &[SackBlock; SACK_BLOCKS],
-        _is_pure: bool,
-        _moment: &Moment,
-        config: &Config,
-    ) -> Progress {
-        if ack > self.space.nxt || ack < self.space.una {
-            return Progress::default();
-        }
+    fn on_ack(&mut self, news: &Acknowledgement, _moment: &Moment, config: &Config) -> Progress {
+        let Acknowledgement { ack, blocks, .. } = *news;
         let is_limited = self.segments_under_way(config) >= self.cwnd;
         let acknowledged = ack - self.space.una;
         self.space.una = ack;
         self.board.advance(ack);
-        let (held, count) = in_order(ack, blocks);
+        let (held, count) = in_order(ack, &blocks);
         let has_lost = self.board.learn(ack, &held[..count], config.mss);
         let mut progress = Progress {
             acknowledged,

@@ -14,8 +14,9 @@
 use crate::config::Config;
 use crate::ranges::Ranges;
 use crate::rules::Recovery;
-use crate::sender::{DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks};
-use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
+use crate::sender::{
+    Acknowledgement, DUP_THRESH, Moment, Outgoing, Progress, Sending, Space, take_blocks,
+};
 use sojourn_engine::units::{Time, whole};
 
 /// What last changed the window (last_cwnd_action_).
@@ -293,19 +294,10 @@ impl Sending for Ns2Sender {
         self.space.is_quiet_at(ack)
     }
 
-    fn on_ack(
-        &mut self,
-        ack: u64,
-        blocks: &[SackBlock; SACK_BLOCKS],
-        is_pure: bool,
-        _moment: &Moment,
-        config: &Config,
-    ) -> Progress {
-        if ack > self.space.nxt || ack < self.space.una {
-            return Progress::default();
-        }
+    fn on_ack(&mut self, news: &Acknowledgement, _moment: &Moment, config: &Config) -> Progress {
+        let Acknowledgement { ack, blocks, is_pure } = *news;
         if config.recovery == Recovery::Sack {
-            let held = take_blocks(&mut self.sacked, ack, blocks);
+            let held = take_blocks(&mut self.sacked, ack, &blocks);
             self.on_ack_sack(ack, held, is_pure, config)
         } else {
             self.on_ack_without_sack(ack, is_pure, config)
