@@ -4,6 +4,7 @@
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::{number, yes};
 
 use super::classifier::Classifier;
 use super::docsis::congestion::Congestion;
@@ -17,14 +18,6 @@ use sojourn_input::words;
 
 /// Name, in results, of the service flow that the table itself describes.
 pub const PRIMARY: &str = "primary";
-
-fn yes() -> bool {
-    true
-}
-
-fn weight_of_one() -> f64 {
-    1.0
-}
 
 /// The modem's primary upstream service flow: a rate service with bursts (White 2014 appendix C).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -165,7 +158,7 @@ pub struct Downstream {
     pub regulator: bool,
     /// With `cmts`: weight of each service flow on the channel. It has an effect with the
     /// schedulers `drr`, `wfq`, `scfq` and `abb`, which multiply it by the weight of the traffic entry.
-    #[serde(default = "weight_of_one")]
+    #[serde(default = "number::<f64, 1>")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub weight: f64,
     /// Queue manager of the primary flow at the CMTS. With `cmts` it is the queue of the regulator.

@@ -2,6 +2,7 @@
 
 mod aliases;
 pub mod compare;
+pub mod defaults;
 pub mod digest;
 pub mod document;
 mod kinds;

@@ -6,6 +6,7 @@
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::{number, yes};
 
 use super::homes::Homes;
 use super::metrics::Metrics;
@@ -40,11 +41,11 @@ pub struct Scenario {
     #[serde(default)]
     pub description: String,
     /// Simulated time in s.
-    #[serde(default = "a_minute")]
+    #[serde(default = "number::<f64, 60>")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub duration_s: f64,
     /// Seed of all random streams. The same scenario with the same seed gives the same run.
-    #[serde(default = "one")]
+    #[serde(default = "number::<u64, 1>")]
     pub seed: u64,
     /// Set of rules for TCP, the cable's timing and the counting of bytes: `linux`, `rfc` or `ns2`.
     /// `tcp` may set another one for its connections.
@@ -100,18 +101,6 @@ pub struct Scenario {
     pub baseline: bool,
 }
 
-fn yes() -> bool {
-    true
-}
-
-fn one() -> u64 {
-    1
-}
-
-fn a_minute() -> f64 {
-    60.0
-}
-
 /// A server beyond the CMTS, on a link of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -122,7 +111,7 @@ pub struct Server {
     pub delay_ms: f64,
     /// Rate of the server's link in Mbps. Packets that exceed it wait before the link: for a service of
     /// 1000 Mbps or more set ten times the service.
-    #[serde(default = "gigabit")]
+    #[serde(default = "number::<f64, 1000>")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub rate_mbps: f64,
     /// Random packet loss on the server's link in percent, in each direction, independent for each
@@ -148,10 +137,6 @@ pub struct Server {
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub address: Option<Address>,
-}
-
-fn gigabit() -> f64 {
-    1000.0
 }
 
 /// How long a host lets arrivals wait together for an interrupt at most, in us: 20 000 interrupts a second, as

@@ -11,7 +11,6 @@ use sojourn::input::problem::Problems;
 use sojourn::scenario::apps::{
     App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
 };
-use sojourn::transport::TcpOptions;
 use sojourn::{Parts, Simulation, Source};
 
 /// Its keys in scenarios.
@@ -45,10 +44,6 @@ impl AppParameters for Parameters {
 
     fn server_keys(&mut self) -> ServerKeys<'_> {
         ServerKeys::One(&mut self.server)
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        None
     }
 
     fn largest_datagram(&self) -> u16 {

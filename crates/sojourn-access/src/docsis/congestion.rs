@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use sojourn_engine::units::{BitRate, Time, whole};
 use sojourn_input::compare::ascending;
@@ -23,12 +24,12 @@ pub struct Congestion {
     #[schemars(length(min = 1, max = 10_000))]
     pub steps: Vec<Step>,
     /// Time at each level in s. The pattern repeats after 12 of them (White 2014 §2.3: 10).
-    #[serde(default = "ten")]
+    #[serde(default = "number::<f64, 10>")]
     #[schemars(range(min = 0.1, max = 100_000.0))]
     pub step_s: f64,
     /// Random variation of the largest grant in a MAP around its mean, in percent (White & Padden
     /// 2012 §3.1.3: 20).
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<f64, 20>")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub grant_spread_percent: f64,
 }
@@ -55,14 +56,6 @@ pub struct Step {
     /// Free capacity in Mbps.
     #[schemars(range(min = 0.001, max = 100_000.0))]
     pub mbps: f64,
-}
-
-fn ten() -> f64 {
-    10.0
-}
-
-fn twenty() -> f64 {
-    20.0
 }
 
 /// Order of the four levels in a cycle, lowest = 0. Each of the twelve changes from one level to

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::downstream_channel::Cmts;
 use super::framing::Framing;
@@ -150,7 +151,7 @@ pub enum ModemSpec {
     TwoQueues {
         /// Packets that the transmit queue may hold, if `transmit_bytes` is unset (White & Padden
         /// 2012 §3.1.2: 32).
-        #[serde(default = "thirty_two")]
+        #[serde(default = "number::<u64, 32>")]
         #[schemars(range(min = 2, max = 1_000_000))]
         transmit_packets: u64,
         /// Bytes that the transmit queue may hold. Default: `transmit_packets` is the limit.
@@ -176,10 +177,6 @@ pub enum ModemSpec {
     /// No modem: a queue, the token buckets and a link at the peak rate, without request and grant,
     /// to simulate a plain dumbbell network. `mac`, `congestion` and `shaping` are not allowed.
     Link,
-}
-
-fn thirty_two() -> u64 {
-    32
 }
 
 /// Request-grant MAC of a modem on its own channel (White & Rice 2013 §3.1).

@@ -12,6 +12,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::regularity::{Grid, Regularity};
 use sojourn_engine::aqm::ProactiveRate;
@@ -42,13 +43,9 @@ pub struct ProactiveGrants {
     pub guaranteed_request_interval_us: Option<u32>,
     /// Unused grants in a row after which the CMTS stops them. MULPI leaves this to the CMTS: 100 by
     /// default.
-    #[serde(default = "hundred")]
+    #[serde(default = "number::<u32, 100>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub idle_grants: u32,
-}
-
-fn hundred() -> u32 {
-    100
 }
 
 fn regular(us: Option<u32>, default: Time) -> Regularity {

@@ -7,6 +7,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::{number, yes};
 
 use super::proactive_grants::ProactiveGrants;
 use super::regularity::{Grid, Regularity};
@@ -17,18 +18,6 @@ use sojourn_input::problem::Fault;
 /// Unused grants after which the CMTS stops them, unless a scenario says otherwise. MULPI leaves
 /// the detection to the CMTS.
 const IDLE_GRANTS: u32 = 10;
-
-fn one() -> u32 {
-    1
-}
-
-fn idle_grants() -> u32 {
-    IDLE_GRANTS
-}
-
-fn yes() -> bool {
-    true
-}
 
 /// The scheduling service of an upstream service flow, chosen by `kind`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +42,7 @@ pub enum SchedulingService {
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_grant_jitter_us: u32,
         /// Grants in each interval.
-        #[serde(default = "one")]
+        #[serde(default = "number::<u32, 1>")]
         #[schemars(range(min = 1, max = 127))]
         grants_per_interval: u32,
     },
@@ -74,7 +63,7 @@ pub enum SchedulingService {
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_grant_jitter_us: u32,
         /// Grants in each interval.
-        #[serde(default = "one")]
+        #[serde(default = "number::<u32, 1>")]
         #[schemars(range(min = 1, max = 127))]
         grants_per_interval: u32,
         /// Time between polls in us. Default: `nominal_grant_interval_us`.
@@ -86,7 +75,7 @@ pub enum SchedulingService {
         #[schemars(range(min = 0, max = 10_000_000))]
         tolerated_poll_jitter_us: u32,
         /// Unused grants in a row after which the CMTS polls. MULPI leaves this to the CMTS.
-        #[serde(default = "idle_grants")]
+        #[serde(default = "number::<u32, IDLE_GRANTS>")]
         #[schemars(range(min = 1, max = 1_000_000))]
         idle_grants: u32,
     },

@@ -3,6 +3,33 @@
 //! An app never handles a packet. It gets events (its timer, an opened connection, received data)
 //! and answers with commands, which the network carries out.
 
+/// In `impl AppParameters`: the key `server` names the only one.
+macro_rules! one_server {
+    () => {
+        fn server_keys(&mut self) -> super::ServerKeys<'_> {
+            super::ServerKeys::One(&mut self.server)
+        }
+
+        fn servers(&self) -> Vec<(String, &str)> {
+            vec![("server".to_owned(), &self.server)]
+        }
+    };
+}
+
+/// In `impl AppParameters`: the key `servers` lists them.
+macro_rules! several_servers {
+    () => {
+        fn server_keys(&mut self) -> super::ServerKeys<'_> {
+            super::ServerKeys::Several(&mut self.servers)
+        }
+
+        fn servers(&self) -> Vec<(String, &str)> {
+            let names = self.servers.iter().enumerate();
+            names.map(|(i, name)| (format!("servers.{i}"), name.as_str())).collect()
+        }
+    };
+}
+
 mod agenda;
 pub(crate) mod bulk;
 pub(crate) mod draw;
@@ -315,8 +342,10 @@ pub trait AppParameters: Keys {
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App;
     /// The servers it talks to: the key that names each, and the name.
     fn servers(&self) -> Vec<(String, &str)>;
-    /// TCP options of the entry.
-    fn tcp(&self) -> Option<&TcpOptions>;
+    /// TCP options of the entry, if it opens connections.
+    fn tcp(&self) -> Option<&TcpOptions> {
+        None
+    }
     /// TCP options of the model's source, where they differ from the dialect's defaults.
     fn usual_tcp(&self, _dialect: Dialect) -> TcpOptions {
         TcpOptions::default()

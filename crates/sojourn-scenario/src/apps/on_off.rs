@@ -11,11 +11,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    ServerKeys,
 };
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
@@ -56,7 +56,7 @@ pub struct Parameters {
     #[serde(default)]
     pub transport: Transport,
     /// Number of independent sources.
-    #[serde(default = "one")]
+    #[serde(default = "number::<u32, 1>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub sources: u32,
     /// Mean rate of a source in Mbps, over bursts and pauses. It counts payload over TCP, and bytes
@@ -71,7 +71,7 @@ pub struct Parameters {
     pub on_s: Vec<f64>,
     /// Mean length of a pause as a multiple of the mean length of a burst (ns-2: 1). The rate
     /// during a burst is the mean rate times this value plus one.
-    #[serde(default = "unity")]
+    #[serde(default = "number::<f64, 1>")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub off_per_on: f64,
     /// Size of a packet in bytes (ns-2: 210). It counts payload over TCP, where 1448 fill a packet
@@ -88,16 +88,8 @@ pub struct Parameters {
     pub tcp: TcpOptions,
 }
 
-fn one() -> u32 {
-    1
-}
-
 fn half() -> Vec<f64> {
     vec![0.5]
-}
-
-fn unity() -> f64 {
-    1.0
 }
 
 fn full_segment() -> u16 {
@@ -105,6 +97,8 @@ fn full_segment() -> u16 {
 }
 
 impl AppParameters for Parameters {
+    one_server!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         OnOff {
             server: server(&self.server),
@@ -119,14 +113,6 @@ impl AppParameters for Parameters {
             sources: (0..self.sources).map(|_| Source::default()).collect(),
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::One(&mut self.server)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        vec![("server".to_owned(), &self.server)]
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {

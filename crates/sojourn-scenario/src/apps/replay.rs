@@ -6,22 +6,20 @@
 //!
 //! Left out: ports and contents. All packets of a direction are one flow to queues that separate flows.
 
+use sojourn_input::defaults::number;
 use std::fmt;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
-};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
 use sojourn_engine::address::{Address, Network};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_input::digest::digest;
 use sojourn_input::problem::{Fault, Faults};
-use sojourn_transport::TcpOptions;
 
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +157,7 @@ pub struct Parameters {
     #[schemars(range(min = 0.000_001, max = 1_000_000.0))]
     pub pause_s: Option<f64>,
     /// Speed factor: gaps between packets are divided by it.
-    #[serde(default = "unity")]
+    #[serde(default = "number::<f64, 1>")]
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub speed: f64,
     /// Bytes added to the captured size of each Ethernet frame, or to each IP packet of other link
@@ -174,11 +172,9 @@ pub struct Parameters {
     pub capture: Capture,
 }
 
-fn unity() -> f64 {
-    1.0
-}
-
 impl AppParameters for Parameters {
+    one_server!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Replay {
             server: server(&self.server),
@@ -189,18 +185,6 @@ impl AppParameters for Parameters {
             next: 0,
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::One(&mut self.server)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        vec![("server".to_owned(), &self.server)]
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        None
     }
 
     fn largest_datagram(&self) -> u16 {

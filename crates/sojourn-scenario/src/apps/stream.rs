@@ -2,18 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{
-    App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
-};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_input::named;
 use sojourn_input::problem::{Fault, Faults};
-use sojourn_transport::TcpOptions;
 
 named! {
     /// What a stream is. This also selects how it is graded.
@@ -69,7 +67,7 @@ pub struct Parameters {
     pub packet_bytes: u16,
     /// Time between packets in ms (White & Padden 2012 §3.2.2: 20). That study's datagrams at a
     /// constant 1 Mbps are 1000 bytes every 8 ms.
-    #[serde(default = "voice_interval_ms")]
+    #[serde(default = "number::<f64, 20>")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
     pub interval_ms: f64,
     /// Size of the packets to the home in bytes, with `direction = "both"`. Default: `packet_bytes`.
@@ -107,10 +105,6 @@ pub struct Parameters {
 
 fn voice_bytes() -> u16 {
     218
-}
-
-fn voice_interval_ms() -> f64 {
-    20.0
 }
 
 impl Parameters {
@@ -177,6 +171,8 @@ impl Parameters {
 }
 
 impl AppParameters for Parameters {
+    one_server!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Stream {
             server: server(&self.server),
@@ -187,18 +183,6 @@ impl AppParameters for Parameters {
             stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::One(&mut self.server)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        vec![("server".to_owned(), &self.server)]
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        None
     }
 
     fn largest_datagram(&self) -> u16 {

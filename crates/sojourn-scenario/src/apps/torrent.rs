@@ -15,11 +15,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    ServerKeys,
 };
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Direction;
@@ -44,11 +44,11 @@ pub struct Parameters {
     #[serde(default)]
     pub direction: Direction,
     /// Number of simultaneous connections (White & Rice 2013 §3.6: 32; White 2014 §2.2.1: 100).
-    #[serde(default = "thirty_two")]
+    #[serde(default = "number::<u32, 32>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub connections: u32,
     /// Size of a piece in bytes (White & Rice 2013 §3.6).
-    #[serde(default = "piece_bytes")]
+    #[serde(default = "number::<u64, 256_000>")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub piece_bytes: u64,
     /// Payload rate limit of all connections together in Mbps (White 2014 §2.2.1: half the
@@ -70,15 +70,9 @@ pub struct Parameters {
     pub tcp: TcpOptions,
 }
 
-fn thirty_two() -> u32 {
-    32
-}
-
-fn piece_bytes() -> u64 {
-    256_000
-}
-
 impl AppParameters for Parameters {
+    several_servers!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Torrent {
             servers: self.servers.iter().map(|name| server(name)).collect(),
@@ -92,14 +86,6 @@ impl AppParameters for Parameters {
             pieces: 0,
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::Several(&mut self.servers)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        self.servers.iter().enumerate().map(|(i, name)| (format!("servers.{i}"), &**name)).collect()
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {

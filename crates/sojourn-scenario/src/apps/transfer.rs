@@ -6,12 +6,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
 use super::check_stop;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    ServerKeys,
 };
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
@@ -31,7 +31,7 @@ pub struct Parameters {
     #[serde(default)]
     pub direction: Direction,
     /// Number of simultaneous connections.
-    #[serde(default = "one")]
+    #[serde(default = "number::<u32, 1>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub connections: u32,
     /// Size of a file in bytes. Default: one endless file.
@@ -72,10 +72,6 @@ pub struct Parameters {
     pub tcp: TcpOptions,
 }
 
-fn one() -> u32 {
-    1
-}
-
 impl Parameters {
     /// Checks the keys that set when the next file starts.
     fn check_next_start(&self) -> Result<(), Fault> {
@@ -97,6 +93,8 @@ impl Parameters {
 }
 
 impl AppParameters for Parameters {
+    one_server!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Transfer {
             server: server(&self.server),
@@ -113,14 +111,6 @@ impl AppParameters for Parameters {
             completed: 0,
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::One(&mut self.server)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        vec![("server".to_owned(), &self.server)]
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {

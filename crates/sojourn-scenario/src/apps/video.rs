@@ -20,6 +20,7 @@
 //!
 //! Left out: audio, several connections, seeking, the end of a video.
 
+use sojourn_input::defaults::number;
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
@@ -28,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::agenda::Agenda;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    ServerKeys, Viewing,
+    Viewing,
 };
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Rng;
@@ -78,7 +79,7 @@ pub struct Parameters {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub server: String,
     /// Number of viewers, each with a video and a connection.
-    #[serde(default = "one")]
+    #[serde(default = "number::<u32, 1>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub viewers: u32,
     /// Quality levels by name. Default: `apple_hls`, unless `ladder_mbps` lists the rates.
@@ -90,7 +91,7 @@ pub struct Parameters {
     #[schemars(length(min = 1, max = 100), inner(range(min = 0.001, max = 10_000.0)))]
     pub ladder_mbps: Option<Vec<f64>>,
     /// Quality level of the first segment; 1 is the lowest.
-    #[serde(default = "one")]
+    #[serde(default = "number::<u32, 1>")]
     #[schemars(range(min = 1, max = 100))]
     pub first_level: u32,
     /// How the quality level of the next segment is chosen.
@@ -102,24 +103,24 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub down_below: f64,
     /// Duration of a segment in s (Hong 2015 §4.2.2).
-    #[serde(default = "four")]
+    #[serde(default = "number::<f64, 4>")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub segment_s: f64,
     /// Segments in the buffer at which playback starts, and resumes after a stall (Hong 2015
     /// §3.2.2.1).
-    #[serde(default = "two")]
+    #[serde(default = "number::<u32, 2>")]
     #[schemars(range(min = 1, max = 1000))]
     pub start_segments: u32,
     /// Capacity of the buffer in s, at least `start_segments` (Hong 2015 §4.2.2). The player sends
     /// no request while the buffer is full; without `fill_buffer` it never is.
-    #[serde(default = "buffer")]
+    #[serde(default = "number::<f64, 240>")]
     #[schemars(range(min = 0.01, max = 1_000_000.0))]
     pub buffer_s: f64,
     /// Request segments until the buffer is full, instead of one per segment time.
     #[serde(default)]
     pub fill_buffer: bool,
     /// Size of a request in bytes. The sources do not state it; 300 is a small GET of today.
-    #[serde(default = "request_bytes")]
+    #[serde(default = "number::<u64, 300>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub request_bytes: u64,
     /// Earliest start of the first viewer in s.
@@ -135,28 +136,8 @@ pub struct Parameters {
     pub tcp: TcpOptions,
 }
 
-fn one() -> u32 {
-    1
-}
-
-fn two() -> u32 {
-    2
-}
-
-fn four() -> f64 {
-    4.0
-}
-
 fn down_below() -> f64 {
     0.67
-}
-
-fn buffer() -> f64 {
-    240.0
-}
-
-fn request_bytes() -> u64 {
-    300
 }
 
 impl Parameters {
@@ -182,6 +163,8 @@ impl Parameters {
 }
 
 impl AppParameters for Parameters {
+    one_server!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let levels_mbps = self.levels_mbps();
         let top = levels_mbps.len() - 1;
@@ -206,14 +189,6 @@ impl AppParameters for Parameters {
             viewers: (0..self.viewers).map(|_| Viewer::new(first)).collect(),
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::One(&mut self.server)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        vec![("server".to_owned(), &self.server)]
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {

@@ -8,17 +8,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{
-    App, AppContext, AppParameters, Command, Done, Event, Frame, Load, Model, Quality, ServerKeys,
-};
+use super::{App, AppContext, AppParameters, Command, Done, Event, Frame, Load, Model, Quality};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_input::problem::{Fault, Faults};
-use sojourn_transport::TcpOptions;
 
 /// Bytes on the wire of the smallest packet: an Ethernet frame.
 const LEAST_PACKET: u64 = 64;
@@ -41,7 +39,7 @@ pub struct Parameters {
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub rate_mbps: f64,
     /// Frames per second.
-    #[serde(default = "frames_per_s")]
+    #[serde(default = "number::<f64, 30>")]
     #[schemars(range(min = 1.0, max = 240.0))]
     pub frames_per_s: f64,
     /// Size on the wire of the largest packets in bytes. Default: 1246, with 1200 bytes of RTP (WebRTC's
@@ -51,12 +49,12 @@ pub struct Parameters {
     pub packet_bytes: u16,
     /// Scale of the Laplace distribution of frame sizes in percent of their mean (RFC 8593 §5: 15). No
     /// frame is larger than three times the mean.
-    #[serde(default = "fifteen")]
+    #[serde(default = "number::<f64, 15>")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub frame_scale_percent: f64,
     /// Scale of the Laplace distribution of the times between frames in percent of their mean (RFC 8593
     /// §5: 15).
-    #[serde(default = "fifteen")]
+    #[serde(default = "number::<f64, 15>")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub interval_scale_percent: f64,
     /// Rate in Mbps at which the packets of a frame leave their sender. Default: all at once.
@@ -81,16 +79,8 @@ fn rate_mbps() -> f64 {
     2.3
 }
 
-fn frames_per_s() -> f64 {
-    30.0
-}
-
 fn packet_bytes() -> u16 {
     1246
-}
-
-fn fifteen() -> f64 {
-    15.0
 }
 
 impl Parameters {
@@ -100,6 +90,8 @@ impl Parameters {
 }
 
 impl AppParameters for Parameters {
+    one_server!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let camera = |direction| self.direction.includes(direction).then(Camera::default);
         VideoCall {
@@ -115,18 +107,6 @@ impl AppParameters for Parameters {
             stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::One(&mut self.server)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        vec![("server".to_owned(), &self.server)]
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        None
     }
 
     fn largest_datagram(&self) -> u16 {

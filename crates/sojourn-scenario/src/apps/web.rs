@@ -10,11 +10,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
-use super::{
-    App, AppContext, AppParameters, Command, Done, End, Event, Load, Model, Quality, ServerKeys,
-};
+use super::{App, AppContext, AppParameters, Command, Done, End, Event, Load, Model, Quality};
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -50,18 +49,18 @@ pub enum Objects {
     /// 000 bytes).
     Fixed {
         /// Number of objects from each server.
-        #[serde(default = "twenty_five")]
+        #[serde(default = "number::<u32, 25>")]
         #[schemars(range(min = 1, max = 10_000))]
         per_server: u32,
         /// Size of an object in bytes.
-        #[serde(default = "object_bytes")]
+        #[serde(default = "number::<u64, 25_000>")]
         #[schemars(range(min = 1, max = 1_000_000_000))]
         bytes: u64,
     },
     /// The table of White & Padden 2012 appendix A: 25 objects from each of four servers.
     AppendixA {
         /// Factor on all sizes, including the HTML's if `html_bytes` is unset.
-        #[serde(default = "unity")]
+        #[serde(default = "number::<f64, 1>")]
         #[schemars(range(min = 0.001, max = 10_000.0))]
         scale: f64,
     },
@@ -79,18 +78,6 @@ impl Default for Objects {
 
 /// Scales the 614 402 + 102 400 bytes of appendix A to 7 MB.
 const WHITE_2014_SCALE: f64 = 7e6 / 716_802.0;
-
-fn twenty_five() -> u32 {
-    25
-}
-
-fn object_bytes() -> u64 {
-    25_000
-}
-
-fn unity() -> f64 {
-    1.0
-}
 
 /// Parameters of users who load web pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -112,7 +99,7 @@ pub struct Parameters {
     #[serde(default)]
     pub objects: Objects,
     /// Number of simultaneous connections to each server.
-    #[serde(default = "six")]
+    #[serde(default = "number::<u32, 6>")]
     #[schemars(range(min = 1, max = 1000))]
     pub connections_per_server: u32,
     /// Time between the openings of a page's connections in ms. 0 opens them all at once.
@@ -120,15 +107,15 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub open_gap_ms: f64,
     /// Size of a request in bytes.
-    #[serde(default = "request_bytes")]
+    #[serde(default = "number::<u64, 300>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub request_bytes: u64,
     /// Time from the end of a page to the start of the next one in s.
-    #[serde(default = "five")]
+    #[serde(default = "number::<f64, 5>")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: f64,
     /// Number of independent users.
-    #[serde(default = "one")]
+    #[serde(default = "number::<u32, 1>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub users: u32,
     /// Earliest start of the first page in s.
@@ -142,22 +129,6 @@ pub struct Parameters {
     /// TCP options of these connections that differ from the scenario's `tcp`.
     #[serde(default)]
     pub tcp: TcpOptions,
-}
-
-fn six() -> u32 {
-    6
-}
-
-fn request_bytes() -> u64 {
-    300
-}
-
-fn five() -> f64 {
-    5.0
-}
-
-fn one() -> u32 {
-    1
 }
 
 fn scaled(bytes: u64, scale: f64) -> u64 {
@@ -195,6 +166,8 @@ fn dealt_out(servers: usize, scale: f64) -> Vec<Vec<u64>> {
 }
 
 impl AppParameters for Parameters {
+    several_servers!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let sizes = self.sizes();
         let connections = sizes.len() * self.connections_per_server as usize;
@@ -219,14 +192,6 @@ impl AppParameters for Parameters {
             pages: Vec::new(),
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::Several(&mut self.servers)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        self.servers.iter().enumerate().map(|(i, name)| (format!("servers.{i}"), &**name)).collect()
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {

@@ -21,12 +21,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
 use super::draw::Draw;
 use super::{
     App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    ServerKeys,
 };
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -43,7 +43,7 @@ pub struct Parameters {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<String>,
     /// Number of independent sessions.
-    #[serde(default = "one")]
+    #[serde(default = "number::<u32, 1>")]
     #[schemars(range(min = 1, max = 10_000))]
     pub sessions: u32,
     /// Number of pages in a session. Default: sessions never end.
@@ -67,7 +67,7 @@ pub struct Parameters {
     pub object_units: Draw,
     /// Bytes in a unit of `object_units`. Hong 2015 §4.2.3 says KB, but ns-2 counts packets; the
     /// 0.13 Mbps for each session in that section fit packets of 1460 bytes.
-    #[serde(default = "unit_bytes")]
+    #[serde(default = "number::<u64, 1460>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub unit_bytes: u64,
     /// The server sends objects without requests, over one connection for each session. Response
@@ -75,7 +75,7 @@ pub struct Parameters {
     #[serde(default)]
     pub pushed: bool,
     /// Size of a request in bytes: one packet in ns-2.
-    #[serde(default = "request_bytes")]
+    #[serde(default = "number::<u64, 1000>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub request_bytes: u64,
     /// Earliest start of the sessions in s.
@@ -83,16 +83,12 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_s: f64,
     /// Sessions start at random times within this many seconds after `start_s` (Hong 2015 §4.2.3).
-    #[serde(default = "one_second")]
+    #[serde(default = "number::<f64, 1>")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub start_spread_s: f64,
     /// TCP options of these connections that differ from the scenario's `tcp`.
     #[serde(default)]
     pub tcp: TcpOptions,
-}
-
-fn one() -> u32 {
-    1
 }
 
 fn think() -> Draw {
@@ -111,19 +107,9 @@ fn object_units() -> Draw {
     Draw::Pareto { mean: 20.0, shape: 1.5 }
 }
 
-fn unit_bytes() -> u64 {
-    1460
-}
-
-fn request_bytes() -> u64 {
-    1000
-}
-
-fn one_second() -> f64 {
-    1.0
-}
-
 impl AppParameters for Parameters {
+    several_servers!();
+
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let session = || Session {
             server: 0,
@@ -148,14 +134,6 @@ impl AppParameters for Parameters {
             responses: Vec::new(),
         }
         .into()
-    }
-
-    fn server_keys(&mut self) -> ServerKeys<'_> {
-        ServerKeys::Several(&mut self.servers)
-    }
-
-    fn servers(&self) -> Vec<(String, &str)> {
-        self.servers.iter().enumerate().map(|(i, name)| (format!("servers.{i}"), &**name)).collect()
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {
