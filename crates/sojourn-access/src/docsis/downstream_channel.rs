@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use sojourn_engine::queue::{QueueSpec, Unit};
 use sojourn_engine::units::Time;
+use sojourn_input::defaults::number;
 
 /// The CMTS: one queue manager and one downstream channel (or one bonding group) for all homes.
 /// Before the queue each service flow has a regulator: the token buckets and queue of its
@@ -27,6 +28,16 @@ pub struct Cmts {
     pub unit: Unit,
 }
 
+// An OFDM channel unless a scenario says otherwise: docsis-ns3's.
+const CHANNELS: u32 = 1;
+const SUBCARRIERS: u32 = 3745;
+const MODULATION_BITS: u32 = 12;
+const CYCLIC_PREFIX_SAMPLES: u32 = 512;
+const INTERLEAVER_DEPTH: u32 = 3;
+const CODING_SYMBOLS: u32 = 2;
+const NCP_BITS_PER_SUBCARRIER: u32 = 4;
+const CODEWORD_FILL_PERCENT: u32 = 99;
+
 /// A downstream channel, chosen by `kind`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
@@ -42,7 +53,7 @@ pub enum Channel {
         #[schemars(range(min = 0.0, max = 99.0))]
         overhead_percent: f64,
         /// Number of channels in the bonding group. Each packet takes one of them.
-        #[serde(default = "one")]
+        #[serde(default = "number::<u32, CHANNELS>")]
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
     },
@@ -52,14 +63,14 @@ pub enum Channel {
         #[serde(default)]
         annex: Annex,
         /// Number of channels in the bonding group. Each packet takes one of them.
-        #[serde(default = "one")]
+        #[serde(default = "number::<u32, CHANNELS>")]
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
     },
     /// OFDM channels of DOCSIS 3.1, with the same modulation on all subcarriers.
     Ofdm {
         /// Number of active subcarriers (docsis-ns3's default: 3745, which is 190 MHz at 50 kHz).
-        #[serde(default = "subcarriers")]
+        #[serde(default = "number::<u32, SUBCARRIERS>")]
         #[schemars(range(min = 1, max = 7537))]
         subcarriers: u32,
         /// Subcarrier spacing.
@@ -67,34 +78,34 @@ pub enum Channel {
         spacing: Spacing,
         /// Bits per subcarrier and symbol: the modulation order, or its mean (docsis-ns3's default:
         /// 12, which is 4096-QAM).
-        #[serde(default = "modulation_bits")]
+        #[serde(default = "number::<f64, MODULATION_BITS>")]
         #[schemars(range(min = 4.0, max = 14.0))]
         modulation_bits: f64,
         /// Cyclic prefix in samples of 1/204.8 MHz (docsis-ns3's default: 512).
-        #[serde(default = "cyclic_prefix")]
+        #[serde(default = "number::<u32, CYCLIC_PREFIX_SAMPLES>")]
         #[schemars(range(min = 192, max = 1024))]
         cyclic_prefix_samples: u32,
         /// Depth of the time interleaver in symbols; 1 means none (docsis-ns3's default: 3). The
         /// last bits of a symbol arrive (depth - 1) symbols later.
-        #[serde(default = "interleaver_depth")]
+        #[serde(default = "number::<u32, INTERLEAVER_DEPTH>")]
         #[schemars(range(min = 1, max = 32))]
         interleaver_depth: u32,
         /// Number of symbols that encoding at the CMTS and decoding in the modem take together
         /// (docsis-ns3's defaults: 1 and 1).
-        #[serde(default = "coding_symbols")]
+        #[serde(default = "number::<u32, CODING_SYMBOLS>")]
         #[schemars(range(min = 0, max = 100))]
         coding_symbols: u32,
         /// Bits per subcarrier of the next-codeword pointers. Each codeword and each symbol has a
         /// pointer of 48 bits (docsis-ns3's default: 4, which is 16-QAM).
-        #[serde(default = "ncp_bits")]
+        #[serde(default = "number::<u32, NCP_BITS_PER_SUBCARRIER>")]
         #[schemars(range(min = 2, max = 6))]
         ncp_bits: u32,
         /// How full codewords are on average, in percent (docsis-ns3's default: 99).
-        #[serde(default = "codeword_fill_percent")]
+        #[serde(default = "number::<f64, CODEWORD_FILL_PERCENT>")]
         #[schemars(range(min = 1.0, max = 100.0))]
         codeword_fill_percent: f64,
         /// Number of channels in the bonding group. Each packet takes one of them.
-        #[serde(default = "one")]
+        #[serde(default = "number::<u32, CHANNELS>")]
         #[schemars(range(min = 1, max = 64))]
         channels: u32,
     },
@@ -104,15 +115,15 @@ impl Default for Channel {
     /// One OFDM channel, docsis-ns3's.
     fn default() -> Self {
         Self::Ofdm {
-            subcarriers: subcarriers(),
+            subcarriers: SUBCARRIERS,
             spacing: Spacing::default(),
-            modulation_bits: modulation_bits(),
-            cyclic_prefix_samples: cyclic_prefix(),
-            interleaver_depth: interleaver_depth(),
-            coding_symbols: coding_symbols(),
-            ncp_bits: ncp_bits(),
-            codeword_fill_percent: codeword_fill_percent(),
-            channels: one(),
+            modulation_bits: f64::from(MODULATION_BITS),
+            cyclic_prefix_samples: CYCLIC_PREFIX_SAMPLES,
+            interleaver_depth: INTERLEAVER_DEPTH,
+            coding_symbols: CODING_SYMBOLS,
+            ncp_bits: NCP_BITS_PER_SUBCARRIER,
+            codeword_fill_percent: f64::from(CODEWORD_FILL_PERCENT),
+            channels: CHANNELS,
         }
     }
 }
@@ -139,38 +150,6 @@ pub enum Spacing {
     #[default]
     #[serde(rename = "50_khz")]
     Wide,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn subcarriers() -> u32 {
-    3745
-}
-
-fn modulation_bits() -> f64 {
-    12.0
-}
-
-fn cyclic_prefix() -> u32 {
-    512
-}
-
-fn interleaver_depth() -> u32 {
-    3
-}
-
-fn coding_symbols() -> u32 {
-    2
-}
-
-fn ncp_bits() -> u32 {
-    4
-}
-
-fn codeword_fill_percent() -> f64 {
-    99.0
 }
 
 /// Bits of a next-codeword pointer, and bytes of an LDPC codeword with and without LDPC and BCH

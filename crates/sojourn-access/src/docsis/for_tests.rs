@@ -1,8 +1,10 @@
 //! What the tests of this folder are built from: round numbers, so that arithmetic is short.
 
+use std::sync::LazyLock;
+
 use super::framing::Framing;
 use super::regularity::Grid;
-use super::timing::{PlantTiming, Timing};
+use super::timing::{PlantTiming, Specification, Timing};
 use super::upstream_channel::{Phy, ScQam, UpstreamChannel};
 use super::upstream_service_flow::UpstreamServiceFlow;
 use crate::context::ServiceFlowContext;
@@ -55,6 +57,12 @@ pub(super) fn documents() -> Timing {
     Timing::new(&PlantTiming::DOCUMENTS, MS(2), None)
 }
 
+/// The plant with the fixed times of the specification.
+pub(super) fn specified() -> PlantTiming<'static> {
+    static SPECIFICATION: LazyLock<Specification> = LazyLock::new(Specification::default);
+    PlantTiming { spec: Some(&SPECIFICATION), ..PlantTiming::DOCUMENTS }
+}
+
 /// A flow on the shared channel, with 10 B of header for each packet.
 pub(super) fn shared_flow(keys: &str) -> UpstreamServiceFlow {
     let grid = Grid { map_interval: MS(2), frame: None, overhead: 10, is_own: false };
@@ -97,4 +105,11 @@ pub(super) fn events(recorder: &mut Recorder) -> Vec<(Time, &'static str, u64)> 
     let trace = recorder.take_trace().expect("it keeps one");
     let (events, _) = trace.finish().1.expect("of the modem").finish();
     events.iter().map(|event| (event.at, event.kind.name(), event.bytes)).collect()
+}
+
+/// What of these kinds has happened there.
+pub(super) fn events_of(recorder: &mut Recorder, kinds: &[&str]) -> Vec<(Time, &'static str, u64)> {
+    let mut all = events(recorder);
+    all.retain(|(_, kind, _)| kinds.contains(kind));
+    all
 }

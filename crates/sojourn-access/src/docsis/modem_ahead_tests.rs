@@ -8,7 +8,14 @@ fn unshaped(keys: &str, timing: PlantTiming) -> Run {
     let context = ServiceFlowContext { timing, ..context() };
     let queue = context.queue("upstream", &spec.queue, 1_000_000);
     let modem = Modem::unshaped(queue, &spec, &context);
-    Run { modem, recorder: tracing(), sent: Vec::new() }
+    Run::of(modem)
+}
+
+/// A modem with these keys and the timing of the specification.
+fn specified_run(keys: &str, seed: u64) -> Run {
+    let lone = ServiceFlowContext::lone(Dialect::Rfc, seed);
+    let context = ServiceFlowContext { timing: specified(), ..lone };
+    Run::of(Modem::new(&upstream(keys), &context))
 }
 
 /// A burst that ends where the next MAP begins cannot change that MAP, and one that is longer by a byte may.
@@ -30,10 +37,8 @@ fn a_map_is_computed_ahead_of_a_burst_that_ends_by_then() {
 /// With MAPs every 30 frames, 4050 us, a request at the start of an interval is granted by the next MAP, which is known then.
 #[test]
 fn a_map_that_grants_the_request_of_the_burst_is_computed_ahead() {
-    let spec = Specification::default();
-    let timing = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
     let map = |number: u64| US(4050 * number);
-    let mut run = unshaped("mac.map_interval_ms = 4", timing);
+    let mut run = unshaped("mac.map_interval_ms = 4", specified());
     run.modem.mac.flow.request(1000, map(1));
     run.put(map(0), 0..3, 1000);
     run.modem.request_at = Time::NEVER; // else the first interval has a request of its own
@@ -46,9 +51,7 @@ fn a_map_that_grants_the_request_of_the_burst_is_computed_ahead() {
 /// 50 625 B pass in 4050 us, and the first MAP has no fraction from one before it.
 #[test]
 fn a_first_map_grants_what_an_interval_brings() {
-    let spec = Specification::default();
-    let timing = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
-    let mut run = unshaped("mac.map_interval_ms = 4", timing);
+    let mut run = unshaped("mac.map_interval_ms = 4", specified());
     run.modem.mac.flow.request(60_000, US(4050));
     run.put(MS(0), 0..60, 1000);
     run.run(US(4050));
@@ -97,15 +100,11 @@ fn requests_take_the_tokens_of_the_sustained_rate() {
 /// A frame that begins as a packet comes carries its request, if it is that which was drawn.
 #[test]
 fn a_packet_is_in_time_for_a_frame_that_begins() {
-    let spec = Specification::default();
-    let timing = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
     let at = US(4 * 135);
     let mut at_once = 0;
     for seed in 0..60 {
-        let service = upstream("mac = { map_interval_ms = 0.945, grant_spread_percent = 0 }");
-        let context = ServiceFlowContext { timing, ..ServiceFlowContext::lone(Dialect::Rfc, seed) };
-        let modem = Modem::new(&service, &context);
-        let mut run = Run { modem, recorder: tracing(), sent: Vec::new() };
+        let mut run =
+            specified_run("mac = { map_interval_ms = 0.945, grant_spread_percent = 0 }", seed);
         run.put(at, 0..1, 1000);
         run.run(at);
         at_once += run.events(&["request"]).len();
@@ -144,14 +143,10 @@ fn a_modem_asks_for_a_packet_more_than_there_is() {
 /// A modem that has nothing to piggyback on requests in any of the seven frames of a MAP interval.
 #[test]
 fn a_request_without_a_grant_is_anywhere_in_the_interval() {
-    let spec = Specification::default();
-    let timing = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
     let mut frames = std::collections::BTreeSet::new();
     for seed in 0..60 {
-        let service = upstream("mac = { map_interval_ms = 0.945, grant_spread_percent = 0 }");
-        let context = ServiceFlowContext { timing, ..ServiceFlowContext::lone(Dialect::Rfc, seed) };
-        let modem = Modem::new(&service, &context);
-        let mut run = Run { modem, recorder: tracing(), sent: Vec::new() };
+        let mut run =
+            specified_run("mac = { map_interval_ms = 0.945, grant_spread_percent = 0 }", seed);
         run.put(US(944), 0..1, 1000); // after the last frame of its interval has begun
         run.run(US(1889));
         let [(asked, _, 1000)] = run.events(&["request"])[..] else { panic!() };
@@ -174,10 +169,7 @@ fn what_one_flow_leaves_unused_comes_back_at_once() {
 /// Beside the burst of one flow that extends into an interval the other one requests in a frame of its own.
 #[test]
 fn a_burst_of_two_intervals_leaves_the_other_flow_its_request() {
-    let spec = Specification::default();
-    let timing = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
-    let modem = Modem::new(&upstream(AGGREGATE), &ServiceFlowContext { timing, ..context() });
-    let mut run = Run { modem, recorder: tracing(), sent: Vec::new() };
+    let mut run = specified_run(AGGREGATE, 1);
     run.modem.mac.flow.begin(Shares { low: 900, classic: 0 });
     run.modem.burst_next = US(2100);
     run.modem.on_map(US(2025), &mut run.recorder);
@@ -214,12 +206,11 @@ fn a_debt_is_paid_before_bytes_conform() {
 /// Where requests are parts of MAPs both flows of an aggregate request; else that whose burst extends into the interval.
 #[test]
 fn flows_of_an_aggregate_request_with_what_extends_into_the_interval() {
-    let spec = Specification::default();
     for (timing, sends, by) in [
         (PlantTiming::DOCUMENTS, true, By::Both),
         (PlantTiming::DOCUMENTS, false, By::Both),
-        (PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS }, true, By::Granted),
-        (PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS }, false, By::Both),
+        (specified(), true, By::Granted),
+        (specified(), false, By::Both),
     ] {
         let context = ServiceFlowContext { timing, ..context() };
         let modem = Modem::new(&upstream(AGGREGATE), &context);
@@ -231,11 +222,7 @@ fn flows_of_an_aggregate_request_with_what_extends_into_the_interval() {
 /// grant both do.
 #[test]
 fn who_requests_by_itself_is_said_for_each_interval() {
-    let spec = Specification::default();
-    let timing = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
-    let context = ServiceFlowContext { timing, ..context() };
-    let modem = Modem::new(&upstream(AGGREGATE), &context);
-    let mut run = Run { modem, recorder: tracing(), sent: Vec::new() };
+    let mut run = specified_run(AGGREGATE, 1);
     for (granted, by, is_placed) in [
         (Shares { low: 9, classic: 0 }, By::Classic, true),
         (Shares { low: 0, classic: 9 }, By::Low, true),

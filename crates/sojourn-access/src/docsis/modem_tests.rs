@@ -32,7 +32,10 @@ struct Run {
 impl Run {
     fn new(keys: &str, dialect: Dialect, seed: u64) -> Self {
         let spec = upstream(&format!("mac.grant_spread_percent = 0\n{keys}"));
-        let modem = Modem::new(&spec, &ServiceFlowContext::lone(dialect, seed));
+        Self::of(Modem::new(&spec, &ServiceFlowContext::lone(dialect, seed)))
+    }
+
+    fn of(modem: Modem) -> Self {
         Self { modem, recorder: tracing(), sent: Vec::new() }
     }
 
@@ -55,9 +58,7 @@ impl Run {
     }
 
     fn events(&mut self, kinds: &[&str]) -> Vec<(Time, &'static str, u64)> {
-        let mut all = events(&mut self.recorder);
-        all.retain(|(_, kind, _)| kinds.contains(kind));
-        all
+        events_of(&mut self.recorder, kinds)
     }
 }
 
@@ -296,8 +297,7 @@ fn by_the_specification_requests_are_in_frames() {
     for seed in 0..40 {
         let service = upstream("mac = { map_interval_ms = 0.945, grant_spread_percent = 0 }");
         let context = ServiceFlowContext { timing, ..ServiceFlowContext::lone(Dialect::Rfc, seed) };
-        let mut run =
-            Run { modem: Modem::new(&service, &context), recorder: tracing(), sent: Vec::new() };
+        let mut run = Run::of(Modem::new(&service, &context));
         run.put(MS(1), 0..1, 1000);
         run.run(MS(100));
         let seen = run.events(&["request", "grant"]);
@@ -369,8 +369,7 @@ fn grants_of_an_aggregate_take_its_tokens() {
         "sustained_mbps = 8\npeak_mbps = 16\n{keys}\ncongestion.grant_spread_percent = 0"
     ))
     .unwrap();
-    let mut run =
-        Run { modem: Modem::new(&spec, &context()), recorder: tracing(), sent: Vec::new() };
+    let mut run = Run::of(Modem::new(&spec, &context()));
     run.put(MS(1), 0..8, 1000);
     run.run(MS(20));
     let seen = run.events(&["request", "map", "defer"]);
@@ -445,7 +444,7 @@ fn fractions_of_a_byte_add_up() {
     let spec = "sustained_mbps = 0.0015\npeak_mbps = 0.0015\nburst_bytes = 5000\nmac.grant_spread_percent = 0";
     let spec: Upstream = toml::from_str(spec).unwrap();
     let context = ServiceFlowContext::lone(Dialect::Ns2, 1);
-    let mut run = Run { modem: Modem::new(&spec, &context), recorder: tracing(), sent: Vec::new() };
+    let mut run = Run::of(Modem::new(&spec, &context));
     run.put(MS(1), 0..1, 200);
     run.run(Time::from_s(1));
     let seen = run.events(&["request", "map"]);

@@ -414,6 +414,13 @@ fn a_plant_warns_before_a_run() {
     }
 }
 
+/// Warnings of a plant that name this.
+fn warnings_of(homes: &Homes, key: &str) -> Vec<String> {
+    let mut warnings = homes.with(Docsis::new).warnings();
+    warnings.retain(|text| text.contains(key));
+    warnings
+}
+
 /// In 4 ms 8 Mbps bring 4000 B, and a frame has 1522 B: a burst of 5522 B is enough.
 #[test]
 fn a_burst_is_enough_for_two_map_intervals() {
@@ -423,12 +430,7 @@ fn a_burst_is_enough_for_two_map_intervals() {
             "modem.kind = 'shared_channel'\nflows.a = {{ sustained_mbps = 8, burst_bytes = {burst_bytes}, match = [] }}"
         );
         let homes = Homes::of(&[(1, &keys, "", None)]);
-        let seen: Vec<_> = homes
-            .with(Docsis::new)
-            .warnings()
-            .into_iter()
-            .filter(|text| text.contains("flows.a"))
-            .collect();
+        let seen = warnings_of(&homes, "flows.a");
         assert_eq!(seen.len(), usize::from(warns));
         assert!(seen.iter().all(|text| text.contains("4.0 ms apart; set upstream.flows.a.burst_bytes to 5522")));
     }
@@ -455,12 +457,7 @@ fn a_target_below_the_grant_wait_is_warned_of() {
     ] {
         let keys = format!("{modem}{}", law(target_ms));
         let homes = Homes::of(&[(1, &keys, "", None)]);
-        let seen: Vec<_> = homes
-            .with(Docsis::new)
-            .warnings()
-            .into_iter()
-            .filter(|text| text.contains("threshold_ms"))
-            .collect();
+        let seen = warnings_of(&homes, "threshold_ms");
         assert_eq!(seen.len(), usize::from(warns), "{keys} {seen:?}");
         assert!(seen.iter().all(|text| text.contains("alone take about 8.0 ms")), "{seen:?}");
     }

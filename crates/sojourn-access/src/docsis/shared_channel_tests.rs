@@ -71,9 +71,7 @@ impl Run {
     }
 
     fn events(&mut self, kinds: &[&str]) -> Vec<(Time, &'static str, u64)> {
-        let mut all = events(&mut self.recorder);
-        all.retain(|(_, kind, _)| kinds.contains(kind));
-        all
+        events_of(&mut self.recorder, kinds)
     }
 }
 

@@ -270,7 +270,7 @@ fn deep_enough(rate: BitRate, untouched: Time) -> TokenBucket {
 mod tests {
     use super::super::for_tests::*;
     use super::super::outages::Outages;
-    use super::super::timing::{PlantTiming, Specification};
+
     use super::*;
 
     /// A flow in which so many packets of 1000 B wait, 1010 B on the channel.
@@ -557,8 +557,7 @@ mod tests {
     /// By the specification a modem requests again before it is granted.
     #[test]
     fn the_timing_says_whether_a_flow_waits_for_its_grants() {
-        let spec = Specification::default();
-        let plant = PlantTiming { spec: Some(&spec), ..PlantTiming::DOCUMENTS };
+        let plant = specified();
         let timing = Timing::new(&plant, MS(2), None);
         let grid = Grid { map_interval: MS(2), frame: None, overhead: 10, is_own: false };
         let flow = UpstreamServiceFlow::new(&upstream(""), &context(), &timing, &grid, 0);
