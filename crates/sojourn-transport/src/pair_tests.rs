@@ -361,6 +361,11 @@ fn options(recovery: Recovery) -> TcpOptions {
     }
 }
 
+/// Ends with these options over a round trip of 100 ms.
+fn over_rtt(options: &TcpOptions, dialect: Dialect, up: Loss, down: Loss) -> Pair {
+    Pair::new(resolved(options, dialect), RTT.scaled(0.5), up, down)
+}
+
 /// Uploads `segments` full segments over a round trip of 100 ms.
 fn upload(dialect: Dialect, recovery: Recovery, segments: u64, up: Loss, down: Loss) -> Pair {
     upload_bytes(dialect, recovery, segments * MSS, up, down)
@@ -371,8 +376,7 @@ fn upload(dialect: Dialect, recovery: Recovery, segments: u64, up: Loss, down: L
 /// sent twice (Karn) or of the wrong timestamp. ns-2 takes measurements at the end of a recovery, of
 /// a segment sent in its course: those may be longer.
 fn upload_bytes(dialect: Dialect, recovery: Recovery, bytes: u64, up: Loss, down: Loss) -> Pair {
-    let config = resolved(&options(recovery), dialect);
-    let mut pair = Pair::new(config, RTT.scaled(0.5), up, down);
+    let mut pair = over_rtt(&options(recovery), dialect, up, down);
     pair.upload(bytes);
     pair.run(Time::from_s(600));
     assert_eq!(pair.reported[SERVER].received_bytes, bytes);
@@ -521,8 +525,7 @@ fn a_lost_tail_is_probed() {
 /// something beyond it is acknowledged (RFC 8985 §7.4).
 #[test]
 fn a_probe_that_repairs_a_loss_slows_the_sender() {
-    let config = resolved(&options(Recovery::Sack), Dialect::Rfc);
-    let mut pair = Pair::new(config, RTT.scaled(0.5), data(&[29]), nothing());
+    let mut pair = over_rtt(&options(Recovery::Sack), Dialect::Rfc, data(&[29]), nothing());
     pair.sends[CLIENT] = 60 * MSS;
     pair.ends[CLIENT].send(30 * MSS, &pair.config);
     pair.run_until(Time::from_ms(610));
@@ -586,8 +589,7 @@ fn linux_finds_a_retransmission_lost() {
 /// Had each sent one, the 40 segments would have left at 300 ms; had none, number 37 alone.
 #[test]
 fn linux_sends_one_for_two_while_it_slows_down() {
-    let config = resolved(&options(Recovery::Linux), Dialect::Ns2);
-    let mut pair = Pair::new(config, RTT.scaled(0.5), data(&[12]), nothing());
+    let mut pair = over_rtt(&options(Recovery::Linux), Dialect::Ns2, data(&[12]), nothing());
     pair.upload_endlessly();
     pair.run_until(Time::from_ms(349));
     // 37 before, 12 again, then one for each second of 13.
@@ -607,8 +609,7 @@ fn repeated_timeouts_lower_the_threshold_once() {
         // Numbers 10 to 29 are the second window, 30 the probe of its tail, 31 and 32 the first two
         // times one is sent again. The probe is new, so 21 are under way.
         let lost: Vec<u64> = (10..33).collect();
-        let config = resolved(&options, Dialect::Rfc);
-        let mut pair = Pair::new(config, RTT.scaled(0.5), data(&lost), nothing());
+        let mut pair = over_rtt(&options, Dialect::Rfc, data(&lost), nothing());
         pair.upload(1000 * MSS);
         pair.run_until(Time::from_s(8));
         assert_eq!(pair.ends[CLIENT].tally().timeouts, 3);
@@ -660,8 +661,7 @@ fn a_lost_end_of_the_handshake_is_repaired_by_the_server() {
 fn a_fin_is_acknowledged_at_once() {
     for dialect in DIALECTS {
         let options = TcpOptions { ack_every_segments: Some(10), ..options(Recovery::Sack) };
-        let mut pair =
-            Pair::new(resolved(&options, dialect), RTT.scaled(0.5), nothing(), nothing());
+        let mut pair = over_rtt(&options, dialect, nothing(), nothing());
         pair.upload(MSS);
         pair.run(Time::from_s(1));
         assert_eq!(pair.now, Time::from_ms(250));
@@ -787,8 +787,7 @@ fn what_was_sent_twice_is_not_measured() {
             max_window_segments: Some(1),
             ..options(Recovery::Sack)
         };
-        let mut pair =
-            Pair::new(resolved(&options, dialect), RTT.scaled(0.5), nothing(), nothing());
+        let mut pair = over_rtt(&options, dialect, nothing(), nothing());
         pair.upload(10 * MSS);
         pair.run_until(RTT);
         pair.delay = Time::from_s(1);
@@ -845,7 +844,7 @@ fn cubic_has_the_throughput_of_its_rfc() {
 /// An upload with ECN of which the segments with these numbers are marked.
 fn upload_marked(dialect: Dialect, recovery: Recovery, marks: &[u64], lost: &[u64]) -> Pair {
     let options = TcpOptions { ecn: Some(EcnMode::Classic), ..options(recovery) };
-    let mut pair = Pair::new(resolved(&options, dialect), RTT.scaled(0.5), data(lost), nothing());
+    let mut pair = over_rtt(&options, dialect, data(lost), nothing());
     pair.marks = marks.to_vec();
     pair.upload(100 * MSS);
     pair.run(Time::from_s(30));
@@ -876,8 +875,7 @@ fn a_window_with_marks_slows_once_and_sends_nothing_again() {
 #[test]
 fn the_window_of_linux_does_not_grow_in_the_round_of_a_mark() {
     let options = TcpOptions { ecn: Some(EcnMode::Classic), ..options(Recovery::Sack) };
-    let mut pair =
-        Pair::new(resolved(&options, Dialect::Linux), RTT.scaled(0.5), nothing(), nothing());
+    let mut pair = over_rtt(&options, Dialect::Linux, nothing(), nothing());
     pair.marks = vec![12];
     pair.upload(1000 * MSS);
     pair.run_until(Time::from_ms(310));
@@ -930,8 +928,7 @@ fn recoveries_are_as_they_were() {
     for (dialect, recovery) in RECOVERIES {
         for (what, lost) in [("single", &[5][..]), ("double", &[5, 7]), ("tail", &[10, 11])] {
             let options = TcpOptions { initial_window_segments: Some(4), ..options(recovery) };
-            let config = resolved(&options, dialect);
-            let mut pair = Pair::new(config, RTT.scaled(0.5), data(lost), nothing());
+            let mut pair = over_rtt(&options, dialect, data(lost), nothing());
             pair.log = Some(String::new());
             pair.upload(12 * MSS);
             pair.run(Time::from_s(60));
@@ -951,8 +948,7 @@ fn recoveries_are_as_they_were() {
 fn nagle_holds_back_half_a_segment() {
     for (nagle, there_ms) in [(true, 250), (false, 150)] {
         let options = TcpOptions { nagle: Some(nagle), ..options(Recovery::FullSack) };
-        let config = resolved(&options, Dialect::Ns2);
-        let mut pair = Pair::new(config, RTT.scaled(0.5), nothing(), nothing());
+        let mut pair = over_rtt(&options, Dialect::Ns2, nothing(), nothing());
         pair.sends[CLIENT] = 2 * MSS + MSS / 2;
         pair.ends[CLIENT].send(pair.sends[CLIENT], &pair.config);
         pair.ends[SERVER].expect(pair.sends[CLIENT]);
@@ -976,8 +972,7 @@ fn full_tcp_keeps_its_initial_window_after_a_lost_syn() {
 /// A window shrinks for a pause once, when something is to leave again, though timers fire in it.
 #[test]
 fn a_window_shrinks_for_a_pause_when_it_ends() {
-    let config = resolved(&options(Recovery::Sack), Dialect::Linux);
-    let mut pair = Pair::new(config, RTT.scaled(0.5), nothing(), nothing());
+    let mut pair = over_rtt(&options(Recovery::Sack), Dialect::Linux, nothing(), nothing());
     pair.sends[CLIENT] = 80 * MSS;
     pair.ends[CLIENT].send(40 * MSS, &pair.config);
     pair.run_until(Time::from_s(1));
@@ -1081,8 +1076,7 @@ at_random! {
 /// Uploads `segments` where a random time of at most 20 ms comes out as half of that.
 fn upload_with_jitter(recovery: Recovery, segments: u64, lost: &[u64]) -> Pair {
     let options = TcpOptions { send_jitter_us: Some(20_000.0), ..options(recovery) };
-    let config = resolved(&options, Dialect::Ns2);
-    let mut pair = Pair::new(config, RTT.scaled(0.5), data(lost), nothing());
+    let mut pair = over_rtt(&options, Dialect::Ns2, data(lost), nothing());
     pair.jitter_draw = 0.5;
     pair.upload(segments * MSS);
     pair.run(Time::from_s(600));

@@ -9,7 +9,7 @@ use sojourn::engine::rng::Rng;
 use sojourn::engine::units::Time;
 use sojourn::input::problem::Problems;
 use sojourn::scenario::apps::{
-    App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality, ServerKeys,
+    App, AppContext, AppParameters, Command, Event, Load, Model, Quality, ServerKeys,
 };
 use sojourn::{Parts, Simulation, Source};
 
@@ -87,10 +87,6 @@ impl Model for Sensor {
             let next = context.now + self.pause(context.rng);
             context.ask(Command::Wake(next));
         }
-    }
-
-    fn done(&self, _now: Time) -> Done {
-        Done::default()
     }
 }
 

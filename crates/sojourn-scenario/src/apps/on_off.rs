@@ -15,7 +15,7 @@ use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
+    App, AppContext, AppParameters, Command, ConnectionId, End, Event, Load, Model, Quality,
 };
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
@@ -259,10 +259,6 @@ impl Model for OnOff {
             }
             Event::Established(..) | Event::Received(..) | Event::Acknowledged(..) => {}
         }
-    }
-
-    fn done(&self, _now: Time) -> Done {
-        Done::default()
     }
 }
 

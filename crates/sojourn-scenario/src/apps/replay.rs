@@ -13,7 +13,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Event, Load, Model, Quality};
 use sojourn_engine::address::{Address, Network};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
@@ -260,9 +260,5 @@ impl Model for Replay {
             self.begin_round(context.now);
         }
         context.ask(Command::Wake(self.due()));
-    }
-
-    fn done(&self, _now: Time) -> Done {
-        Done::default()
     }
 }

@@ -6,7 +6,7 @@ use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Done, Event, Load, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Event, Load, Model, Quality};
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -316,9 +316,5 @@ impl Model for Stream {
         self.begin(context.now, context.rng);
         let [up, down] = Direction::BOTH.map(|direction| self.send_due(direction, context));
         context.ask(Command::Wake(up.min(down)));
-    }
-
-    fn done(&self, _now: Time) -> Done {
-        Done::default()
     }
 }

@@ -12,7 +12,7 @@ use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Done, Event, Frame, Load, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Event, Frame, Load, Model, Quality};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Time};
@@ -240,10 +240,6 @@ impl Model for VideoCall {
         self.begin(context.now, context.rng);
         let [up, down] = Direction::BOTH.map(|direction| self.send_due(direction, context));
         context.ask(Command::Wake(up.min(down)));
-    }
-
-    fn done(&self, _now: Time) -> Done {
-        Done::default()
     }
 }
 

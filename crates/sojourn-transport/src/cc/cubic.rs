@@ -126,11 +126,6 @@ impl CongestionControl for Cubic {
         window.ssthresh = (window.cwnd * BETA).max(2.0);
         window.cwnd = window.ssthresh;
     }
-
-    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
-        self.on_loss(window, flight, now);
-        window.cwnd = 1.0;
-    }
 }
 
 #[cfg(test)]

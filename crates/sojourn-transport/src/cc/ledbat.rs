@@ -137,11 +137,6 @@ impl CongestionControl for Ledbat {
         window.cwnd = (window.cwnd / 2.0).max(MIN_CWND);
         window.ssthresh = window.cwnd;
     }
-
-    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
-        self.on_loss(window, flight, now);
-        window.cwnd = 1.0;
-    }
 }
 
 #[cfg(test)]

@@ -180,7 +180,10 @@ pub trait CongestionControl {
         None
     }
     /// The retransmission timer expired.
-    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time);
+    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
+        self.on_loss(window, flight, now);
+        window.cwnd = 1.0;
+    }
 }
 
 /// Every congestion control.

@@ -73,11 +73,6 @@ impl CongestionControl for Reno {
             }
         }
     }
-
-    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
-        self.on_loss(window, flight, now);
-        window.cwnd = 1.0;
-    }
 }
 
 #[cfg(test)]

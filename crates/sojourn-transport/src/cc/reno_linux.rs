@@ -25,11 +25,6 @@ impl CongestionControl for LinuxReno {
         window.cwnd = window.ssthresh;
         self.avoidance.reset();
     }
-
-    fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
-        self.on_loss(window, flight, now);
-        window.cwnd = 1.0;
-    }
 }
 
 #[cfg(test)]
