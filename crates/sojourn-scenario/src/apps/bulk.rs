@@ -59,14 +59,10 @@ impl AppSpec {
             Self::OnOff(source) => Some(source.direction),
             // One of both directions counts as its upload.
             Self::Replay(replay) => Some(replay.direction.unwrap_or_default()),
-            Self::Stream(stream) if stream.purpose == Purpose::Data => Some(
-                // With direction `both`, what comes back to the home are answers.
-                if stream.direction().includes(Direction::Up) {
-                    Direction::Up
-                } else {
-                    Direction::Down
-                },
-            ),
+            // With direction `both`, what comes back to the home are answers.
+            Self::Stream(stream) if stream.purpose == Purpose::Data => {
+                Some(stream.direction().only().unwrap_or(Direction::Up))
+            }
             Self::Outside(app) => (app.quality() == Quality::Throughput)
                 .then(|| app.load(1.0).direction.unwrap_or_default()),
             Self::Stream(_)
@@ -105,20 +101,7 @@ impl AppSpec {
 
     /// When bulk traffic begins, in s; never for other traffic.
     pub fn bulk_from_s(&self) -> f64 {
-        match self {
-            Self::Transfer(transfer) => transfer.start_s,
-            Self::Torrent(torrent) => torrent.start_s,
-            Self::OnOff(source) => source.start_s,
-            Self::Replay(replay) => replay.start_s,
-            Self::Stream(stream) if self.is_bulk() => stream.start_s.unwrap_or_default(),
-            Self::Outside(app) if self.is_bulk() => app.start_s().unwrap_or_default(),
-            Self::Stream(_)
-            | Self::Web(_)
-            | Self::WebSessions(_)
-            | Self::Video(_)
-            | Self::VideoCall(_)
-            | Self::Outside(_) => f64::INFINITY,
-        }
+        if self.is_bulk() { self.start_s().unwrap_or_default() } else { f64::INFINITY }
     }
 
     /// From when until when it may load the line, in s: up to infinity if no key says when it ends.

@@ -30,6 +30,15 @@ macro_rules! several_servers {
     };
 }
 
+/// In `impl AppParameters`: the table `tcp` has the options of its connections.
+macro_rules! own_tcp {
+    () => {
+        fn tcp(&self) -> Option<&TcpOptions> {
+            Some(&self.tcp)
+        }
+    };
+}
+
 mod agenda;
 pub(crate) mod bulk;
 pub(crate) mod draw;

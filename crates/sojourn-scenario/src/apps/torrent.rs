@@ -72,6 +72,7 @@ pub struct Parameters {
 
 impl AppParameters for Parameters {
     several_servers!();
+    own_tcp!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Torrent {
@@ -86,10 +87,6 @@ impl AppParameters for Parameters {
             pieces: 0,
         }
         .into()
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        Some(&self.tcp)
     }
 
     /// White & Rice 2013 §3.6, White 2014 §2.2.1: LEDBAT.

@@ -94,6 +94,7 @@ impl Parameters {
 
 impl AppParameters for Parameters {
     one_server!();
+    own_tcp!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         Transfer {
@@ -111,10 +112,6 @@ impl AppParameters for Parameters {
             completed: 0,
         }
         .into()
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        Some(&self.tcp)
     }
 
     fn load(&self, seconds: f64) -> Load {

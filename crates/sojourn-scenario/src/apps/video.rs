@@ -164,6 +164,7 @@ impl Parameters {
 
 impl AppParameters for Parameters {
     one_server!();
+    own_tcp!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let levels_mbps = self.levels_mbps();
@@ -189,10 +190,6 @@ impl AppParameters for Parameters {
             viewers: (0..self.viewers).map(|_| Viewer::new(first)).collect(),
         }
         .into()
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        Some(&self.tcp)
     }
 
     /// Hong 2015 §4.1: FullTCP/Sack in the experiments with video.

@@ -167,6 +167,7 @@ fn dealt_out(servers: usize, scale: f64) -> Vec<Vec<u64>> {
 
 impl AppParameters for Parameters {
     several_servers!();
+    own_tcp!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let sizes = self.sizes();
@@ -192,10 +193,6 @@ impl AppParameters for Parameters {
             pages: Vec::new(),
         }
         .into()
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        Some(&self.tcp)
     }
 
     /// White & Padden 2012 table 1: BSD TCP with SACK, which in ns-2 is FullTcp/Sack. The page load

@@ -109,6 +109,7 @@ fn object_units() -> Draw {
 
 impl AppParameters for Parameters {
     several_servers!();
+    own_tcp!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
         let session = || Session {
@@ -134,10 +135,6 @@ impl AppParameters for Parameters {
             responses: Vec::new(),
         }
         .into()
-    }
-
-    fn tcp(&self) -> Option<&TcpOptions> {
-        Some(&self.tcp)
     }
 
     fn load(&self, seconds: f64) -> Load {
