@@ -13,7 +13,7 @@ fn game_and(p90_ms: f64, bulk: &[Bulk<'_>]) -> Facts {
     let mut flows = both_ways("x", "game", &game);
     let mut traffic = GAME.to_owned();
     for (name, way, mbps) in bulk {
-        flows.push(row(&json!({"traffic": name, "direction": way, "throughput_mbps": mbps})));
+        flows.push(rate(name, way, *mbps));
         let kind = match name.split('_').next() {
             Some("torrent") => "kind = 'torrent', servers = ['near']",
             Some("data") => "kind = 'stream', purpose = 'data', server = 'near'",
@@ -21,13 +21,13 @@ fn game_and(p90_ms: f64, bulk: &[Bulk<'_>]) -> Facts {
         };
         traffic.push_str(&format!("\ntraffic.{name} = {{ {kind}, direction = '{way}' }}"));
     }
-    Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+    of_flows(&traffic, flows)
 }
 
 /// The first sentence of a run beside its idle line.
 fn beside_idle(bulk: &[Bulk<'_>]) -> String {
     let (loaded, idle) = (game_and(20.0, bulk), game_and(10.0, &[]));
-    verdict(&[group("", &loaded), group("idle line", &idle)], &[]).sentences.remove(0)
+    first_sentence(&[group("", &loaded), group("idle line", &idle)])
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn bulk_traffic_is_named_by_sort_and_by_direction_where_it_goes_both_ways() {
 fn what_a_sum_loses_is_not_told_of_its_transfers_again() {
     let told = |before: &[Bulk<'_>], after: &[Bulk<'_>]| {
         let (full, pie) = (game_and(20.0, before), game_and(12.0, after));
-        verdict(&[group("tail", &full), group("PIE", &pie)], &[]).sentences.remove(0)
+        first_sentence(&[group("tail", &full), group("PIE", &pie)])
     };
     let start = "against tail, game RTT p90 falls from 20.0 to 12.0 ms";
     let of = |a, b, get| [("a", "up", a), ("b", "up", b), ("get", "down", get)];
@@ -92,8 +92,8 @@ fn an_upload_of_several_homes_is_a_plural_and_their_number_is_a_load() {
              traffic.up = {{ kind = 'transfer', server = 'near', home = 'theirs' }}"
         );
         let mut flows = both_ways("x", "game", &json!({"rtt_p90_ms": p90_ms}));
-        flows.push(row(&json!({"traffic": "up", "direction": "up", "throughput_mbps": mbps})));
-        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+        flows.push(rate("up", "up", mbps));
+        of_flows(&traffic, flows)
     };
     let told = |(before, after): ((u16, f64), (u16, f64))| {
         let (full, pie) = (of(20.0, before.0, before.1), of(12.0, after.0, after.1));

@@ -65,7 +65,7 @@ fn two_games(over_percent: f64) -> Facts {
     };
     let flows = [game("x", 10.0), game("y", 15.5)].concat();
     let other = GAME.replace("traffic.x", "traffic.y");
-    Facts::of(&scenario(&format!("{GAME}\n{other}")), &Rows { flows, ..Rows::default() })
+    of_flows(&format!("{GAME}\n{other}"), flows)
 }
 
 /// Of the setting that does best, and of none that is good: of the traffic that takes longest.

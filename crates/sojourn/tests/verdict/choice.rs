@@ -41,7 +41,7 @@ fn loss_that_a_game_notices_is_a_cost() {
     let first = |loss_percent: f64| {
         let pie = game_and_upload(36.0, 30.0, Some(4.85));
         let pie = with(pie, &[("game_loss_percent", loss_percent)]);
-        verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0)
+        first_sentence(&[group("drop-tail", &full), group("PIE", &pie)])
     };
     assert!(first(5.0).starts_with("PIE does best, at a price: "));
     assert!(first(5.0).ends_with("; but game loss rises from 0 to 5.00 %."));
@@ -69,7 +69,7 @@ fn what_nobody_notices_does_not_decide() {
     let of = |response_s: f64, queue_ms: f64| {
         let web = row(&json!({"traffic": "x", "quality": "responses", "direction": "up",
             "response_median_s": response_s}));
-        let up = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.0}));
+        let up = rate("upload", "up", 5.0);
         let queue = row(&json!({"queue": "upstream", "direction": "up", "sojourn_mean_ms": 20.0,
             "sojourn_p99_ms": queue_ms}));
         let traffic = "traffic.x = { kind = 'web_sessions', servers = ['near'] }";
@@ -97,9 +97,7 @@ fn what_load_adds_is_no_second_grade() {
         );
         flows.push(row(&json!({"traffic": "p", "quality": "pages", "direction": "up"})));
         if bulk {
-            flows.push(row(
-                &json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.1}),
-            ));
+            flows.push(rate("upload", "up", 5.1));
         }
         let page =
             |start: f64| row(&json!({"traffic": "p", "start_s": start, "load_time_s": page_s}));
@@ -139,8 +137,7 @@ fn what_differs_by_much_decides_first() {
 #[test]
 fn where_nobody_notices_the_queue_is_the_reason() {
     let of = |mbps: f64, queue_ms: f64| {
-        let flow = row(&json!({"traffic": "upload", "quality": "throughput", "direction": "up",
-            "throughput_mbps": mbps}));
+        let flow = rate("upload", "up", mbps);
         let queue =
             row(&json!({"queue": "upstream", "direction": "up", "sojourn_p99_ms": queue_ms}));
         Facts::of(
@@ -149,7 +146,7 @@ fn where_nobody_notices_the_queue_is_the_reason() {
         )
     };
     let (full, pie) = (of(5.0, 250.0), of(4.8, 30.0));
-    let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
+    let first = first_sentence(&[group("drop-tail", &full), group("PIE", &pie)]);
     assert!(
         first.contains("PIE does best: against drop-tail, up queue p99 falls from 250 to 30.0 ms"),
         "{first}"
@@ -159,18 +156,14 @@ fn where_nobody_notices_the_queue_is_the_reason() {
 #[test]
 fn each_kind_of_bulk_traffic_is_a_cost_of_its_own() {
     let of = |p90_ms: f64, upload_mbps: f64, torrent_mbps: f64| {
-        let up = |name: &str, mbps: f64| {
-            row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
-                "throughput_mbps": mbps}))
-        };
+        let up = |name: &str, mbps: f64| rate(name, "up", mbps);
         let mut flows = both_ways("x", "game", &json!({"rtt_p90_ms": p90_ms}));
         flows.extend([up("upload", upload_mbps), up("torrent", torrent_mbps)]);
         let torrent = "traffic.torrent = { kind = 'torrent', servers = ['near'] }";
-        let scenario = scenario(&format!("{GAME}\n{UPLOAD}\n{torrent}"));
-        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+        of_flows(&format!("{GAME}\n{UPLOAD}\n{torrent}"), flows)
     };
     let (full, pie) = (of(208.0, 1.0, 4.0), of(20.0, 0.04, 4.8));
-    let first = verdict(&[group("drop-tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
+    let first = first_sentence(&[group("drop-tail", &full), group("PIE", &pie)]);
     let cost =
         "and the torrent gains 20 %; but the upload keeps 4 % of its rate (0.0400 of 1.00 Mbps).";
     assert!(first.ends_with(cost), "{first}");
@@ -180,11 +173,10 @@ fn each_kind_of_bulk_traffic_is_a_cost_of_its_own() {
         "{first}"
     );
     let most = of(20.0, 0.91, 4.8);
-    let first = verdict(&[group("drop-tail", &full), group("PIE", &most)], &[]).sentences.remove(0);
+    let first = first_sentence(&[group("drop-tail", &full), group("PIE", &most)]);
     assert!(first.starts_with("PIE does best: against drop-tail, game RTT p90"), "{first}");
     let twice = of(20.0, 1.0, 9.2);
-    let first =
-        verdict(&[group("drop-tail", &full), group("twice", &twice)], &[]).sentences.remove(0);
+    let first = first_sentence(&[group("drop-tail", &full), group("twice", &twice)]);
     assert!(first.ends_with("and the torrent has 2.3 times its rate."), "{first}");
 }
 
@@ -196,14 +188,14 @@ fn the_order_of_settings_does_not_turn_the_answer_round() {
         [group("drop-tail", &full), group("PIE", &pie)],
         [group("PIE", &pie), group("drop-tail", &full)],
     ] {
-        let first = &verdict(&groups, &[]).sentences[0];
+        let first = first_sentence(&groups);
         assert!(
             first.starts_with("PIE does best: against drop-tail, game RTT p90 falls"),
             "{first}"
         );
     }
     let near = game_and_upload(20.5, 18.0, Some(4.85));
-    let first = &verdict(&[group("a", &pie), group("b", &near)], &[]).sentences[0];
+    let first = first_sentence(&[group("a", &pie), group("b", &near)]);
     // 20.5 and 20.0 ms differ by more than 2 %, and by less than 10 %.
     assert_eq!(
         first,
@@ -246,8 +238,7 @@ fn equal_sums_with_different_shares_are_reported_by_their_shares() {
 fn a_call_that_gets_worse_falls() {
     let idle = call_and_uploads(4.40, 0.5, &[], 1);
     let full = call_and_uploads(3.92, 0.5, &[("up", 5.0)], 1);
-    let found = verdict(&[group("", &full), group("idle line", &idle)], &[]);
-    let first = &found.sentences[0];
+    let first = first_sentence(&[group("", &full), group("idle line", &idle)]);
     assert!(
         first.contains("; the call falls from good to fair (MOS from 4.40 to 3.92)"),
         "{first}"
@@ -413,15 +404,13 @@ fn frames_that_do_not_come_are_named() {
 #[test]
 fn a_transfer_that_loses_to_others_is_named() {
     let of = |one_mbps: f64, two_mbps: f64, p90_ms: f64| {
-        let up = |name: &str, mbps: f64| {
-            row(&json!({"traffic": name, "direction": "up", "throughput_mbps": mbps}))
-        };
+        let up = |name: &str, mbps: f64| rate(name, "up", mbps);
         let game = json!({"rtt_p90_ms": p90_ms});
         let mut flows = both_ways("x", "game", &game);
         flows.extend([up("upload", one_mbps), up("photos", two_mbps)]);
         let traffic =
             format!("{GAME}\n{UPLOAD}\ntraffic.photos = {{ kind = 'transfer', server = 'near' }}");
-        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+        of_flows(&traffic, flows)
     };
     let (full, fair) = (of(7.2, 2.7, 260.0), of(5.3, 4.2, 20.0));
     let found = verdict(&[group("drop-tail", &full), group("FQ", &fair)], &[]);
@@ -437,10 +426,8 @@ fn a_value_on_the_edge_between_two_grades_does_not_decide() {
             "over_20_ms_access_percent": over_percent, "over_80_ms_round_trip_percent": 0.0,
             "loss_percent": 0.0});
         let mut flows = both_ways("x", "game", &game);
-        flows.push(row(
-            &json!({"traffic": "upload", "direction": "up", "throughput_mbps": upload_mbps}),
-        ));
-        Facts::of(&scenario(&format!("{GAME}\n{UPLOAD}")), &Rows { flows, ..Rows::default() })
+        flows.push(rate("upload", "up", upload_mbps));
+        of_flows(&format!("{GAME}\n{UPLOAD}"), flows)
     };
     let (edge, over, far) = (of(9.6, 4.6), of(10.4, 5.1), of(13.0, 5.1));
     let found = verdict(&[group("edge", &edge), group("over", &over)], &[]);
@@ -473,11 +460,8 @@ fn no_direction_decides_before_the_other_one() {
         let traffic = format!(
             "{UPLOAD}\ntraffic.get = {{ kind = 'transfer', direction = 'down', server = 'near' }}"
         );
-        let rate = |name: &str, way: &str, mbps: f64| {
-            row(&json!({"traffic": name, "direction": way, "throughput_mbps": mbps}))
-        };
         let flows = vec![rate("upload", "up", up_mbps), rate("get", "down", down_mbps)];
-        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+        of_flows(&traffic, flows)
     };
     for (one, two) in [((5.0, 19.0), (4.7, 12.0)), ((3.0, 19.0), (4.9, 18.0))] {
         let facts = [of(one.0, one.1), of(two.0, two.1)];
@@ -492,10 +476,7 @@ fn bulk_traffic_alone_is_ranked_by_delay_too() {
     let of = |up_mbps: f64, down_mbps: f64, [up_ms, down_ms]: [f64; 2]| {
         let traffic = "traffic.up = { kind = 'transfer', server = 'near' }
                        traffic.down = { kind = 'transfer', server = 'near', direction = 'down' }";
-        let flow = |name: &str, mbps: f64| {
-            row(&json!({"traffic": name, "quality": "throughput", "direction": name,
-                "throughput_mbps": mbps}))
-        };
+        let flow = |name: &str, mbps: f64| rate(name, name, mbps);
         let queue = |direction: &str, ms: f64| {
             row(&json!({"queue": "q", "direction": direction, "sojourn_p99_ms": ms}))
         };
@@ -533,14 +514,13 @@ fn what_gets_worse_is_named_and_uploads_alone_are_uploads() {
         flows.push(row(&json!({"traffic": "v", "quality": "video", "direction": "down",
             "video_start_wait_s": 1.0, "video_stalled_percent": stalled})));
         for (name, mbps) in [("upload", 0.01), ("stream", 19.81)] {
-            flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
-                "throughput_mbps": mbps})));
+            flows.push(rate(name, "up", mbps));
         }
         let traffic = format!(
             "{GAME}\n{UPLOAD}\ntraffic.v = {{ kind = 'video', server = 'near' }}
              traffic.stream = {{ kind = 'stream', purpose = 'data', server = 'near' }}"
         );
-        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+        of_flows(&traffic, flows)
     };
     let (tail, pie) = (of(210.0, 12.0), of(234.0, 0.0));
     let found = verdict(&[group("tail", &tail), group("PIE", &pie)], &[]);
@@ -560,7 +540,7 @@ fn load_is_no_choice() {
             "traffic.upload = {{ kind = 'transfer', server = 'near', connections = {connections} }}"
         );
         let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtt_ms}));
-        Facts::of(&scenario(&format!("{GAME}\n{upload}")), &Rows { flows, ..Rows::default() })
+        of_flows(&format!("{GAME}\n{upload}"), flows)
     };
     let facts = [of(1, 20.0), of(1, 60.0), of(8, 120.0), of(8, 90.0)];
     let names = ["a, 1", "b, 1", "a, 8", "b, 8"];
@@ -584,9 +564,7 @@ fn load_is_no_choice() {
 fn seeds_show_only_differences_beyond_their_spread() {
     let (noisy, other, lower) =
         (games([20.0, 40.0, 60.0]), games([50.0, 30.0, 25.0]), games([10.0, 29.0, 51.0]));
-    let judge = |one: &[Facts], two: &[Facts]| {
-        verdict(&[seeds("a", one), seeds("b", two)], &[]).sentences.remove(0)
-    };
+    let judge = |one: &[Facts], two: &[Facts]| first_sentence(&[seeds("a", one), seeds("b", two)]);
     // The differences -30, 10 and 35 have a mean of 5, and a spread far beyond it.
     assert_eq!(
         judge(&noisy, &other),

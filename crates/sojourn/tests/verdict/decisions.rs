@@ -90,7 +90,7 @@ fn of_equal_means_the_first_given_is_the_best() {
     ] {
         let runs = [first, second, third].map(|values| by_seed(key, values));
         let groups = [seeds("a", &runs[0]), seeds("b", &runs[1]), seeds("c", &runs[2])];
-        let told = verdict(&groups, &[]).sentences.remove(0);
+        let told = first_sentence(&groups);
         assert!(told.starts_with("a and b do best and hardly differ"), "{told}");
         assert!(!told.contains("cannot tell"), "{told}");
     }
@@ -102,18 +102,18 @@ fn what_seeds_cannot_tell_needs_two_of_them() {
     let (poor, steady) = (games([60.0, 61.0]), games([30.0, 31.0]));
     let uneven = games([30.0, 90.0]);
     let groups = [seeds("poor", &poor), seeds("uneven", &uneven), seeds("steady", &steady)];
-    let told = verdict(&groups, &[]).sentences.remove(0);
+    let told = first_sentence(&groups);
     assert!(told.starts_with("steady does best: against poor, "), "{told}");
     assert!(told.ends_with(" Whether uneven does as well, 2 seeds cannot tell."), "{told}");
     let groups = [seeds("a", &uneven), seeds("b", &steady)];
-    let told = verdict(&groups, &[]).sentences.remove(0);
+    let told = first_sentence(&groups);
     assert_eq!(told, "There is no difference that 2 seeds can show between a and b.");
     // Of two settings the one with fewer seeds tells how many can show a difference.
     for groups in [
         [seeds("a", &steady), seeds("b", &steady[..1])],
         [seeds("a", &steady[..1]), seeds("b", &steady)],
     ] {
-        let told = verdict(&groups, &[]).sentences.remove(0);
+        let told = first_sentence(&groups);
         assert_eq!(told, "No setting does best: a and b hardly differ.");
     }
 }
@@ -124,7 +124,7 @@ fn what_load_adds_is_named_alone() {
     let idle = game_and_upload(11.0, 10.0, None);
     let told = |best: Facts, other: Facts| {
         let groups = [group("a", &best), group("b", &other), group("idle line", &idle)];
-        verdict(&groups, &[]).sentences.remove(0)
+        first_sentence(&groups)
     };
     let of = |p90_ms, mean_ms, mbps| game_and_upload(p90_ms, mean_ms, Some(mbps));
     assert_eq!(
@@ -153,7 +153,7 @@ fn the_measure_that_decides_is_named() {
         ((9.0, 40.0), "game RTT p90 falls from 12.0 to 9.00 ms"),
     ] {
         let (one, two) = (of(12.0, 60.0), of(best.0, best.1));
-        let told = verdict(&[group("one", &one), group("two", &two)], &[]).sentences.remove(0);
+        let told = first_sentence(&[group("one", &one), group("two", &two)]);
         assert_eq!(
             told,
             format!("two does best: against one, {want} and the upload keeps its rate.")
@@ -164,13 +164,9 @@ fn the_measure_that_decides_is_named() {
 /// A game whose grade rises though its 90 % quantile is a little longer: no clause says that twice.
 #[test]
 fn nothing_is_told_twice() {
-    let of = |p90_ms: f64, over_percent: f64| {
-        let game = json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
-            "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0});
-        facts(GAME, "game", &game)
-    };
+    let of = |p90_ms: f64, over_percent: f64| facts(GAME, "game", &slow_game(p90_ms, over_percent));
     let (one, two) = (of(60.0, 25.0), of(64.0, 5.0));
-    let told = verdict(&[group("one", &one), group("two", &two)], &[]).sentences.remove(0);
+    let told = first_sentence(&[group("one", &one), group("two", &two)]);
     assert!(told.starts_with("two does best"), "{told}");
     assert_eq!(told.matches("game RTT p90 rises from 60.0 to 64.0 ms").count(), 1, "{told}");
 }
@@ -180,7 +176,7 @@ fn queued(scheduler: &str, game: &str, [mean_ms, p99_ms]: [f64; 2]) -> Facts {
     let set = format!("upstream.queue.scheduler.kind='{scheduler}'");
     let queue = row(&json!({"queue": "upstream", "direction": "up",
         "sojourn_mean_ms": mean_ms, "sojourn_p99_ms": p99_ms}));
-    let up = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.0}));
+    let up = rate("upload", "up", 5.0);
     let mut flows = vec![up];
     if game == GAME {
         flows.extend(both_ways("x", "game", &json!({"rtt_p90_ms": 12.0})));
@@ -198,8 +194,7 @@ fn the_grade_of_a_fair_queue_counts_where_nothing_watches_it() {
         [("fifo", GAME, graded), ("fq", GAME, measured), ("fifo", "", graded), ("fq", "", graded)]
     {
         let [long, short] = [[90.0, 200.0], [20.0, 50.0]].map(|of| queued(scheduler, game, of));
-        let told =
-            verdict(&[group("long", &long), group("short", &short)], &[]).sentences.remove(0);
+        let told = first_sentence(&[group("long", &long), group("short", &short)]);
         assert_eq!(
             told,
             format!("short does best: against long, {want} and the upload keeps its rate."),
@@ -208,7 +203,7 @@ fn the_grade_of_a_fair_queue_counts_where_nothing_watches_it() {
     }
     // The far tail may be longer all the same.
     let (long, short) = (queued("fifo", GAME, [90.0, 100.0]), queued("fifo", GAME, [20.0, 150.0]));
-    let told = verdict(&[group("long", &long), group("short", &short)], &[]).sentences.remove(0);
+    let told = first_sentence(&[group("long", &long), group("short", &short)]);
     let end = " and the upload keeps its rate; but up queue p99 rises from 100 to 150 ms.";
     assert_eq!(told, format!("short does best, at a price: against long, {graded}{end}"));
     // Its grade is that of the other queue, in which the game waits: the difference is described as it is.
@@ -225,7 +220,7 @@ fn the_grade_of_a_fair_queue_counts_where_nothing_watches_it() {
         ),
     ] {
         let (fifo, fair) = (queued("fifo", GAME, [90.0, 200.0]), queued("fq", GAME, fair));
-        let told = verdict(&[group("fifo", &fifo), group("fair", &fair)], &[]).sentences.remove(0);
+        let told = first_sentence(&[group("fifo", &fifo), group("fair", &fair)]);
         assert_eq!(told, want);
     }
 }
@@ -236,12 +231,8 @@ fn the_grade_of_a_fair_queue_counts_where_nothing_watches_it() {
 fn of_rates_the_one_decides_that_differs_by_the_greater_share() {
     let of = |(up_mbps, down_mbps): (f64, f64)| {
         let get = "traffic.get = { kind = 'transfer', direction = 'down', server = 'near' }";
-        let rate = |name: &str, way: &str, mbps: f64| {
-            row(&json!({"traffic": name, "direction": way, "throughput_mbps": mbps}))
-        };
         let flows = vec![rate("upload", "up", up_mbps), rate("get", "down", down_mbps)];
-        let scenario = scenario(&format!("{UPLOAD}\n{get}"));
-        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+        of_flows(&format!("{UPLOAD}\n{get}"), flows)
     };
     for (worst, one, two) in
         [((0.40, 18.5), (0.80, 18.5), (0.76, 19.0)), ((4.9, 15.0), (4.88, 20.0), (5.0, 19.0))]
@@ -272,7 +263,7 @@ fn what_users_choose_is_no_other_load() {
         ("traffic.x.packet_bytes=100", false),
     ] {
         let (one, two) = (of("seed=1", 60.0), of(set, 20.0));
-        let told = verdict(&[group("one", &one), group("two", &two)], &[]).sentences.remove(0);
+        let told = first_sentence(&[group("one", &one), group("two", &two)]);
         let want = if is_choice { "two does best" } else { "The load differs" };
         assert!(told.starts_with(want), "{set}: {told}");
     }
@@ -282,10 +273,7 @@ fn what_users_choose_is_no_other_load() {
 #[test]
 fn the_lead_of_those_that_seeds_cannot_tell_has_the_better_grade() {
     let of = |runs: [(f64, f64); 3]| {
-        games_of(runs.map(|(p90_ms, over_percent)| {
-            json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
-                "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0})
-        }))
+        games_of(runs.map(|(p90_ms, over_percent)| slow_game(p90_ms, over_percent)))
     };
     let poor = of([(70.0, 90.0), (71.0, 90.0), (69.0, 90.0)]);
     let steady = of([(30.0, 5.0), (30.0, 5.0), (30.0, 5.0)]);
@@ -296,7 +284,7 @@ fn the_lead_of_those_that_seeds_cannot_tell_has_the_better_grade() {
         let [poor, steady, other] = [("poor", &poor), ("steady", &steady), ("other", other)]
             .map(|(name, runs)| seeds(name, runs));
         for groups in [[poor.clone(), steady.clone(), other.clone()], [poor, other, steady]] {
-            let told = verdict(&groups, &[]).sentences.remove(0);
+            let told = first_sentence(&groups);
             assert!(told.starts_with("steady does best: against poor, "), "{told}");
             assert!(told.ends_with(" Whether other does as well, 3 seeds cannot tell."), "{told}");
         }
@@ -319,12 +307,9 @@ fn the_median_of_a_game_decides_nothing() {
 #[test]
 fn what_users_complain_of_decides_before_grades_of_the_line() {
     let of = |over_percent: f64, p90_ms: f64, mbps: f64| {
-        let game = json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
-            "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0});
-        let mut flows = both_ways("x", "game", &game);
-        flows.push(row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": mbps})));
-        let scenario = scenario(&format!("{GAME}\n{UPLOAD}"));
-        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+        let mut flows = both_ways("x", "game", &slow_game(p90_ms, over_percent));
+        flows.push(rate("upload", "up", mbps));
+        of_flows(&format!("{GAME}\n{UPLOAD}"), flows)
     };
     let (one, two) = (of(9.6, 30.0, 3.0), of(10.4, 40.0, 5.1));
     assert_eq!(verdict(&[group("one", &one), group("two", &two)], &[]).best, Some(0));
@@ -339,7 +324,7 @@ fn where_nothing_differs_by_much_the_greatest_shares_are_told_first() {
         with(facts, &[("response_median_s", response_s)])
     };
     let (one, two) = (of(20.0, 2.0, 5.0), of(20.9, 2.15, 5.1));
-    let told = verdict(&[group("a", &one), group("b", &two)], &[]).sentences.remove(0);
+    let told = first_sentence(&[group("a", &one), group("b", &two)]);
     assert_eq!(
         told,
         "No setting does best: grades and totals hardly differ. Web response is 2.00 s with a and 2.15 s with b and \

@@ -161,7 +161,7 @@ fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
         let flow = row(&json!({"traffic": "v", "quality": "video", "direction": "down",
             "video_stalled_percent": 0.0, "video_start_wait_s": 1.0, "video_rate_mbps": mbps}));
         let video = "traffic.v = { kind = 'video', server = 'near' }";
-        let upload = row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 4.0}));
+        let upload = rate("upload", "up", 4.0);
         let flows = if traffic.is_empty() { vec![flow] } else { vec![flow, upload] };
         let rows = Rows { flows, ..Rows::default() };
         Facts::of(&scenario(&format!("{video}\n{traffic}")), &rows)
@@ -216,7 +216,7 @@ fn a_queue_that_stands_has_a_grade_of_its_own() {
              servers.near.delay_ms = 9
              {traffic}"
         );
-        let scenario = load(&text, "line.toml", &[]).unwrap().remove(0).scenario;
+        let scenario = loaded(&text, &[]);
         let results = Simulation::run(&scenario);
         let facts = Facts::of(&scenario, &Rows::from(&results));
         let found = verdict(&[group("", &facts)], &[]);

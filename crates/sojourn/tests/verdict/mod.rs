@@ -11,6 +11,7 @@ mod sentences;
 mod values;
 mod watched;
 
+use crate::common::loaded;
 use serde_json::{Value, json};
 use sojourn::Simulation;
 use sojourn::results::verdict::{
@@ -31,8 +32,7 @@ fn scenario(traffic: &str) -> Scenario {
 
 /// A home with this traffic and these keys set.
 fn scenario_of(traffic: &str, sets: &[&str]) -> Scenario {
-    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
-    load(&format!("{HOME}\n{traffic}"), "home.toml", &sets).unwrap().remove(0).scenario
+    loaded(&format!("{HOME}\n{traffic}"), sets)
 }
 
 const GAME: &str = "traffic.x = { kind = 'stream', purpose = 'game', server = 'near' }";
@@ -44,15 +44,24 @@ fn row(value: &Value) -> Row {
     Row(value.as_object().unwrap().clone())
 }
 
+/// A row of a flow in one direction.
+fn flow(traffic: &str, direction: &str, more: &Value) -> Row {
+    let mut flow = json!({"traffic": traffic, "direction": direction});
+    flow.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    row(&flow)
+}
+
 /// The rows of a flow that goes both ways, with these values at both ends.
 fn both_ways(traffic: &str, quality: &str, measures: &Value) -> Vec<Row> {
-    let way = |direction: &str| {
-        let mut flow = json!({"traffic": traffic, "quality": quality, "direction": direction,
-            "latency_mean_ms": 10.0});
-        flow.as_object_mut().unwrap().extend(measures.as_object().unwrap().clone());
-        row(&flow)
-    };
-    ["up", "down"].map(way).into()
+    let mut more = json!({"quality": quality, "latency_mean_ms": 10.0});
+    more.as_object_mut().unwrap().extend(measures.as_object().unwrap().clone());
+    ["up", "down"].map(|direction| flow(traffic, direction, &more)).into()
+}
+
+/// A game of which this share of packets waits over 20 ms, and none over 80.
+fn slow_game(p90_ms: f64, over_percent: f64) -> Value {
+    json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
+        "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0})
 }
 
 /// Facts of a run with one flow of this quality.
@@ -61,8 +70,27 @@ fn facts(traffic: &str, quality: &str, measures: &Value) -> Facts {
     Facts::of(&scenario(traffic), &rows)
 }
 
+/// Facts of a run of this traffic with these rows of its flows.
+fn of_flows(traffic: &str, flows: Vec<Row>) -> Facts {
+    Facts::of(&scenario(traffic), &Rows { flows, ..Rows::default() })
+}
+
+/// The row of a transfer at this rate.
+fn rate(traffic: &str, direction: &str, mbps: f64) -> Row {
+    flow(traffic, direction, &json!({"quality": "throughput", "throughput_mbps": mbps}))
+}
+
+fn first_sentence(groups: &[Group]) -> String {
+    verdict(groups, &[]).sentences.remove(0)
+}
+
 fn alone(facts: &Facts) -> Verdict {
     verdict(&[Group { name: "", variant: "", point: &[], runs: vec![facts] }], &[])
+}
+
+/// What is said of a run of these rows.
+fn assessed(traffic: &str, sets: &[&str], rows: &Rows) -> Vec<Assessment> {
+    alone(&Facts::of(&scenario_of(traffic, sets), rows)).groups.remove(0).assessments
 }
 
 fn only(facts: &Facts) -> Assessment {
@@ -84,12 +112,11 @@ fn game_and_uploads(p90_ms: f64, mean_ms: f64, uploads: &[(&str, f64)]) -> Facts
     let mut flows = both_ways("x", "game", &game);
     let mut traffic = GAME.to_owned();
     for (name, mbps) in uploads {
-        flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
-            "throughput_mbps": mbps})));
+        flows.push(rate(name, "up", *mbps));
         traffic.push('\n');
         traffic.push_str(&UPLOAD.replace("upload", name));
     }
-    Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+    of_flows(&traffic, flows)
 }
 
 fn group<'a>(name: &'a str, facts: &'a Facts) -> Group<'a> {
@@ -128,8 +155,7 @@ fn call_and_uploads(mos: f64, page_s: f64, uploads: &[(&str, f64)], homes: u16) 
         "page_load_median_s": page_s})));
     let mut traffic = format!("{GAME}\n{}", PAGES.replace("traffic.x", "traffic.w"));
     for (name, mbps) in uploads {
-        flows.push(row(&json!({"traffic": name, "quality": "throughput", "direction": "up",
-            "throughput_mbps": mbps})));
+        flows.push(rate(name, "up", *mbps));
         traffic.push_str(&format!("\ntraffic.{name} = {{ kind = 'transfer', server = 'near'"));
         traffic.push_str(if homes > 1 { ", home = 'others' }" } else { " }" });
     }
@@ -167,6 +193,17 @@ fn facts_are_the_same_from_a_run_and_from_its_rows_as_json() {
     assert!(serde_json::to_value(&found).unwrap()["groups"][1]["is_idle_line"] == json!(true));
 }
 
+/// The variants of a text and their idle lines, and the facts of a run of each.
+fn run_with_idle_lines(text: &str) -> (Vec<Variant>, Vec<Facts>) {
+    let mut variants = load(text, "line.toml", &[]).unwrap();
+    variants.extend(idle_lines(&variants));
+    let run = |variant: &Variant| {
+        Facts::of(&variant.scenario, &Rows::from(&Simulation::run(&variant.scenario)))
+    };
+    let facts = variants.iter().map(run).collect();
+    (variants, facts)
+}
+
 /// The verdict of a line of 10 Mbps with a game and an upload of these keys, and its idle line's.
 fn of_line(game: &str, bulk: &str, more: &str) -> Verdict {
     let text = format!(
@@ -182,11 +219,7 @@ fn of_line(game: &str, bulk: &str, more: &str) -> Verdict {
         if more.contains("upstream =") { "upstream.sustained_mbps = 10" } else { "\0" },
         "",
     );
-    let mut variants = load(&text, "line.toml", &[]).unwrap();
-    variants.extend(idle_lines(&variants));
-    let facts =
-        variants.iter().map(|v| Facts::of(&v.scenario, &Rows::from(&Simulation::run(&v.scenario))));
-    let facts: Vec<_> = facts.collect();
+    let (_, facts) = run_with_idle_lines(&text);
     verdict(&[group("", &facts[0]), group("idle line", &facts[1])], &[])
 }
 
@@ -198,12 +231,7 @@ fn queue_grade(found: &Verdict, number: usize, queue: &str) -> Option<Grade> {
 
 /// The verdict on all variants of a scenario and their idle lines, after a run of each.
 fn judged_by_name(text: &str) -> Verdict {
-    let mut variants = load(text, "line.toml", &[]).unwrap();
-    variants.extend(idle_lines(&variants));
-    let run = |variant: &Variant| {
-        Facts::of(&variant.scenario, &Rows::from(&Simulation::run(&variant.scenario)))
-    };
-    let facts: Vec<Facts> = variants.iter().map(run).collect();
+    let (variants, facts) = run_with_idle_lines(text);
     let groups: Vec<_> =
         variants.iter().zip(&facts).map(|(variant, facts)| group(&variant.name, facts)).collect();
     verdict(&groups, &[])

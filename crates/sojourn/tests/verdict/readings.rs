@@ -2,19 +2,8 @@
 
 use super::*;
 
-fn assessed(traffic: &str, sets: &[&str], rows: &Rows) -> Vec<Assessment> {
-    alone(&Facts::of(&scenario_of(traffic, sets), rows)).groups.remove(0).assessments
-}
-
 fn named<'a>(all: &'a [Assessment], name: &str) -> Option<&'a Assessment> {
     all.iter().find(|one| one.application == name)
-}
-
-/// A row of a flow in one direction.
-fn flow(traffic: &str, direction: &str, more: &Value) -> Row {
-    let mut flow = json!({"traffic": traffic, "direction": direction});
-    flow.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    row(&flow)
 }
 
 #[test]
@@ -150,7 +139,7 @@ fn game_of(up_ms: f64, down_ms: f64, bulk: &str) -> Facts {
     if !bulk.is_empty() {
         flows.push(flow("upload", "up", &json!({"throughput_mbps": 5.0})));
     }
-    Facts::of(&scenario(&format!("{GAME}\n{bulk}")), &Rows { flows, ..Rows::default() })
+    of_flows(&format!("{GAME}\n{bulk}"), flows)
 }
 
 #[test]
@@ -192,7 +181,7 @@ fn of_several_films_the_one_counts_that_keeps_least_of_what_it_had() {
         let films = ["v", "w"]
             .map(|name| format!("traffic.{name} = {{ kind = 'video', server = 'near' }}"));
         let text = format!("{}\n{bulk}", films.join("\n"));
-        Facts::of(&scenario(&text), &Rows { flows, ..Rows::default() })
+        of_flows(&text, flows)
     };
     for (idle, loaded, want) in [
         ([8.0, 4.0], [Some(8.0), Some(3.0)], Some(75.0)),

@@ -5,7 +5,7 @@ use super::*;
 /// The first sentence on two settings, of which PIE is better for the game, by what the uploads get.
 fn told(before: &[(&str, f64)], after: &[(&str, f64)]) -> String {
     let (full, pie) = (game_and_uploads(208.0, 190.0, before), game_and_uploads(20.0, 18.0, after));
-    verdict(&[group("tail", &full), group("PIE", &pie)], &[]).sentences.remove(0)
+    first_sentence(&[group("tail", &full), group("PIE", &pie)])
 }
 
 const BETTER: &str = "PIE does best: against tail, game RTT p90 falls from 208 to 20.0 ms";
@@ -89,8 +89,7 @@ fn a_call_is_named_where_its_grade_or_much_of_its_score_changes() {
         (3.001, 2.999, "; but the call falls from fair to poor (MOS 3.00)"),
     ] {
         let (slow, quick) = (of(before, 20.0), of(after, 1.0));
-        let found = verdict(&[group("tail", &slow), group("PIE", &quick)], &[]);
-        let first = &found.sentences[0];
+        let first = first_sentence(&[group("tail", &slow), group("PIE", &quick)]);
         assert!(first.contains("the median page load falls from 20.0 to 1.00 s"), "{first}");
         assert!(first.contains(clause), "{before} {after}: {first}");
         let times = usize::from(!clause.is_empty());
@@ -166,7 +165,7 @@ fn what_is_not_graded_is_named_by_its_kind_or_counted() {
 
 /// What the first sentence says of a run beside its idle line.
 fn beside(loaded: &Facts, idle: &Facts) -> String {
-    verdict(&[group("", loaded), group("idle line", idle)], &[]).sentences.remove(0)
+    first_sentence(&[group("", loaded), group("idle line", idle)])
 }
 
 #[test]
@@ -333,7 +332,7 @@ fn those_that_seeds_cannot_tell_from_the_best_are_named_or_counted() {
         let names = numbered(count);
         let mut groups = vec![seeds("poor", &poor), seeds("steady", &steady)];
         groups.extend(names.iter().map(|name| seeds(name, &uneven)));
-        verdict(&groups, &[]).sentences.remove(0)
+        first_sentence(&groups)
     };
     for (count, end) in [
         (2, " Whether s1 and s2 do as well, 3 seeds cannot tell."),
@@ -352,7 +351,7 @@ fn settings_of_up_to_eight_loads_are_compared_load_by_load() {
             "traffic.upload = {{ kind = 'transfer', server = 'near', connections = {connections} }}"
         );
         let flows = both_ways("x", "game", &json!({"rtt_p90_ms": rtt_ms}));
-        Facts::of(&scenario(&format!("{GAME}\n{upload}")), &Rows { flows, ..Rows::default() })
+        of_flows(&format!("{GAME}\n{upload}"), flows)
     };
     let told = |loads: usize, keys: &[String]| {
         let facts: Vec<_> = (0..2 * loads)
@@ -421,7 +420,7 @@ fn what_users_notice_is_named_from_five_percent_on_and_is_a_price_from_ten_on() 
             with(facts, &[("response_median_s", response_s)])
         };
         let (full, pie) = (of(208.0, 10.0), of(20.0, after_s));
-        let found = verdict(&[group("tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
+        let found = first_sentence(&[group("tail", &full), group("PIE", &pie)]);
         let start = if after_s == 11.2 { AT_A_PRICE } else { BETTER };
         let keeps = if after_s > 10.0 { " and the upload keeps its rate" } else { "" };
         let end = if after_s > 10.0 {
@@ -445,13 +444,13 @@ fn a_queue_that_grows_is_named_where_packets_wait_longer_than_a_game_may() {
             "over_20_ms_access_percent": p90_ms, "over_80_ms_round_trip_percent": 0.0,
             "loss_percent": 0.0});
         let mut flows = both_ways("x", "game", &game);
-        flows.push(row(&json!({"traffic": "upload", "direction": "up", "throughput_mbps": 5.0})));
+        flows.push(rate("upload", "up", 5.0));
         let rows = Rows { flows, queues: vec![queue], ..Rows::default() };
         Facts::of(&scenario(&format!("{GAME}\n{UPLOAD}")), &rows)
     };
     let told = |before, after| {
         let (full, pie) = (of(60.0, before), of(9.0, after));
-        verdict(&[group("tail", &full), group("PIE", &pie)], &[]).sentences.remove(0)
+        first_sentence(&[group("tail", &full), group("PIE", &pie)])
     };
     for (before, after, what) in [
         ([5.0, 10.0], [5.0, 19.9], None),
@@ -489,6 +488,6 @@ fn a_gain_in_the_far_tail_that_decides_nothing_is_not_named() {
         with(game_and_upload(p90_ms, 18.0, Some(5.0)), &[("game_rtt_p99_ms", p99_ms)])
     };
     let (full, pie) = (of(208.0, 300.0), of(20.0, 30.0));
-    let found = verdict(&[group("tail", &full), group("PIE", &pie)], &[]).sentences.remove(0);
+    let found = first_sentence(&[group("tail", &full), group("PIE", &pie)]);
     assert_eq!(found, format!("{BETTER} and the upload keeps its rate."));
 }

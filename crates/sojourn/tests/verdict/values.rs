@@ -37,7 +37,7 @@ fn cause(keys: &str, queues: Vec<Row>, service_flows: Vec<Row>) -> Cause {
 /// The scenario of this traffic with one more key of the upstream.
 fn with_upstream(key: &str, traffic: &str) -> Scenario {
     let home = HOME.replace("burst_bytes = 1_250_000", &format!("burst_bytes = 1_250_000, {key}"));
-    load(&format!("{home}\n{traffic}"), "home.toml", &[]).unwrap().remove(0).scenario
+    loaded(&format!("{home}\n{traffic}"), &[])
 }
 
 #[test]
@@ -192,27 +192,22 @@ fn measured(key: &str, keys: &str, rows: &Rows) -> Option<Option<f64>> {
 
 #[test]
 fn measures_are_of_the_worst_row_or_the_sum_of_rates() {
-    let flow = |traffic: &str, direction: &str, more: Value| {
-        let mut flow = json!({"traffic": traffic, "direction": direction});
-        flow.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        row(&flow)
-    };
     let rows = Rows {
         flows: vec![
-            flow("x", "up", json!({"quality": "game", "rtt_p90_ms": 20.0, "rtt_p999_ms": 90.0})),
-            flow("x", "down", json!({"quality": "game", "rtt_p90_ms": 30.0})),
+            flow("x", "up", &json!({"quality": "game", "rtt_p90_ms": 20.0, "rtt_p999_ms": 90.0})),
+            flow("x", "down", &json!({"quality": "game", "rtt_p90_ms": 30.0})),
             flow(
                 "one",
                 "up",
-                json!({"quality": "game", "latency_p90_ms": 7.0, "rtt_p90_ms": 99.0,
+                &json!({"quality": "game", "latency_p90_ms": 7.0, "rtt_p90_ms": 99.0,
                 "latency_p999_ms": 9.0}),
             ),
-            flow("x", "up", json!({"quality": "voice", "mos": 4.3})),
-            flow("x", "down", json!({"quality": "voice", "mos": 4.1})),
-            flow("up", "up", json!({"throughput_mbps": 3.0})),
-            flow("more", "up", json!({"throughput_mbps": 1.5})),
-            flow("up", "down", json!({"throughput_mbps": 0.25})),
-            flow("get", "down", json!({"throughput_mbps": 9.0})),
+            flow("x", "up", &json!({"quality": "voice", "mos": 4.3})),
+            flow("x", "down", &json!({"quality": "voice", "mos": 4.1})),
+            flow("up", "up", &json!({"throughput_mbps": 3.0})),
+            flow("more", "up", &json!({"throughput_mbps": 1.5})),
+            flow("up", "down", &json!({"throughput_mbps": 0.25})),
+            flow("get", "down", &json!({"throughput_mbps": 9.0})),
         ],
         queues: vec![
             queue("upstream", "up", &json!({"sojourn_p99_ms": 40.0})),
@@ -265,11 +260,6 @@ fn the_delay_of_frames_is_known_where_half_of_them_came() {
     }
 }
 
-/// The grades of a run of these rows.
-fn assessed(keys: &str, rows: &Rows) -> Vec<Assessment> {
-    alone(&Facts::of(&scenario(keys), rows)).groups.remove(0).assessments
-}
-
 #[test]
 fn a_queue_is_graded_where_it_stands_or_is_loaded() {
     use Grade::{Fair, Good, Poor};
@@ -280,7 +270,8 @@ fn a_queue_is_graded_where_it_stands_or_is_loaded() {
         });
         let flow = row(&json!({"traffic": "upload", "direction": "up"}));
         let flows = if traffic == GAME { vec![] } else { vec![flow] };
-        let found = assessed(traffic, &Rows { flows, queues: queues.collect(), ..Rows::default() });
+        let found =
+            assessed(traffic, &[], &Rows { flows, queues: queues.collect(), ..Rows::default() });
         found.iter().find(|one| one.application == "upstream queue").map(|one| one.grade().unwrap())
     };
     for (traffic, queues, want) in [
@@ -308,7 +299,7 @@ fn a_video_is_graded_once_it_has_played_for_ten_seconds_or_begins_too_late() {
         );
         let values = json!({"video_stalled_percent": 0.0, "video_start_wait_s": wait_s});
         let rows = Rows { flows: both_ways("x", "video", &values), ..Rows::default() };
-        let found = assessed(&video, &rows);
+        let found = assessed(&video, &[], &rows);
         found.iter().find(|one| one.application == "video").unwrap().grade()
     };
     // 60 - 12 - 2 = 46 s. From 41 s on 19 s are counted, and 9 s of waiting leave 10.
@@ -342,11 +333,9 @@ fn entries_are_what_homes_have_of_it_and_whether_anything_came() {
         traffic.none = { kind = 'torrent', servers = ['near'], home = 'ours' }
         traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'ours' }
     ";
-    let flow = |traffic: &str, mbps: f64| {
-        row(&json!({"traffic": traffic, "direction": "up", "throughput_mbps": mbps}))
-    };
+    let flow = |traffic: &str, mbps: f64| rate(traffic, "up", mbps);
     let flows = vec![flow("one", 1.0), flow("two", 2.0), flow("many", 0.1), flow("none", 0.0)];
-    let facts = Facts::of(&scenario(traffic), &Rows { flows, ..Rows::default() });
+    let facts = of_flows(traffic, flows);
     let found: Vec<_> = facts
         .traffic
         .iter()
@@ -372,11 +361,9 @@ fn entries_are_what_homes_have_of_it_and_whether_anything_came() {
 #[test]
 fn uploads_share_what_is_allowed_from_the_first_start_or_the_first_count_on() {
     let share = |keys: &str, rates: &[(&str, f64)]| {
-        let flow = |(traffic, mbps): &(&str, f64)| {
-            row(&json!({"traffic": traffic, "direction": "up", "throughput_mbps": mbps}))
-        };
+        let flow = |(traffic, mbps): &(&str, f64)| rate(traffic, "up", *mbps);
         let rows = Rows { flows: rates.iter().map(flow).collect(), ..Rows::default() };
-        let found = assessed(&format!("{GAME}\n{UPLOAD}\n{keys}"), &rows);
+        let found = assessed(&format!("{GAME}\n{UPLOAD}\n{keys}"), &[], &rows);
         let upload = found.into_iter().find(|one| one.application == "upload").unwrap();
         upload.values["upload_share_percent"].unwrap()
     };

@@ -205,7 +205,7 @@ fn an_idle_line_is_of_its_point_and_its_line_and_is_meant_before_it_happens() {
     let of = |start_s: u32, mbps: f64, sets: &[&str]| {
         let bulk =
             format!("traffic.up = {{ kind = 'transfer', server = 'near', start_s = {start_s} }}");
-        let rate = row(&json!({"traffic": "up", "direction": "up", "throughput_mbps": mbps}));
+        let rate = rate("up", "up", mbps);
         let mut flows = both_ways("x", "game", &json!({"rtt_p90_ms": 12.0}));
         flows.push(rate);
         let scenario = scenario_of(&format!("{GAME}\n{bulk}"), sets);
@@ -248,9 +248,9 @@ fn a_call_that_nothing_loads_is_named_if_its_grade_changes() {
             .to_owned();
         if upload {
             traffic.push_str("traffic.up = { kind = 'transfer', server = 'near', home = 'b' }");
-            flows.push(row(&json!({"traffic": "up", "direction": "up", "throughput_mbps": 5.0})));
+            flows.push(rate("up", "up", 5.0));
         }
-        Facts::of(&scenario(&traffic), &Rows { flows, ..Rows::default() })
+        of_flows(&traffic, flows)
     };
     let idle = of(4.4, false);
     for (mos, want) in
