@@ -1,6 +1,6 @@
 //! What is refused of queues with a low-latency part: DualQ, and the aggregates of Low Latency DOCSIS.
 
-use super::refusals::{refusal, refusal_of};
+use super::refusals::{assert_last_refused, refusal, refusal_of};
 use super::{SMALL, only};
 
 const LOW_LATENCY: &str = "upstream.queue.scheduler.kind=low_latency";
@@ -24,12 +24,10 @@ fn a_law_beside_a_scheduler_that_has_its_own() {
 fn drops_of_arrivals_are_those_of_linux() {
     let set = "upstream.queue.scheduler.drop_early=true";
     only(SMALL, &[DUALQ, "upstream.queue.scheduler.variant=linux", set]);
-    assert_eq!(
-        refusal_of(&[DUALQ, set]),
-        format!(
-            "--set {set}: upstream.queue.scheduler.drop_early: found true with variant rfc9332, which \
-             signals as packets leave; allowed: false, or variant linux"
-        )
+    assert_last_refused(
+        &[DUALQ, set],
+        "found true with variant rfc9332, which signals as packets leave; allowed: false, or \
+         variant linux",
     );
 }
 
@@ -111,12 +109,9 @@ fn a_member_faster_than_its_aggregate() {
 #[test]
 fn own_rates_of_members() {
     let rate = "upstream.queue.scheduler.low_latency_mbps=5.5";
-    assert_eq!(
-        refusal_of(&[LOW_LATENCY, rate]),
-        format!(
-            "--set {rate}: upstream.queue.scheduler.low_latency_mbps: found 5.5; allowed: 5 or less, \
-             the rate of the aggregate"
-        )
+    assert_last_refused(
+        &[LOW_LATENCY, rate],
+        "found 5.5; allowed: 5 or less, the rate of the aggregate",
     );
     let rate = "upstream.queue.scheduler.classic_mbps=4";
     only(SMALL, &[LOW_LATENCY, rate]);
@@ -134,24 +129,20 @@ fn own_rates_of_members() {
 #[test]
 fn acknowledgements_apart_from_an_aggregate() {
     let acks = "upstream.queue.acks=prioritised";
-    assert_eq!(
-        refusal_of(&[LOW_LATENCY, acks]),
-        format!(
-            "--set {acks}: upstream.queue.acks: found with the scheduler low_latency; allowed: \
-             unset, since its flows have queues of their own"
-        )
+    assert_last_refused(
+        &[LOW_LATENCY, acks],
+        "found with the scheduler low_latency; allowed: unset, since its flows have queues of \
+         their own",
     );
 }
 
 #[test]
 fn an_ecn_field_of_tcp() {
     let set = "traffic.upload.ecn=ect1";
-    assert_eq!(
-        refusal_of(&[set]),
-        format!(
-            "--set {set}: traffic.upload.ecn: found in an entry that uses TCP; allowed: only where \
-             datagrams are sent, since TCP chooses its own"
-        )
+    assert_last_refused(
+        &[set],
+        "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP \
+         chooses its own",
     );
     let stream =
         "[traffic.game]\nkind = 'stream'\npurpose = 'game'\nserver = 'files'\necn = 'ce'\n";

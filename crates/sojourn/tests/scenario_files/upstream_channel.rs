@@ -2,7 +2,7 @@
 
 use super::SMALL;
 use super::only;
-use super::refusals::refusal_of;
+use super::refusals::{assert_last_refused, refusal_of};
 
 const SHARED: &str = "upstream.modem.kind=shared_channel";
 
@@ -28,23 +28,14 @@ fn keys_that_belong_to_a_channel_of_one_s_own() {
 #[test]
 fn a_channel_that_carries_nothing() {
     let set = "upstream_channel.request_opportunities=320";
-    assert_eq!(
-        refusal_of(&[SHARED, set]),
-        format!(
-            "--set {set}: upstream_channel.request_opportunities: found 320: the \
-             request region takes 640 of the 640 minislots of a MAP interval; allowed: fewer, so \
-             that a grant fits"
-        )
+    assert_last_refused(
+        &[SHARED, set],
+        "found 320: the request region takes 640 of the 640 minislots of a MAP interval; \
+         allowed: fewer, so that a grant fits",
     );
     only(SMALL, &[SHARED, "upstream_channel.request_opportunities=318"]);
     let set = "upstream_channel.backoff_end=1";
-    assert_eq!(
-        refusal_of(&[SHARED, set]),
-        format!(
-            "--set {set}: upstream_channel.backoff_end: found 1; allowed: 2 or more, the value of \
-             backoff_start"
-        )
-    );
+    assert_last_refused(&[SHARED, set], "found 1; allowed: 2 or more, the value of backoff_start");
 }
 
 #[test]
@@ -52,13 +43,7 @@ fn congestion_in_levels_or_in_steps() {
     let steps = "upstream.congestion.steps=[{ for_s = 1, mbps = 2 }]";
     only(SMALL, &[steps]);
     let set = "upstream.congestion={}";
-    assert_eq!(
-        refusal_of(&[set]),
-        format!(
-            "--set {set}: upstream.congestion: found neither levels_mbps nor steps; allowed: one \
-             of them"
-        )
-    );
+    assert_last_refused(&[set], "found neither levels_mbps nor steps; allowed: one of them");
     let levels = "upstream.congestion.levels_mbps=[1, 2, 3, 4]";
     assert_eq!(
         refusal_of(&[steps, levels]),
