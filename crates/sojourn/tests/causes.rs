@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::common::loaded;
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::engine::rng::Rng;
 use sojourn::results::verdict::{Cause, Facts, Place, Row, Rows};
-use sojourn::scenario::load;
 
 use sojourn_testing::rounds;
 
@@ -87,9 +87,9 @@ impl Line {
 
     /// The cause of the game's delay, and that delay in each direction.
     fn cause(&self) -> (Cause, BTreeMap<String, f64>) {
-        let variant = load(&self.text(), "line.toml", &[]).unwrap().remove(0);
-        let rows = Rows::from(&Simulation::run(&variant.scenario));
-        let facts = Facts::of(&variant.scenario, &rows);
+        let scenario = loaded(&self.text(), &[]);
+        let rows = Rows::from(&Simulation::run(&scenario));
+        let facts = Facts::of(&scenario, &rows);
         let [cause] = &facts.causes[..] else { panic!("{:?}", facts.causes) };
         let game = rows.flows.iter().filter(|row| row.text("traffic") == "game");
         let delay =

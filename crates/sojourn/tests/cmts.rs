@@ -1,9 +1,8 @@
 //! The downstream channel that homes share: tiers, framing and bonding, against arithmetic.
 
-use crate::common::{flow, queue};
+use crate::common::{flow, loaded, queue, refused};
 use sojourn::Simulation;
 use sojourn::results::metrics::Results;
-use sojourn::scenario::load;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 
@@ -19,8 +18,7 @@ const TIERS: &str = "
     ";
 
 fn run(text: &str) -> Results {
-    let mut variants = load(text, "cmts.toml", &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    Simulation::run(&variants.remove(0).scenario)
+    Simulation::run(&loaded(text, &[]))
 }
 
 fn flood(home: &str, mbps: f64) -> String {
@@ -200,8 +198,8 @@ fn what_contradicts_the_channel_is_refused() {
         ),
     ] {
         let text = format!("{service}downstream = {{ {rates}, {downstream} }}\n{keys}");
-        let found = load(&text, "cmts.toml", &[]).unwrap_err().to_string();
-        assert_eq!(found, format!("cmts.toml: {problem}"));
+        let found = refused(&text, &[]);
+        assert_eq!(found, format!("test.toml: {problem}"));
     }
 }
 
@@ -292,8 +290,7 @@ fn a_higher_priority_goes_first() {
          {}
          traffic.more = {{ kind = 'stream', purpose = 'data', server = 'near', direction = 'down',
                            home = 'low', packet_bytes = 1500, interval_ms = 0.4 }}
-         traffic.call = {{ kind = 'stream', purpose = 'voice', server = 'near', direction = 'down',
-                           home = 'low' }}",
+         traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'down', home = 'low' }}",
         flood("low", 30.0)
     );
     let results = run(&text);

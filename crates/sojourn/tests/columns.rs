@@ -1,9 +1,9 @@
 //! Columns of tables have values.
 
+use crate::common::loaded;
 use sojourn::Simulation;
 use sojourn::results::metrics::column::{Cells, Table};
 use sojourn::results::metrics::rows::FlowRow;
-use sojourn::scenario::load;
 
 /// One entry of each quality, in all the ways that are scored apart.
 const ALL: &str = "
@@ -38,7 +38,7 @@ fn filled(cells: Cells<'_>) -> usize {
 
 #[test]
 fn every_column_has_a_value_somewhere() {
-    let scenario = load(ALL, "all.toml", &[]).expect("it loads").remove(0).scenario;
+    let scenario = loaded(ALL, &[]);
     let rows = Simulation::run(&scenario).flows;
     let empty: Vec<&str> = FlowRow::columns()
         .iter()

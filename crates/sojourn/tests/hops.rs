@@ -1,10 +1,10 @@
 //! Routers, links of the core and queues before servers, against arithmetic.
 
-use crate::common::{flow, queue};
+use crate::common::{flow, loaded, queue, refused};
 use sojourn::Simulation;
 use sojourn::results::metrics::Results;
 use sojourn::scenario::to_toml;
-use sojourn::scenario::{Scenario, Source, load};
+use sojourn::scenario::{Scenario, Source};
 use std::io;
 use std::path::Path;
 
@@ -18,8 +18,7 @@ const LINE: &str = "
 ";
 
 fn line(more: &str) -> Scenario {
-    let loaded = load(&format!("{LINE}\n{more}"), "line.toml", &[]);
-    loaded.unwrap_or_else(|problems| panic!("{problems}")).remove(0).scenario
+    loaded(&format!("{LINE}\n{more}"), &[])
 }
 
 fn run(more: &str) -> Results {
@@ -139,13 +138,12 @@ fn cake_in_a_modem_has_the_buffer_of_other_managers() {
                                    packet_bytes = 1250, interval_ms = 1 }";
     let longest = |more: &str| {
         let sets = [
-            "duration_s=3".to_owned(),
-            "upstream.modem.kind=single_queue".to_owned(),
-            "upstream.sustained_mbps=5".to_owned(),
-            format!("upstream.queue.scheduler={{ kind = 'cake'{more} }}"),
+            "duration_s=3",
+            "upstream.modem.kind=single_queue",
+            "upstream.sustained_mbps=5",
+            &format!("upstream.queue.scheduler={{ kind = 'cake'{more} }}"),
         ];
-        let loaded = load(&format!("{LINE}\n{flood}"), "line.toml", &sets).unwrap();
-        let results = Simulation::run(&loaded[0].scenario);
+        let results = Simulation::run(&loaded(&format!("{LINE}\n{flood}"), &sets));
         let row = queue(&results, "upstream");
         (row.sojourn_max_ms.unwrap(), row.dropped_overflow_packets)
     };
@@ -185,8 +183,7 @@ fn a_server_as_slow_as_the_service_has_a_warning() {
     let service = "downstream.sustained_mbps = 1000";
     let of_service = |more: &str| {
         let text = LINE.replace("downstream.sustained_mbps = 100", service);
-        let loaded = sojourn::scenario::load(&format!("{text}\n{load}\n{more}"), "line.toml", &[]);
-        sojourn::warnings(&loaded.unwrap().remove(0).scenario)
+        sojourn::warnings(&loaded(&format!("{text}\n{load}\n{more}"), &[]))
     };
     let warning = "servers.near.rate_mbps is 1000, and the service downstream has 1000 Mbps: packets of \
                    traffic.load wait before the server's link, in a queue without limit that no table shows; set \
@@ -282,7 +279,8 @@ fn contradictions_of_hops() {
         ),
     ] {
         let sets: Vec<_> = more.lines().map(|line| line.replacen(" = ", "=", 1)).collect();
-        let found = load(&format!("{LINE}\n{game}"), "line.toml", &sets).unwrap_err().to_string();
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let found = refused(&format!("{LINE}\n{game}"), &sets);
         assert!(found.contains(fault), "{found}");
     }
 }

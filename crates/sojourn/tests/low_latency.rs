@@ -3,12 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, queue, series};
+use crate::common::{flow, loaded, queue, refused, series};
 use sojourn::Simulation;
 use sojourn::engine::record::{Member, ModemEvent, ModemEventKind, PacketRecord};
 use sojourn::engine::units::Time;
 use sojourn::results::metrics::Results;
-use sojourn::scenario::load;
 
 fn run(keys: &str) -> Results {
     let text = format!(
@@ -17,16 +16,13 @@ fn run(keys: &str) -> Results {
          servers.near = {{ delay_ms = 0, rate_mbps = 1_000_000 }}
          {keys}"
     );
-    let variants = load(&text, "low-latency.toml", &[]);
-    let mut variants = variants.unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    Simulation::run(&variants.remove(0).scenario)
+    Simulation::run(&loaded(&text, &[]))
 }
 
 /// A single carrier: no frames, so that times are those of requests and grants alone.
 const NO_FRAMES: &str =
     "cable = { distance_km = 0, timing = { kind = 'specification', frame_symbols = 0 } }
      upstream.sustained_mbps = 50
-     upstream.peak_mbps = 50
      upstream.mac = { map_interval_ms = 1, channel_mbps = 100 }";
 
 /// A game of 218 B every 20.618 ms, an irrational multiple of all intervals.
@@ -179,7 +175,6 @@ fn game_p99(keys: &str) -> f64 {
     let results = run(&format!(
         "duration_s = 20
          upstream.sustained_mbps = 10
-         upstream.peak_mbps = 10
          servers.files = {{ delay_ms = 10 }}
          traffic.upload = {{ kind = 'transfer', server = 'files', direction = 'up',
                              tcp.congestion_control.kind = 'cubic' }}
@@ -211,7 +206,6 @@ fn a_game_beside_an_upload_has_less_to_wait_with_each_step() {
 fn modems_of_a_shared_channel_have_aggregates_too() {
     let results = run("duration_s = 10
          upstream.sustained_mbps = 10
-         upstream.peak_mbps = 10
          upstream.modem.kind = 'shared_channel'
          upstream.queue.scheduler.kind = 'low_latency'
          upstream.scheduling = { kind = 'proactive_grants', guaranteed_grant_rate_mbps = 1,
@@ -242,7 +236,6 @@ fn proactive_grants_of_a_shared_channel_are_whole_minislots() {
         "duration_s = 5
          cable.timing.kind = 'specification'
          upstream.sustained_mbps = 10
-         upstream.peak_mbps = 10
          upstream.modem.kind = 'shared_channel'
          upstream.queue.scheduler.kind = 'low_latency'
          upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 0.5,
@@ -275,8 +268,8 @@ fn proactive_grants_that_a_channel_cannot_hold_are_refused() {
              {GAME}"
         )
     };
-    assert!(sojourn::scenario::load(&text(5), "s.toml", &[]).is_ok());
-    let message = sojourn::scenario::load(&text(200), "s.toml", &[]).unwrap_err().to_string();
+    loaded(&text(5), &[]);
+    let message = refused(&text(200), &[]);
     assert!(message.contains("unsolicited grants of all homes take"), "{message}");
 }
 
@@ -287,7 +280,6 @@ fn packets_that_never_arrive_are_a_warning() {
         let results = run(&format!(
             "duration_s = 10
              upstream.sustained_mbps = 10
-             upstream.peak_mbps = 10
              {stall}
              {GAME}"
         ));
@@ -315,7 +307,6 @@ fn a_flow_that_builds_the_queue_is_sent_to_the_classic_flow() {
         run(&format!(
             "duration_s = 10
              upstream.sustained_mbps = 20
-             upstream.peak_mbps = 20
              upstream.queue.scheduler = {{ kind = 'low_latency', {keys} }}
              traffic.abuse = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
                                 packet_bytes = 1000, interval_ms = 0.26666 }}
@@ -339,7 +330,6 @@ fn traces_tell_the_queues_and_sanctioned_packets_apart() {
         "duration_s = 2
          metrics = {{ packet_trace = true, modem_trace = true }}
          upstream.sustained_mbps = 20
-         upstream.peak_mbps = 20
          upstream.queue.scheduler.kind = 'low_latency'
          traffic.abuse = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
                             packet_bytes = 1000, interval_ms = 0.26666 }}
@@ -386,7 +376,6 @@ fn members_keep_their_own_rates() {
         let results = run(&format!(
             "duration_s = 10
              upstream.sustained_mbps = 20
-             upstream.peak_mbps = 20
              upstream.queue.scheduler = {{ kind = 'low_latency', queue_protection = false, {keys} }}
              traffic.low = {{ kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1',
                               packet_bytes = 1000, interval_ms = 0.27 }}
@@ -406,7 +395,6 @@ fn results_have_both_flows_apart() {
     let results = run(&format!(
         "duration_s = 10
          upstream.sustained_mbps = 10
-         upstream.peak_mbps = 10
          upstream.queue.scheduler.kind = 'low_latency'
          servers.files = {{ delay_ms = 10 }}
          traffic.upload = {{ kind = 'transfer', server = 'files', direction = 'up' }}
@@ -452,7 +440,6 @@ fn senders_of_nqb_are_warned_that_burst() {
         let results = run(&format!(
             "duration_s = 5
              upstream.sustained_mbps = 20
-             upstream.peak_mbps = 20
              {keys}"
         ));
         results.warnings
@@ -488,7 +475,6 @@ fn proactive_grants_begin_with_frames() {
         "duration_s = 120
          cable = {{ distance_km = 0, timing.kind = 'specification' }}
          upstream.sustained_mbps = 50
-         upstream.peak_mbps = 50
          upstream.mac = {{ map_interval_ms = 1, channel_mbps = 100 }}
          upstream.queue.scheduler.kind = 'low_latency'
          upstream.scheduling = {{ kind = 'proactive_grants', guaranteed_grant_rate_mbps = 5,
@@ -513,7 +499,6 @@ fn modems_count_packets_by_estimated_latency() {
     let results = run(&format!(
         "duration_s = 10
          upstream.sustained_mbps = 10
-         upstream.peak_mbps = 10
          upstream.queue.scheduler = {{ kind = 'low_latency', latency_histogram_ms = [0.5, 5, 50] }}
          servers.files = {{ delay_ms = 10 }}
          traffic.upload = {{ kind = 'transfer', server = 'files', direction = 'up' }}

@@ -2,38 +2,25 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, queue, scenario};
+use crate::common::{flow, loaded, queue, scenario, service_flow};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::results::metrics::Results;
-use sojourn::results::metrics::rows::ServiceFlowRow;
-use sojourn::scenario::load;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 
 const NETWORK: &str = "
     duration_s = 20
     upstream.sustained_mbps = 2
-    upstream.peak_mbps = 2
     upstream.burst_bytes = 3000
     downstream.sustained_mbps = 8
-    downstream.peak_mbps = 8
     downstream.burst_bytes = 3000
     servers.near = { delay_ms = 5 }
     servers.far = { delay_ms = 30 }
     ";
 
 fn run(keys: &str) -> Results {
-    let variants = load(&format!("{NETWORK}{keys}"), "network.toml", &[]);
-    let mut variants = variants.unwrap_or_else(|problem| panic!("{problem}"));
-    Simulation::run(&variants.remove(0).scenario)
-}
-
-fn row<'a>(results: &'a Results, homes: &str, flow: &str, direction: &str) -> &'a ServiceFlowRow {
-    let is_meant = |row: &&ServiceFlowRow| {
-        (&*row.homes, &*row.service_flow, row.direction) == (homes, flow, direction)
-    };
-    results.service_flows.iter().find(is_meant).expect("there is such a service flow")
+    Simulation::run(&loaded(&format!("{NETWORK}{keys}"), &[]))
 }
 
 /// Of a packet every ms to a server behind 500 km, those of the last 2.5 ms are still on the cable when the
@@ -42,8 +29,7 @@ fn row<'a>(results: &'a Results, homes: &str, flow: &str, direction: &str) -> &'
 fn what_is_lost_after_the_end_is_not_lost() {
     let results = run("cable = { distance_km = 500, upstream_noise.codeword_error_percent = 100 }
          metrics.packet_trace = true
-         traffic.a = { kind = 'stream', purpose = 'data', server = 'near', packet_bytes = 200,
-                       interval_ms = 1 }");
+         traffic.a = { kind = 'stream', purpose = 'data', packet_bytes = 200, interval_ms = 1 }");
     let row = flow(&results, "a", "up");
     let last = results.packets.iter().map(|packet| packet.ended.secs_f64()).fold(0.0, f64::max);
     assert!(last <= 20.0, "{last} s");
@@ -83,17 +69,16 @@ fn flows_of_one_modem_have_queues_and_rates_of_their_own() {
         run("upstream.flows.voice = { sustained_mbps = 0.5, peak_mbps = 0.5, burst_bytes = 3000,
                                   match = [{ protocol = 'udp', dscp = [46, 46] }] }
          traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', dscp = 46 }
-         traffic.noise = { kind = 'stream', purpose = 'data', server = 'near',
-                           packet_bytes = 1000, interval_ms = 2 }");
+         traffic.noise = { kind = 'stream', purpose = 'data', packet_bytes = 1000, interval_ms = 2 }");
     // 20 s of packets every 20 ms, the last of which may be under way.
-    let voice = row(&results, "home", "voice", "up");
+    let voice = service_flow(&results, "home", "voice", "up");
     assert!((999..=1000).contains(&voice.forwarded_packets), "{voice:?}");
     assert!(flow(&results, "call", "up").latency_max_ms.unwrap() < 20.0);
     assert!(queue(&results, "upstream").sojourn_p50_ms.unwrap() > 200.0);
     assert_eq!(queue(&results, "upstream voice").departed_packets, voice.forwarded_packets);
     let noise = flow(&results, "noise", "up");
     assert!((noise.throughput_mbps / 2.0 - 1.0).abs() < 0.01);
-    let primary = row(&results, "home", "primary", "up");
+    let primary = service_flow(&results, "home", "primary", "up");
     assert_eq!(primary.policed_drop_packets, noise.dropped_overflow_packets);
     assert!(primary.policed_drop_packets > 0 && voice.policed_drop_packets == 0);
     // At twice the rate, all but the first burst are held back; the call never is.
@@ -109,9 +94,8 @@ fn only_the_sustained_rate_counts_as_policing() {
             "{NETWORK}traffic.noise = {{ kind = 'stream', purpose = 'data', server = 'near',
                                          packet_bytes = 1000, interval_ms = 0.2 }}"
         );
-        let sets: Vec<String> = sets.split(' ').map(str::to_owned).collect();
-        let variants = load(&text, "network.toml", &sets).unwrap_or_else(|it| panic!("{it}"));
-        let row = row(&Simulation::run(&variants[0].scenario), "home", "primary", "up").clone();
+        let results = Simulation::run(&loaded(&text, &sets.split(' ').collect::<Vec<_>>()));
+        let row = service_flow(&results, "home", "primary", "up");
         (row.policed_delay_packets, row.forwarded_packets)
     };
     // 2 s of 40 Mbps, of which a peak rate of 8 Mbps passes 2000 packets; the burst has tokens for all.
@@ -144,7 +128,8 @@ fn connections_take_the_flows_of_their_ports() {
                                     match = [{ source_ports = [8000, 8999] }] }
          traffic.web = { kind = 'transfer', server = 'near', direction = 'down' }
          traffic.box = { kind = 'transfer', server = 'far', direction = 'down', port = 8080 }");
-    let passed = |flow, direction| row(&results, "home", flow, direction).forwarded_packets;
+    let passed =
+        |flow, direction| service_flow(&results, "home", flow, direction).forwarded_packets;
     let sent = |traffic, direction| flow(&results, traffic, direction).sent_packets;
     // Some acknowledgements are still in the modem at the end, those of three MAP intervals at most:
     // 6 ms at 8 Mbps are 4 segments.
@@ -169,8 +154,7 @@ fn buffer_control_sets_what_waits() {
     ] {
         let results = run(&format!(
             "upstream.buffer = {buffer}
-             traffic.noise = {{ kind = 'stream', purpose = 'data', server = 'near',
-                                packet_bytes = 1000, interval_ms = 2 }}"
+             traffic.noise = {{ kind = 'stream', purpose = 'data', packet_bytes = 1000, interval_ms = 2 }}"
         ));
         let waits_ms = queue(&results, "upstream").sojourn_p90_ms.unwrap();
         let least_ms = (waiting_bytes - 1000.0) * 8.0 / 2e3 - 8.0;
@@ -191,10 +175,13 @@ fn classifiers_distinguish_devices_by_address() {
                                   match = [{ destination = '192.168.0.8/29' }] }";
     let results = run(keys);
     // 20 s of a call upstream, and of the upload acknowledgements; 192.168.0.8/29 ends with .15.
-    let calls = row(&results, "home", "calls", "up").forwarded_packets;
+    let calls = service_flow(&results, "home", "calls", "up").forwarded_packets;
     assert!((999..=1000).contains(&calls), "{calls}");
     let acknowledgements = flow(&results, "save", "down").delivered_packets;
-    assert!(row(&results, "home", "rest", "down").forwarded_packets.abs_diff(acknowledgements) < 3);
+    assert!(
+        service_flow(&results, "home", "rest", "down").forwarded_packets.abs_diff(acknowledgements)
+            < 3
+    );
     assert_eq!(
         results.warnings,
         [
@@ -216,7 +203,7 @@ fn aqm_is_switched_off_for_all_flows_at_once() {
     for (switch, is_on) in [("true", true), ("false", false)] {
         let results = run(&format!("{keys}upstream.aqm = {switch}"));
         for (name, entry) in [("primary", "a"), ("own", "b")] {
-            let dropped = row(&results, "home", name, "up").dropped_aqm_packets;
+            let dropped = service_flow(&results, "home", name, "up").dropped_aqm_packets;
             assert_eq!(dropped > 0, is_on, "{name}");
             assert_eq!(dropped, flow(&results, entry, "up").dropped_aqm_packets);
         }
@@ -268,14 +255,12 @@ at_random! {
                 "homes.h{index} = {{ count = {count}, downstream = {{ sustained_mbps = {mbps}, {flows} }},
                                      upstream = {{ {flows} }} }}
                  traffic.save{index} = {{ kind = 'transfer', server = 'near', home = 'h{index}' }}
-                 traffic.load{index} = {{ kind = 'transfer', server = 'near', home = 'h{index}',
-                                          direction = 'down' }}
+                 traffic.load{index} = {{ kind = 'transfer', home = 'h{index}', direction = 'down' }}
                  traffic.call{index} = {{ kind = 'stream', purpose = 'voice', server = 'near',
                                           home = 'h{index}', direction = 'down' }}"
             ).unwrap();
         }
-        let loaded = load(&text, "drawn", &[]).unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-        let results = Simulation::run(&loaded[0].scenario);
+        let results = Simulation::run(&loaded(&text, &[]));
         for direction in Direction::BOTH.map(Direction::name) {
             let flows = results.flows.iter().filter(|row| row.direction == direction);
             let (mut delivered, mut sent, mut dropped) = (0, 0, (0, 0));

@@ -1,10 +1,8 @@
 //! The request-grant loop with the specification's timing, in closed form and against docsis-ns3.
 
-use crate::common::flow;
+use crate::common::{flow, latencies, loaded, refused};
 use sojourn::Simulation;
 use sojourn::results::metrics::Results;
-use sojourn::results::metrics::rows::FlowRow;
-use sojourn::scenario::load;
 
 /// Frames of docsis-ns3's upstream: six symbols of 22.5 us.
 const FRAME_MS: f64 = 0.135;
@@ -19,8 +17,7 @@ fn lone_stream(map_ms: f64, keys: &str) -> Results {
          cable.timing.kind = 'specification'
          upstream.modem.kind = 'shared_channel'
          upstream_channel = {{ map_interval_ms = {map_ms}, channels = 1, phy.kind = 'ofdma' }}
-         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near',
-                           interval_ms = {} }}
+         traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', interval_ms = {} }}
          {keys}",
         map_ms * 20.6180339887498
     ))
@@ -38,16 +35,7 @@ fn text(keys: &str) -> String {
 }
 
 fn run(keys: &str) -> Results {
-    let text = text(keys);
-    let variants = load(&text, "timing.toml", &[]);
-    let mut variants = variants.unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    Simulation::run(&variants.remove(0).scenario)
-}
-
-/// Least, mean, 99th percentile and greatest latency in ms.
-fn latencies(row: &FlowRow) -> [f64; 4] {
-    [row.latency_min_ms, row.latency_mean_ms, row.latency_p99_ms, row.latency_max_ms]
-        .map(Option::unwrap)
+    Simulation::run(&loaded(&text(keys), &[]))
 }
 
 /// docsis-ns3 v1.3 with a MAP interval of 7 frames, 0.945 ms, and 8 km: 1.94, 3.33, 4.58 and 4.90
@@ -241,7 +229,7 @@ fn impossible_lookaheads_and_two_lengths_are_refused() {
              traffic.game = {{ kind = 'stream', server = 'near', purpose = 'game', direction = 'up' }}
              servers.near.delay_ms = 0\n{keys}"
         );
-        let problem = load(&text, "timing.toml", &[]).unwrap_err().to_string();
+        let problem = refused(&text, &[]);
         assert!(problem.contains(message), "{problem}");
     }
 }
@@ -254,11 +242,9 @@ fn a_starving_burst_is_told_with_the_one_that_would_do() {
     let flood = |burst_bytes: u32| {
         let keys = "duration_s = 10
             upstream.modem.kind = 'shared_channel'
-            traffic.flood = { kind = 'stream', purpose = 'data', server = 'near',
-                              packet_bytes = 1500, interval_ms = 0.2 }";
+            traffic.flood = { kind = 'stream', purpose = 'data', packet_bytes = 1500, interval_ms = 0.2 }";
         let burst = format!("upstream.burst_bytes={burst_bytes}");
-        let mut variants = load(&text(keys), "timing.toml", &[burst]).unwrap();
-        let results = Simulation::run(&variants.remove(0).scenario);
+        let results = Simulation::run(&loaded(&text(keys), &[&burst]));
         let of_burst = |told: &String| told.contains("burst_bytes");
         let warnings: Vec<String> =
             results.warnings.iter().filter(|w| of_burst(w)).cloned().collect();
@@ -286,14 +272,13 @@ fn a_target_below_the_grant_wait_is_told_with_the_one_that_would_do() {
         let keys =
             "traffic.upload = { kind = 'transfer', server = 'far' }\nservers.far.delay_ms = 49";
         let sets = [
-            "duration_s=20".to_owned(),
-            "cable.delay_ms=1".to_owned(),
-            "upstream.sustained_mbps=10".to_owned(),
-            "upstream.peak_mbps=10".to_owned(),
-            format!("upstream.queue.scheduler={scheduler}"),
+            "duration_s=20",
+            "cable.delay_ms=1",
+            "upstream.sustained_mbps=10",
+            "upstream.peak_mbps=10",
+            &format!("upstream.queue.scheduler={scheduler}"),
         ];
-        let mut variants = load(&text(keys), "timing.toml", &sets).unwrap();
-        let results = Simulation::run(&variants.remove(0).scenario);
+        let results = Simulation::run(&loaded(&text(keys), &sets));
         let of_target = |told: &&String| told.contains("request and grant");
         let warnings: Vec<String> = results.warnings.iter().filter(of_target).cloned().collect();
         (flow(&results, "upload", "up").throughput_mbps, warnings)
@@ -314,12 +299,11 @@ fn thresholds_below_the_grant_wait() {
     let warnings = |mbps: u32, queue: &str| {
         let keys = "traffic.upload = { kind = 'transfer', server = 'near' }";
         let sets = [
-            format!("upstream.sustained_mbps={mbps}"),
-            format!("upstream.peak_mbps={mbps}"),
-            format!("upstream.queue={{ {queue} }}"),
+            &*format!("upstream.sustained_mbps={mbps}"),
+            &format!("upstream.peak_mbps={mbps}"),
+            &format!("upstream.queue={{ {queue} }}"),
         ];
-        let variants = load(&text(keys), "timing.toml", &sets).unwrap();
-        let mut warnings = sojourn::warnings(&variants[0].scenario);
+        let mut warnings = sojourn::warnings(&loaded(&text(keys), &sets));
         warnings.retain(|warning| warning.contains("request and grant"));
         warnings
     };

@@ -1,6 +1,6 @@
 //! Modems with configuration files: what is simulated of a file, what is listed, and the way back.
 
-use crate::common::flow;
+use crate::common::{flow, scenario as unchecked, service_flow};
 use serde_json::json;
 use sojourn::Simulation;
 use sojourn::access::Protocol;
@@ -131,7 +131,7 @@ fn calls_take_the_flow_of_their_ports() {
              scenario's 2 Mbps"]
     );
     let results = Simulation::run(&scenario);
-    let row = results.service_flows.iter().find(|row| row.service_flow == "flow_2").unwrap();
+    let row = service_flow(&results, "home", "flow_2", "up");
     // The last packet may be on its way from the modem.
     let delivered = flow(&results, "call", "up").delivered_packets;
     assert!(delivered > 200 && (0..=1).contains(&(row.forwarded_packets - delivered)));
@@ -241,8 +241,7 @@ fn what_cannot_be_simulated_is_listed() {
          match no other flow",
         "downstream_service_flows: none in the file; using the scenario's",
     ];
-    let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
-    assert_eq!(notes, wanted);
+    assert_eq!(notes, wanted.map(|line| format!("modem.cfg: {line}")));
 }
 
 /// 24.15 is 6, UGS, with the policy that PacketCable uses, 0x17f: no requests, and rules on
@@ -301,8 +300,7 @@ fn a_file_sets_unsolicited_grants_and_polls() {
         "upstream_service_flows.1: priority has no effect with unsolicited grants",
         "downstream_service_flows: none in the file; using the scenario's",
     ];
-    let wanted: Vec<_> = wanted.iter().map(|line| format!("modem.cfg: {line}")).collect();
-    assert_eq!(notes, wanted);
+    assert_eq!(notes, wanted.map(|line| format!("modem.cfg: {line}")));
 }
 
 /// The file wins over the scenario and its variants, `--set` over the file.
@@ -333,6 +331,16 @@ fn a_fault_of_the_file_names_it() {
     );
 }
 
+/// The file of this view gives `base` the service of the scenario.
+#[track_caller]
+fn assert_reads_back(config: &ModemConfig, base: &str, scenario: &Scenario) {
+    let bytes = File::from_view(config, None).unwrap().encode();
+    let variant = load(base, &[], &view(&bytes)).unwrap().remove(0);
+    assert_eq!(variant.notes, [""; 0]);
+    assert_eq!(variant.scenario.upstream, scenario.upstream);
+    assert_eq!(variant.scenario.downstream, scenario.downstream);
+}
+
 /// What is written of a scenario gives that scenario's service when it is read.
 #[test]
 fn a_scenario_written_and_read_is_the_same() {
@@ -361,7 +369,7 @@ fn a_scenario_written_and_read_is_the_same() {
         downstream = { sustained_mbps = 6000, peak_mbps = 8000, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
-    let scenario = crate::common::scenario(text);
+    let scenario = unchecked(text);
     let (config, notes) = modem_config(&scenario.group(0));
     assert_eq!(
         notes,
@@ -370,12 +378,8 @@ fn a_scenario_written_and_read_is_the_same() {
              that do not know the data rate unit (TLV 41) read bit/s"
         ))
     );
-    let bytes = File::from_view(&config, None).unwrap().encode();
-    let variant = load(BASE, &[], &view(&bytes)).unwrap().remove(0);
-    assert_eq!(variant.notes, [""; 0]);
-    assert_eq!(variant.scenario.upstream, scenario.upstream);
     // The CMTS's AQM algorithm is the scenario's, unless the file disables AQM, as here.
-    assert_eq!(variant.scenario.downstream, scenario.downstream);
+    assert_reads_back(&config, BASE, &scenario);
 }
 
 #[test]
@@ -392,7 +396,7 @@ fn what_a_file_has_no_words_for_is_listed() {
         downstream = { sustained_mbps = 6, peak_mbps = 8, burst_bytes = 9_000_000 }
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
-    let scenario = crate::common::scenario(text);
+    let scenario = unchecked(text);
     let (config, notes) = modem_config(&scenario.group(0));
     assert_eq!(
         notes,
@@ -448,7 +452,7 @@ fn an_aggregate_written_and_read_is_the_same() {
          queue_protection = false
          low_latency_aqm = false"
     );
-    let scenario = crate::common::scenario(&text);
+    let scenario = unchecked(&text);
     let (config, notes) = modem_config(&scenario.group(0));
     assert_eq!(notes, [""; 0]);
     assert_eq!(config.upstream_aggregates.len(), 1);
@@ -460,17 +464,13 @@ fn an_aggregate_written_and_read_is_the_same() {
     let histogram = low.aqm.as_ref().and_then(|aqm| aqm.latency_histogram.as_deref());
     assert_eq!(histogram, Some([50, 100, 255, 65_535].as_slice()));
     assert_eq!(low.aqm.as_ref().unwrap().algorithm, Some(AqmAlgorithm::Immediate));
-    let bytes = File::from_view(&config, None).unwrap().encode();
-    let variant = load(AGGREGATES, &[], &view(&bytes)).unwrap().remove(0);
-    assert_eq!(variant.notes, [""; 0]);
-    assert_eq!(variant.scenario.upstream, scenario.upstream);
-    assert_eq!(variant.scenario.downstream, scenario.downstream);
+    assert_reads_back(&config, AGGREGATES, &scenario);
 }
 
 #[test]
 fn what_an_aggregate_of_a_file_lacks_is_listed() {
     let text = format!("{AGGREGATES}\nupstream.queue.scheduler.kind = 'low_latency'");
-    let scenario = crate::common::scenario(&text);
+    let scenario = unchecked(&text);
     let (mut config, _) = modem_config(&scenario.group(0));
     config.upstream_service_flows[1].max_sustained_rate = Some(5_000_000);
     config.upstream_service_flows[1].aggregate_reference = None;
@@ -538,12 +538,8 @@ fn the_ecn_field_chooses_the_service_flow() {
              traffic.save = {{ kind = 'transfer', server = 'near', direction = 'up', dscp = 46,
                                tcp.ecn = 'classic' }}"
         );
-        let results = Simulation::run(&crate::common::scenario(&text));
-        let of = |name: &str| {
-            let mut rows = results.service_flows.iter();
-            let row = rows.find(|row| row.service_flow == name && row.direction == "up");
-            row.unwrap().forwarded_packets
-        };
+        let results = Simulation::run(&unchecked(&text));
+        let of = |name: &str| service_flow(&results, "home", name, "up").forwarded_packets;
         (of("primary"), of("other"))
     };
     // 46 * 4 + 2 = 186. The first packet and the acknowledgement that ends the handshake are not ECT.

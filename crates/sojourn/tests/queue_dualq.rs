@@ -1,19 +1,10 @@
 //! DualQ: whom it serves, whom it marks, and what it does when overloaded.
 
 use crate::common::{flow, queue, scenario, series};
-use crate::queue_kit::{Rig, datagram};
+use crate::queue_kit::{Rig, classic, datagram, low};
 use sojourn::Simulation;
 use sojourn::engine::packet::{Ecn, Packet};
 use sojourn::engine::units::Time;
-
-/// Traffic entry 0 goes to L, entry 1 to C.
-fn low(seq: u64) -> Packet {
-    Packet { ecn: Ecn::Ect1, ..datagram(0, seq, 1500) }
-}
-
-fn classic(seq: u64) -> Packet {
-    datagram(1, seq, 1500)
-}
 
 fn rig(keys: &str) -> Rig {
     Rig::of(&format!("limit_packets = 100_000\nscheduler = {{ kind = 'dualq', {keys} }}"))

@@ -1,6 +1,6 @@
 //! Warnings of keys of a queue that have no effect, or that cannot hold a delay at the line's rate.
 
-use sojourn::scenario::load;
+use crate::common::loaded;
 
 /// Warnings of a queue in a modem without request and grant.
 fn warnings(mbps: u32, queue: &str) -> Vec<String> {
@@ -11,8 +11,7 @@ fn warnings(mbps: u32, queue: &str) -> Vec<String> {
          servers.near = {{ delay_ms = 5 }}
          traffic.upload = {{ kind = 'transfer', server = 'near' }}"
     );
-    let variants = load(&text, "queue.toml", &[]).unwrap_or_else(|problems| panic!("{problems}"));
-    sojourn::warnings(&variants[0].scenario)
+    sojourn::warnings(&loaded(&text, &[]))
 }
 
 #[test]
@@ -149,7 +148,7 @@ fn queues_elsewhere() {
         core.x.downstream = { rate_mbps = 40, queue.law = { kind = 'pie', first_update_ms = 1 } }
         servers.near = { delay_ms = 5, rate_mbps = 40, queue.law = { kind = 'red', top = 0.2 } }
         traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'a' }";
-    let found = sojourn::warnings(&load(text, "queue.toml", &[]).unwrap()[0].scenario);
+    let found = sojourn::warnings(&loaded(text, &[]));
     let keys: Vec<_> = found.iter().filter_map(|one| one.split_once(" has no effect")).collect();
     let keys: Vec<_> = keys.iter().map(|(key, _)| *key).collect();
     assert_eq!(

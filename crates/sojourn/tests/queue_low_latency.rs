@@ -1,19 +1,10 @@
 //! Low Latency DOCSIS: who goes to which flow, who is marked, who is sanctioned, and how both flows are
 //! served.
 
-use crate::queue_kit::{Rig, datagram};
+use crate::queue_kit::{Rig, classic, datagram, low};
 use sojourn::engine::packet::{Ecn, Packet, Segment};
 use sojourn::engine::record::PacketEventKind;
 use sojourn::engine::units::{BitRate, Time};
-
-/// Traffic entry 0 goes to L, entry 1 to C.
-fn low(seq: u64) -> Packet {
-    Packet { ecn: Ecn::Ect1, ..datagram(0, seq, 1500) }
-}
-
-fn classic(seq: u64) -> Packet {
-    datagram(1, seq, 1500)
-}
 
 /// A datagram with this code point.
 fn with_dscp(dscp: u8, seq: u64) -> Packet {

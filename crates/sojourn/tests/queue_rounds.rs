@@ -14,10 +14,9 @@ use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 
 /// Puts packets of 1000 bytes: for each letter one of that traffic entry, numbered as they come.
-fn put(rig: &mut Rig, letters: &str, seq: &mut u64) {
+fn put(rig: &mut Rig, letters: &str) {
     for letter in letters.bytes() {
-        rig.put(datagram(u16::from(letter - b'a'), *seq, 1000));
-        *seq += 1;
+        rig.put(datagram(u16::from(letter - b'a'), rig.sent.packets, 1000));
     }
 }
 
@@ -34,11 +33,10 @@ fn fq_serves_new_queues_before_old_ones() {
     // Quantum 1500, packets of 1000: two of them use up the first quantum (1500 - 2000 < 0), and the
     // queue grows old with 1000 credits: one packet, then 1500 more, and so two and one in turn.
     let mut rig = Rig::of("scheduler = { kind = 'fq', quantum_bytes = 1500 }");
-    let mut seq = 0;
-    put(&mut rig, "aaaaaabbbbbb", &mut seq);
+    put(&mut rig, "aaaaaabbbbbb");
     assert_eq!(take(&mut rig, 4), "aabb");
     // Both are old, a is next. A new queue goes first, for its quantum of two packets alone.
-    put(&mut rig, "cccc", &mut seq);
+    put(&mut rig, "cccc");
     assert_eq!(take(&mut rig, 2), "cc");
     // a and b have 1000 credits each, c comes last with as many; then all have 1500, but c has one
     // packet left.
@@ -49,20 +47,19 @@ fn fq_serves_new_queues_before_old_ones() {
 #[test]
 fn fq_sends_a_new_queue_that_ran_empty_round_once_as_an_old_one() {
     let mut rig = Rig::of("scheduler = { kind = 'fq', quantum_bytes = 1500 }");
-    let mut seq = 0;
-    put(&mut rig, "aaaaaa", &mut seq);
+    put(&mut rig, "aaaaaa");
     assert_eq!(take(&mut rig, 2), "aa");
     // b is new: it goes first and runs empty. When that is seen, at the next dequeue, it goes to the
     // end of the old ones, so that its next packet waits for a's turn of one packet (1000 credits).
-    put(&mut rig, "b", &mut seq);
+    put(&mut rig, "b");
     assert_eq!(take(&mut rig, 1), "b");
     assert_eq!(take(&mut rig, 1), "a");
-    put(&mut rig, "b", &mut seq);
+    put(&mut rig, "b");
     // a's credits are used up (1000 - 1000), b's are 500, one packet: 500 - 1000; then a has 1500.
     assert_eq!(take(&mut rig, 3), "baa");
     // b is seen empty as an old queue and leaves: its next packet is new and goes first.
     assert_eq!(take(&mut rig, 1), "a");
-    put(&mut rig, "b", &mut seq);
+    put(&mut rig, "b");
     assert_eq!(take(&mut rig, 1), "b");
 }
 
@@ -70,12 +67,11 @@ fn fq_sends_a_new_queue_that_ran_empty_round_once_as_an_old_one() {
 fn sfq_forgets_a_bin_that_ran_empty_at_once() {
     // As above, but b is as new as ever each time.
     let mut rig = Rig::of("scheduler = { kind = 'sfq', quantum_bytes = 1500 }");
-    let mut seq = 0;
-    put(&mut rig, "aaaaaa", &mut seq);
+    put(&mut rig, "aaaaaa");
     assert_eq!(take(&mut rig, 2), "aa");
-    put(&mut rig, "b", &mut seq);
+    put(&mut rig, "b");
     assert_eq!(take(&mut rig, 2), "ba");
-    put(&mut rig, "b", &mut seq);
+    put(&mut rig, "b");
     assert_eq!(take(&mut rig, 2), "ba");
 }
 
@@ -86,10 +82,9 @@ fn sfq_of_ns2_puts_a_new_bin_behind_the_only_other_one() {
     let order = |dialect| {
         let mut rig =
             Rig::new(&spec("scheduler = { kind = 'sfq', quantum_bytes = 3000 }"), dialect, 10.0);
-        let mut seq = 0;
-        put(&mut rig, "aaaaaaaaaa", &mut seq);
+        put(&mut rig, "aaaaaaaaaa");
         let first = take(&mut rig, 4);
-        put(&mut rig, "bb", &mut seq);
+        put(&mut rig, "bb");
         first + &take(&mut rig, 6)
     };
     assert_eq!(order(Dialect::Rfc), "aaaabbaaaa");
@@ -99,17 +94,16 @@ fn sfq_of_ns2_puts_a_new_bin_behind_the_only_other_one() {
 #[test]
 fn fq_drops_half_of_the_fattest_queue_from_its_head_and_64_packets_at_most() {
     let mut rig = Rig::of("limit_packets = 10\nscheduler = { kind = 'fq' }");
-    let mut seq = 0;
-    put(&mut rig, "aaaaaaabbb", &mut seq);
+    put(&mut rig, "aaaaaaabbb");
     assert_eq!(rig.dropped(0), 0);
     // The eleventh packet is let in, then a loses ceil(7 / 2) = 4 from its head: 0 to 3.
-    put(&mut rig, "b", &mut seq);
+    put(&mut rig, "b");
     assert_eq!((rig.dropped(0), rig.dropped(1)), (4, 0));
     let left: Vec<_> = rig.drain().into_iter().filter(|(traffic, _)| *traffic == 0).collect();
     assert_eq!(left, [(0, 4), (0, 5), (0, 6)]);
 
     let mut rig = Rig::of("limit_packets = 1000\nscheduler = { kind = 'fq' }");
-    put(&mut rig, &"a".repeat(1001), &mut seq);
+    put(&mut rig, &"a".repeat(1001));
     assert_eq!((rig.dropped(0), rig.backlog().packets), (64, 937));
 }
 
@@ -152,14 +146,13 @@ fn one_flow_of_a_hundred_is_alone_in_its_queue_with_probability_0_9078() {
 fn drr_appends_a_flow_that_becomes_busy_and_takes_its_deficit_when_it_runs_empty() {
     // Quantum 1500, packets of 1000: 1500 pay for one, 500 + 1500 for two, 0 + 1500 for one.
     let mut rig = Rig::of("scheduler = { kind = 'drr', quantum_bytes = 1500 }");
-    let mut seq = 0;
-    put(&mut rig, "aaaaaabbbb", &mut seq);
+    put(&mut rig, "aaaaaabbbb");
     assert_eq!(take(&mut rig, 2), "ab");
     // c joins the end of the round while it is b's turn, and so before b comes there.
-    put(&mut rig, "c", &mut seq);
+    put(&mut rig, "c");
     assert_eq!(take(&mut rig, 5), "aacbb");
     // c ran empty and gave up its 500: 1500 pay for one; with 2000 two would come at once.
-    put(&mut rig, "ccc", &mut seq);
+    put(&mut rig, "ccc");
     assert_eq!(take(&mut rig, 7), "acbaacc");
 }
 
@@ -180,8 +173,7 @@ fn drr_weights_are_by_name_and_multiply_the_quantum() {
     let mut rig = Rig::of(
         "scheduler = { kind = 'drr', quantum_bytes = 1000, weights = { b = 2.0, c = 0.5 } }",
     );
-    let mut seq = 0;
-    put(&mut rig, "aaaaaabbbbbbcccccc", &mut seq);
+    put(&mut rig, "aaaaaabbbbbbcccccc");
     // a: one packet a round, b: two, c: one every second round.
     assert_eq!(take(&mut rig, 15), "abbabbcabbacaac");
 }
@@ -190,17 +182,16 @@ fn drr_weights_are_by_name_and_multiply_the_quantum() {
 fn drr_limits_each_flow_and_drops_from_the_head_of_the_longest() {
     let mut rig =
         Rig::of("limit_packets = 6\nscheduler = { kind = 'drr', flow_limit_packets = 4 }");
-    let mut seq = 0;
-    put(&mut rig, "aaaaa", &mut seq); // the fifth does not fit into its flow: seq 4
+    put(&mut rig, "aaaaa"); // the fifth does not fit into its flow: seq 4
     assert_eq!((rig.dropped(0), rig.backlog().packets), (1, 4));
-    put(&mut rig, "bbb", &mut seq); // the third is one too many for all: a's head goes
+    put(&mut rig, "bbb"); // the third is one too many for all: a's head goes
     assert_eq!((rig.dropped(0), rig.dropped(1)), (2, 0));
     let of_a: Vec<_> = rig.drain().into_iter().filter(|(traffic, _)| *traffic == 0).collect();
     assert_eq!(of_a, [(0, 1), (0, 2), (0, 3)]);
     // ns-2 never reaches a limit: three of a flow of four.
     let keys = "scheduler = { kind = 'drr', flow_limit_packets = 4 }";
     let mut rig = Rig::new(&spec(keys), Dialect::Ns2, 10.0);
-    put(&mut rig, "aaaaa", &mut seq);
+    put(&mut rig, "aaaaa");
     assert_eq!(rig.backlog().packets, 3);
 }
 
@@ -382,10 +373,9 @@ const SFQ_LINUX: &str = "scheduler = { kind = 'sfq_linux', quantum_bytes = 1500"
 fn sfq_of_linux_puts_a_busy_bin_at_the_end_of_the_round() {
     // Quantum 1500: two packets of 1000 use it up (1500 - 2000 < 0), then one, as 1000 are left.
     let mut rig = Rig::of(&format!("{SFQ_LINUX} }}"));
-    let mut seq = 0;
-    put(&mut rig, "aaaabbbb", &mut seq);
+    put(&mut rig, "aaaabbbb");
     assert_eq!(take(&mut rig, 1), "a");
-    put(&mut rig, "c", &mut seq);
+    put(&mut rig, "c");
     assert_eq!(take(&mut rig, 8), "abbcabab");
 }
 
@@ -393,10 +383,9 @@ fn sfq_of_linux_puts_a_busy_bin_at_the_end_of_the_round() {
 fn sfq_of_linux_drops_from_the_longest_bin_that_changed_last() {
     // a and b hold 3 each, b changed last. c is let in, and b loses its tail; then a is the longest alone.
     let mut rig = Rig::of(&format!("limit_packets = 6\n{SFQ_LINUX} }}"));
-    let mut seq = 0;
-    put(&mut rig, "aaabbbc", &mut seq);
+    put(&mut rig, "aaabbbc");
     assert_eq!((rig.dropped(0), rig.dropped(1)), (0, 1));
-    put(&mut rig, "c", &mut seq);
+    put(&mut rig, "c");
     assert_eq!((rig.dropped(0), rig.dropped(1)), (1, 1));
     assert_eq!(rig.drain(), [(0, 0), (0, 1), (1, 3), (1, 4), (2, 6), (2, 7)]);
 }
@@ -404,7 +393,7 @@ fn sfq_of_linux_drops_from_the_longest_bin_that_changed_last() {
 #[test]
 fn sfq_of_linux_takes_from_the_next_in_turn_where_all_hold_one() {
     let mut rig = Rig::of(&format!("limit_packets = 3\n{SFQ_LINUX} }}"));
-    put(&mut rig, "abcd", &mut 0);
+    put(&mut rig, "abcd");
     assert_eq!(rig.dropped(0), 1);
     assert_eq!(take(&mut rig, 3), "bcd");
 }
@@ -413,7 +402,7 @@ fn sfq_of_linux_takes_from_the_next_in_turn_where_all_hold_one() {
 fn sfq_limits_each_flow_and_drops_its_head_if_so_set() {
     let left = |keys: &str| {
         let mut rig = Rig::of(&format!("{SFQ_LINUX}, flow_limit_packets = 2{keys} }}"));
-        put(&mut rig, "aaab", &mut 0);
+        put(&mut rig, "aaab");
         assert_eq!(rig.dropped(0), 1);
         rig.drain()
     };
@@ -421,17 +410,16 @@ fn sfq_limits_each_flow_and_drops_its_head_if_so_set() {
     assert_eq!(left(", head_drop = true"), [(0, 1), (0, 2), (1, 3)]);
     // 127 is what the kernel's depth is.
     let mut rig = Rig::of(&format!("{SFQ_LINUX} }}"));
-    put(&mut rig, &"a".repeat(130), &mut 0);
+    put(&mut rig, &"a".repeat(130));
     assert_eq!(rig.dropped(0), 3);
 }
 
 /// Numbers of ten packets of a flow, half of which came before its hash changed.
 fn perturbed(kind: &str) -> Vec<u64> {
     let mut rig = Rig::of(&format!("scheduler = {{ kind = '{kind}', perturb_s = 10 }}"));
-    let mut seq = 0;
-    put(&mut rig, "aaaaa", &mut seq);
+    put(&mut rig, "aaaaa");
     rig.wait(Time::from_s(10));
-    put(&mut rig, "aaaaa", &mut seq);
+    put(&mut rig, "aaaaa");
     rig.drain().into_iter().map(|(_, seq)| seq).collect()
 }
 
@@ -452,7 +440,7 @@ fn a_new_hash_parts_flows_that_shared_a_bin() {
     let mut shared = 0;
     for _ in 0..40 {
         rig.wait(Time::from_s(1));
-        put(&mut rig, "aabb", &mut 0);
+        put(&mut rig, "aabb");
         shared += u32::from(take(&mut rig, 4) == "aabb");
     }
     assert!((8..=32).contains(&shared), "{shared} of 40");

@@ -1,11 +1,10 @@
 //! Scheduling services of upstream flows, in closed form: on a modem with a channel of its own and
 //! on a shared channel.
 
-use crate::common::flow;
+use crate::common::{flow, latencies, loaded, refused, service_flow};
 use sojourn::Simulation;
 use sojourn::results::metrics::Results;
-use sojourn::results::metrics::rows::FlowRow;
-use sojourn::scenario::load;
+use sojourn::results::metrics::rows::ServiceFlowRow;
 
 /// 218 B and, on the shared channel, 10 of MAC header.
 const UGS: &str =
@@ -26,11 +25,7 @@ fn text(modem: &str, keys: &str) -> String {
 }
 
 fn run(modem: &str, keys: &str, sets: &[&str]) -> Results {
-    let text = text(modem, keys);
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    let variants = load(&text, "services.toml", &sets);
-    let mut variants = variants.unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    Simulation::run(&variants.remove(0).scenario)
+    Simulation::run(&loaded(&text(modem, keys), sets))
 }
 
 /// A call of 218 B every `interval_ms` with this scheduling service.
@@ -41,12 +36,6 @@ fn call(modem: &str, interval_ms: f64, service: &str, keys: &str) -> Results {
                            interval_ms = {interval_ms} }}"
     );
     run(modem, &keys, &[&format!("upstream.flows.voice.scheduling={service}")])
-}
-
-/// Least, mean, 99th percentile and greatest latency in ms.
-fn latencies(row: &FlowRow) -> [f64; 4] {
-    [row.latency_min_ms, row.latency_mean_ms, row.latency_p99_ms, row.latency_max_ms]
-        .map(Option::unwrap)
 }
 
 const MODEMS: [&str; 2] = ["single_queue", "shared_channel"];
@@ -121,11 +110,8 @@ fn several_grants_in_an_interval() {
     }
 }
 
-fn mac(results: &Results) -> &sojourn::results::metrics::rows::ServiceFlowRow {
-    let is_voice = |row: &&sojourn::results::metrics::rows::ServiceFlowRow| {
-        row.service_flow == "voice" && row.direction == "up"
-    };
-    results.service_flows.iter().find(is_voice).unwrap()
+fn mac(results: &Results) -> &ServiceFlowRow {
+    service_flow(results, "home", "voice", "up")
 }
 
 /// No fixed times, so that the first MAP after a request grants it.
@@ -191,8 +177,7 @@ fn unused_grants_cost_the_channel() {
     let upload = |service: &str| {
         let keys = "duration_s = 10
             upstream_channel.channels = 1
-            traffic.flood = { kind = 'stream', purpose = 'data', server = 'near',
-                              packet_bytes = 1500, interval_ms = 0.2 }
+            traffic.flood = { kind = 'stream', purpose = 'data', packet_bytes = 1500, interval_ms = 0.2 }
             traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', start_s = 100 }";
         let set = format!("upstream.flows.voice.scheduling={service}");
         let results =
@@ -238,10 +223,9 @@ fn activity_detection_grants_only_while_packets_come() {
 #[test]
 fn contradictory_keys_are_refused() {
     let refusal = |modem: &str, sets: &[&str]| {
-        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let keys = "duration_s = 1
             traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
-        load(&text(modem, keys), "services.toml", &sets).unwrap_err().to_string()
+        refused(&text(modem, keys), sets)
     };
     let ugs = format!("upstream.flows.voice.scheduling={UGS}");
     let jitter = UGS.replace(" }", ", tolerated_grant_jitter_us = 20_001 }");
@@ -288,16 +272,15 @@ fn contradictory_keys_are_refused() {
 }
 
 /// One home of a group of 1000 on the shared channel with this service.
-fn thousand(service: &str) -> Result<(), String> {
-    let text = text(
+fn thousand(service: &str) -> String {
+    text(
         "shared_channel",
         &format!(
             "homes.h.count = 1000
              traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }}
              upstream.scheduling = {service}"
         ),
-    );
-    load(&text, "services.toml", &[]).map(|_| ()).map_err(|problem| problem.to_string())
+    )
 }
 
 /// 228 + 8 B of header are 2 codewords, 276 B or 368 symbols of 6 bits, 472 with 104 around them: 8
@@ -305,18 +288,18 @@ fn thousand(service: &str) -> Result<(), String> {
 /// for requests at least. A poll has 2 minislots: 1000 in 2 ms are 2000.
 #[test]
 fn unsolicited_grants_and_polls_beyond_the_channel_are_refused() {
-    let told = thousand(UGS).unwrap_err();
+    let told = refused(&thousand(UGS), &[]);
     for part in ["upstream.scheduling", "take 800.0 of the 640 minislots", "at most 636"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let polls =
         |us| format!("{{ kind = 'real_time_polling', nominal_polling_interval_us = {us} }}");
-    let told = thousand(&polls(2000)).unwrap_err();
+    let told = refused(&thousand(&polls(2000)), &[]);
     assert!(told.contains("polls take 2000.0"), "{told}");
     // 2000 * 2 / 6.5 = 615.
-    assert_eq!(thousand(&polls(6500)), Ok(()));
-    assert_eq!(thousand(&UGS.replace("20_000", "26_000")), Ok(())); // 800 * 20 / 26 = 615
-    let told = thousand(&UGS.replace("228", "65_535")).unwrap_err();
+    loaded(&thousand(&polls(6500)), &[]);
+    loaded(&thousand(&UGS.replace("20_000", "26_000")), &[]); // 800 * 20 / 26 = 615
+    let told = refused(&thousand(&UGS.replace("228", "65_535")), &[]);
     assert!(told.contains("unsolicited_grant_bytes: found a grant of"), "{told}");
 }
 

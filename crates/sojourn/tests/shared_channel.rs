@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, queue, series};
+use crate::common::{flow, loaded, queue, series, service_flow};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::engine::record::Outcome;
 use sojourn::engine::units::{BitRate, Time};
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::ServiceFlowRow;
-use sojourn::scenario::load;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 
@@ -26,20 +25,11 @@ fn run_of(modem: &str, keys: &str) -> Results {
          servers.near = {{ delay_ms = 0, rate_mbps = 1_000_000 }}
          {keys}"
     );
-    let variants = load(&text, "shared.toml", &[]);
-    let mut variants = variants.unwrap_or_else(|problem| panic!("{problem}\n{text}"));
-    Simulation::run(&variants.remove(0).scenario)
+    Simulation::run(&loaded(&text, &[]))
 }
 
 fn run(keys: &str) -> Results {
     run_of("shared_channel", keys)
-}
-
-fn row<'a>(results: &'a Results, homes: &str, flow: &str) -> &'a ServiceFlowRow {
-    let is_meant = |row: &&ServiceFlowRow| {
-        (&*row.homes, &*row.service_flow, row.direction) == (homes, flow, "up")
-    };
-    results.service_flows.iter().find(is_meant).expect("there is such a service flow")
 }
 
 /// A stream from each home of a group, called as the group.
@@ -82,7 +72,7 @@ fn a_stream_alone_has_the_latency_of_request_and_grant() {
     // 25 us are not a whole number of ps for each of 246 bytes: up to 246 ps are lost.
     assert!(min >= 5.075 - 1e-6 && max <= 9.0 + 1e-6);
     assert!((mean - 7.0375).abs() < 4.0 * 0.0074);
-    let counted = row(&results, "home", "primary");
+    let counted = service_flow(&results, "home", "primary", "up");
     assert!(counted.mac_requests.unwrap().abs_diff(up.sent_packets) <= 1);
     assert!(counted.mac_grants.unwrap().abs_diff(up.delivered_packets) <= 1);
     assert_eq!((counted.mac_collisions, counted.mac_unused_bytes), (Some(0), Some(0)));
@@ -160,8 +150,7 @@ fn a_loaded_modem_alone_waits_as_with_the_single_queue() {
                                 interval_ms = {} }}",
                 1518.0 * 8.0 / mbps / 1e3
             );
-            let variant = load(&text, "loaded.toml", &[]).unwrap().remove(0);
-            let results = Simulation::run(&variant.scenario);
+            let results = Simulation::run(&loaded(&text, &[]));
             let up = flow(&results, "c", "up");
             [up.latency_mean_ms.unwrap(), up.latency_p99_ms.unwrap()]
         });
@@ -207,8 +196,7 @@ fn idle_space_is_for_requests() {
             "duration_s = 8
              {keys}
              homes.all = {{ count = 200 }}
-             traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', server = 'near',
-                               home = 'all' }}"
+             traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', home = 'all' }}"
         ));
         let channel = &results.channels[0];
         let collided = channel.collisions as f64 / channel.contention_requests as f64;
@@ -331,7 +319,7 @@ fn packets_whose_requests_keep_failing_are_discarded() {
     assert_eq!((up.sent_packets, up.delivered_packets), (22, 0));
     // Those of the last second are still requested when the run ends.
     assert_eq!(up.dropped_contention_packets, 20);
-    let counted = row(&results, "twins", "primary");
+    let counted = service_flow(&results, "twins", "primary", "up");
     assert_eq!(counted.contention_dropped_packets, 20);
     assert_eq!(counted.mac_collisions, Some(20 * 16));
     assert_eq!(results.channels[0].collisions, 20 * 16);
@@ -366,7 +354,7 @@ fn where_all_requests_collide_nothing_is_granted() {
     assert_eq!(channel.request_opportunities, 1000);
     let mut collisions = 0;
     for name in ["primary", "more"] {
-        let counted = row(&results, "all", name);
+        let counted = service_flow(&results, "all", name, "up");
         let (requests, dropped) =
             (counted.mac_requests.unwrap(), counted.contention_dropped_packets);
         assert_eq!((counted.forwarded_packets, counted.forwarded_bytes), (0, 0));
@@ -379,7 +367,7 @@ fn where_all_requests_collide_nothing_is_granted() {
     assert_eq!(collisions, channel.collisions);
     for (traffic, flow_name) in [("all", "primary"), ("more", "more")] {
         let up = flow(&results, traffic, "up");
-        let counted = row(&results, "all", flow_name);
+        let counted = service_flow(&results, "all", flow_name, "up");
         // One at 0 s and one every 20 ms until the last at 2 s.
         assert_eq!((up.sent_packets, up.delivered_packets), (25 * 101, 0));
         assert_eq!(up.dropped_contention_packets, counted.contention_dropped_packets);
@@ -506,8 +494,7 @@ at_random! {
                 "homes.h{index} = {{ count = {count}, upstream = {{ sustained_mbps = {mbps},
                                      peak_mbps = {}, {law}, {flows} }} }}
                  traffic.save{index} = {{ kind = 'transfer', server = 'near', home = 'h{index}' }}
-                 traffic.load{index} = {{ kind = 'transfer', server = 'near', home = 'h{index}',
-                                          direction = 'down' }}
+                 traffic.load{index} = {{ kind = 'transfer', home = 'h{index}', direction = 'down' }}
                  traffic.call{index} = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near',
                                           home = 'h{index}' }}",
                 2.0 * mbps

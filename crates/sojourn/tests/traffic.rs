@@ -275,31 +275,20 @@ fn a_pushed_object_takes_one_round_trip_and_a_delayed_acknowledgement() {
     }
 }
 
-/// Several objects on the way over the one connection are all there when all is acknowledged.
+/// Sessions of three pages are over after them; several objects on the way over one connection are all there when all
+/// is acknowledged.
 #[test]
-fn pushed_objects_of_a_page_are_all_counted() {
-    let results = Simulation::run(&on_38_mbps(
-        60,
-        "traffic.web = { kind = 'web_sessions', servers = ['far'], pages = 3, sessions = 2,
-                         pushed = true, objects = { kind = 'constant', value = 4 },
-                         gap_s = { kind = 'constant', value = 0.01 },
-                         think_s = { kind = 'constant', value = 1 } }",
-    ));
-    // 2 sessions * 3 pages * 4 objects.
-    assert_eq!(flow(&results, "web", "down").responses, Some(24));
-}
-
-/// A session of three pages is over after them.
-#[test]
-fn a_session_has_as_many_pages_as_it_should() {
-    let results = Simulation::run(&on_38_mbps(
-        60,
-        "traffic.web = { kind = 'web_sessions', servers = ['far'], pages = 3, sessions = 2,
-                         objects = { kind = 'constant', value = 4 },
-                         think_s = { kind = 'constant', value = 1 } }",
-    ));
-    // 2 sessions * 3 pages * 4 objects.
-    assert_eq!(flow(&results, "web", "down").responses, Some(24));
+fn a_session_has_as_many_pages_and_objects_as_it_should() {
+    for keys in ["", "pushed = true, gap_s = { kind = 'constant', value = 0.01 },"] {
+        let traffic = format!(
+            "traffic.web = {{ kind = 'web_sessions', servers = ['far'], pages = 3, sessions = 2, {keys}
+                              objects = {{ kind = 'constant', value = 4 }},
+                              think_s = {{ kind = 'constant', value = 1 }} }}"
+        );
+        let results = Simulation::run(&on_38_mbps(60, &traffic));
+        // 2 sessions * 3 pages * 4 objects.
+        assert_eq!(flow(&results, "web", "down").responses, Some(24), "{keys}");
+    }
 }
 
 /// A video alone on 38 Mbps (Hong 2015 §4.2.2). The segments of its levels are 0.25, 0.5, 1, 1.5, 2

@@ -1,12 +1,29 @@
 //! Scenarios and results as the tests need them.
 
-use sojourn::results::metrics::rows::{FlowRow, QueueRow};
+use sojourn::results::metrics::rows::{FlowRow, QueueRow, ServiceFlowRow};
 use sojourn::results::metrics::{Results, SeriesRow};
-use sojourn::scenario::Scenario;
+use sojourn::scenario::{Scenario, load};
 
 /// A scenario from TOML. It is not checked: tests go to the edges.
 pub fn scenario(text: &str) -> Scenario {
     toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The only variant of a text, with these settings, checked and filled in as a file is.
+#[track_caller]
+pub fn loaded(text: &str, sets: &[&str]) -> Scenario {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    let loaded = load(text, "test.toml", &sets);
+    let mut variants = loaded.unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    assert_eq!(variants.len(), 1);
+    variants.remove(0).scenario
+}
+
+/// The problems of a text that is refused with these settings.
+#[track_caller]
+pub fn refused(text: &str, sets: &[&str]) -> String {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    load(text, "test.toml", &sets).unwrap_err().to_string()
 }
 
 /// The queue managers of `scenarios/home.toml`: a name and the keys of `upstream.queue`.
@@ -44,6 +61,25 @@ pub fn home(queue: &str, duration_s: f64) -> Scenario {
 pub fn flow<'a>(results: &'a Results, traffic: &str, direction: &str) -> &'a FlowRow {
     let is_meant = |row: &&FlowRow| row.traffic == traffic && row.direction == direction;
     results.flows.iter().find(is_meant).expect("the flow carried packets")
+}
+
+/// Least, mean, 99th percentile and greatest latency in ms.
+pub fn latencies(row: &FlowRow) -> [f64; 4] {
+    [row.latency_min_ms, row.latency_mean_ms, row.latency_p99_ms, row.latency_max_ms]
+        .map(Option::unwrap)
+}
+
+/// The row of a service flow of a group of homes.
+pub fn service_flow<'a>(
+    results: &'a Results,
+    homes: &str,
+    name: &str,
+    direction: &str,
+) -> &'a ServiceFlowRow {
+    let is_meant = |row: &&ServiceFlowRow| {
+        (&*row.homes, &*row.service_flow, row.direction) == (homes, name, direction)
+    };
+    results.service_flows.iter().find(is_meant).expect("there is such a service flow")
 }
 
 /// The row of a queue.

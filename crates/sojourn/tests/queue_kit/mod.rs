@@ -41,6 +41,16 @@ pub fn datagram(traffic: u16, seq: u64, size: u16) -> Packet {
     }
 }
 
+/// The `seq`th packet of traffic entry 0, which schedulers with a low-latency queue send there.
+pub fn low(seq: u64) -> Packet {
+    Packet { ecn: Ecn::Ect1, ..datagram(0, seq, 1500) }
+}
+
+/// The `seq`th packet of traffic entry 1, which they put into the classic queue.
+pub fn classic(seq: u64) -> Packet {
+    datagram(1, seq, 1500)
+}
+
 /// A packet of a connection in this slot, with its own hash.
 pub fn segment(slot: u32, tuple: u32, seq: u64, size: u16) -> Packet {
     Packet { flow: slot, tuple, ..datagram(0, seq, size) }
