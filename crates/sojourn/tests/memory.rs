@@ -24,9 +24,8 @@ const FACTOR: f64 = 4.0;
 const FIXED_BYTES: f64 = 5e6;
 
 fn scenario(duration_s: f64, more: &str) -> Scenario {
-    loaded(
-        &format!(
-            "duration_s = {duration_s}
+    let text = format!(
+        "duration_s = {duration_s}
          upstream.sustained_mbps = 20
          upstream.peak_mbps = 40
          upstream.burst_bytes = 1_000_000
@@ -36,9 +35,9 @@ fn scenario(duration_s: f64, more: &str) -> Scenario {
          servers.near.delay_ms = 5
          servers.far.delay_ms = 40
          {more}"
-        ),
-        &[],
-    )
+    );
+    let variants = load(&text, "file", &[]).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+    variants.into_iter().next().expect("there is one").scenario
 }
 
 /// Networks whose memory is of different kinds.

@@ -50,7 +50,7 @@ use sojourn_input::parts::Keys;
 use sojourn_input::problem::{Fault, Faults};
 
 /// Definitions of the series that algorithms show, from the file that sets their values.
-pub(crate) const SERIES: [&[Definition]; 13] = [
+pub(crate) const SERIES: [&[Definition]; 12] = [
     afd::SERIES,
     blue::SERIES,
     codel_dt::SERIES,
@@ -63,7 +63,6 @@ pub(crate) const SERIES: [&[Definition]; 13] = [
     pie_parts::SERIES,
     queue_protection::SERIES,
     red::SERIES,
-    red_linux::SERIES,
 ];
 
 /// How fast the rate shaper behind a queue lets it drain.

@@ -11,7 +11,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::red_linux::{AVERAGE_BYTES, AVERAGE_PACKETS};
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict,
     at_least_packets, idle,
@@ -25,6 +24,10 @@ use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
 
 crate::series! {
+    /// RED in bytes: moving average of the queue's length.
+    AVERAGE_BYTES = "average_queue", in "B", from "Floyd & Jacobson 1993";
+    /// RED in packets, CHOKe: moving average of the queue's length.
+    AVERAGE_PACKETS = "average_queue", in "packets", from "Floyd & Jacobson 1993";
     /// RED: drop probability where the average is at its upper threshold.
     MAX_P = "max_p", in "1", from "Floyd, Gummadi & Shenker 2001";
 }

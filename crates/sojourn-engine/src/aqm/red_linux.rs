@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::red::{TARGET_DELAY_MS, Thresholds};
+use super::red::{AVERAGE_BYTES, TARGET_DELAY_MS, Thresholds};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict};
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
@@ -112,13 +112,6 @@ impl Parameters {
             mean_packet_bytes: self.mean_packet_bytes,
         }
     }
-}
-
-crate::series! {
-    /// RED in bytes: moving average of the queue's length.
-    AVERAGE_BYTES = "average_queue", in "B", from "Floyd & Jacobson 1993";
-    /// RED in packets, CHOKe: moving average of the queue's length.
-    AVERAGE_PACKETS = "average_queue", in "packets", from "Floyd & Jacobson 1993";
 }
 
 /// A weight of a millionth: beyond that the average takes minutes to move.

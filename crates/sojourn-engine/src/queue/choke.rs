@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::red_linux::{AVERAGE_PACKETS, Average, Region, Terms, log_weight};
+use crate::aqm::red::AVERAGE_PACKETS;
+use crate::aqm::red_linux::{Average, Region, Terms, log_weight};
 use crate::aqm::{AqmSpec, DrainRate, Threshold, Verdict, at_least_packets, idle};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
