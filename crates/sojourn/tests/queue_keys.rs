@@ -145,7 +145,7 @@ fn queues_elsewhere() {
         downstream.sustained_mbps = 50
         homes = { a = {}, b = {} }
         router.upstream = { rate_mbps = 9, queue.scheduler = { kind = 'cake', mpu_bytes = 64 } }
-        core.x.downstream = { rate_mbps = 40, queue.law = { kind = 'pie', first_update_ms = 1 } }
+        core.x.downstream = { rate_mbps = 40, queue.law = { kind = 'gsp', threshold_ms = 9, threshold_bytes = 20_000 } }
         servers.near = { delay_ms = 5, rate_mbps = 40, queue.law = { kind = 'red', top = 0.2 } }
         traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'a' }";
     let found = sojourn::warnings(&loaded(text, &[]));
@@ -154,7 +154,7 @@ fn queues_elsewhere() {
     assert_eq!(
         keys,
         [
-            "core.x.downstream.queue.law.first_update_ms",
+            "core.x.downstream.queue.law.threshold_ms",
             "router.upstream.queue.scheduler.mpu_bytes",
             "servers.near.queue.law.top",
         ]
