@@ -35,7 +35,7 @@ test: $(VENV)/installed $(VENV)/checks ## Run all tests, with the build of make 
 
 guard: $(VENV)/installed $(VENV)/checks ## Check builds for users: what a packet costs, equal bits, both modules of the page
 	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
-	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 $(WEB); fi
+	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 web; fi
 	$(BIN)/pytest tests/test_web_module.py
 
 crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth

@@ -42,7 +42,7 @@ def test_workflows_call_what_exists() -> None:
     commands = "\n".join(step.get("run", "") for step in steps_of(*WORKFLOWS))
     targets = re.findall(r"make (\w+)", commands)
     targets += WORKFLOWS["checks"]["jobs"]["make"]["strategy"]["matrix"]["target"]
-    assert {"lint", "test", "docs", "web", "audit", "wheel", "sdist"} <= set(targets)
+    assert {"lint", "test", "docs", "guard", "audit", "wheel", "sdist"} <= set(targets)
     for target in targets:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
     scripts = set(re.findall(r"tests/\w+\.\w+", commands))
