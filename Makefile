@@ -29,7 +29,7 @@ web: $(WEB) ## Build the live page for any web host, into the package and out/we
 test: $(VENV)/installed $(VENV)/checks ## Run all tests, with the build of make run
 	@packages=$$(tests/programs.sh); [ -z "$$packages" ] || \
 	    echo "Tests are skipped that need other programs: sudo apt-get install $$packages"
-	@if crates/sojourn-web/build.sh; then $(MAKE) $(firstword $(WEB)); fi
+	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 $(WEB); fi
 	cargo test --workspace --locked
 	$(BIN)/pytest --numprocesses auto --dist worksteal
 
