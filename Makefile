@@ -136,7 +136,7 @@ fit-table: $(VENV)/installed ## Simulate the lines again that sojourn fit learns
 # Python files are used in place; a change of the Rust code or of pyproject.toml needs a new build. The compiler works
 # beside pip.
 $(VENV)/installed: $(VENV)/python $(RUST) pyproject.toml
-	@echo 'Building the simulator: two minutes the first time'
+	@echo 'Building the simulator: two to three minutes the first time'
 	@$(MAKE) --jobs 2 --no-print-directory $(VENV)/packages compiled
 	@PIP_QUIET=1 $(BIN)/maturin develop --profile local --locked --quiet
 	@touch $@
