@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from ._sojourn import version as __version__
     from .analysis.groups import Results
+    from .base.errors import InputError
     from .runs.changes import changes
     from .runs.comparison import Comparison
     from .runs.parts import (
@@ -67,6 +68,7 @@ __all__ = [
     "Control",
     "Defect",
     "Found",
+    "InputError",
     "Law",
     "PartError",
     "Problem",
@@ -106,6 +108,7 @@ _PLACES = {
     ),
     "Comparison": "runs.comparison",
     "Found": "store.found",
+    "InputError": "base.errors",
     "Result": "runs.result",
     "StoreError": "store.checksums",
     "Swept": "store.swept",

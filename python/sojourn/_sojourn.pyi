@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol, final
 
+from .base.errors import InputError
+
 __all__ = [
     "ArrowTable",
     "Cancelled",
@@ -58,7 +60,7 @@ class Problem:
     @property
     def message(self) -> str: ...
 
-class ScenarioError(ValueError):
+class ScenarioError(InputError):
     """A scenario that cannot be run. `problems` lists what is wrong, up to 30 problems.
 
     `rest` says how many more there are. `source` and `path` are those of the first problem.
@@ -69,7 +71,7 @@ class ScenarioError(ValueError):
     source: str
     path: str
 
-class ConfigError(ValueError):
+class ConfigError(InputError):
     """A modem's file that cannot be read or made; its attributes are those of `ScenarioError`."""
 
     problems: list[Problem]

@@ -15,19 +15,20 @@ mod table;
 mod variant;
 mod verdict;
 
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::{create_exception, import_exception};
 
+import_exception!(sojourn.base.errors, InputError);
 create_exception!(
     sojourn,
     ScenarioError,
-    PyValueError,
+    InputError,
     "A scenario that cannot be run. `problems` lists what is wrong; `source` and `path` are those of the first."
 );
 create_exception!(
     sojourn,
     ConfigError,
-    PyValueError,
+    InputError,
     "A modem configuration file that cannot be read or written. `problems` has what is wrong, as in ScenarioError."
 );
 create_exception!(

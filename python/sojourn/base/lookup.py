@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
+from .errors import InputError
+
 T = TypeVar("T", bound=int | str)
 
 
@@ -24,7 +26,7 @@ def listed(names: Sequence[str]) -> str:
     return f"{first} and {more} more" if more > 0 else first
 
 
-class UnknownError(ValueError):
+class UnknownError(InputError):
     """An unknown name; the message lists the valid ones."""
 
 

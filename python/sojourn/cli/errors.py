@@ -26,19 +26,18 @@ def explain(error: Exception) -> int:
         _show_cause(error)
         return _fail(f"error: {error}", BAD_INPUT)
 
-    from typer import TyperException
+    from typer import BadParameter, TyperException
 
+    from ..base.errors import InputError
     from ..base.files import reason_of
-    from ..base.lookup import UnknownError
     from ..base.optional import MissingPackageError
-    from ..export.runs import ExportError
     from ..store.batch import BatchStopped
-    from ..store.checksums import StoreError
     from ..store.cluster import ClusterError
     from ..store.merge import PartsError
 
     if isinstance(error, TyperException):
-        problem = _bad_number(error) or error.format_message().removeprefix("Invalid value: ")
+        is_ours = isinstance(error, BadParameter) and error.param is None
+        problem = _bad_number(error) or (error.message if is_ours else error.format_message())
         step = _next_step(error)
         stop = "." if step and not problem.endswith((".", "?")) else ""
         return _fail(f"error: {problem}{stop} {step}".rstrip(), BAD_INPUT)
@@ -46,9 +45,7 @@ def explain(error: Exception) -> int:
         return _fail(str(error), error.status)
     if isinstance(error, PartsError):
         return _fail_all([f"error: {problem}" for problem in error.problems], BAD_INPUT)
-    if isinstance(
-        error, (ClusterError, ExportError, MissingPackageError, StoreError, UnknownError)
-    ):
+    if isinstance(error, (ClusterError, InputError, MissingPackageError)):
         return _fail(f"error: {error}", BAD_INPUT)
     if isinstance(error, OSError):
         return _fail(f"error: {reason_of(error)}", BAD_INPUT)
@@ -66,7 +63,8 @@ def _show_cause(error: Exception) -> None:
             say(trace_of(error.__cause__).rstrip(), err=True)
 
 
-_MISUSES = ("Missing ", "No such option", "Got unexpected extra argument")
+_MISUSES = ("MissingParameter", "NoSuchOption", "UsageError")
+"""Of the command line. `typer` exports not all of these classes."""
 
 
 def _next_step(error: "TyperException") -> str:
@@ -74,11 +72,10 @@ def _next_step(error: "TyperException") -> str:
     context = getattr(error, "ctx", None)
     if context is None:
         return ""
-    if error.format_message().startswith("No such command"):
+    kind = type(error).__name__
+    if kind == "UsageError" and hasattr(context.command, "list_commands"):
         return f"Allowed: {', '.join(context.command.list_commands(context))}."
-    if error.format_message().startswith(_MISUSES):
-        return f"See {context.command_path} --help."
-    return ""
+    return f"See {context.command_path} --help." if kind in _MISUSES else ""
 
 
 def _bad_number(error: "TyperException") -> str | None:

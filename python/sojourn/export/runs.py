@@ -6,11 +6,12 @@ from typing import cast
 
 from ..analysis.groups import THIS_RUN, Group, Results
 from ..analysis.tables import RunTables
+from ..base.errors import InputError
 from ..base.lookup import listed
 from ..store.stored_run import StoredRun
 
 
-class ExportError(ValueError):
+class ExportError(InputError):
     """A run cannot be exported."""
 
 

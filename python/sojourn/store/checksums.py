@@ -14,6 +14,7 @@ from hashlib import file_digest, sha256
 from io import BufferedReader
 from pathlib import Path
 
+from ..base.errors import InputError
 from ..base.files import MOST_BYTES, is_name, open_regular
 from ..base.memory import allowed_bytes
 from ..base.plain_text import plain_name
@@ -29,7 +30,7 @@ _SEAL = "# These lines: "
 _LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)")
 
 
-class StoreError(ValueError):
+class StoreError(InputError):
     """A store or a stored run that cannot be used."""
 
     def __init__(self, message: str) -> None:
