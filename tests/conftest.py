@@ -35,6 +35,11 @@ def pcap(packets: Sequence[tuple[int, int]]) -> bytes:
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
+def warning_data(message: str, path: str = "") -> dict[str, object]:
+    """A warning as results have it."""
+    return {"code": "idle-key", "path": path, "message": message, "values": {}, "remedy": {}}
+
+
 def wait_until(is_so: Callable[[], object]) -> None:
     """Waits for what another process or thread does."""
     deadline = time.monotonic() + PATIENT_S

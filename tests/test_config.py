@@ -201,7 +201,7 @@ def test_variants_that_differ_in_what_the_file_sets_are_named_for_it(tmp_path: P
     (found,) = sojourn.load(scenario, config=HOME)
     assert found.name == "home-5x20.cm"
     told = "3 variants are equal, because home-5x20.cm overrides the keys in which they differ: "
-    assert any(note.startswith(told) for note in found.notes)
+    assert any(str(note).startswith(told) for note in found.notes)
 
 
 def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
@@ -216,7 +216,11 @@ def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     assert (outcome.returncode, outcome.stderr) == (0, f"warning: {note}\n")
     result = sojourn.run(scenario, config=HOME)
     assert isinstance(result, sojourn.Result)
-    assert note in result.meta["warnings"]
+    (warning,) = (one for one in result.warnings if str(one) == note)
+    assert (warning.code, warning.path) == ("idle-service-term", "upstream.priority")
+    assert warning.remedy == {"upstream.modem.kind": "shared_channel"}
+    remedied = sojourn.load(scenario, config=HOME, set=warning.remedy)
+    assert warning.code not in [one.code for one in remedied[0].warnings()]
     assert_refused(cli("run", scenario, "--config", scenario), f"{scenario}: found a text file")
     assert_refused(cli("run", scenario, "--config", "nowhere.cfg"), "nowhere.cfg")
 

@@ -359,7 +359,7 @@ def test_command_writes_a_scenario_that_runs(
     assert re.search(r"upload, fitted( +\d+\.\d\d){4}", done.output)
     result = sojourn.run(text, duration_s=2)
     assert list(result) == ["as it is", "DOCSIS-PIE", "idle line"]
-    warnings = " ".join(one for run in result.values() for one in run.meta["warnings"])
+    warnings = " ".join(str(one) for run in result.values() for one in run.warnings)
     assert "homes.asking" not in warnings and "homes.sending" not in warnings
     again = CliRunner().invoke(application(), ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
     assert again.exit_code == 2 and out.read_text() == text

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 import sojourn
 from browser import DESKTOP, PHONE, SMALL_PHONE, visit
-from conftest import HOME, Cli
+from conftest import HOME, Cli, warning_data
 from playwright.sync_api import Browser, expect
 from sojourn.analysis.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
 from sojourn.analysis.distribution import Distribution
@@ -256,7 +256,8 @@ def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
 def test_what_all_runs_warn_of_is_told_once(comparison: sojourn.Comparison) -> None:
     def warned(run: sojourn.Result, *warnings: str) -> sojourn.Result:
         rebuild, (name, scenario, settings, meta, *rest) = run.__reduce__()
-        return rebuild(name, scenario, settings, {**meta, "warnings": [*warnings]}, *rest)
+        data = [warning_data(text, path=text) for text in warnings]
+        return rebuild(name, scenario, settings, {**meta, "warnings": data}, *rest)
 
     codel, pie = comparison["CoDel"], comparison["DOCSIS-PIE"]
     runs = {"CoDel": warned(codel, "ice"), "DOCSIS-PIE": warned(pie, "ice", "frost")}

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sojourn
+from conftest import warning_data
 from sojourn.base.files import remove
 from sojourn.base.plain_text import plain
 from sojourn.base.toml_text import toml_document
@@ -288,7 +289,8 @@ def test_warnings_of_strangers_are_shown_with_escapes(
     directory = copied("run")
     for path in directory.rglob("meta.json"):
         meta = json.loads(path.read_text())
-        path.write_text(json.dumps({**meta, "warnings": ["a\x1b[2Jb\u202ec\ud800"]}))
+        warnings = [warning_data("a\x1b[2Jb\u202ec\ud800")]
+        path.write_text(json.dumps({**meta, "warnings": warnings}))
         resealed(path.parent)
     sojourn.open(directory).summary()
     page = directory.with_name("page.html")

@@ -140,12 +140,12 @@ def test_a_capture_of_a_home_goes_both_ways(scenario: Path, cli: Cli) -> None:
     result = sojourn.run(scenario)
     bytes_by_way = {row["direction"]: row["sent_bytes"] for row in result.flows.to_pylist()}
     assert bytes_by_way == {"up": 2 * 118, "down": 2 * 1018}
-    warning, *unwatched = result.meta["warnings"]
-    assert warning == (
+    warning, *unwatched = result.warnings
+    assert str(warning) == (
         "traffic.noise: the home is 10.0.0.1 (private among public addresses): "
         "2 packets up and 2 down"
     )
-    assert [text.split()[6] for text in unwatched] == ["upstream", "downstream"]
+    assert [one.path for one in unwatched] == ["upstream", "downstream"]
     (variant,) = sojourn.load(scenario)
     again = sojourn.run(variant.to_toml())
     assert again.meta["fingerprint"] == result.meta["fingerprint"]

@@ -24,13 +24,12 @@ if TYPE_CHECKING:
         ConfigFile,
         Defect,
         PartError,
-        Problem,
         ScenarioError,
         Variant,
     )
     from ._sojourn import version as __version__
     from .analysis.groups import Results
-    from .base.errors import InputError
+    from .base.errors import InputError, Problem, Warning
     from .runs.changes import changes
     from .runs.comparison import Comparison
     from .runs.parts import (
@@ -78,6 +77,7 @@ __all__ = [
     "Swept",
     "Traffic",
     "Variant",
+    "Warning",
     "__version__",
     "changes",
     "compare",
@@ -108,7 +108,7 @@ _PLACES = {
     ),
     "Comparison": "runs.comparison",
     "Found": "store.found",
-    "InputError": "base.errors",
+    **dict.fromkeys(("InputError", "Problem", "Warning"), "base.errors"),
     "Result": "runs.result",
     "StoreError": "store.checksums",
     "Swept": "store.swept",

@@ -10,6 +10,7 @@ use sojourn_engine::queue::Room;
 use sojourn_engine::queue::{QueueSpec, SchedulerSpec};
 use sojourn_engine::units::BitRate;
 use sojourn_input::compare::{ascending, at_least};
+use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
 
@@ -49,9 +50,8 @@ impl Upstream {
         let Some((key, _, lacks)) = keys.iter().find(|(_, outages, _)| !outages.is_empty()) else {
             return Ok(());
         };
-        let message =
-            format!("found with a modem of kind link, which has {lacks}; allowed: any other kind");
-        Err(Fault::new(*key, message))
+        Err(fault!(NotAllowed, *key =>
+            "found with a modem of kind link, which has {lacks}; allowed: any other kind", lacks))
     }
 
     /// The scheduling services of all flows need a modem that requests by itself.
@@ -61,9 +61,8 @@ impl Upstream {
             if has_it || service.is_best_effort() {
                 return service.check(terms);
             }
-            let message = "found with a modem of another kind; allowed: only with kind \
-                           single_queue or shared_channel";
-            Err(Fault::new("scheduling", message))
+            Err(fault!(NotAllowed, "scheduling" =>
+                "found with a modem of another kind; allowed: only with kind single_queue or shared_channel"))
         };
         let mut faults = Faults::from(check_aggregate(&self.scheduling, &self.queue));
         faults.add(self.check_capacity());
@@ -93,9 +92,9 @@ impl Upstream {
         let Some(trace) = &self.capacity else { return Faults::default() };
         let mut faults = trace.check().under("capacity");
         if self.modem != ModemSpec::Link {
-            let message = "found with a modem that requests grants; allowed: only with modem.kind = \"link\"; \
-                           congestion says what other modems leave free";
-            faults.add(Fault::new("capacity", message));
+            faults.add(fault!(NotAllowed, "capacity" =>
+                "found with a modem that requests grants; allowed: only with modem.kind = \"link\"; congestion \
+                 says what other modems leave free"));
         }
         faults
     }
@@ -121,9 +120,8 @@ impl Upstream {
         match self.flows.iter().find_map(|(name, flow)| Some((name, flow.weight?))) {
             None => Ok(()),
             Some((name, weight)) => {
-                let message =
-                    format!("found {weight}; allowed: only downstream, where cmts is set");
-                Err(Fault::new("weight", message).under(&flow_path("", name)))
+                Err(Fault::found("weight", weight, "only downstream, where cmts is set")
+                    .under(&flow_path("", name)))
             }
         }
     }
@@ -132,13 +130,8 @@ impl Upstream {
     fn check_no_mac(&self, kind: &str) -> Result<(), Fault> {
         match self.mac_key() {
             None => Ok(()),
-            Some(key) => {
-                let message = format!(
-                    "found with a modem of kind {kind}; allowed: only with kind single_queue or \
-                     two_queues"
-                );
-                Err(Fault::new(key, message))
-            }
+            Some(key) => Err(fault!(NotAllowed, key =>
+                "found with a modem of kind {kind}; allowed: only with kind single_queue or two_queues", kind)),
         }
     }
 }
@@ -172,8 +165,8 @@ impl Downstream {
         match self.flows.iter().find(|(_, flow)| !flow.scheduling.is_best_effort()) {
             None => Ok(()),
             Some((name, _)) => {
-                let message = "found in a downstream flow; allowed: only upstream";
-                Err(Fault::new("scheduling", message).under(&flow_path("", name)))
+                Err(Fault::found("scheduling", "in a downstream flow", "only upstream")
+                    .under(&flow_path("", name)))
             }
         }
     }
@@ -183,8 +176,7 @@ impl Downstream {
         let Some(trace) = &self.capacity else { return Faults::default() };
         let mut faults = trace.check().under("capacity");
         if self.channel_mbps.is_some() {
-            let message = "found beside channel_mbps; allowed: one of them";
-            faults.add(Fault::new("capacity", message));
+            faults.add(Fault::found("capacity", "beside channel_mbps", "one of them"));
         }
         faults
     }
@@ -193,16 +185,11 @@ impl Downstream {
     fn check_no_channel(&self) -> Result<(), Fault> {
         match self.channel_mbps {
             None if self.capacity.is_some() => {
-                let message = "found with cmts; allowed: unset, since homes share that channel";
-                Err(Fault::new("capacity", message))
+                Err(Fault::found("capacity", "with cmts", "unset, since homes share that channel"))
             }
             None => Ok(()),
-            Some(mbps) => {
-                let message = format!(
-                    "found {mbps} with cmts; allowed: unset, since cmts.channel sets the rate"
-                );
-                Err(Fault::new("channel_mbps", message))
-            }
+            Some(mbps) => Err(fault!(NotAllowed, "channel_mbps" =>
+                "found {mbps} with cmts; allowed: unset, since cmts.channel sets the rate", mbps)),
         }
     }
 
@@ -217,8 +204,7 @@ impl Downstream {
             (true, None) if self.weight != 1.0 => ("weight".to_owned(), self.weight.to_string()),
             (true, None) => return Ok(()),
         };
-        let message = format!("found {found}; allowed: only where cmts is set");
-        Err(Fault::new(key, message))
+        Err(Fault::found(key, found, "only where cmts is set"))
     }
 }
 
@@ -276,8 +262,7 @@ impl ServiceFlow {
     fn check(&self, name: &str, room: &Room) -> Faults {
         let mut faults = self.terms().check();
         if name == PRIMARY {
-            let message = "found the reserved name of the primary flow; allowed: any other name";
-            faults.add(Fault::new("", message));
+            faults.add(Fault::found("", "the reserved name of the primary flow", "any other name"));
         }
         for (number, classifier) in self.classifiers.iter().enumerate() {
             faults.add_under(&format!("match.{number}"), classifier.check());
@@ -294,8 +279,8 @@ impl Buffer {
             return Ok(());
         }
         if queue.limit_bytes.is_some() || queue.limit_packets.is_some() {
-            let message = "found together with a limit of the queue; allowed: one of them";
-            return Err(Fault::new("buffer", message));
+            return Err(fault!(NotAllowed, "buffer" =>
+                "found together with a limit of the queue; allowed: one of them"));
         }
         let sizes = [
             ("minimum_bytes", self.minimum_bytes),
@@ -322,14 +307,14 @@ impl Classifier {
     fn check(&self) -> Faults {
         let mut faults = Faults::default();
         if self.ip == Some(5) {
-            faults.add(Fault::new("ip", "found 5; allowed: 4, 6"));
+            faults.add(Fault::found("ip", 5, "4, 6"));
         }
         let dscp = self.dscp.as_ref();
         let dscp = dscp.map(|range| range.iter().take(2).copied().map(u16::from).collect());
         let tos = self.tos.as_ref();
         let tos = tos.map(|range| range.iter().take(2).copied().map(u16::from).collect());
         if dscp.is_some() && self.tos.is_some() {
-            faults.add(Fault::new("tos", "found beside dscp; allowed: one of them"));
+            faults.add(Fault::found("tos", "beside dscp", "one of them"));
         }
         let ranges = [
             ("source_ports", self.source_ports.clone()),

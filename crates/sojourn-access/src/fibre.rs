@@ -20,6 +20,7 @@ use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::record::Recorder;
 use sojourn_engine::units::{BitRate, Time};
+use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 
 /// A fibre line to each home, the same in both directions.
@@ -77,24 +78,25 @@ impl AccessParameters for Parameters {
         ] {
             if peak_mbps > self.line_mbps {
                 let allowed = format!("{} or less, the value of access.line_mbps", self.line_mbps);
-                let message = format!("found {peak_mbps}; allowed: {allowed}");
-                faults.add(Fault::new(format!("{way}.peak_mbps"), message));
+                faults.add(Fault::found(format!("{way}.peak_mbps"), peak_mbps, allowed));
             }
             if has_capacity {
-                let message =
-                    "found with access kind fibre; allowed: unset, since access.line_mbps says it";
-                faults.add(Fault::new(format!("{way}.capacity"), message));
+                faults.add(fault!(NotAllowed, format!("{way}.capacity") =>
+                    "found with access kind fibre; allowed: unset, since access.line_mbps says it"));
             }
             if let Some(name) = flows.keys().next() {
-                let message = format!("found {name}; allowed: none with access kind fibre");
-                faults.add(Fault::new(format!("{way}.flows"), message));
+                faults.add(Fault::found(
+                    format!("{way}.flows"),
+                    name,
+                    "none with access kind fibre",
+                ));
             }
         }
         let stalls = (!down.stalls.is_empty()).then_some("stalls");
         for (way, key) in [("upstream", up.cable_key()), ("downstream", stalls)] {
             let Some(key) = key else { continue };
-            let message = "found with access kind fibre; allowed: only with kind docsis";
-            faults.add(Fault::new(format!("{way}.{key}"), message));
+            faults.add(fault!(NotAllowed, format!("{way}.{key}") =>
+                "found with access kind fibre; allowed: only with kind docsis"));
         }
         faults
     }

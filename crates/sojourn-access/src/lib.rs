@@ -42,7 +42,7 @@ use sojourn_engine::queue::Queue;
 use sojourn_engine::record::{ChannelUse, Definition, Recorder, Series};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
-use sojourn_input::problem::Faults;
+use sojourn_input::problem::{Faults, Warning};
 
 /// Definitions of all series that access networks show beside those of their queues.
 pub fn series() -> Vec<Definition> {
@@ -168,7 +168,7 @@ pub trait AccessNetwork {
     /// The propagation delay between a home and the network's far end, one way.
     fn propagation(&self, home: usize) -> Time;
     /// Warnings for the user: settings without effect, rates that cannot be kept, congestion.
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Warning> {
         Vec::new()
     }
 }

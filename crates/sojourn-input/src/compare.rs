@@ -7,10 +7,8 @@ pub fn at_least((key, value): (&str, f64), least: (&str, f64)) -> Result<(), Fau
     if value >= least.1 {
         return Ok(());
     }
-    Err(Fault::new(
-        key,
-        format!("found {value}; allowed: {} or more, the value of {}", least.1, least.0),
-    ))
+    let allowed = format!("{} or more, the value of {}", least.1, least.0);
+    Err(Fault::found(key, value, allowed))
 }
 
 /// Checks that the values of a list do not descend.
@@ -19,8 +17,8 @@ pub fn ascending(key: &str, values: &[f64], what: &str) -> Result<(), Fault> {
         if let [low, high] = pair
             && low > high
         {
-            let message = format!("found {high}; allowed: {low} or more, since {what} must ascend");
-            return Err(Fault::new(format!("{key}.{}", i + 1), message));
+            let allowed = format!("{low} or more, since {what} must ascend");
+            return Err(Fault::found(format!("{key}.{}", i + 1), high, allowed));
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Reading user input: TOML, checks against a JSON Schema, and wording of messages.
 
 mod aliases;
+mod code;
 pub mod compare;
 pub mod defaults;
 pub mod digest;
@@ -9,6 +10,7 @@ mod kinds;
 pub mod parts;
 mod places;
 pub mod problem;
+mod remedy;
 pub mod schema_check;
 pub mod setting;
 pub mod shape;

@@ -181,11 +181,9 @@ pub fn add_kind(definition: &mut Value, table: Value) -> Result<(), Fault> {
     let kinds = shape::kinds(definition).unwrap_or_default();
     let names: Vec<&str> = kinds.into_iter().map(|(name, _)| name).collect();
     if names.contains(&kind) {
-        let found = format!("found a part from outside called {}", words::quoted(kind));
-        return Err(Fault::new(
-            "",
-            format!("{found}; allowed: a name other than {}", names.join(", ")),
-        ));
+        let found = format!("a part from outside called {}", words::quoted(kind));
+        let allowed = format!("a name other than {}", names.join(", "));
+        return Err(Fault::found("", found, allowed));
     }
     if let Some(tables) = definition["oneOf"].as_array_mut() {
         tables.push(table);

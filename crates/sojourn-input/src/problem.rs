@@ -2,19 +2,33 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::Deref;
 
-/// One problem with a scenario.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use super::code::Code;
+pub use super::remedy::Remedy;
+use super::words;
+
+/// One problem with a scenario: a fault in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Problem {
     /// The file or `--set` with the problem.
     pub source: String,
     /// Line of the file, from 1, where one is known.
     pub line: Option<usize>,
-    /// Key path, with the prefix `variant NAME: ` if only one variant is concerned. Empty for the
-    /// whole file.
-    pub path: String,
-    /// What was found and what is allowed.
-    pub message: String,
+    /// The fault. Its path has the prefix `variant NAME: ` if only one variant is concerned.
+    #[serde(flatten)]
+    pub fault: Fault,
+}
+
+impl Deref for Problem {
+    type Target = Fault;
+
+    fn deref(&self) -> &Fault {
+        &self.fault
+    }
 }
 
 impl fmt::Display for Problem {
@@ -96,31 +110,140 @@ impl fmt::Debug for Problems {
 
 impl std::error::Error for Problems {}
 
-/// What is wrong at a key, before it is known which file or `--set` gave its value.
-#[derive(Clone, Debug, PartialEq)]
+/// What is wrong at a key, before it is known which file or `--set` gave its value: as data, and as the
+/// sentence that is made of it. [`fault!`](crate::fault!) makes one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fault {
+    /// The kind of fault, by which programs decide.
+    pub code: Code,
     /// Key path, empty for the whole.
     pub path: String,
     /// What was found and what is allowed.
     pub message: String,
+    /// The values in the message, by their names.
+    pub values: Map<String, Value>,
+    /// Settings without the fault, where the message proposes some.
+    pub remedy: Remedy,
+}
+
+/// What a user should know of a scenario that runs all the same. Its message is a whole sentence, which names the key
+/// where there is one. Two warnings differ in numbers alone if their codes, their paths and the texts among their values
+/// are equal.
+pub type Warning = Fault;
+
+/// A fault or warning: its code, its path, its remedy where it has one, its sentence, and the values in it by their
+/// names.
+///
+/// ```
+/// use sojourn_input::{fault, problem::Remedy};
+///
+/// let (found, remedy) = (3, Remedy::of("seeds", 2));
+/// let fault = fault!(NotAllowed, "seeds", remedy => "found {found}; write {remedy}", found);
+/// assert_eq!((&*fault.message, &fault.values["found"]), ("found 3; write seeds = 2", &3.into()));
+/// assert_eq!(fault.remedy, Remedy::of("seeds", 2));
+/// ```
+#[macro_export]
+macro_rules! fault {
+    (@ $name:ident) => { &$name };
+    (@ $name:ident $value:expr) => { &$value };
+    ($code:ident, $path:expr $(, $remedy:ident)? => $text:literal $(, $name:ident $(= $value:expr)?)*) => {{
+        $(let $name = $crate::fault!(@ $name $($value)?);)*
+        let message = format!($text, $($name = $name),*);
+        $crate::problem::Fault::of_code($crate::problem::Code::$code, $path, message)
+            $(.with(stringify!($name), $name))*
+            $(.remedied($remedy))?
+    }};
 }
 
 impl Fault {
-    /// A fault at a key.
+    /// A fault at a key of a value that is not allowed.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { path: path.into(), message: message.into() }
+        Self::of_code(Code::NotAllowed, path, message)
+    }
+
+    /// A fault at a key where something else than this is allowed.
+    pub fn found(
+        path: impl Into<String>,
+        found: impl fmt::Display + Serialize,
+        allowed: impl fmt::Display + Serialize,
+    ) -> Self {
+        let message = format!("found {found}; allowed: {allowed}");
+        Self::new(path, message).with("found", found).with("allowed", allowed)
+    }
+
+    /// The same fault as one of this kind.
+    #[must_use]
+    pub fn coded(self, code: Code) -> Self {
+        Self { code, ..self }
+    }
+
+    /// A fault of this kind at a key.
+    pub fn of_code(code: Code, path: impl Into<String>, message: impl Into<String>) -> Self {
+        let (path, message) = (path.into(), message.into());
+        Self { code, path, message, values: Map::new(), remedy: Remedy::default() }
+    }
+
+    /// A key that is none of the known ones, though it may stand at these places or misspell one of them.
+    pub fn unknown_key(
+        path: impl Into<String>,
+        key: &str,
+        known: &[&str],
+        places: &[String],
+    ) -> Self {
+        let allowed = known.join(", ");
+        let fault = fault!(UnknownKey, path => "unknown key; allowed here: {allowed}", allowed);
+        match words::closest(key, known).filter(|_| places.is_empty()) {
+            Some(close) => fault.meaning_one_of(&[close.to_owned()]),
+            None => fault.meaning_one_of(places),
+        }
+    }
+
+    /// The same with a question whether one of these names is meant, if there are any.
+    #[must_use]
+    pub fn meaning_one_of(mut self, names: &[String]) -> Self {
+        if names.is_empty() {
+            return self;
+        }
+        let meant = names.join(" or ");
+        self.message += &words::did_you_mean(&meant);
+        self.with("meant", meant)
+    }
+
+    /// A value that the message has.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Serialize) -> Self {
+        let value = serde_json::to_value(value).expect("values are plain data");
+        self.values.insert(name.to_owned(), value);
+        self
+    }
+
+    /// The settings that the message proposes.
+    #[must_use]
+    pub fn remedied(self, remedy: Remedy) -> Self {
+        Self { remedy, ..self }
     }
 
     /// This fault with its path below the table or list at `path`.
     pub fn under(self, path: &str) -> Self {
-        let path = [path, &self.path].into_iter().filter(|part| !part.is_empty());
-        Self { path: path.collect::<Vec<_>>().join("."), ..self }
+        Self { remedy: self.remedy.under(path), path: below(path, &self.path), ..self }
+    }
+
+    /// The warning whose sentence names the key and goes on with the message.
+    pub fn about_its_key(self) -> Warning {
+        Self { message: format!("{} {}", self.path, self.message), ..self }
     }
 
     /// The problem that this fault is in the file or `--set` named `source`.
     pub fn of(self, source: &str) -> Problem {
-        Problem { source: source.to_owned(), line: None, path: self.path, message: self.message }
+        Problem { source: source.to_owned(), line: None, fault: self }
     }
+}
+
+/// A path below the table or list at another.
+pub(crate) fn below(outer: &str, inner: &str) -> String {
+    let parts = [outer, inner].into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// Faults in the order in which they were found.

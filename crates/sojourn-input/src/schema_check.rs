@@ -9,9 +9,10 @@ use serde_json::{Map, Value};
 
 use super::aliases;
 use super::places::{NAME, Places};
-use super::problem::{Fault, Faults};
+use super::problem::{Code, Fault, Faults};
 use super::shape::{self, TAG};
 use super::words;
+use crate::fault;
 
 /// Checks values against a JSON Schema.
 pub struct Checker {
@@ -81,8 +82,9 @@ impl Checker {
     }
 
     fn misfit(&self, schema: &Value, value: &Value, path: &str) -> Fault {
-        let (found, allowed) = (words::found(value), self.allowed(schema));
-        Fault::new(path, format!("found {found}; allowed: {allowed}"))
+        let is_of_type = shape::types(schema).iter().any(|t| shape::has_type(value, t));
+        let code = if is_of_type { Code::OutOfRange } else { Code::WrongType };
+        misfit(code, path, value, &words::found(value), &self.allowed(schema))
     }
 
     /// Checks a table whose `kind` selects its schema.
@@ -98,21 +100,22 @@ impl Checker {
         let Value::Object(table) = value else {
             let mut fault = self.misfit(schema, value, path);
             if let Some(kind) = value.as_str().and_then(|kind| words::closest(kind, &names)) {
-                fault.message += &format!(" (did you mean {{ {TAG} = \"{kind}\" }}?)");
+                let meant = format!("{{ {TAG} = \"{kind}\" }}");
+                fault.message += &words::did_you_mean(&meant);
+                fault = fault.with("meant", meant);
             }
             return faults.add(fault);
         };
         let tag_path = words::join(path, TAG);
         let Some(tag) = table.get(TAG) else {
-            let message = format!("{}; allowed: {}", words::MISSING, names.join(", "));
-            return faults.add(Fault::new(tag_path, message));
+            let allowed = names.join(", ");
+            return faults.add(fault!(Missing, tag_path => "missing; allowed: {allowed}", allowed));
         };
-        faults.add(choice(&names, tag, &tag_path).map_err(|mut fault| {
+        faults.add(choice(&names, tag, &tag_path).map_err(|fault| {
             let meant = tag.as_str().map(|kind| self.places().of_kind(kind, path));
             let setting = |place| format!("{place} = {tag}");
             let meant: Vec<_> = meant.into_iter().flatten().map(setting).collect();
-            fault.message += &words::did_you_mean_one_of(&meant);
-            fault
+            fault.meaning_one_of(&meant)
         }));
         if let Some((_, schema)) = kinds.iter().find(|(name, _)| tag == name) {
             self.table(schema, table, path, faults);
@@ -123,24 +126,18 @@ impl Checker {
         let others = &schema["additionalProperties"];
         for (key, value) in table {
             if let Some(hidden) = words::hidden(key) {
-                let found = format!(
-                    "found a name with the invisible character U+{:04X}",
-                    u32::from(hidden)
-                );
-                faults.add(Fault::new(
-                    words::join(path, key),
-                    format!("{found}; allowed: a name without"),
-                ));
+                faults.add(fault!(HiddenCharacter, words::join(path, key) =>
+                    "found a name with the invisible character U+{found:04X}; allowed: a name without",
+                    found = u32::from(hidden)));
                 continue;
             }
             match schema["properties"].get(key) {
                 None if others == false => faults.add(self.unknown(schema, path, key)),
                 None if !value.is_object() && self.places().is_of_each(key, path) => {
-                    let found = words::found(value);
+                    let (key_path, found) = (words::join(path, key), words::found(value));
                     let meant = words::join(&words::join(path, NAME), key);
-                    let meant = words::did_you_mean(&meant);
-                    let message = format!("found {found}; allowed: a table{meant}");
-                    faults.add(Fault::new(words::join(path, key), message));
+                    let fault = misfit(Code::WrongType, &key_path, value, &found, "a table");
+                    faults.add(fault.meaning_one_of(&[meant]));
                 }
                 known => {
                     self.node(known.unwrap_or(others), value, &words::join(path, key), faults);
@@ -156,27 +153,25 @@ impl Checker {
         let properties = schema["properties"].as_object();
         let known: Vec<_> = properties.into_iter().flatten().map(|(k, _)| &**k).collect();
         let places = self.places().of_key(key, path);
-        let mut message = if places.is_empty() {
-            words::unknown_key(key, &known)
-        } else {
-            let allowed = format!("{}; allowed here: {}", words::UNKNOWN_KEY, known.join(", "));
-            allowed + &words::did_you_mean_one_of(&places)
-        };
+        let mut fault = Fault::unknown_key(words::join(path, key), key, &known, &places);
         if !path.is_empty() && !self.schema["properties"][key].is_null() {
-            message += &format!("; if {key} is the file's, put it above the first line with [");
+            fault.message +=
+                &format!("; if {key} is the file's, put it above the first line with [");
         }
-        Fault::new(words::join(path, key), message)
+        fault
     }
 
     fn missing(&self, schema: &Value, path: &str, key: &str) -> Fault {
         let description = schema["description"].as_str();
         let description = description.or_else(|| self.core(schema)["description"].as_str());
         let meaning = words::first_sentence(description.unwrap_or_default());
-        let mut message = format!("{}; allowed: {}", words::MISSING, self.allowed(schema));
+        let allowed = self.allowed(schema);
+        let mut fault =
+            fault!(Missing, words::join(path, key) => "missing; allowed: {allowed}", allowed);
         if !meaning.is_empty() {
-            message += &format!(" ({meaning})");
+            fault.message += &format!(" ({meaning})");
         }
-        Fault::new(words::join(path, key), message)
+        fault
     }
 
     /// What a schema allows, as text.
@@ -212,13 +207,18 @@ fn choice(names: &[&str], value: &Value, path: &str) -> Result<(), Fault> {
         Value::String(name) => words::quoted(name),
         other => words::found(other),
     };
-    let mut message = format!("found {found}; allowed: {}", names.join(", "));
+    let mut fault = misfit(Code::UnknownChoice, path, value, &found, &names.join(", "));
     if let Some(meant) = value.as_str().and_then(|name| aliases::meaning(name, names)) {
-        message += &format!("; write {meant}");
+        fault.message += &format!("; write {meant}");
     } else if let Some(close) = value.as_str().and_then(|name| words::closest(name, names)) {
-        message += &words::did_you_mean(close);
+        fault = fault.meaning_one_of(&[close.to_owned()]);
     }
-    Err(Fault::new(path, message))
+    Err(fault)
+}
+
+/// A value, described as `found`, where others are allowed.
+fn misfit(code: Code, path: &str, value: &Value, found: &str, allowed: &str) -> Fault {
+    Fault::found(path, found, allowed).coded(code).with("found", value)
 }
 
 fn count(len: usize, counts: &shape::Counts, value: &Value, path: &str) -> Result<(), Fault> {
@@ -226,6 +226,5 @@ fn count(len: usize, counts: &shape::Counts, value: &Value, path: &str) -> Resul
     if counts.min.is_none_or(|min| len >= min) && counts.max.is_none_or(|max| len <= max) {
         return Ok(());
     }
-    let (found, allowed) = (words::found(value), counts.text());
-    Err(Fault::new(path, format!("found {found}; allowed: {allowed}")))
+    Err(misfit(Code::WrongCount, path, value, &words::found(value), &counts.text()))
 }

@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
-use super::problem::{Fault, Faults, Problem, Problems};
+use super::problem::{Code, Fault, Faults, Problem, Problems};
 use super::words;
+use crate::fault;
 
 /// The deepest nesting of tables and lists. A scenario needs about six levels.
 const DEEPEST: usize = 32;
@@ -129,8 +130,8 @@ fn not_toml(text: &str, lines: &Lines, error: &toml::de::Error) -> Fault {
         _ => words::quoted(rest),
     };
     let reason = error.message().lines().collect::<Vec<_>>().join(" ");
-    let message = format!("line {line}, column {column}: not valid TOML: found {found} ({reason})");
-    Fault::new("", message)
+    fault!(NotToml, "" =>
+        "line {line}, column {column}: not valid TOML: found {found} ({reason})", line, column, found, reason)
 }
 
 /// Reads values, and notes where they stand and what is wrong with them.
@@ -143,9 +144,9 @@ struct Reader {
 impl Reader {
     fn any(&mut self, value: &DeValue, path: &str, depth: usize) -> Value {
         if depth > DEEPEST {
-            let message =
-                format!("found a value nested {depth} levels deep; allowed: at most {DEEPEST}");
-            return self.unread(Fault::new("", message));
+            let found = format!("a value nested {depth} levels deep");
+            let fault = Fault::found("", found, format!("at most {DEEPEST}"));
+            return self.unread(fault.coded(Code::OutOfRange));
         }
         match value {
             DeValue::String(text) => Value::from(&**text),
@@ -161,10 +162,11 @@ impl Reader {
                 items.map(|(i, item)| self.inner(item, &i.to_string(), path, depth)).collect()
             }
             DeValue::Table(table) => self.table(table, path, depth),
-            DeValue::Datetime(_) => self.unread(Fault::new(
-                path,
-                "found a date or time; allowed: numbers, strings, true, false, lists, tables",
-            )),
+            DeValue::Datetime(_) => {
+                let allowed = "numbers, strings, true, false, lists, tables";
+                let fault = Fault::found(path, "a date or time", allowed);
+                self.unread(fault.coded(Code::WrongType))
+            }
         }
     }
 
@@ -201,8 +203,8 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
             true => format!("at least {}", i64::MIN),
             false => format!("at most {}", u64::MAX),
         };
-        let message = format!("found {}; allowed: {allowed}", words::cut(&integer.to_string()));
-        Fault::new(path, message)
+        let found = words::cut(&integer.to_string());
+        Fault::found(path, found, allowed).coded(Code::OutOfRange)
     })
 }
 
@@ -211,8 +213,8 @@ fn float_value(float: &DeFloat, path: &str) -> Result<Value, Fault> {
     const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
     let number: f64 = float.as_str().parse().unwrap_or(f64::NAN);
     if !number.is_finite() {
-        let message = format!("found {}; allowed: a finite number", words::cut(float.as_str()));
-        return Err(Fault::new(path, message));
+        let found = words::cut(float.as_str());
+        return Err(Fault::found(path, found, "a finite number").coded(Code::OutOfRange));
     }
     if number.fract() == 0.0 && number.abs() <= EXACT {
         return Ok(Value::from(number as i64));

@@ -79,28 +79,9 @@ pub(crate) fn first_sentence(description: &str) -> String {
     line[..end].trim_end_matches('.').to_owned()
 }
 
-/// How the message for a missing key begins.
-pub const MISSING: &str = "missing";
-/// How the message for an unknown key begins.
-pub const UNKNOWN_KEY: &str = "unknown key";
-
-/// The message for an unknown key.
-pub fn unknown_key(key: &str, known: &[&str]) -> String {
-    let mut message = format!("{UNKNOWN_KEY}; allowed here: {}", known.join(", "));
-    if let Some(close) = closest(key, known) {
-        message += &did_you_mean(close);
-    }
-    message
-}
-
 /// The end of a message that suggests a name.
-pub(crate) fn did_you_mean(name: &str) -> String {
+pub fn did_you_mean(name: &str) -> String {
     format!(" (did you mean {name}?)")
-}
-
-/// The end of a message that suggests several names, or none.
-pub(crate) fn did_you_mean_one_of(names: &[String]) -> String {
-    if names.is_empty() { String::new() } else { did_you_mean(&names.join(" or ")) }
 }
 
 /// The name that `word` most likely misspells, if any is close.

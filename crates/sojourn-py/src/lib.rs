@@ -65,7 +65,7 @@ mod _sojourn {
     #[pymodule_export]
     use super::part::Part;
     #[pymodule_export]
-    use super::problem::Problem;
+    use super::problem::all_codes;
     #[pymodule_export]
     use super::results::{RunResult, empty_tables};
     #[pymodule_export]

@@ -2,15 +2,13 @@
 
 use pyo3::prelude::*;
 use sojourn::access::modem_config::{File, ModemConfig, Secret};
-use sojourn::input::problem::Problem;
+use sojourn::input::problem::{Code, Fault, Problem, Warning};
 use sojourn::scenario::provision;
 
 use crate::ConfigError;
 use crate::panics::caught;
-use crate::problem::{self, about};
+use crate::problem::{about, object};
 use crate::variant::Variant;
-
-use problem::Problem as ProblemObject;
 
 /// A modem's configuration file, with what is wrong in it.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -55,11 +53,10 @@ impl ConfigFile {
         else {
             let names: Vec<_> = groups.iter().map(|group| group.name).collect();
             let found = home.unwrap_or_default();
-            let message = format!("found {found:?}; allowed: {}", names.join(", "));
-            return Err(refused(
-                py,
-                Problem { source: String::new(), line: None, path: "homes".to_owned(), message },
-            ));
+            let allowed = names.join(", ");
+            let fault = Fault::found("homes", format!("{found:?}"), allowed);
+            let fault = fault.coded(Code::UnknownName);
+            return Err(refused(py, fault.of("")));
         };
         let made = caught(|| {
             let (config, notes) = provision::modem_config(group);
@@ -69,8 +66,9 @@ impl ConfigFile {
     }
 
     /// What is wrong, in the order in which it was found.
-    fn problems(&self, source: &str) -> PyResult<Vec<ProblemObject>> {
-        caught(|| self.0.problems(source).iter().map(ProblemObject::from).collect())
+    fn problems(&self, py: Python<'_>, source: &str) -> PyResult<Vec<Py<PyAny>>> {
+        let problems = caught(|| self.0.problems(source))?;
+        problems.iter().map(|problem| object(py, "Problem", problem)).collect()
     }
 
     /// Refuses a file with a problem that leaves unclear what would be simulated.
@@ -106,8 +104,8 @@ impl ConfigFile {
         self.0.view()
     }
 
-    /// A line for each problem without effect on what is simulated.
-    pub fn notes(&self) -> Vec<String> {
+    /// The problems without effect on what is simulated.
+    pub fn notes(&self) -> Vec<Warning> {
         self.0.notes()
     }
 }

@@ -1,50 +1,30 @@
-//! Problems with user input, as exceptions.
+//! Problems with user input, as exceptions, and warnings.
 
 use pyo3::prelude::*;
-use sojourn::input::problem::{self, Problems};
+use pyo3::types::PyDict;
+use serde::Serialize;
+use sojourn::input::problem::{Code, Problems, Warning};
 
-/// One problem with a file: where it is, what was found and what is allowed.
-#[pyclass(frozen, get_all, module = "sojourn._sojourn")]
-pub struct Problem {
-    /// The file or `--set` with the problem.
-    source: String,
-    /// Line of the file, from 1, where one is known.
-    line: Option<usize>,
-    /// Key path; empty for the whole file.
-    path: String,
-    /// What was found and what is allowed.
-    message: String,
+/// An object of a Python class, whose fields are those of the value.
+pub(crate) fn object(py: Python<'_>, class: &str, value: &impl Serialize) -> PyResult<Py<PyAny>> {
+    let text = serde_json::to_string(value).expect("it is plain data");
+    let fields = py.import("json")?.call_method1("loads", (text,))?;
+    let class = py.import("sojourn.base.errors")?.getattr(class)?;
+    Ok(class.call((), Some(fields.cast::<PyDict>()?))?.unbind())
 }
 
-#[pymethods]
-impl Problem {
-    #[new]
-    #[pyo3(signature = (source, path, message, line=None))]
-    fn new(source: String, path: String, message: String, line: Option<usize>) -> Self {
-        Self { source, line, path, message }
-    }
-
-    /// As one line of text: `FILE:LINE: KEY: MESSAGE`.
-    fn __str__(&self) -> String {
-        let source = match self.line {
-            Some(line) => format!("{}:{line}", self.source),
-            None => self.source.clone(),
-        };
-        let parts = [&source, &self.path, &self.message];
-        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).cloned().collect();
-        parts.join(": ")
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<Problem {}>", self.__str__())
-    }
+/// Warnings for Python.
+pub(crate) fn warnings<'a>(
+    py: Python<'_>,
+    all: impl IntoIterator<Item = &'a Warning>,
+) -> PyResult<Vec<Py<PyAny>>> {
+    all.into_iter().map(|warning| object(py, "Warning", warning)).collect()
 }
 
-impl From<&problem::Problem> for Problem {
-    fn from(problem: &problem::Problem) -> Self {
-        let problem::Problem { source, line, path, message } = problem.clone();
-        Self { source, line, path, message }
-    }
+/// All codes of problems and warnings, with their meanings.
+#[pyfunction]
+pub(crate) fn all_codes() -> Vec<(&'static str, &'static str)> {
+    Code::ALL.iter().map(|(_, name, meaning)| (*name, *meaning)).collect()
 }
 
 /// The exception for problems. Its attribute `problems` lists them; `source` and `path` are those of
@@ -57,9 +37,11 @@ pub(crate) fn about(
     let error = new(problems.to_string());
     let value = error.value(py);
     let first = problems.first();
-    let told: Vec<_> = problems.told().map(Problem::from).collect();
-    let set = value
-        .setattr("problems", told)
+    let set = problems
+        .told()
+        .map(|problem| object(py, "Problem", problem))
+        .collect::<PyResult<Vec<_>>>()
+        .and_then(|all| value.setattr("problems", all))
         .and_then(|()| value.setattr("rest", problems.rest()))
         .and_then(|()| value.setattr("source", &first.source))
         .and_then(|()| value.setattr("path", &first.path));

@@ -1,12 +1,17 @@
 //! Loaded and checked scenarios.
 
 use pyo3::prelude::*;
+use sojourn::input::problem::Warning;
 use sojourn::scenario::changes::{Change, Changed};
 use sojourn::scenario::estimate;
 use sojourn::scenario::to_toml;
 use sojourn::scenario::{self, Scenario};
 
 use crate::panics::caught;
+use crate::problem::{object, warnings};
+
+/// Its key; its former default, that of now, what restores the former one, and why; a warning of it.
+type ChangedDefault = (String, [&'static str; 4], Py<PyAny>);
 
 /// One run of a scenario file: the resolved scenario, with a name if the file compares variants.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -18,9 +23,7 @@ pub struct Variant {
     #[pyo3(get)]
     kept_name: String,
     pub scenario: Scenario,
-    /// Settings of a modem's configuration file that cannot be simulated.
-    #[pyo3(get)]
-    pub notes: Vec<String>,
+    pub notes: Vec<Warning>,
     changes: Vec<Changed>,
     /// May its run call classes of Python?
     #[pyo3(get)]
@@ -76,17 +79,24 @@ impl Variant {
 
     /// Warnings before a run: settings without effect, rates that cannot be kept, and settings of a
     /// modem's configuration file that cannot be simulated.
-    fn warnings(&self) -> PyResult<Vec<String>> {
-        let told = caught(|| sojourn::warnings(&self.scenario))?;
-        Ok(self.notes.iter().cloned().chain(told).collect())
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        let of_run = caught(|| sojourn::warnings(&self.scenario))?;
+        warnings(py, self.notes.iter().chain(&of_run))
+    }
+
+    /// Settings of a modem's configuration file that cannot be simulated, and what captures have.
+    #[getter]
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<Py<PyAny>>> {
+        warnings(py, &self.notes)
     }
 
     /// Defaults that it relies on and that differ from the last release: key, former and present default,
-    /// what restores the former one, why, and all this as a sentence.
-    fn changed_defaults(&self) -> Vec<(String, [&'static str; 4], String)> {
+    /// what restores the former one, why, and all this as a warning.
+    fn changed_defaults(&self, py: Python<'_>) -> PyResult<Vec<ChangedDefault>> {
         let row = |changed: &Changed| {
             let Change { before, now, restore, why, .. } = changed.change;
-            (changed.path.clone(), [*before, *now, *restore, *why], changed.sentence())
+            let warning = object(py, "Warning", &changed.warning())?;
+            Ok((changed.path.clone(), [*before, *now, *restore, *why], warning))
         };
         self.changes.iter().map(row).collect()
     }

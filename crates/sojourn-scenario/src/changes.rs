@@ -5,7 +5,8 @@
 
 use serde_json::Value;
 
-use sojourn_input::words;
+use sojourn_input::problem::{Code, Remedy, Warning};
+use sojourn_input::{text, words};
 
 /// The release with the former defaults.
 pub const SINCE: &str = "0.2.0";
@@ -110,9 +111,15 @@ pub struct Changed {
 
 impl Changed {
     /// What is said of it.
-    pub fn sentence(&self) -> String {
-        let Change { now, restore, .. } = self.change;
-        format!("{}: default is now {now}; {restore} restores {SINCE}", self.path)
+    pub fn warning(&self) -> Warning {
+        let (Change { now, restore, .. }, path) = (self.change, &self.path);
+        let (key, value) = restore.split_once(" = ").expect("a test holds them to settings");
+        let value = text::value(value, key).expect("a test holds them to TOML");
+        let table = path.rsplit_once('.').map_or("", |(table, _)| table);
+        let remedy = Remedy::of(key, value);
+        let text = format!("{path}: default is now {now}; {remedy} restores {SINCE}");
+        let warning = Warning::of_code(Code::ChangedDefault, path, text).with("now", now);
+        warning.remedied(remedy.under(table))
     }
 }
 
@@ -167,7 +174,7 @@ mod tests {
     use serde_json::json;
 
     fn said(scenario: &Value) -> Vec<String> {
-        relied_on(scenario).iter().map(Changed::sentence).collect()
+        relied_on(scenario).iter().map(|changed| changed.warning().message).collect()
     }
 
     #[test]

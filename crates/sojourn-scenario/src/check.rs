@@ -16,7 +16,8 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_engine::queue::QueueSpec;
 use sojourn_engine::queue::Room;
 use sojourn_engine::units::BitRate;
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::fault;
+use sojourn_input::problem::{Code, Fault, Faults};
 use sojourn_input::words;
 use sojourn_transport::check::{self as tcp, NO_NAGLE};
 
@@ -86,15 +87,17 @@ fn warm_up(scenario: &Scenario) -> Result<(), Fault> {
     if from_s < end_s {
         return Ok(());
     }
-    let message = format!("found {from_s}; allowed: less than {end_s}, the value of duration_s");
-    Err(Fault::new("metrics.from_s", message))
+    Err(Fault::found(
+        "metrics.from_s",
+        from_s,
+        format!("less than {end_s}, the value of duration_s"),
+    ))
 }
 
 /// Answers are of a group that there is.
 fn seen_homes(scenario: &Scenario) -> Result<(), Fault> {
     let Some(homes) = &scenario.metrics.homes else { return Ok(()) };
-    is_there(homes, &names(&scenario.homes), "homes")
-        .map_err(|message| Fault::new("metrics.homes", message))
+    is_there(homes, &names(&scenario.homes), "homes", "metrics.homes")
 }
 
 /// Limits the number of homes.
@@ -103,8 +106,9 @@ fn homes(scenario: &Scenario) -> Result<(), Fault> {
     if homes <= MOST_HOMES {
         return Ok(());
     }
-    let message = format!("found {homes} in all; allowed: {MOST_HOMES} or fewer");
-    Err(Fault::new("homes", message))
+    Err(
+        fault!(NotAllowed, "homes" => "found {homes} in all; allowed: {MOST_HOMES} or fewer", homes),
+    )
 }
 
 /// A traffic entry must run in an existing group of homes.
@@ -115,8 +119,8 @@ fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> 
         AppSpec::Replay(_) if is_address => "; the home's address in a capture is home_address",
         _ => "",
     };
-    is_there(home, &names(&scenario.homes), "homes")
-        .map_err(|message| Fault::new(words::join(path, "home"), message + hint))
+    is_there(home, &names(&scenario.homes), "homes", &words::join(path, "home"))
+        .map_err(|fault| Fault { message: fault.message + hint, ..fault })
 }
 
 /// Only senders of datagrams have an ECN field to choose.
@@ -124,9 +128,8 @@ fn ecn_of(entry: &Entry, path: &str) -> Result<(), Fault> {
     if entry.labels.ecn.is_none() || entry.app.parameters().tcp().is_none() {
         return Ok(());
     }
-    let message = "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP \
-                   chooses its own";
-    Err(Fault::new(words::join(path, "ecn"), message))
+    Err(fault!(NotAllowed, words::join(path, "ecn") =>
+        "found in an entry that uses TCP; allowed: only where datagrams are sent, since TCP chooses its own"))
 }
 
 /// Checks the hops beside the access network.
@@ -178,17 +181,15 @@ fn cable(scenario: &Scenario) -> Faults {
     let cable = &scenario.cable;
     let mut faults = Faults::default();
     if cable.delay_ms.is_some() && cable.distance_km.is_some() {
-        let message = "found together with delay_ms; allowed: one of them";
-        faults.add(Fault::new("cable.distance_km", message));
+        faults.add(Fault::found("cable.distance_km", "together with delay_ms", "one of them"));
     }
     faults.add_under("cable", cable.check_noise());
     let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
     if let Some((set, least)) = scenario.plant().late_advance(modems) {
-        let message = format!(
-            "found {set}; allowed: {least:.1} or more, the sum of the fixed times and of the longest \
-             cable, there and back"
+        let allowed = format!(
+            "{least:.1} or more, the sum of the fixed times and of the longest cable, there and back"
         );
-        faults.add(Fault::new("cable.timing.map_advance_us", message));
+        faults.add(Fault::found("cable.timing.map_advance_us", set, allowed));
     }
     faults
 }
@@ -247,8 +248,9 @@ fn names_in_classifier(scenario: &Scenario, classifier: &Classifier, path: &str)
         ("server", server, names(&scenario.servers), "servers"),
         ("traffic", traffic, names(&scenario.traffic), "traffic"),
     ] {
-        let known = name.as_ref().map_or(Ok(()), |name| is_there(name, &there, table));
-        faults.add(known.map_err(|message| Fault::new(words::join(path, key), message)));
+        if let Some(name) = name {
+            faults.add(is_there(name, &there, table, &words::join(path, key)));
+        }
     }
     faults
 }
@@ -260,8 +262,7 @@ fn servers(scenario: &Scenario, app: &AppSpec, path: &str) -> Faults {
         named.push(("servers".to_owned(), ""));
     }
     let missing = named.into_iter().filter_map(|(key, server)| {
-        let message = is_there(server, &there, "servers").err()?;
-        Some(Fault::new(format!("{path}.{key}"), message))
+        is_there(server, &there, "servers", &format!("{path}.{key}")).err()
     });
     missing.collect()
 }
@@ -270,23 +271,24 @@ fn names<T>(table: &IndexMap<String, T>) -> Vec<&str> {
     table.keys().map(String::as_str).collect()
 }
 
-/// A name must be one of `there`, the names in `table`. The error lists them.
-fn is_there(name: &str, there: &[&str], table: &str) -> Result<(), String> {
+/// The name at `path` must be one of `there`, the names in `table`. The error lists them.
+fn is_there(name: &str, there: &[&str], table: &str, path: &str) -> Result<(), Fault> {
     if there.contains(&name) {
         return Ok(());
     }
-    let names = match there {
+    let allowed = match there {
         [] => format!("a name in the table {table}, which is empty"),
         names => names.join(", "),
     };
     if name.is_empty() {
-        return Err(format!("missing; allowed: {names}"));
+        return Err(fault!(Missing, path => "missing; allowed: {allowed}", allowed));
     }
-    Err(format!("found {}; allowed: {names}{}", words::quoted(name), did_you_mean(name, there)))
+    let fault = Fault::found(path, words::quoted(name), allowed).coded(Code::UnknownName);
+    Err(fault.meaning_one_of(&meant(name, there)))
 }
 
-fn did_you_mean(name: &str, names: &[&str]) -> String {
-    words::closest(name, names).map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
+fn meant(name: &str, names: &[&str]) -> Vec<String> {
+    words::closest(name, names).into_iter().map(str::to_owned).collect()
 }
 
 /// Weights must belong to existing traffic entries.
@@ -296,9 +298,9 @@ fn weights(scenario: &Scenario, queue: &QueueSpec, path: &str) -> Faults {
         queue.scheduler.parameters().weights().into_iter().flat_map(|weights| weights.0.keys());
     let unknown = named.filter(|name| !there.contains(&name.as_str())).map(|name| {
         let path = words::join(&format!("{path}.scheduler.weights"), name);
-        let close = did_you_mean(name, &there);
-        let message = format!("unknown traffic entry; allowed: {}{close}", there.join(", "));
-        Fault::new(path, message)
+        let allowed = there.join(", ");
+        fault!(UnknownName, path => "unknown traffic entry; allowed: {allowed}", allowed)
+            .meaning_one_of(&meant(name, &there))
     });
     unknown.collect()
 }

@@ -20,7 +20,8 @@ use sojourn_engine::record::MOST_PACKETS;
 use sojourn_engine::record::PacketRecord;
 use sojourn_engine::record::{MOST_EVENTS, ModemEvent};
 use sojourn_engine::units::{BitRate, Time};
-use sojourn_input::problem::Fault;
+use sojourn_input::fault;
+use sojourn_input::problem::{Code, Fault};
 use sojourn_input::words;
 use sojourn_transport::Ends;
 
@@ -107,11 +108,9 @@ impl Estimate {
     pub fn check(&self, most_bytes: u64) -> Result<(), Fault> {
         let (entry, events) = &self.busiest;
         if *events > MOST_EVENTS_OF_A_RUN {
-            let message = format!(
-                "it sends about {events:.0e} packets in the run; allowed: {MOST_EVENTS_OF_A_RUN:.0e} or \
-                 fewer, which take weeks"
-            );
-            return Err(Fault::new(words::join("traffic", entry), message));
+            return Err(fault!(TooManyPackets, words::join("traffic", entry) =>
+                "it sends about {packets:.0e} packets in the run; allowed: {allowed:.0e} or fewer, which take weeks",
+                packets = *events, allowed = MOST_EVENTS_OF_A_RUN));
         }
         if self.bytes() <= most_bytes {
             return Ok(());
@@ -126,7 +125,8 @@ impl Estimate {
             largest.what,
             giga(most_bytes as f64),
         );
-        Err(Fault::new(largest.path.clone(), message))
+        let fault = Fault::of_code(Code::TooMuchMemory, &largest.path, message);
+        Err(fault.with("needed_bytes", self.bytes()).with("allowed_bytes", most_bytes))
     }
 
     fn add(&mut self, path: &str, what: String, bytes: f64) {

@@ -14,7 +14,8 @@ use super::rates::in_whole_bits;
 use super::schema::Scenario;
 use super::variant::Variant;
 use super::{changes, check, former};
-use sojourn_input::problem::{Fault, Faults, Problem, Problems};
+use sojourn_input::fault;
+use sojourn_input::problem::{Code, Fault, Faults, Problem, Problems, Warning};
 use sojourn_input::schema_check::Checker;
 use sojourn_input::text::{Document, Lines};
 use sojourn_input::words;
@@ -94,7 +95,8 @@ impl<'a> Source<'a> {
         let (mut base, lines) = Document::parse(text, source)?.into_parts();
         if base.get("scenario").is_some_and(Value::is_string) {
             let message = "found a sweep file; allowed: a scenario; `sojourn sweep` runs sweeps";
-            return Err(Fault::new("scenario", message).of(source).into());
+            let fault = Fault::of_code(Code::NotAScenario, "scenario", message);
+            return Err(fault.of(source).into());
         }
         let written = base.clone();
         for set in &sets {
@@ -223,20 +225,20 @@ impl File<'_> {
         let variants = compare.as_object().into_iter().flatten();
         let (count, each) = (variants.clone().count(), values_in(&self.base));
         if count * each > MOST_VALUES {
-            let message = format!(
-                "found {count} variants of a scenario of {each} values; allowed: {MOST_VALUES} values or fewer \
-                 in all variants together"
-            );
-            return Err(Fault::new(COMPARE, message).of(self.source).into());
+            let fault = fault!(TooLarge, COMPARE =>
+                "found {count} variants of a scenario of {each} values; allowed: {allowed} values or fewer in all \
+                 variants together", count, each, allowed = MOST_VALUES);
+            return Err(fault.of(self.source).into());
         }
         all_of(variants.map(|(name, overlay)| self.named(name, overlay))).map(distinct)
     }
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
         if name.trim().is_empty() {
-            let message =
-                "found a variant with an empty name; allowed: a name of at least 1 character";
-            return Err(Fault::new(COMPARE, message).of(self.source).into());
+            return Err(fault!(NotAllowed, COMPARE =>
+                "found a variant with an empty name; allowed: a name of at least 1 character")
+            .of(self.source)
+            .into());
         }
         self.variant(name, overlay)
     }
@@ -292,7 +294,7 @@ impl File<'_> {
 
     /// The scenario and what a user must know of its captures, or its faults: those of single keys, or else
     /// those between keys.
-    fn scenario(&self, value: &Value) -> Result<(Scenario, Vec<String>), Faults> {
+    fn scenario(&self, value: &Value) -> Result<(Scenario, Vec<Warning>), Faults> {
         let mut value = value.clone();
         let mut notes = former::renew(&mut value, "");
         let mut faults = self.checker.check(&value, "");
@@ -323,7 +325,7 @@ impl File<'_> {
     }
 
     /// Merges what homes set for their upstream, downstream and router into copies of the scenario's tables.
-    fn merge_homes(&self, value: &mut Value, notes: &mut Vec<String>) -> Faults {
+    fn merge_homes(&self, value: &mut Value, notes: &mut Vec<Warning>) -> Faults {
         let base = value.clone();
         let mut faults = Faults::default();
         let homes = value.get_mut(HOMES).and_then(Value::as_object_mut);
@@ -389,13 +391,13 @@ impl File<'_> {
     /// Is a key missing from a table that the file does not have, so that a `--set` made it?
     fn is_missing_from_a_new_table(&self, fault: &Fault, variant: &str) -> bool {
         let table = fault.path.rsplit_once('.').map(|(table, _)| table);
-        fault.message.starts_with(words::MISSING)
+        fault.code == Code::Missing
             && table.is_some_and(|table| self.own_line_of(table, variant).is_none())
     }
 
     /// An unknown key may be one of the kind that a `--set` replaced: then it says how to replace all keys.
     fn with_hint(&self, fault: Fault, variant: &str) -> Fault {
-        let is_unknown = fault.message.starts_with(words::UNKNOWN_KEY);
+        let is_unknown = fault.code == Code::UnknownKey;
         let hint = |set: &Set| set.whole_table(&fault.path, variant);
         match self.sets.iter().rev().find_map(hint).filter(|_| is_unknown) {
             None => fault,

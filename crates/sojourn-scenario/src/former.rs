@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use sojourn_input::words;
+use sojourn_input::problem::Warning;
+use sojourn_input::{fault, words};
 
 /// A kind with `variant`, as scenarios may still have it.
 struct Former {
@@ -44,7 +45,7 @@ impl Former {
     }
 
     /// Makes a table that of the present kind, and says what to write.
-    fn renew(&self, table: &mut Map<String, Value>, path: &str) -> String {
+    fn renew(&self, table: &mut Map<String, Value>, path: &str) -> Warning {
         let Self { kind, variant, now, idle, off } = self;
         table.shift_remove("variant");
         table.insert("kind".to_owned(), (*now).into());
@@ -58,14 +59,14 @@ impl Former {
             [] => String::new(),
             keys => format!(", without {}", keys.join(", ")),
         };
-        format!(
-            "{path}: write kind = \"{now}\" for kind = \"{kind}\" with variant = \"{variant}\"{without}"
-        )
+        fault!(FormerSpelling, path =>
+            "{path}: write kind = \"{now}\" for kind = \"{kind}\" with variant = \"{variant}\"{without}",
+            kind, variant, now)
     }
 }
 
 /// Gives each table with a former spelling its present one. Returns a note on each.
-pub(crate) fn renew(value: &mut Value, path: &str) -> Vec<String> {
+pub(crate) fn renew(value: &mut Value, path: &str) -> Vec<Warning> {
     match value {
         Value::Object(table) => {
             let former = FORMER.iter().find(|former| former.is_in(table));
@@ -98,7 +99,7 @@ mod tests {
         }));
         assert_eq!(table, json!({ "kind": "red_linux", "max_p": 0.02 }));
         assert_eq!(
-            notes,
+            notes.into_iter().map(|note| note.message).collect::<Vec<_>>(),
             [
                 "homes.\"a b\".law: write kind = \"red_linux\" for kind = \"red\" with variant = \"linux\", \
                  without gentle, adaptive"

@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::schema::Scenario;
 use super::variant::Variant;
+use sojourn_input::problem::{Code, Warning};
 use sojourn_input::words;
+
+use super::overlay::COMPARE;
 
 /// Keys that do not change a run, and for which no variant is named.
 const ASIDE: [&str; 2] = ["title", "description"];
@@ -127,7 +130,10 @@ pub fn distinct(variants: Vec<Variant>) -> Vec<Variant> {
     }
     let noted = |(mut variant, others): (Variant, Vec<String>)| {
         if !others.is_empty() {
-            variant.notes.push(sentence(&variant.name, &others));
+            let path = words::join(COMPARE, &variant.name);
+            let sentence = sentence(&variant.name, &others);
+            let note = Warning::of_code(Code::EqualVariants, path, sentence).with("others", others);
+            variant.notes.push(note);
         }
         variant
     };
@@ -186,7 +192,11 @@ mod tests {
     fn names(sets: &[&str]) -> Vec<(String, String)> {
         let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
         let variants = load(HOME, "home.toml", &sets).unwrap();
-        variants.into_iter().map(|v| (v.name, v.notes.join("; "))).collect()
+        let named = |variant: super::Variant| {
+            let notes: Vec<_> = variant.notes.into_iter().map(|note| note.message).collect();
+            (variant.name, notes.join("; "))
+        };
+        variants.into_iter().map(named).collect()
     }
 
     fn pairs(names: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use sojourn_input::problem::{Fault, Problem};
+use sojourn_input::fault;
+use sojourn_input::problem::{Code, Fault, Problem, Warning};
 use sojourn_input::shape::TAG;
 use sojourn_input::{setting, text, words};
 
@@ -31,8 +32,8 @@ pub(crate) fn variants_schema() -> Value {
 pub trait Overlay {
     /// Its name in messages.
     fn source(&self) -> &str;
-    /// Overrides keys of the scenario. Returns a line for each setting that cannot be simulated.
-    fn apply(&self, scenario: &mut Value) -> Vec<String>;
+    /// Overrides keys of the scenario. Returns a warning for each setting that cannot be simulated.
+    fn apply(&self, scenario: &mut Value) -> Vec<Warning>;
 }
 
 /// Merges a partial scenario into another. Tables merge key by key; any other value replaces the
@@ -106,7 +107,7 @@ impl Set {
         const ALLOWED: &str = "allowed: KEY=VALUE with a dotted TOML key, \
                                such as upstream.queue.limit_bytes=250000";
         let source = format!("--set {set}");
-        let bad = |message: String| Fault::new("", message).of(&source);
+        let bad = |message: String| Fault::of_code(Code::NotASetting, "", message).of(&source);
         // A quoted key may contain an equals sign.
         let mut splits = set.match_indices('=');
         let split = splits.find_map(|(i, _)| Some((text::key_path(&set[..i])?, &set[i + 1..])));
@@ -199,12 +200,13 @@ fn step<'a>(place: &'a mut Value, key: &str, path: &str) -> Result<&'a mut Value
             };
             let item = key.parse::<usize>().ok().and_then(|i| items.get_mut(i));
             item.ok_or_else(|| {
-                Fault::new(words::join(path, key), format!("no such item; allowed: {allowed}"))
+                let path = words::join(path, key);
+                fault!(OutOfRange, path => "no such item; allowed: {allowed}", allowed)
             })
         }
         other => {
-            let message = format!("found {}; allowed: a table or a list", words::found(other));
-            Err(Fault::new(path, message))
+            let found = words::found(other);
+            Err(Fault::found(path, found, "a table or a list").coded(Code::WrongType))
         }
     }
 }

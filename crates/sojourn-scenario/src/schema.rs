@@ -7,6 +7,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::{number, yes};
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
+use sojourn_input::words;
 
 use super::homes::Homes;
 use super::metrics::Metrics;
@@ -181,14 +184,13 @@ impl Scenario {
     }
 
     /// A note for each group of homes that no traffic is of, which may be a slip of the pen.
-    pub(super) fn without_traffic(&self) -> impl Iterator<Item = String> {
+    pub(super) fn without_traffic(&self) -> impl Iterator<Item = Warning> {
         let is_used = |name: &str| {
             self.traffic.values().any(|entry| self.group(self.group_of(entry)).name == name)
         };
         self.homes.keys().filter(move |name| !is_used(name)).map(|name| {
-            format!(
-                "homes.{name} has no traffic; home = \"{name}\" in a traffic table gives it some"
-            )
+            fault!(HomesWithoutTraffic, words::join("homes", name) =>
+                "homes.{name} has no traffic; home = \"{name}\" in a traffic table gives it some", name)
         })
     }
 

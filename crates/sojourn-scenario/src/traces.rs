@@ -7,6 +7,7 @@ use super::schema::Scenario;
 use sojourn_engine::capacity::{ALLOWED, Trace, parse};
 use sojourn_engine::hop::Bottlenecks;
 use sojourn_input::digest::digest;
+use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
 
@@ -61,7 +62,7 @@ fn own<'a>(
 
 fn fill_one(trace: &mut Trace, directory: &Path, files: &dyn Files) -> Result<(), Fault> {
     let Some(name) = &trace.file else { return Ok(()) };
-    let wrong = |why: String| Fault::new("file", format!("found {name:?}, {why}"));
+    let wrong = |why: String| fault!(UnusableFile, "file" => "found {name:?}, {why}", name, why);
     let file = directory.join(name);
     let file = std::path::absolute(&file).unwrap_or(file);
     let unreadable = |error| wrong(format!("which cannot be read ({error}); {ALLOWED}"));
@@ -72,8 +73,11 @@ fn fill_one(trace: &mut Trace, directory: &Path, files: &dyn Files) -> Result<()
     let digest = digest(read.iter().flat_map(|step| [step.for_s, step.mbps].map(f64::to_bits)));
     if let Some(other) = trace.digest.as_ref().filter(|other| **other != digest) {
         let other = words::quoted(other);
-        let message = format!("found {other}; allowed: {digest:?}, that of {name:?}, or none");
-        return Err(Fault::new("digest", message));
+        return Err(Fault::found(
+            "digest",
+            other,
+            format!("{digest:?}, that of {name:?}, or none"),
+        ));
     }
     trace.read = read;
     trace.digest = Some(digest);

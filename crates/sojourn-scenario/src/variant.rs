@@ -2,6 +2,7 @@
 
 use super::changes::Changed;
 use super::schema::Scenario;
+use sojourn_input::problem::Warning;
 
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,9 +15,9 @@ pub struct Variant {
     pub kept_name: String,
     /// The scenario in full.
     pub scenario: Scenario,
-    /// What a user must know of its files, a line for each: what a modem's configuration file sets that cannot
-    /// be simulated, and what was found in captures.
-    pub notes: Vec<String>,
+    /// What a user must know of its files: what a modem's configuration file sets that cannot be simulated, and
+    /// what captures have.
+    pub notes: Vec<Warning>,
     /// Defaults that it relies on and that are others than in the last release.
     pub changes: Vec<Changed>,
 }

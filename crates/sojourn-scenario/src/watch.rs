@@ -1,6 +1,9 @@
 //! What games and calls can tell of traffic that fills a line: they must be in its homes, in its direction and
 //! at its time.
 
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
+use sojourn_input::words;
 use std::ops::Range;
 
 use super::schema::Scenario;
@@ -27,7 +30,7 @@ pub struct Unwatched {
 
 impl Unwatched {
     /// What is said of it, and what would measure it.
-    pub fn sentence(&self) -> String {
+    pub fn warning(&self) -> Warning {
         let stream = self.direction.stream();
         let first = &self.traffic[0];
         let load = match self.traffic.len() - 1 {
@@ -39,11 +42,15 @@ impl Unwatched {
             "" => (String::new(), String::new()),
             homes => (format!(" of homes.{homes}"), format!("home = \"{homes}\" and ")),
         };
+        let path = match self.homes.as_str() {
+            "" => stream.to_owned(),
+            homes => words::join(&words::join("homes", homes), stream),
+        };
         let when = if self.is_at_other_times { " at that time" } else { "" };
-        format!(
+        fault!(Unwatched, path =>
             "not measured: no traffic{of} watches the {stream} while {load} it; a game or call with \
-             {with}direction = \"both\"{when} would"
-        )
+             {with}direction = \"both\"{when} would")
+        .with("traffic", &self.traffic)
     }
 }
 

@@ -10,6 +10,7 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::LARGEST_PACKET;
 use sojourn_engine::units::Time;
 use sojourn_input::compare::at_least;
+use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
 
@@ -32,10 +33,7 @@ fn only_in_linux(kind: &str) -> String {
 pub fn check_ip(options: &TcpOptions, path: &str) -> Result<(), Fault> {
     match options.version() {
         4 | 6 => Ok(()),
-        other => {
-            let message = format!("found {other}; allowed: 4, 6");
-            Err(Fault::new(words::join(path, "ip"), message))
-        }
+        other => Err(Fault::found(words::join(path, "ip"), other, "4, 6")),
     }
 }
 
@@ -54,8 +52,8 @@ fn check_samples(
     }
     if !config.pacing {
         let path = words::join(&place(own.pacing.is_some()), "pacing");
-        let message = format!("found false; allowed: true, since congestion control {kind} paces");
-        return Err(Fault::new(path, message));
+        return Err(fault!(NotAllowed, path =>
+            "found false; allowed: true, since congestion control {kind} paces", kind));
     }
     Ok(())
 }
@@ -89,10 +87,7 @@ pub fn check(config: &Config, own: &TcpOptions, own_path: &str, base: &TcpOption
     let may_pace = config.dialect == Dialect::Linux || config.transport == Transport::Quic;
     if config.pacing && !may_pace {
         let path = words::join(&place(own.pacing.is_some()), "pacing");
-        faults.add(Fault::new(
-            path,
-            "found true; allowed: false, or dialect linux, or transport quic",
-        ));
+        faults.add(Fault::found(path, "true", "false, or dialect linux, or transport quic"));
     }
     if own.nagle.is_some() && !config.is_full() {
         faults.add(Fault::new(format!("{own_path}.nagle"), NO_NAGLE));
@@ -110,9 +105,8 @@ fn check_timestamps(
     if config.congestion_control.parameters().needs_timestamps() && !config.timestamps {
         let path = words::join(&place(own.timestamps.is_some()), "timestamps");
         let kind = config.congestion_control.name();
-        let message =
-            format!("found false; allowed: true, since congestion control {kind} needs them");
-        return Err(Fault::new(path, message));
+        return Err(fault!(NotAllowed, path =>
+            "found false; allowed: true, since congestion control {kind} needs them", kind));
     }
     Ok(())
 }
@@ -131,37 +125,39 @@ fn check_dialect(
     if let Some(agent) = agent.filter(|_| config.dialect != Dialect::Ns2) {
         let path = words::join(&place(own.recovery.is_some()), "recovery");
         let others = if config.dialect == Dialect::Linux { "sack" } else { "sack, newreno, reno" };
-        let message = format!("found {agent}, an agent of ns-2; allowed: {others}, or dialect ns2");
-        return Err(Fault::new(path, message));
+        return Err(fault!(NotAllowed, path =>
+            "found {agent}, an agent of ns-2; allowed: {others}, or dialect ns2", agent, others));
     }
     if config.is_full() && !matches!(config.congestion_control, CongestionSpec::Reno(_)) {
         let kind = config.congestion_control.name();
-        let message = format!("found {kind} with recovery full_sack; allowed: reno");
-        return Err(Fault::new(kind_path(own, place), message));
+        return Err(fault!(NotAllowed, kind_path(own, place) =>
+            "found {kind} with recovery full_sack; allowed: reno", kind));
     }
     if config.send_jitter > Time::ZERO && config.dialect != Dialect::Ns2 {
         let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
         let us = config.send_jitter.secs_f64() * 1e6;
-        let message = format!("found {us}, an option of ns-2; allowed: 0, or dialect ns2");
-        return Err(Fault::new(path, message));
+        return Err(
+            fault!(NotAllowed, path => "found {us}, an option of ns-2; allowed: 0, or dialect ns2", us),
+        );
     }
     if config.send_jitter > Time::ZERO && config.recovery == Recovery::Linux {
         let path = words::join(&place(own.send_jitter_us.is_some()), "send_jitter_us");
         let us = config.send_jitter.secs_f64() * 1e6;
-        let message = format!("found {us} with recovery linux; allowed: 0, or another recovery");
-        return Err(Fault::new(path, message));
+        return Err(
+            fault!(NotAllowed, path => "found {us} with recovery linux; allowed: 0, or another recovery", us),
+        );
     }
     if config.dialect == Dialect::Linux && config.recovery != Recovery::Sack {
         let path = words::join(&place(own.recovery.is_some()), "recovery");
         let found = if config.recovery == Recovery::Newreno { "newreno" } else { "reno" };
-        let message = format!("found {found} with dialect linux; allowed: sack, or dialect rfc");
-        return Err(Fault::new(path, message));
+        return Err(fault!(NotAllowed, path =>
+            "found {found} with dialect linux; allowed: sack, or dialect rfc", found));
     }
     if config.dialect == Dialect::Linux && config.rtt_tick > Time::ZERO {
         let path = words::join(&place(own.rtt_tick_ms.is_some()), "rtt_tick_ms");
         let ms = config.rtt_tick.secs_f64() * 1e3;
-        let message = format!("found {ms} with dialect linux; allowed: 0, or dialect rfc or ns2");
-        return Err(Fault::new(path, message));
+        return Err(fault!(NotAllowed, path =>
+            "found {ms} with dialect linux; allowed: 0, or dialect rfc or ns2", ms));
     }
     Ok(())
 }
@@ -212,20 +208,17 @@ fn check_quic(
     let of_base = only_of_tcp(base).filter(|_| base.transport == Some(Transport::Quic));
     let of_tcp = only_of_tcp(own).map(|key| (own_path, key)).or(of_base.map(|key| ("tcp", key)));
     if let Some((path, key)) = of_tcp {
-        let message = "found with transport quic; allowed: only with transport tcp";
-        return Err(Fault::new(words::join(path, key), message));
+        return Err(fault!(NotAllowed, words::join(path, key) =>
+            "found with transport quic; allowed: only with transport tcp"));
     }
     let chosen = words::join(place(own.transport.is_some()), "transport");
     if config.dialect == Dialect::Ns2 {
-        let message = "found quic with dialect ns2; allowed: tcp, or dialect rfc or linux";
-        return Err(Fault::new(chosen, message));
+        return Err(Fault::found(chosen, "quic with dialect ns2", "tcp, or dialect rfc or linux"));
     }
     if !matches!(config.congestion_control, CongestionSpec::Reno(_) | CongestionSpec::Cubic(_)) {
         let kind = config.congestion_control.name();
-        let message = format!(
-            "found quic with congestion control {kind}; allowed: tcp, or congestion control reno or cubic"
-        );
-        return Err(Fault::new(chosen, message));
+        return Err(fault!(NotAllowed, chosen =>
+            "found quic with congestion control {kind}; allowed: tcp, or congestion control reno or cubic", kind));
     }
     if config.ecn != EcnMode::Off {
         let path = words::join(place(own.ecn.is_some()), "ecn");
@@ -235,8 +228,7 @@ fn check_quic(
     if config.mss < quic::LEAST_DATAGRAM {
         let path = words::join(place(own.mss_bytes.is_some()), "mss_bytes");
         let (found, least) = (config.mss, quic::LEAST_DATAGRAM);
-        let message = format!("found {found}; allowed: {least} or more with transport quic");
-        return Err(Fault::new(path, message));
+        return Err(Fault::found(path, found, format!("{least} or more with transport quic")));
     }
     Ok(())
 }
@@ -254,32 +246,30 @@ fn check_ecn(
         return Err(Fault::new(kind_path(own, place), only_in_linux(control)));
     }
     if is_scalable && !config.ecn.is_accurate() {
-        let message = format!(
-            "found {ecn} with congestion_control {control}, which needs the share of marks; allowed: \
-             accecn, l4s, or another congestion_control"
-        );
-        return Err(Fault::new(at_ecn, message));
+        return Err(fault!(NotAllowed, at_ecn =>
+            "found {ecn} with congestion_control {control}, which needs the share of marks; allowed: accecn, l4s, \
+             or another congestion_control", ecn, control));
     }
     if config.ecn == EcnMode::L4s && !is_scalable {
-        let message = format!(
-            "found l4s with congestion_control {control}, which reacts to a mark as to a loss; \
-             allowed: off, classic, accecn, or congestion_control dctcp, prague"
-        );
-        return Err(Fault::new(at_ecn, message));
+        return Err(fault!(NotAllowed, at_ecn =>
+            "found l4s with congestion_control {control}, which reacts to a mark as to a loss; allowed: off, \
+             classic, accecn, or congestion_control dctcp, prague", control));
     }
     if config.ecn.is_accurate() && config.dialect == Dialect::Ns2 {
-        let message = format!("found {ecn} with dialect ns2; allowed: off, classic");
-        return Err(Fault::new(at_ecn, message));
+        return Err(
+            fault!(NotAllowed, at_ecn => "found {ecn} with dialect ns2; allowed: off, classic", ecn),
+        );
     }
     match own.ace_bits {
         Some(bits) if ![3, 24].contains(&bits) => {
             let path = words::join(&place(true), "ace_bits");
-            Err(Fault::new(path, format!("found {bits}; allowed: 3, 24")))
+            Err(Fault::found(path, bits, "3, 24"))
         }
         Some(bits) if !config.ecn.is_accurate() => {
             let path = words::join(&place(true), "ace_bits");
-            let message = format!("found {bits} with ecn {ecn}; allowed: only with accecn, l4s");
-            Err(Fault::new(path, message))
+            Err(
+                fault!(NotAllowed, path => "found {bits} with ecn {ecn}; allowed: only with accecn, l4s", bits, ecn),
+            )
         }
         _ => Ok(()),
     }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 use sojourn::access::modem_config::{File, ModemConfig};
-use sojourn::input::problem::Problem;
+use sojourn::input::problem::{Problem, Warning};
 use sojourn::scenario::Variant;
 use sojourn::scenario::provision;
 
-/// The settings of a file, and a line for each problem without effect on what is simulated.
-pub(crate) fn view(content: &[u8], name: &str) -> Result<(ModemConfig, Vec<String>), Problem> {
+/// The settings of a file, and its problems without effect on what is simulated.
+pub(crate) fn view(content: &[u8], name: &str) -> Result<(ModemConfig, Vec<Warning>), Problem> {
     let file = File::decode(content, name)?;
     Ok((file.view(), file.notes()))
 }

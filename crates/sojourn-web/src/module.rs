@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn::access::modem_config::ModemConfig;
 use sojourn::input::document::parse;
-use sojourn::input::problem::{Problem, Problems};
+use sojourn::input::problem::{Problem, Problems, Warning};
 use sojourn::results::verdict::{Facts, Group, verdict};
 use sojourn::scenario::estimate;
 use sojourn::scenario::file_schema;
@@ -107,7 +107,7 @@ impl Module {
         &self,
         text: &str,
         name: &str,
-        modem: Option<&(ModemConfig, Vec<String>)>,
+        modem: Option<&(ModemConfig, Vec<Warning>)>,
     ) -> Result<Vec<Variant>, Vec<Problem>> {
         let provision =
             modem.map(|(config, problems)| Provision { config, problems, source: name });

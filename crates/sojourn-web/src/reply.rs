@@ -3,7 +3,8 @@
 use serde_json::{Number, Value, json};
 use sojourn::input::problem::Problem;
 
-/// A reply: `{"value": ...}` or `{"faults": [{"source", "line", "path", "message"}]}`, and a blob.
+/// A reply: `{"value": ...}` or `{"faults": [{"source", "line", "code", "path", "message", "values",
+/// "remedy"}]}`, and a blob.
 #[derive(Default)]
 pub struct Reply {
     /// JSON text.
@@ -20,14 +21,8 @@ impl Reply {
 
     /// What is wrong with the request.
     pub fn faults(problems: &[Problem]) -> Self {
-        let told: Vec<_> = problems.iter().map(told).collect();
-        Self { json: json!({ "faults": told }).to_string(), blob: Vec::new() }
+        Self { json: json!({ "faults": problems }).to_string(), blob: Vec::new() }
     }
-}
-
-fn told(problem: &Problem) -> Value {
-    let Problem { source, line, path, message } = problem;
-    json!({ "source": source, "line": line, "path": path, "message": message })
 }
 
 /// The value with whole numbers that JavaScript would round as `{"$integer": "9007199254740993"}`.

@@ -20,7 +20,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use sojourn::input::problem::Problem;
+use sojourn::input::problem::{Fault, Problem};
 use sojourn::results::verdict::Rows;
 
 /// A run that has ended.
@@ -82,6 +82,5 @@ impl<'a> Request<'a> {
 
 /// A request that cannot be understood.
 pub fn refused(path: &str, message: &str) -> Problem {
-    let (path, message) = (path.to_owned(), message.to_owned());
-    Problem { source: String::new(), line: None, path, message }
+    Fault::new(path, message).of("")
 }

@@ -1,7 +1,8 @@
 //! The downstream channel that homes share: tiers, framing and bonding, against arithmetic.
 
-use crate::common::{flow, loaded, queue, refused};
+use crate::common::{flow, loaded, queue, refused, sentences};
 use sojourn::Simulation;
+use sojourn::input::problem::Code;
 use sojourn::results::metrics::Results;
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
@@ -224,7 +225,7 @@ fn a_minimum_reserved_rate_goes_first() {
             "{TIERS}{keys}\nhomes.one = {{ downstream = {{ {reserved} }} }}\n{}",
             flood("one", 40.0)
         );
-        let warnings = run(&text).warnings.join("\n");
+        let warnings = sentences(run(&text).warnings).join("\n");
         assert!(warnings.contains("minimum_mbps has no effect"), "{warnings:?}");
     }
 }
@@ -267,7 +268,7 @@ fn warns_of_more_reserved_than_the_channel_carries() {
          homes.all = {{ count = 4, downstream.minimum_mbps = 10 }}\n{}",
         flood("all", 40.0)
     );
-    let warnings = run(&text).warnings.join("\n");
+    let warnings = sentences(run(&text).warnings).join("\n");
     assert!(
         warnings.contains("the minimum_mbps of all downstream service flows add up to 40, but"),
         "{warnings}"
@@ -320,9 +321,7 @@ fn warns_of_weights_without_effect() {
     };
     let told = |scheduler: &str| {
         let warnings = run(&text(scheduler)).warnings;
-        warnings
-            .iter()
-            .any(|warning| warning.starts_with("weights of service flows have no effect"))
+        warnings.iter().any(|warning| warning.code == Code::IdleWeights)
     };
     assert!(told("fifo") && told("sfq"));
     assert!(["drr", "wfq", "scfq", "abb"].iter().all(|scheduler| !told(scheduler)));

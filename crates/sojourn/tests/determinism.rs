@@ -218,7 +218,7 @@ fn a_run_that_ends_early_is_one_of_a_shorter_scenario() {
         let early = simulation.finish();
         assert!(early.duration_s < scenario.duration_s);
         let told = "the run ended before metrics.from_s = 8, so nothing of it counts";
-        assert_eq!(early.warnings.iter().any(|warning| warning == told), !is_counted);
+        assert_eq!(early.warnings.iter().any(|warning| warning.message == told), !is_counted);
         if !is_counted {
             assert!(early.flows.is_empty());
             continue;

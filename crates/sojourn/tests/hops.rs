@@ -1,6 +1,6 @@
 //! Routers, links of the core and queues before servers, against arithmetic.
 
-use crate::common::{flow, loaded, queue, refused};
+use crate::common::{flow, loaded, queue, refused, sentences};
 use sojourn::Simulation;
 use sojourn::results::metrics::Results;
 use sojourn::scenario::to_toml;
@@ -157,7 +157,7 @@ fn cake_in_a_modem_has_the_buffer_of_other_managers() {
 fn a_router_as_fast_as_the_service_has_a_warning() {
     let warnings = |keys: &str| {
         let game = "traffic.g = { kind = 'stream', purpose = 'game', server = 'near' }";
-        sojourn::warnings(&line(&format!("{game}\nrouter.upstream = {{ {keys} }}")))
+        sentences(sojourn::warnings(&line(&format!("{game}\nrouter.upstream = {{ {keys} }}"))))
     };
     assert!(warnings("rate_mbps = 49").is_empty());
     // CAKE shapes by itself. A full packet of 1522 bytes counts 1462 of them: 49 Mbps are 51.011. Or 1722: 56 are 49.5.
@@ -178,12 +178,12 @@ fn a_router_as_fast_as_the_service_has_a_warning() {
 /// the service.
 #[test]
 fn a_server_as_slow_as_the_service_has_a_warning() {
-    let warnings = |keys: &str| sojourn::warnings(&line(keys));
+    let warnings = |keys: &str| sentences(sojourn::warnings(&line(keys)));
     let load = "traffic.load = { kind = 'transfer', server = 'near', direction = 'down' }";
     let service = "downstream.sustained_mbps = 1000";
     let of_service = |more: &str| {
         let text = LINE.replace("downstream.sustained_mbps = 100", service);
-        sojourn::warnings(&loaded(&format!("{text}\n{load}\n{more}"), &[]))
+        sentences(sojourn::warnings(&loaded(&format!("{text}\n{load}\n{more}"), &[])))
     };
     let warning = "servers.near.rate_mbps is 1000, and the service downstream has 1000 Mbps: packets of \
                    traffic.load wait before the server's link, in a queue without limit that no table shows; set \

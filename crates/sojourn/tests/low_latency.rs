@@ -1,9 +1,10 @@
 //! Low Latency DOCSIS on the cable: request and grant of both flows of an aggregate, the virtual queue,
 //! proactive grants, and what a game beside an upload has of it.
 
+use sojourn::input::problem::Code;
 use std::fmt::Write as _;
 
-use crate::common::{flow, loaded, queue, refused, series};
+use crate::common::{flow, loaded, queue, refused, sentences, series};
 use sojourn::Simulation;
 use sojourn::engine::record::{Member, ModemEvent, ModemEventKind, PacketRecord};
 use sojourn::engine::units::Time;
@@ -283,11 +284,7 @@ fn packets_that_never_arrive_are_a_warning() {
              {stall}
              {GAME}"
         ));
-        results
-            .warnings
-            .into_iter()
-            .filter(|told| told.contains("had not arrived"))
-            .collect::<Vec<_>>()
+        sentences(results.warnings.into_iter().filter(|one| one.code == Code::UnderWay))
     };
     assert!(run_with("").is_empty());
     let told = run_with("upstream.stalls = [{ start_s = 2, length_s = 100 }]");
@@ -442,7 +439,7 @@ fn senders_of_nqb_are_warned_that_burst() {
              upstream.sustained_mbps = 20
              {keys}"
         ));
-        results.warnings
+        sentences(results.warnings)
     };
     assert_eq!(warnings(GAME), [""; 0]);
     let call = warnings("traffic.call = { kind = 'video_call', server = 'near', dscp = 45 }");
@@ -460,7 +457,7 @@ fn a_low_latency_flow_that_nothing_uses_is_told() {
         let keys = "duration_s = 1
                     upstream.sustained_mbps = 20
                     upstream.queue.scheduler.kind = 'low_latency'";
-        run(&format!("{keys}\n{game}")).warnings
+        sentences(run(&format!("{keys}\n{game}")).warnings)
     };
     assert_eq!(warnings(GAME), [""; 0]);
     let told = warnings(&GAME.replace("dscp = 45", "dscp = 0"));

@@ -132,7 +132,7 @@ fn provision(file: &File) {
     match Source::new(SCENARIO, "home.toml").overlay(Some(&modem)).load() {
         Err(problem) => assert!(problem.to_string().contains("; allowed: "), "{problem}"),
         Ok(variants) => {
-            assert!(variants[0].notes.iter().all(|note| note.starts_with("modem.cfg: ")));
+            assert!(variants[0].notes.iter().all(|note| note.message.starts_with("modem.cfg: ")));
             let mut simulation = Simulation::new(&variants[0].scenario);
             assert!(simulation.advance(100));
         }

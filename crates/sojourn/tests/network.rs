@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, loaded, queue, scenario, service_flow};
+use crate::common::{flow, loaded, queue, scenario, sentences, service_flow};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::results::metrics::Results;
@@ -183,7 +183,7 @@ fn classifiers_distinguish_devices_by_address() {
             < 3
     );
     assert_eq!(
-        results.warnings,
+        sentences(results.warnings),
         [
             "upstream.flows.calls.match.1.source fits nothing: no address of traffic is in 10.0.0.0/8"
         ]

@@ -1,7 +1,8 @@
 //! The request-grant loop with the specification's timing, in closed form and against docsis-ns3.
 
-use crate::common::{flow, latencies, loaded, refused};
+use crate::common::{flow, latencies, loaded, refused, sentences};
 use sojourn::Simulation;
+use sojourn::input::problem::{Code, Warning};
 use sojourn::results::metrics::Results;
 
 /// Frames of docsis-ns3's upstream: six symbols of 22.5 us.
@@ -245,10 +246,9 @@ fn a_starving_burst_is_told_with_the_one_that_would_do() {
             traffic.flood = { kind = 'stream', purpose = 'data', packet_bytes = 1500, interval_ms = 0.2 }";
         let burst = format!("upstream.burst_bytes={burst_bytes}");
         let results = Simulation::run(&loaded(&text(keys), &[&burst]));
-        let of_burst = |told: &String| told.contains("burst_bytes");
-        let warnings: Vec<String> =
-            results.warnings.iter().filter(|w| of_burst(w)).cloned().collect();
-        (flow(&results, "flood", "up").throughput_mbps, warnings)
+        let mbps = flow(&results, "flood", "up").throughput_mbps;
+        let is_of_burst = |one: &Warning| one.code == Code::BurstOnSharedChannel;
+        (mbps, sentences(results.warnings.into_iter().filter(is_of_burst)))
     };
     let (mbps, warnings) = flood(3044);
     assert!(mbps < 25.0, "{mbps}");
@@ -279,9 +279,9 @@ fn a_target_below_the_grant_wait_is_told_with_the_one_that_would_do() {
             &format!("upstream.queue.scheduler={scheduler}"),
         ];
         let results = Simulation::run(&loaded(&text(keys), &sets));
-        let of_target = |told: &&String| told.contains("request and grant");
-        let warnings: Vec<String> = results.warnings.iter().filter(of_target).cloned().collect();
-        (flow(&results, "upload", "up").throughput_mbps, warnings)
+        let mbps = flow(&results, "upload", "up").throughput_mbps;
+        let is_of_target = |one: &Warning| one.code == Code::TargetBelowGrant;
+        (mbps, sentences(results.warnings.into_iter().filter(is_of_target)))
     };
     let (mbps, warnings) = upload("{ kind = 'cake' }");
     assert!(mbps < 4.0, "{mbps}");
@@ -303,9 +303,8 @@ fn thresholds_below_the_grant_wait() {
             &format!("upstream.peak_mbps={mbps}"),
             &format!("upstream.queue={{ {queue} }}"),
         ];
-        let mut warnings = sojourn::warnings(&loaded(&text(keys), &sets));
-        warnings.retain(|warning| warning.contains("request and grant"));
-        warnings
+        let warnings = sojourn::warnings(&loaded(&text(keys), &sets)).into_iter();
+        sentences(warnings.filter(|warning| warning.code == Code::TargetBelowGrant))
     };
     for (queue, key, set) in [
         ("law.kind = 'red'", "law.target_delay_ms is 5", "law.target_delay_ms to 12 or more"),
@@ -333,7 +332,8 @@ fn thresholds_below_the_grant_wait() {
         (
             "scheduler.kind = 'sfb'",
             "scheduler.target_packets is 20",
-            "scheduler.target_packets to 50 or more, max_packets to twice that (100) and decrement as high as increment",
+            "scheduler.target_packets to 50, upstream.queue.scheduler.max_packets to 100 and \
+             upstream.queue.scheduler.decrement to 0.001 or more",
         ),
     ] {
         let fast = warnings(100, queue);

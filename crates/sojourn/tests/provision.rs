@@ -1,6 +1,6 @@
 //! Modems with configuration files: what is simulated of a file, what is listed, and the way back.
 
-use crate::common::{flow, scenario as unchecked, service_flow};
+use crate::common::{flow, scenario as unchecked, sentences, service_flow};
 use serde_json::json;
 use sojourn::Simulation;
 use sojourn::access::Protocol;
@@ -126,7 +126,7 @@ fn calls_take_the_flow_of_their_ports() {
     assert_eq!(classifier.destination_ports, Some(vec![5004, 5005]));
     assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (1000.0, Some(1500.0)));
     assert_eq!(
-        notes,
+        sentences(notes),
         ["modem.cfg: upstream_service_flows.1: the file sets no peak rate; using the \
              scenario's 2 Mbps"]
     );
@@ -241,7 +241,7 @@ fn what_cannot_be_simulated_is_listed() {
          match no other flow",
         "downstream_service_flows: none in the file; using the scenario's",
     ];
-    assert_eq!(notes, wanted.map(|line| format!("modem.cfg: {line}")));
+    assert_eq!(sentences(notes), wanted.map(|line| format!("modem.cfg: {line}")));
 }
 
 /// 24.15 is 6, UGS, with the policy that PacketCable uses, 0x17f: no requests, and rules on
@@ -300,7 +300,7 @@ fn a_file_sets_unsolicited_grants_and_polls() {
         "upstream_service_flows.1: priority has no effect with unsolicited grants",
         "downstream_service_flows: none in the file; using the scenario's",
     ];
-    assert_eq!(notes, wanted.map(|line| format!("modem.cfg: {line}")));
+    assert_eq!(sentences(notes), wanted.map(|line| format!("modem.cfg: {line}")));
 }
 
 /// The file wins over the scenario and its variants, `--set` over the file.
@@ -336,7 +336,7 @@ fn a_fault_of_the_file_names_it() {
 fn assert_reads_back(config: &ModemConfig, base: &str, scenario: &Scenario) {
     let bytes = File::from_view(config, None).unwrap().encode();
     let variant = load(base, &[], &view(&bytes)).unwrap().remove(0);
-    assert_eq!(variant.notes, [""; 0]);
+    assert_eq!(variant.notes, []);
     assert_eq!(variant.scenario.upstream, scenario.upstream);
     assert_eq!(variant.scenario.downstream, scenario.downstream);
 }
@@ -475,7 +475,7 @@ fn what_an_aggregate_of_a_file_lacks_is_listed() {
     config.upstream_service_flows[1].max_sustained_rate = Some(5_000_000);
     config.upstream_service_flows[1].aggregate_reference = None;
     config.low_latency_disable = Some(1);
-    let notes = only(&config).notes;
+    let notes = sentences(only(&config).notes);
     assert_eq!(
         notes,
         ["modem.cfg: upstream_aggregates.0: simulated as its classic flow, since \
@@ -483,7 +483,7 @@ fn what_an_aggregate_of_a_file_lacks_is_listed() {
     );
     config.low_latency_disable = None;
     config.upstream_service_flows.pop();
-    let notes = only(&config).notes;
+    let notes = sentences(only(&config).notes);
     assert_eq!(
         notes[0],
         "modem.cfg: upstream_aggregates.0: not simulated: its low-latency flow is not there"
@@ -504,11 +504,11 @@ fn a_class_of_service_of_docsis_1_sets_the_rates() {
     assert_eq!((upstream.sustained_mbps, upstream.peak_mbps), (0.5, Some(0.5)));
     assert_eq!((upstream.priority, upstream.minimum_mbps), (3, 0.064));
     assert_eq!((downstream.sustained_mbps, downstream.peak_mbps), (10.0, Some(10.0)));
-    assert_eq!(notes, [""; 0]);
+    assert_eq!(notes, []);
     let mut further = config;
     further.classes_of_service.push(further.classes_of_service[0].clone());
     further.classes_of_service[0].max_upstream_burst_bytes = Some(1522);
-    let notes = only(&further).notes;
+    let notes = sentences(only(&further).notes);
     assert_eq!(
         notes,
         [

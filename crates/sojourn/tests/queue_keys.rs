@@ -1,6 +1,7 @@
 //! Warnings of keys of a queue that have no effect, or that cannot hold a delay at the line's rate.
 
-use crate::common::loaded;
+use crate::common::{loaded, sentences};
+use sojourn::input::problem::Code;
 
 /// Warnings of a queue in a modem without request and grant.
 fn warnings(mbps: u32, queue: &str) -> Vec<String> {
@@ -11,7 +12,7 @@ fn warnings(mbps: u32, queue: &str) -> Vec<String> {
          servers.near = {{ delay_ms = 5 }}
          traffic.upload = {{ kind = 'transfer', server = 'near' }}"
     );
-    sojourn::warnings(&loaded(&text, &[]))
+    sentences(sojourn::warnings(&loaded(&text, &[])))
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn an_average_that_never_moves() {
             "upstream.queue.scheduler.min_threshold_packets gives the average a weight"
         )
     );
-    assert!(found[0].ends_with("set it to 2 or more"), "{found:?}");
+    assert!(found[0].ends_with("set min_threshold_packets to 2 or more"), "{found:?}");
     assert!(warnings(10, "scheduler = { kind = 'choke', min_threshold_packets = 2 }").is_empty());
 }
 
@@ -149,8 +150,8 @@ fn queues_elsewhere() {
         servers.near = { delay_ms = 5, rate_mbps = 40, queue.law = { kind = 'red', top = 0.2 } }
         traffic.game = { kind = 'stream', purpose = 'game', server = 'near', home = 'a' }";
     let found = sojourn::warnings(&loaded(text, &[]));
-    let keys: Vec<_> = found.iter().filter_map(|one| one.split_once(" has no effect")).collect();
-    let keys: Vec<_> = keys.iter().map(|(key, _)| *key).collect();
+    let idle = found.iter().filter(|one| one.code == Code::IdleKey);
+    let keys: Vec<_> = idle.map(|one| &*one.path).collect();
     assert_eq!(
         keys,
         [

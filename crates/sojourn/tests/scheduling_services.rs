@@ -1,7 +1,7 @@
 //! Scheduling services of upstream flows, in closed form: on a modem with a channel of its own and
 //! on a shared channel.
 
-use crate::common::{flow, latencies, loaded, refused, service_flow};
+use crate::common::{flow, latencies, loaded, refused, sentences, service_flow};
 use sojourn::Simulation;
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::ServiceFlowRow;
@@ -335,7 +335,7 @@ fn starved_flows_are_told() {
          traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }}"
     );
     let service = format!("upstream.flows.voice.scheduling={rare}");
-    let told = run("single_queue", &keys, &[&service, sets]).warnings.join("\n");
+    let told = sentences(run("single_queue", &keys, &[&service, sets]).warnings).join("\n");
     for part in [
         "set upstream.flows.voice.burst_bytes to 12500 or more",
         "upstream.ranging_outages.0 has no effect",
@@ -345,6 +345,6 @@ fn starved_flows_are_told() {
     }
     let never = rare.replace("100_000", "2_000_000");
     let service = format!("upstream.flows.voice.scheduling={never}");
-    let told = run("single_queue", &keys, &[&service]).warnings.join("\n");
+    let told = sentences(run("single_queue", &keys, &[&service]).warnings).join("\n");
     assert!(told.contains("polls every 2 s"), "{told}");
 }

@@ -1,8 +1,9 @@
 //! `metrics.from_s`: what counts of a run, and the warning where its beginning makes the tail.
 
-use crate::common::{flow, queue, scenario, series};
+use crate::common::{flow, queue, scenario, sentences, series};
 use sojourn::Simulation;
 use sojourn::engine::record::Outcome;
+use sojourn::input::problem::Code;
 use sojourn::results::metrics::Results;
 
 /// A home with everything that is measured, on a channel that two modems share.
@@ -177,7 +178,7 @@ fn uploads(queue_keys: &str, keys: &str, of_uploads: &str) -> Vec<String> {
          {of_uploads}"
     )));
     assert!(queue(&run, "upstream").sojourn_p99_ms.is_some());
-    run.warnings.into_iter().filter(|warning| warning.contains("make the tail")).collect()
+    sentences(run.warnings.into_iter().filter(|warning| warning.code == Code::EarlyTail))
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn of_what_other_homes_do_nobody_is_warned() {
              home = 'others'
              server = 'near'"
         );
-        Simulation::run(&scenario(&text)).warnings
+        sentences(Simulation::run(&scenario(&text)).warnings)
     };
     for (limit_bytes, uploads, told) in [
         (625_000, "connections = 16", "make the tail"),

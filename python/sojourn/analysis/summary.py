@@ -1,6 +1,5 @@
 """The summary of runs, as text and as JSON."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ..base.errors import Warning
 from ..base.lookup import quoted
 from ..base.plain_text import plain
 from ..base.terminal import print_grids
@@ -20,9 +20,6 @@ from .tables import RunTables
 from .verdict import verdict, verdict_json
 
 _SENTENCE_WIDTH = 80
-
-_NUMBER = re.compile(r"(?<![\w.])\d+(\.\d+)?")
-"""A number that is no part of a name."""
 
 
 def print_summary(results: Results) -> None:
@@ -54,35 +51,43 @@ def summary_json(results: Results, targets: Sequence[Target] = ()) -> dict[str, 
 
 def warnings_of(results: Results) -> Iterator[str]:
     """The warnings of all groups and seeds, each once."""
-    return dedupe_warnings(
-        {
-            group.name: list(dict.fromkeys(t for run in group.runs for t in run.meta["warnings"]))
-            for group in results.groups
-        }
-    )
+    return dedupe_warnings(_by_group(results))
 
 
-def dedupe_warnings(warnings: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def warnings_json(results: Results) -> list[dict[str, Any]]:
+    """The warnings of all groups and seeds as data, each once, with the names of its groups."""
+    return [{**first.data, "names": names} for first, names, _ in _distinct(_by_group(results))]
+
+
+def dedupe_warnings(warnings: Mapping[str, Sequence[Warning]]) -> Iterator[str]:
     """Warnings by variant, each once; those not of all variants are prefixed with their names.
 
     Of those that differ in their numbers alone, the first stands for all.
     """
-    alike: dict[str, dict[str, list[str]]] = {}
-    for name, texts in warnings.items():
-        for text in texts:
-            alike.setdefault(without_numbers(text), {}).setdefault(text, []).append(name)
-    for found in alike.values():
-        first = next(iter(found))
-        of = dict.fromkeys(name for names in found.values() for name in names)
-        named = ", ".join(quoted(name) if name else THIS_RUN for name in of)
-        more = len(found) - 1
+    for first, names, more in _distinct(warnings):
+        named = ", ".join(quoted(name) if name else THIS_RUN for name in names)
         others = f" (and {more} more with other numbers)" if more else ""
-        yield f"{first}{others}" if len(of) == len(warnings) else f"{named}: {first}{others}"
+        yield f"{first}{others}" if len(names) == len(warnings) else f"{named}: {first}{others}"
 
 
-def without_numbers(text: str) -> str:
-    """What warnings have in common that differ in their numbers alone."""
-    return _NUMBER.sub("", text)
+def _distinct(
+    warnings: Mapping[str, Sequence[Warning]],
+) -> Iterator[tuple[Warning, list[str], int]]:
+    """Of each kind the first warning, the variants that have one, and how many others there are."""
+    alike: dict[tuple[str, ...], dict[Warning, list[str]]] = {}
+    for name, of_variant in warnings.items():
+        for one in of_variant:
+            alike.setdefault(one.kind, {}).setdefault(one, []).append(name)
+    for found in alike.values():
+        names = dict.fromkeys(name for names in found.values() for name in names)
+        yield next(iter(found)), [*names], len(found) - 1
+
+
+def _by_group(results: Results) -> dict[str, list[Warning]]:
+    return {
+        group.name: list(dict.fromkeys(one for run in group.runs for one in run.warnings))
+        for group in results.groups
+    }
 
 
 def _means_json(group: Group) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .._sojourn import Facts
+from ..base.errors import Warning
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,6 +22,10 @@ class RunTables(Protocol):
     @property
     def meta(self) -> dict[str, Any]:
         """Version, seed, duration in s, counts, fingerprint and warnings."""
+
+    @property
+    def warnings(self) -> list[Warning]:
+        """What a user should know of the run."""
 
     @property
     def scenario(self) -> str:

@@ -19,7 +19,8 @@ from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
 
-from .._sojourn import ConfigError, Problem, ScenarioError
+from .._sojourn import ConfigError, ScenarioError
+from .errors import Problem
 from .plain_text import is_plain
 from .problems import refused
 
@@ -38,7 +39,7 @@ def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError)
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         found = f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
-        raise refused(refusal, [Problem(os.fspath(path), "", found)])
+        raise refused(refusal, [Problem(os.fspath(path), "", found, code="unusable-file")])
     return content
 
 
@@ -84,7 +85,8 @@ def read_text(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) ->
     try:
         return read_content(path, refusal).decode()
     except UnicodeDecodeError as error:
-        problem = Problem(os.fspath(path), "", f"not UTF-8 text (byte {error.start})")
+        found = f"not UTF-8 text (byte {error.start})"
+        problem = Problem(os.fspath(path), "", found, code="unusable-file")
         raise refused(refusal, [problem]) from None
 
 

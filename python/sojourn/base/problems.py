@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from .._sojourn import ConfigError, Problem, ScenarioError
+from .._sojourn import ConfigError, ScenarioError
+from .errors import Problem
 from .plain_text import plain_name
 
 Refusal = TypeVar("Refusal", bound=ScenarioError | ConfigError)
@@ -23,6 +24,8 @@ def refused(kind: type[Refusal], problems: Sequence[Problem], rest: str | None =
     return error
 
 
-def refusal(kind: type[Refusal], source: str, path: str, message: str) -> Refusal:
+def refusal(
+    kind: type[Refusal], source: str, path: str, message: str, *, code: str = "not-allowed"
+) -> Refusal:
     """The exception for one problem."""
-    return refused(kind, [Problem(source, path, message)])
+    return refused(kind, [Problem(source, path, message, code=code)])

@@ -20,6 +20,6 @@ def validate(
         say(f"warning: {warning}", err=True)
     names = f" (compares {', '.join(v.name for v in variants)})" if variants[0].name else ""
     say(f"{scenario}: valid{names}")
-    changed = {v.name: [sentence for *_, sentence in v.changed_defaults()] for v in variants}
+    changed = {v.name: [warning for *_, warning in v.changed_defaults()] for v in variants}
     for sentence in dedupe_warnings(changed):
         say(sentence)

@@ -135,7 +135,7 @@ def fit_log(
 ) -> Fit:
     """Fits a line to probes in memory. A log may hold its own upload (`loaded_s`)."""
     idle, rises = _parts(log, busy)
-    grid = None if any("no times" in note for note in log.notes) else found_grid(idle)
+    grid = None if any(UNTIMED in note for note in log.notes) else found_grid(idle)
     estimates = {}
     if grid is not None and idle.is_one_way and not is_coarse(idle, grid):
         estimates = idle_estimates(idle, grid)

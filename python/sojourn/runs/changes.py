@@ -43,9 +43,9 @@ def changes(
         traffic.game.direction: default is now "both"; direction = "up" restores 0.2.0
     """
     return [
-        Change(variant.name, key, before, now, restore, why, sentence)
+        Change(variant.name, key, before, now, restore, why, str(warning))
         for variant in load(scenario, set=set, config=config)
-        for key, (before, now, restore, why), sentence in variant.changed_defaults()
+        for key, (before, now, restore, why), warning in variant.changed_defaults()
     ]
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 
-from .._sojourn import Problem, ScenarioError, Variant, distinct, set_label
+from .._sojourn import ScenarioError, Variant, distinct, set_label
 from ..analysis.keys import label_of
+from ..base.errors import Problem
 from ..base.plain_text import plain_name
 from ..base.problems import refusal, refused
 from .parts import Given, Part, in_scope, parts_of
@@ -125,9 +126,10 @@ def _named(problem: Problem, options: Mapping[str, str | None]) -> Problem:
     if option is None or setting == problem.source:
         return problem
     path = "" if setting.startswith(f"{problem.path}=") else problem.path
-    is_list = problem.message.startswith("found a string") and "," in setting
+    is_text = problem.code == "wrong-type" and isinstance(problem.values.get("found"), str)
+    is_list = is_text and "," in setting
     hint = "; for several values repeat --vary" if is_list and option.startswith("--vary") else ""
-    return Problem(option, path, f"{problem.message}{hint}")
+    return replace(problem, source=option, path=path, message=f"{problem.message}{hint}")
 
 
 def load(

@@ -14,6 +14,7 @@ from .._sojourn import Facts, RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.groups import Results
 from ..analysis.summary import print_summary, summary_json
+from ..base.errors import Warning
 from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
@@ -265,6 +266,11 @@ class Result(Outcome):
         """Version, seed, duration in s, counts, fingerprint and warnings."""
         meta: dict[str, Any] = json.loads(self._native.meta)
         return meta
+
+    @property
+    def warnings(self) -> list[Warning]:
+        """What a user should know of the run, each with its code, values and remedy."""
+        return [Warning(**data) for data in self.meta["warnings"]]
 
     @property
     def scenario(self) -> str:

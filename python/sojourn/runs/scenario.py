@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ from typing import Any
 from .._sojourn import (
     ConfigError,
     ConfigFile,
-    Problem,
     ScenarioError,
     Variant,
 )
 from .._sojourn import load as load_native
+from ..base.errors import Problem
 from ..base.files import read_content, read_text
 from ..base.memory import allowed_bytes
 from ..base.plain_text import plain_name
@@ -72,7 +73,7 @@ def read(
     except UnicodeEncodeError as error:
         found = plain_name(error.object[max(0, error.start - 40) : error.end])
         message = f"found {found}, which ends in half a character; allowed: Unicode text"
-        raise refusal(ScenarioError, plain_name(source), "", message) from None
+        raise refusal(ScenarioError, plain_name(source), "", message, code="not-toml") from None
 
 
 _KIND_OF_PARTS = re.compile(r"(law|congestion_control|traffic\.[^.]+)\.kind$")
@@ -80,11 +81,11 @@ _KIND_OF_PARTS = re.compile(r"(law|congestion_control|traffic\.[^.]+)\.kind$")
 
 def _naming_parts(problem: Problem) -> Problem:
     """Says of a kind that is unknown and not misspelled how a part of the user's own is given."""
-    text = problem.message
-    if not _KIND_OF_PARTS.search(problem.path) or "found" not in text or "did you mean" in text:
+    is_kind = _KIND_OF_PARTS.search(problem.path) and problem.code == "unknown-choice"
+    if not is_kind or "meant" in problem.values:
         return problem
     hint = "a part of your own needs --part FILE.py:CLASS or FILE.wasm (in Python parts=[...])"
-    return Problem(problem.source, problem.path, f"{text}; {hint}", problem.line)
+    return replace(problem, message=f"{problem.message}; {hint}")
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:

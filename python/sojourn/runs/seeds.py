@@ -19,16 +19,24 @@ MOST_SEEDS = 10_000
 _GREATEST_SEED = 2**64 - 1
 
 
-def most_seeds(variants: Sequence[Variant], seeds: int | None, until: Sequence[Target]) -> int:
-    """How many seeds are run at most; raises `ValueError` if there are not so many."""
+def most_seeds(
+    variants: Sequence[Variant],
+    seeds: int | None,
+    until: Sequence[Target],
+    name: str = "seeds",
+) -> int:
+    """How many seeds are run at most; raises `ValueError` if there are not so many.
+
+    `name` is what their number is called in messages.
+    """
     most = (MOST_UNASKED if until else 1) if seeds is None else seeds
     fewest = FEWEST_SEEDS if until else 1
     if not fewest <= most <= MOST_SEEDS:
-        raise ValueError(f"seeds: found {most}; allowed: {fewest} to {MOST_SEEDS}")
+        raise ValueError(f"{name}: found {most}; allowed: {fewest} to {MOST_SEEDS}")
     first = max(variant.seed for variant in variants)
     if first + most - 1 > _GREATEST_SEED:
         raise ValueError(
-            f"seeds: found {most} from seed {first} on; "
+            f"{name}: found {most} from seed {first} on; "
             f"allowed: up to seed {_GREATEST_SEED}, so a smaller first seed or fewer"
         )
     return most
@@ -70,7 +78,9 @@ class _OfSeeds(SavedResult):
             "version": metas[0]["version"],
             "seeds": list(self.seeds),
             "duration_s": metas[0]["duration_s"],
-            "warnings": list(dict.fromkeys(text for meta in metas for text in meta["warnings"])),
+            "warnings": [
+                one.data for one in dict.fromkeys(w for run in self._results for w in run.warnings)
+            ],
         }
 
     @property

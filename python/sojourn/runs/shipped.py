@@ -38,4 +38,5 @@ def shipped_text(name: str) -> str | None:
         "",
         f"found neither a file nor a scenario of this name{meant_by(name, list(texts))}; "
         "allowed: the path of a file, or a name that `sojourn scenarios` lists",
+        code="unknown-name",
     )

@@ -15,7 +15,7 @@ from ..analysis.grids import (
 )
 from ..analysis.groups import Results
 from ..analysis.keys import key_in_words, value_in_words
-from ..analysis.summary import means_of, print_answer, warnings_of
+from ..analysis.summary import means_of, print_answer, warnings_json
 from ..analysis.verdict import verdict_json
 from ..base.grid import Grid
 from ..base.terminal import print_grids
@@ -71,7 +71,7 @@ def sweep_json(results: Results) -> dict[str, Any]:
             for labels, group in labelled_groups(results)
         ],
         "verdict": verdict_json(results),
-        "warnings": list(warnings_of(results)),
+        "warnings": warnings_json(results),
     }
 
 

@@ -161,7 +161,7 @@ def _accepting(search: Search, found: Found) -> Callable[[float], bool]:
                 known[value] = True
             except ScenarioError as error:
                 known[value] = False
-                reason = error.problems[0].message.partition(": ")[2]
+                reason = error.problems[0].values["reason"]
                 found.remarks.append(f"The scenario refuses {found.say(value)}: {reason}.")
         return known[value]
 

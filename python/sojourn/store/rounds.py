@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
 from .._sojourn import Variant
-from ..analysis.summary import without_numbers
 from ..analysis.tables import RunTables
 from ..base.csv_text import csv_bytes
+from ..base.errors import Warning
 from ..base.lookup import UnknownError
 from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
@@ -39,7 +39,7 @@ class Rounds:
         """Takes how to run them; `progress` gets the simulated time of all rounds."""
         self._search, self._run, self._progress = search, run, progress
         self._before_s = 0.0
-        self._told: dict[str, tuple[str, set[float]]] = {}
+        self._warned: dict[tuple[str, ...], tuple[Warning, set[float]]] = {}
         self._values: set[float] = set()
         self._names: set[str] = set()
 
@@ -47,8 +47,8 @@ class Rounds:
     def warnings(self) -> list[str]:
         """The warnings of runs, with their values; those that differ in numbers alone are one."""
         return [
-            f"warning: {text} (at {_listed(sorted(values), len(self._values))})"
-            for text, values in self._told.values()
+            f"warning: {warning} (at {_listed(sorted(values), len(self._values))})"
+            for warning, values in self._warned.values()
         ]
 
     def results(
@@ -66,13 +66,13 @@ class Rounds:
         found: dict[tuple[str, float], dict[int, RunTables]] = {}
         for (name, value, seed), result in zip(runs, results, strict=True):
             found.setdefault((name, value), {})[seed] = result
-            self._tell_warnings(result.meta["warnings"], value)
+            self._keep_warnings(result.warnings, value)
         return found
 
-    def _tell_warnings(self, texts: Sequence[str], value: float) -> None:
+    def _keep_warnings(self, warnings: Sequence[Warning], value: float) -> None:
         self._values.add(value)
-        for text in texts:
-            _, values = self._told.setdefault(without_numbers(text), (text, set()))
+        for warning in warnings:
+            _, values = self._warned.setdefault(warning.kind, (warning, set()))
             values.add(value)
 
     def _at(self, value: float) -> dict[str, Variant]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
-from .._sojourn import Problem, ScenarioError, Variant
+from .._sojourn import ScenarioError, Variant
 from ..analysis.conditions import Bound
 from ..analysis.search import Values
+from ..base.errors import Problem
 from ..base.files import place_of
 from ..base.lookup import UnknownError
 from ..base.problems import refused
@@ -53,8 +54,10 @@ class Search:
 
     def _restated(self, problem: Problem, value: float) -> Problem:
         is_of_key = problem.source.startswith(f"--set {self.key}=")
-        text = problem.message if is_of_key else str(problem)
-        return Problem(f"{self.name('key')} {self.key}", "", f"at {value:.15g}: {text}")
+        reason = problem.message if is_of_key else str(problem)
+        source = f"{self.name('key')} {self.key}"
+        values = {**problem.values, "at": value, "reason": reason}
+        return Problem(source, "", f"at {value:.15g}: {reason}", code=problem.code, values=values)
 
     def about(self, directory: Path) -> dict[str, object]:
         """The question, to be stored in a directory."""
@@ -78,10 +81,9 @@ def values_of(search: Search) -> Values:
     _check_settings(search)
     variants = list(search.load().values())
     try:
-        most_seeds(variants, search.seeds, ())
+        most_seeds(variants, search.seeds, (), search.name("seeds"))
     except ValueError as error:
-        text = str(error).removeprefix("seeds")
-        raise UnknownError(f"{search.name('seeds')}{text}") from None
+        raise UnknownError(str(error)) from None
     settings = tomllib.loads(variants[0].to_toml())
     return _values(search, numeric_key(search.key, settings, search.name("key")))
 

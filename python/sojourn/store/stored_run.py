@@ -155,12 +155,17 @@ def _is_meta(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and all(isinstance(value.get(key), kind) for key, kind in _META.items())
-        and all(isinstance(warning, str) for warning in value["warnings"])
+        and all(map(_is_warning, value["warnings"]))
         and value["version"] == this_version
         and is_plain(value["fingerprint"])
         and all(0 <= value[key] < 1 << 64 for key in ("seed", "events", "forwarded_packets"))
         and 0.0 < value["duration_s"] < inf
     )
+
+
+def _is_warning(value: Any) -> bool:
+    kinds = {"code": str, "path": str, "message": str, "values": dict, "remedy": dict}
+    return isinstance(value, dict) and {key: type(value[key]) for key in value} == kinds
 
 
 def _file_of(table: str) -> str:

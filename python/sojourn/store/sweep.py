@@ -10,7 +10,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from .._sojourn import Problem, ScenarioError, Variant, read_document, schema_json
+from .._sojourn import ScenarioError, Variant, read_document, schema_json
+from ..base.errors import Problem, Warning
 from ..base.files import place_of, read_text
 from ..base.json_text import json_of
 from ..base.plain_text import is_plain, plain_name
@@ -131,11 +132,15 @@ class Sweep:
             place = f"{self._block_of(key)}.{key}" if key in point else key
             if not problem.path:
                 message = f"not a valid key; allowed: a dotted TOML key, such as {_A_KEY}"
-                return Problem(str(self.file), place, message)
+                return replace(problem, source=str(self.file), path=place, message=message)
             path = "" if problem.path == key else f"{problem.path}: "
-            return Problem(str(self.file), place, f"{path}{problem.message}")
+            message = f"{path}{problem.message}"
+            return replace(problem, source=str(self.file), path=place, message=message)
+        if not point:
+            return problem
         values = ", ".join(f"{key} = {toml_value(value)}" for key, value in point.items())
-        return Problem(str(self.file), "keys", f"at {values}: {problem}") if point else problem
+        message = f"at {values}: {problem}"
+        return replace(problem, source=str(self.file), line=None, path="keys", message=message)
 
     def _block_of(self, key: str) -> str:
         """The table of the sweep file that holds a key."""
@@ -149,13 +154,15 @@ def read_sweep(path: Path) -> Sweep:
     try:
         table = json.loads(read_document(text, _SCHEMA, str(path)))
     except ScenarioError as error:
-        is_a_scenario = error.path in _OF_A_SCENARIO and "unknown key" in str(error)
+        first = error.problems[0]
+        is_a_scenario = first.path in _OF_A_SCENARIO and first.code == "unknown-key"
         if is_a_scenario and not names_scenario(text):
             found = f'found a key of a scenario; a sweep file has scenario = "{path.name}" instead'
-            raise _problem(path, error.path, found) from None
-        if error.path.startswith(("keys.", "together.")) and "found a table" in str(error):
+            raise _problem(path, first.path, found, code="not-a-scenario") from None
+        is_table = isinstance(first.values.get("found"), dict)
+        if first.path.startswith(("keys.", "together.")) and is_table:
             found = f'found a table; allowed: a list, whose key is in quotes, as "{_A_KEY}"'
-            raise _problem(path, error.path, found) from None
+            raise _problem(path, first.path, found, code="wrong-type") from None
         raise
     config = table.pop("config", [])
     scenario, duration_s = table.pop("scenario"), table.pop("duration_s", None)
@@ -204,7 +211,7 @@ def checked(sweep: Sweep) -> Sweep:
     """The sweep itself; raises `ScenarioError` for what cannot be swept, or not at once."""
     if not 1 <= sweep.seeds <= MOST_SEEDS:
         found = f"found {sweep.seeds}; allowed: 1 to {MOST_SEEDS}"
-        raise refusal(ScenarioError, str(sweep.file), "seeds", found)
+        raise refusal(ScenarioError, str(sweep.file), "seeds", found, code="out-of-range")
     _check_keys(sweep)
     return sweep
 
@@ -257,11 +264,11 @@ def origin_json(origin: str) -> bytes:
 
 def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
     """Warns of variants that are equal, once for each that is run."""
-    told: dict[str, Sequence[str]] = {}
+    told: dict[str, Sequence[Warning]] = {}
     for (*_, kept_name, _), variant in variants.items():
         if variant.notes:
             told.setdefault(kept_name, variant.notes)
-    for note in dict.fromkeys(chain.from_iterable(told.values())):
+    for note in dict.fromkeys(map(str, chain.from_iterable(told.values()))):
         tell(f"warning: {note}")
 
 
@@ -326,7 +333,7 @@ def _check_keys(sweep: Sweep) -> None:
     if not problems and (count := _combinations(sweep)) > _MOST_COMBINATIONS:
         found = f"found {count} combinations of values and seeds"
         allowed = f"allowed: {_MOST_COMBINATIONS} or fewer"
-        problems = [Problem(str(sweep.file), "keys", f"{found}; {allowed}")]
+        problems = [Problem(str(sweep.file), "keys", f"{found}; {allowed}", code="too-large")]
     if problems:
         raise refused(ScenarioError, problems)
 
@@ -370,5 +377,5 @@ def _conflict(change: str, sweep: Sweep, seen: Mapping[str, str]) -> str:
     return ""
 
 
-def _problem(path: Path, key: str, message: str) -> ScenarioError:
-    return refusal(ScenarioError, str(path), key, message)
+def _problem(path: Path, key: str, message: str, code: str = "not-allowed") -> ScenarioError:
+    return refusal(ScenarioError, str(path), key, message, code=code)

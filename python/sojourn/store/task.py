@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from .._sojourn import Job, Variant, version
+from ..base.errors import Warning
 from ..runs.frames import repeated
 from ..runs.parts import Part, known
 from ..runs.request import load
@@ -49,7 +50,7 @@ class Task:
     tables: tuple[str, ...] = SCALARS
     memory_bytes: int = 0
     """Memory that the run may need."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Warning, ...] = ()
     """Warnings of the run about how its scenario was made."""
     parts: tuple[Part, ...] = ()
     """The parts of the user's own that the scenario chooses."""
@@ -78,7 +79,7 @@ def task(scenario: Mapping[str, Any], *, seed: int, tables: Iterable[str] = ()) 
     return task_of(variant, tables)
 
 
-def task_of(variant: Variant, tables: Iterable[str] = (), notes: Iterable[str] = ()) -> Task:
+def task_of(variant: Variant, tables: Iterable[str] = (), notes: Iterable[Warning] = ()) -> Task:
     """The task to run a variant returned by `load`, with notes to keep among its warnings."""
     scenario = variant.to_toml()
     chosen = tuple(part for part in known() if part.digest in scenario)
@@ -98,7 +99,8 @@ def execute(task: Task, job: Job | None = None) -> Ran:
     (variant,) = load(task.scenario, max_memory_gb=math.inf, parts=task.parts)
     result = Result(variant, run_native(variant, job or Job()))
     files = {f"{name}.parquet": _parquet(name, task.run, result) for name in task.tables}
-    meta = {**result.meta, "warnings": [*task.notes, *result.meta["warnings"]]}
+    notes = [note.data for note in task.notes]
+    meta = {**result.meta, "warnings": [*notes, *result.meta["warnings"]]}
     files["meta.json"] = (json.dumps(meta, indent=2, ensure_ascii=False) + "\n").encode()
     files["scenario.toml"] = task.scenario.encode()
     tables = {name: getattr(result, name) for name in _SUMMED_UP if name in task.tables}

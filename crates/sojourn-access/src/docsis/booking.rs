@@ -5,6 +5,7 @@ use super::framing::Framing;
 use super::regularity::{Grid, Regularity};
 use super::upstream_channel::UpstreamChannel;
 use crate::service::{Upstream, flow_path};
+use sojourn_input::fault;
 use sojourn_input::problem::Fault;
 use sojourn_input::words;
 
@@ -47,11 +48,10 @@ impl<'a> Booking<'a> {
                 && minislots > self.most()
             {
                 let (all, most) = (self.framing.minislots(), self.most());
-                let message = format!(
-                    "found a grant of {minislots} minislots, and a MAP interval has {all}; allowed: \
-                     {most} or fewer, so that it fits beside the request region"
-                );
-                return Err(Fault::new("unsolicited_grant_bytes", message).under(&flow_path));
+                return Err(fault!(NotAllowed, "unsolicited_grant_bytes" =>
+                    "found a grant of {minislots} minislots, and a MAP interval has {all}; allowed: {most} or \
+                     fewer, so that it fits beside the request region", minislots, all, most)
+                .under(&flow_path));
             }
             let poll = u64::from(self.spec.request_minislots);
             let homes = f64::from(count);

@@ -6,6 +6,7 @@ use super::impairments::Noise;
 use super::parameters::{Cable, ModemSpec, PlantSpec};
 use super::upstream_channel::{Phy, UpstreamChannel};
 use crate::service::{Downstream, Upstream};
+use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 
 impl Cable {
@@ -35,8 +36,8 @@ impl Noise {
         ];
         for (key, value, has_other, other) in alone {
             if let (Some(value), false) = (value, has_other) {
-                let message = format!("found {value} without {other}; allowed: only with it");
-                faults.add(Fault::new(key, message));
+                faults.add(fault!(NotAllowed, key =>
+                    "found {value} without {other}; allowed: only with it", value, other));
             }
         }
         faults
@@ -58,10 +59,8 @@ impl UpstreamChannel {
             }
             let framing = Framing::of(self).with_channels(left);
             if framing.bytes_in(0, framing.minislots().saturating_sub(self.least_region())) == 0 {
-                let message = format!(
-                    "found {left}; allowed: more, since the request region leaves no room for grants"
-                );
-                faults.add_under(&path, Fault::new("channels", message));
+                let allowed = "more, since the request region leaves no room for grants";
+                faults.add_under(&path, Fault::found("channels", left, allowed));
             }
         }
         faults

@@ -42,7 +42,7 @@ impl Congestion {
             (false, false) => "both levels_mbps and steps",
             _ => return ascending("levels_mbps", &self.levels_mbps, "levels"),
         };
-        Err(Fault::new("", format!("found {found}; allowed: one of them")))
+        Err(Fault::found("", found, "one of them"))
     }
 }
 

@@ -37,6 +37,8 @@ use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::{Gauges, Recorder};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Time, whole};
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
 
 sojourn_engine::series! {
     /// What the upstream channel can give, at the end of the interval.
@@ -424,16 +426,14 @@ impl Modem {
     }
 
     /// Warnings about settings that distort the results.
-    pub fn warnings(&self) -> impl Iterator<Item = String> {
+    pub fn warnings(&self) -> impl Iterator<Item = Warning> {
         let burst = self.mac.shaper.sustained.depth_bytes();
         let needed = self.mac.shaper.sustained.rate().bytes_in(self.map_interval);
         let starved = self.mac.enforcement == Enforcement::Requests && burst < needed;
         let warning = || {
-            format!(
-                "upstream.burst_bytes is {burst:.0}, but {needed:.0} bytes pass in a MAP interval at \
-                 the sustained rate: with shaping = \"requests\" the service flow cannot reach that \
-                 rate"
-            )
+            fault!(BurstBelowMap, "upstream.burst_bytes" =>
+                "upstream.burst_bytes is {burst:.0}, but {needed:.0} bytes pass in a MAP interval at the sustained \
+                 rate: with shaping = \"requests\" the service flow cannot reach that rate", burst, needed)
         };
         starved.then(warning).into_iter()
     }

@@ -24,7 +24,7 @@ use sojourn_engine::packet::{Direction, DropReason, Packet};
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{Recorder, Series};
 use sojourn_engine::units::Time;
-use sojourn_input::problem::Faults;
+use sojourn_input::problem::{Faults, Warning};
 
 /// The numbers of a home's service flows, the primary flow first.
 struct Place {
@@ -76,7 +76,7 @@ pub struct Docsis {
     framing_bytes: [u64; 2],
     /// The network between CMTS and nodes, upstream and downstream.
     interconnect: [Option<InterconnectWay>; 2],
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 impl AccessParameters for PlantSpec<'_> {
@@ -213,7 +213,7 @@ impl Docsis {
     }
 
     /// Warnings of the modems of each group of homes.
-    fn modem_warnings(&self) -> Vec<Vec<String>> {
+    fn modem_warnings(&self) -> Vec<Vec<Warning>> {
         let of_home = |home: &usize| {
             let place = &self.places[*home];
             match place.upstream {
@@ -670,7 +670,7 @@ impl AccessNetwork for Docsis {
         self.places[home].delay
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Warning> {
         let collision_warning = self.channel.as_ref().and_then(SharedChannel::collision_warning);
         self.warnings.iter().cloned().chain(collision_warning).collect()
     }

@@ -408,7 +408,7 @@ fn a_plant_warns_before_a_run() {
         let seen = warnings(&homes);
         assert_eq!(seen.len(), want.len(), "{seen:?} {want:?}");
         assert!(
-            seen.iter().zip(&want).all(|(seen, want)| seen.starts_with(want)),
+            seen.iter().zip(&want).all(|(seen, want)| seen.message.starts_with(want)),
             "{seen:?} {want:?}"
         );
     }
@@ -416,9 +416,8 @@ fn a_plant_warns_before_a_run() {
 
 /// Warnings of a plant that name this.
 fn warnings_of(homes: &Homes, key: &str) -> Vec<String> {
-    let mut warnings = homes.with(Docsis::new).warnings();
-    warnings.retain(|text| text.contains(key));
-    warnings
+    let warnings = homes.with(Docsis::new).warnings().into_iter();
+    warnings.filter(|one| one.path.contains(key)).map(|one| one.message).collect()
 }
 
 /// In 4 ms 8 Mbps bring 4000 B, and a frame has 1522 B: a burst of 5522 B is enough.

@@ -255,11 +255,11 @@ impl SchedulingService {
     ) -> Result<(), Fault> {
         let least = self.grants_mbps();
         if sustained_mbps < least {
-            let message = format!(
-                "found {sustained_mbps}; allowed: {least} or more, the rate of the unsolicited \
-                 grants"
-            );
-            return Err(Fault::new("sustained_mbps", message));
+            return Err(Fault::found(
+                "sustained_mbps",
+                sustained_mbps,
+                format!("{least} or more, the rate of the unsolicited grants"),
+            ));
         }
         let found = [
             ("minimum_mbps", minimum_mbps, minimum_mbps > 0.0),

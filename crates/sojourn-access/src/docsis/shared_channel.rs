@@ -40,6 +40,8 @@ use sojourn_engine::record::{GaugeSeries, Recorder, Series};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::Wake;
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
 
 sojourn_engine::series! {
     /// Share of the channel's minislots that were granted.
@@ -557,7 +559,7 @@ impl SharedChannel {
     }
 
     /// A warning if too many requests collide.
-    pub(crate) fn collision_warning(&self) -> Option<String> {
+    pub(crate) fn collision_warning(&self) -> Option<Warning> {
         let ChannelCounters { contention_requests, collisions, .. } = self.counters;
         let lost = collisions as f64 / contention_requests.max(1) as f64;
         let all: u64 = self.flows.iter().map(|flow| flow.counters().requests).sum();
@@ -569,8 +571,11 @@ impl SharedChannel {
                  minislots are for requests, or raise it"
             }
         };
-        (lost > MANY_COLLISIONS && contend >= MUCH_CONTENTION)
-            .then(|| format!("{:.0} % of the contention requests collided; {advice}", 100.0 * lost))
+        (lost > MANY_COLLISIONS && contend >= MUCH_CONTENTION).then(|| {
+            fault!(ContentionCollisions, "upstream_channel" =>
+                "{collided_percent:.0} % of the contention requests collided; {advice}",
+                collided_percent = 100.0 * lost, advice)
+        })
     }
 
     /// Time between MAPs.

@@ -239,7 +239,11 @@ fn a_channel_warns_where_most_requests_collide() {
             let warning = run.channel.collision_warning();
             assert_eq!(warning.is_some(), warns);
             let share = if all > 9 { "51 %" } else { "100 %" };
-            assert!(warning.is_none_or(|text| text.starts_with(share) && text.contains(advice)));
+            assert!(
+                warning.is_none_or(
+                    |one| one.message.starts_with(share) && one.message.contains(advice)
+                )
+            );
         }
     }
 }

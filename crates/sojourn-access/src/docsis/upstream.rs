@@ -10,6 +10,7 @@ use crate::shaped_link::ShapedLink;
 use sojourn_engine::count::Count;
 use sojourn_engine::queue::{Queue, QueueSpec};
 use sojourn_engine::units::Time;
+use sojourn_input::problem::Warning;
 
 /// The upstream stage of a home's service flow.
 pub(crate) enum UpstreamStage {
@@ -65,7 +66,7 @@ impl UpstreamStage {
     }
 
     /// Warnings about settings that distort the results.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
         match self {
             Self::Modem(modem) => modem.warnings().collect(),
             Self::TwoQueues(_) | Self::Link(_) => Vec::new(),

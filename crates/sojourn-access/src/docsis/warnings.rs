@@ -2,6 +2,7 @@
 //! kept.
 
 use indexmap::IndexMap;
+use serde_json::json;
 
 use super::parameters::{ModemSpec, PlantSpec};
 use super::shared_channel::SharedChannel;
@@ -14,14 +15,16 @@ use crate::shaper::PEAK_BURST_BYTES;
 use sojourn_engine::packet::{Direction, FULL_PACKET};
 use sojourn_engine::queue::Unit;
 use sojourn_engine::units::{BitRate, Time};
+use sojourn_input::fault;
+use sojourn_input::problem::{Remedy, Warning};
 
 /// All warnings. `modems` has those of the modems of each group of homes.
 pub(super) fn before_run(
     spec: &PlantSpec,
     site: &Site,
-    modems: &[Vec<String>],
+    modems: &[Vec<Warning>],
     channel: Option<&SharedChannel>,
-) -> Vec<String> {
+) -> Vec<Warning> {
     let mut warnings: Vec<_> = channel_warning(spec, site, channel).into_iter().collect();
     for (group, modem) in site.groups.iter().zip(modems) {
         warnings.extend(modem.iter().cloned());
@@ -29,12 +32,13 @@ pub(super) fn before_run(
         let (up, down) = (group.upstream, group.downstream);
         if !shares {
             let own = (up.minimum_mbps, up.priority);
-            let remedy = "set upstream.modem.kind = \"shared_channel\"";
-            warnings.extend(unshared_terms(Direction::Up, own, &up.flows, remedy));
+            let remedy = Remedy::of("upstream.modem.kind", "shared_channel");
+            warnings.extend(unshared_terms(Direction::Up, own, &up.flows, [&remedy; 2]));
         }
         if spec.cmts.is_none() {
             let own = (down.minimum_mbps, down.priority);
-            warnings.extend(unshared_terms(Direction::Down, own, &down.flows, "set cmts"));
+            let remedies = [&reserving_cmts(), &Remedy::of("cmts", json!({}))];
+            warnings.extend(unshared_terms(Direction::Down, own, &down.flows, remedies));
         }
     }
     warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
@@ -49,11 +53,12 @@ fn channel_warning(
     spec: &PlantSpec,
     site: &Site,
     channel: Option<&SharedChannel>,
-) -> Option<String> {
+) -> Option<Warning> {
     let Some(channel) = channel else {
         let is_default = *spec.upstream_channel == UpstreamChannel::default();
         return (!is_default).then(|| {
-            "upstream_channel has no effect: no modem is of kind shared_channel".to_owned()
+            fault!(IdleChannel, "upstream_channel" =>
+                "upstream_channel has no effect: no modem is of kind shared_channel")
         });
     };
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
@@ -72,7 +77,7 @@ pub fn enough_burst(sustained_mbps: f64, map_interval: Time) -> u64 {
 }
 
 /// Warns of bursts that keep a flow on the shared channel below its rate.
-fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
+fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<Warning> {
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
     let span = channel.map_interval().times(2);
     let mut warnings = Vec::new();
@@ -82,12 +87,11 @@ fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<String> {
             let burst_bytes = flow.terms().burst_bytes;
             if burst_bytes < enough {
                 let key = format!("{}.burst_bytes", flow_path("upstream", name));
-                warnings.push(format!(
-                    "{key} is {burst_bytes}: on the shared channel the service flow cannot reach {} Mbps, \
-                     since grants of two MAPs may be {:.1} ms apart; set {key} to {enough} or more",
-                    flow.sustained_mbps,
-                    span.ms_f64(),
-                ));
+                let remedy = Remedy::of(&key, enough);
+                warnings.push(fault!(BurstOnSharedChannel, &key, remedy =>
+                    "{key} is {burst_bytes}: on the shared channel the service flow cannot reach {sustained_mbps} \
+                     Mbps, since grants of two MAPs may be {span_ms:.1} ms apart; set {remedy:#} or more",
+                    burst_bytes, sustained_mbps = flow.sustained_mbps, span_ms = span.ms_f64()));
             }
         }
     }
@@ -100,7 +104,7 @@ fn unreachable_targets(
     spec: &PlantSpec,
     site: &Site,
     channel: Option<&SharedChannel>,
-) -> Vec<String> {
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for group in &site.groups {
         let Some(wait) = grant_wait(spec, group, channel) else { continue };
@@ -112,15 +116,14 @@ fn unreachable_targets(
             // Where a packet takes longer than that it always waits for one, and a higher target changes little.
             let is_slow = rate.time_for(FULL_PACKET).ms_f64() >= enough / threshold.per_ms;
             if threshold.ms < wait_ms && !is_slow && flow.scheduling.is_best_effort() {
-                let key = format!("{}.queue.{part}.{}", flow_path("upstream", name), threshold.key);
-                warnings.push(format!(
-                    "{key} is {}, so packets are to wait {:.1} ms at most, but request and grant alone take about \
-                     {wait_ms:.1} ms: the queue manager keeps dropping, and few flows leave much of the rate unused; \
-                     set {key} to {enough} or more{}",
-                    threshold.value,
-                    threshold.ms,
-                    (threshold.along)(enough),
-                ));
+                let part = format!("{}.queue.{part}", flow_path("upstream", name));
+                let key = format!("{part}.{}", threshold.key);
+                let remedy = threshold.remedy(wait_ms).under(&part);
+                warnings.push(fault!(TargetBelowGrant, &key, remedy =>
+                    "{key} is {value}, so packets are to wait {value_ms:.1} ms at most, but request and grant \
+                     alone take about {wait_ms:.1} ms: the queue manager keeps dropping, and few flows leave much \
+                     of the rate unused; set {remedy:#} or more",
+                    value = threshold.value, value_ms = threshold.ms, wait_ms));
             }
         }
     }
@@ -143,41 +146,43 @@ fn grant_wait(spec: &PlantSpec, group: &Group, channel: Option<&SharedChannel>) 
 }
 
 /// Warns if more is reserved than the channel carries.
-fn overbooked(direction: Direction, reserved_mbps: f64, most_mbps: f64) -> Option<String> {
+fn overbooked(direction: Direction, reserved_mbps: f64, most_mbps: f64) -> Option<Warning> {
+    let direction = direction.stream();
     (reserved_mbps > most_mbps).then(|| {
-        format!(
-            "the minimum_mbps of all {} service flows add up to {reserved_mbps}, but the channel carries \
-             at most {most_mbps:.1} Mbps",
-            direction.stream()
-        )
+        fault!(Overbooked, format!("{direction}.minimum_mbps") =>
+            "the minimum_mbps of all {direction} service flows add up to {reserved_mbps}, but the channel carries \
+             at most {most_mbps:.1} Mbps", reserved_mbps, most_mbps)
     })
 }
 
 /// Warns of minimum reserved rates that the scheduler of the shared channel ignores or cannot keep.
-fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<String> {
+fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<Warning> {
     let cmts = spec.cmts?;
     let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
     let reserved_mbps: f64 = minimum_mbps.iter().flatten().sum();
     let is_kept =
         cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.parameters().keeps_reserved_rates();
     if reserved_mbps > 0.0 && !is_kept {
-        return Some(
-            "minimum_mbps has no effect downstream: it needs the scheduler drr in cmts.queue and \
-             cmts.unit = \"service_flow\""
-                .to_owned(),
-        );
+        let remedy = reserving_cmts();
+        return Some(fault!(IdleReservedRate, "downstream.minimum_mbps", remedy =>
+            "minimum_mbps has no effect downstream: it needs {remedy}"));
     }
     let most_mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
     overbooked(Direction::Down, reserved_mbps, most_mbps)
 }
 
-/// Warns of minimum reserved rates and priorities in a direction without a shared channel.
+/// A CMTS that keeps minimum reserved rates.
+fn reserving_cmts() -> Remedy {
+    Remedy::of("cmts.queue.scheduler.kind", "drr").and("cmts.unit", "service_flow")
+}
+
+/// Warns of minimum reserved rates and priorities in a direction without a shared channel, each with its remedy.
 fn unshared_terms(
     direction: Direction,
     own: (f64, u8),
     flows: &IndexMap<String, ServiceFlow>,
-    remedy: &str,
-) -> Vec<String> {
+    [for_rates, for_priorities]: [&Remedy; 2],
+) -> Vec<Warning> {
     let terms_of = |flow: &ServiceFlow| (flow.minimum_mbps, flow.priority);
     let further =
         flows.iter().map(|(name, flow)| (flow_path(direction.stream(), name), terms_of(flow)));
@@ -185,27 +190,30 @@ fn unshared_terms(
     for (path, (minimum_mbps, priority)) in
         [(direction.stream().to_owned(), own)].into_iter().chain(further)
     {
-        let set = [("minimum_mbps", "10", minimum_mbps > 0.0), ("priority", "7", priority > 0)];
-        let idle = set.into_iter().filter(|(.., is_set)| *is_set);
+        let set = [
+            ("minimum_mbps", "10", minimum_mbps > 0.0, for_rates),
+            ("priority", "7", priority > 0, for_priorities),
+        ];
+        let idle = set.into_iter().filter(|(.., is_set, _)| *is_set);
         let tlv = if direction == Direction::Up { 24 } else { 25 };
-        warnings.extend(idle.map(|(key, number, _)| {
-            format!(
-                "{path}.{key} (type {tlv}.{number} of a modem's file) has no effect: service flows share \
-                 no channel; {remedy}"
-            )
+        warnings.extend(idle.map(|(key, number, _, remedy)| {
+            let remedy = remedy.clone();
+            fault!(IdleServiceTerm, format!("{path}.{key}"), remedy =>
+                "{path}.{key} (type {tlv}.{number} of a modem's file) has no effect: service flows share no \
+                 channel; set {remedy}")
         }));
     }
     warnings
 }
 
 /// Warns of weights that the scheduler of the shared channel ignores.
-fn idle_weights(spec: &PlantSpec, site: &Site) -> Option<String> {
+fn idle_weights(spec: &PlantSpec, site: &Site) -> Option<Warning> {
     let scheduler = &spec.cmts?.queue.scheduler;
     let mut weights = site.groups.iter().flat_map(|group| group.downstream.weights());
     let is_idle = scheduler.parameters().weights().is_none() && weights.any(|weight| weight != 1.0);
     is_idle.then(|| {
-        "weights of service flows have no effect with this scheduler of cmts.queue: only drr, wfq, \
-         scfq and abb use them"
-            .to_owned()
+        fault!(IdleWeights, "cmts.queue.scheduler" =>
+            "weights of service flows have no effect with this scheduler of cmts.queue: only drr, wfq, scfq and \
+             abb use them")
     })
 }

@@ -30,7 +30,7 @@ pub use digest::Secret;
 pub use tree::{Content, Tlv};
 pub use view::{FILE, ModemConfig};
 
-use sojourn_input::problem::{self, Problem, Problems};
+use sojourn_input::problem::{self, Code, Problem, Problems, Warning};
 use sojourn_input::text::Document;
 use sojourn_input::words;
 
@@ -76,10 +76,12 @@ impl File {
         Some(self.problem(refused, source))
     }
 
-    /// A line for each problem without effect on what is simulated.
-    pub fn notes(&self) -> Vec<String> {
+    /// The problems without effect on what is simulated.
+    pub fn notes(&self) -> Vec<Warning> {
         let notes = self.faults.iter().filter(|fault| self.is_note(fault));
-        notes.map(|fault| self.problem(fault, "").to_string()).collect()
+        let as_warning =
+            |problem: Problem| Warning { message: problem.to_string(), ..problem.fault };
+        notes.map(|fault| as_warning(self.problem(fault, ""))).collect()
     }
 
     fn problem(&self, fault: &Fault, source: &str) -> Problem {
@@ -198,11 +200,8 @@ impl File {
 struct Fault {
     /// Offset in a binary file.
     offset: Option<usize>,
-    /// Key path, empty for the whole file.
-    path: String,
-    /// What was found and what is allowed.
-    message: String,
     weight: Weight,
+    fault: problem::Fault,
 }
 
 /// What a fault means for a simulation.
@@ -219,24 +218,17 @@ enum Weight {
 impl Fault {
     /// A fault of a TLV at an offset, before its key is known.
     fn at(offset: usize, message: impl Into<String>) -> Self {
-        let weight = Weight::ByPlace;
-        Self { offset: Some(offset), path: String::new(), message: message.into(), weight }
+        Self { offset: Some(offset), ..Self::here(message) }
     }
 
     /// A fault of a setting.
     fn here(message: impl Into<String>) -> Self {
-        let weight = Weight::ByPlace;
-        Self { offset: None, path: String::new(), message: message.into(), weight }
+        problem::Fault::of_code(Code::ModemFile, "", message).into()
     }
 
     /// This fault with its path below the TLV with this key path.
     fn under(self, outer: &str) -> Self {
-        let path = match (outer, &*self.path) {
-            ("", inner) => inner.to_owned(),
-            (outer, "") => outer.to_owned(),
-            (outer, inner) => format!("{outer}.{inner}"),
-        };
-        Self { path, ..self }
+        Self { fault: self.fault.under(outer), ..self }
     }
 
     fn of(self, source: &str) -> Problem {
@@ -245,18 +237,19 @@ impl Fault {
 
     /// The problem, with the types of the TLV at fault if they are known and it has a key.
     fn of_tlv(self, types: Option<String>, source: &str) -> Problem {
-        let types = types.filter(|_| !self.path.is_empty());
+        let fault = self.fault;
+        let types = types.filter(|_| !fault.path.is_empty());
         let types = types.map_or_else(String::new, |types| format!(", TLV {types}"));
         let byte = self.offset.map(|offset| format!("byte {offset}{types}"));
-        let key = (!self.path.is_empty()).then_some(self.path);
+        let key = (!fault.path.is_empty()).then_some(fault.path);
         let path = byte.into_iter().chain(key).collect::<Vec<_>>().join(": ");
-        Problem { source: source.to_owned(), line: None, path, message: self.message }
+        problem::Fault { path, ..fault }.of(source)
     }
 }
 
 impl From<problem::Fault> for Fault {
     fn from(fault: problem::Fault) -> Self {
-        Self { path: fault.path, ..Self::here(fault.message) }
+        Self { offset: None, weight: Weight::ByPlace, fault }
     }
 }
 

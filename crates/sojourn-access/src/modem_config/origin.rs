@@ -53,8 +53,7 @@ impl Origin {
             if let Some(mic) = mic {
                 DIGEST
                     .write(&mic.as_str().into())
-                    .map_err(|message| refused(message).under(""))
-                    .map_err(|fault| Fault { path: format!("{FILE}.{key}"), ..fault })?;
+                    .map_err(|message| Fault::here(message).under(&format!("{FILE}.{key}")))?;
             }
         }
         if origin.padding_bytes > MOST_PADDING {

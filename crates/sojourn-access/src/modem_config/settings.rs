@@ -7,7 +7,7 @@ use super::leaf::{Leaf, count};
 use super::table::{Kind, Row, Table};
 use super::tree::{Content, Length, Tlv, size};
 use super::view::FILE;
-use super::{Fault, words};
+use super::{Fault, problem, words};
 
 /// Key of the list of TLVs of unknown type.
 pub(super) const UNKNOWN: &str = "unknown";
@@ -146,7 +146,7 @@ fn known(table: Table, key: &str) -> Result<Option<&'static Row>, Fault> {
         None => {
             let settable = table.rows().filter(|row| row.kind != Kind::Digest);
             let keys: Vec<_> = settable.map(|row| row.key).chain([UNKNOWN]).collect();
-            Err(Fault::here(words::unknown_key(key, &keys)).under(&words::join("", key)))
+            Err(problem::Fault::unknown_key(words::join("", key), key, &keys, &[]).into())
         }
         Some(Row { kind: Kind::Digest, .. }) => {
             let message =

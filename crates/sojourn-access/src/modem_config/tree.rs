@@ -328,7 +328,7 @@ fn content(
 /// What is wrong in the TLV at an offset.
 pub(super) fn problems_at(faults: &[Fault], offset: usize) -> Vec<&str> {
     let here = faults.iter().filter(|fault| fault.offset == Some(offset));
-    here.map(|fault| &*fault.message).collect()
+    here.map(|fault| &*fault.fault.message).collect()
 }
 
 /// A file as plain data.
@@ -338,7 +338,7 @@ pub(super) fn shown_file(tlvs: &[Tlv], tail: &[u8], faults: &[Fault]) -> Value {
     let problems: Vec<_> = faults
         .iter()
         .filter(|fault| fault.offset.is_some_and(|at| at >= end))
-        .map(|fault| &*fault.message)
+        .map(|fault| &*fault.fault.message)
         .collect();
     if !problems.is_empty() {
         nodes.push(json!({

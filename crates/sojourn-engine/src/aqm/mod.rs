@@ -45,9 +45,10 @@ use crate::packet::{Ecn, FULL_PACKET};
 use crate::record::{Definition, Gauges};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
+use sojourn_input::fault;
 use sojourn_input::kinds;
 use sojourn_input::parts::Keys;
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::problem::{Fault, Faults, Remedy};
 
 /// Definitions of the series that algorithms show, from the file that sets their values.
 pub(crate) const SERIES: [&[Definition]; 12] = [
@@ -320,14 +321,16 @@ pub struct Threshold {
     pub ms: f64,
     /// What the value has for each ms of delay.
     pub per_ms: f64,
-    /// What else must be set with a value of the key.
-    pub along: fn(f64) -> String,
+    /// A key that must be twice as high.
+    pub twice: Option<&'static str>,
+    /// Another key that must be set with it, and its value.
+    pub also: Option<(&'static str, f64)>,
 }
 
 impl Threshold {
     /// A key that is the delay itself, or `per_ms` times as much.
     pub fn of_delay(key: &'static str, value: f64, per_ms: f64) -> Self {
-        Self { key, value, ms: value / per_ms, per_ms, along: |_| String::new() }
+        Self { key, value, ms: value / per_ms, per_ms, twice: None, also: None }
     }
 
     /// A key in packets of so many bytes.
@@ -340,12 +343,20 @@ impl Threshold {
         let step = libm::pow(10.0, libm::floor(libm::log10(self.value)));
         step * ((ms * self.per_ms / step).floor() + 1.0)
     }
+
+    /// Settings of a queue's part with which the delay is more than this.
+    pub fn remedy(&self, ms: f64) -> Remedy {
+        let enough = self.enough(ms);
+        let twice = self.twice.map(|key| (key, 2.0 * enough));
+        let others = twice.into_iter().chain(self.also);
+        others.fold(Remedy::of(self.key, enough), |remedy, (key, value)| remedy.and(key, value))
+    }
 }
 
 /// Remarks on those of these keys that are set, where they have no effect.
 pub(crate) fn idle(is_idle: bool, why: &str, keys: &[(&str, bool)]) -> Faults {
     let set = keys.iter().filter(|(_, is_set)| is_idle && *is_set);
-    set.map(|(key, _)| Fault::new(*key, format!("has no effect {why}"))).collect()
+    set.map(|(key, _)| fault!(IdleKey, *key => "has no effect {why}")).collect()
 }
 
 /// A remark on a lower threshold that follows a delay, `meant_ms`, but is so many packets at least.
@@ -358,14 +369,11 @@ pub(crate) fn at_least_packets(
 ) -> Option<Fault> {
     let ms = packets * bytes as f64 * 8e3 / rate.bps() as f64;
     (ms > 2.0 * meant_ms).then(|| {
-        let message = format!(
-            "is {}, but the lower threshold is {packets} packets of {bytes} bytes at least, which take {ms:.0} ms at \
-             {} Mbps: the queue stays about there; set min_threshold_packets to {} for a shorter one",
-            delay.1,
-            rate.bps() as f64 / 1e6,
-            (packets / 2.0).floor()
-        );
-        Fault::new(delay.0, message)
+        let remedy = Remedy::of("min_threshold_packets", (packets / 2.0).floor());
+        fault!(TargetBelowPackets, delay.0, remedy =>
+            "is {value}, but the lower threshold is {packets} packets of {bytes} bytes at least, which take \
+             {ms:.0} ms at {mbps} Mbps: the queue stays about there; set {remedy:#} for a shorter one",
+            value = delay.1, packets, bytes, ms, mbps = rate.bps() as f64 / 1e6)
     })
 }
 

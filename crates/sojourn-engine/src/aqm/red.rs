@@ -182,11 +182,9 @@ impl Thresholds {
                 at_least(("max_threshold_packets", max), ("min_threshold_packets", min))
             }
             (None, Some(max)) => {
-                let message = format!(
-                    "found {max}; allowed: only with min_threshold_packets, which comes from the \
-                     link's rate otherwise"
-                );
-                Err(Fault::new("max_threshold_packets", message))
+                let allowed =
+                    "only with min_threshold_packets, which comes from the link's rate otherwise";
+                Err(Fault::found("max_threshold_packets", max, allowed))
             }
         }
     }

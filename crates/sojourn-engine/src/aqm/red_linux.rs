@@ -15,7 +15,8 @@ use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Ver
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::fault;
+use sojourn_input::problem::{Fault, Faults, Remedy};
 
 /// Parameters of Linux' RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +80,7 @@ impl AqmParameters for Parameters {
         let mut remarks = self.thresholds().remarks(self.mean_packet_bytes, rate);
         if self.min_threshold_packets.is_some() && self.weight.is_none() {
             let terms = self.terms(&DrainRate::steady(rate, 0));
-            remarks.add(terms.remark("min_threshold_packets", "2"));
+            remarks.add(terms.remark("min_threshold_packets", 2));
         }
         remarks
     }
@@ -131,14 +132,12 @@ pub(crate) struct Terms {
 
 impl Terms {
     /// A remark on a key that gives the average so small a weight that it never moves.
-    pub(crate) fn remark(&self, key: &str, enough: &str) -> Option<Fault> {
+    pub(crate) fn remark(&self, key: &str, enough: u64) -> Option<Fault> {
         (self.log_weight > MOST_LOG_WEIGHT).then(|| {
-            let message = format!(
-                "gives the average a weight of 1 over 2 to the {}, so that it stays at 0 and nothing is dropped \
-                 early; set it to {enough} or more",
-                self.log_weight
-            );
-            Fault::new(key, message)
+            let remedy = Remedy::of(key, enough);
+            fault!(SlowAverage, key, remedy =>
+                "gives the average a weight of 1 over 2 to the {log_weight}, so that it stays at 0 and nothing is \
+                 dropped early; set {remedy:#} or more", log_weight = self.log_weight)
         })
     }
 }
@@ -371,8 +370,8 @@ mod tests {
             assert_eq!(log_weight(burst, min), want);
         }
         let terms = |log_weight| Terms { log_weight, ..FLAT };
-        assert!(terms(20).remark("key", "2").is_none());
-        let told = terms(21).remark("key", "2").unwrap();
+        assert!(terms(20).remark("key", 2).is_none());
+        let told = terms(21).remark("key", 2).unwrap();
         assert_eq!(told.path, "key");
         assert!(told.message.starts_with("gives the average a weight of 1 over 2 to the 21, "));
     }

@@ -130,10 +130,10 @@ impl SchedulerParameters for Parameters {
             remarks.add(at_least_packets(delay, self.target_delay_ms, least, FULL as u64, rate));
         }
         let terms = self.terms(&DrainRate::steady(rate, 0));
-        let min = terms.min.max(2).to_string();
+        let min = terms.min.max(2);
         let key =
             if self.burst_packets.is_some() { "burst_packets" } else { "min_threshold_packets" };
-        remarks.add(terms.remark(key, &min));
+        remarks.add(terms.remark(key, min.into()));
         remarks
     }
 

@@ -58,9 +58,10 @@ use crate::record::{
 };
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
+use sojourn_input::fault;
 use sojourn_input::kinds;
 use sojourn_input::parts::{self, Keys};
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::problem::{Fault, Faults, Remedy};
 
 pub use abb::Abb;
 use acks::{AckLane, Acks};
@@ -505,17 +506,16 @@ impl QueueSpec {
         else {
             return None;
         };
-        let (key, name, remedy) = match &self.law {
-            AqmSpec::Pie(_) => ("law.kind", "FQ-PIE", "law.kind = \"pie_linux\""),
+        let (key, name, value) = match &self.law {
+            AqmSpec::Pie(_) => ("law.kind", "FQ-PIE", "pie_linux"),
             AqmSpec::Codel(law) if law.variant != codel::Variant::Linux => {
-                ("law.variant", "FQ-CoDel", "law.variant = \"linux\" too")
+                ("law.variant", "FQ-CoDel", "linux")
             }
             _ => return None,
         };
-        let message = format!(
-            "is not that of Linux, as scheduler.variant is: that is half of Linux' {name}; set {remedy}"
-        );
-        Some(Fault::new(key, message))
+        let remedy = Remedy::of(key, value);
+        Some(fault!(HalfOfLinux, key, remedy =>
+            "is not that of Linux, as scheduler.variant is: that is half of Linux' {name}; set {remedy}", name))
     }
 
     /// Bytes and packets that it may hold, where `default_bytes` is for a queue that sets no limit.

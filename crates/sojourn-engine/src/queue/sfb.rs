@@ -23,7 +23,8 @@ use crate::record::Gauges;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::fault;
+use sojourn_input::problem::{Faults, Remedy};
 
 crate::series! {
     /// SFB: the largest probability of all buckets.
@@ -108,13 +109,12 @@ impl SchedulerParameters for Parameters {
 
     fn threshold(&self, rate: BitRate) -> Option<Threshold> {
         let (target, bytes) = (f64::from(self.target_packets), FULL_PACKET as f64);
-        let along = |target: f64| {
-            format!(
-                ", max_packets to twice that ({}) and decrement as high as increment",
-                2.0 * target
-            )
-        };
-        Some(Threshold { along, ..Threshold::of_packets("target_packets", target, bytes, rate) })
+        let (twice, also) = (Some("max_packets"), Some(("decrement", self.increment)));
+        Some(Threshold {
+            twice,
+            also,
+            ..Threshold::of_packets("target_packets", target, bytes, rate)
+        })
     }
 
     fn remarks(&self, rate: BitRate, buffer_bytes: u64) -> Faults {
@@ -124,16 +124,13 @@ impl SchedulerParameters for Parameters {
         let fill = buffer_bytes / bytes + 1;
         if fill <= MANY_FLOWS {
             let target = (buffer_bytes / FULL_PACKET / (2 * MANY_FLOWS)).max(1);
-            let message = format!(
-                "is {}: SFB drops early only where a flow has so many packets waiting, {:.0} ms at {} Mbps, and {fill} \
-                 flows fill the buffer of {buffer_bytes} bytes before that; set target_packets to {target} and \
-                 max_packets to {}",
-                self.target_packets,
-                rate.time_for(bytes).ms_f64(),
-                rate.bps() as f64 / 1e6,
-                target + target / 4 + 1,
-            );
-            remarks.add(Fault::new("target_packets", message));
+            let remedy =
+                Remedy::of("target_packets", target).and("max_packets", target + target / 4 + 1);
+            remarks.add(fault!(TargetBeyondBuffer, "target_packets", remedy =>
+                "is {value}: SFB drops early only where a flow has so many packets waiting, {ms:.0} ms at {mbps} \
+                 Mbps, and {fill} flows fill the buffer of {buffer_bytes} bytes before that; set {remedy:#}",
+                value = self.target_packets, ms = rate.time_for(bytes).ms_f64(), mbps = rate.bps() as f64 / 1e6,
+                fill, buffer_bytes));
         }
         remarks
     }

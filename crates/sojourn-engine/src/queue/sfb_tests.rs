@@ -246,7 +246,8 @@ fn few_flows_must_not_fill_the_buffer() {
     let limit = Parameters::default().threshold(rate).unwrap();
     assert_eq!((limit.key, limit.value), ("target_packets", 20.0));
     assert!((limit.ms - 24.352).abs() < 1e-9);
-    assert!((limit.along)(30.0).contains("(60)"));
+    let remedy = "target_packets = 30, max_packets = 60 and decrement = 0.001";
+    assert_eq!(limit.remedy(24.4).to_string(), remedy);
 }
 
 #[test]

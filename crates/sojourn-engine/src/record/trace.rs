@@ -7,6 +7,8 @@ use super::queue_meter::Member;
 use crate::packet::{DATAGRAM, Direction, DropReason, Ecn, Packet, Segment};
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
 
 /// Packets of a trace. A packet carries its number in 24 bits; one number says that it has none.
 pub const MOST_PACKETS: u64 = (1 << 24) - 1;
@@ -258,17 +260,17 @@ impl Trace {
     }
 
     /// What a user must know of traces that became full.
-    pub fn warnings(&self) -> Vec<String> {
-        let told = |key: &str, at: Time, kept: String| {
-            format!(
-                "metrics.{key}: the trace is full at {:.3} s, with {kept}; what comes later is not in it",
-                at.secs_f64()
-            )
+    pub fn warnings(&self) -> Vec<Warning> {
+        let full = |key: &str, at: Time, kept: u64, what: &str| {
+            let key = format!("metrics.{key}");
+            fault!(TraceFull, &key =>
+                "{key}: the trace is full at {at_s:.3} s, with {kept} {what}; what comes later is not in it",
+                at_s = at.secs_f64(), kept)
         };
         let packets = self.packets.as_ref().and(self.full_at);
-        let packets = packets.map(|at| told("packet_trace", at, format!("{} packets", self.sent)));
+        let packets = packets.map(|at| full("packet_trace", at, u64::from(self.sent), "packets"));
         let modem = self.modem.as_ref().and_then(ModemTrace::cut_at);
-        let modem = modem.map(|(at, events)| told("modem_trace", at, format!("{events} events")));
+        let modem = modem.map(|(at, events)| full("modem_trace", at, events as u64, "events"));
         packets.into_iter().chain(modem).collect()
     }
 
@@ -303,7 +305,7 @@ mod tests {
         });
         let numbers = packets.each_ref().map(Trace::number);
         assert_eq!(numbers, [Some(MOST_PACKETS - 2), Some(MOST_PACKETS - 1), None, None]);
-        let warnings = trace.warnings();
+        let warnings: Vec<_> = trace.warnings().into_iter().map(|one| one.message).collect();
         assert_eq!(
             warnings,
             [

@@ -8,6 +8,7 @@ use sojourn_engine::record::Delay;
 use sojourn_engine::record::ModemEvent;
 use sojourn_engine::record::PacketRecord;
 use sojourn_engine::record::Series;
+use sojourn_input::problem::Warning;
 
 /// The distribution of the one-way latency of a flow.
 #[derive(Clone, Debug)]
@@ -47,7 +48,7 @@ pub struct Results {
     /// Hash over the time and stage of every event: equal for equal runs, bit for bit.
     pub fingerprint: u64,
     /// What to know before trusting the results.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Names of the traffic entries, by the index that packet records carry.
     pub traffic: Vec<String>,
     /// Names of the servers, by the number that packet records carry.

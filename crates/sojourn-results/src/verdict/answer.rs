@@ -15,7 +15,6 @@ use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, UNDER_LOAD, UPSTREAM_QUEUE,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
-use sojourn_scenario::Unwatched;
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// Settings that are good are named if they are not more than these.
@@ -377,7 +376,7 @@ fn conditions(names: &[&'static str]) -> String {
 /// What is said of directions that bulk traffic loads while nothing there measures the delay.
 fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     let found = loaded.iter().flat_map(|number| all[*number].group.unwatched());
-    let told: BTreeSet<String> = found.map(Unwatched::sentence).collect();
+    let told: BTreeSet<String> = found.map(|one| one.warning().message).collect();
     let lacks = loaded.iter().any(|number| all[*number].lacks_idle_line());
     let idle = "not measured: what uploads and downloads take from the others, since there is no idle line: \
                 baseline = true adds one to a run, and a variant whose bulk traffic begins after the end is one";

@@ -210,8 +210,9 @@ impl AppParameters for Parameters {
 
     fn check(&self) -> Faults {
         let is_double = self.home_address.is_some() && self.direction.is_some();
-        let message = "found it beside a direction for all packets; allowed: one of them";
-        Faults::from(is_double.then(|| Fault::new("home_address", message)))
+        Faults::from(is_double.then(|| {
+            Fault::found("home_address", "it beside a direction for all packets", "one of them")
+        }))
     }
 }
 

@@ -156,16 +156,14 @@ impl Parameters {
         if !self.direction().is_both() {
             let keys = [("answer", self.answer.is_some()), of_pace[0], of_pace[1]];
             return given(&keys).map_or(Ok(()), |key| {
-                let message = "found with another direction; allowed: only with direction both";
-                Err(Fault::new(key, message))
+                Err(Fault::found(key, "with another direction", "only with direction both"))
             });
         }
         if !self.returns_each_packet() {
             return Ok(());
         }
         given(&of_pace).map_or(Ok(()), |key| {
-            let message = "found with answer each_packet; allowed: only with answer own_pace";
-            Err(Fault::new(key, message))
+            Err(Fault::found(key, "with answer each_packet", "only with answer own_pace"))
         })
     }
 }
@@ -233,8 +231,7 @@ impl AppParameters for Parameters {
     fn check(&self) -> Faults {
         let mut faults = Faults::from(check_stop(self.start_s.unwrap_or(0.0), self.stop_s));
         if self.playout.is_some() && self.purpose != Purpose::Voice {
-            let message = "found with another purpose; allowed: only with purpose voice";
-            faults.add(Fault::new("playout", message));
+            faults.add(Fault::found("playout", "with another purpose", "only with purpose voice"));
         }
         faults.add(self.check_answers());
         faults

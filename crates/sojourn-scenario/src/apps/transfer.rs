@@ -75,9 +75,8 @@ pub struct Parameters {
 impl Parameters {
     /// Checks the keys that set when the next file starts.
     fn check_next_start(&self) -> Result<(), Fault> {
-        let refused = |key, found: f64, allowed| {
-            Err(Fault::new(key, format!("found {found}; allowed: only {allowed}")))
-        };
+        let refused =
+            |key, found: f64, allowed| Err(Fault::found(key, found, format!("only {allowed}")));
         let with_files = "with file_bytes, since an endless file never ends";
         match (self.pause_s, self.every_s) {
             (Some(_), Some(every_s)) => refused("every_s", every_s, "without pause_s"),

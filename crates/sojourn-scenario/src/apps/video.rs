@@ -218,8 +218,7 @@ impl AppParameters for Parameters {
     fn check(&self) -> Faults {
         let mut faults = Faults::default();
         if self.ladder.is_some() && self.ladder_mbps.is_some() {
-            let message = "found it beside ladder_mbps; allowed: one of them";
-            faults.add(Fault::new("ladder", message));
+            faults.add(Fault::found("ladder", "it beside ladder_mbps", "one of them"));
         }
         let levels_mbps = self.levels_mbps();
         for (i, pair) in levels_mbps.windows(2).enumerate() {

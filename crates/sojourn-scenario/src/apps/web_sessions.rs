@@ -159,12 +159,11 @@ impl AppParameters for Parameters {
         let mut faults = Faults::default();
         for (key, draw) in [("objects", &self.objects), ("object_units", &self.object_units)] {
             if draw.mean() == 0.0 {
-                faults.add(Fault::new(key, "found a mean of 0; allowed: more than 0"));
+                faults.add(Fault::found(key, "a mean of 0", "more than 0"));
             }
         }
         if self.pushed && self.servers.len() > 1 {
-            let message = "found true; allowed: only with a single server";
-            faults.add(Fault::new("pushed", message));
+            faults.add(Fault::found("pushed", "true", "only with a single server"));
         }
         faults
     }

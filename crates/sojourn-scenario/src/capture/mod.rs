@@ -21,7 +21,8 @@ use super::schema::Scenario;
 use super::traces;
 use crate::apps::AppSpec;
 use crate::apps::replay::Parameters;
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::fault;
+use sojourn_input::problem::{Fault, Faults, Warning};
 use sojourn_input::words;
 
 pub use reading::{How, Reading, Refusal, parse};
@@ -44,14 +45,17 @@ impl<'a> Captures<'a> {
     /// from. So it does with capacity traces. Returns what a user must know of them.
     ///
     /// # Errors The faults of all replays and traces.
-    pub(crate) fn fill(&self, scenario: &mut Scenario) -> Result<Vec<String>, Faults> {
+    pub(crate) fn fill(&self, scenario: &mut Scenario) -> Result<Vec<Warning>, Faults> {
         let mut notes = Vec::new();
         let mut faults = traces::fill(scenario, &self.directory, self.files);
         for (name, entry) in &mut scenario.traffic {
             if let AppSpec::Replay(replay) = &mut entry.app {
                 let path = words::join("traffic", name);
                 match self.fill_one(replay, &path) {
-                    Ok(own) => notes.extend(own.iter().map(|note| format!("{path}: {note}"))),
+                    Ok(own) => notes.extend(own.into_iter().map(|note| Warning {
+                        message: format!("{path}: {}", note.message),
+                        ..note.under(&path)
+                    })),
                     Err(fault) => faults.add(fault),
                 }
             }
@@ -59,14 +63,14 @@ impl<'a> Captures<'a> {
         if faults.is_empty() { Ok(notes) } else { Err(faults) }
     }
 
-    fn fill_one(&self, replay: &mut Parameters, path: &str) -> Result<Vec<String>, Fault> {
+    fn fill_one(&self, replay: &mut Parameters, path: &str) -> Result<Vec<Warning>, Fault> {
         let file = self.directory.join(&replay.file);
         let file = std::path::absolute(&file).unwrap_or(file);
         let reading = self.reading(&file, How::of(replay)).map_err(|refusal| {
             let name = format!("{:?}", replay.file);
             match refusal {
                 Refusal::File(reason) => {
-                    Fault::new(format!("{path}.file"), format!("found {name}, {reason}"))
+                    fault!(UnusableFile, format!("{path}.file") => "found {name}, {reason}", name, reason)
                 }
                 Refusal::Home(reason) => {
                     Fault::new(format!("{path}.home_address"), format!("{reason}, in {name}"))

@@ -8,7 +8,8 @@ use super::split::{self, ETHERNET_MTU, Frame};
 use crate::apps::replay::{Capture, Captured, Home, Parameters};
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::units::Time;
-use sojourn_input::words;
+use sojourn_input::fault;
+use sojourn_input::problem::{Code, Remedy, Warning};
 
 /// The longest allowed run in seconds.
 const LONGEST_S: i128 = 1_000_000;
@@ -50,7 +51,7 @@ pub struct Reading {
     /// The home that gives the directions.
     pub home: Option<Home>,
     /// What a user must know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Warning>,
 }
 
 /// Why a capture cannot be replayed.
@@ -77,11 +78,12 @@ pub fn parse(bytes: &[u8], how: &How) -> Result<Reading, Refusal> {
         reader.frames.iter().filter_map(|frame| Some((frame, ways.of(frame)?))).collect();
     let left_out = reader.frames.len() - sent.len();
     if left_out > 0 {
-        notes.push(format!(
-            "{} left out, which {} not between the home and others",
-            counted(left_out, "packet"),
-            if left_out == 1 { "is" } else { "are" }
-        ));
+        let packets = counted(left_out, "packet");
+        let are = if left_out == 1 { "is" } else { "are" };
+        let text = format!("{packets} left out, which {are} not between the home and others");
+        notes.push(
+            Warning::of_code(Code::CapturePacketsLeftOut, "", text).with("packets", left_out),
+        );
     }
     let Some((first, way)) = sent.first().copied() else {
         return Err(without_packets(&reader, how));
@@ -138,7 +140,7 @@ impl Ways {
 }
 
 /// The directions, and what was found out about them.
-fn ways(reader: &Reader, how: &How) -> Result<(Ways, Option<String>), Refusal> {
+fn ways(reader: &Reader, how: &How) -> Result<(Ways, Option<Warning>), Refusal> {
     if let Some(direction) = how.direction {
         return Ok((Ways::All(direction), None));
     }
@@ -147,22 +149,27 @@ fn ways(reader: &Reader, how: &How) -> Result<(Ways, Option<String>), Refusal> {
     }
     match find(&reader.conversations) {
         Found::Home(home, reason) => {
-            let text = format!("the home is {home} ({reason})");
+            let named = home.to_string();
             let ways = Ways::by(home, reader);
             let [up, down] = ways.counts(reader);
-            let counts = format!("{} up and {down} down", counted(up, "packet"));
-            Ok((ways, Some(format!("{text}: {counts}"))))
+            let packets = counted(up, "packet");
+            let note = fault!(CaptureHome, "" =>
+                "the home is {home} ({reason}): {packets} up and {down} down", home = named, reason, down);
+            Ok((ways, Some(note.with("up", up))))
         }
         Found::OneWay => {
-            let note = "no packet has an answer, and nothing shows which end is the home: all are sent up; \
-                 direction = \"down\" sends them down";
-            Ok((Ways::All(Direction::Up), Some(note.to_owned())))
+            let remedy = Remedy::of("direction", "down");
+            Ok((
+                Ways::All(Direction::Up),
+                Some(fault!(CaptureOneWay, "", remedy =>
+                    "no packet has an answer, and nothing shows which end is the home: all are sent up; {remedy} \
+                     sends them down")),
+            ))
         }
         Found::Nothing => Ok((Ways::All(Direction::Up), None)),
         Found::OneOf(hosts) => Err(Refusal::Home(format!(
-            "{}; it is not clear which end of the packets is the home; allowed: an address or network, such \
+            "missing; it is not clear which end of the packets is the home; allowed: an address or network, such \
              as {}, or a direction for all packets instead",
-            words::MISSING,
             listed(&hosts)
         ))),
     }
@@ -196,7 +203,7 @@ fn packets(
     sent: &[(&Frame, Direction)],
     start: i128,
     mtu: Option<u16>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Warning>,
 ) -> Result<Capture, Refusal> {
     let mut captured = Vec::with_capacity(sent.len());
     for (frame, direction) in sent {
@@ -220,16 +227,21 @@ fn packets(
         Some(mtu) if large(mtu) > 0 => {
             let joined = large(mtu);
             let packets = captured.len() - (sent.len() - joined);
-            notes.push(format!(
-                "{} of segmentation offload split into {packets} packets of {mtu} bytes or less",
-                counted(joined, "frame")
-            ));
+            let frames = counted(joined, "frame");
+            let note = fault!(CaptureFramesSplit, "" =>
+                "{frames} of segmentation offload split into {packets} packets of {mtu} bytes or less", packets, mtu);
+            notes.push(note.with("frames", joined));
         }
-        None if large(ETHERNET_MTU) > 0 => notes.push(format!(
-            "{} larger than an Ethernet frame replayed whole; if segmentation offload made them, \
-             mtu_bytes = {ETHERNET_MTU} splits them",
-            counted(large(ETHERNET_MTU), "packet")
-        )),
+        None if large(ETHERNET_MTU) > 0 => {
+            let remedy = Remedy::of("mtu_bytes", ETHERNET_MTU);
+            let packets = counted(large(ETHERNET_MTU), "packet");
+            notes.push(
+                fault!(CaptureLargePackets, "", remedy =>
+                    "{packets} larger than an Ethernet frame replayed whole; if segmentation offload made them, \
+                     {remedy} splits them")
+                .with("packets", large(ETHERNET_MTU)),
+            );
+        }
         _ => {}
     }
     Ok(Capture(captured.into()))

@@ -151,7 +151,8 @@ impl Direction<'_> {
                 flow.reference,
                 whole as f64 / 1e6
             );
-            notes.add(&format!("{}_service_flows", self.way.stream()), &text);
+            let path = format!("{}_service_flows", self.way.stream());
+            notes.add_of(&path, &flow.reference.to_string(), &text);
             None
         })
     }
@@ -287,7 +288,7 @@ fn proactive_grants(low: &ServiceFlow, path: &str, notes: &mut Notes) -> Value {
                 "the scheduling of the low-latency flow {} is simulated as best_effort",
                 low.reference
             );
-            notes.add(path, &text);
+            notes.add_of(path, "scheduling", &text);
             best_effort
         }
     }

@@ -1,13 +1,14 @@
 //! What a user is told of a modem file.
 
 use serde_json::json;
+use sojourn_input::problem::{Code, Warning};
 
-/// Lines about settings that cannot be simulated.
+/// Warnings of settings that cannot be simulated.
 pub(super) struct Notes<'a> {
     /// The file's name.
     pub source: &'a str,
-    /// The lines.
-    pub lines: Vec<String>,
+    /// The warnings.
+    pub warnings: Vec<Warning>,
 }
 
 /// The types of unknown TLVs, which have no keys.
@@ -21,11 +22,17 @@ fn types_of(value: &serde_json::Value) -> String {
 }
 
 impl Notes<'_> {
-    /// Adds a line about the key at `path`, once.
+    /// Adds a warning of the setting at `path`, once.
     pub(super) fn add(&mut self, path: &str, text: &str) {
+        self.add_of(path, "", text);
+    }
+
+    /// Adds a warning of the key of a setting, of which the text names the path.
+    pub(super) fn add_of(&mut self, path: &str, key: &str, text: &str) {
         let line = format!("{}: {path}: {text}", self.source);
-        if !self.lines.contains(&line) {
-            self.lines.push(line);
+        let warning = Warning::of_code(Code::ModemSetting, key, line).under(path);
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Overrides a scenario with the settings of a modem's configuration file.
 
+use sojourn_input::problem::Warning;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Map, Value, json};
@@ -49,8 +50,8 @@ const WITHOUT_EFFECT: [&str; 15] = [
 pub struct Provision<'a> {
     /// The settings of the file.
     pub config: &'a ModemConfig,
-    /// What is wrong with the file without effect on what is simulated, a line each.
-    pub problems: &'a [String],
+    /// What is wrong with the file without effect on what is simulated.
+    pub problems: &'a [Warning],
     /// The file's name in messages.
     pub source: &'a str,
 }
@@ -75,9 +76,11 @@ impl Overlay for Provision<'_> {
 
     /// Overrides the service of all homes. Of what a group of homes changes in it, what the file does not set
     /// is kept.
-    fn apply(&self, scenario: &mut Value) -> Vec<String> {
-        let problems = self.problems.iter().map(|problem| format!("{}: {problem}", self.source));
-        let mut notes = Notes { source: self.source, lines: problems.collect() };
+    fn apply(&self, scenario: &mut Value) -> Vec<Warning> {
+        let named = |problem: &Warning| format!("{}: {}", self.source, problem.message);
+        let problems = self.problems.iter();
+        let problems = problems.map(|one| Warning { message: named(one), ..one.clone() });
+        let mut notes = Notes { source: self.source, warnings: problems.collect() };
         self.note_top_level(&mut notes);
         let before = scenario.clone();
         self.override_service(scenario, &mut notes);
@@ -97,7 +100,7 @@ impl Overlay for Provision<'_> {
                 }
             }
         }
-        notes.lines
+        notes.warnings
     }
 }
 
@@ -255,7 +258,7 @@ impl Provision<'_> {
                 (None, Some(channel)) => (channel, ", the rate of the channel"),
                 (None, None) => (UNLIMITED_MBPS, ""),
             };
-            notes.add(path, &format!("{text} {most} Mbps{why}"));
+            notes.add_of(path, "max_sustained_rate", &format!("{text} {most} Mbps{why}"));
             let terms = [most, most, f64::from(u32::MAX)];
             return self.with_terms(direction, flow, terms, queue, path, notes);
         };
@@ -264,13 +267,17 @@ impl Provision<'_> {
                 "the maximum sustained rate of {sustained} Mbps is below the unsolicited grants; \
                  using their {grants_mbps} Mbps"
             );
-            notes.add(path, &text);
+            notes.add_of(path, "max_sustained_rate", &text);
         }
         let sustained = sustained.max(grants_mbps);
         let peak = rates.peak.map(mbps).unwrap_or_else(|| {
             let (peak, used) = peak_without(direction, scenario, sustained);
             if grants_mbps == 0.0 {
-                notes.add(path, &format!("the file sets no peak rate; using {used}"));
+                notes.add_of(
+                    path,
+                    "peak_rate",
+                    &format!("the file sets no peak rate; using {used}"),
+                );
             }
             peak
         });
@@ -390,7 +397,7 @@ fn add_scheduling(
         for key in ["minimum_mbps", "priority"] {
             let set = keys.remove(key).and_then(|value| value.as_f64());
             if set.is_some_and(|value| value > 0.0) {
-                notes.add(path, &format!("{key} has no effect with unsolicited grants"));
+                notes.add_of(path, key, &format!("{key} has no effect with unsolicited grants"));
             }
         }
     }

@@ -39,6 +39,8 @@ use sojourn_engine::queue;
 use sojourn_engine::record::{Definition, ModemTrace};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
 use sojourn_results::metrics::Results;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{Command, End, Event};
@@ -52,7 +54,7 @@ pub fn series() -> Vec<Definition> {
 
 /// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
 /// built for them, and no app.
-pub fn warnings(scenario: &Scenario) -> Vec<String> {
+pub fn warnings(scenario: &Scenario) -> Vec<Warning> {
     let mut scenario = scenario.clone();
     scenario.fill();
     report::warnings_of_network(&build::access(&scenario, Extent::Samples), &scenario)
@@ -332,14 +334,15 @@ impl Simulation {
     }
 
     /// A run that ends early is one of a shorter scenario. Says so if nothing of it counts.
-    fn cut_short(&mut self) -> Option<String> {
+    fn cut_short(&mut self) -> Option<Warning> {
         if self.now < self.end {
             self.scenario.duration_s = self.now.secs_f64();
         }
         let from_s = self.scenario.metrics.from_s;
         (from_s > 0.0 && self.before_counting.is_none()).then(|| {
             self.scenario.metrics.from_s = 0.0;
-            format!("the run ended before metrics.from_s = {from_s}, so nothing of it counts")
+            fault!(NothingCounts, "metrics.from_s" =>
+                "the run ended before metrics.from_s = {from_s}, so nothing of it counts", from_s)
         })
     }
 

@@ -1,8 +1,14 @@
 //! Scenarios and results as the tests need them.
 
+use sojourn::input::problem::Warning;
 use sojourn::results::metrics::rows::{FlowRow, QueueRow, ServiceFlowRow};
 use sojourn::results::metrics::{Results, SeriesRow};
 use sojourn::scenario::{Scenario, load};
+
+/// What warnings say.
+pub fn sentences(warnings: impl IntoIterator<Item = Warning>) -> Vec<String> {
+    warnings.into_iter().map(|warning| warning.message).collect()
+}
 
 /// A scenario from TOML. It is not checked: tests go to the edges.
 pub fn scenario(text: &str) -> Scenario {

@@ -1,5 +1,6 @@
 //! What is refused, where, and in which words.
 
+use crate::common::sentences;
 use sojourn::access::modem_config::File;
 
 use super::{HOME, decoded};
@@ -337,7 +338,7 @@ fn problems_without_effect() {
     let noted = |bytes: &[u8]| {
         let file = decoded(bytes);
         assert_eq!(file.encode(), bytes);
-        file.notes()
+        sentences(file.notes())
     };
     // The service class "au" has no zero byte at its end.
     let named = ended(&[&[24, 8, 1, 2, 0, 1, 4, 2, 97, 117]]);

@@ -88,7 +88,7 @@ fn default_bursts_suffice_on_every_modem() {
             ];
             let sets: Vec<_> = sets.iter().map(String::as_str).collect();
             let told = warnings(&only(LEAST, &sets));
-            assert!(told.iter().all(|text| !text.contains("burst_bytes")), "{told:?}");
+            assert!(told.iter().all(|one| !one.message.contains("burst_bytes")), "{told:?}");
         }
     }
 }

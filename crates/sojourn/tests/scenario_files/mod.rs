@@ -7,6 +7,7 @@ mod mangled;
 mod refusals;
 mod upstream_channel;
 
+use crate::common::sentences;
 use sojourn::engine::aqm::{AqmSpec, codel, docsis_pie};
 use sojourn::engine::dialect::Dialect;
 use sojourn::engine::queue::{QueueSpec, SchedulerSpec, sfq};
@@ -119,7 +120,7 @@ fn a_variant_that_became_a_kind_is_read_as_that_kind() {
     let [former, now] = [former, now].map(|set| load_with(SMALL, &[&set]).unwrap().remove(0));
     assert_eq!(former.scenario, now.scenario);
     assert_eq!(
-        former.notes,
+        sentences(former.notes.clone()),
         [
             "upstream.queue.law: write kind = \"pie_linux\" for kind = \"pie\" with variant = \"linux\", without rests"
         ]
@@ -168,7 +169,7 @@ fn homes_without_traffic_are_named() {
     let homes = "home = 'ours'\n[homes]\nours.count = 1\nthiers.count = 30";
     let notes = &load_with(&format!("{SMALL}\n{homes}"), &[]).unwrap()[0].notes;
     let told = "homes.thiers has no traffic; home = \"thiers\" in a traffic table gives it some";
-    assert_eq!(notes, &[told]);
+    assert_eq!(sentences(notes.clone()), [told]);
 }
 
 #[test]

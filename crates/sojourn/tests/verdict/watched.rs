@@ -1,6 +1,7 @@
 //! What is measured where bulk traffic goes, and against which idle line.
 
 use super::*;
+use crate::common::sentences;
 
 #[test]
 fn an_idle_line_is_neither_best_nor_what_others_are_compared_with() {
@@ -71,7 +72,7 @@ fn grades_need_measurements_of_the_direction_they_speak_of() {
                     .map(|(v, run)| Facts::of(&v.scenario, &Rows::from(run)))
                     .collect();
                 let groups = [group("", &facts[0]), group("idle line", &facts[1])];
-                (verdict(&groups, &[]), runs[0].warnings.clone())
+                (verdict(&groups, &[]), sentences(runs[0].warnings.clone()))
             };
             let (found, warnings) = judge("both");
             let of = |name: &str| {

@@ -80,8 +80,8 @@ export class Editor {
     );
   }
 
-  fault({ path, message }) {
-    const line = lineOf(this.text, path, message);
+  fault({ path, message, values }) {
+    const line = values?.line ? values.line - 1 : lineOf(this.text, path);
     const text = path ? `${path}: ${message}` : message.replace(/^line \d+, /, "");
     if (line === undefined) return [text];
     const go = () => this.select(line);
@@ -99,9 +99,7 @@ export class Editor {
 }
 
 /** The line, from 0, where a key is set; undefined if it is not found. */
-export function lineOf(text, path, message = "") {
-  const told = /^line (\d+), column/.exec(message);
-  if (told) return Number(told[1]) - 1;
+export function lineOf(text, path) {
   if (!path) return undefined;
   const [, variant, key] = /^(?:variant (.*?): )?(.*)$/.exec(path);
   const wanted = variant === undefined ? key : `compare.${variant}.${key}`;

@@ -20,6 +20,7 @@ import { PALETTE, paint } from "./palette.js";
 import { Picture } from "./picture.js";
 import { plain } from "./plain.js";
 import { Progress } from "./progress.js";
+import { warningsOf } from "./report.js";
 import { Runner } from "./runner.js";
 import { changesOf, scenarioForms, variantChoice } from "./scenario-forms.js";
 import { Schema } from "./schema.js";
@@ -344,17 +345,14 @@ function say(...parts) {
 }
 
 function warnings(results) {
-  const lines = new Set(results.flatMap(({ value }) => value.warnings));
-  show(
-    byId("warnings"),
-    ...[...lines].map(line => make("p", { class: "warning" }, `Warning: ${line}`)),
-  );
+  const lines = warningsOf(results).map(line => make("p", { class: "warning" }, `Warning: ${line}`));
+  show(byId("warnings"), ...lines);
 }
 
 /** The message of an error; one of a scenario too large for a page offers the command line. */
 function advised(error) {
-  const { message } = error;
-  const isTooLarge = error instanceof MemoryError || message.includes("--max-memory");
+  const { message, faults = [error] } = error;
+  const isTooLarge = error instanceof MemoryError || faults.some(({ code }) => code === "too-much-memory");
   return isTooLarge && !message.includes(COMMAND_LINE) ? `${message}. ${COMMAND_LINE}` : message;
 }
 

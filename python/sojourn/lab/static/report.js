@@ -14,6 +14,11 @@ svg text { fill: var(--text); font-size: 12px; } svg .grid { stroke: var(--rule)
 svg .line { fill: none; stroke-width: 2; } pre { overflow-x: auto; border: 1px solid var(--rule); padding: 1rem; }
 `;
 
+/** The sentences of all warnings, each once. */
+export function warningsOf(results) {
+  return [...new Set(results.flatMap(({ value }) => value.warnings.map(({ message }) => message)))];
+}
+
 /** The page for what is shown: verdict, figures, runs and the scenario. */
 export function report({ title, text, names, results, judged, drawings, palette }) {
   const letter = index => (names.length > 1 ? `${LETTERS[index]}: ` : "");
@@ -33,7 +38,6 @@ export function report({ title, text, names, results, judged, drawings, palette 
       `<tr><td>${escaped(letter(index) + names[index])}</td><td>${value.duration_s} s</td>` +
       `<td>${escaped(value.seed)}</td><td><code>${value.fingerprint}</code></td></tr>`,
   );
-  const warnings = [...new Set(results.flatMap(({ value }) => value.warnings))];
   const lines = palette.map((color, index) => lineStyle(color, index, palette.length)).join("\n");
   return `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -41,7 +45,7 @@ export function report({ title, text, names, results, judged, drawings, palette 
 <h1>${escaped(title)}</h1>
 <ul>${judged.sentences.map(item).join("")}</ul>
 <table><thead><tr><td></td>${heads.join("")}</tr></thead><tbody>${body.join("")}</tbody></table>
-${warnings.map(warning => `<p><strong>Warning:</strong> ${escaped(warning)}</p>`).join("\n")}
+${warningsOf(results).map(warning => `<p><strong>Warning:</strong> ${escaped(warning)}</p>`).join("\n")}
 ${drawings.map(figure).join("\n")}
 <h2>Runs</h2>
 <table><thead><tr><th>setting</th><th>duration</th><th>seed</th><th>fingerprint</th></tr></thead>

@@ -36,7 +36,7 @@ export class Service {
     show(
       this.notes,
       make("p", {}, `Service from ${name}.`),
-      notes.length ? make("ul", {}, ...notes.map(note => make("li", {}, note))) : null,
+      notes.length ? make("ul", {}, ...notes.map(note => make("li", {}, note.message))) : null,
     );
   }
 

@@ -5,6 +5,8 @@ use super::super::Simulation;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Latency;
 use sojourn_engine::units::Time;
+use sojourn_input::fault;
+use sojourn_input::problem::{Remedy, Warning};
 use sojourn_results::scores::qoe::GAME_ACCESS_MS;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{AppSpec, Quality};
@@ -45,7 +47,7 @@ impl Early {
     }
 
     /// A warning, if the first seconds make a tail.
-    pub(crate) fn warning(&self, run: &Simulation) -> Option<String> {
+    pub(crate) fn warning(&self, run: &Simulation) -> Option<Warning> {
         let counted = run.before_counting.as_ref();
         let tail = |(number, Watched { what, latency: whole, is_judged }): (usize, Watched<'_>)| {
             if !is_judged {
@@ -67,14 +69,16 @@ impl Early {
         };
         let others =
             tails.map(|(what, whole, rest)| format!(", {what} {} and {}", ms(whole), ms(rest)));
-        Some(format!(
-            "the first {at} s make the tail: {what} is {} {over} and {} after {at} s{}; metrics.from_s = {at} \
-             leaves them out",
-            ms(whole),
-            ms(rest),
-            others.collect::<String>(),
-            at = self.at.secs_f64(),
-        ))
+        let (at_s, others) = (self.at.secs_f64(), others.collect::<String>());
+        let (in_all, later) = (ms(whole), ms(rest));
+        let remedy = Remedy::of("metrics.from_s", at_s);
+        Some(
+            fault!(EarlyTail, "metrics.from_s", remedy =>
+                "the first {at_s} s make the tail: {what} is {in_all} {over} and {later} after {at_s} s{others}; \
+                 {remedy} leaves them out", at_s, what)
+            .with("whole_ms", whole)
+            .with("rest_ms", rest),
+        )
     }
 }
 

@@ -2,11 +2,13 @@
 
 use sojourn_access::PlacedQueue;
 use sojourn_engine::packet::Direction;
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
 use sojourn_scenario::Scenario;
 
 /// A sentence for each queue whose algorithm dropped and marked nothing, though the queue overflowed or half
 /// of its packets waited longer than the target.
-pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<String> {
+pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<Warning> {
     let is_judged =
         |placed: &&PlacedQueue<'_>| placed.home.is_none_or(|home| scenario.is_judged_home(home));
     queues.iter().filter(is_judged).filter_map(|placed| warning(scenario, placed)).collect()
@@ -18,7 +20,7 @@ fn third_ms(scenario: &Scenario, home: usize, direction: Direction, buffer_bytes
     buffer_bytes as f64 / 3.0 * 8.0 / (terms.sustained_mbps * 1e3)
 }
 
-fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
+fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
     let PlacedQueue { queue, direction, home } = placed;
     let (meter, counts) = (queue.meter()?, queue.counts());
     if counts.dropped_aqm + counts.marked > 0 {
@@ -39,8 +41,7 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
         .parameters()
         .obstacle(buffer_bytes, is_low)
         .map_or(String::new(), |why| format!("; {why}"));
-    Some(format!(
-        "{}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
-        meter.name()
-    ))
+    Some(fault!(AqmNeverActed, format!("{}.queue.law", direction.stream()) =>
+        "{queue}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
+        queue = meter.name(), name, target_ms))
 }

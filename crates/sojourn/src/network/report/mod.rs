@@ -10,7 +10,7 @@ mod slow_servers;
 mod starved;
 mod traffic_classes;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::Simulation;
 use super::ledger::connections::ConnectionAccount;
@@ -24,6 +24,9 @@ use sojourn_engine::record::PacketRecord;
 use sojourn_engine::record::split;
 use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts, Series};
 use sojourn_engine::units::Time;
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
+use sojourn_input::words;
 use sojourn_results::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, QueueRow};
 use sojourn_results::metrics::{LatencyCells, Results, SeriesRow};
 use sojourn_results::scores::qoe;
@@ -88,7 +91,7 @@ pub(super) fn results(
     results.warnings.extend(unused_low_latency(&results.queues));
     results.warnings.extend(idle_laws::warnings(&run.scenario, &run.queues()));
     let unwatched = run.scenario.unwatched();
-    results.warnings.extend(unwatched.iter().map(Unwatched::sentence));
+    results.warnings.extend(unwatched.iter().map(Unwatched::warning));
     results
 }
 
@@ -252,7 +255,7 @@ fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {
 }
 
 /// What a user must know of the network.
-pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<String> {
+pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<Warning> {
     let mut warnings = access.warnings();
     warnings.extend(service_flows::strange_addresses(scenario));
     warnings.extend(starved::warnings(scenario));
@@ -261,16 +264,21 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<S
     warnings.extend(queue_keys::warnings(scenario));
     warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
         let start_s = late_start_s(entry, scenario)?;
-        Some(format!(
-            "traffic.{name} sends nothing: it starts at {start_s} s, and the run ends at {} s",
-            scenario.duration_s
-        ))
+        Some(fault!(LateTraffic, words::join("traffic", name) =>
+            "traffic.{name} sends nothing: it starts at {start_s} s, and the run ends at {end_s} s",
+            start_s, end_s = scenario.duration_s))
     }));
     warnings
 }
 
+/// These warnings, each once, in the order of their sentences.
+fn distinct(warnings: impl IntoIterator<Item = Warning>) -> Vec<Warning> {
+    let by_sentence = warnings.into_iter().map(|warning| (warning.message.clone(), warning));
+    by_sentence.collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
 /// A router helps where it is slower than the service, so that packets wait in it.
-fn routers_with_nothing_to_do(scenario: &Scenario) -> BTreeSet<String> {
+fn routers_with_nothing_to_do(scenario: &Scenario) -> Vec<Warning> {
     let groups = (0..).zip(scenario.groups());
     let ways = groups.flat_map(|group| Direction::BOTH.map(|way| (group, way)));
     let idle = ways.filter_map(|((number, group), way)| {
@@ -279,14 +287,13 @@ fn routers_with_nothing_to_do(scenario: &Scenario) -> BTreeSet<String> {
         let elsewhere = if way == Direction::Up { "the modem" } else { "the CMTS" };
         (router_mbps >= service_mbps).then(|| {
             let router_mbps = (router_mbps * 1e3).round() / 1e3;
-            format!(
-                "the router {} carries {router_mbps} Mbps, no less than the service ({service_mbps} \
+            fault!(IdleRouter, words::join("router", way.stream()) =>
+                "the router {direction} carries {router_mbps} Mbps, no less than the service ({service_mbps} \
                  Mbps): packets wait in {elsewhere}, and not in the router",
-                way.stream()
-            )
+                direction = way.stream(), router_mbps, service_mbps)
         })
     });
-    idle.collect()
+    distinct(idle)
 }
 
 /// When an entry starts, if that is after the end of the run.
@@ -295,26 +302,28 @@ fn late_start_s(entry: &Entry, scenario: &Scenario) -> Option<f64> {
 }
 
 /// What a user must know before trusting the results.
-fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
+fn warnings(run: &Simulation, done: &[Done]) -> Vec<Warning> {
     let mut warnings = warnings_of_network(&run.access, &run.scenario);
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
+        let path = words::join("traffic", name);
         let accounts = Direction::BOTH.map(|way| run.ledger.account(index, way));
         if accounts.iter().all(|account| account.first_sent.is_none()) {
             if late_start_s(entry, &run.scenario).is_none() {
-                warnings.push(format!("traffic.{name} sent nothing within the run"));
+                warnings.push(
+                    fault!(SilentTraffic, path => "traffic.{name} sent nothing within the run"),
+                );
             }
         } else if accounts.iter().all(|account| account.sent.packets == 0) {
             let from_s = run.scenario.metrics.from_s;
-            warnings.push(format!(
-                "traffic.{name} sent nothing from metrics.from_s = {from_s} s on, so it is in no table"
-            ));
+            warnings.push(fault!(UncountedTraffic, path =>
+                "traffic.{name} sent nothing from metrics.from_s = {from_s} s on, so it is in no table", from_s));
         } else if entry.app.parameters().quality() == Quality::Pages && done[index].pages.is_empty()
         {
             let of = match run.scenario.metrics.from_s {
                 0.0 => String::new(),
                 from_s => format!(" of those requested from metrics.from_s = {from_s} s on"),
             };
-            warnings.push(format!("traffic.{name} did not finish loading a single page{of}"));
+            warnings.push(fault!(NoPageLoaded, path => "traffic.{name} did not finish loading a single page{of}"));
         }
         warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
@@ -324,7 +333,7 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<String> {
 }
 
 /// Packets that are still waiting at the end are neither late nor lost, so a line that stopped would look good.
-fn still_under_way(run: &Simulation) -> Option<String> {
+fn still_under_way(run: &Simulation) -> Option<Warning> {
     let entries = (0..)
         .zip(&run.scenario.traffic)
         .filter(|(_, (_, entry))| entry.app.parameters().tcp().is_none());
@@ -339,11 +348,9 @@ fn still_under_way(run: &Simulation) -> Option<String> {
                 .then(|| format!("{waiting} of {sent} packets of traffic.{name} {}", way.stream()))
         })
         .collect();
+    let told = told.join(", ");
     (!told.is_empty()).then(|| {
-        format!(
-            "at the end had not arrived, and count neither as late nor as lost: {}",
-            told.join(", ")
-        )
+        fault!(UnderWay, "traffic" => "at the end had not arrived, and count neither as late nor as lost: {told}")
     })
 }
 
@@ -351,27 +358,26 @@ fn still_under_way(run: &Simulation) -> Option<String> {
 const LEAST_UNDER_WAY: u64 = 50;
 
 /// Warns if there are low-latency flows, and no packet took one.
-fn unused_low_latency(queues: &[QueueRow]) -> Option<String> {
+fn unused_low_latency(queues: &[QueueRow]) -> Option<Warning> {
     let members = || queues.iter().filter(|row| row.member == Some(Member::LowLatency.name()));
     let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
     is_unused.then(|| {
-        "no packet took a low-latency flow: give traffic that builds no queue, such as games and calls, one \
-         of its code points (dscp = 45, NQB, or 46, EF, unless the scheduler sets others); `dualq` takes L4S \
-         alone (tcp.congestion_control.kind = \"prague\")"
-            .to_owned()
+        fault!(UnusedLowLatency, "" =>
+            "no packet took a low-latency flow: give traffic that builds no queue, such as games and calls, one of \
+             its code points (dscp = 45, NQB, or 46, EF, unless the scheduler sets others); `dualq` takes L4S \
+             alone (tcp.congestion_control.kind = \"prague\")")
     })
 }
 
 /// RFC 9956 §4: senders of the NQB code point are slow and smooth.
-fn too_fast_for_nqb(run: &Simulation, index: usize, name: &str, entry: &Entry) -> Option<String> {
+fn too_fast_for_nqb(run: &Simulation, index: usize, name: &str, entry: &Entry) -> Option<Warning> {
     let homes = f64::from(run.scenario.group(run.scenario.group_of(entry)).count);
     let complaint = Direction::BOTH.into_iter().find_map(|direction| {
         let account = run.ledger.account(index, direction);
         let kbps = account.sent.bytes as f64 * 8e-3 / run.scenario.counted_s() / homes;
         account.nqb.as_ref()?.complaint(kbps)
     })?;
-    Some(format!(
-        "traffic.{name} has dscp 45 (NQB) and {complaint}: RFC 9956 asks such senders to stay below 500 \
-         kbps and to send smoothly, or else to be capable of L4S"
-    ))
+    Some(fault!(NqbTooFast, words::join("traffic", name) =>
+        "traffic.{name} has dscp 45 (NQB) and {complaint}: RFC 9956 asks such senders to stay below 500 kbps and \
+         to send smoothly, or else to be capable of L4S"))
 }

@@ -1,21 +1,21 @@
 //! Warnings of queues whose keys have no effect, or cannot do at the rate of the link what they are for.
 
-use std::collections::BTreeSet;
-
+use super::distinct;
 use sojourn_access::flow_path;
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::QueueSpec;
 use sojourn_engine::units::BitRate;
+use sojourn_input::problem::{Fault, Warning};
 use sojourn_input::words;
 use sojourn_scenario::Scenario;
 
 /// All warnings, once where homes share a queue's keys.
-pub(super) fn warnings(scenario: &Scenario) -> BTreeSet<String> {
-    let mut warnings = BTreeSet::new();
+pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
+    let mut warnings = Vec::new();
     let mut look = |path: &str, queue: &QueueSpec, mbps: f64| {
         let remarks = queue.remarks(BitRate::from_mbps(mbps)).under(&format!("{path}.queue"));
-        warnings.extend(remarks.into_iter().map(|one| format!("{} {}", one.path, one.message)));
+        warnings.extend(remarks.into_iter().map(Fault::about_its_key));
     };
     for group in scenario.groups() {
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
@@ -37,7 +37,7 @@ pub(super) fn warnings(scenario: &Scenario) -> BTreeSet<String> {
             look(&words::join("servers", name), queue, server.rate_mbps);
         }
     }
-    warnings
+    distinct(warnings)
 }
 
 /// Routers and links of the core that are limited, with their paths.

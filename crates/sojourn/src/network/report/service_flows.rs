@@ -9,6 +9,8 @@ use sojourn_access::docsis::SchedulingService;
 use sojourn_access::{PRIMARY, flow_path};
 use sojourn_engine::address::{Address, Network};
 use sojourn_engine::packet::{Direction, DropReason};
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
 use sojourn_results::metrics::rows::ServiceFlowRow;
 use sojourn_scenario::Scenario;
 
@@ -89,7 +91,7 @@ fn row(
 }
 
 /// Classifiers that fit nothing, as nobody has such an address.
-pub(crate) fn strange_addresses(scenario: &Scenario) -> Vec<String> {
+pub(crate) fn strange_addresses(scenario: &Scenario) -> Vec<Warning> {
     let devices = scenario.traffic.values().filter_map(|entry| entry.labels.address);
     let devices = ("traffic", devices.collect::<Vec<_>>());
     let servers = scenario.servers.values().filter_map(|server| server.address);
@@ -121,8 +123,11 @@ fn strange_address(
     path: &str,
     network: &Option<Network>,
     (table, addresses): &(&str, Vec<Address>),
-) -> Option<String> {
+) -> Option<Warning> {
     let network = (*network)?;
     let is_strange = !addresses.iter().any(|address| network.holds(*address));
-    is_strange.then(|| format!("{path} fits nothing: no address of {table} is in {network}"))
+    is_strange.then(|| {
+        fault!(UnknownAddress, path =>
+            "{path} fits nothing: no address of {table} is in {network}", network = network.to_string())
+    })
 }

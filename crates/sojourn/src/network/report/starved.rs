@@ -3,18 +3,20 @@
 use sojourn_access::Group;
 use sojourn_access::{Upstream, flow_path};
 use sojourn_engine::units::{BitRate, Time};
+use sojourn_input::fault;
+use sojourn_input::problem::{Remedy, Warning};
 use sojourn_scenario::Scenario;
 
 /// All warnings of a scenario. Networks other than a cable refuse the keys.
-pub(super) fn warnings(scenario: &Scenario) -> Vec<String> {
+pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for (key, noise) in [
         ("upstream_noise", &scenario.cable.upstream_noise),
         ("downstream_noise", &scenario.cable.downstream_noise),
     ] {
         if noise.codeword_error_percent >= 100.0 {
-            warnings
-                .push(format!("cable.{key}.codeword_error_percent is 100: all packets are lost"));
+            let key = format!("cable.{key}.codeword_error_percent");
+            warnings.push(fault!(LostOnNoise, &key => "{key} is 100: all packets are lost"));
         }
     }
     for group in scenario.groups() {
@@ -27,7 +29,7 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<String> {
     warnings
 }
 
-fn of_group(scenario: &Scenario, group: &Group) -> Vec<String> {
+fn of_group(scenario: &Scenario, group: &Group) -> Vec<Warning> {
     let end = Time::from_secs_f64(scenario.duration_s);
     let upstream = group.upstream;
     let outages = [
@@ -40,10 +42,11 @@ fn of_group(scenario: &Scenario, group: &Group) -> Vec<String> {
             let (from, until) = outage.span();
             let path = format!("{key}.{number}");
             if from >= end {
-                return Some(format!("{path} has no effect: it begins when the run is over"));
+                return Some(fault!(LateOutage, &path => "{path} has no effect: it begins when the run is over"));
             }
-            (from == Time::ZERO && until.is_some_and(|until| until >= end))
-                .then(|| format!("{path} lasts for the whole run: nothing is sent"))
+            (from == Time::ZERO && until.is_some_and(|until| until >= end)).then(|| {
+                fault!(OutageOfTheRun, &path => "{path} lasts for the whole run: nothing is sent")
+            })
         })
     });
     let flows = upstream.flow_names().zip(upstream.service_flows());
@@ -52,25 +55,24 @@ fn of_group(scenario: &Scenario, group: &Group) -> Vec<String> {
 }
 
 /// A flow that may request only when it is polled, and may request no more than its bucket holds.
-fn polls(path: &str, flow: &Upstream, end: Time) -> Vec<String> {
+fn polls(path: &str, flow: &Upstream, end: Time) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let Some(times) = flow.scheduling.polls() else { return warnings };
     if times.interval >= end {
-        warnings.push(format!(
-            "{path}.scheduling polls every {} s, which is no less than the run",
-            times.interval.secs_f64()
-        ));
+        warnings.push(fault!(NeverPolled, format!("{path}.scheduling") =>
+            "{path}.scheduling polls every {interval_s} s, which is no less than the run",
+            interval_s = times.interval.secs_f64()));
     }
     let policy = flow.scheduling.policy();
     let is_polled_alone = flow.scheduling.is_shaped() && !policy.contention && !policy.piggyback;
     let burst_bytes = flow.terms().burst_bytes;
     let enough = BitRate::from_mbps(flow.sustained_mbps).bytes_in(times.interval).ceil() as u64;
     if is_polled_alone && burst_bytes < enough {
-        warnings.push(format!(
-            "{path}.burst_bytes is {burst_bytes}: without piggyback a flow requests no more at a poll, and \
-             cannot reach {} Mbps; set {path}.burst_bytes to {enough} or more",
-            flow.sustained_mbps
-        ));
+        let key = format!("{path}.burst_bytes");
+        let remedy = Remedy::of(&key, enough);
+        warnings.push(fault!(BurstBelowPoll, &key, remedy =>
+            "{key} is {burst_bytes}: without piggyback a flow requests no more at a poll, and cannot reach \
+             {sustained_mbps} Mbps; set {remedy:#} or more", burst_bytes, sustained_mbps = flow.sustained_mbps));
     }
     warnings
 }

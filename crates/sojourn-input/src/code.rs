@@ -1,0 +1,83 @@
+//! The kinds of problems and warnings.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! codes {
+    ($($code:ident $name:literal $meaning:literal)*) => {
+        /// The kind of a problem or a warning, by which programs decide: wordings change, codes stay.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $meaning] #[serde(rename = $name)] $code,)*
+        }
+
+        impl Code {
+            /// All codes, each with its name and its meaning.
+            pub const ALL: &[(Self, &str, &str)] = &[$((Self::$code, $name, $meaning)),*];
+        }
+    };
+}
+
+codes! {
+    Missing "missing" "A key that must be set is missing."
+    UnknownKey "unknown-key" "A table has a key that does not exist."
+    UnknownChoice "unknown-choice" "A value is none of the names that its key allows."
+    UnknownName "unknown-name" "There is no home, server, traffic entry or scenario of this name."
+    WrongType "wrong-type" "A value has another type than its key."
+    OutOfRange "out-of-range" "A number lies outside the range of its key."
+    WrongCount "wrong-count" "A list or table has too few or too many items."
+    HiddenCharacter "hidden-character" "A name has an invisible character."
+    NotToml "not-toml" "A file is not valid TOML."
+    NotASetting "not-a-setting" "A setting has no key or no value."
+    NotAScenario "not-a-scenario" "A file is of another kind than the command reads."
+    NotAllowed "not-allowed" "A value is not allowed here or beside the values of other keys."
+    TooLarge "too-large" "A scenario or sweep has too many values or variants."
+    TooManyPackets "too-many-packets" "A run would handle more packets than it can in weeks."
+    TooMuchMemory "too-much-memory" "A run may need more memory than is allowed."
+    UnusableFile "unusable-file" "A file cannot be used: it is too long, damaged, or of another kind."
+    ModemFile "modem-file" "A modem's configuration file breaks a rule of its format."
+
+    AqmNeverActed "aqm-never-acted" "An AQM algorithm dropped and marked nothing, though packets waited."
+    BurstBelowMap "burst-below-map" "A burst is smaller than what a MAP interval brings at the sustained rate."
+    BurstBelowPoll "burst-below-poll" "A burst is too small for a flow that requests only when it is polled."
+    BurstOnSharedChannel "burst-on-shared-channel" "A burst is too small for the rate on the shared channel."
+    CaptureHome "capture-home" "Which end of a capture's packets is the home was inferred."
+    CapturePacketsLeftOut "capture-packets-left-out" "Packets of a capture are not between the home and others."
+    CaptureFramesSplit "capture-frames-split" "Frames of segmentation offload were split."
+    CaptureLargePackets "capture-large-packets" "Packets of a capture are larger than an Ethernet frame."
+    CaptureOneWay "capture-one-way" "No packet of a capture has an answer, and all are sent up."
+    ChangedDefault "changed-default" "A default that a scenario relies on is another than in the last release."
+    ContentionCollisions "contention-collisions" "Many contention requests collided."
+    EarlyTail "early-tail" "The first seconds of a run make the tail of its latency."
+    EqualVariants "equal-variants" "Variants are equal, so that one run stands for them."
+    FormerSpelling "former-spelling" "A kind is written as it was before it became a kind of its own."
+    HalfOfLinux "half-of-linux" "Only one of a scheduler and its law is the variant of Linux."
+    HomesWithoutTraffic "homes-without-traffic" "A group of homes has no traffic."
+    IdleChannel "idle-channel" "The upstream channel is described, and no modem shares it."
+    IdleKey "idle-key" "A key has no effect beside the other keys."
+    IdleReservedRate "idle-reserved-rate" "The scheduler of the CMTS does not keep minimum reserved rates."
+    IdleRouter "idle-router" "A router is no slower than the service, so that packets do not wait in it."
+    IdleServiceTerm "idle-service-term" "A reserved rate or priority where service flows share no channel."
+    IdleWeights "idle-weights" "The scheduler of the CMTS does not use the weights of service flows."
+    LateOutage "late-outage" "An outage begins when the run is over."
+    LateTraffic "late-traffic" "A traffic entry starts when the run is over."
+    UnderWay "under-way" "Many packets had not arrived at the end, and count as neither late nor lost."
+    LostOnNoise "lost-on-noise" "Noise on the cable loses all packets."
+    ModemSetting "modem-setting" "A setting of a modem's file is simulated otherwise, or not at all."
+    NeverPolled "never-polled" "A flow is polled less often than once in the run."
+    NoPageLoaded "no-page-loaded" "A traffic entry did not finish loading a single page."
+    NothingCounts "nothing-counts" "A run ended before the time from which it counts."
+    NqbTooFast "nqb-too-fast" "Traffic of the NQB code point is faster or burstier than RFC 9956 asks."
+    OutageOfTheRun "outage-of-the-run" "An outage lasts for the whole run."
+    Overbooked "overbooked" "More is reserved than the channel carries."
+    SilentTraffic "silent-traffic" "A traffic entry sent nothing."
+    SlowAverage "slow-average" "The weight of an average queue length is so small that it stays at 0."
+    SlowServer "slow-server" "The link of a server is no faster than the service."
+    TargetBeyondBuffer "target-beyond-buffer" "A target per flow that few flows reach before the buffer is full."
+    TargetBelowPackets "target-below-packets" "A target is shorter than the packets of the lower threshold take."
+    TargetBelowGrant "target-below-grant" "A target is below what request and grant take."
+    TraceFull "trace-full" "A trace of packets or events became full."
+    UncountedTraffic "uncounted-traffic" "A traffic entry sent nothing that is counted."
+    UnknownAddress "unknown-address" "A classifier has an address of nobody."
+    UnusedLowLatency "unused-low-latency" "No packet took a low-latency flow."
+    Unwatched "unwatched" "No game or call measures a direction while it is loaded."
+}
