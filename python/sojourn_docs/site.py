@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from sojourn.base.files import write_file
 
+from .codes import codes
 from .command_line import command_line
 from .figures import ROOT
 from .gallery import SCENARIOS, Case, gallery
@@ -57,6 +58,7 @@ def generated() -> dict[str, str]:
         + "".join(f"- [{page.title}]({page.name}.md)\n" for page in keys),
         "reference/command-line.md": command_line(),
         "reference/python.md": python_api(),
+        "reference/codes.md": codes(),
         "reference/grades.md": grades(),
     }
 
