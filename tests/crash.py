@@ -122,7 +122,7 @@ class Ended:
 
     status: int
     """Negative: the signal that killed it."""
-    told: str
+    printed: str
     is_disturbed: bool
     """Did strace do what it should?"""
     is_silenced: bool
@@ -155,8 +155,8 @@ def disturb(case: Case, fault: str, every: int, place: Path) -> int:
             _require(run(case.again, tried))
             _same(contents(tried), new)
         except Failed as failure:
-            told = f"{case.command}\n{fault} at place {number}: {failure}\n{ended.told}"
-            raise Failed(told) from None
+            printed = f"{case.command}\n{fault} at place {number}: {failure}\n{ended.printed}"
+            raise Failed(printed) from None
     raise AssertionError("the places end")
 
 
@@ -170,17 +170,17 @@ def contents(directory: Path) -> Contents:
 
 
 def _check(case: Case, ended: Ended, old: Contents, new: Contents, tried: Path) -> None:
-    """Checks how a disturbed command ended, and what is there."""
-    if ended.status not in (-signal.SIGKILL, 0, 2) or "Traceback" in ended.told:
+    """Checks how a disturbed command ended, and which files there are."""
+    if ended.status not in (-signal.SIGKILL, 0, 2) or "Traceback" in ended.printed:
         raise Failed(f"status {ended.status}")
-    if ended.status == 2 and "error: " not in ended.told and not ended.is_silenced:
+    if ended.status == 2 and "error: " not in ended.printed and not ended.is_silenced:
         raise Failed("status 2 without a message")
     there = {name: sum for name, sum in contents(tried).items() if not _is_temporary(name)}
     if case.is_whole and there not in (old, new):
         raise Failed("neither the old files nor the new ones are there")
     verified = run("verify out", tried)
-    if verified.status not in (0, 2) or "Traceback" in verified.told:
-        raise Failed(f"verify: status {verified.status}\n{verified.told}")
+    if verified.status not in (0, 2) or "Traceback" in verified.printed:
+        raise Failed(f"verify: status {verified.status}\n{verified.printed}")
     # The checksums of a study that lacks its cells are neither the old nor the new ones.
     results = {item for item in there.items() if not item[0].endswith(SUMS)}
     if verified.status == 0 and not results <= {*old.items(), *new.items()}:
@@ -193,7 +193,7 @@ def _is_temporary(name: str) -> bool:
 
 def _require(ended: Ended) -> None:
     if ended.status:
-        raise Failed(f"status {ended.status} without a fault:\n{ended.told}")
+        raise Failed(f"status {ended.status} without a fault:\n{ended.printed}")
 
 
 def _same(there: Contents, expected: Contents) -> None:
@@ -203,13 +203,13 @@ def _same(there: Contents, expected: Contents) -> None:
 
 def run(arguments: str, directory: Path, fault: str = "") -> Ended:
     """Runs a command in a directory, in a process of its own, under a fault of strace."""
-    told, trace = directory.with_suffix(".told"), directory.with_suffix(".trace")
+    printed, trace = directory.with_suffix(".log"), directory.with_suffix(".trace")
     held, go = os.pipe()
     ready, begun = os.pipe()
     process = os.fork()
     if process == 0:
         os.close(go)
-        _become(directory, told)
+        _become(directory, printed)
         os.close(begun)
         os.read(held, 1)
         _run_here(arguments.split())
@@ -227,18 +227,18 @@ def run(arguments: str, directory: Path, fault: str = "") -> Ended:
     is_silenced = any('write(2, "error: ' in line for line in injected)
     status = os.waitstatus_to_exitcode(status)
     is_disturbed = bool(injected) or status == -signal.SIGKILL
-    return Ended(status, told.read_text(), is_disturbed, is_silenced)
+    return Ended(status, printed.read_text(), is_disturbed, is_silenced)
 
 
 def _lines(trace: Path) -> list[str]:
     return trace.read_text("utf-8", "replace").splitlines()
 
 
-def _become(directory: Path, told: Path) -> None:
+def _become(directory: Path, printed: Path) -> None:
     """Makes this process one that strace may trace, and puts it into the directory."""
     any_process = -1
     ctypes.CDLL(None).prctl(0x59616D61, any_process, 0, 0, 0)  # PR_SET_PTRACER
-    out = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    out = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.chdir(directory)
@@ -266,9 +266,9 @@ def _tracer(process: int, fault: str, trace: Path) -> "subprocess.Popen[str]":
         [*map(str, command), "-p", str(process)], stderr=subprocess.PIPE, text=True
     )
     assert tracer.stderr
-    told = tracer.stderr.readline()
-    if "attached" not in told:
-        raise SystemExit(f"strace cannot trace a process: {told}")
+    printed = tracer.stderr.readline()
+    if "attached" not in printed:
+        raise SystemExit(f"strace cannot trace a process: {printed}")
     return tracer
 
 

@@ -90,7 +90,7 @@ def main() -> None:
     there = [mutant for law in LAWS for mutant in mutants_below(ROOT / "crates" / law)]
     chosen = [mutant for mutant in there if given.only in str(mutant.file)]
     random.Random(given.seed).shuffle(chosen)
-    drawn = apart(chosen[: given.count])
+    drawn = spread(chosen[: given.count])
     print(f"{len(drawn)} of {len(there)} mutants, drawn with seed {given.seed}", flush=True)
     programs, kept = build(drawn)
     reaching = who_reaches(programs, given.seconds)
@@ -116,16 +116,16 @@ def run_all(
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         outcomes = pool.map(outcome, mutants)
-        for (number, mutant), told in zip(mutants.items(), outcomes, strict=True):
-            if told is None:
+        for (number, mutant), result in zip(mutants.items(), outcomes, strict=True):
+            if result is None:
                 continue
-            if told == "survived":
+            if result == "survived":
                 # A line number moves with other changes of its file.
                 why = reasons.get(re.sub(r":\d+:", ":", mutant.name, count=1), "NEW")
-                told = "equal" if why.startswith("equal") else told
+                result = "equal" if why.startswith("equal") else result
                 how = "" if reaching[number] else "no test reaches it, "
                 print(f"survived: {mutant.name} ({how}{why})", flush=True)
-            counts[law_of(mutant)][told] += 1
+            counts[law_of(mutant)][result] += 1
     show(counts)
 
 
@@ -142,7 +142,7 @@ def show(counts: dict[str, Counter[str]]) -> None:
         sys.exit(1)
 
 
-def apart(mutants: Sequence[Mutant]) -> list[Mutant]:
+def spread(mutants: Sequence[Mutant]) -> list[Mutant]:
     """Those that do not overlap with one before them."""
     kept: list[Mutant] = []
     for one in mutants:
@@ -187,10 +187,10 @@ def build(drawn: Sequence[Mutant]) -> tuple[list[tuple[Path, Path]], dict[int, M
             raise SystemExit(f"not one of a mutant: {errors[:3]}")
         print(f"{len(bad)} do not compile", flush=True)
         left = {number: mutant for number, mutant in left.items() if number not in bad}
-    told = cargo(place, [*crates, WHOLE], "test", "--no-run", "--lib", "--test", "tests")
-    built = [message for message in told if message.get("executable")]
+    result = cargo(place, [*crates, WHOLE], "test", "--no-run", "--lib", "--test", "tests")
+    built = [message for message in result if message.get("executable")]
     if len(built) != len(crates) + 2:
-        raise SystemExit("\n".join(str(m["message"]["rendered"]) for m in told if "message" in m))
+        raise SystemExit("\n".join(str(m["message"]["rendered"]) for m in result if "message" in m))
     return [(Path(m["executable"]), Path(m["manifest_path"]).parent) for m in built], left
 
 
@@ -215,16 +215,16 @@ def write(
 
 
 def cargo(place: Path, crates: Sequence[str], *command: str) -> list[dict[str, Any]]:
-    """What cargo tells of the crates."""
+    """What cargo reports of the crates."""
     packages = [word for crate in crates for word in ("--package", crate)]
     typed = ["cargo", *command, "--offline", "--message-format=json", *packages]
     # What the laws do not change is compiled already.
     environment = {"CARGO_TARGET_DIR": str(ROOT / "target"), **os.environ}
     done = subprocess.run(typed, cwd=place, env=environment, capture_output=True, text=True)
-    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode and not any(message["reason"] == "compiler-message" for message in told):
+    result = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode and not any(message["reason"] == "compiler-message" for message in result):
         raise SystemExit(done.stderr)
-    return told
+    return result
 
 
 def who_reaches(programs: Sequence[tuple[Path, Path]], most_s: float) -> dict[int, list[Test]]:

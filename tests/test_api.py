@@ -202,10 +202,10 @@ def test_scenario_errors_name_source_and_key(alone: Path) -> None:
 
 
 def test_progress_reaches_the_end() -> None:
-    told = []
-    sojourn.run(HOME, duration_s=SHORT_S, progress=lambda *values: told.append(values))
-    assert told[-1] == pytest.approx((6 * SHORT_S, 6 * SHORT_S))  # five variants and the idle line
-    assert told == sorted(told)
+    calls = []
+    sojourn.run(HOME, duration_s=SHORT_S, progress=lambda *values: calls.append(values))
+    assert calls[-1] == pytest.approx((6 * SHORT_S, 6 * SHORT_S))  # five variants and the idle line
+    assert calls == sorted(calls)
 
 
 def test_an_error_in_progress_stops_the_run() -> None:

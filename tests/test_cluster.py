@@ -101,10 +101,10 @@ def test_a_cluster_that_is_lost_is_told_in_a_line(cluster: Cluster, tmp_path: Pa
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_until(lambda: runs_in(tmp_path / "out"))
         cluster.scheduler.kill()
-        _, told = process.communicate(timeout=PATIENT_S)
+        _, printed = process.communicate(timeout=PATIENT_S)
     assert process.returncode == 2
-    assert told.startswith(f"error: --dask {cluster.address}: the cluster was lost; ")
-    assert told.count("\n") == 1
+    assert printed.startswith(f"error: --dask {cluster.address}: the cluster was lost; ")
+    assert printed.count("\n") == 1
 
 
 def test_a_cluster_has_its_own_workers(tmp_path: Path, cli: Cli) -> None:

@@ -104,9 +104,9 @@ def test_unchanged_settings_give_the_same_bytes_without_the_secret(
         assert out.read_bytes() == file.read_bytes()
 
 
-def test_what_a_file_does_not_state_is_told_apart(cli: Cli, tmp_path: Path) -> None:
-    told, _, unstated = cli("config", "show", HOME).stdout.partition("\n\nnot in the file; ")
-    assert "24.27 Peak Traffic Rate" in told and "24.40" not in told
+def test_what_a_file_does_not_state_is_listed(cli: Cli, tmp_path: Path) -> None:
+    shown, _, unstated = cli("config", "show", HOME).stdout.partition("\n\nnot in the file; ")
+    assert "24.27 Peak Traffic Rate" in shown and "24.40" not in shown
     assert unstated.splitlines()[1:] == [
         "  upstream service flow 1: 24.10 Minimum Reserved Traffic Rate: none",
         "  upstream service flow 1: 24.40 AQM Encodings: the device's default",
@@ -200,8 +200,8 @@ def test_variants_that_differ_in_what_the_file_sets_are_named_for_it(tmp_path: P
     )
     (found,) = sojourn.load(scenario, config=HOME)
     assert found.name == "home-5x20.cm"
-    told = "3 variants are equal, because home-5x20.cm overrides the keys in which they differ: "
-    assert any(str(note).startswith(told) for note in found.notes)
+    shown = "3 variants are equal, because home-5x20.cm overrides the keys in which they differ: "
+    assert any(str(note).startswith(shown) for note in found.notes)
 
 
 def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:

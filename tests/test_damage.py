@@ -95,9 +95,9 @@ def test_a_damaged_value_is_refused_or_does_no_harm(
             shutil.copytree(directory, tmp_path / directory.name)
             capsys.readouterr()
             status = reader(tmp_path / directory.name, stored, tmp_path)
-            told = capsys.readouterr().err
-            is_refused = status == 2 and told.startswith("error: ") and told.count("\n") == 1
-            assert status == 0 or is_refused, f"{path}: {what}: {reader}: {told}"
+            printed = capsys.readouterr().err
+            is_refused = status == 2 and printed.startswith("error: ") and printed.count("\n") == 1
+            assert status == 0 or is_refused, f"{path}: {what}: {reader}: {printed}"
         path.write_bytes(content)
         (path.parent / SUMS).write_bytes(sums)
     assert commands == COMMANDS or MANY
@@ -148,7 +148,7 @@ def opened(directory: Path, *_: Path) -> int:
 
 
 def written_again(directory: Path, stored: Path, _: Path) -> int | str:
-    """Reads what is there already before it writes."""
+    """Reads the files that exist before it writes."""
     if directory.name == "run":
         try:
             check(directory, Wanted({"one": toml_document(SCENARIO)}, {"one": [1]}))

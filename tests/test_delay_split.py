@@ -24,7 +24,7 @@ def split_of(run: sojourn.Result | sojourn.Comparison) -> DelaySplit:
 
 
 def changed(run: sojourn.Result, **changes: Any) -> sojourn.Result:
-    """A run that tells something else of itself: its scenario, or what is in its meta data."""
+    """A run that reports something else of itself: its scenario, or what is in its meta data."""
     rebuild, (name, scenario, settings, meta, *others) = run.__reduce__()
     scenario = changes.pop("scenario", scenario)
     return rebuild(name, scenario, settings, {**meta, **changes}, *others)

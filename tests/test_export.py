@@ -148,11 +148,11 @@ def test_an_export_says_what_it_wrote_and_what_is_missing(
     )
     out = tmp_path / "arrow"
     assert command("export", tmp_path / "run", "--format", "arrow", "--out", out) == 0
-    told = capsys.readouterr().out
-    assert told.startswith(f"{out}: 2 runs of 2 settings, ")
-    assert re.search(r"\n  packets\.arrow: \d+ rows of 1 run\n", told)
-    assert re.search(r"\n  summary\.arrow: 2 rows\n", told)
-    assert "(metrics.connections): 6 more connections opened" in told
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{out}: 2 runs of 2 settings, ")
+    assert re.search(r"\n  packets\.arrow: \d+ rows of 1 run\n", printed)
+    assert re.search(r"\n  summary\.arrow: 2 rows\n", printed)
+    assert "(metrics.connections): 6 more connections opened" in printed
     sojourn.sweep(scenario, duration_s=0.1, out=tmp_path / "sweep")
     command("export", tmp_path / "sweep", "--format", "csv", "--out", tmp_path / "csv")
     assert "not stored with these runs: series\n" in capsys.readouterr().out
@@ -492,9 +492,9 @@ def test_drops_and_marks_are_comments(captures: dict[str, Path], result: sojourn
     assert sum("ECN-marked later in the queue" in c for c in comments) == len(marked)
     assert sum("dropped early by the AQM" in c for c in comments) == len(early)
     assert sum("lost at random" in c for c in comments) >= len(lost)
-    told = [row for row in at_cmts if "ECN-marked by the AQM" in row["frame.comment"]]
-    assert {row["ip.dsfield.ecn"] for row in told} == {"3"}
-    assert len(told) == sum(p["forwarded_s"] is not None for p in marked)
+    printed = [row for row in at_cmts if "ECN-marked by the AQM" in row["frame.comment"]]
+    assert {row["ip.dsfield.ecn"] for row in printed} == {"3"}
+    assert len(printed) == sum(p["forwarded_s"] is not None for p in marked)
     assert not any("early" in row["frame.comment"] for row in at_cmts)
 
 
@@ -573,7 +573,7 @@ def test_the_command_says_what_it_wrote(cli: Cli, results: Path, tmp_path: Path)
     assert [path.name for path in out.parent.iterdir()] == ["home.pcapng"]
 
 
-# Traces of strangers.
+# Untrusted traces.
 
 SHORT = """
 duration_s = 0.5
@@ -647,8 +647,8 @@ def test_packets_that_no_run_of_the_scenario_has_are_refused(
     point = ["--point", "server"] if form == "pcapng" else []
     out = ["--out", tmp_path / "x"]
     assert command("export", tmp_path / "out", "--format", form, *point, *out) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"error: {path}: damaged ({found}") and told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"error: {path}: damaged ({found}") and printed.count("\n") == 1
     assert [there.name for there in tmp_path.iterdir()] == ["out"]
 
 
@@ -670,8 +670,8 @@ def test_flent_refuses_series_without_intervals(
     changed(short, tmp_path / "out", "series", change)
     words = ("--format", "flent", "--out", tmp_path / "x")
     assert command("export", tmp_path / "out", *words) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("error: ") and found in told and told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("error: ") and found in printed and printed.count("\n") == 1
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -272,7 +272,7 @@ def test_the_command_finds_a_buffer(
     results = read_results(out)
     assert results.keys == [LIMIT] and len(results.groups) == len(points)
     assert not verify(out).problems
-    # Other parameters need a word, and what is there is used again.
+    # Other parameters need a word, and existing runs are used again.
     with pytest.raises(ValueError, match="holds the results of the search of"):
         run_search(Search(Request.of(short), LIMIT, [bound("game p99 < 60")]), out)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/meta.json")}

@@ -1,4 +1,4 @@
-"""Fits: what is read of logs, what is mended or refused, and lines that are known."""
+"""Fits: what is read of logs, what is repaired or refused, and lines that are known."""
 
 import gzip
 import json
@@ -18,10 +18,10 @@ from sojourn.fit.grid import found_grid
 from sojourn.fit.learn import learned
 from sojourn.fit.loaded import Queue, queue_of
 from sojourn.fit.log import Log, Probes
-from sojourn.fit.mend import mended
 from sojourn.fit.model import Stream, scenario
 from sojourn.fit.prior import MINISLOT_MS, PRIOR, drawn
 from sojourn.fit.read import UNTIMED, read
+from sojourn.fit.repair import repaired
 from sojourn.fit.table import row, stored
 from typer.testing import CliRunner
 
@@ -102,7 +102,7 @@ def test_irtt_flent_and_csv_give_the_same_probes(tmp_path: Path) -> None:
     )
     (tmp_path / "a.csv").write_text(csv_of(probes, 1e-3, "s"))
     for name in ("irtt.json.gz", "a.flent.gz", "a.csv"):
-        (stream,) = mended(read(tmp_path / name)).streams
+        (stream,) = repaired(read(tmp_path / name)).streams
         assert stream.up_ms is not None and stream.down_ms is not None
         assert len(stream) == len(probes), name
         assert np.allclose(stream.sent_ms, probes.sent_ms, atol=1e-3), name
@@ -180,7 +180,7 @@ GOOD = csv_of(made(1200))
 def test_what_cannot_be_used_is_refused(tmp_path: Path, text: str, found: str) -> None:
     (tmp_path / "log.csv").write_text(text)
     with pytest.raises(sojourn.ScenarioError, match=r"log\.csv") as refused:
-        mended(read(tmp_path / "log.csv"))
+        repaired(read(tmp_path / "log.csv"))
     assert found in str(refused.value)
 
 
@@ -251,14 +251,14 @@ def test_what_can_be_mended_is_with_a_sentence(
     fault: Callable[[Probes], Probes], deviation: float, says: str
 ) -> None:
     whole = made(deviation=deviation)
-    log = mended(log_of(fault(whole)))
+    log = repaired(log_of(fault(whole)))
     (note,) = log.notes
     assert says in note
     (stream,) = log.streams
     assert stream.up_ms is not None and whole.up_ms is not None
     off = stream.sent_ms - whole.sent_ms + stream.up_ms - whole.up_ms
     assert np.percentile(abs(off - np.median(off)), 99) < 0.3
-    assert mended(log_of(whole)).notes == []
+    assert repaired(log_of(whole)).notes == []
 
 
 def set_back(p: Probes) -> Probes:
@@ -275,14 +275,14 @@ def paused(p: Probes) -> Probes:
     ("fault", "says", "left"), [(set_back, "was set back", 699), (paused, "has a pause", 701)]
 )
 def test_the_longest_part_counts(fault: Callable[[Probes], Probes], says: str, left: int) -> None:
-    log = mended(log_of(fault(made())))
+    log = repaired(log_of(fault(made())))
     assert says in log.notes[0] and f"{left} probes are left out" in log.notes[0]
     assert len(log.streams[0]) == 2000 - left
 
 
 def test_a_log_in_any_order_is_sorted() -> None:
     order = np.random.default_rng(1).permutation(2000)
-    log = mended(log_of(made().where(order)))
+    log = repaired(log_of(made().where(order)))
     assert "out of order" in log.notes[0] and len(log.streams[0]) == 2000
 
 
@@ -302,7 +302,7 @@ def test_intervals_of_what_is_learned_cover_nine_tenths() -> None:
         return np.column_stack([shares + noise, random.normal(0, 1, count)]), shares
 
     lesson = learned(*rows(400))
-    ends = [(lesson.interval(told)[1:], share) for told, share in zip(*rows(400), strict=True)]
+    ends = [(lesson.interval(text)[1:], share) for text, share in zip(*rows(400), strict=True)]
     covered = sum(low <= share <= high for (low, high), share in ends)
     assert 340 <= covered <= 380
     widths = {share > 0.5: high - low for (low, high), share in ends if abs(share - 0.5) > 0.3}
@@ -391,12 +391,14 @@ def test_every_value_that_no_probe_told_is_marked_and_listed() -> None:
             table = one[1 : one.index("]")]
         key = one.partition(" = ")[0]
         if " = " in one and key not in KEPT_KEYS:
-            told = key in FITTED_KEYS and table not in ("downstream", "traffic.upload")
-            told = told and not (
+            is_fitted = key in FITTED_KEYS and table not in ("downstream", "traffic.upload")
+            is_fitted = is_fitted and not (
                 table == "upstream" and key in ("sustained_mbps", "queue.limit_bytes")
             )
-            told = told and (key != "interval_deviation_percent" or table == "traffic.probe1")
-            assert (f"{table}.{key}".lstrip(".") in listed) == (not told), one
+            is_fitted = is_fitted and (
+                key != "interval_deviation_percent" or table == "traffic.probe1"
+            )
+            assert (f"{table}.{key}".lstrip(".") in listed) == (not is_fitted), one
     assert {"downstream.sustained_mbps", "servers.near.delay_ms", "traffic.upload"} <= listed
     assert sojourn.load(text)
     known = scenario(line, [Stream(50, 0)], idle_s=1, compared="as it is")
@@ -440,18 +442,18 @@ def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None
         rows = zip(*(np.round(one / step) * step for one in times), strict=True)
         lines = [f"{sent:.3f},{received:.3f}" for sent, received in rows]
         (tmp_path / "log.csv").write_text("\n".join(["sent_ms,received_ms", *lines]))
-        fit = fit_log(mended(read(tmp_path / "log.csv")), search=False)
+        fit = fit_log(repaired(read(tmp_path / "log.csv")), search=False)
         return fit, " ".join(sentences(fit))
 
-    fine, told = found(1.37, 0.01)
+    fine, text = found(1.37, 0.01)
     assert fine.grid is not None and fine.grid.period_ms == pytest.approx(1.37, rel=1e-3)
-    assert "multiples of" not in told
-    rounded, told = found(1.37, 1.0)
+    assert "multiples of" not in text
+    rounded, text = found(1.37, 1.0)
     assert rounded.grid is None or rounded.grid.period_ms > 2
-    assert "multiples of 1 ms, so no period below 2 ms" in told and not rounded.estimates
-    coarse, told = found(5.04, 10.0)
-    assert coarse.grid is None and "Grid: not known. The log's times are multiples of 10 ms" in told
-    whole, told = found(5.04, 1.0)
+    assert "multiples of 1 ms, so no period below 2 ms" in text and not rounded.estimates
+    coarse, text = found(5.04, 10.0)
+    assert coarse.grid is None and "Grid: not known. The log's times are multiples of 10 ms" in text
+    whole, text = found(5.04, 1.0)
     assert whole.grid is not None and whole.grid.period_ms == pytest.approx(5.04, rel=1e-3)
 
 
@@ -465,7 +467,7 @@ def test_command_says_what_is_wrong(tmp_path: Path) -> None:
 def test_round_trips_alone_give_the_grid(tmp_path: Path) -> None:
     whole = made()
     found = fit_log(
-        mended(log_of(Probes("ping", whole.sent_ms, None, None, whole.rtt_ms))), search=False
+        repaired(log_of(Probes("ping", whole.sent_ms, None, None, whole.rtt_ms))), search=False
     )
     assert found.grid is not None and not found.estimates
     assert found.grid.period_ms == pytest.approx(2.5, rel=1e-3)

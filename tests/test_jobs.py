@@ -35,7 +35,7 @@ fi
 
 @pytest.fixture
 def strange(tmp_path: Path) -> Path:
-    """A sweep below a directory with a name that a shell would take apart."""
+    """A sweep below a directory with a name that a shell would split."""
     place = tmp_path / STRANGE
     place.mkdir()
     (place / "line.toml").write_text(SCENARIO)
@@ -127,6 +127,6 @@ def test_jobs_refuses(
     strange: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command("jobs", strange, *options) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith(f"error: {message}")
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {message}")

@@ -151,9 +151,9 @@ def test_the_command_serves_until_ctrl_c() -> None:
         address = process.stdout.readline().split()[0].rstrip("/")
         status = asked(address, "/")[0]
         process.send_signal(signal.SIGINT)
-        told = process.communicate(timeout=PATIENT_S)
+        printed = process.communicate(timeout=PATIENT_S)
     assert status == 200
-    assert (process.returncode, told) == (0, ("", ""))
+    assert (process.returncode, printed) == (0, ("", ""))
 
 
 def test_a_port_in_use_is_told(cli: Cli) -> None:

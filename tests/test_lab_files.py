@@ -132,8 +132,8 @@ def test_files_have_a_limit_alone_and_together(chromium: Browser, lab: str) -> N
         page = visited.page
         half = 2**27
         assert page.evaluate(_KEEP, [["a", half], ["b", half], ["a", half]]) == ""
-        told = page.evaluate(_KEEP, [["a", half], ["b", half], ["c", 1]])
-        assert told.startswith("found 268435457 bytes in all files; allowed: 268435456 or less")
+        message = page.evaluate(_KEEP, [["a", half], ["b", half], ["c", 1]])
+        assert message.startswith("found 268435457 bytes in all files; allowed: 268435456 or less")
         settled(page)
         page.evaluate(
             f"bytes => ({_DROP})(document.body, ['large.toml', new Uint8Array(bytes)])", 2**26 + 1
@@ -205,7 +205,7 @@ def test_code_of_a_link_runs_only_if_one_agrees(chromium: Browser, lab: str) -> 
 
 
 def test_what_is_no_part_is_rejected(page: Page) -> None:
-    for content, told in (
+    for content, message in (
         (wasm_modules.law(abi=2), "bad.wasm was rejected: sojourn_abi: found 2; allowed: 1"),
         (b"\0asm", "bad.wasm was rejected: found no WebAssembly module"),
         (wasm_modules.law(memory=wasm_modules.PAGES_300_MIB), "more than 4096 pages of memory"),
@@ -214,7 +214,7 @@ def test_what_is_no_part_is_rejected(page: Page) -> None:
         (wasm_modules.law(name="codel"), 'found a part from outside called "codel"'),
     ):
         drop(page, "bad.wasm", content)
-        expect(alert(page)).to_contain_text(told)
+        expect(alert(page)).to_contain_text(message)
 
 
 _GROW = """async bytes => {
@@ -254,7 +254,7 @@ def test_parts_that_misbehave_end_their_runs(chromium: Browser, lab: str) -> Non
         page.route("**/workers.js", patience_can_be_changed)
         page.goto(lab)
         settled(page)
-        for name, hook, most_silent_ms, told in (
+        for name, hook, most_silent_ms, message in (
             ("trapping", wasm_modules.TRAP, 300_000, "trapping, on_departure, at"),
             ("wrong", wasm_modules.NAN, 300_000, "found NaN as what to do with a packet"),
             ("endless", wasm_modules.ENDLESS, 1000, "has not answered for 1 s"),
@@ -263,7 +263,7 @@ def test_parts_that_misbehave_end_their_runs(chromium: Browser, lab: str) -> Non
             expect(page.get_by_role("status").first).to_contain_text(f"{name} can be chosen")
             page.evaluate("ms => { mostSilentMs = ms }", most_silent_ms)
             page.get_by_label("Queue management B").select_option(name)
-            expect(alert(page)).to_contain_text(told)
+            expect(alert(page)).to_contain_text(message)
             page.evaluate("mostSilentMs = 300_000")
             page.get_by_label("Queue management B").select_option("CoDel")
             settled(page)

@@ -114,14 +114,14 @@ TOO_LONG = [
 ]
 
 
-@pytest.mark.parametrize(("hash_", "told"), TOO_LONG, ids=range(len(TOO_LONG)))
+@pytest.mark.parametrize(("hash_", "message"), TOO_LONG, ids=range(len(TOO_LONG)))
 def test_a_link_that_is_too_long_is_refused(
-    chromium: Browser, lab: str, hash_: str, told: str
+    chromium: Browser, lab: str, hash_: str, message: str
 ) -> None:
     with visit(chromium, lab) as visited:
         page = visited.page
         page.evaluate("hash => { location.hash = hash }", hash_)
-        expect(alert(page)).to_contain_text(f"too long: {told}")
+        expect(alert(page)).to_contain_text(f"too long: {message}")
         assert visited.complaints == []
 
 

@@ -309,11 +309,11 @@ def test_a_run_can_be_stopped(page: Page) -> None:
 
 def test_a_long_run_says_its_estimate_and_offers_the_command_line(page: Page) -> None:
     edit(page, LONG)
-    told = page.locator("#long")
-    expect(told).to_contain_text(re.compile(r"it takes about \d+ (s|minutes) here"))
-    expect(told).to_contain_text("`sojourn run scenario.toml`")
+    note = page.locator("#long")
+    expect(note).to_contain_text(re.compile(r"it takes about \d+ (s|minutes) here"))
+    expect(note).to_contain_text("`sojourn run scenario.toml`")
     page.get_by_role("button", name="Stop").click()
-    expect(told).to_be_hidden()
+    expect(note).to_be_hidden()
 
 
 @pytest.mark.parametrize("is_there", [True, False])
@@ -326,8 +326,8 @@ def test_a_long_run_takes_the_fast_module_if_it_is_there(visited: Visited, is_th
     # With the fast module it starts again, and says again how long it takes.
     expect(page.locator("#long")).to_contain_text("it takes about")
     edit(page, SHORT)
-    told = " ".join(fingerprints(SHORT))
-    expect(page.locator("html")).to_have_attribute("data-fingerprints", told)
+    note = " ".join(fingerprints(SHORT))
+    expect(page.locator("html")).to_have_attribute("data-fingerprints", note)
     # The browser itself complains of the missing file.
     missing = [one for one in visited.complaints if "404" in one]
     assert visited.complaints == missing
@@ -387,11 +387,11 @@ def test_the_picture_shows_what_the_trace_tells(page: Page) -> None:
     expect(page.get_by_role("group", name="Animation")).to_have_attribute("aria-busy", "false")
     words = page.locator("#picture figure p").all_inner_texts()
     runs = sojourn.run(scenario_of(page), set=["metrics.modem_trace=true", "duration_s=11"]).runs
-    for run, told in zip(list(runs.values())[:2], words, strict=True):
+    for run, note in zip(list(runs.values())[:2], words, strict=True):
         events = run.modem_events.to_pylist()
         last = next(event for event in reversed(events) if event["time_s"] <= 10.3)
         packets, kilobytes = last["backlog_packets"], last["backlog_bytes"] / 1000
-        assert told.startswith(f"{packets} packets in the queue, {kilobytes:.1f} kB")
+        assert note.startswith(f"{packets} packets in the queue, {kilobytes:.1f} kB")
 
 
 def test_the_picture_keeps_its_place(page: Page) -> None:

@@ -113,7 +113,7 @@ def refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-def told(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def printed(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """What a command prints that succeeds."""
     with pytest.raises(SystemExit) as stopped:
         main(command)
@@ -151,10 +151,10 @@ def test_what_is_no_part_is_refused(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path, text)
-    told = refused(["validate", str(scenario(tmp_path)), "--part", f"{path}:A"], capsys)
-    assert told.startswith("error: ")
-    assert BAD[text] in told
-    assert told.count("\n") == 1
+    printed = refused(["validate", str(scenario(tmp_path)), "--part", f"{path}:A"], capsys)
+    assert printed.startswith("error: ")
+    assert BAD[text] in printed
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize("part", ["own.py", "own.py:", "own.txt:A", "no_such.py:A", ":A"])
@@ -179,11 +179,11 @@ def test_a_part_that_fails_ends_the_run(
     path = write(tmp_path, f"class Own(Law):\n    def on_arrival(self, *numbers): {body}")
     out = tmp_path / "out"
     command = ["run", str(scenario(tmp_path)), "--part", f"{path}:Own", "--out", str(out)]
-    told = refused([*command, "--quiet", "--set", "upstream.queue.law.kind='own'"], capsys)
+    printed = refused([*command, "--quiet", "--set", "upstream.queue.law.kind='own'"], capsys)
     message, line = FAILING[body]
-    assert "error: own, on_arrival, at 0." in told
-    assert message in told
-    assert line in told
+    assert "error: own, on_arrival, at 0." in printed
+    assert message in printed
+    assert line in printed
     assert not out.exists()
 
 
@@ -228,7 +228,7 @@ def test_a_sweep_runs_in_processes_and_resumes(
     path.unlink()
     assert len(sojourn.open(tmp_path / "swept")) == 1
     for command in ("verify", "report"):
-        told([command, str(tmp_path / "swept")], capsys)
+        printed([command, str(tmp_path / "swept")], capsys)
 
 
 def test_a_part_that_fails_in_a_sweep_is_told(tmp_path: Path) -> None:
@@ -311,9 +311,9 @@ OWN_LAW = ["--part", CODEL, "--set", "upstream.queue.law.kind='own_codel'"]
 def test_a_search_takes_an_own_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     key = ["--key", "upstream.queue.law.target_ms", "--from", "5", "--to", "20", "--step", "10"]
     find = ["find", str(scenario(tmp_path)), *key, "--until", "game p99 < 118", "--seeds", "2"]
-    own = told([*find, *OWN_LAW], capsys)
+    own = printed([*find, *OWN_LAW], capsys)
     assert "holds with upstream.queue.law.target_ms up to " in own
-    assert own == told([*find, "--set", "upstream.queue.law.kind='codel'"], capsys)
+    assert own == printed([*find, "--set", "upstream.queue.law.kind='codel'"], capsys)
 
 
 def test_a_stored_search_takes_an_own_law(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_a_cluster_gets_an_own_law(
     (tmp_path / "own.py").write_text((OWN / "codel.py").read_text())
     (tmp_path / "sweep.toml").write_text(f'scenario = "{scenario(tmp_path).name}"\nseeds = 2\n')
     own_law = ["--part", "own.py:OwnCodel", "--set", "upstream.queue.law.kind='own_codel'"]
-    script = told(["jobs", "sweep.toml", system, *own_law], capsys)
+    script = printed(["jobs", "sweep.toml", system, *own_law], capsys)
     assert "own.py:OwnCodel" in script
     # What the jobs need has changed if the file has.
     assert (system == "--slurm") == ("'own.py'" not in script)
@@ -359,7 +359,7 @@ def test_a_file_of_a_modem_is_written_beside_an_own_law(
     home.write_text(sojourn.load(HOME, set=[law], parts=[PIE])[0].to_toml())
     write = ["config", "write", str(tmp_path / "modem.cfg"), "--scenario", str(home)]
     assert "own_pie" in refused(write, capsys)
-    assert "bytes" in told([*write, "--part", PIE], capsys)
+    assert "bytes" in printed([*write, "--part", PIE], capsys)
 
 
 def test_a_study_with_an_own_law_is_joined(
@@ -369,10 +369,10 @@ def test_a_study_with_an_own_law_is_joined(
     short = ["--duration-scale", "0.001", "--seeds", "1", "--law", "codel_rust", "--part", MODULE]
     parts = [str(tmp_path / "1"), str(tmp_path / "2")]
     for number, part in enumerate(parts, 1):
-        told([*study, *short, "--shard", f"{number}/2", "--out", part], capsys)
+        printed([*study, *short, "--shard", f"{number}/2", "--out", part], capsys)
     whole = str(tmp_path / "whole")
     assert "codel_rust" in refused(["merge", *parts, "--out", whole], capsys)
-    told(["merge", *parts, "--out", whole, "--part", MODULE], capsys)
+    printed(["merge", *parts, "--out", whole, "--part", MODULE], capsys)
     assert "codel_rust" in (tmp_path / "whole" / "alternatives.csv").read_text()
 
 

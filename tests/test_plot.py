@@ -229,8 +229,8 @@ def test_too_many_curves_are_refused(comparison: sojourn.Comparison) -> None:
 def test_a_line_joins_only_the_points_of_one_sweep(comparison: sojourn.Comparison) -> None:
     run = comparison["CoDel"]
     points = [Group(f"{n}", [run], (f"{n}",)) for n in range(9)]
-    apart = [Group(f"{n}", [run], variant=f"{n}") for n in range(9)]
-    for results, is_joined in ((Results(points, ["a"]), True), (Results(apart), False)):
+    many = [Group(f"{n}", [run], variant=f"{n}") for n in range(9)]
+    for results, is_joined in ((Results(points, ["a"]), True), (Results(many), False)):
         drawn = chart(results, "ellipse", None, ())
         assert isinstance(drawn, Clouds)
         assert (drawn.joined, "line joins" in drawn.caption) == (is_joined, is_joined)

@@ -234,9 +234,9 @@ def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison
         "traffic.torrent": {"kind": "torrent", "servers": ["peer"]},
     }
     run = sojourn.run(alone, duration_s=1, set=entries)
-    told = "Not graded: transfer (backup), torrent."
-    assert verdict(Results.of(run.runs)).ungraded == told
-    assert told in report_of(run.groups)
+    sentence = "Not graded: transfer (backup), torrent."
+    assert verdict(Results.of(run.runs)).ungraded == sentence
+    assert sentence in report_of(run.groups)
 
 
 def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:

@@ -83,11 +83,11 @@ def test_an_unknown_name_is_refused_with_one_that_is_near(elsewhere: Path, cli: 
         sojourn.load("upload.toml")
 
 
-def test_texts_of_strangers_are_quoted_with_escapes(elsewhere: Path) -> None:
+def test_untrusted_texts_are_quoted_with_escapes(elsewhere: Path) -> None:
     hidden, shown = "\x1b[2J\u202e\n\ufe0f", r"\x1b[2J\u202e\n\ufe0f"
     file = elsewhere / f"{hidden}.toml"
     file.write_text("nothing = 1")
-    for name, told in (("a\0b", r"a\x00b: found neither"), (file, f"{shown}.toml: nothing: ")):
+    for name, printed in (("a\0b", r"a\x00b: found neither"), (file, f"{shown}.toml: nothing: ")):
         with pytest.raises(sojourn.ScenarioError) as refused:
             sojourn.load(name)
-        assert told in str(refused.value).splitlines()[0]
+        assert printed in str(refused.value).splitlines()[0]

@@ -183,28 +183,28 @@ def test_bad_seeds_are_refused(
 ) -> None:
     scenario, out = tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(ALONE)
-    status, told = command("run", scenario, *arguments, "--duration", 0.1, "--out", out)
-    assert (status, told.count("\n")) == (2, 1)
-    assert told.startswith(f"error: {message}")
+    status, printed = command("run", scenario, *arguments, "--duration", 0.1, "--out", out)
+    assert (status, printed.count("\n")) == (2, 1)
+    assert printed.startswith(f"error: {message}")
     assert not out.exists()
 
 
 def test_seeds_are_added_until_the_mean_is_precise() -> None:
     target = Target.of("game p99 8%")
-    told: list[tuple[float, float]] = []
+    printed: list[tuple[float, float]] = []
     result = sojourn.run(
         ALONE,
         until="game p99 8%",
         duration_s=SHORT_S,
-        progress=lambda *values: told.append(values),
+        progress=lambda *values: printed.append(values),
     )
     reached = target.reached(result.groups)
     assert reached.is_enough
     assert reached.seeds == len(result.seeds) > 3
     fewer = sojourn.run(ALONE, seeds=3, duration_s=SHORT_S)
     assert not target.reached(fewer.groups).is_enough
-    assert all(before[0] <= after[0] for before, after in pairwise(told))
-    assert told[-1] == pytest.approx([2 * reached.seeds * SHORT_S] * 2)
+    assert all(before[0] <= after[0] for before, after in pairwise(printed))
+    assert printed[-1] == pytest.approx([2 * reached.seeds * SHORT_S] * 2)
 
 
 def test_the_bound_ends_it_and_is_reported(command: Command, tmp_path: Path) -> None:
@@ -212,20 +212,20 @@ def test_the_bound_ends_it_and_is_reported(command: Command, tmp_path: Path) -> 
     scenario.write_text(ALONE)
     out = tmp_path / "out"
     run = ("run", scenario, "--seeds", 4, "--duration", 0.2, "--out", out, "--until")
-    status, told = command(*run, "game p99 0.001%")
+    status, printed = command(*run, "game p99 0.001%")
     assert status == 0
     assert re.search(
         r"game RTT p99: ± [\d.]+ % of its mean with 4 seeds \(least precise in .+\); "
         r"not the ± 0\.001 % that was wanted\.\n",
-        told,
+        printed,
     )
     (entry,) = json.loads((out / "summary.json").read_text())["until"]
     assert (entry["until"], entry["is_reached"]) == ("game p99 0.001%", False)
     assert command(*run, "game p99 0.001%")[0] == 0  # the same runs again
-    _, told = command(*run, "game p99 1%")
-    assert "with seeds until game p99 0.001% instead of seeds until game p99 1%; " in told
-    _, told = command(*run[:-3], "--until", "game p99 1e-300%")
-    assert "not the ± 1e-300 % that was wanted" in told
+    _, printed = command(*run, "game p99 1%")
+    assert "with seeds until game p99 0.001% instead of seeds until game p99 1%; " in printed
+    _, printed = command(*run[:-3], "--until", "game p99 1e-300%")
+    assert "not the ± 1e-300 % that was wanted" in printed
 
 
 def test_directories_that_differ_in_their_seed_are_one_setting(tmp_path: Path) -> None:
@@ -282,10 +282,10 @@ def test_results_of_other_runs_are_not_replaced(
     run = ("run", scenario, "--duration", 0.1, "--out", out, "--quiet")
     assert command(*run) == command(*run) == (0, "")
     before = (out / "summary.json").read_bytes()
-    status, told = command(*run, *arguments)
-    assert (status, told.count("\n")) == (2, 1)
-    assert f" with {difference}" in told
-    assert "; allowed: another directory, or --overwrite (" in told
+    status, printed = command(*run, *arguments)
+    assert (status, printed.count("\n")) == (2, 1)
+    assert f" with {difference}" in printed
+    assert "; allowed: another directory, or --overwrite (" in printed
     assert (out / "summary.json").read_bytes() == before
     assert command(*run, *arguments, "--overwrite") == (0, "")
 
@@ -297,8 +297,8 @@ def test_an_edited_scenario_is_another(tmp_path: Path, command: Command) -> None
         scenario.write_text(text)
         assert command(*run) == (0, "")
     scenario.write_text(ALONE.replace("delay_ms = 9", "delay_ms = 8"))
-    _, told = command(*run)
-    assert "with servers.files.delay_ms 9.0 instead of 8.0; allowed: another directory" in told
+    _, printed = command(*run)
+    assert "with servers.files.delay_ms 9.0 instead of 8.0; allowed: another directory" in printed
 
 
 def test_a_directory_has_one_writer_at_a_time(tmp_path: Path, command: Command) -> None:
@@ -319,10 +319,10 @@ def test_of_sweeps_at_once_one_wins_whole(tmp_path: Path, command: Command) -> N
         for _ in range(2)
     ]
     for process in both:
-        told = process.communicate(timeout=PATIENT_S)[1].decode()
-        assert process.returncode == (2 if told else 0)
-        assert told in ("", "error: out: " + told.partition("out: ")[2])
-        assert "another sojourn process is writing here; wait for it" in told or not told
+        printed = process.communicate(timeout=PATIENT_S)[1].decode()
+        assert process.returncode == (2 if printed else 0)
+        assert printed in ("", "error: out: " + printed.partition("out: ")[2])
+        assert "another sojourn process is writing here; wait for it" in printed or not printed
     assert command("verify", tmp_path / "out")[0] == 0
     assert not [name for name in os.listdir(tmp_path / "out") if name.startswith(".")]
 
@@ -336,9 +336,11 @@ def test_a_sweep_does_not_replace_other_runs(tmp_path: Path, command: Command) -
         return command("sweep", file, "--out", out, *options)
 
     assert [swept(2)[0], swept(2)[0]] == [0, 0]
-    status, told = swept(1)
+    status, printed = swept(1)
     assert status == 2
-    assert "sweep.toml, and 1 of its 2 runs are not in this sweep, since seeds, values or" in told
+    assert (
+        "sweep.toml, and 1 of its 2 runs are not in this sweep, since seeds, values or" in printed
+    )
     assert swept(3, "--resume")[0] == swept(1, "--overwrite")[0] == 0
 
 

@@ -193,11 +193,11 @@ def test_the_advice_on_a_damaged_part_mends_it(
     elif harm == "emptied":
         file.touch()
     assert command("merge", part, "--out", joined) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"error: {file}: damaged (") and "repeat the command" in told
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"error: {file}: damaged (") and "repeat the command" in printed
     if is_odd := harm in ("a directory", "a pipe"):
         remove(file)
-    assert ("; remove it, then repeat" in told) == is_odd
+    assert ("; remove it, then repeat" in printed) == is_odd
     assert command(*again, "--resume") == 0
     assert command("merge", part, "--out", joined) == 0
 
@@ -318,8 +318,8 @@ def test_a_directory_holds_one_part(sweep: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize("text", ["0/5", "6/5", "1/0", "x/y", "1", "1/100001", "1/2/3", " 1/2"])
 def test_bad_shards(text: str, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command("sweep", sweep, "--shard", text, "--out", sweep.with_name("out")) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"error: --shard: found {text!r}; allowed: I/N, the part I of N")
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"error: --shard: found {text!r}; allowed: I/N, the part I of N")
     assert not sweep.with_name("out").exists()
 
 

@@ -29,7 +29,7 @@ def test_a_stopped_run_leaves_nothing(
     command = [sys.executable, "-m", "sojourn", "run", HOME, "--duration", "1e6", "--out", out]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=its_end) as process:
         os.close(its_end)
-        # The progress bar tells that the run is under way.
+        # The progress bar shows that the run is under way.
         shown = read_until(terminal, b"simulated")
         time.sleep(after_s)
         process.send_signal(number)
@@ -54,7 +54,7 @@ def test_a_stopped_sweep_says_what_is_kept(
         f"stopped; 1 of 2 runs are saved in {out}; "
         "repeat the command with --resume to run the rest\n",
     )
-    # Which of the two it is can be told.
+    # Both can be distinguished.
     first, second = (out / "runs.csv").read_text().splitlines()[1:]
     (kept,) = (out / "runs").iterdir()
     assert first.startswith("0.1,") and first.endswith(f",{kept.name}")
@@ -70,10 +70,10 @@ def test_a_stopped_search_says_what_is_kept(tmp_path: Path, alone: Path, cli: Cl
     out = tmp_path / "out"
     search = ("find", alone, "--key", "duration_s", "--from", 0.1, "--to", 1e6, "--seeds", 1)
     command = (*search, "--until", "game p99 < 1")
-    status, told = ended(*command, out, "runs/[!.]*/meta.json", signal.SIGINT)
+    status, printed = ended(*command, out, "runs/[!.]*/meta.json", signal.SIGINT)
     assert status == 130
-    assert told.startswith("stopped; 1 of ")  # 2, or 1 if the other was still to come
-    assert f"runs are saved in {out}; repeat the command with --resume to run the rest" in told
+    assert printed.startswith("stopped; 1 of ")  # 2, or 1 if the other was still to come
+    assert f"runs are saved in {out}; repeat the command with --resume to run the rest" in printed
     assert f"{out}: incomplete, runs.csv is missing" in cli("report", out).stderr
 
 

@@ -48,8 +48,8 @@ def test_a_killed_study_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     killed.send_signal(signal.SIGKILL)
     killed.wait(PATIENT_S)
     for name in ("study.json", "runs.csv"):
-        told = (tmp_path / "killed" / name).read_bytes()
-        assert told == (tmp_path / "unbroken" / name).read_bytes()
+        stored = (tmp_path / "killed" / name).read_bytes()
+        assert stored == (tmp_path / "unbroken" / name).read_bytes()
     assert start(tmp_path / "killed", "--resume").wait(PATIENT_S) == 0
     assert bytes_of(tmp_path / "killed") == bytes_of(tmp_path / "unbroken")
 

@@ -104,8 +104,8 @@ def test_verify_tells_that_runs_are_missing(tmp_path: Path, cli: Cli) -> None:
     run_batch(tasks(1), tmp_path, about=listed(tasks(2)))
     done = cli("verify", tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    told = f"error: {tmp_path}: 1 of 2 runs are missing; repeat the command with --resume to run"
-    assert done.stderr == f"{told} them\n"
+    printed = f"error: {tmp_path}: 1 of 2 runs are missing; repeat the command with --resume to run"
+    assert done.stderr == f"{printed} them\n"
 
 
 @pytest.mark.parametrize("kind", ["run", "sweep", "study"])

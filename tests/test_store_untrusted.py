@@ -177,8 +177,8 @@ def test_resume_leaves_alone_what_links_lead_to(
     before = bytes_of(tmp_path / "letters")
     status = command("sweep", tmp_path / "sweep.toml", "--out", directory, "--resume", "--quiet")
     assert bytes_of(tmp_path / "letters") == before
-    told = capsys.readouterr().err
-    assert f"{path}: " in told and "found a link; allowed: a directory" in told
+    printed = capsys.readouterr().err
+    assert f"{path}: " in printed and "found a link; allowed: a directory" in printed
     assert status == (2 if name == "runs" else 0)
     # A link in the place of a run has become the run.
     assert (command("verify", directory), path.is_symlink()) == (status, name == "runs")
@@ -328,8 +328,8 @@ def test_titles_are_shown_with_escapes(tmp_path: Path, capsys: pytest.CaptureFix
     scenario = tmp_path / "home.toml"
     scenario.write_text(toml_document({**SCENARIO, "title": title}))
     assert command("run", scenario, "--duration", "1", "--out", tmp_path / "run", "--json") == 0
-    told = capsys.readouterr().out
-    assert plain(told) == told and json.loads(told)["title"] == title
+    printed = capsys.readouterr().out
+    assert plain(printed) == printed and json.loads(printed)["title"] == title
     page = (tmp_path / "run" / "report.html").read_text()
     assert plain(page) == page and shown in page
     assert command("report", tmp_path / "run") == 0

@@ -186,8 +186,10 @@ def test_alternatives_stand_beside_the_baseline(tmp_path: Path, cli: Cli) -> Non
     page = report_html(read(both))
     assert '<h2 id="alternatives">' in page and '<th scope="col">window-400</th>' in page
     assert '<h2 id="alternatives">' not in report_html(read(alone))
-    told = cli("study", "score", both).stdout
-    assert "window-400" in told and "agree at the baseline" in told and "any of these" in told
+    subject = cli("study", "score", both).stdout
+    assert (
+        "window-400" in subject and "agree at the baseline" in subject and "any of these" in subject
+    )
     # Another selection has no alternatives, and leaves neither file nor page of those of the last.
     assert cli("study", "report", both).returncode == 0
     assert cli("study", "run", *options, "--out", both, "--resume").returncode == 0
@@ -195,8 +197,8 @@ def test_alternatives_stand_beside_the_baseline(tmp_path: Path, cli: Cli) -> Non
 
 
 def test_the_summary_of_2012_is_rounder_than_its_tables() -> None:
-    told = study("white2012")
-    found = [value.mean for value in summaries_of_published(told).values()]
+    subject = study("white2012")
+    found = [value.mean for value in summaries_of_published(subject).values()]
     # Of the eight differences and ratios of tables 7 and 8, by hand.
     assert found == pytest.approx([2.8125, 100 / 12, -1, 2, 0.075, 0.125])
 
@@ -213,8 +215,8 @@ def test_a_sentence_of_hong_is_not_what_its_table_has() -> None:
     "name", [name for name in STUDIES if any(row.published for row in study(name).rows)]
 )
 def test_claims_hold_of_the_documents_own_cells(name: str) -> None:
-    told = study(name)
-    judged = judge(told.claims, Cells({}), {}, Cells.published(told.rows))
+    subject = study(name)
+    judged = judge(subject.claims, Cells({}), {}, Cells.published(subject.rows))
     by_published = {one.claim.number: one.published.holds for one in judged if one.published}
     assert len(by_published) >= 3
     assert [number for number, holds in by_published.items() if not holds] == []

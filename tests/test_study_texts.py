@@ -32,28 +32,28 @@ from sojourn_studies.framework.study import Study
 TWO_LINES = 210
 
 
-def texts(told: Study) -> list[str]:
+def texts(subject: Study) -> list[str]:
     """All that may have references."""
     return [
-        *(remark.mechanism for remark in told.remarks),
-        *(claim.why for claim in told.claims),
-        *(choice.why for choice in told.choices),
+        *(remark.mechanism for remark in subject.remarks),
+        *(claim.why for claim in subject.claims),
+        *(choice.why for choice in subject.choices),
     ]
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_reference_names_cells_of_one_unit_and_an_alternative(name: str) -> None:
-    told = study(name)
-    alternatives = {one.name: one for one in told.alternatives}
-    for text in texts(told):
+    subject = study(name)
+    alternatives = {one.name: one for one in subject.alternatives}
+    for text in texts(subject):
         assert not set("{}") & set(without_references(text)), text
         for reference in references(text):
-            problem = _problem(reference, told, alternatives)
+            problem = _problem(reference, subject, alternatives)
             assert problem is None, f"{reference}: {problem}"
 
 
-def _problem(reference: Reference, told: Study, alternatives: dict) -> str | None:
-    rows = [row for row in told.rows if reference.names(row)]
+def _problem(reference: Reference, subject: Study, alternatives: dict) -> str | None:
+    rows = [row for row in subject.rows if reference.names(row)]
     if reference.alternative:
         if reference.alternative not in alternatives:
             return "no such alternative"
@@ -71,8 +71,11 @@ def _problem(reference: Reference, told: Study, alternatives: dict) -> str | Non
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_mechanisms_take_two_lines_and_no_typed_numbers(name: str) -> None:
-    told = study(name)
-    for text in [*(remark.mechanism for remark in told.remarks), *(c.why for c in told.claims)]:
+    subject = study(name)
+    for text in [
+        *(remark.mechanism for remark in subject.remarks),
+        *(c.why for c in subject.claims),
+    ]:
         assert typed_numbers(text) == [], text
         assert len(without_references(text)) <= TWO_LINES, text
 
@@ -92,12 +95,12 @@ def test_typed_numbers_are_found(text: str, numbers: list[str]) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_texts_are_about_tables_and_alternatives_that_there_are(name: str) -> None:
-    told = study(name)
-    tables = {row.table for row in told.rows}
-    assert {table for remark in told.remarks for table in remark.tables} <= tables
-    chosen = Counter(one for choice in told.choices for one in choice.alternatives)
-    assert chosen == Counter(one.name for one in told.alternatives), "each answers one question"
-    assert all(claim.section and claim.sentence.endswith(".") for claim in told.claims)
+    subject = study(name)
+    tables = {row.table for row in subject.rows}
+    assert {table for remark in subject.remarks for table in remark.tables} <= tables
+    chosen = Counter(one for choice in subject.choices for one in choice.alternatives)
+    assert chosen == Counter(one.name for one in subject.alternatives), "each answers one question"
+    assert all(claim.section and claim.sentence.endswith(".") for claim in subject.claims)
 
 
 def test_references_become_numbers() -> None:
@@ -125,17 +128,17 @@ def test_references_become_numbers() -> None:
 @pytest.mark.parametrize("name", STUDIES)
 def test_stored_cells_give_the_stored_scores_and_page(name: str) -> None:
     """`sojourn study snapshot` renews all of them."""
-    told, place = study(name), ROOT / CELLS_DIRECTORY / name
-    results, said = stored(told, place), said_of_claims(place)
+    subject, place = study(name), ROOT / CELLS_DIRECTORY / name
+    results, said = stored(subject, place), said_of_claims(place)
     assert scores_toml(results, said) == (place / SCORES).read_text()
-    assert page(told, results, said) == (ROOT / PAGES_DIRECTORY / f"{name}.md").read_text()
+    assert page(subject, results, said) == (ROOT / PAGES_DIRECTORY / f"{name}.md").read_text()
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_stored_verdicts_are_those_of_the_stored_cells(name: str) -> None:
-    told, place = study(name), ROOT / CELLS_DIRECTORY / name
+    subject, place = study(name), ROOT / CELLS_DIRECTORY / name
     said = said_of_claims(place)
-    judged = judge(told.claims, Cells(stored(told, place).baseline), {}, Cells({}))
+    judged = judge(subject.claims, Cells(stored(subject, place).baseline), {}, Cells({}))
     verdicts = {
         one.claim.number: "holds" if one.ours.holds else "does not hold"
         for one in judged
@@ -147,22 +150,22 @@ def test_stored_verdicts_are_those_of_the_stored_cells(name: str) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_remarks_are_about_cells_that_do_not_agree(name: str) -> None:
-    told = study(name)
-    results = stored(told, ROOT / CELLS_DIRECTORY / name)
+    subject = study(name)
+    results = stored(subject, ROOT / CELLS_DIRECTORY / name)
     run = {row.table for row in results.baseline}
     off = [cell.row for cell in compared(results.baseline) if not cell.agrees]
-    for remark in told.remarks:
+    for remark in subject.remarks:
         if set(remark.tables) <= run:
             assert any(map(remark.is_about, off)), remark.mechanism
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_claims_that_do_not_hold_say_why(name: str) -> None:
-    told = study(name)
+    subject = study(name)
     said = said_of_claims(ROOT / CELLS_DIRECTORY / name)
     failed = {number for number, one in said.items() if one.verdict == "does not hold"}
     judged = {number for number, one in said.items() if one.verdict != "not judged"}
-    explained = {claim.number for claim in told.claims if claim.why}
+    explained = {claim.number for claim in subject.claims if claim.why}
     assert explained & judged == failed
 
 

@@ -208,9 +208,9 @@ def test_faults_of_keys_that_change_together(
     file = tmp_path / "sweep.toml"
     file.write_text(f'scenario = "{HOME}"\n{lines}\n')
     done = cli("sweep", file, "--out", tmp_path / "out")
-    told = done.stderr.splitlines()
-    assert (done.returncode, len(told)) == (2, len(problems))
-    for line, problem in zip(told, problems, strict=True):
+    printed = done.stderr.splitlines()
+    assert (done.returncode, len(printed)) == (2, len(problems))
+    for line, problem in zip(printed, problems, strict=True):
         assert line.startswith(f"error: {file}: {problem}")
 
 
@@ -292,9 +292,9 @@ def test_a_sweep_says_which_of_its_variants_are_equal(tmp_path: Path, cli: Cli) 
         'scenario = "home.toml"\nduration_s = 0.1\nseeds = 2\n'
         'keys."upstream.queue.limit_bytes" = [40_000, 50_000]'
     )
-    told = cli("sweep", file, "--out", tmp_path / "out").stderr.splitlines()
-    assert len(told) == 2
-    assert told[0].startswith("warning: 2 variants are equal, because limit 40 kB overrides")
+    printed = cli("sweep", file, "--out", tmp_path / "out").stderr.splitlines()
+    assert len(printed) == 2
+    assert printed[0].startswith("warning: 2 variants are equal, because limit 40 kB overrides")
 
 
 UPLOAD = HOME.with_name("upload.toml")
@@ -396,9 +396,9 @@ def test_options_that_a_sweep_refuses(
     file = tmp_path / "sweep.toml"
     file.write_text(f'scenario = "{UPLOAD}"\nkeys."cable.delay_ms" = [1, 2]\n')
     assert command("sweep", file, *options, "--out", tmp_path / "out") == 2
-    told = capsys.readouterr()
-    assert (told.out, told.err.count("\n")) == ("", 1)
-    assert told.err.startswith(f"error: {message.replace('FILE', str(file))}")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert printed.err.startswith(f"error: {message.replace('FILE', str(file))}")
     assert not (tmp_path / "out").exists()
 
 

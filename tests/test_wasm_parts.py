@@ -125,14 +125,14 @@ HOSTILE = {
 def test_a_hostile_module_ends_in_one_message(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    content, told = HOSTILE[name]
+    content, printed = HOSTILE[name]
     monkeypatch.chdir(tmp_path)
     Path("bad.wasm").write_bytes(content)
     Path("home.toml").write_text(HOME + 'own = { upstream.queue.law = { kind = "mine" } }\n')
     assert command("run", "home.toml", "--part", "bad.wasm", "--out", "out") == 2
     use(())
     said = capsys.readouterr().err
-    assert told in said and "Traceback" not in said
+    assert printed in said and "Traceback" not in said
     assert len([line for line in said.splitlines() if "error" in line]) == 1
     assert not (tmp_path / "out").exists()
 

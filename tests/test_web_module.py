@@ -37,7 +37,7 @@ needs_module = pytest.mark.skipif(not MODULE.exists(), reason="no module: `make 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 
-def told_by_node(script: str, *arguments: Path) -> Any:
+def read_by_node(script: str, *arguments: Path) -> Any:
     command = ["node", WEB / script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S)
     assert done.returncode == 0, done.stderr
@@ -56,19 +56,19 @@ def test_runs_are_those_of_the_native_build(tmp_path: Path) -> None:
         )
     native = {file: sojourn.run(file).runs for file in files}
     for module in (MODULE, FAST):
-        told = told_by_node("fingerprints.mjs", module, STATIC / "core.js", *files)
-        assert told["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
+        printed = read_by_node("fingerprints.mjs", module, STATIC / "core.js", *files)
+        assert printed["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
         for file, runs in native.items():
-            web = {run["name"]: run["fingerprint"] for run in told["told"][str(file)]}
+            web = {run["name"]: run["fingerprint"] for run in printed["told"][str(file)]}
             assert web == {name: runs[name].meta["fingerprint"] for name in web}
             # A run in slices is the same as one at once: it had some.
-            assert max(run["slices"] for run in told["told"][str(file)]) > 1
+            assert max(run["slices"] for run in printed["told"][str(file)]) > 1
 
 
 @needs_module
 @needs_node
 def test_a_queue_manager_is_the_same_on_the_page_and_in_a_first_scenario() -> None:
-    page = told_by_node("presets.mjs", MODULE, STATIC)
+    page = read_by_node("presets.mjs", MODULE, STATIC)
     presets = json.loads(presets_json())
     assert list(page["fingerprints"]) == list(presets)
     drafted = tomllib.loads(draft(down_mbps=20, up_mbps=5, aqms=AQMS))["compare"]

@@ -13,7 +13,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     match Source::new(text, "file").most_bytes(MOST_BYTES).load() {
         Err(problems) => {
             assert!(
-                problems.told().all(|problem| !problem.to_string().contains('\n')),
+                problems.reported().all(|problem| !problem.to_string().contains('\n')),
                 "{problems}"
             );
         }

@@ -57,7 +57,7 @@ impl<'a> ServiceFlowContext<'a> {
         queue
     }
 
-    /// An empty queue of this flow that does not tell traffic entries apart.
+    /// An empty queue of this flow that does not distinguish traffic entries.
     pub fn plain_queue(&self, part: &str, spec: &QueueSpec, default_bytes: u64) -> Queue {
         let queue = Queue::new(spec, default_bytes, self.dialect, &self.name(part), self.seed);
         if self.is_watched { queue } else { queue.unwatched() }

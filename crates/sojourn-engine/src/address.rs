@@ -176,8 +176,8 @@ mod tests {
         for text in
             ["", "203.0.113", "2001:db8::/129", "203.0.113.0/33", "203.0.113.0/x", "203.0.113.0/"]
         {
-            let told = Network::try_from(text.to_owned()).unwrap_err();
-            assert!(told.starts_with(&format!("found {text:?}; allowed: ")));
+            let reported = Network::try_from(text.to_owned()).unwrap_err();
+            assert!(reported.starts_with(&format!("found {text:?}; allowed: ")));
         }
     }
 }

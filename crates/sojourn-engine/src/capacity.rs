@@ -300,8 +300,8 @@ mod tests {
             ("5\n4\n", "whose line 2 is \"4\""),
             ("5\nx\n", "whose line 2 is \"x\""),
         ] {
-            let told = of(text).expect_err(text);
-            assert!(told.contains(found) && told.contains("allowed: "), "{told}");
+            let reported = of(text).expect_err(text);
+            assert!(reported.contains(found) && reported.contains("allowed: "), "{reported}");
         }
     }
 }

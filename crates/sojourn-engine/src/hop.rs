@@ -94,7 +94,7 @@ pub trait HopParameters: Keys {
 
 /// What holds packets before a link.
 pub trait Stage {
-    /// Takes a packet that arrives now, or drops it; the recorder is told of drops.
+    /// Takes a packet that arrives now, or drops it; the recorder counts drops.
     fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder);
     /// When it is to be woken next: later than it was woken last.
     fn next_wake(&self) -> Time;

@@ -86,7 +86,7 @@ pub const SACK_BLOCKS: usize = 3;
 pub struct QuicNumbers {
     /// Packet number (RFC 9000 §12.3).
     pub number: u64,
-    /// The smallest number that its ACK frame tells of.
+    /// The smallest number that its ACK frame reports.
     pub smallest: u64,
     /// What it carries, a bit each.
     pub kinds: u32,

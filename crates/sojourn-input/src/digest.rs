@@ -1,6 +1,6 @@
 //! Digests of what files hold.
 
-/// A hash of numbers (FNV-1a, 64 bit) in 16 hexadecimal digits. It tells files apart but does not protect
+/// A hash of numbers (FNV-1a, 64 bit) in 16 hexadecimal digits. It distinguishes files but does not protect
 /// against forgery.
 pub fn digest(numbers: impl Iterator<Item = u64>) -> String {
     let bytes = numbers.flat_map(u64::to_le_bytes);

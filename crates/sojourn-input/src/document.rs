@@ -14,7 +14,7 @@ pub fn parse(text: &str, source: &str) -> Result<Value, Problems> {
 /// Parses `text` and checks it against `schema`. A problem names `source` as the file.
 ///
 /// The schema may use the part of JSON Schema that describes a scenario: types, ranges, numbers of
-/// items and entries, required keys, names, tables that a `kind` tells apart.
+/// items and entries, required keys, names, tables that a `kind` distinguishes.
 pub fn read_document(text: &str, schema: Value, source: &str) -> Result<Value, Problems> {
     let document = Document::parse(text, source)?;
     let faults = Checker::new(schema).check(&document.value, "");

@@ -46,30 +46,30 @@ impl std::error::Error for Problem {}
 pub struct Problems {
     first: Problem,
     others: Vec<Problem>,
-    /// How many more there are than are told.
+    /// How many more there are than are reported.
     left_out: usize,
 }
 
 impl Problems {
-    /// The most problems that are told of one file.
+    /// The most problems that are reported of one file.
     const MOST: usize = 30;
 
-    /// These problems, each told once, or `None` if there are none.
+    /// These problems, each reported once, or `None` if there are none.
     pub fn of(problems: impl IntoIterator<Item = Problem>) -> Option<Self> {
-        let mut told: Vec<Problem> = Vec::new();
+        let mut reported: Vec<Problem> = Vec::new();
         let mut all = HashSet::new();
         for problem in problems {
-            if all.insert(problem.clone()) && told.len() < Self::MOST {
-                told.push(problem);
+            if all.insert(problem.clone()) && reported.len() < Self::MOST {
+                reported.push(problem);
             }
         }
-        let left_out = all.len() - told.len();
-        let mut told = told.into_iter();
-        Some(Self { first: told.next()?, others: told.collect(), left_out })
+        let left_out = all.len() - reported.len();
+        let mut reported = reported.into_iter();
+        Some(Self { first: reported.next()?, others: reported.collect(), left_out })
     }
 
-    /// Those that are told, in order.
-    pub fn told(&self) -> impl Iterator<Item = &Problem> {
+    /// Those that are reported, in order.
+    pub fn reported(&self) -> impl Iterator<Item = &Problem> {
         [&self.first].into_iter().chain(&self.others)
     }
 
@@ -78,7 +78,7 @@ impl Problems {
         &self.first
     }
 
-    /// A sentence about the problems that are not told, if there are any.
+    /// A sentence about the problems that are not reported, if there are any.
     pub fn rest(&self) -> Option<String> {
         match self.left_out {
             0 => None,
@@ -96,7 +96,7 @@ impl From<Problem> for Problems {
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.told().map(ToString::to_string).chain(self.rest());
+        let lines = self.reported().map(ToString::to_string).chain(self.rest());
         f.write_str(&lines.collect::<Vec<_>>().join("\n"))
     }
 }
@@ -273,13 +273,13 @@ impl Faults {
 
     /// The first fault of each key: what else is wrong with its value follows from it, mostly.
     pub fn one_per_key(self) -> Self {
-        let mut told = Self::default();
+        let mut reported = Self::default();
         for fault in self {
-            if told.0.iter().all(|other| other.path != fault.path) {
-                told.add(fault);
+            if reported.0.iter().all(|other| other.path != fault.path) {
+                reported.add(fault);
             }
         }
-        told
+        reported
     }
 
     /// Is nothing wrong?

@@ -82,10 +82,10 @@ pub fn setting(path: &[String], value: &Value) -> String {
         && !table.contains_key(TAG)
         && !table.is_empty()
     {
-        let told = table
+        let reported = table
             .iter()
             .map(|(key, value)| setting(&[path, std::slice::from_ref(key)].concat(), value));
-        return told.collect::<Vec<_>>().join(", ");
+        return reported.collect::<Vec<_>>().join(", ");
     }
     let (value, path) = match value.get(TAG) {
         Some(kind) => (kind, path),

@@ -22,7 +22,7 @@ pub fn choices(schema: &Value) -> Option<Vec<&str>> {
     Some(alternatives.collect::<Option<Vec<_>>>()?.concat())
 }
 
-/// The kinds of table, if the schema tells them apart by [`TAG`].
+/// The kinds of table, if the schema distinguishes them by [`TAG`].
 pub fn kinds(schema: &Value) -> Option<Vec<(&str, &Value)>> {
     let alternatives = schema["oneOf"].as_array()?.iter();
     alternatives.map(|table| Some((table["properties"][TAG]["const"].as_str()?, table))).collect()

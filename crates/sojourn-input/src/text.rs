@@ -246,7 +246,7 @@ mod tests {
         let of = |text: &str| {
             let problems = document(text).unwrap_err();
             let places = problems
-                .told()
+                .reported()
                 .map(|problem| problem.message.split(": ").next().unwrap_or_default().to_owned());
             (places.collect::<Vec<_>>(), problems.rest())
         };
@@ -256,8 +256,8 @@ mod tests {
             places(&["line 1, column 3", "line 4, column 3", "line 1, column 1"])
         );
         assert_eq!(of("a = ").0, places(&["line 1, column 5"]));
-        let (told, rest) = of(&"1 x\n".repeat(100_000));
-        assert_eq!((told.len(), told[29].as_str()), (30, "line 30, column 3"));
+        let (reported, rest) = of(&"1 x\n".repeat(100_000));
+        assert_eq!((reported.len(), reported[29].as_str()), (30, "line 30, column 3"));
         assert_eq!(rest.as_deref(), Some("and 99970 more problems"));
     }
 

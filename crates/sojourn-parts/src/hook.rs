@@ -91,9 +91,9 @@ named! {
         OnTimer = "on_timer",
         /// Traffic: a connection that it opened can be used.
         OnOpen = "on_open",
-        /// Traffic: an end (0 the home, 1 the server) has received all that it was told to expect.
+        /// Traffic: an end (0 the home, 1 the server) has received all that it was to expect.
         OnReceived = "on_received",
-        /// Traffic: all that an end was told to send is acknowledged.
+        /// Traffic: all that an end was to send is acknowledged.
         OnAcknowledged = "on_acknowledged",
     }
 }

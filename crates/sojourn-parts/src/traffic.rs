@@ -117,7 +117,7 @@ struct Traffic {
     worker: Option<Worker>,
     /// Those that can be used, by the numbers that the part chose.
     connections: BTreeMap<u32, ConnectionId>,
-    /// How often all that an end was told to send was acknowledged.
+    /// How often all that an end was to send was acknowledged.
     acknowledged: u64,
 }
 

@@ -130,14 +130,14 @@ fn its_keys_are_checked_and_shown_like_those_of_built_in_laws() {
     let parts = parts(LAW, by_parameter);
     let schema = parts.file_schema().unwrap().to_string();
     assert!(schema.contains("\"description\":\"Of a drop.\""), "{schema}");
-    for (set, told) in [
+    for (set, reported) in [
         ("probability=3", "found 3; allowed: a number from 0 to 2"),
         ("probability='x'", "found a string"),
         ("probabilty=1", "did you mean"),
         ("digest='abd'", "found abd, of a mine before it changed; allowed: abc"),
     ] {
         let message = load(&parts, &[&format!("upstream.queue.law.{set}")]).unwrap_err();
-        assert!(message.contains(told), "{set}: {message}");
+        assert!(message.contains(reported), "{set}: {message}");
         assert!(message.contains("upstream.queue.law"), "{set}: {message}");
     }
     let scenario = load(&parts, &["upstream.queue.law.update_ms=30"]).unwrap();
@@ -158,8 +158,8 @@ fn stored_scenarios_are_read_without_their_parts() {
     // It cannot run, and says so.
     let watch = Watch::default();
     watch.within(|| Simulation::run(&stored));
-    let told = watch.failure().unwrap().to_string();
-    assert!(told.contains("stored results name this part"), "{told}");
+    let reported = watch.failure().unwrap().to_string();
+    assert!(reported.contains("stored results name this part"), "{reported}");
 }
 
 const FAILING: &str =
@@ -183,11 +183,11 @@ fn what_fails_is_told_once_and_lets_everything_pass() {
             "",
         ),
     ];
-    for (act, told) in cases {
+    for (act, reported) in cases {
         let (results, failure) = run(&parts(FAILING, act), &[]);
         let message = failure.map_or(String::new(), |failure| failure.to_string());
-        assert_eq!(message.is_empty(), told.is_empty(), "{message}");
-        assert!(message.contains(told), "{message}");
+        assert_eq!(message.is_empty(), reported.is_empty(), "{message}");
+        assert!(message.contains(reported), "{message}");
         let call = &results.flows[0];
         assert!(call.delivered_packets + 3 > call.sent_packets, "{call:?}");
     }
@@ -197,8 +197,11 @@ fn what_fails_is_told_once_and_lets_everything_pass() {
 fn an_update_that_is_no_probability_fails() {
     let parts = parts(LAW, by_parameter);
     let (_, failure) = run(&parts, &["upstream.queue.law.probability=1.5"]);
-    let told = failure.unwrap().to_string();
-    assert_eq!(told, "mine, on_update, at 0.020000 s: found 1.5 as probability; allowed: 0 to 1");
+    let reported = failure.unwrap().to_string();
+    assert_eq!(
+        reported,
+        "mine, on_update, at 0.020000 s: found 1.5 as probability; allowed: 0 to 1"
+    );
 }
 
 /// Additive increase, multiplicative decrease.
@@ -238,9 +241,9 @@ fn windows_and_rates_that_cannot_be_fail() {
         (|_, _, _, answers| say(answers, &[f64::INFINITY]), "found inf as window"),
         (|_, _, _, answers| say(answers, &[1e4, 1e6]), "a control that is not declared as paced"),
     ];
-    for (act, told) in cases {
+    for (act, reported) in cases {
         let message = run(&parts(CONTROL, act), &UPLOAD).1.unwrap().to_string();
-        assert!(message.starts_with("aimd, on_") && message.contains(told), "{message}");
+        assert!(message.starts_with("aimd, on_") && message.contains(reported), "{message}");
     }
 }
 
@@ -301,10 +304,10 @@ fn commands_that_cannot_be_fail() {
             "bytes of a datagram",
         ),
     ];
-    for (act, told) in cases {
+    for (act, reported) in cases {
         let message = run(&parts(TRAFFIC, act), &FILES).1.unwrap().to_string();
         assert!(
-            message.starts_with("files, on_timer, at 0.5") && message.contains(told),
+            message.starts_with("files, on_timer, at 0.5") && message.contains(reported),
             "{message}"
         );
     }
@@ -312,7 +315,7 @@ fn commands_that_cannot_be_fail() {
 
 #[test]
 fn declarations_that_cannot_be_are_refused() {
-    for (declaration, told) in [
+    for (declaration, reported) in [
         (r#"{ "role": "law", "name": "Mine", "hooks": ["on_empty"] }"#, "found the name \"Mine\""),
         (
             r#"{ "role": "law", "name": "mine", "hooks": [] }"#,
@@ -345,7 +348,7 @@ fn declarations_that_cannot_be_are_refused() {
     ] {
         let declaration: Declaration = serde_json::from_str(declaration).unwrap();
         let message = declaration.check().unwrap_err();
-        assert!(message.contains(told), "{message}");
+        assert!(message.contains(reported), "{message}");
     }
     // A name that a built-in law has.
     let parts = parts(&LAW.replace("mine", "codel"), by_parameter);

@@ -38,7 +38,7 @@ pub(crate) fn about(
     let value = error.value(py);
     let first = problems.first();
     let set = problems
-        .told()
+        .reported()
         .map(|problem| object(py, "Problem", problem))
         .collect::<PyResult<Vec<_>>>()
         .and_then(|all| value.setattr("problems", all))

@@ -56,7 +56,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         distance_km: None,
     };
     let base = service(scenario, &base, "", &room);
-    // What homes take over from the scenario is told once.
+    // What homes take over from the scenario is reported once.
     let is_of_base = base.clone();
     faults.add(base);
     for (group, name) in scenario.groups().zip(scenario.homes.keys()) {

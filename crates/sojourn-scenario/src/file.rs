@@ -169,7 +169,7 @@ fn all_of<T>(results: impl Iterator<Item = Result<T, Problems>>) -> Result<Vec<T
     for result in results {
         match result {
             Ok(value) => values.push(value),
-            Err(more) => problems.extend(more.told().cloned()),
+            Err(more) => problems.extend(more.reported().cloned()),
         }
     }
     Problems::of(problems).map_or(Ok(values), Err)
@@ -221,7 +221,7 @@ struct File<'a> {
 
 impl File<'_> {
     fn variants(&self, compare: &Value) -> Result<Vec<Variant>, Problems> {
-        self.told(Checker::new(variants_schema()).check(compare, COMPARE), "")?;
+        self.reported(Checker::new(variants_schema()).check(compare, COMPARE), "")?;
         let variants = compare.as_object().into_iter().flatten();
         let (count, each) = (variants.clone().count(), values_in(&self.base));
         if count * each > MOST_VALUES {
@@ -262,12 +262,14 @@ impl File<'_> {
             overridden.by(&set.label(), &value, !set.is_of_runs(), |_| false);
         }
         let scenario = match self.scenario(&value) {
-            Ok((scenario, told)) => {
-                notes.extend(told);
+            Ok((scenario, reported)) => {
+                notes.extend(reported);
                 notes.extend(scenario.without_traffic());
                 scenario
             }
-            Err(faults) => return Err(self.told(faults, name).expect_err("a refusal has a fault")),
+            Err(faults) => {
+                return Err(self.reported(faults, name).expect_err("a refusal has a fault"));
+            }
         };
         let (name, kept_name) = overridden.names(name);
         Ok(Variant { name, kept_name, scenario, notes, changes: changes::relied_on(&value) })
@@ -363,7 +365,7 @@ impl File<'_> {
     }
 
     /// The faults of a variant as problems, if there are any.
-    fn told(&self, faults: Faults, variant: &str) -> Result<(), Problems> {
+    fn reported(&self, faults: Faults, variant: &str) -> Result<(), Problems> {
         let problems = faults.into_iter().map(|fault| self.problem(fault, variant));
         Problems::of(problems).map_or(Ok(()), Err)
     }

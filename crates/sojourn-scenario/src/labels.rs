@@ -209,46 +209,46 @@ mod tests {
         assert_eq!(names(&[]), pairs(&all));
         assert_eq!(names(&["seed=7"]), pairs(&all), "no variant is named for its seed");
         // The limit of two is all that they are named for; the fourth is named for its limit and law.
-        let told = names(&["upstream.queue.limit_bytes=50000"]);
-        assert_eq!(told.len(), 2);
-        assert_eq!(told[0].0, "limit 50 kB");
+        let reported = names(&["upstream.queue.limit_bytes=50000"]);
+        assert_eq!(reported.len(), 2);
+        assert_eq!(reported[0].0, "limit 50 kB");
         let equal = "3 variants are equal, 'as it is, but limit 50 kB' among them: the run 'limit 50 kB' \
                      stands for all";
-        assert_eq!(told[0].1, equal);
-        assert_eq!(told[1].0, "CoDel, but limit 50 kB");
+        assert_eq!(reported[0].1, equal);
+        assert_eq!(reported[1].0, "CoDel, but limit 50 kB");
     }
 
     #[test]
     fn a_variant_without_keys_is_named_for_what_the_others_change() {
         let own_rate = names(&["upstream.sustained_mbps=4"]);
         assert_eq!(own_rate[3].0, "as it is", "no other variant has another rate");
-        let told = names(&["upstream.queue.law.kind=pie"]);
-        assert_eq!(told[3].0, "as it is, but law pie");
+        let reported = names(&["upstream.queue.law.kind=pie"]);
+        assert_eq!(reported[3].0, "as it is, but law pie");
         let both = ["upstream.queue.law.kind=pie", "upstream.queue.limit_bytes=50000"];
-        let told = names(&both);
-        assert_eq!(told.len(), 1, "nothing is left in which they differ");
-        assert!(told[0].1.contains("'law pie, limit 50 kB'"), "{}", told[0].1);
+        let reported = names(&both);
+        assert_eq!(reported.len(), 1, "nothing is left in which they differ");
+        assert!(reported[0].1.contains("'law pie, limit 50 kB'"), "{}", reported[0].1);
     }
 
     #[test]
     fn a_value_that_is_the_same_overrides_nothing() {
-        let told = names(&["upstream.queue.limit_bytes=90000"]);
-        assert_eq!(told[0].0, "limit 90 kB");
-        assert_eq!(told[1].0, "CoDel, but limit 90 kB");
+        let reported = names(&["upstream.queue.limit_bytes=90000"]);
+        assert_eq!(reported[0].0, "limit 90 kB");
+        assert_eq!(reported[1].0, "CoDel, but limit 90 kB");
         assert_eq!(names(&["upstream.queue.limit_bytes=80000"])[1].0, "CoDel");
     }
 
     #[test]
     fn a_kind_is_told_as_its_part() {
-        let told = names(&["upstream.queue.law.kind=docsis_pie"]);
-        assert_eq!(told[2].0, "CoDel, but law docsis_pie");
-        let told = names(&["upstream.queue.law={kind=\"pie\"}"]);
-        assert_eq!(told[2].0, "CoDel, but law pie");
+        let reported = names(&["upstream.queue.law.kind=docsis_pie"]);
+        assert_eq!(reported[2].0, "CoDel, but law docsis_pie");
+        let reported = names(&["upstream.queue.law={kind=\"pie\"}"]);
+        assert_eq!(reported[2].0, "CoDel, but law pie");
     }
 
     #[test]
     fn a_set_of_one_variant_is_part_of_it() {
-        let told = names(&["compare.small.upstream.queue.limit_bytes=20000"]);
-        assert_eq!(told[0].0, "small, but limit 20 kB");
+        let reported = names(&["compare.small.upstream.queue.limit_bytes=20000"]);
+        assert_eq!(reported[0].0, "small, but limit 20 kB");
     }
 }

@@ -133,7 +133,7 @@ pub(crate) struct Counters {
     bytes: u64,
     was_marked: bool,
     /// Marked packets since the last acknowledgement, counted up to the limit.
-    untold: u8,
+    unreported: u8,
     /// The ECN field of the answer to this end's SYN, which its next segment reports.
     answer: Option<Ecn>,
 }
@@ -141,7 +141,7 @@ pub(crate) struct Counters {
 impl Default for Counters {
     /// RFC 9768 §3.2.1: packets are counted from 5, bytes from 0.
     fn default() -> Self {
-        Self { packets: 5, bytes: 0, was_marked: false, untold: 0, answer: None }
+        Self { packets: 5, bytes: 0, was_marked: false, unreported: 0, answer: None }
     }
 }
 
@@ -162,8 +162,8 @@ impl Counters {
         }
         self.packets += 1;
         self.bytes += u64::from(payload);
-        self.untold = (self.untold + 1).min(MARKS_PER_ACK);
-        is_first || self.untold == MARKS_PER_ACK
+        self.unreported = (self.unreported + 1).min(MARKS_PER_ACK);
+        is_first || self.unreported == MARKS_PER_ACK
     }
 
     /// Writes the counters into a segment that leaves.
@@ -175,7 +175,7 @@ impl Counters {
         let flags = self.answer.take().map_or(ace_flags(low), reported);
         segment.flags.set(ACE, false);
         segment.flags = segment.flags.and(flags);
-        self.untold = 0;
+        self.unreported = 0;
     }
 }
 
@@ -306,26 +306,26 @@ mod tests {
         }
     }
 
-    /// The first mark after none is acknowledged at once, then every second that has not been told.
+    /// The first mark after none is acknowledged at once, then every second that has not been reported.
     #[test]
     fn marks_are_counted_from_five_and_acknowledged_every_second() {
         let mut counters = Counters::default();
         assert!(!counters.count(false, 1000));
-        let mut told = Segment::default();
-        counters.write(&mut told);
-        assert_eq!((ace(&told), told.ce_packets, told.ce_bytes), (5, 5, [0; 3]));
+        let mut reported = Segment::default();
+        counters.write(&mut reported);
+        assert_eq!((ace(&reported), reported.ce_packets, reported.ce_bytes), (5, 5, [0; 3]));
         let at_once = [true, true, true, false].map(|marked| counters.count(marked, 1000));
         assert_eq!(at_once, [true, true, true, false]);
         // 5 + 3 = 8: the low three bits are 0. 3000 = 11 * 256 + 184.
-        counters.write(&mut told);
-        assert_eq!((ace(&told), told.ce_packets, told.ce_bytes), (0, 8, [184, 11, 0]));
+        counters.write(&mut reported);
+        assert_eq!((ace(&reported), reported.ce_packets, reported.ce_bytes), (0, 8, [184, 11, 0]));
         assert!(counters.count(true, 1000));
-        counters.write(&mut told);
-        assert!(!counters.count(true, 1000), "the second of a row that was told");
+        counters.write(&mut reported);
+        assert!(!counters.count(true, 1000), "the second of a row that was reported");
         assert!(counters.count(true, 1000));
     }
 
-    fn told(ce_packets: u8, ce_bytes: [u8; 3]) -> Segment {
+    fn reported(ce_packets: u8, ce_bytes: [u8; 3]) -> Segment {
         Segment { ce_packets, ce_bytes, ..Segment::default() }
     }
 
@@ -334,7 +334,7 @@ mod tests {
         let delivered = Delivered { packets: 400, mss: 1000 };
         let mut seen = Seen::default();
         let mut marks = |packets, bytes| {
-            let new = seen.update(&told(packets, bytes), delivered, false);
+            let new = seen.update(&reported(packets, bytes), delivered, false);
             (new.packets, new.bytes)
         };
         assert_eq!(marks(7, [208, 7, 0]), (2, 2000));
@@ -356,7 +356,7 @@ mod tests {
             [(7, 3, 2), (7, 10, 10), (7, 11, 10), (7, 18, 18), (5, 7, 0), (5, 8, 8), (4, 3, 7)]
         {
             let delivered = Delivered { packets: delivered, mss: 1000 };
-            let new = Seen::default().update(&told(now, [0; 3]), delivered, true);
+            let new = Seen::default().update(&reported(now, [0; 3]), delivered, true);
             assert_eq!(new, NewMarks { packets: want, bytes: 1000 * want }, "{now}");
         }
     }
@@ -367,11 +367,11 @@ mod tests {
     fn where_acknowledgements_are_thinned_no_wrap_is_assumed() {
         let mut seen = Seen::default();
         let thinned = Delivered { packets: 16, mss: 1000 };
-        let first = seen.update(&told(5, [0; 3]), thinned, true);
+        let first = seen.update(&reported(5, [0; 3]), thinned, true);
         assert_eq!(first.packets, 16);
         for _ in 0..256 {
-            seen.update(&told(5, [0; 3]), thinned, true);
+            seen.update(&reported(5, [0; 3]), thinned, true);
         }
-        assert_eq!(seen.update(&told(6, [0; 3]), thinned, true).packets, 1);
+        assert_eq!(seen.update(&reported(6, [0; 3]), thinned, true).packets, 1);
     }
 }

@@ -79,13 +79,13 @@ impl Duplicates {
         leaves
     }
 
-    /// Has an acknowledgement been held back and not told since?
+    /// Has an acknowledgement been held back and not reported since?
     pub(crate) fn are_held_back(&self) -> bool {
         self.held_back > 0
     }
 
-    /// An acknowledgement leaves, which tells all.
-    pub(crate) fn told(&mut self) {
+    /// An acknowledgement leaves, which reports all.
+    pub(crate) fn reported(&mut self) {
         self.held_back = 0;
     }
 }
@@ -115,9 +115,9 @@ mod tests {
     fn three_duplicates_leave_and_then_one_of_45() {
         let mut duplicates = Duplicates::default();
         let leave: Vec<u32> = (0..50).filter(|_| duplicates.leaves_now(1000)).collect();
-        // Three at once, 44 held back; from then on each, until one is told.
+        // Three at once, 44 held back; from then on each, until one is reported.
         assert_eq!(leave, [0, 1, 2, 47, 48, 49]);
-        duplicates.told();
+        duplicates.reported();
         assert!(!duplicates.leaves_now(1000));
         assert!(duplicates.leaves_now(2000));
         assert_eq!(compression(Time::from_ms(10)), Time::from_us(500));

@@ -551,7 +551,7 @@ fn a_loss_in_a_recovery_begins_the_next_one() {
     }
 }
 
-/// The retransmission is lost as well. What is sent behind it and arrives tells it (RFC 8985 §6.2), so
+/// The retransmission is lost as well. What is sent behind it and arrives reveals it (RFC 8985 §6.2), so
 /// with more to send a round trip repairs it; else, and without times, the timer must. It was last
 /// restarted at 300 ms by the acknowledgement of what came before the hole.
 #[test]

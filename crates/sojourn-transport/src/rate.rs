@@ -248,7 +248,7 @@ impl RateSampler {
         }
     }
 
-    /// The losses of a sample have been told.
+    /// The losses of a sample have been reported.
     pub(crate) fn clear_losses(&mut self) {
         self.losses.clear();
     }

@@ -152,9 +152,9 @@ impl Receiver {
         if !self.duplicates.are_held_back() {
             return;
         }
-        let mut told = self.recent.iter().filter_map(|&at| self.held.containing(at));
-        let count = told.clone().count();
-        let place = told.position(|block| start <= block.1 && block.0 <= end);
+        let mut reported = self.recent.iter().filter_map(|&at| self.held.containing(at));
+        let count = reported.clone().count();
+        let place = reported.position(|block| start <= block.1 && block.0 <= end);
         if ack_policy::hides_blocks(place.unwrap_or(count)) {
             self.flushed = Some(self.blocks());
             self.note_told();
@@ -292,15 +292,15 @@ impl Receiver {
         self.acknowledged = self.next;
         self.unacknowledged = 0;
         self.ack_due = Time::NEVER;
-        self.duplicates.told();
+        self.duplicates.reported();
     }
 
     /// What it holds, as an acknowledgement says it.
     fn blocks(&self) -> [SackBlock; SACK_BLOCKS] {
         let mut blocks = [SackBlock::default(); SACK_BLOCKS];
         let held = self.recent.iter().filter_map(|&at| self.held.containing(at));
-        for (block, told) in blocks.iter_mut().zip(held.filter_map(|run| self.block(run))) {
-            *block = told;
+        for (block, reported) in blocks.iter_mut().zip(held.filter_map(|run| self.block(run))) {
+            *block = reported;
         }
         blocks
     }
@@ -345,7 +345,7 @@ mod tests {
         (receiver, config)
     }
 
-    /// Blocks are offsets of 32 bits. A run that is farther ahead is left out: it is not told as another.
+    /// Blocks are offsets of 32 bits. A run that is farther ahead is left out: it is not reported as another.
     #[test]
     fn what_is_too_far_ahead_is_not_told() {
         let (mut receiver, config) = receiver();
@@ -453,13 +453,13 @@ mod tests {
         let ms = Time::from_ms;
         let mut arrives = |seq| {
             receiver.on_data(ms(1), &data(seq, 100), Time::ZERO, ms(100), &config);
-            let mut told = Vec::new();
+            let mut reported = Vec::new();
             while receiver.flushes() || receiver.wants_ack() {
                 let mut ack = Segment::default();
                 receiver.acknowledge(&mut ack, &config);
-                told.push(ack.own.blocks().map(|block| block.start).to_vec());
+                reported.push(ack.own.blocks().map(|block| block.start).to_vec());
             }
-            (told, receiver.deadline())
+            (reported, receiver.deadline())
         };
         assert_eq!(arrives(100), (vec![vec![100, 0, 0]], Time::NEVER));
         assert_eq!(arrives(300), (vec![vec![300, 100, 0]], Time::NEVER));
@@ -481,7 +481,7 @@ mod tests {
         receiver.on_syn(Time::ZERO);
         let config = TcpOptions::default().resolve(Dialect::Linux);
         receiver.acknowledge(&mut Segment::default(), &config);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for tick in 0..12 {
             let now = Time::from_us(50 * tick);
             receiver.on_timer(now);
@@ -492,9 +492,9 @@ mod tests {
             if receiver.wants_ack() {
                 let mut ack = Segment::default();
                 receiver.acknowledge(&mut ack, &config);
-                told.push((50 * tick, (ack.ack - 1) / 1448));
+                reported.push((50 * tick, (ack.ack - 1) / 1448));
             }
         }
-        assert_eq!(told, [(0, 1), (250, 3), (500, 5)]);
+        assert_eq!(reported, [(0, 1), (250, 3), (500, 5)]);
     }
 }

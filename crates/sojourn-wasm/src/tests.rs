@@ -116,7 +116,7 @@ fn what_is_no_part_is_refused_in_a_line() {
     let of_control = hook("(i32.const 0)").replace("on_departure", "on_ack");
     let own_hooks = hook("(i32.const 0)").replace(r#"\"mine\""#, r#"\"mine\", \"hooks\": []"#);
     for read in engines() {
-        for (text, told) in [
+        for (text, reported) in [
             ("(module)".to_owned(), "found no memory called memory"),
             (no_abi.clone(), "found no function sojourn_abi: () -> i32"),
             (other.clone(), "sojourn_abi: found 2; allowed: 1"),
@@ -139,7 +139,7 @@ fn what_is_no_part_is_refused_in_a_line() {
             ),
         ] {
             let found = refusal(read, &module(&text));
-            assert!(found.contains(told) && !found.contains('\n'), "{found}, not {told}");
+            assert!(found.contains(reported) && !found.contains('\n'), "{found}, not {reported}");
         }
         assert!(refusal(read, b"\0asm").starts_with("found no WebAssembly module: "));
         assert!(
@@ -152,7 +152,7 @@ fn what_is_no_part_is_refused_in_a_line() {
 #[test]
 fn a_hook_that_misbehaves_fails_in_a_line() {
     for read in engines() {
-        for (body, told) in [
+        for (body, reported) in [
             ("(loop (br 0)) (i32.const 0)", "found no end after 20 million instructions"),
             ("(unreachable)", "unreachable"),
             ("(memory.grow (i32.const 1000))", "found more than 16 MiB of memory"),
@@ -163,7 +163,7 @@ fn a_hook_that_misbehaves_fails_in_a_line() {
             ("(call $hook (local.get 0) (local.get 1) (local.get 2))", "stack"),
         ] {
             let found = failure(read, body);
-            assert!(found.contains(told) && !found.contains('\n'), "{found}, not {told}");
+            assert!(found.contains(reported) && !found.contains('\n'), "{found}, not {reported}");
         }
     }
 }

@@ -201,7 +201,7 @@ fn described(variant: &Variant, is_baseline: bool) -> Value {
 }
 
 fn all(problems: Problems) -> Vec<Problem> {
-    problems.told().cloned().collect()
+    problems.reported().cloned().collect()
 }
 
 fn one(problem: Problem) -> Vec<Problem> {

@@ -52,7 +52,7 @@ struct SmallFirst {
 impl Discipline for SmallFirst {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
         if !entry.limit.admits(self.backlog, packet.size.into()) {
-            return entry.books.drop(entry.now, packet, DropReason::Overflow);
+            return entry.counters.drop(entry.now, packet, DropReason::Overflow);
         }
         self.backlog = self.backlog.plus(Count::of(&packet));
         self.queues[usize::from(packet.size > self.keys.small_bytes)].push_back(packet);

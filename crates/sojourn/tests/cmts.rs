@@ -319,12 +319,12 @@ fn warns_of_weights_without_effect() {
             flood("low", 1.0)
         )
     };
-    let told = |scheduler: &str| {
+    let reported = |scheduler: &str| {
         let warnings = run(&text(scheduler)).warnings;
         warnings.iter().any(|warning| warning.code == Code::IdleWeights)
     };
-    assert!(told("fifo") && told("sfq"));
-    assert!(["drr", "wfq", "scfq", "abb"].iter().all(|scheduler| !told(scheduler)));
+    assert!(reported("fifo") && reported("sfq"));
+    assert!(["drr", "wfq", "scfq", "abb"].iter().all(|scheduler| !reported(scheduler)));
 }
 
 at_random! {

@@ -5,7 +5,7 @@ use sojourn::Simulation;
 use sojourn::results::metrics::column::{Cells, Table};
 use sojourn::results::metrics::rows::FlowRow;
 
-/// One entry of each quality, in all the ways that are scored apart.
+/// One entry of each quality, in all the ways that have a score of their own.
 const ALL: &str = "
     duration_s = 40
     upstream = { sustained_mbps = 20, peak_mbps = 40, burst_bytes = 1_000_000 }

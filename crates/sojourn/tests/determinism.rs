@@ -217,8 +217,8 @@ fn a_run_that_ends_early_is_one_of_a_shorter_scenario() {
         while simulation.now() < half && simulation.advance(1) {}
         let early = simulation.finish();
         assert!(early.duration_s < scenario.duration_s);
-        let told = "the run ended before metrics.from_s = 8, so nothing of it counts";
-        assert_eq!(early.warnings.iter().any(|warning| warning.message == told), !is_counted);
+        let reported = "the run ended before metrics.from_s = 8, so nothing of it counts";
+        assert_eq!(early.warnings.iter().any(|warning| warning.message == reported), !is_counted);
         if !is_counted {
             assert!(early.flows.is_empty());
             continue;

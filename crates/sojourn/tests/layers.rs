@@ -123,7 +123,7 @@ impl Index {
     }
 }
 
-/// Takes a path apart, with what stands in braces.
+/// Splits a path, with what stands in braces.
 fn expand(text: &str, before: Vec<String>, paths: &mut Vec<Vec<String>>) -> usize {
     let mut path = before;
     let mut at = 0;

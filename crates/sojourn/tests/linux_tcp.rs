@@ -178,7 +178,7 @@ fn needless_repeats(packets: &[PacketRecord]) -> usize {
     sent.iter().filter(is_repeat).count()
 }
 
-/// Hundreds of holes in one window: each arrival may make a new block, of which an acknowledgement tells three.
+/// Hundreds of holes in one window: each arrival may make a new block, of which an acknowledgement reports three.
 /// None may be forgotten because an acknowledgement was held back (SACK compression).
 #[test]
 fn no_segment_that_arrived_is_sent_again() {

@@ -248,8 +248,8 @@ fn proactive_grants_of_a_shared_channel_are_whole_minislots() {
     let grants = bytes_of(&results, ModemEventKind::Grant);
     let proactive: Vec<_> = grants.iter().filter(|(_, bytes)| *bytes == 108).collect();
     assert!(proactive.len() > 5000, "{} proactive grants", proactive.len());
-    let apart = proactive.windows(2).map(|pair| pair[1].0.since(pair[0].0));
-    assert!(apart.into_iter().all(|gap| gap == Time::from_us(945)));
+    let gaps = proactive.windows(2).map(|pair| pair[1].0.since(pair[0].0));
+    assert!(gaps.into_iter().all(|gap| gap == Time::from_us(945)));
 }
 
 /// A channel of 4 carriers holds 109.7 Mb/s: 200 homes with 5 Mb/s of proactive grants each would leave most of them
@@ -287,12 +287,12 @@ fn packets_that_never_arrive_are_a_warning() {
         sentences(results.warnings.into_iter().filter(|one| one.code == Code::UnderWay))
     };
     assert!(run_with("").is_empty());
-    let told = run_with("upstream.stalls = [{ start_s = 2, length_s = 100 }]");
-    assert_eq!(told.len(), 1);
+    let reported = run_with("upstream.stalls = [{ start_s = 2, length_s = 100 }]");
+    assert_eq!(reported.len(), 1);
     assert!(
-        told[0].contains("traffic.game upstream")
-            && told[0].contains("neither as late nor as lost"),
-        "{told:?}"
+        reported[0].contains("traffic.game upstream")
+            && reported[0].contains("neither as late nor as lost"),
+        "{reported:?}"
     );
 }
 
@@ -460,8 +460,11 @@ fn a_low_latency_flow_that_nothing_uses_is_told() {
         sentences(run(&format!("{keys}\n{game}")).warnings)
     };
     assert_eq!(warnings(GAME), [""; 0]);
-    let told = warnings(&GAME.replace("dscp = 45", "dscp = 0"));
-    assert!(told[0].starts_with("no packet took a low-latency flow: give traffic"), "{told:?}");
+    let reported = warnings(&GAME.replace("dscp = 45", "dscp = 0"));
+    assert!(
+        reported[0].starts_with("no packet took a low-latency flow: give traffic"),
+        "{reported:?}"
+    );
 }
 
 #[test]

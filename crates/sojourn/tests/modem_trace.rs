@@ -98,7 +98,7 @@ fn parts_add_up_to_the_latency_of_each_packet() {
     }
 }
 
-/// The books of the trace: what waits is what came and neither left nor was dropped; bytes are not
+/// The account of the trace: what waits is what came and neither left nor was dropped; bytes are not
 /// sent that were not granted before, nor granted that were not requested.
 #[test]
 fn nothing_is_sent_without_a_grant_nor_granted_without_a_request() {

@@ -118,7 +118,7 @@ fn only_the_sustained_rate_counts_as_policing() {
     assert!(delayed == 0 && passed > 5500, "{delayed} of {passed}");
 }
 
-/// Of TCP both directions are told apart by ports: data goes to 443 and comes from there.
+/// Of TCP both directions are distinguished by ports: data goes to 443 and comes from there.
 #[test]
 fn connections_take_the_flows_of_their_ports() {
     let results =

@@ -1,4 +1,4 @@
-//! What a queue tells of congestion, to transports by marks, to users by what it shows; and what it
+//! What a queue signals of congestion, to transports by marks, to users by what it shows; and what it
 //! does with bare acknowledgements.
 
 use crate::common::{flow, home, queue, scenario, sentences, series};
@@ -267,14 +267,15 @@ fn an_algorithm_that_cannot_act_is_a_warning_with_the_key_that_would_help() {
     };
     for (limit, buffer) in [("limit_bytes = 12_000", "12000"), ("limit_packets = 6", "9000")] {
         let law = "{ kind = 'pie', estimate = 'draft_departure_rate' }";
-        let told = warnings(&format!("{limit}, law = {law}")).join("");
+        let reported = warnings(&format!("{limit}, law = {law}")).join("");
         let why = format!(
             "packets found the queue full; it measures the rate over rate_threshold_bytes = 16384, and the \
              buffer holds {buffer}: make rate_threshold_bytes smaller"
         );
         assert!(
-            told.starts_with("upstream: pie dropped and marked nothing") && told.ends_with(&why),
-            "{told}"
+            reported.starts_with("upstream: pie dropped and marked nothing")
+                && reported.ends_with(&why),
+            "{reported}"
         );
     }
     assert!(warnings("limit_bytes = 100_000, law = { kind = 'codel' }").is_empty());

@@ -177,7 +177,7 @@ fn captures_that_are_refused() {
 fn a_home_is_one_or_several_addresses_and_no_direction() {
     let directory = directory("home");
     let refusal = |keys: &str| load_in(&directory, &text(keys)).unwrap_err().to_string();
-    for (keys, told) in [
+    for (keys, reported) in [
         (", home_address = 'x'", "noise: home_address: found \"x\"; allowed: an IP address or"),
         (", home_address = ['10.0.0.1', 'y']", "noise: home_address: found \"y\"; allowed: an IP"),
         (", home_address = []", "noise.home_address: found an empty list; allowed: 1 or more"),
@@ -187,7 +187,7 @@ fn a_home_is_one_or_several_addresses_and_no_direction() {
         ),
         (", home = '10.0.0.1'", "; the home's address in a capture is home_address"),
     ] {
-        assert!(refusal(keys).contains(told), "{}", refusal(keys));
+        assert!(refusal(keys).contains(reported), "{}", refusal(keys));
     }
 }
 

@@ -288,19 +288,19 @@ fn thousand(service: &str) -> String {
 /// for requests at least. A poll has 2 minislots: 1000 in 2 ms are 2000.
 #[test]
 fn unsolicited_grants_and_polls_beyond_the_channel_are_refused() {
-    let told = refused(&thousand(UGS), &[]);
+    let reported = refused(&thousand(UGS), &[]);
     for part in ["upstream.scheduling", "take 800.0 of the 640 minislots", "at most 636"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let polls =
         |us| format!("{{ kind = 'real_time_polling', nominal_polling_interval_us = {us} }}");
-    let told = refused(&thousand(&polls(2000)), &[]);
-    assert!(told.contains("polls take 2000.0"), "{told}");
+    let reported = refused(&thousand(&polls(2000)), &[]);
+    assert!(reported.contains("polls take 2000.0"), "{reported}");
     // 2000 * 2 / 6.5 = 615.
     loaded(&thousand(&polls(6500)), &[]);
     loaded(&thousand(&UGS.replace("20_000", "26_000")), &[]); // 800 * 20 / 26 = 615
-    let told = refused(&thousand(&UGS.replace("228", "65_535")), &[]);
-    assert!(told.contains("unsolicited_grant_bytes: found a grant of"), "{told}");
+    let reported = refused(&thousand(&UGS.replace("228", "65_535")), &[]);
+    assert!(reported.contains("unsolicited_grant_bytes: found a grant of"), "{reported}");
 }
 
 /// A call whose grants come half as often as its packets is not good. The buffer of 31 250 B (1 Mbps
@@ -335,16 +335,16 @@ fn starved_flows_are_told() {
          traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }}"
     );
     let service = format!("upstream.flows.voice.scheduling={rare}");
-    let told = sentences(run("single_queue", &keys, &[&service, sets]).warnings).join("\n");
+    let reported = sentences(run("single_queue", &keys, &[&service, sets]).warnings).join("\n");
     for part in [
         "set upstream.flows.voice.burst_bytes to 12500 or more",
         "upstream.ranging_outages.0 has no effect",
         "codeword_error_percent is 100",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let never = rare.replace("100_000", "2_000_000");
     let service = format!("upstream.flows.voice.scheduling={never}");
-    let told = sentences(run("single_queue", &keys, &[&service]).warnings).join("\n");
-    assert!(told.contains("polls every 2 s"), "{told}");
+    let reported = sentences(run("single_queue", &keys, &[&service]).warnings).join("\n");
+    assert!(reported.contains("polls every 2 s"), "{reported}");
 }

@@ -192,7 +192,7 @@ fn a_tail_that_the_first_seconds_make_is_warned_of() {
     assert!(warnings[0].contains(" ms from 0.1 s on and "), "{warnings:?}");
 }
 
-/// Homes that are not judged are nobody's to mend.
+/// Homes that are not judged are nobody's to change.
 #[test]
 fn of_what_other_homes_do_nobody_is_warned() {
     let warnings = |metrics: &str, limit_bytes: u32, uploads: &str| {
@@ -213,13 +213,13 @@ fn of_what_other_homes_do_nobody_is_warned() {
         );
         sentences(Simulation::run(&scenario(&text)).warnings)
     };
-    for (limit_bytes, uploads, told) in [
+    for (limit_bytes, uploads, reported) in [
         (625_000, "connections = 16", "make the tail"),
         (625_000, "connections = 16", "no traffic of homes.others"),
         (10_000_000, "file_bytes = 2_500_000", "dropped and marked nothing"),
     ] {
         let all = warnings("", limit_bytes, uploads).join(" ");
-        assert!(all.contains(told), "{all}");
+        assert!(all.contains(reported), "{all}");
         let ours = warnings("metrics.homes = 'ours'", limit_bytes, uploads);
         assert_eq!(ours, Vec::<String>::new());
     }

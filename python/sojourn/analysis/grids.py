@@ -251,7 +251,7 @@ def tcp_grid(seeds: Seeds) -> Grid:
 
 
 def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
-    """Low-latency and classic queues apart, the far tail beside them, and what grants cost.
+    """Low-latency and classic queues each, the far tail beside them, and what grants cost.
 
     Nothing where no run has such queues.
     """

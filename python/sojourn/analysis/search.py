@@ -30,10 +30,10 @@ class Values:
 
     def are_close(self, one: float, other: float) -> bool:
         """Need nothing between these two be probed?"""
-        apart = abs(one - other)
+        gap = abs(one - other)
         if self.step is not None:
-            return apart < 1.5 * self.step
-        return apart <= max(self._least, _TOLERANCE * max(abs(one), abs(other)))
+            return gap < 1.5 * self.step
+        return gap <= max(self._least, _TOLERANCE * max(abs(one), abs(other)))
 
     @property
     def _least(self) -> float:

@@ -101,7 +101,7 @@ def _fail(message: str, status: int) -> int:
 
 def _fail_all(messages: Sequence[str], status: int) -> int:
     for message in messages:
-        # Where even the message cannot be written, as on a full disk, the status tells.
+        # Where even the message cannot be written, as on a full disk, the status says so.
         with suppress(OSError):
             say(" ".join(message.splitlines()), err=True)
     return status

@@ -84,7 +84,7 @@ def _of_grid(grid: Grid | None, log: Log) -> str:
         others = ", ".join(f"{period:.4g}" for period in grid.aliases_ms)
         text += (
             f" The probes' own steady interval makes aliases: {others} ms are nearly as strong. "
-            "The strongest is taken; probes at uneven intervals would tell them apart."
+            "The strongest is taken; probes at uneven intervals would distinguish them."
         )
     text += rounded
     if grid is not None and log.is_one_way and is_coarse(log, grid):

@@ -21,10 +21,10 @@ from .loaded import (
     rises_of_another_log,
 )
 from .log import Log, Values, joined
-from .mend import mended
 from .model import MOST_UP_MBPS, Stream, scenario, simulated
 from .prior import PRIOR
 from .read import UNTIMED, read, refuse
+from .repair import repaired
 from .table import stored
 
 IDLE = ("requests", "advance_ms", "load")
@@ -69,7 +69,7 @@ class Fit:
     queue: Queue | None
     up_mbps: float
     guessed: Collection[str]
-    """What no log told: up_mbps, buffer_ms."""
+    """What no log shows: up_mbps, buffer_ms."""
 
     @property
     def has_upload(self) -> bool:
@@ -117,8 +117,8 @@ def fit(
     progress: Progress | None = None,
 ) -> Fit:
     """Fits a line to logs of one sitting, and to another one that was made during an upload."""
-    log = mended(joined([read(path) for path in paths]))
-    busy = None if upload is None else mended(read(upload))
+    log = repaired(joined([read(path) for path in paths]))
+    busy = None if upload is None else repaired(read(upload))
     if busy is not None:
         notes = [f"Upload: {note}" for note in busy.notes if note != UNTIMED]
         log = replace(log, notes=[*log.notes, *notes])
@@ -181,10 +181,10 @@ def is_coarse(idle: Log, grid: Grid) -> bool:
 def idle_estimates(idle: Log, grid: Grid) -> dict[str, Estimate]:
     """The grid, and what features of an idle log tell of its neighbours and the CMTS."""
     period = grid.period_ms
-    told = features(idle, period)
+    measured = features(idle, period)
     return {
         "grid_ms": Estimate(period, period - grid.error_ms, period + grid.error_ms),
-        **{name: _estimate(name, np.append(_share("grid_ms", period), told)) for name in IDLE},
+        **{name: _estimate(name, np.append(_share("grid_ms", period), measured)) for name in IDLE},
     }
 
 
@@ -192,8 +192,8 @@ def _share(name: str, value: float) -> float:
     return PRIOR[name].share(value)
 
 
-def _estimate(name: str, told: Values) -> Estimate:
-    shares = lessons()[name].interval(told)
+def _estimate(name: str, measured: Values) -> Estimate:
+    shares = lessons()[name].interval(measured)
     return Estimate(*(PRIOR[name].value(share) for share in shares))
 
 

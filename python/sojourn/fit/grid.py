@@ -26,7 +26,7 @@ _STUDENT = 1.812
 _OF_SENDING = 0.5
 """A period that send times follow, half as much as arrivals, is that of the probes."""
 _NEAR = 0.95
-"""Peaks of at least this part of the greatest R are told from it by no rule."""
+"""Peaks of at least this part of the greatest R cannot be distinguished from it."""
 
 
 @dataclass(frozen=True)

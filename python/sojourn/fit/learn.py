@@ -64,5 +64,5 @@ def _scaled(features: Values, centre: Values, scale: Values) -> Values:
 
 
 def _kernel(some: Values, others: Values) -> Values:
-    apart = (some**2).sum(1)[:, None] + (others**2).sum(1)[None] - 2 * some @ others.T
-    return np.asarray(np.exp(-np.maximum(apart, 0) / (2 * _WIDTH**2 * some.shape[1])))
+    distances = (some**2).sum(1)[:, None] + (others**2).sum(1)[None] - 2 * some @ others.T
+    return np.asarray(np.exp(-np.maximum(distances, 0) / (2 * _WIDTH**2 * some.shape[1])))

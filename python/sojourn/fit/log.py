@@ -41,7 +41,7 @@ class Probes:
 
 @dataclass(frozen=True)
 class Log:
-    """What was read of a line: its streams, and what was mended in them, in sentences."""
+    """What was read of a line: its streams, and what was repaired in them, in sentences."""
 
     file: str
     streams: Sequence[Probes]

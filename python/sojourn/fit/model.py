@@ -37,7 +37,7 @@ class Stream:
 
 
 NOT_OF_LOG = "   # not of the log"
-"""Marks each line of a scenario whose value no probe told."""
+"""Marks each line of a scenario whose value no probe shows."""
 MOST_UP_MBPS = 64 * _CHANNEL_MBPS / 4
 """What the greatest number of carriers is enough for."""
 
@@ -59,7 +59,7 @@ def scenario(
 
     `trace` keeps every packet, and `compared` names it beside the same line with DOCSIS-PIE; the
     line at rest is then a run of its own, the idle line. `guessed` has the names of values that no
-    log told: up_mbps, buffer_ms.
+    log shows: up_mbps, buffer_ms.
     """
     channels = max(1, math.ceil(4 * up_mbps / _CHANNEL_MBPS))
     asks_ms = _ASKING_HOMES * line["grid_ms"] / (line["requests"] * _OPPORTUNITIES)

@@ -46,7 +46,7 @@ class Fitted:
 
 
 def fitted(seed: int) -> Fitted:
-    """The fit of the line of a seed, of which it is told the log alone."""
+    """The fit of the line of a seed, of which it gets the log alone."""
     line = drawn(seed)
     return Fitted(seed, line, fit_log(log_of(line, seed), search=False).estimates)
 

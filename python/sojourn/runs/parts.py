@@ -173,7 +173,7 @@ class Traffic(_Own):
     - `on_timer(self, now_us)`: the timer of `wake` expired; first when the entry starts.
     - `on_open(self, now_us, connection)`: a connection can be used.
     - `on_received(self, now_us, connection, end)`: an end (`HOME` or `SERVER`) has received all
-      that `expect` told it to.
+      that `expect` announced.
     - `on_acknowledged(self, now_us, connection, end)`: all that an end sent is acknowledged.
 
     >>> class Beacon(sojourn.Traffic):

@@ -192,7 +192,7 @@ def _numbered(variants: Sequence[Variant]) -> list[Variant]:
 
 
 def _label(scenario: Scenario, config: Config | None, are_several: bool) -> str:
-    """What tells a scenario with a modem's file from others: the names of the files."""
+    """What distinguishes a scenario with a modem's file: the names of the files."""
     is_text = isinstance(scenario, Mapping) or "\n" in os.fspath(scenario)
     stem = "scenario" if is_text else Path(os.fspath(scenario)).stem  # type: ignore[arg-type]
     modem = [] if config is None else [Path(config).name]

@@ -12,8 +12,8 @@ from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
 from ..base.terminal import batch_bar, counting_bar, tell
 from ..runs.threads import Work, run_each
-from .apart import execute_fairly
 from .cluster import Cluster, ClusterError, cluster_at, run_on_cluster
+from .isolated import execute_fairly
 from .store import REPORT, Store, held_for_runs
 from .task import Ran, Task
 

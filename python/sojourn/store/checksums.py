@@ -34,7 +34,7 @@ class StoreError(InputError):
     """A store or a stored run that cannot be used."""
 
     def __init__(self, message: str) -> None:
-        """Takes a sentence, which may quote files of strangers."""
+        """Takes a sentence, which may quote untrusted files."""
         super().__init__(plain_name(message))
 
 
@@ -126,7 +126,7 @@ def read_result(path: Path) -> bytes:
 def _opened(path: Path) -> Iterator[BufferedReader]:
     """A file of results, of a size that can be; raises `DamagedError` otherwise.
 
-    Sojourn writes no links, and one of a stranger may lead anywhere.
+    Sojourn writes no links, and an untrusted one may lead anywhere.
     """
     most = min(_MOST_BYTES.get(path.suffix, MOST_BYTES), allowed_bytes())
     try:

@@ -80,7 +80,7 @@ def _check_out(out: Path) -> None:
 
 
 def _check_names(names: Sequence[str], system: System) -> None:
-    """Raises `UnknownError` for names that would end a line, or that the system would take apart.
+    """Raises `UnknownError` for names that would end a line, or that the system would split.
 
     It does so with braces in any name of a file.
     """

@@ -16,7 +16,7 @@ from ..base.toml_text import toml_value
 from ..runs.result import Result
 from ..runs.seeds import seeded
 from ..runs.threads import Work, run_all, run_each
-from .apart import execute_fairly
+from .isolated import execute_fairly
 from .search import Search
 from .store import ANSWER, ORIGIN, REPORT, RUN_LIST, Store
 from .sweep import Sweep

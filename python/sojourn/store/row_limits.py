@@ -1,4 +1,4 @@
-"""How many rows the tables of a scenario can have: a stranger's small file may hold many more."""
+"""How many rows the tables of a scenario can have: a small untrusted file may hold many more."""
 
 from collections.abc import Mapping
 from typing import Any

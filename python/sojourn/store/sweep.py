@@ -264,11 +264,11 @@ def origin_json(origin: str) -> bytes:
 
 def _tell_notes(variants: Mapping[tuple[str, ...], Variant]) -> None:
     """Warns of variants that are equal, once for each that is run."""
-    told: dict[str, Sequence[Warning]] = {}
+    notes: dict[str, Sequence[Warning]] = {}
     for (*_, kept_name, _), variant in variants.items():
         if variant.notes:
-            told.setdefault(kept_name, variant.notes)
-    for note in dict.fromkeys(map(str, chain.from_iterable(told.values()))):
+            notes.setdefault(kept_name, variant.notes)
+    for note in dict.fromkeys(map(str, chain.from_iterable(notes.values()))):
         tell(f"warning: {note}")
 
 

@@ -1,4 +1,4 @@
-"""Tables as Parquet files, also those of strangers, of which a small one can hold a large table."""
+"""Tables as Parquet files, also untrusted ones, of which a small one can hold a large table."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

@@ -297,11 +297,9 @@ def _binning_is_fair(cells: Cells, runs: Runs) -> Verdict:
 
 def _binning_fills(cells: Cells, runs: Runs) -> Verdict:
     rate = {s: _over_ftps(cells, "5.3", s, "ftp-sum", "sum", FTPS[1:]) for s in CHAPTER_5}
-    apart = max(
-        abs(a - b) for s in _BINNED for a, b in zip(rate[s], rate["DRR-CoDel"], strict=True)
-    )
+    gap = max(abs(a - b) for s in _BINNED for a, b in zip(rate[s], rate["DRR-CoDel"], strict=True))
     least = min(rate[s][i] for s in _BINNED for i in (3, 4))
-    return Verdict(apart < 0.4 and least > 37.2, f"{apart:.2f} apart; from nine {least:.2f} Mbps")
+    return Verdict(gap < 0.4 and least > 37.2, f"{gap:.2f} apart; from nine {least:.2f} Mbps")
 
 
 def _binning_waits(cells: Cells, runs: Runs) -> Verdict:

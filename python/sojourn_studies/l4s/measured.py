@@ -1,4 +1,4 @@
-"""What a run tells of its flows between the end of the warm-up and the end."""
+"""What a run reports of its flows between the end of the warm-up and the end."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a run tells of its upload, as it was measured of the kernel's.
+"""What a run reports of its upload, as it was measured of the kernel's.
 
 The delay of the queue is from arrival to the start of service, and a packet counts when it is
 sent: so the kernel's bins were made, as the first of them show.

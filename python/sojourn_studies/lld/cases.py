@@ -10,7 +10,7 @@ RATES_MBPS = (50, 200)
 MAPS_MS = (1, 2)
 SCHEMES = ("pie", "lld", "lld-pgs")
 OPEN = "lld-open"
-"""Without Queue Protection, which only abuse tells apart."""
+"""Without Queue Protection, which only abuse distinguishes."""
 GAMES = ("game-0", "game-45")
 
 _PRAGUE = {"congestion_control": {"kind": "prague"}}

@@ -85,8 +85,8 @@ def _short_rtt(cells: Cells, runs: Runs) -> Verdict:
 
 def _small_is_near(cells: Cells, runs: Runs) -> Verdict:
     late = max(cells.all("late", table="table-4", scheme=_SMALL).values())
-    apart = max(map(abs, cells.all("mos_delta", table="table-8").values()))
-    return Verdict(late == 0 and apart <= 0.25, f"late {late:.2f} %; MOS up to {apart:.2f} apart")
+    gap = max(map(abs, cells.all("mos_delta", table="table-8").values()))
+    return Verdict(late == 0 and gap <= 0.25, f"late {late:.2f} %; MOS up to {gap:.2f} apart")
 
 
 def _faster_pages(cells: Cells, runs: Runs) -> Verdict:
@@ -143,8 +143,8 @@ def _mos_gain(cells: Cells, runs: Runs) -> Verdict:
 def _two_buffers(cells: Cells, runs: Runs) -> Verdict:
     large = _loaded(cells.all("ftp_kbytes", table="table-7", scheme=_LARGE))
     small = cells.all("ftp_kbytes", table="table-8", scheme=_SMALL)
-    apart = max(100 * abs(small[case] / large[case] - 1) for case in large)
-    return Verdict(apart < 2, f"up to {apart:.1f} %")
+    gap = max(100 * abs(small[case] / large[case] - 1) for case in large)
+    return Verdict(gap < 2, f"up to {gap:.1f} %")
 
 
 def _loaded(values: dict[str, float]) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 The body of table 2 is lost. What stands here as its scenarios is deduced: from what the text says
 of the groups (§3.7, §4.1.1, §4.2), the examples in the slides, and White & Padden 2012, whose cases
-come in pairs of a short and a long round trip. `CHOICES` tells which of them are guesses.
+come in pairs of a short and a long round trip. `CHOICES` says which of them are guesses.
 """
 
 from collections.abc import Mapping

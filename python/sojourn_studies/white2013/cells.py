@@ -65,8 +65,8 @@ def runs_of(scheme: str, cell: Cell, runs: Runs) -> list[StoredRun]:
     return [runs[case(scheme, number, cell.rf).name] for number in cell.scenarios]
 
 
-# What a run tells. Latencies are those of packets, rounded up to whole ms (§4.1.1), and so are all
-# quantiles; the cable's 1 ms is part of them.
+# What a run reports. Latencies are those of packets, rounded up to whole ms (§4.1.1), and so are
+# all quantiles; the cable's 1 ms is part of them.
 
 
 def _rounded_up(run: StoredRun) -> Distribution:

@@ -448,7 +448,7 @@ impl SharedChannel {
             }
             if left > 0 {
                 flow.mac.flow.take_back(left);
-                asking.push_front((now, number)); // the scheduler is told of it again
+                asking.push_front((now, number)); // the scheduler learns of it again
             }
         }
         taken

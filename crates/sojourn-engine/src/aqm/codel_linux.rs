@@ -103,7 +103,7 @@ impl LinuxCodel {
     fn enter(&mut self, now: u64) {
         self.dropping = true;
         let since = self.count.wrapping_sub(self.last_count);
-        // An episode in the future is none that has just ended; the kernel's clock of 32 bits tells it so too.
+        // An episode in the future is none that has just ended; the kernel's clock of 32 bits gives the same.
         let is_recent = now.wrapping_sub(self.drop_next) < self.re_entry || now < self.drop_next;
         if since > 1 && is_recent {
             self.count = since;

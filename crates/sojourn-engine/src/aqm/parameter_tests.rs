@@ -10,7 +10,7 @@ fn keys(faults: Faults) -> Vec<String> {
     faults.into_iter().map(|fault| fault.path).collect()
 }
 
-fn told(faults: Faults) -> Vec<String> {
+fn reported(faults: Faults) -> Vec<String> {
     faults.into_iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect()
 }
 
@@ -45,7 +45,7 @@ fn a_delay_of_red_that_its_least_threshold_exceeds_is_named() {
     // they take 6.088 ms.
     let short = Parameters { target_delay_ms: 1.99, ..red() };
     assert_eq!(
-        told(short.remarks(line(10.0))),
+        reported(short.remarks(line(10.0))),
         [
             "target_delay_ms is 1.99, but the lower threshold is 5 packets of 500 bytes at least, which take 2 ms at 10 \
              Mbps: the queue stays about there; set min_threshold_packets to 2 for a shorter one"
@@ -67,7 +67,7 @@ fn a_delay_of_red_that_its_least_threshold_exceeds_is_named() {
 fn a_threshold_of_linux_red_that_stops_its_average_is_named() {
     use red_linux::Parameters;
     let one = Parameters { min_threshold_packets: Some(1.0), ..Parameters::default() };
-    let named = told(one.remarks(line(10.0)));
+    let named = reported(one.remarks(line(10.0)));
     assert_eq!(named.len(), 1);
     assert!(named[0].starts_with("min_threshold_packets gives the average"), "{named:?}");
     assert!(named[0].ends_with("set min_threshold_packets to 2 or more"), "{named:?}");

@@ -371,9 +371,9 @@ mod tests {
         }
         let terms = |log_weight| Terms { log_weight, ..FLAT };
         assert!(terms(20).remark("key", 2).is_none());
-        let told = terms(21).remark("key", 2).unwrap();
-        assert_eq!(told.path, "key");
-        assert!(told.message.starts_with("gives the average a weight of 1 over 2 to the 21, "));
+        let reported = terms(21).remark("key", 2).unwrap();
+        assert_eq!(reported.path, "key");
+        assert!(reported.message.starts_with("gives the average a weight of 1 over 2 to the 21, "));
     }
 
     /// At 4 Mbps 500 bytes take 1000 us; a weight of 1/4 has ln(4/3) = 0.2877 halvings in each.

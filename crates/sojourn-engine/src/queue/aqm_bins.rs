@@ -1,4 +1,4 @@
-//! Bins with their AQM algorithms: the common part of all schedulers that tell flows apart.
+//! Bins with their AQM algorithms: the common part of all schedulers that distinguish flows.
 //! Schedulers differ in a packet's bin, the next bin, and what is dropped when there is no room.
 
 use super::bins::{Bins, Measure};
@@ -176,12 +176,12 @@ impl AqmBins {
         self.stir(bin);
         let outlet = self.outlet(bin, entry.drain_rate);
         let (aqm, backlog) = self.aqm_of(bin);
-        let is_markable = entry.books.can_mark(&packet);
+        let is_markable = entry.counters.can_mark(&packet);
         let (ecn, flow) = (packet.ecn, packet.tuple);
         let arrival = Arrival { now, size, backlog, share, ecn, is_markable, flow };
         let verdict = aqm.on_arrival(&arrival, &outlet, entry.rng);
-        if entry.books.refuses(entry.now, verdict, &mut packet) {
-            entry.books.drop(entry.now, packet, DropReason::Aqm);
+        if entry.counters.refuses(entry.now, verdict, &mut packet) {
+            entry.counters.drop(entry.now, packet, DropReason::Aqm);
             return false;
         }
         self.bins.push_back(bin, packet);
@@ -197,7 +197,7 @@ impl AqmBins {
         };
         let (size, sojourn) = (u64::from(head.size), exit.sojourn(head));
         let (ecn, flow) = (head.ecn, head.tuple);
-        let is_markable = exit.books.can_mark(head);
+        let is_markable = exit.counters.can_mark(head);
         let left = exit.left(self.bins.backlog().without(size));
         let shares_link = self.shares_link;
         let (aqm, waiting) = self.aqm_of(bin);
@@ -208,11 +208,11 @@ impl AqmBins {
             Departure { now, sojourn, size, left, own_left, alone, ecn, is_markable, flow };
         let verdict = aqm.on_departure(&departure);
         let head = self.bins.head_mut(bin).expect("it has a head");
-        if !exit.books.refuses(exit.now, verdict, head) {
+        if !exit.counters.refuses(exit.now, verdict, head) {
             return Head::Passes(size as i64);
         }
         let packet = self.bins.pop_front(bin).expect("it has a head");
-        exit.books.drop(exit.now, packet, DropReason::Aqm);
+        exit.counters.drop(exit.now, packet, DropReason::Aqm);
         Head::Dropped
     }
 
@@ -236,7 +236,7 @@ impl AqmBins {
         self.bins.pop_front(bin)
     }
 
-    /// Tells the AQM algorithm of a bin that a packet was requested and none waits.
+    /// Informs the AQM algorithm of a bin that a packet was requested and none waits.
     pub(super) fn emptied(&mut self, bin: usize, now: Time) {
         let (aqm, waiting) = self.aqm_of(bin);
         if waiting.packets == 0 {
@@ -247,7 +247,7 @@ impl AqmBins {
     /// Drops a packet of this bin for lack of room.
     pub(super) fn overflow(&mut self, bin: usize, packet: Packet, entry: &mut Entry) {
         self.aqm_of(bin).0.on_overflow();
-        entry.books.drop(entry.now, packet, DropReason::Overflow);
+        entry.counters.drop(entry.now, packet, DropReason::Overflow);
     }
 
     /// Drops the tail of a bin for lack of room.
@@ -319,10 +319,10 @@ impl AqmBins {
     pub(super) fn shed_head(&mut self, bin: usize, entry: &mut Entry) {
         let Some(victim) = self.bins.pop_front(bin) else { return };
         self.aqm_of(bin).0.on_shed();
-        entry.books.drop(entry.now, victim, DropReason::Overflow);
+        entry.counters.drop(entry.now, victim, DropReason::Overflow);
     }
 
-    /// Tells the AQM algorithms of a MAP on the link that all bins share.
+    /// Informs the AQM algorithms of a MAP on the link that all bins share.
     #[inline]
     pub(super) fn on_map(&mut self, granted: u64, ungranted: u64) {
         if self.algorithms[0].follows_maps() {

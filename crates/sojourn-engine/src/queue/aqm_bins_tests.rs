@@ -9,7 +9,7 @@ use crate::queue::NextQueue;
 use crate::queue::tests::Bench;
 use crate::rng::Rng;
 
-/// Algorithms that write down what they are told, and what they answer.
+/// Algorithms that log their calls, and what they answer.
 #[derive(Clone, Default)]
 pub(in crate::queue) struct Spies(Arc<Mutex<(Vec<String>, Verdicts)>>);
 
@@ -104,8 +104,8 @@ impl Spies {
         AqmAlgorithm::Outside(Box::new(Spy(self.clone(), number)))
     }
 
-    /// What they have been told since they were asked last.
-    pub(in crate::queue) fn told(&self) -> Vec<String> {
+    /// The calls since they were asked last.
+    pub(in crate::queue) fn log(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap().0)
     }
 
@@ -145,7 +145,7 @@ fn an_algorithm_of_a_bin_sees_its_share_of_line_and_buffer() {
     fill(&mut bins, &mut bench, &THREE);
     // Of 8 Mbps and 100 000 B: all of it alone, then 3 / 4 and 1 / 4.
     assert_eq!(
-        spies.told(),
+        spies.log(),
         [
             "0 takes 1000 behind 0, 0 B, share 1, 8000000 bps, 100000 B",
             "1 takes 500 behind 0, 0 B, share 1, 6000000 bps, 75000 B",
@@ -159,7 +159,7 @@ fn an_algorithm_of_a_bin_sees_its_share_of_line_and_buffer() {
         assert!(matches!(judged, Head::Passes(passed) if Some(passed) == size));
     }
     assert_eq!(
-        spies.told(),
+        spies.log(),
         [
             "0 sends 1000 after 7 ms, left 2, 700 B, of its own 1, 200 B",
             "1 sends 500 after 7 ms, left 2, 1200 B, of its own 0, 0 B, alone",
@@ -173,13 +173,16 @@ fn an_algorithm_of_a_bin_sees_its_share_of_line_and_buffer() {
 fn an_algorithm_of_a_bin_sees_the_whole_line_in_ns2() {
     let (mut bins, spies, mut bench) = two_bins(Dialect::Ns2);
     fill(&mut bins, &mut bench, &THREE);
-    let told = spies.told();
-    assert!(told.iter().all(|told| told.ends_with("share 1, 8000000 bps, 100000 B")), "{told:?}");
+    let reported = spies.log();
+    assert!(
+        reported.iter().all(|reported| reported.ends_with("share 1, 8000000 bps, 100000 B")),
+        "{reported:?}"
+    );
     let exit = &mut bench.exit();
     let backlog = Count { packets: 2, bytes: 3000 };
     exit.next_queue = NextQueue { sojourn: Time::from_ms(5), backlog };
     bins.judge_head(0, exit);
-    assert_eq!(spies.told(), ["0 sends 1000 after 5 ms, left 4, 3700 B, of its own 4, 3700 B"]);
+    assert_eq!(spies.log(), ["0 sends 1000 after 5 ms, left 4, 3700 B, of its own 4, 3700 B"]);
 }
 
 /// White 2014 §4.6: the likelihood is that of the whole backlog times the bin's length over the longest.
@@ -188,7 +191,7 @@ fn one_algorithm_for_all_bins_sees_all_that_waits() {
     let (mut bins, spies, mut bench) = one_algorithm();
     fill(&mut bins, &mut bench, &[(0, 1000), (1, 250), (1, 500), (0, 64)]);
     assert_eq!(
-        spies.told(),
+        spies.log(),
         [
             "0 takes 1000 behind 0, 0 B, share 1, 8000000 bps, 100000 B",
             "0 takes 250 behind 1, 1000 B, share 0, 8000000 bps, 100000 B",
@@ -197,13 +200,13 @@ fn one_algorithm_for_all_bins_sees_all_that_waits() {
         ]
     );
     bins.judge_head(1, &mut bench.exit());
-    assert_eq!(spies.told(), ["0 sends 250 after 0 ms, left 3, 1564 B, of its own 3, 1564 B"]);
+    assert_eq!(spies.log(), ["0 sends 250 after 0 ms, left 3, 1564 B, of its own 3, 1564 B"]);
     // It is empty where all bins are, not where one is.
     for bin in [1, 1, 0, 0] {
         assert!(bins.pop(bin).is_some());
         bins.emptied(bin, Time::from_ms(3));
     }
-    assert_eq!(spies.told(), ["0 is empty at 3 ms"]);
+    assert_eq!(spies.log(), ["0 is empty at 3 ms"]);
 }
 
 #[test]
@@ -235,44 +238,44 @@ fn verdicts_are_carried_out_as_the_packet_allows() {
         assert_eq!(head.map(|packet| packet.ecn == Ecn::Ce), is_in.then_some(is_marked));
     }
     assert!(matches!(bins.judge_head(1, &mut bench.exit()), Head::None));
-    assert_eq!(spies.told().last().map(String::as_str), Some("1 is empty at 0 ms"));
+    assert_eq!(spies.log().last().map(String::as_str), Some("1 is empty at 0 ms"));
 }
 
 #[test]
 fn what_overflows_comes_from_the_longest_bin() {
-    let told = |act: fn(&mut AqmBins, &mut Entry), room: u64| {
+    let reported = |act: fn(&mut AqmBins, &mut Entry), room: u64| {
         let (mut bins, spies, mut bench) = two_bins(Dialect::Rfc);
         fill(&mut bins, &mut bench, &[(1, 100), (0, 400), (1, 200), (0, 90), (0, 10)]);
-        spies.told();
+        spies.log();
         bench.limit.packets = room;
         act(&mut bins, &mut bench.entry());
         let left = [0, 1].map(|bin| bins.backlog_of(bin).bytes);
         assert_eq!(bench.counts.dropped_overflow, 5 - bins.backlog().packets);
-        (left, spies.told().join(", "))
+        (left, spies.log().join(", "))
     };
     let make_room = |bins: &mut AqmBins, entry: &mut Entry| bins.make_room(64, entry);
     // From the tail, until one more fits: 500 and 300, 490, 400 and 300.
-    assert_eq!(told(make_room, 6), ([500, 300], String::new()));
-    assert_eq!(told(make_room, 4), ([400, 300], "0 overflows, 0 overflows".into()));
+    assert_eq!(reported(make_room, 6), ([500, 300], String::new()));
+    assert_eq!(reported(make_room, 4), ([400, 300], "0 overflows, 0 overflows".into()));
     assert_eq!(
-        told(make_room, 1),
+        reported(make_room, 1),
         ([0, 0], ["0 overflows"; 3].join(", ") + ", 1 overflows, 1 overflows")
     );
     // From the head, one or a batch at a time, until it holds.
     let one = |bins: &mut AqmBins, entry: &mut Entry| bins.shed(entry, |_| 1);
     let half =
         |bins: &mut AqmBins, entry: &mut Entry| bins.shed(entry, |packets| packets.div_ceil(2));
-    assert_eq!(told(one, 5), ([500, 300], String::new()));
-    assert_eq!(told(one, 4), ([100, 300], "0 sheds".into()));
-    assert_eq!(told(one, 3), ([100, 200], "0 sheds, 1 sheds".into()));
-    assert_eq!(told(half, 4), ([10, 300], "0 sheds, 0 sheds".into()));
+    assert_eq!(reported(one, 5), ([500, 300], String::new()));
+    assert_eq!(reported(one, 4), ([100, 300], "0 sheds".into()));
+    assert_eq!(reported(one, 3), ([100, 200], "0 sheds, 1 sheds".into()));
+    assert_eq!(reported(half, 4), ([10, 300], "0 sheds, 0 sheds".into()));
     // Until half of the bytes have gone: 400 of 500 are more, 100 of 300 are not.
     let bytes = |bins: &mut AqmBins, entry: &mut Entry| bins.shed_bytes(entry, 64);
     let one_at_most = |bins: &mut AqmBins, entry: &mut Entry| bins.shed_bytes(entry, 1);
-    assert_eq!(told(bytes, 5), ([500, 300], String::new()));
-    assert_eq!(told(bytes, 4), ([100, 300], "0 sheds".into()));
-    assert_eq!(told(bytes, 3), ([100, 0], "0 sheds, 1 sheds, 1 sheds".into()));
-    assert_eq!(told(one_at_most, 3), ([100, 200], "0 sheds, 1 sheds".into()));
+    assert_eq!(reported(bytes, 5), ([500, 300], String::new()));
+    assert_eq!(reported(bytes, 4), ([100, 300], "0 sheds".into()));
+    assert_eq!(reported(bytes, 3), ([100, 0], "0 sheds, 1 sheds, 1 sheds".into()));
+    assert_eq!(reported(one_at_most, 3), ([100, 200], "0 sheds, 1 sheds".into()));
 }
 
 /// Half of 300 bytes is reached exactly with the second packet of three.
@@ -293,16 +296,16 @@ fn half_of_the_bytes_is_enough() {
 fn the_longest_is_shed_one_by_one() {
     let (mut bins, spies, mut bench) = two_bins(Dialect::Rfc);
     fill(&mut bins, &mut bench, &[(1, 100), (0, 400), (1, 200)]);
-    spies.told();
+    spies.log();
     bench.limit.packets = 2;
     assert_eq!(bins.shed_longest(&mut bench.entry()), Some((0, 400)));
     assert_eq!(bins.shed_longest(&mut bench.entry()), None);
-    assert_eq!((spies.told(), bench.counts.dropped_overflow), (vec!["0 sheds".to_owned()], 1));
+    assert_eq!((spies.log(), bench.counts.dropped_overflow), (vec!["0 sheds".to_owned()], 1));
     assert_eq!(bins.longest(), Some(1));
     bins.shed_tail(1, &mut bench.entry());
     assert_eq!(bins.head(1).map(|head| head.size), Some(100));
     bins.shed_tail(0, &mut bench.entry());
-    assert_eq!((spies.told(), bench.counts.dropped_overflow), (vec!["1 overflows".to_owned()], 2));
+    assert_eq!((spies.log(), bench.counts.dropped_overflow), (vec!["1 overflows".to_owned()], 2));
 }
 
 /// An algorithm that nothing changed, and for which nothing waits, is asked again when a packet comes.
@@ -313,9 +316,9 @@ fn algorithms_at_rest_are_not_updated() {
     let line = bench.drain_rate;
     let update = |bins: &mut AqmBins, changes| {
         spies.answer(Verdicts { changes, ..Verdicts::default() });
-        spies.told();
+        spies.log();
         bins.update(bins.next_update(), &line);
-        spies.told()
+        spies.log()
     };
     let idle = ["0 is updated with 0 B, 8000000 bps", "1 is updated with 0 B, 8000000 bps"];
     assert_eq!(update(&mut bins, true), idle);
@@ -328,12 +331,12 @@ fn algorithms_at_rest_are_not_updated() {
     // Its packet moves to the other bin, and so it gets a quarter of the line.
     let moved = bins.pop(1).expect("it has been put there");
     bins.take_over(0, moved);
-    let told = update(&mut bins, false);
+    let reported = update(&mut bins, false);
     assert_eq!(
-        told,
+        reported,
         ["1 is updated with 0 B, 6000000 bps", "0 is updated with 300 B, 8000000 bps"]
     );
-    assert_eq!(update(&mut bins, false), told[1..]);
+    assert_eq!(update(&mut bins, false), reported[1..]);
     assert_eq!(bins.next_update(), Time::from_ms(70));
 }
 
@@ -341,7 +344,7 @@ fn algorithms_at_rest_are_not_updated() {
 fn maps_are_told_to_all_and_gauges_are_those_of_a_bin() {
     let (mut bins, spies, _) = two_bins(Dialect::Rfc);
     bins.on_map(300, 20);
-    assert_eq!(spies.told(), ["0 is granted 300 of 320", "1 is granted 300 of 320"]);
+    assert_eq!(spies.log(), ["0 is granted 300 of 320", "1 is granted 300 of 320"]);
     let shown = |bins: &AqmBins| {
         let (mut own, mut all) = (Gauges::default(), Gauges::default());
         bins.flow_gauges(1, &Rounds::new(2, 700), &mut own);

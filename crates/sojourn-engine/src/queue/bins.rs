@@ -255,7 +255,7 @@ impl Bins {
             self.busy_weight -= chain.weight;
         }
         self.note_change(bin);
-        // Moved once, as the last step: taking a packet apart and rebuilding it on the way costs
+        // Moved once, as the last step: splitting a packet and rebuilding it on the way costs
         // more than all the rest.
         self.slots[slot as usize].packet.take()
     }

@@ -185,7 +185,7 @@ impl Choke {
             return false;
         }
         if let Some(victim) = self.take(place) {
-            entry.books.drop(entry.now, victim, DropReason::Aqm);
+            entry.counters.drop(entry.now, victim, DropReason::Aqm);
         }
         true
     }
@@ -201,19 +201,19 @@ impl Discipline for Choke {
         average.arrive(entry.now, self.backlog.packets);
         let is_above = average.is_above_min();
         if is_above && self.drops_its_like(&packet, entry) {
-            return entry.books.drop(entry.now, packet, DropReason::Aqm);
+            return entry.counters.drop(entry.now, packet, DropReason::Aqm);
         }
         let Some(average) = &mut self.average else { return };
         let verdict = match average.judge(true, entry.rng) {
             Region::Below | Region::Between(false) => Verdict::Pass,
             Region::Between(true) | Region::Above => Verdict::Signal,
         };
-        if entry.books.refuses(entry.now, verdict, &mut packet) {
-            return entry.books.drop(entry.now, packet, DropReason::Aqm);
+        if entry.counters.refuses(entry.now, verdict, &mut packet) {
+            return entry.counters.drop(entry.now, packet, DropReason::Aqm);
         }
         let size = u64::from(packet.size);
         if !entry.limit.admits(self.backlog, size) {
-            return entry.books.drop(entry.now, packet, DropReason::Overflow);
+            return entry.counters.drop(entry.now, packet, DropReason::Overflow);
         }
         self.backlog = self.backlog.with(size);
         self.places.push_back(Some(packet));

@@ -9,7 +9,7 @@
 //! Service flows with a minimum reserved rate are served first up to that rate (`reserved_rates`),
 //! and then take their turns.
 //!
-//! Unlike here, ns-2's `queue/drr.cc` tells flows apart by their source address alone.
+//! Unlike here, ns-2's `queue/drr.cc` distinguishes flows by their source address alone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -243,9 +243,9 @@ mod tests {
         let spies = Spies::within(&mut drr.aqm_bins);
         [100, 200].into_iter().for_each(|size| drr.enqueue(of_flow(0, size), &mut bench.entry()));
         for (size, is_last) in [(100, false), (200, true)] {
-            spies.told();
+            spies.log();
             assert_eq!(drr.dequeue(&mut bench.exit()).map(|packet| packet.size), Some(size));
-            assert_eq!(spies.told().contains(&"0 is empty at 0 ms".to_owned()), is_last);
+            assert_eq!(spies.log().contains(&"0 is empty at 0 ms".to_owned()), is_last);
             // And the flow gives up its turn at once.
             let mut shown = Gauges::default();
             drr.gauges(&mut shown);
@@ -313,8 +313,11 @@ mod tests {
         for flow in [0, 1, 1] {
             drr.enqueue(of_flow(flow, 100), &mut bench.entry());
         }
-        let told = spies.told();
+        let reported = spies.log();
         let shares = [" 8000000 bps", " 6000000 bps", " 6000000 bps"];
-        assert!(told.iter().zip(shares).all(|(told, share)| told.contains(share)), "{told:?}");
+        assert!(
+            reported.iter().zip(shares).all(|(reported, share)| reported.contains(share)),
+            "{reported:?}"
+        );
     }
 }

@@ -314,7 +314,7 @@ impl DualQ {
     /// Marks a packet of C.
     fn mark_classic(&mut self, packet: &mut Packet, exit: &mut Exit) {
         self.signals.classic += 1;
-        exit.books.mark(exit.now, packet);
+        exit.counters.mark(exit.now, packet);
     }
 
     /// Marks a packet of L for a base probability. Returns whether it must be dropped instead.
@@ -332,7 +332,7 @@ impl DualQ {
         if !self.low.marks.chooses(likelihood, self.is_random, exit.rng) {
             return false;
         }
-        if !exit.books.can_mark(packet) {
+        if !exit.counters.can_mark(packet) {
             return self.is_linux;
         }
         *match (is_overloaded, native > coupled) {
@@ -340,7 +340,7 @@ impl DualQ {
             (false, true) => &mut self.signals.native,
             (false, false) => &mut self.signals.coupled,
         } += 1;
-        exit.books.mark(exit.now, packet);
+        exit.counters.mark(exit.now, packet);
         false
     }
 
@@ -350,7 +350,7 @@ impl DualQ {
         if !self.classic.drops.chooses(classic, self.is_random, exit.rng) {
             return false;
         }
-        if classic >= self.max_mark_probability || !exit.books.can_mark(packet) {
+        if classic >= self.max_mark_probability || !exit.counters.can_mark(packet) {
             return true;
         }
         self.mark_classic(packet, exit);
@@ -386,7 +386,7 @@ impl DualQ {
     ) -> bool {
         let coupled = f64::from(p) * self.coupling;
         let is_overloaded = coupled > f64::from(u32::MAX);
-        let can_mark = exit.books.can_mark(packet);
+        let can_mark = exit.counters.can_mark(packet);
         let twice = |rng: &mut Rng| rolls(p, rng) && rolls(p, rng);
         if !low {
             let signals = asks_base && twice(exit.rng);
@@ -416,7 +416,7 @@ impl DualQ {
             (false, true) => &mut self.signals.coupled,
             (false, false) => &mut self.signals.native,
         } += 1;
-        exit.books.mark(exit.now, packet);
+        exit.counters.mark(exit.now, packet);
         false
     }
 
@@ -449,7 +449,7 @@ impl DualQ {
             now: entry.now,
             next_queue: NextQueue::default(),
             rng: entry.rng,
-            books: entry.books.reborrow(),
+            counters: entry.counters.reborrow(),
             member: None,
         };
         self.judge(low, packet, true, 0, exit)
@@ -470,13 +470,13 @@ impl Discipline for DualQ {
         self.clock.wake(entry.now);
         // RFC 9332 §2.3: the classifier looks at the ECN field.
         let low = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
-        entry.books.recorder.goes_to(&packet, low);
+        entry.counters.recorder.goes_to(&packet, low);
         if !entry.limit.admits(self.backlog(), packet.size.into()) {
             self.lane(low).dropped_overflow += 1;
-            entry.books.drop(entry.now, packet, DropReason::Overflow);
+            entry.counters.drop(entry.now, packet, DropReason::Overflow);
         } else if self.drop_early && self.refuses(low, &mut packet, entry) {
             self.lane(low).dropped_aqm += 1;
-            entry.books.drop(entry.now, packet, DropReason::Aqm);
+            entry.counters.drop(entry.now, packet, DropReason::Aqm);
         } else {
             self.lane(low).push(packet);
         }
@@ -490,7 +490,7 @@ impl Discipline for DualQ {
                 return Some(packet);
             }
             self.lane(low).dropped_aqm += 1;
-            exit.books.drop(exit.now, packet, DropReason::Aqm);
+            exit.counters.drop(exit.now, packet, DropReason::Aqm);
         }
         if let Turns::Wrr(wrr) = &mut self.turns {
             wrr.reset();

@@ -221,7 +221,7 @@ fn linux_draws_on_the_ramp_of_l() {
     put(&mut dualq, &mut bench, 1, Ecn::Ect1);
     bench.now += Time::from_ms(2);
     let exit = &mut bench.exit();
-    exit.books.ecn = false;
+    exit.counters.ecn = false;
     assert!(dualq.dequeue(exit).is_none());
     assert_eq!(dualq.members().unwrap()[0].dropped_aqm, 1);
 }

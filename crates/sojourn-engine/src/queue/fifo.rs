@@ -51,15 +51,15 @@ impl Discipline for Fifo {
         let size = u64::from(packet.size);
         if !entry.limit.admits(backlog, size) {
             self.aqm.on_overflow();
-            entry.books.drop(entry.now, packet, DropReason::Overflow);
+            entry.counters.drop(entry.now, packet, DropReason::Overflow);
             return;
         }
-        let is_markable = entry.books.can_mark(&packet);
+        let is_markable = entry.counters.can_mark(&packet);
         let (now, ecn, flow) = (entry.now, packet.ecn, packet.tuple);
         let arrival = Arrival { now, size, backlog, share: 1.0, ecn, is_markable, flow };
         let verdict = self.aqm.on_arrival(&arrival, entry.drain_rate, entry.rng);
-        if entry.books.refuses(entry.now, verdict, &mut packet) {
-            entry.books.drop(entry.now, packet, DropReason::Aqm);
+        if entry.counters.refuses(entry.now, verdict, &mut packet) {
+            entry.counters.drop(entry.now, packet, DropReason::Aqm);
             return;
         }
         self.bytes += size;
@@ -82,17 +82,17 @@ impl Discipline for Fifo {
                 own_left: left,
                 alone: left.packets == 0,
                 ecn: head.ecn,
-                is_markable: exit.books.can_mark(head),
+                is_markable: exit.counters.can_mark(head),
                 flow: head.tuple,
             };
             let verdict = self.aqm.on_departure(&departure);
-            let is_refused = exit.books.refuses(exit.now, verdict, head);
+            let is_refused = exit.counters.refuses(exit.now, verdict, head);
             let packet = self.packets.pop_front();
             if !is_refused {
                 return packet;
             }
             if let Some(packet) = packet {
-                exit.books.drop(exit.now, packet, DropReason::Aqm);
+                exit.counters.drop(exit.now, packet, DropReason::Aqm);
             }
         }
         if exit.left(self.backlog()).packets == 0 {
@@ -134,7 +134,7 @@ mod tests {
     use crate::queue::aqm_bins::tests::Spies;
     use crate::queue::tests::Bench;
 
-    /// With an algorithm that writes down what it is told.
+    /// With an algorithm that logs its calls.
     fn fifo() -> (Fifo, Spies, Bench) {
         let (bench, spies) = (Bench::of(3), Spies::default());
         let Scheduler::Fifo(mut fifo) = bench.start(&Parameters {}) else { unreachable!() };
@@ -151,7 +151,7 @@ mod tests {
             fifo.enqueue(Packet::datagram(size), &mut bench.entry());
         }
         assert_eq!(
-            spies.told(),
+            spies.log(),
             [
                 "0 takes 100 behind 0, 0 B, share 1, 8000000 bps, 100000 B",
                 "0 takes 200 behind 1, 100 B, share 1, 8000000 bps, 100000 B",
@@ -170,7 +170,7 @@ mod tests {
         exit.next_queue = NextQueue::default();
         assert!(fifo.dequeue(&mut exit).is_some());
         assert_eq!(
-            spies.told(),
+            spies.log(),
             [
                 "0 sends 100 after 2 ms, left 2, 500 B, of its own 2, 500 B",
                 "0 sends 200 after 5 ms, left 2, 350 B, of its own 2, 350 B",
@@ -180,10 +180,10 @@ mod tests {
         // It is empty only where nothing waits behind it either.
         exit.next_queue.backlog = backlog;
         assert!(fifo.dequeue(&mut exit).is_none());
-        assert!(spies.told().is_empty());
+        assert!(spies.log().is_empty());
         exit.next_queue.backlog = Count::default();
         assert!(fifo.dequeue(&mut exit).is_none());
-        assert_eq!(spies.told(), ["0 is empty at 2 ms"]);
+        assert_eq!(spies.log(), ["0 is empty at 2 ms"]);
         assert_eq!(fifo.backlog(), Count::default());
     }
 
@@ -191,7 +191,7 @@ mod tests {
     fn it_shows_its_algorithm_and_tells_it_of_maps() {
         let (mut fifo, spies, _) = fifo();
         fifo.on_map(7, 8);
-        assert_eq!(spies.told(), ["0 is granted 7 of 15"]);
+        assert_eq!(spies.log(), ["0 is granted 7 of 15"]);
         let mut shown = Gauges::default();
         fifo.gauges(&mut shown);
         assert_eq!(shown.get("spy"), Some(0.0));

@@ -466,7 +466,7 @@ mod tests {
         let packet = |flow, size| Packet { flow, ..Packet::datagram(size) };
         wfq.enqueue(packet(0, 1000), &mut bench.entry());
         assert!(wfq.dequeue(&mut bench.exit()).is_some());
-        assert_eq!(spies.told().last().map(String::as_str), Some("0 is empty at 0 ms"));
+        assert_eq!(spies.log().last().map(String::as_str), Some("0 is empty at 0 ms"));
         bench.now = Time::from_us(500);
         wfq.enqueue(packet(1, 1000), &mut bench.entry());
         wfq.enqueue(packet(0, 400), &mut bench.entry());
@@ -476,7 +476,8 @@ mod tests {
         bench.now = Time::from_ms(1);
         let mut sent = || wfq.dequeue(&mut bench.exit()).map(|packet| packet.flow);
         assert_eq!([sent(), sent(), sent()], [Some(0), Some(1), None]);
-        let ends: Vec<_> = spies.told().into_iter().filter(|told| told.contains("empty")).collect();
+        let ends: Vec<_> =
+            spies.log().into_iter().filter(|reported| reported.contains("empty")).collect();
         assert_eq!(ends, ["0 is empty at 1 ms", "2 is empty at 1 ms"]);
     }
 
@@ -499,8 +500,11 @@ mod tests {
         let mut shown = Gauges::default();
         scfq.flow_gauges(key, &mut shown);
         assert_eq!((shown.get("weight"), shown.get("bin")), (Some(3.0), Some(key.index as f64)));
-        let told = spies.told();
-        assert!(told[0].contains(" 8000000 bps") && told[1].contains(" 6000000 bps"), "{told:?}");
+        let reported = spies.log();
+        assert!(
+            reported[0].contains(" 8000000 bps") && reported[1].contains(" 6000000 bps"),
+            "{reported:?}"
+        );
     }
 
     /// Slots are taken one after the other: 0, 2, 4 and so on are the numbers of their flows.

@@ -195,7 +195,7 @@ impl Discipline for LowLatency {
         self.clock.wake(entry.now);
         self.follow(entry.drain_rate);
         let is_low = self.is_low(&packet);
-        entry.books.recorder.goes_to(&packet, is_low);
+        entry.counters.recorder.goes_to(&packet, is_low);
         if is_low {
             self.enqueue_low(packet, entry);
         } else {

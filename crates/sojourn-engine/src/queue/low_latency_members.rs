@@ -166,7 +166,7 @@ impl Low {
         {
             self.signals.sanctioned += 1;
             self.give_back(size);
-            entry.books.recorder.sanctioned(entry.now, &packet);
+            entry.counters.recorder.sanctioned(entry.now, &packet);
             return Some(packet);
         }
         if self.has_room() && entry.limit.admits(waiting, size) {
@@ -174,7 +174,7 @@ impl Low {
         } else {
             self.give_back(size);
             self.lane.dropped_overflow += 1;
-            entry.books.drop(entry.now, packet, DropReason::Overflow);
+            entry.counters.drop(entry.now, packet, DropReason::Overflow);
         }
         None
     }
@@ -183,7 +183,7 @@ impl Low {
     /// are neither marked nor dropped.
     #[inline]
     fn mark(&mut self, packet: &mut Packet, native: f64, coupled: f64, entry: &mut Entry) {
-        if !(entry.books.can_mark(packet) && self.has_aqm) {
+        if !(entry.counters.can_mark(packet) && self.has_aqm) {
             return;
         }
         if !self.lane.marks.says_signal(native.max(coupled)) {
@@ -194,7 +194,7 @@ impl Low {
             (false, true) => &mut self.signals.native,
             (false, false) => &mut self.signals.coupled,
         } += 1;
-        entry.books.mark(entry.now, packet);
+        entry.counters.mark(entry.now, packet);
     }
 
     /// A packet that was estimated does not wait here.
@@ -278,7 +278,7 @@ impl Classic {
                 pie.on_overflow();
             }
             self.lane.dropped_overflow += 1;
-            return entry.books.drop(entry.now, packet, DropReason::Overflow);
+            return entry.counters.drop(entry.now, packet, DropReason::Overflow);
         }
         let arrival = Arrival {
             now: entry.now,
@@ -293,7 +293,7 @@ impl Classic {
             && pie.on_arrival(&arrival, &drain, entry.rng) != Verdict::Pass
         {
             self.lane.dropped_aqm += 1;
-            return entry.books.drop(entry.now, packet, DropReason::Aqm);
+            return entry.counters.drop(entry.now, packet, DropReason::Aqm);
         }
         self.lane.push(packet);
     }

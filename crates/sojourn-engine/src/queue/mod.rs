@@ -163,11 +163,11 @@ pub struct Entry<'a> {
     /// The queue's random stream.
     pub rng: &'a mut Rng,
     /// Where it records what it does to packets.
-    pub books: Books<'a>,
+    pub counters: Counters<'a>,
 }
 
 /// Where a scheduler records that it drops or marks a packet.
-pub struct Books<'a> {
+pub struct Counters<'a> {
     /// Mark packets of ECN transports instead of dropping them, where the algorithm allows it.
     pub ecn: bool,
     /// Of the run.
@@ -176,10 +176,10 @@ pub struct Books<'a> {
     pub counts: &'a mut QueueCounts,
 }
 
-impl Books<'_> {
+impl Counters<'_> {
     /// A shorter borrow, for a part of the work.
-    pub fn reborrow(&mut self) -> Books<'_> {
-        Books { ecn: self.ecn, recorder: self.recorder, counts: self.counts }
+    pub fn reborrow(&mut self) -> Counters<'_> {
+        Counters { ecn: self.ecn, recorder: self.recorder, counts: self.counts }
     }
 
     /// Drops a packet.
@@ -235,7 +235,7 @@ pub struct Exit<'a> {
     /// The queue's random stream.
     pub rng: &'a mut Rng,
     /// Where it records what it does to packets.
-    pub books: Books<'a>,
+    pub counters: Counters<'a>,
     /// Which of two members the packet comes from. A scheduler that has members sets it.
     pub member: Option<Member>,
 }
@@ -285,7 +285,7 @@ pub trait Discipline {
     }
     /// Backlog of all bins.
     fn backlog(&self) -> Count;
-    /// Tells the AQM algorithms that a MAP brought a grant.
+    /// Informs the AQM algorithms that a MAP brought a grant.
     fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
     /// When `update` is due next; never where nothing is updated.
     fn next_update(&self) -> Time {
@@ -671,8 +671,8 @@ impl Queue {
             return self.enqueue_ack(now, packet, recorder);
         }
         let Self { limit, ecn, rng, counts, .. } = self;
-        let books = Books { ecn: *ecn, recorder, counts };
-        let entry = &mut Entry { now, drain_rate, limit, rng, books };
+        let counters = Counters { ecn: *ecn, recorder, counts };
+        let entry = &mut Entry { now, drain_rate, limit, rng, counters };
         self.scheduler.enqueue(packet, entry);
     }
 
@@ -751,8 +751,8 @@ impl Queue {
         dequeue: impl FnOnce(&mut Scheduler, &mut Exit) -> Option<Packet>,
     ) -> Option<Packet> {
         let Self { scheduler, rng, ecn, counts, .. } = self;
-        let books = Books { ecn: *ecn, recorder, counts };
-        let exit = &mut Exit { now, next_queue, rng, books, member: None };
+        let counters = Counters { ecn: *ecn, recorder, counts };
+        let exit = &mut Exit { now, next_queue, rng, counters, member: None };
         let packet = dequeue(scheduler, exit);
         let member = exit.member;
         if let Some(packet) = &packet {
@@ -804,7 +804,7 @@ impl Queue {
         self.acks.as_ref().map_or(waiting, |acks| waiting.plus(acks.backlog()))
     }
 
-    /// Tells the AQM algorithms that a MAP brought a grant and left `ungranted` requested bytes.
+    /// Informs the AQM algorithms that a MAP brought a grant and left `ungranted` requested bytes.
     #[inline]
     pub fn on_map(&mut self, granted: u64, ungranted: u64) {
         self.scheduler.on_map(granted, ungranted);

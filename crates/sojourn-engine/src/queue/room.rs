@@ -119,9 +119,9 @@ mod tests {
         assert!(keys_at_fault(&usual(), &JUMBO, 288_576).is_empty());
         assert_eq!(keys_at_fault(&usual(), &JUMBO, 288_543), bytes);
         assert_eq!(keys_at_fault(&usual(), &Room { exclusive: true, ..JUMBO }, 288_576), bytes);
-        let told =
+        let reported =
             usual().check(&JUMBO, BitRate::from_bps(200_000)).into_iter().next().unwrap().message;
-        assert!(told.contains("6250 bytes") && told.contains("9018 or more"), "{told}");
+        assert!(reported.contains("6250 bytes") && reported.contains("9018 or more"), "{reported}");
         // It does not apply beside a limit in packets, or where the scheduler has limits of its own.
         assert!(
             keys_at_fault(&QueueSpec { limit_packets: Some(9), ..usual() }, &JUMBO, 1000)

@@ -111,7 +111,7 @@ fn a_turn_lasts_until_it_is_used_up() {
     }
 }
 
-/// Service flows are told apart by their numbers, whatever the hashes of their packets.
+/// Service flows are distinguished by their numbers, whatever the hashes of their packets.
 #[test]
 fn hashed_schedulers_take_the_flows_that_they_are_given() {
     let table = FlowTable::of_homes(Unit::ServiceFlow, &[vec![1.0, 1.0]]);

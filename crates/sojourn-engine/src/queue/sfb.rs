@@ -307,11 +307,11 @@ impl Discipline for Sfb {
     fn enqueue(&mut self, mut packet: Packet, entry: &mut Entry) {
         let size = u64::from(packet.size);
         if !entry.limit.admits(self.backlog(), size) {
-            return entry.books.drop(entry.now, packet, DropReason::Overflow);
+            return entry.counters.drop(entry.now, packet, DropReason::Overflow);
         }
         let (verdict, hashes) = self.judge(&packet, entry);
-        if entry.books.refuses(entry.now, verdict, &mut packet) {
-            return entry.books.drop(entry.now, packet, DropReason::Aqm);
+        if entry.counters.refuses(entry.now, verdict, &mut packet) {
+            return entry.counters.drop(entry.now, packet, DropReason::Aqm);
         }
         self.count(hashes, 1);
         self.bytes += size;

@@ -231,13 +231,13 @@ fn few_flows_must_not_fill_the_buffer() {
     };
     // 20 * 1522 = 30 440, of which five are 152 200: so many flows fill it exactly with the sixth.
     assert_eq!(remarks(20, 152_200), "");
-    let told = remarks(20, 152_199);
+    let reported = remarks(20, 152_199);
     assert!(
-        told.contains("24 ms at 10 Mbps, and 5 flows fill the buffer of 152199 bytes"),
-        "{told}"
+        reported.contains("24 ms at 10 Mbps, and 5 flows fill the buffer of 152199 bytes"),
+        "{reported}"
     );
     // A tenth of its 99.99 packets is 9; a quarter more and one are 12.
-    assert!(told.ends_with("set target_packets to 9 and max_packets to 12"), "{told}");
+    assert!(reported.ends_with("set target_packets to 9 and max_packets to 12"), "{reported}");
     assert!(remarks(20, 1522).ends_with("set target_packets to 1 and max_packets to 2"));
     for (rehash_s, warmup_s, idle) in [(0.0, 60.0, 0), (0.0, 61.0, 1), (600.0, 61.0, 0)] {
         let parameters = Parameters { rehash_s, warmup_s, ..Default::default() };

@@ -19,7 +19,7 @@ use super::aqm_bins::{AqmBins, Head, by_aqm_bins};
 use super::flow_table::mixed;
 use super::rounds::Rounds;
 use super::{
-    Books, Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting,
+    Counters, Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting,
 };
 use crate::aqm::AqmSpec;
 use crate::dialect::Dialect;
@@ -198,14 +198,14 @@ impl Sfq {
 
     /// Changes the hashes if that has become due.
     #[inline]
-    fn perturb(&mut self, now: Time, rng: &mut Rng, books: &mut Books) {
+    fn perturb(&mut self, now: Time, rng: &mut Rng, counters: &mut Counters) {
         if self.hashing.perturb(now, rng) && self.is_linux {
-            self.rehash(now, books);
+            self.rehash(now, counters);
         }
     }
 
     /// Moves all packets to the bins of new hashes; those that find their bin full are dropped (`sfq_rehash`).
-    fn rehash(&mut self, now: Time, books: &mut Books) {
+    fn rehash(&mut self, now: Time, counters: &mut Counters) {
         let mut waiting = Vec::new();
         while let Some(bin) = self.rounds.first() {
             waiting.extend(std::iter::from_fn(|| self.aqm_bins.pop(bin)));
@@ -214,7 +214,7 @@ impl Sfq {
         for packet in waiting {
             let bin = self.bin(self.flows.hash(&packet));
             if self.is_full(bin) {
-                books.drop(now, packet, DropReason::Overflow);
+                counters.drop(now, packet, DropReason::Overflow);
             } else {
                 self.aqm_bins.take_over(bin, packet);
                 self.rounds.join_last(bin);
@@ -250,7 +250,7 @@ impl Sfq {
 
 impl Discipline for Sfq {
     fn enqueue(&mut self, packet: Packet, entry: &mut Entry) {
-        self.perturb(entry.now, entry.rng, &mut entry.books);
+        self.perturb(entry.now, entry.rng, &mut entry.counters);
         let bin = self.bin(self.flows.hash(&packet));
         let size = u64::from(packet.size);
         if !self.is_linux {
@@ -271,7 +271,7 @@ impl Discipline for Sfq {
     }
 
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet> {
-        self.perturb(exit.now, exit.rng, &mut exit.books);
+        self.perturb(exit.now, exit.rng, &mut exit.counters);
         while let Some(bin) = self.rounds.current(|_| 1) {
             match self.aqm_bins.judge_head(bin, exit) {
                 Head::Passes(size) => {

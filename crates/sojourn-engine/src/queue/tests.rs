@@ -41,14 +41,14 @@ impl Bench {
 
     pub(super) fn entry(&mut self) -> Entry<'_> {
         let Self { now, limit, drain_rate, rng, recorder, counts } = self;
-        let books = Books { ecn: true, recorder, counts };
-        Entry { now: *now, drain_rate, limit, rng, books }
+        let counters = Counters { ecn: true, recorder, counts };
+        Entry { now: *now, drain_rate, limit, rng, counters }
     }
 
     pub(super) fn exit(&mut self) -> Exit<'_> {
         let Self { now, rng, recorder, counts, .. } = self;
-        let books = Books { ecn: true, recorder, counts };
-        Exit { now: *now, next_queue: NextQueue::default(), rng, books, member: None }
+        let counters = Counters { ecn: true, recorder, counts };
+        Exit { now: *now, next_queue: NextQueue::default(), rng, counters, member: None }
     }
 }
 
@@ -152,9 +152,9 @@ fn books_mark_what_may_be_marked() {
     ] {
         let mut packet = Packet { ecn, ..Packet::datagram(100) };
         let mut entry = bench.entry();
-        entry.books.ecn = is_on;
+        entry.counters.ecn = is_on;
         assert_eq!(
-            entry.books.refuses(Time::ZERO, verdict, &mut packet),
+            entry.counters.refuses(Time::ZERO, verdict, &mut packet),
             drops,
             "{ecn:?} {verdict:?}"
         );

@@ -34,7 +34,7 @@ pub struct SeriesRow {
     pub interval_s: f64,
 }
 
-/// Everything a run tells.
+/// Everything a run reports.
 #[derive(Debug, Default)]
 pub struct Results {
     /// Version of this library.

@@ -182,8 +182,9 @@ mod tests {
             assert_eq!(app.is_bulk(), word.is_some(), "{spec}");
             assert_eq!(app.is_bulk(), app.parameters().quality() == Quality::Throughput, "{spec}");
             assert_eq!(app.bulk_from_s().is_finite(), app.is_bulk(), "{spec}");
-            let told = Bulk::of(&app).zip(app.bulk_direction()).map(|(sort, way)| sort.word(way));
-            assert_eq!(told, word, "{spec}");
+            let reported =
+                Bulk::of(&app).zip(app.bulk_direction()).map(|(sort, way)| sort.word(way));
+            assert_eq!(reported, word, "{spec}");
         }
     }
 }

@@ -109,7 +109,7 @@ impl End {
     }
 }
 
-/// A connection. The generation tells it apart from earlier users of the slot.
+/// A connection. The generation distinguishes it from earlier users of the slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConnectionId {
     /// Slot in the network's table.
@@ -127,9 +127,9 @@ pub enum Event {
     Opening(u32, ConnectionId),
     /// The handshake is complete at the home's end.
     Established(u32, ConnectionId),
-    /// An end has received all the bytes it was told to expect.
+    /// An end has received all the bytes it was to expect.
     Received(u32, ConnectionId, End),
-    /// All the bytes that an end was told to send are acknowledged.
+    /// All the bytes that an end was to send are acknowledged.
     Acknowledged(u32, ConnectionId, End),
 }
 

@@ -287,9 +287,9 @@ fn a_home_that_is_not_clear_is_asked_for() {
         Err(Refusal::Home(reason)) => reason,
         other => panic!("{other:?}"),
     };
-    let told = unclear(&[(SITE, OTHER)]);
+    let reported = unclear(&[(SITE, OTHER)]);
     assert_eq!(
-        told,
+        reported,
         "missing; it is not clear which end of the packets is the home; allowed: an address or network, \
          such as 198.51.100.7 (2 packets), 203.0.113.7 (2 packets), or a direction for all packets instead"
     );
@@ -425,8 +425,8 @@ fn gzip_is_unpacked_by_what_it_is() {
     *damaged.last_mut().unwrap() ^= 1;
     assert_eq!(refusal(&damaged), format!("which is damaged after packet 9000; {ALLOWED}"));
     for no_capture in [&[0; 1_000_000][..], b""] {
-        let told = refusal(&gzip(no_capture));
-        assert_eq!(told, format!("which does not start like a capture; {ALLOWED}"));
+        let reported = refusal(&gzip(no_capture));
+        assert_eq!(reported, format!("which does not start like a capture; {ALLOWED}"));
     }
     // A block that claims 1 GB of zeros is given up before that.
     let large = [words_of(&[section(), vec![0xbad, 1 << 30]]), vec![0; 1 << 27]].concat();

@@ -188,10 +188,10 @@ fn without_packets(reader: &Reader, how: &How) -> Refusal {
 }
 
 fn listed(hosts: &[(IpAddr, u64)]) -> String {
-    let told = hosts.iter().take(MOST_CANDIDATES);
-    let told =
-        told.map(|(host, packets)| format!("{host} ({})", counted(*packets as usize, "packet")));
-    told.collect::<Vec<_>>().join(", ")
+    let reported = hosts.iter().take(MOST_CANDIDATES);
+    let reported = reported
+        .map(|(host, packets)| format!("{host} ({})", counted(*packets as usize, "packet")));
+    reported.collect::<Vec<_>>().join(", ")
 }
 
 fn counted(count: usize, noun: &str) -> String {

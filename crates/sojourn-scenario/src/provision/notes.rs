@@ -1,4 +1,4 @@
-//! What a user is told of a modem file.
+//! What a user learns of a modem file.
 
 use serde_json::json;
 use sojourn_input::problem::{Code, Warning};

@@ -2,7 +2,7 @@
 //! congestion control", 2016): the sender paces at the largest rate of delivery of the last ten
 //! rounds, with a window of twice what that rate has under way in the least round trip of ten seconds.
 //!
-//! Losses do not slow it down, apart from one round of packet conservation. Sources per law on its line
+//! Losses do not slow it down, except for one round of packet conservation. Sources per law on its line
 //! ("draft" is draft-cardwell-iccrg-bbr-00). Where Linux differs from the draft, it does as Linux.
 //!
 //! Left out: the smaller burst of one segment below 1.2 Mbps; the undo of a spurious recovery. Linux draws the

@@ -90,7 +90,7 @@ impl FullPipe {
     }
 }
 
-/// The least round trip, and the least of the last five seconds, which tells when to probe
+/// The least round trip, and the least of the last five seconds, which decides when to probe
 /// (draft "UpdateMinRTT").
 pub(super) struct MinRtt {
     least: Option<Time>,
@@ -319,7 +319,7 @@ mod tests {
         assert!(full.is_reached);
     }
 
-    /// The least of 5 s tells when to probe; what is used is the least of 10 s.
+    /// The least of 5 s decides when to probe; what is used is the least of 10 s.
     #[test]
     fn round_trips_are_kept_for_five_and_ten_seconds() {
         let (start, ps) = (Time::from_s(1), Time::from_ps(1));

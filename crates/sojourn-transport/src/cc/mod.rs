@@ -223,7 +223,7 @@ pub trait CongestionParameters: Keys {
         false
     }
     /// Does it react to the share of marks, by `on_feedback`, rather than to a mark as to a loss? Only
-    /// the `linux` dialect tells it that share.
+    /// the `linux` dialect gives it that share.
     fn is_scalable(&self) -> bool {
         false
     }

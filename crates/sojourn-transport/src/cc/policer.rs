@@ -82,8 +82,9 @@ impl Policer {
             return;
         }
         let rate = delivered / time.secs_f64();
-        let apart = (rate - self.rate).abs();
-        let is_same = apart <= SAME_SHARE * self.rate || apart * mss as f64 <= SAME_BYTES_PER_S;
+        let difference = (rate - self.rate).abs();
+        let is_same =
+            difference <= SAME_SHARE * self.rate || difference * mss as f64 <= SAME_BYTES_PER_S;
         if self.rate > 0.0 && is_same {
             self.rate = (rate + self.rate) / 2.0;
             (self.is_used, self.rounds) = (true, 0);

@@ -1,9 +1,9 @@
 //! What the ACK frames of one end carry (RFC 9000 §19.3).
 //!
-//! A frame tells of all packets that have come, down to a smallest number. To copy these into each would cost much,
+//! A frame reports all packets that have come, down to a smallest number. To copy these into each would cost much,
 //! so the frames of an end share one log, in the order of arrival, and each refers to it by a count. The connection
 //! keeps the log beside both ends: one writes it, and the other reads it up to the count of a frame that comes.
-//! What a lost frame told of is still in the log for the next one, and a frame that comes late finds it read.
+//! What a lost frame reported is still in the log for the next one, and a frame that comes late finds it read.
 
 use std::collections::VecDeque;
 
@@ -12,10 +12,10 @@ use super::header::AckFrame;
 /// Numbers of packets that came at one end.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// From the first that the other end has not been told of.
+    /// From the first that the other end does not know of.
     log: VecDeque<u64>,
-    /// How many it has been told of.
-    told: u64,
+    /// How many were reported to it.
+    reported: u64,
 }
 
 impl Arrivals {
@@ -25,13 +25,13 @@ impl Arrivals {
     }
 
     /// A frame arrives at the other end: the numbers that it is the first to tell of.
-    pub(super) fn tell(&mut self, frame: &AckFrame, mut told: impl FnMut(u64)) {
-        while self.told < frame.arrivals
+    pub(super) fn tell(&mut self, frame: &AckFrame, mut reported: impl FnMut(u64)) {
+        while self.reported < frame.arrivals
             && let Some(number) = self.log.pop_front()
         {
-            self.told += 1;
+            self.reported += 1;
             if number >= frame.smallest {
-                told(number);
+                reported(number);
             }
         }
     }

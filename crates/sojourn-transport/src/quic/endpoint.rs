@@ -218,7 +218,7 @@ impl QuicEndpoint {
             }
             let Some(sent) = sent else { return };
             elicited = true;
-            self.received.forget_below(sent.told);
+            self.received.forget_below(sent.reported);
             self.stream_of(&sent).acknowledge(sent.offset, sent.len.into());
             if !self.congestion.is_before_recovery(sent.at) {
                 bytes += u64::from(sent.size);
@@ -249,13 +249,13 @@ impl QuicEndpoint {
         &mut self,
         now: Time,
         (number, at): (u64, Time),
-        told_delay: Time,
+        reported_delay: Time,
         config: &Config,
     ) -> Time {
         let rtt = now.since(at);
         // RFC 9002 §5.3: no longer than the other end may hold an acknowledgement back.
-        let delay = if self.handshake.is_complete() { config.delayed_ack } else { told_delay };
-        self.rtt.measured(now, rtt, told_delay.min(delay));
+        let delay = if self.handshake.is_complete() { config.delayed_ack } else { reported_delay };
+        self.rtt.measured(now, rtt, reported_delay.min(delay));
         let (una, nxt) = (number + 1, self.record.next());
         self.congestion.on_round_trip(&RoundTrip { now, rtt, una, nxt, is_paced: config.pacing });
         rtt
@@ -458,8 +458,8 @@ impl QuicEndpoint {
     /// Books a packet that leaves.
     fn leave(&mut self, now: Time, header: &Header, content: &Content, size: u16, config: &Config) {
         let state = if header.elicits { State::UnderWay } else { State::Bare };
-        let told = if header.ack.is_some() { self.received.next() } else { 0 };
-        let mut sent = Sent { at: now, offset: 0, told, len: 0, size, is_crypto: false, state };
+        let reported = if header.ack.is_some() { self.received.next() } else { 0 };
+        let mut sent = Sent { at: now, offset: 0, reported, len: 0, size, is_crypto: false, state };
         if let Content::Crypto(piece) | Content::Stream(piece) = content {
             sent.is_crypto = matches!(content, Content::Crypto(_));
             (sent.offset, sent.len) = (piece.offset, piece.len as u32);

@@ -1,7 +1,7 @@
 //! What a QUIC packet says, and how it lies in the transport header that all packets have.
 //!
 //! `seq` is the offset of its payload, `echo` the delay in its ACK frame, and `ack` how many arrivals that
-//! frame tells of. The rest is QUIC's own. The flag ACK is not set: nobody on the path can see that a packet is
+//! frame reports. The rest is QUIC's own. The flag ACK is not set: nobody on the path can see that a packet is
 //! an acknowledgement (RFC 9312 §2.4), so no modem treats it as one.
 
 use sojourn_engine::packet::{Flags, Own, QuicNumbers, Segment};
@@ -17,7 +17,7 @@ const ACK: u32 = 1 << 2;
 /// An ACK frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct AckFrame {
-    /// It tells of so many arrivals, from the first of the connection on.
+    /// It reports so many arrivals, from the first of the connection on.
     pub arrivals: u64,
     /// It does not tell of packets below this number.
     pub smallest: u64,

@@ -215,7 +215,7 @@ fn the_first_window_leaves_at_once_and_slow_start_doubles() {
     assert_eq!([at(100), at(200), at(225)], [9, 17, 2]);
 }
 
-/// Each second one of 400 packets is lost. All 200 holes are told of at once, and what they had leaves again
+/// Each second one of 400 packets is lost. All 200 holes are reported at once, and what they had leaves again
 /// in one round trip, with new numbers.
 #[test]
 fn two_hundred_holes_are_repaired_in_one_round() {
@@ -280,7 +280,7 @@ fn acknowledgements_stay_small_in_a_long_transfer() {
     let pair = upload(options(), 5000 * 1400, loss, nothing());
     let bare = pair.seen[SERVER].iter().filter(|(_, header, _)| !header.elicits);
     let largest = bare.map(|(.., size)| *size).max();
-    // 100 losses and more in all; the window has a few dozens of packets, so at one time a few are told of.
+    // 100 losses and more in all; the window has a few dozens of packets, so at one time a few are reported.
     assert!(largest < Some(28 + 27 + 60), "{largest:?}");
     assert_eq!(pair.received[SERVER], 5000 * 1400);
 }

@@ -1,6 +1,6 @@
 //! Packets that have come, and when they are acknowledged (RFC 9000 §13.2).
 //!
-//! An ACK frame tells of all of them down to a smallest number, and refers to the log of arrivals by their count
+//! An ACK frame reports all of them down to a smallest number, and refers to the log of arrivals by their count
 //! (arrivals.rs).
 
 use super::header::AckFrame;
@@ -95,7 +95,7 @@ impl Received {
         }
     }
 
-    /// The other end knows that it was told of all below `end` (RFC 9000 §13.2.4). The highest range stays.
+    /// The other end knows of all below `end` (RFC 9000 §13.2.4). The highest range stays.
     pub(super) fn forget_below(&mut self, end: u64) {
         let highest = self.numbers.iter().next_back().map_or(0, |range| range.0);
         self.floor = self.floor.max(end.min(highest));
@@ -130,7 +130,7 @@ impl Received {
     /// The ACK frame that a packet takes along, and its bytes, at most `room`. To make it fit, the oldest
     /// ranges are forgotten (RFC 9000 §13.2.3).
     pub(super) fn frame(&mut self, now: Time, room: u64) -> (AckFrame, u64) {
-        let delay = sizes::told_delay(now.since(self.largest_at));
+        let delay = sizes::reported_delay(now.since(self.largest_at));
         let mut bytes = sizes::ack_frame(delay, self.numbers.iter().rev());
         while bytes > room && self.numbers.count() > 1 {
             self.forget_lowest();
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    fn told(arrivals: &mut Arrivals, frame: &AckFrame) -> Vec<u64> {
+    fn reported(arrivals: &mut Arrivals, frame: &AckFrame) -> Vec<u64> {
         let mut numbers = Vec::new();
         arrivals.tell(frame, |number| numbers.push(number));
         numbers
@@ -220,18 +220,18 @@ mod tests {
         let (lost, _) = received.frame(MS(2), 1000);
         come_too(&mut received, &mut arrivals, [6, 3]);
         let (next, _) = received.frame(MS(2), 1000);
-        assert_eq!(told(&mut arrivals, &next), [0, 1, 5, 6, 3]);
-        assert!(told(&mut arrivals, &lost).is_empty());
+        assert_eq!(reported(&mut arrivals, &next), [0, 1, 5, 6, 3]);
+        assert!(reported(&mut arrivals, &lost).is_empty());
     }
 
-    /// 300 packets with a hole after each: 255 ranges stay, and the lowest 45 numbers are not told.
+    /// 300 packets with a hole after each: 255 ranges stay, and the lowest 45 numbers are not reported.
     #[test]
     fn no_more_than_255_ranges_are_told() {
         let mut received = Received::new();
         let mut arrivals = come(&mut received, (0..300).map(|n| 2 * n));
         let (frame, bytes) = received.frame(MS(1), 1000);
         assert_eq!(frame.smallest, 2 * 44 + 1);
-        let numbers = told(&mut arrivals, &frame);
+        let numbers = reported(&mut arrivals, &frame);
         assert_eq!((numbers.len(), numbers[0]), (255, 90));
         // Type; 598 in two bytes; delay; 254 ranges in two bytes; the first; 254 of two bytes.
         assert_eq!(bytes, 1 + 2 + 1 + 2 + 1 + 254 * 2);

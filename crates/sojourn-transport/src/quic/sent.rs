@@ -29,8 +29,8 @@ pub(super) struct Sent {
     pub at: Time,
     /// Where its bytes begin.
     pub offset: u64,
-    /// One past the largest packet number that its ACK frame told of; zero without one.
-    pub told: u64,
+    /// One past the largest packet number that its ACK frame reported; zero without one.
+    pub reported: u64,
     /// Its bytes, with the end of the stream counted for one.
     pub len: u32,
     /// Bytes of the datagram.
@@ -181,8 +181,8 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_ms;
 
     fn packet(at: Time) -> Sent {
-        let (offset, told, len, size) = (0, 0, 100, 140);
-        Sent { at, offset, told, len, size, is_crypto: false, state: State::UnderWay }
+        let (offset, reported, len, size) = (0, 0, 100, 140);
+        Sent { at, offset, reported, len, size, is_crypto: false, state: State::UnderWay }
     }
 
     /// Packets at these times in ms.

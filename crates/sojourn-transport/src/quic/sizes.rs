@@ -29,7 +29,7 @@ pub(super) fn varint(value: u64) -> u64 {
     }
 }
 
-/// Bytes of a packet number: it tells apart twice as many as are not acknowledged (RFC 9000 §17.1, A.2).
+/// Bytes of a packet number: it distinguishes twice as many as are not acknowledged (RFC 9000 §17.1, A.2).
 pub(super) fn packet_number(number: u64, largest_acknowledged: Option<u64>) -> u64 {
     let unacknowledged = largest_acknowledged.map_or(number + 1, |largest| number - largest);
     match unacknowledged.saturating_mul(2) {
@@ -55,8 +55,8 @@ pub(super) fn crypto_frame(offset: u64) -> u64 {
     1 + varint(offset) + 2
 }
 
-/// A delay as an ACK frame tells it: in whole units.
-pub(super) fn told_delay(delay: Time) -> Time {
+/// A delay as an ACK frame reports it: in whole units.
+pub(super) fn reported_delay(delay: Time) -> Time {
     DELAY_UNIT.times(delay.ps() / DELAY_UNIT.ps())
 }
 
@@ -67,7 +67,7 @@ pub(super) fn ack_frame(delay: Time, mut ranges: impl Iterator<Item = (u64, u64)
     bytes += varint(end - 1 - lowest);
     let mut others = 0;
     for (start, end) in ranges {
-        // RFC 9000 §19.3.1: a gap of n missing packets is told as n - 1, a range of n as n - 1.
+        // RFC 9000 §19.3.1: a gap of n missing packets is reported as n - 1, a range of n as n - 1.
         bytes += varint(lowest - end - 1) + varint(end - 1 - start);
         lowest = start;
         others += 1;
@@ -104,6 +104,6 @@ mod tests {
         for (value, bytes) in [(63, 1), (64, 2), (16_383, 2), (16_384, 4), (1 << 30, 8)] {
             assert_eq!(varint(value), bytes, "{value}");
         }
-        assert_eq!(told_delay(Time::from_us(23)), Time::from_us(16));
+        assert_eq!(reported_delay(Time::from_us(23)), Time::from_us(16));
     }
 }

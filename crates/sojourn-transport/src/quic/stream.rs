@@ -78,7 +78,7 @@ impl Outgoing {
         Piece { offset, len: stop + u64::from(takes_end) - offset, again }
     }
 
-    /// What is to be sent next: what was lost, then new data that ends below `reach`. `most` tells the
+    /// What is to be sent next: what was lost, then new data that ends below `reach`. `most` gives the
     /// payload of a packet by its offset.
     pub(super) fn next(&mut self, reach: u64, most: impl Fn(u64) -> u64) -> Option<Piece> {
         if let Some(piece) = self.next_lost(&most) {

@@ -1,6 +1,6 @@
 //! The sending half as RFC 8985 (RACK-TLP) and RFC 9937 (proportional rate reduction) have it.
 //!
-//! Loss is told by the times of sending (scoreboard.rs), lost retransmissions too. In a recovery the
+//! Loss is detected by the times of sending (scoreboard.rs), lost retransmissions too. In a recovery the
 //! window shrinks to its threshold in proportion to what is delivered (prr.rs). A probe at the tail
 //! makes losses known that nothing behind them would show.
 //!

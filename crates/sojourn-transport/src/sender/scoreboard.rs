@@ -1,6 +1,6 @@
 //! What is under way, segment by segment: when each was last sent, and what became of it.
 //!
-//! Loss is told by time (RACK, RFC 8985 §6.2): what was sent before something that has been delivered,
+//! Loss is detected by time (RACK, RFC 8985 §6.2): what was sent before something that has been delivered,
 //! and is late by a reordering window, is lost; what was sent again may be lost again. Originals are
 //! judged in the order of their numbers, which is that in which they were sent, and retransmissions in
 //! theirs, so each is looked at once.
@@ -23,7 +23,7 @@ struct Sent {
     state: State,
     /// When it was last sent.
     at: Time,
-    /// How many transmissions of any segment came before that one. RFC 8985 §6.2 tells what was sent
+    /// How many transmissions of any segment came before that one. RFC 8985 §6.2 says what was sent
     /// at one time by sequence numbers; here much is sent at one time, also again.
     order: u64,
 }

@@ -68,8 +68,8 @@ pub(crate) fn per_packet(name: &str) -> Option<f64> {
         .output()
         .ok()?;
     let packets: f64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
-    let told = String::from_utf8(output.stderr).ok()?;
-    let count = told.lines().find_map(|line| line.split("Collected :").nth(1))?;
+    let reported = String::from_utf8(output.stderr).ok()?;
+    let count = reported.lines().find_map(|line| line.split("Collected :").nth(1))?;
     Some(count.trim().parse::<f64>().ok()? / packets)
 }
 

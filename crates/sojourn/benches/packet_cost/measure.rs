@@ -84,7 +84,7 @@ pub(crate) fn run_counted(case: &Case) -> u64 {
 }
 
 /// Bytes of memory and microseconds of CPU time per simulated second that a home takes, where the
-/// system tells.
+/// system reports.
 pub(crate) fn idle(scenario: &Scenario, homes: u64) -> Option<(u64, f64)> {
     let before = status_kib("VmRSS:")?;
     let mut simulation = Simulation::new(scenario);

@@ -50,8 +50,8 @@ def _timed(command: list[str]) -> tuple[float, str]:
 
 def _peer(command: list[str]) -> Run:
     def run() -> tuple[float, int]:
-        cpu_s, told = _timed(command)
-        return cpu_s, int(told.splitlines()[-1].split()[0])
+        cpu_s, printed = _timed(command)
+        return cpu_s, int(printed.splitlines()[-1].split()[0])
 
     return run
 

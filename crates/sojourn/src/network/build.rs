@@ -7,7 +7,7 @@ use super::connections::Connections;
 use super::conversations::Conversations;
 use super::hops::Hops;
 use super::report::early_tail;
-use super::{Pause, SAMPLER, Simulation, Stage, apps, books};
+use super::{Pause, SAMPLER, Simulation, Stage, accounts, apps};
 use sojourn_access::{Access, AccessNetwork, Extent, Site};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::units::Time;
@@ -48,7 +48,7 @@ impl Simulation {
             hops: Direction::BOTH.map(|direction| Hops::new(s, direction)),
             access_stages: [0; 2],
             first_app: 0,
-            ledger: books::ledger(s),
+            ledger: accounts::ledger(s),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
             pending_events: VecDeque::new(),
             commands: Vec::new(),

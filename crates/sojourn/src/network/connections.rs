@@ -1,4 +1,4 @@
-//! The table of TCP connections. Slots are reused; generations tell their uses apart.
+//! The table of TCP connections. Slots are reused; generations distinguish their uses.
 
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Packet, Segment};

@@ -11,8 +11,8 @@
 //! wakes the stage that is due and hands what comes out of it to the next one. At equal times the
 //! stage that stands first in [`Stage`]'s order is woken first.
 
+mod accounts;
 mod apps;
-mod books;
 mod build;
 mod connections;
 mod conversations;

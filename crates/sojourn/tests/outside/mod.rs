@@ -59,7 +59,7 @@ const BUSY: &str = "
     pages = { kind = 'web', users = 2 }
 ";
 
-/// CoDel as a stranger writes it is CoDel: in one queue, in many bins that come as flows do, and beside them.
+/// CoDel as a user writes it is CoDel: in one queue, in many bins that come as flows do, and beside them.
 #[test]
 fn codel_from_outside_gives_the_results_of_codel() {
     for scheduler in ["fifo", "fq", "drr", "sfq"] {

@@ -87,8 +87,11 @@ fn default_bursts_suffice_on_every_modem() {
                 "traffic.upload.tcp.dialect=ns2".to_owned(),
             ];
             let sets: Vec<_> = sets.iter().map(String::as_str).collect();
-            let told = warnings(&only(LEAST, &sets));
-            assert!(told.iter().all(|one| !one.message.contains("burst_bytes")), "{told:?}");
+            let reported = warnings(&only(LEAST, &sets));
+            assert!(
+                reported.iter().all(|one| !one.message.contains("burst_bytes")),
+                "{reported:?}"
+            );
         }
     }
 }

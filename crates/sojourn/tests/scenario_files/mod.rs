@@ -168,8 +168,9 @@ fn sets_change_and_add_variants() {
 fn homes_without_traffic_are_named() {
     let homes = "home = 'ours'\n[homes]\nours.count = 1\nthiers.count = 30";
     let notes = &load_with(&format!("{SMALL}\n{homes}"), &[]).unwrap()[0].notes;
-    let told = "homes.thiers has no traffic; home = \"thiers\" in a traffic table gives it some";
-    assert_eq!(sentences(notes.clone()), [told]);
+    let reported =
+        "homes.thiers has no traffic; home = \"thiers\" in a traffic table gives it some";
+    assert_eq!(sentences(notes.clone()), [reported]);
 }
 
 #[test]

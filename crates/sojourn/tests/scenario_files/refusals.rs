@@ -165,7 +165,7 @@ fn a_message_has_all_faults() {
                 [traffic.a]\nkind = 'stream'\n[traffic.b]\nkind = 'transfers'\n\
                 [compare.X]\nseed = 0.5\n[compare.Y]\ntitle = 'Y'\nmetrics.watch_flows = -1\n";
     let problems = load_with(text, &[]).unwrap_err();
-    let found: Vec<_> = problems.told().map(|p| (p.line, &*p.path)).collect();
+    let found: Vec<_> = problems.reported().map(|p| (p.line, &*p.path)).collect();
     let shared = [
         (Some(1), "dialect"),
         (Some(2), "speed"),
@@ -188,7 +188,7 @@ fn a_message_has_all_faults() {
         .replace("server = \"files\"", "server = 'file'\nstop_s = 1\nstart_s = 2")
         .replace("[servers]", "queue.limit_bytes = 7\n[servers]");
     let problems = load_with(&text, &[]).unwrap_err();
-    let found: Vec<_> = problems.told().map(|p| (p.line, &*p.path)).collect();
+    let found: Vec<_> = problems.reported().map(|p| (p.line, &*p.path)).collect();
     assert_eq!(
         found,
         [
@@ -206,7 +206,7 @@ fn a_message_has_all_faults() {
 fn a_message_has_thirty_faults_at_most() {
     let entries: String = (0..100).map(|i| format!("[traffic.t{i}]\nkind = 'x'\n")).collect();
     let problems = load_with(&format!("{SMALL}{entries}"), &[]).unwrap_err();
-    assert_eq!(problems.told().count(), 30);
+    assert_eq!(problems.reported().count(), 30);
     assert_eq!(problems.rest().as_deref(), Some("and 70 more problems"));
 }
 
@@ -214,7 +214,7 @@ fn a_message_has_thirty_faults_at_most() {
 #[test]
 fn all_faults_of_the_text() {
     let problems = load_with("a = nan\nb = 1e999\nc = 1979-05-27\n", &[]).unwrap_err();
-    let found: Vec<_> = problems.told().map(|p| (p.line, &*p.path)).collect();
+    let found: Vec<_> = problems.reported().map(|p| (p.line, &*p.path)).collect();
     assert_eq!(found, [(Some(1), "a"), (Some(2), "b"), (Some(3), "c")]);
 }
 

@@ -1,6 +1,6 @@
 //! Swarm tests: random networks of all parts, held against what must be true of any network.
 
-pub mod books;
+pub mod accounts;
 pub mod network;
 pub mod oracles;
 pub mod order;
@@ -12,9 +12,9 @@ use sojourn::engine::rng::Rng;
 use sojourn::scenario::Scenario;
 
 /// Says on a failure what it was that failed.
-struct Told<'a>(&'a Value);
+struct Reported<'a>(&'a Value);
 
-impl Drop for Told<'_> {
+impl Drop for Reported<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{}", toml::to_string(self.0).expect("it is a table"));
@@ -30,13 +30,13 @@ fn drawn(seed: u64) -> Value {
 fn held(seed: u64, oracle: impl Fn(&Value, &Scenario)) {
     let mut keys = drawn(seed);
     if let Ok(scenario) = network::scenario(&mut keys) {
-        let told = Told(&keys);
-        oracle(told.0, &scenario);
+        let reported = Reported(&keys);
+        oracle(reported.0, &scenario);
     }
 }
 
 mod at_random {
-    use super::{books, held, oracles, order, pairs};
+    use super::{accounts, held, oracles, order, pairs};
     use sojourn_testing::rounds;
 
     #[test]
@@ -53,7 +53,7 @@ mod at_random {
 
     #[test]
     fn swarm_reports_what_its_packets_say() {
-        rounds(40, |seed| held(seed, |_, scenario| books::agree_with_the_trace(scenario)));
+        rounds(40, |seed| held(seed, |_, scenario| accounts::agree_with_the_trace(scenario)));
     }
 
     #[test]

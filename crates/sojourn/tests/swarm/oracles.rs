@@ -182,7 +182,7 @@ pub fn scaling(seed: u64) {
         let scenario = network::strictly(keys).unwrap_or_else(|problem| panic!("{problem}"));
         Simulation::run(&scenario)
     });
-    let _told = super::Told(&keys[0]);
+    let _reported = super::Reported(&keys[0]);
     assert_eq!(one.flows.len(), scaled.flows.len());
     for (row, slow) in one.flows.iter().zip(&scaled.flows) {
         assert_eq!(row.sent_packets, slow.sent_packets, "{}", row.traffic);

@@ -51,7 +51,7 @@ pub fn streams(seed: u64) {
         Simulation::run(&scenario)
     };
     let keys = scenario(limit, 1.0, km);
-    let told = super::Told(&keys);
+    let reported = super::Reported(&keys);
     let [base, roomy] = [limit, 2 * limit].map(|limit| run(&scenario(limit, 1.0, km)));
     assert!(
         lost(&roomy) <= lost(&base),
@@ -72,7 +72,7 @@ pub fn streams(seed: u64) {
         let way_ms = 100.0 * propagation_ms_per_km(access);
         assert!((more - way_ms).abs() < 1e-6, "{more} ms over 100 km, not {way_ms}");
     }
-    drop(told);
+    drop(reported);
 }
 
 fn propagation_ms_per_km(access: &str) -> f64 {

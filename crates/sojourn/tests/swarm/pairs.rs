@@ -136,7 +136,7 @@ pub fn idle_queue_managers(seed: u64) {
     let (Some(one), Some(other)) = (run(&plain, MOST_EVENTS), run(&idle, MOST_EVENTS)) else {
         return;
     };
-    let _told = super::Told(&keys);
+    let _reported = super::Reported(&keys);
     same_flows(&one, &other, &pair[1].to_string());
 }
 

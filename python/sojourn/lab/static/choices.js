@@ -44,11 +44,11 @@ function nameOf({ label, from, queue }) {
   const changed = Object.keys({ ...before, ...now }).filter(key => !isEqual(before[key], now[key]));
   if (!changed.length) return label;
   // Another kind makes another queue manager: nothing of the old name holds.
-  if (changed.some(isKind)) return Object.keys(now).map(key => told(key, now[key])).join(", ") || "default queue";
-  return [label, ...changed.map(key => told(key, now[key]))].join(", ");
+  if (changed.some(isKind)) return Object.keys(now).map(key => worded(key, now[key])).join(", ") || "default queue";
+  return [label, ...changed.map(key => worded(key, now[key]))].join(", ");
 }
 
-function told(path, value) {
+function worded(path, value) {
   const parts = path.split(".");
   if (parts.at(-1) === "kind") return `${parts.at(-2)} ${value}`;
   const { name, unit } = named(parts.at(-1));

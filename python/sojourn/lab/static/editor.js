@@ -12,22 +12,22 @@ export class Editor {
   constructor(place, { check, changed, refused }) {
     Object.assign(this, { check, changed, refused, timer: undefined, isFaulty: false });
     const id = newId();
-    const told = newId();
+    const status = newId();
     this.box = make("textarea", {
       id,
       rows: 22,
       spellcheck: "false",
       autocapitalize: "off",
       autocomplete: "off",
-      "aria-describedby": told,
+      "aria-describedby": status,
       input: () => this.typed(),
     });
-    this.told = make("div", { id: told, role: "status" });
+    this.status = make("div", { id: status, role: "status" });
     show(
       place,
       make("label", { for: id }, "The scenario as TOML"),
       this.box,
-      this.told,
+      this.status,
       make(
         "p",
         { class: "faint" },
@@ -49,7 +49,7 @@ export class Editor {
     this.mark([]);
   }
 
-  /** Shows a text with its faults, to be mended. */
+  /** Shows a text with its faults, to be fixed. */
   refuse(text, faults) {
     this.box.value = text;
     this.mark(faults);
@@ -73,7 +73,7 @@ export class Editor {
     this.box.removeAttribute("aria-invalid");
     if (faults.length) this.box.setAttribute("aria-invalid", "true");
     show(
-      this.told,
+      this.status,
       faults.length
         ? make("ul", { class: "faults" }, ...faults.map(fault => make("li", {}, ...this.fault(fault))))
         : null,

@@ -167,8 +167,8 @@ class Page {
     if (fault) return this.onError(Object.assign(new Error(`${fault.label}: ${fault.message}`), { faults: [fault] }));
     if (!choices) byId("about-changes").textContent = changesOf(scenario, this.state.opened);
     this.service?.keepPeaks();
-    this.service?.told();
-    this.settings?.told();
+    this.service?.notify();
+    this.settings?.notify();
     try {
       if (choices) this.state.scenario = scenarioOf(choices);
       const text = toml(choices ? this.state.scenario : scenario);
@@ -325,7 +325,7 @@ class Page {
   /** A link or file cannot be opened. What is on the page stays, and goes on. */
   refuse(error, text) {
     if (text !== undefined && error.faults) {
-      // It can be mended where it stands.
+      // It can be fixed where it stands.
       byId("editor-details").open = true;
       this.editor.refuse(text, error.faults);
     }

@@ -29,8 +29,8 @@ function omitted({ compare }) {
 export function changesOf(scenario, opened) {
   const [now, before] = [scenario, opened].map(one => Object.fromEntries(flattened(one)));
   const changed = Object.keys({ ...before, ...now }).filter(key => !isEqual(now[key], before[key]));
-  const told = changed.map(key => `${key} = ${key in now ? tomlValue(now[key]) : "default"}`);
-  return told.length ? `Changed here: ${told.join(", ")}.` : "";
+  const changes = changed.map(key => `${key} = ${key in now ? tomlValue(now[key]) : "default"}`);
+  return changes.length ? `Changed here: ${changes.join(", ")}.` : "";
 }
 
 function traffic(name, entry, forms, schema) {

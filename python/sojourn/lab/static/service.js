@@ -69,11 +69,11 @@ export class Service {
     const why =
       `${base.duration_s} s instead of ${DURATION.usualS} s, because runs at these rates take longer.`;
     show(this.run, ...fields, isShort ? make("p", { class: "faint" }, why) : null);
-    this.told();
+    this.notify();
   }
 
   /** A name of the list stands for exactly these values. */
-  told() {
+  notify() {
     const { upstream, downstream } = this.choices.base;
     const found = Object.entries(SERVICES).find(
       ([, service]) => isEqual(service.upstream, upstream) && isEqual(service.downstream, downstream),

@@ -34,11 +34,11 @@ export class Settings {
       make("label", { class: "check" }, compare, " Compare with another, with the same traffic and seed"),
       settings.length > 1 ? this.setting(1) : null,
     );
-    this.told();
+    this.notify();
   }
 
   /** Shows the names where they hold more than the list says, and what to know of a setting. */
-  told() {
+  notify() {
     const names = namesOf(this.choices.settings);
     for (const [index, place] of this.names.entries()) {
       const { key, label } = this.choices.settings[index];

@@ -112,7 +112,7 @@ class Chart(ABC):
 
     @property
     def has_legend(self) -> bool:
-        """Is there a legend? A single curve needs none: the title tells what it is."""
+        """Is there a legend? A single curve needs none: the title names it."""
         return len(self.names) > 1 or bool(self.names and self.legend_title)
 
     @property

@@ -78,7 +78,7 @@ class Lines(Chart):
         return (np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]) if self.steps else (x, y)
 
     def _around(self, curve: Curve) -> tuple[Numbers, Numbers]:
-        """The outline of a curve's band, apart where it has none."""
+        """The outline of a curve's band, split where it has none."""
         assert curve.band is not None
         low, high = curve.band
         outlines = []
@@ -138,7 +138,7 @@ def range_grid(title: str, lines: Sequence[Sequence[Curve]], unit: str) -> Grid:
 
 
 def _parts(there: np.ndarray[Any, np.dtype[np.bool_]]) -> list[slice]:
-    """The runs of what is there."""
+    """The longest stretches without gaps."""
     edges = np.flatnonzero(np.diff([False, *there, False]))
     return [slice(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
 

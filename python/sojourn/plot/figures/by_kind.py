@@ -77,7 +77,7 @@ def chart(
 
 
 def _check_count(kind: str, what: str, found: int, most: int | None) -> None:
-    """Refuses curves that could not be told apart, which the report leaves out too."""
+    """Refuses curves that could not be distinguished, which the report leaves out too."""
     if most is not None and found > most:
         raise UnknownError(
             f"kind: {kind!r} draws at most {most} {what}, and there are {found}; "

@@ -54,7 +54,7 @@ def clouds(results: Results, metric: str | None, traffic: Sequence[str]) -> Char
 
 
 def _marks(seeds: int) -> str:
-    """Tells what marks show."""
+    """Says what marks show."""
     if seeds == 1:
         return "Each mark is one run."
     spread = ", an ellipse one standard deviation (as in Winstein & Balakrishnan 2013)"

@@ -139,7 +139,7 @@ class _Grid:
         ]
         columns, lines = list(dict.fromkeys(of_column)), list(dict.fromkeys(of_line))
 
-        def told(places: Sequence[int], values: Sequence[str]) -> list[str]:
+        def labelled(places: Sequence[int], values: Sequence[str]) -> list[str]:
             pairs = zip(places, values, strict=True)
             return [value_in_words(results.keys[place], value) for place, value in pairs]
 
@@ -148,9 +148,9 @@ class _Grid:
         return _Grid(
             across,
             ", ".join(key_in_words(results.keys[place]) for place in across),
-            [", ".join(told(across, column)) for column in columns],
+            [", ".join(labelled(across, column)) for column in columns],
             ", ".join([*(["variant"] if are_named else []), *keys]),
-            [", ".join(filter(None, (line[0], *told(rest, line[1:])))) for line in lines],
+            [", ".join(filter(None, (line[0], *labelled(rest, line[1:])))) for line in lines],
             numbers_of(results.keys[0], [column[0] for column in columns]),
             [
                 (lines.index(line), columns.index(column))

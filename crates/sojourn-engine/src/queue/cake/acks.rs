@@ -45,7 +45,7 @@ pub(super) fn superfluous<'a>(
     (filter == AckFilter::Aggressive && is_last && of_first == echoes(new)).then_some(place)
 }
 
-/// Is it a bare acknowledgement that tells nothing beyond what the new packet does?
+/// Is it a bare acknowledgement that reports nothing beyond what the new packet does?
 fn is_superfluous(old: &Packet, new: &Packet) -> bool {
     let is_same = (old.flow, old.generation) == (new.flow, new.generation);
     if !is_same || !old.is_bare_ack() || old.segment.ack > new.segment.ack {
@@ -111,12 +111,12 @@ mod tests {
         let plain = |number| ack(number, [0, 0], none);
         let dropped = |waiting: &[Packet], new| superfluous(AckFilter::On, waiting.iter(), &new);
         let two = [plain(1), plain(2)];
-        // What opens a connection acknowledges too, and what acknowledges nothing tells nothing.
+        // What opens a connection acknowledges too, and what acknowledges nothing reports nothing.
         assert_eq!(dropped(&two, ack(3, [0, 0], Flags::SYN)), None);
         let mut silent = plain(3);
         silent.segment.flags = none;
         assert_eq!(dropped(&two, silent), None);
-        // A payload stays, and what came out of order tells more than the new one.
+        // A payload stays, and what came out of order reports more than the new one.
         let mut data = plain(1);
         data.segment.len = 1000;
         assert_eq!(dropped(&[data, plain(2)], plain(3)), None);

@@ -412,7 +412,7 @@ impl Cake {
             let terms = self.tins[Self::tin_of(flow)].terms;
             self.flows[flow].cobalt.on_overflow(&terms, now);
             let Some(victim) = self.take(flow) else { return };
-            entry.books.drop(entry.now, victim, DropReason::Overflow);
+            entry.counters.drop(entry.now, victim, DropReason::Overflow);
         }
     }
 
@@ -423,7 +423,7 @@ impl Cake {
         };
         if let Some(old) = self.bins.remove(flow, place) {
             self.forget(flow, &old);
-            entry.books.drop(entry.now, old, DropReason::Superseded);
+            entry.counters.drop(entry.now, old, DropReason::Superseded);
         }
     }
 
@@ -573,11 +573,11 @@ impl Discipline for Cake {
             let terms = self.tins[tin].terms;
             while let Some(head) = self.bins.head_mut(flow) {
                 let sojourn = now - ns(head.queued_at);
-                let is_markable = exit.books.can_mark(head);
+                let is_markable = exit.counters.can_mark(head);
                 let cobalt = &mut self.flows[flow].cobalt;
                 let judged = cobalt.judge(&terms, now, sojourn, is_markable, exit.rng);
                 if judged.is_marked {
-                    exit.books.mark(exit.now, head);
+                    exit.counters.mark(exit.now, head);
                 }
                 let is_last = self.bins.backlog_of(flow).packets == 1;
                 let packet = self.take(flow)?;
@@ -585,7 +585,7 @@ impl Discipline for Cake {
                     self.charge(flow, packet.size.into(), now);
                     return Some(packet);
                 }
-                exit.books.drop(exit.now, packet, DropReason::Aqm);
+                exit.counters.drop(exit.now, packet, DropReason::Aqm);
             }
             self.rest(flow, now);
         }

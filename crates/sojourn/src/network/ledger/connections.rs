@@ -28,7 +28,7 @@ pub(crate) struct Way {
     interval_bytes: u64,
     /// Payload that does not count.
     payload_before: u64,
-    /// What the sender of this way did twice, as far as has been told, and before the counting.
+    /// What the sender of this way did twice, as far as has been reported, and before the counting.
     tally: Tally,
     tally_before: Tally,
 }

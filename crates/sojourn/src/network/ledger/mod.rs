@@ -1,4 +1,4 @@
-//! The books of a run: every packet is entered when it is sent and struck off when it is delivered
+//! The account of a run: every packet is entered when it is sent and struck off when it is delivered
 //! or dropped, so that at the end what is missing must still be inside. What stages do to packets it
 //! reads from their recorder.
 
@@ -293,7 +293,7 @@ impl Ledger {
         self.accounts.iter().flatten().map(|account| account.data_packets).sum()
     }
 
-    /// Brings the accounts up to date and checks conservation: what is on the books as still under way must be
+    /// Brings the accounts up to date and checks conservation: what is entered as still under way must be
     /// what the stages hold.
     ///
     /// # Panics

@@ -2,7 +2,7 @@
 
 use sojourn_engine::units::Time;
 
-/// A rate counts as reached at this share of it. White & Rice 2013 §4.4 tells when uploads reach the
+/// A rate counts as reached at this share of it. White & Rice 2013 §4.4 says when uploads reach the
 /// peak rate from plots of 100 ms bins and states no threshold; this one is ours.
 pub(super) const REACHED_SHARE: f64 = 0.9;
 

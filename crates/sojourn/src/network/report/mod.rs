@@ -337,7 +337,7 @@ fn still_under_way(run: &Simulation) -> Option<Warning> {
     let entries = (0..)
         .zip(&run.scenario.traffic)
         .filter(|(_, (_, entry))| entry.app.parameters().tcp().is_none());
-    let told: Vec<String> = entries
+    let reported: Vec<String> = entries
         .flat_map(|(index, (name, _))| Direction::BOTH.map(|way| (index, name, way)))
         .filter_map(|(index, name, way)| {
             let account = run.ledger.account(index, way);
@@ -348,9 +348,9 @@ fn still_under_way(run: &Simulation) -> Option<Warning> {
                 .then(|| format!("{waiting} of {sent} packets of traffic.{name} {}", way.stream()))
         })
         .collect();
-    let told = told.join(", ");
-    (!told.is_empty()).then(|| {
-        fault!(UnderWay, "traffic" => "at the end had not arrived, and count neither as late nor as lost: {told}")
+    let reported = reported.join(", ");
+    (!reported.is_empty()).then(|| {
+        fault!(UnderWay, "traffic" => "at the end had not arrived, and count neither as late nor as lost: {reported}")
     })
 }
 

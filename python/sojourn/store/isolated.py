@@ -19,18 +19,18 @@ class RemoteTraceback(Exception):
         return f"\n{self.args[0]}"
 
 
-def can_be_apart(task: Task) -> bool:
+def can_be_isolated(task: Task) -> bool:
     """Does it choose classes of Python, and can another process read all its parts?"""
     is_python = any(part.native.calls_python for part in task.parts)
     return is_python and all(part.file for part in task.parts)
 
 
 def execute_fairly(task: Task, job: Job) -> Ran:
-    """Runs a task beside others: Python runs one thread at a time, so its classes run apart."""
-    return execute_apart(task, job) if can_be_apart(task) else execute(task, job)
+    """Runs a task beside others: Python's classes run in another process."""
+    return execute_isolated(task, job) if can_be_isolated(task) else execute(task, job)
 
 
-def execute_apart(task: Task, job: Job) -> Ran:
+def execute_isolated(task: Task, job: Job) -> Ran:
     """What `execute` returns or raises, from another process, which ends with the job."""
     command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

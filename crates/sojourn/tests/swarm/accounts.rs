@@ -1,4 +1,4 @@
-//! The books of a run, kept again from the packet trace of a run that is twice as long: what was under way
+//! The accounts of a run, made again from the packet trace of a run that is twice as long: what was under way
 //! at the end of the shorter one has come to its end there. Both have the same packets until then.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use sojourn::scenario::Scenario;
 use super::oracles::{MOST_EVENTS, run};
 
 /// A run, its packets that were sent until its end, in the order of sending, and the network.
-struct Books<'a> {
+struct Accounts<'a> {
     scenario: &'a Scenario,
     report: &'a Results,
     end: Time,
@@ -47,20 +47,20 @@ pub fn agree_with_the_trace(scenario: &Scenario) {
     let later = all.partition_point(|packet| packet.sent <= end);
     let has_all = all.get(later).is_some_and(|packet| packet.number == later as u64);
     let sent = all[..later].to_vec();
-    let books = Books { scenario: &short, report: &report, end, sent, has_all };
-    books.order();
-    books.flows();
-    books.traffic_classes();
-    books.connections();
-    books.tallies();
-    books.service_flows();
-    books.throughput();
-    books.links();
-    books.modem();
-    books.little();
+    let accounts = Accounts { scenario: &short, report: &report, end, sent, has_all };
+    accounts.order();
+    accounts.flows();
+    accounts.traffic_classes();
+    accounts.connections();
+    accounts.tallies();
+    accounts.service_flows();
+    accounts.throughput();
+    accounts.links();
+    accounts.modem();
+    accounts.little();
 }
 
-impl Books<'_> {
+impl Accounts<'_> {
     fn packets(&self, traffic: &str, direction: &str) -> Vec<&PacketRecord> {
         let is_meant = |packet: &&&PacketRecord| {
             self.report.traffic[usize::from(packet.traffic)] == traffic

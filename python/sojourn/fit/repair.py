@@ -1,4 +1,4 @@
-"""Faults of logs: what can be mended is, with a sentence; what cannot is refused."""
+"""Faults of logs: what can be repaired is, with a sentence; what cannot is refused."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,10 +24,10 @@ _PAUSE_MS = 300_000.0
 _FAR_LONGER = 100.0
 _RARE = 0.01
 _SET_BACK_MS = 1000.0
-"""Probes that overtake each other are less apart."""
+"""Probes that overtake each other are closer."""
 
 
-def mended(log: Log) -> Log:
+def repaired(log: Log) -> Log:
     """The log without its faults; raises `ScenarioError` for what cannot be used."""
     notes = list(log.notes)
     streams = [_mended(log, stream, notes) for stream in log.streams]
@@ -133,8 +133,8 @@ def _without_steps(stream: Probes, notes: list[str], name: str) -> Probes:
     if stream.down_ms is None:
         return stream
     assert stream.up_ms is not None
-    apart = (stream.up_ms - stream.down_ms) / 2
-    blocks = _block_values(apart, 50)
+    offsets = (stream.up_ms - stream.down_ms) / 2
+    blocks = _block_values(offsets, 50)
     together = _block_values(stream.up_ms + stream.down_ms, 10)
     steps = np.diff(blocks)
     at = np.flatnonzero((abs(steps) > _LEAST_STEP_MS) & (abs(np.diff(together)) < abs(steps)))
@@ -147,7 +147,7 @@ def _without_steps(stream: Probes, notes: list[str], name: str) -> Probes:
         rise, fall = up[after] - up[before], down[after] - down[before]
         if min(abs(rise), abs(fall)) < _LEAST_STEP_MS or rise * fall > 0:
             continue
-        start = block * _BLOCK + _place_of_step(apart[block * _BLOCK : (block + 2) * _BLOCK])
+        start = block * _BLOCK + _place_of_step(offsets[block * _BLOCK : (block + 2) * _BLOCK])
         shift[start:] += (rise - fall) / 2
         count += 1
     if not count:
@@ -168,8 +168,8 @@ def _place_of_step(values: Values) -> int:
 def _without_drift(log: Log, stream: Probes, notes: list[str], name: str) -> Probes:
     """Takes out a steady drift of the clocks: the line through the least delays of each block."""
     assert stream.up_ms is not None
-    apart = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
-    least = _block_values(apart, 10 if stream.down_ms is None else 50)
+    offsets = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
+    least = _block_values(offsets, 10 if stream.down_ms is None else 50)
     middle = _block_values(stream.sent_ms - stream.sent_ms[0], 50)
     half = len(least) // 2
     slopes = (least[-half:] - least[:half]) / (middle[-half:] - middle[:half])
