@@ -226,7 +226,7 @@ impl Fault {
 
     /// This fault with its path below the table or list at `path`.
     pub fn under(self, path: &str) -> Self {
-        Self { remedy: self.remedy.under(path), path: below(path, &self.path), ..self }
+        Self { remedy: self.remedy.under(path), path: words::below(path, &self.path), ..self }
     }
 
     /// The warning whose sentence names the key and goes on with the message.
@@ -238,12 +238,6 @@ impl Fault {
     pub fn of(self, source: &str) -> Problem {
         Problem { source: source.to_owned(), line: None, fault: self }
     }
-}
-
-/// A path below the table or list at another.
-pub(crate) fn below(outer: &str, inner: &str) -> String {
-    let parts = [outer, inner].into_iter().filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(".")
 }
 
 /// Faults in the order in which they were found.

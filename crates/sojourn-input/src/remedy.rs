@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::problem::below;
+use super::words::below;
 
 /// Settings by their keys, in their order. Their text is `KEY = VALUE, KEY = VALUE and KEY = VALUE`, with `to`
 /// for the signs in the alternate form.

@@ -72,6 +72,12 @@ pub fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key } else { format!("{path}.{key}") }
 }
 
+/// A path below the table or list at another.
+pub(crate) fn below(outer: &str, inner: &str) -> String {
+    let parts = [outer, inner].into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(".")
+}
+
 /// A description up to its first full stop.
 pub(crate) fn first_sentence(description: &str) -> String {
     let line = description.replace('\n', " ");

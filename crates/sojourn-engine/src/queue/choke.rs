@@ -133,7 +133,7 @@ impl SchedulerParameters for Parameters {
         let min = terms.min.max(2);
         let key =
             if self.burst_packets.is_some() { "burst_packets" } else { "min_threshold_packets" };
-        remarks.add(terms.remark(key, min.into()));
+        remarks.add(terms.remark(key, min));
         remarks
     }
 

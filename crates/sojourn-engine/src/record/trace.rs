@@ -268,7 +268,7 @@ impl Trace {
                 at_s = at.secs_f64(), kept)
         };
         let packets = self.packets.as_ref().and(self.full_at);
-        let packets = packets.map(|at| full("packet_trace", at, u64::from(self.sent), "packets"));
+        let packets = packets.map(|at| full("packet_trace", at, self.sent, "packets"));
         let modem = self.modem.as_ref().and_then(ModemTrace::cut_at);
         let modem = modem.map(|(at, events)| full("modem_trace", at, events as u64, "events"));
         packets.into_iter().chain(modem).collect()
