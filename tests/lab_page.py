@@ -28,9 +28,10 @@ _DROP = """(place, [name, bytes]) => {
   place.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
 }"""
 
-needs_module = pytest.mark.skipif(
-    not (STATIC / MODULE).exists(), reason="no module: `make web` builds it"
-)
+SMALL = STATIC / MODULE
+FAST = STATIC / "sojourn-fast.wasm"
+needs_module = pytest.mark.skipif(not SMALL.exists(), reason="no module: `make web` builds it")
+needs_fast = pytest.mark.skipif(not FAST.exists(), reason="no fast module: `make web` builds it")
 
 
 @contextmanager

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 import sojourn
 from conftest import PATIENT_S, ROOT
+from lab_page import FAST, SMALL, needs_fast, needs_module
 from sojourn._sojourn import presets_json
+from sojourn.lab.server import STATIC
 from sojourn.runs.draft import AQMS, draft
 
-STATIC = ROOT / "python" / "sojourn" / "lab" / "static"
-MODULE = STATIC / "sojourn.wasm"
-FAST = STATIC / "sojourn-fast.wasm"
 WEB = ROOT / "tests" / "web"
 # Binaryen takes an eighth off.
 MOST_BYTES = 3_000_000 if shutil.which("wasm-opt") else 3_400_000
@@ -33,7 +32,6 @@ SCENARIOS = {
     "fibre.toml": 20,
 }
 
-needs_module = pytest.mark.skipif(not MODULE.exists(), reason="no module: `make web` builds it")
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 
 
@@ -46,7 +44,8 @@ def read_by_node(script: str, *arguments: Path) -> Any:
 
 @needs_module
 @needs_node
-def test_runs_are_those_of_the_native_build(tmp_path: Path) -> None:
+@pytest.mark.parametrize("module", [SMALL, pytest.param(FAST, marks=needs_fast)])
+def test_runs_are_those_of_the_native_build(module: Path, tmp_path: Path) -> None:
     files = []
     for name, duration_s in SCENARIOS.items():
         text = (ROOT / "scenarios" / name).read_text()
@@ -55,20 +54,19 @@ def test_runs_are_those_of_the_native_build(tmp_path: Path) -> None:
             re.sub(r"^duration_s = .*", f"duration_s = {duration_s}", text, flags=re.M)
         )
     native = {file: sojourn.run(file).runs for file in files}
-    for module in (MODULE, FAST):
-        printed = read_by_node("fingerprints.mjs", module, STATIC / "core.js", *files)
-        assert printed["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
-        for file, runs in native.items():
-            web = {run["name"]: run["fingerprint"] for run in printed["told"][str(file)]}
-            assert web == {name: runs[name].meta["fingerprint"] for name in web}
-            # A run in slices is the same as one at once: it had some.
-            assert max(run["slices"] for run in printed["told"][str(file)]) > 1
+    printed = read_by_node("fingerprints.mjs", module, STATIC / "core.js", *files)
+    assert printed["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
+    for file, runs in native.items():
+        web = {run["name"]: run["fingerprint"] for run in printed["told"][str(file)]}
+        assert web == {name: runs[name].meta["fingerprint"] for name in web}
+        # A run in slices is the same as one at once: it had some.
+        assert max(run["slices"] for run in printed["told"][str(file)]) > 1
 
 
 @needs_module
 @needs_node
 def test_a_queue_manager_is_the_same_on_the_page_and_in_a_first_scenario() -> None:
-    page = read_by_node("presets.mjs", MODULE, STATIC)
+    page = read_by_node("presets.mjs", SMALL, STATIC)
     presets = json.loads(presets_json())
     assert list(page["fingerprints"]) == list(presets)
     drafted = tomllib.loads(draft(down_mbps=20, up_mbps=5, aqms=AQMS))["compare"]
@@ -80,6 +78,10 @@ def test_a_queue_manager_is_the_same_on_the_page_and_in_a_first_scenario() -> No
 
 
 @needs_module
-def test_the_modules_are_small() -> None:
-    assert MODULE.stat().st_size < MOST_BYTES
+def test_the_small_module_is_small() -> None:
+    assert SMALL.stat().st_size < MOST_BYTES
+
+
+@needs_fast
+def test_the_fast_module_is_small() -> None:
     assert FAST.stat().st_size < MOST_FAST_BYTES
