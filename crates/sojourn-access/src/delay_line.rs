@@ -3,13 +3,11 @@
 
 use std::collections::VecDeque;
 
-use sojourn_engine::count::Count;
-use sojourn_engine::packet::Packet;
 use sojourn_engine::units::Time;
 
 /// Items in transit, ordered by arrival. Those that arrive at the same time keep the order in which
 /// they were accepted. Only the first is scheduled.
-pub(crate) struct DelayLine<T = Packet> {
+pub(crate) struct DelayLine<T> {
     delay: Time,
     under_way: VecDeque<(Time, T)>,
 }
@@ -57,12 +55,5 @@ impl<T> DelayLine<T> {
     /// The items in transit.
     pub(crate) fn items(&self) -> impl Iterator<Item = &T> {
         self.under_way.iter().map(|(_, item)| item)
-    }
-}
-
-impl DelayLine {
-    /// Packets and bytes in transit.
-    pub(crate) fn inside(&self) -> Count {
-        self.items().map(Count::of).sum()
     }
 }

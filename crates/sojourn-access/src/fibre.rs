@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::context::ServiceFlowContext;
 use super::delay_line::DelayLine;
 use super::docsis::ByteCount;
+use super::flight::{Flight, Way};
 use super::homes::Group;
 use super::service::Upstream;
 use super::shaped_link::ShapedLink;
@@ -107,7 +108,7 @@ pub struct Fibre {
     /// Upstream and downstream lines, home by home.
     lines: [Vec<ShapedLink>; 2],
     /// Packets in propagation, upstream and downstream.
-    glass: [DelayLine; 2],
+    glass: [DelayLine<Flight>; 2],
     /// Propagation to each home.
     propagation: Vec<Time>,
     watched: Vec<usize>,
@@ -138,8 +139,7 @@ impl Fibre {
     /// Puts the packet that a line sends, if any, on the glass.
     fn onto_glass(
         &mut self,
-        direction: Direction,
-        home: usize,
+        (now, direction, home): (Time, Direction, usize),
         sent: Option<Packet>,
         alarms: &mut Alarms,
         recorder: &mut Recorder,
@@ -150,7 +150,9 @@ impl Fibre {
         if let Some(packet) = sent {
             let at = line.sent_at();
             recorder.forwarded(at, &packet);
-            if self.glass[way].accept(at + self.propagation[home], packet) {
+            let arrives = at + self.propagation[home];
+            let way_of_packet = Way::sent(now, line.began_at(), at).arriving(arrives);
+            if self.glass[way].accept(arrives, Flight { packet, way: way_of_packet }) {
                 alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
             }
         }
@@ -179,7 +181,7 @@ impl AccessNetwork for Fibre {
             recorder.reached_access(now, &packet);
         }
         let sent = self.lines[direction as usize][home].accept(now, packet, recorder);
-        self.onto_glass(direction, home, sent, alarms, recorder);
+        self.onto_glass((now, direction, home), sent, alarms, recorder);
         None
     }
 
@@ -194,12 +196,12 @@ impl AccessNetwork for Fibre {
         let (way, home) = (direction as usize, part as usize);
         if let Some(line) = self.lines[way].get_mut(home) {
             let sent = line.wake(now, recorder);
-            self.onto_glass(direction, home, sent, alarms, recorder);
+            self.onto_glass((now, direction, home), sent, alarms, recorder);
             return None;
         }
         let arrived = self.glass[way].wake();
         alarms.set(direction, part, self.glass[way].next_wake());
-        arrived
+        arrived.map(|(at, flight)| (at, flight.land(recorder)))
     }
 
     fn sample(&mut self, _now: Time) {
@@ -211,7 +213,13 @@ impl AccessNetwork for Fibre {
 
     fn inside(&self) -> Count {
         let lines = self.lines.iter().flatten().map(ShapedLink::inside);
-        lines.chain(self.glass.iter().map(DelayLine::inside)).sum()
+        let glass = self.glass.iter().flat_map(DelayLine::items).map(Flight::count);
+        lines.chain(glass).sum()
+    }
+
+    fn close(&self, now: Time, recorder: &mut Recorder) {
+        let glass = self.glass.iter().flat_map(DelayLine::items);
+        glass.for_each(|flight| flight.close(now, recorder));
     }
 
     fn queues(&self) -> Vec<PlacedQueue<'_>> {

@@ -13,6 +13,7 @@ pub(crate) mod context;
 pub(crate) mod delay_line;
 pub mod docsis;
 pub(crate) mod fibre;
+pub(crate) mod flight;
 pub(crate) mod homes;
 pub mod modem_config;
 pub(crate) mod service;
@@ -151,6 +152,10 @@ pub trait AccessNetwork {
     fn sample(&mut self, now: Time);
     /// Packets and bytes inside the network.
     fn inside(&self) -> Count;
+    /// The run ends: what is in it, but in queues, has spent its time until now.
+    fn close(&self, now: Time, recorder: &mut Recorder);
+    /// The run ends before a packet that left it comes to its link at `at`: it has not spent its time after now.
+    fn take_back(&self, _now: Time, _packet: &Packet, _at: Time, _recorder: &mut Recorder) {}
     /// The measured queues home by home, upstream ones first, then the shared ones.
     fn queues(&self) -> Vec<PlacedQueue<'_>>;
     /// MAC counters of a home's upstream service flow, if it has a MAC.

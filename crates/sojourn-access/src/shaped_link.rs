@@ -14,7 +14,7 @@ use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{Queue, default_limit_bytes};
 use sojourn_engine::record::ModemEventKind as Kind;
-use sojourn_engine::record::Recorder;
+use sojourn_engine::record::{Part, Recorder};
 use sojourn_engine::units::{BitRate, Time};
 
 /// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.
@@ -25,7 +25,8 @@ pub struct ShapedLink {
     queue: Queue,
     shaper: Shaper,
     channel: Capacity,
-    /// Until when a packet is held or sent.
+    /// From when until when the last packet is sent.
+    began_at: Time,
     busy_until: Time,
     probe: Probe,
 }
@@ -48,7 +49,7 @@ impl ShapedLink {
         let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("downstream", &spec.queue, buffer_bytes);
-        Self::new(queue, shaper, channel, Probe::default())
+        Self::new(queue.placed(Part::CmtsQueue), shaper, channel, Probe::default())
     }
 
     /// An upstream without a MAC, at the peak rate or what its link carries.
@@ -62,11 +63,11 @@ impl ShapedLink {
         let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("upstream", &spec.queue, buffer_bytes);
-        Self::new(queue, shaper, channel, Probe::upstream(context))
+        Self::new(queue.placed(Part::ModemQueue), shaper, channel, Probe::upstream(context))
     }
 
     fn new(queue: Queue, shaper: Shaper, channel: Capacity, probe: Probe) -> Self {
-        Self { queue, shaper, channel, busy_until: Time::ZERO, probe }
+        Self { queue, shaper, channel, began_at: Time::ZERO, busy_until: Time::ZERO, probe }
     }
 
     /// Takes a packet. Returns the packet that is sent at once, if the channel is free.
@@ -92,6 +93,12 @@ impl ShapedLink {
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.queue.next_wake(self.busy_until)
+    }
+
+    /// When the first byte of the last packet left, which may be later than now.
+    #[inline]
+    pub fn began_at(&self) -> Time {
+        self.began_at
     }
 
     /// When the last byte of the last packet leaves.
@@ -129,7 +136,7 @@ impl ShapedLink {
         if self.shaper.held(packet) {
             recorder.delayed(packet);
         }
-        self.busy_until = self.channel.done_at(start, size);
+        (self.began_at, self.busy_until) = (start, self.channel.done_at(start, size));
         self.probe.bucket(recorder, &self.shaper.sustained);
         self.probe.note(recorder, start, Kind::Piece, size);
         self.probe.packet(recorder, self.busy_until, Kind::Sent, packet);

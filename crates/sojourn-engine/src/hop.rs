@@ -14,7 +14,7 @@ use crate::link::Link;
 use crate::packet::{Direction, Packet};
 use crate::queue::room::Room;
 use crate::queue::{Queue, QueueSpec, default_limit_bytes};
-use crate::record::Recorder;
+use crate::record::{Place, Recorder};
 use crate::rng::Seed;
 use crate::units::{BitRate, Time};
 use sojourn_input::parts::{self, Keys, Kinds, Outside};
@@ -190,10 +190,19 @@ enum Holder {
 }
 
 impl Holder {
-    fn accept(&mut self, now: Time, packet: Packet, drain: &DrainRate, recorder: &mut Recorder) {
+    fn accept(
+        &mut self,
+        (now, place): (Time, Place),
+        packet: Packet,
+        drain: &DrainRate,
+        recorder: &mut Recorder,
+    ) {
         match self {
             Self::Queue(queue) => queue.enqueue(now, packet, drain, recorder),
-            Self::Outside(stage) => stage.accept(now, packet, recorder),
+            Self::Outside(stage) => {
+                recorder.delays.enters(now, &packet, place.queue());
+                stage.accept(now, packet, recorder);
+            }
         }
     }
 
@@ -225,11 +234,12 @@ struct Ahead {
     holder: Holder,
     /// Packets that are known to come later, in order.
     coming: VecDeque<(Time, Packet)>,
+    place: Place,
 }
 
 impl Ahead {
-    fn of(holder: Holder) -> Option<Box<Self>> {
-        Some(Box::new(Self { holder, coming: VecDeque::new() }))
+    fn of(holder: Holder, place: Place) -> Option<Box<Self>> {
+        Some(Box::new(Self { holder, coming: VecDeque::new(), place }))
     }
 
     #[cold]
@@ -248,12 +258,15 @@ pub struct Hop {
 impl Hop {
     /// A link behind a queue, or behind nothing.
     pub fn new(link: Link, queue: Option<Queue>) -> Self {
-        Self { ahead: queue.and_then(|queue| Ahead::of(Holder::Queue(queue))), link }
+        let place = link.place();
+        let ahead =
+            queue.and_then(|queue| Ahead::of(Holder::Queue(queue.placed(place.queue())), place));
+        Self { ahead, link }
     }
 
     /// A link behind a hop from outside.
     pub fn behind(HopSpec(hop): &HopSpec, seed: Seed, link: Link) -> Self {
-        Self { ahead: Ahead::of(Holder::Outside(hop.start(seed))), link }
+        Self { ahead: Ahead::of(Holder::Outside(hop.start(seed)), link.place()), link }
     }
 
     /// Takes a packet that reaches it at `at`, now or later, and no earlier than the packet before it. Returns
@@ -276,7 +289,7 @@ impl Hop {
             return ahead.coming.push_back((at, packet));
         }
         ahead.holder.settle(self.link.busy_until(), now, recorder);
-        ahead.holder.accept(now, packet, &drain_rate, recorder);
+        ahead.holder.accept((now, ahead.place), packet, &drain_rate, recorder);
         self.send(now, recorder);
     }
 
@@ -299,7 +312,7 @@ impl Hop {
                 return None;
             }
         }
-        self.link.wake()
+        self.link.wake(recorder)
     }
 
     #[cold]
@@ -313,7 +326,7 @@ impl Hop {
         }
         while let Some((_, packet)) = ahead.coming.pop_front_if(|(at, _)| *at <= now) {
             ahead.holder.settle(self.link.busy_until(), now, recorder);
-            ahead.holder.accept(now, packet, &drain_rate, recorder);
+            ahead.holder.accept((now, ahead.place), packet, &drain_rate, recorder);
         }
         self.send(now, recorder);
     }
@@ -330,9 +343,11 @@ impl Hop {
                 }
             }
             Holder::Outside(stage) => {
+                recorder.delays.works(ahead.place.queue());
                 while stage.next_wake() <= now
                     && let Some(packet) = stage.wake(now, recorder)
                 {
+                    recorder.delays.leaves(now, &packet, ahead.place.queue());
                     link.accept(now, packet, recorder);
                 }
                 assert!(
@@ -355,6 +370,20 @@ impl Hop {
             let coming: Count = ahead.coming.iter().map(|(_, packet)| Count::of(packet)).sum();
             inside.plus(coming).plus(ahead.holder.inside())
         })
+    }
+
+    /// The run ends: what is on the link has spent its time until now, and what is in a queue will have. Packets
+    /// that will only come to the hop are shown with when.
+    pub fn close(
+        &self,
+        now: Time,
+        recorder: &mut Recorder,
+        mut comes: impl FnMut(&mut Recorder, &Packet, Time),
+    ) {
+        for (at, packet) in self.ahead.iter().flat_map(|ahead| &ahead.coming) {
+            comes(recorder, packet, *at);
+        }
+        self.link.close(now, recorder, comes);
     }
 
     /// Its queue, if it has one.

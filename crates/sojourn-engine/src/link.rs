@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
-use crate::record::Recorder;
+use crate::record::{Legs, Part, Place, Recorder, until};
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 
@@ -20,11 +20,22 @@ pub struct Link {
     capacity: Capacity,
     delay: Time,
     busy_until: Time,
-    under_way: VecDeque<(Time, Packet)>,
+    under_way: VecDeque<Transit>,
+    place: Place,
     /// Probability of losing a packet, and its random numbers.
     loss: Option<(f64, Rng)>,
     /// The time that a packet takes beyond the fixed delay, and its random numbers.
     jitter: Option<(Jitter, Rng)>,
+}
+
+/// A packet on a link.
+struct Transit {
+    arrives: Time,
+    /// When it came to the link, and from when until when it is sent.
+    came: Time,
+    begins: Time,
+    sent: Time,
+    packet: Packet,
 }
 
 /// A random time that each packet takes beyond a link's delay.
@@ -45,6 +56,13 @@ impl Jitter {
         }
     }
 
+    fn part(self) -> Part {
+        match self {
+            Self::Uniform(_) => Part::Host,
+            Self::Exponential(_) => Part::Jitter,
+        }
+    }
+
     fn is_none(self) -> bool {
         let (Self::Uniform(time) | Self::Exponential(time)) = self;
         time == Time::ZERO
@@ -52,10 +70,15 @@ impl Jitter {
 }
 
 impl Link {
-    /// A link of this capacity and one-way delay.
+    /// A link of this capacity and one-way delay, at a server.
     pub fn new(capacity: Capacity, delay: Time) -> Self {
-        let (busy_until, under_way) = (Time::ZERO, VecDeque::new());
-        Self { capacity, delay, busy_until, under_way, loss: None, jitter: None }
+        let (busy_until, under_way, place) = (Time::ZERO, VecDeque::new(), Place::Server);
+        Self { capacity, delay, busy_until, under_way, place, loss: None, jitter: None }
+    }
+
+    /// This link, at another place.
+    pub fn at(self, place: Place) -> Self {
+        Self { place, ..self }
     }
 
     /// This link, losing each packet with probability `chance`.
@@ -77,21 +100,28 @@ impl Link {
         if let Some((chance, rng)) = &mut self.loss
             && rng.uniform() < *chance
         {
-            recorder.dropped(now, packet, DropReason::Link);
+            recorder.lost(now, &packet, DropReason::Link, (now, []));
             return false;
         }
-        self.busy_until = self.capacity.done_at(self.busy_until.max(now), packet.size.into());
-        let arrival = self.busy_until + self.delay;
-        let handled = match &mut self.jitter {
+        let begins = self.busy_until.max(now);
+        let sent = self.capacity.done_at(begins, packet.size.into());
+        self.busy_until = sent;
+        let arrival = sent + self.delay;
+        let arrives = match &mut self.jitter {
             None => arrival,
             Some((jitter, rng)) => {
-                let last = self.under_way.back().map_or(Time::ZERO, |(last, _)| *last);
+                let last = self.under_way.back().map_or(Time::ZERO, |last| last.arrives);
                 last.max(arrival + jitter.draw(rng))
             }
         };
         let is_first = self.under_way.is_empty();
-        self.under_way.push_back((handled, packet));
+        self.under_way.push_back(Transit { arrives, came: now, begins, sent, packet });
         is_first
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> Place {
+        self.place
     }
 
     /// When the last packet has been sent.
@@ -108,18 +138,50 @@ impl Link {
     /// When the next packet arrives.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
+        self.under_way.front().map_or(Time::NEVER, |first| first.arrives)
     }
 
     /// The packet that arrives now, with its time.
     #[inline]
-    pub fn wake(&mut self) -> Option<(Time, Packet)> {
-        self.under_way.pop_front()
+    pub fn wake(&mut self, recorder: &mut Recorder) -> Option<(Time, Packet)> {
+        let transit = self.under_way.pop_front()?;
+        let legs = self.legs(&transit);
+        recorder.delays.spends(&transit.packet, transit.came, legs);
+        Some((transit.arrives, transit.packet))
+    }
+
+    /// What a packet spends its time on from when it came to the link.
+    #[inline]
+    fn legs(&self, transit: &Transit) -> Legs<4> {
+        let late = self.jitter.as_ref().map_or(Part::Jitter, |(jitter, _)| jitter.part());
+        [
+            (self.place.queue(), transit.begins),
+            (Part::Transmission, transit.sent),
+            (self.place.delay(), transit.sent + self.delay),
+            (late, transit.arrives),
+        ]
+    }
+
+    /// The run ends: packets in transit have spent their time until now. Those that will only come to the link are
+    /// shown with when.
+    pub fn close(
+        &self,
+        now: Time,
+        recorder: &mut Recorder,
+        mut comes: impl FnMut(&mut Recorder, &Packet, Time),
+    ) {
+        for transit in &self.under_way {
+            let Transit { packet, came, .. } = transit;
+            recorder.delays.spends(packet, *came, until(now, self.legs(transit)));
+            if *came > now {
+                comes(recorder, packet, *came);
+            }
+        }
     }
 
     /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
-        self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
+        self.under_way.iter().map(|transit| Count::of(&transit.packet)).sum()
     }
 }
 
@@ -142,7 +204,7 @@ mod tests {
             exact.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
             late.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
         }
-        let of = |link: Link| link.under_way.into_iter().map(|(at, _)| at).collect::<Vec<_>>();
+        let of = |link: Link| link.under_way.into_iter().map(|of| of.arrives).collect::<Vec<_>>();
         let (exact, late) = (of(exact), of(late));
         assert!(late.is_sorted());
         assert!(
@@ -164,7 +226,7 @@ mod tests {
         }
         let times = link.under_way.iter().enumerate();
         let mut late_ms: Vec<f64> = times
-            .map(|(n, (at, _))| at.since(Time::from_ms(10 * n as u64)).secs_f64() * 1e3)
+            .map(|(n, of)| of.arrives.since(Time::from_ms(10 * n as u64)).secs_f64() * 1e3)
             .collect();
         late_ms.sort_by(f64::total_cmp);
         let mean_ms = late_ms.iter().sum::<f64>() / late_ms.len() as f64;

@@ -251,6 +251,9 @@ impl Ecn {
     }
 }
 
+/// The number of a packet that came when the trace was full.
+pub const NO_NUMBER: [u8; 3] = [0xff; 3];
+
 /// The `flow` of packets that belong to no connection.
 pub const DATAGRAM: u32 = u32::MAX;
 
@@ -314,6 +317,13 @@ impl Packet {
     #[inline]
     pub fn is_markable(&self) -> bool {
         self.ecn != Ecn::NotEct
+    }
+
+    /// Its number in the trace, if it has one.
+    #[inline]
+    pub fn trace_number(&self) -> Option<u64> {
+        let [a, b, c] = self.number;
+        (self.number != NO_NUMBER).then(|| u32::from_le_bytes([a, b, c, 0]).into())
     }
 
     /// Marks it (RFC 3168 §5).

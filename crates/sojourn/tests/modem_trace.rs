@@ -4,7 +4,7 @@ use crate::common::{HOME_QUEUES, home, scenario};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::engine::record::Outcome;
-use sojourn::engine::record::Part;
+use sojourn::engine::record::{Delay, Part};
 use sojourn::engine::record::{ModemEvent, ModemEventKind};
 use sojourn::engine::units::Time;
 use sojourn::results::metrics::Results;
@@ -69,16 +69,20 @@ fn all() -> Vec<(String, Scenario)> {
     all
 }
 
-/// Each instant of a packet's way is in one part: they add up to its latency to the picosecond, of
-/// every packet that the modem's primary service flow delivered.
+/// The parts on which a packet spent time.
+fn spent(delay: &Delay) -> Vec<(Part, Time)> {
+    let parts = Part::ALL.into_iter().zip(delay.parts);
+    parts.filter(|(_, time)| *time > Time::ZERO).collect()
+}
+
+/// Each instant of a packet's way is in one part: they add up to its latency to the picosecond, of every packet
+/// that was delivered. Those of all packets of an entry are at most its counters, in which others are too.
 #[test]
 fn parts_add_up_to_the_latency_of_each_packet() {
     for (name, scenario) in all() {
         let results = traced(scenario);
-        let delivered = results.packets.iter().filter(|packet| {
-            (packet.direction, packet.home, packet.outcome)
-                == (Direction::Up, 0, Outcome::Delivered)
-        });
+        let delivered =
+            results.packets.iter().filter(|packet| packet.outcome == Outcome::Delivered);
         let want: Vec<_> = delivered.map(|p| (p.number, p.ended.since(p.sent))).collect();
         let got: Vec<_> = results.delays.iter().map(|d| (d.packet, d.total())).collect();
         assert!(want.len() > 500, "{name}: {}", want.len());
@@ -88,14 +92,54 @@ fn parts_add_up_to_the_latency_of_each_packet() {
         }
         let totals = results.delay_parts.iter().filter(|row| row.part == "total");
         for total in totals {
-            let parts = results
-                .delay_parts
-                .iter()
-                .filter(|row| row.traffic == total.traffic && row.part != "total");
-            let sum: f64 = parts.filter_map(|row| row.mean_ms).sum();
-            assert!((sum - total.mean_ms.unwrap()).abs() < 1e-6, "{name}: {sum}, {total:?}");
+            let parts = results.delay_parts.iter().filter(|row| {
+                (&row.traffic, row.direction) == (&total.traffic, total.direction)
+                    && row.part != "total"
+            });
+            let sum: f64 = parts.map(|row| row.mean_ms).sum();
+            assert!((sum - total.mean_ms).abs() < 1e-6, "{name}: {sum}, {total:?}");
+        }
+        for row in results.delay_parts.iter().filter(|row| row.part != "total") {
+            let index = results.traffic.iter().position(|name| *name == row.traffic).unwrap();
+            let part = Part::ALL.into_iter().find(|part| part.name() == row.part).unwrap();
+            let is_of = |of: &&Delay| {
+                usize::from(of.traffic) == index && of.direction.name() == row.direction
+            };
+            let delays = results.delays.iter().filter(is_of);
+            let traced_ms: f64 = delays.map(|delay| delay.parts[part as usize].ms_f64()).sum();
+            let all_ms = row.mean_ms * row.sent_packets as f64;
+            assert!(traced_ms <= all_ms * (1.0 + 1e-9) + 1e-6, "{name}: {traced_ms}, {row:?}");
         }
     }
+}
+
+/// Of packets that are all delivered the sums of the trace are the counters.
+#[test]
+fn sums_of_the_trace_are_the_counters() {
+    let results = traced(on(&format!(
+        "upstream = {{ {SERVICE} }}
+         traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near', stop_s = 9 }}
+         traffic.save = {{ kind = 'transfer', server = 'near', stop_s = 6 }}"
+    )));
+    assert!(results.packets.iter().all(|packet| packet.outcome == Outcome::Delivered));
+    let mut parts = 0;
+    for (number, name) in results.traffic.iter().enumerate() {
+        for direction in Direction::BOTH {
+            for part in Part::ALL {
+                let is_of =
+                    |of: &&Delay| (usize::from(of.traffic), of.direction) == (number, direction);
+                let times = results.delays.iter().filter(is_of).map(|of| of.parts[part as usize]);
+                let sum_ms = times.fold(Time::ZERO, |sum, time| sum + time).ms_f64();
+                let row = results.delay_parts.iter().find(|row| {
+                    (&row.traffic, row.direction, row.part) == (name, direction.name(), part.name())
+                });
+                let counted_ms = row.map_or(0.0, |row| row.mean_ms * row.sent_packets as f64);
+                assert!((sum_ms - counted_ms).abs() < 1e-9 * sum_ms, "{name} {part:?}");
+                parts += u32::from(row.is_some());
+            }
+        }
+    }
+    assert!(parts > 15, "{parts}");
 }
 
 /// The account of the trace: what waits is what came and neither left nor was dropped; bytes are not
@@ -146,11 +190,14 @@ fn a_packet_alone_waits_for_request_and_grant() {
     let mut places = Vec::new();
     for delay in &results.delays {
         let sent = packet(&results, delay.packet, ModemEventKind::Arrive).at;
-        let [queue, request_wait, grant_wait, shaping, transmission, path] = delay.parts;
-        assert_eq!((queue, shaping), (Time::ZERO, Time::ZERO));
-        assert_eq!(request_wait, ms(2).since(ps(sent.ps() % ms(2).ps())));
-        assert_eq!(transmission, Time::from_us(16));
-        assert_eq!(path, ms(1) + ps(1600));
+        let grant_wait = delay.parts[Part::GrantWait as usize];
+        let want = [
+            (Part::RequestWait, ms(2).since(ps(sent.ps() % ms(2).ps()))),
+            (Part::GrantWait, grant_wait),
+            (Part::Transmission, Time::from_us(16) + ps(1600)),
+            (Part::Propagation, ms(1)),
+        ];
+        assert_eq!(spent(delay), want);
         let place = grant_wait.since(ms(4));
         assert!(grant_wait >= ms(4) && place < ms(2), "{grant_wait:?}");
         places.push(place.ms_f64());
@@ -177,11 +224,13 @@ fn the_second_of_two_packets_waits_behind_the_first() {
     let mut count = 0;
     for pair in pairs {
         let part = |index: usize, part: Part| pair[index].parts[part as usize];
-        for same in [Part::RequestWait, Part::GrantWait, Part::Transmission, Part::Path] {
+        for same in [Part::Transmission, Part::Propagation] {
             assert_eq!(part(0, same), part(1, same), "{same:?}");
         }
-        assert_eq!(part(0, Part::Queue) + part(0, Part::Shaping), Time::ZERO);
-        assert_eq!(part(1, Part::Queue), Time::from_us(96));
+        assert_eq!(part(0, Part::ModemQueue) + part(0, Part::Shaping), Time::ZERO);
+        let head = part(0, Part::RequestWait) + part(0, Part::GrantWait);
+        assert_eq!(part(1, Part::RequestWait) + part(1, Part::GrantWait), Time::ZERO);
+        assert_eq!(part(1, Part::ModemQueue), head + Time::from_us(96));
         assert_eq!(part(1, Part::Shaping), Time::from_ps(255_200_000));
         count += 1;
     }
@@ -203,9 +252,13 @@ fn behind_a_link_there_are_queue_and_shaping_alone() {
     let second: Vec<_> = results.delays.iter().filter(|delay| delay.traffic == 1).collect();
     assert_eq!(second.len(), 100);
     for delay in second {
-        let path = Time::from_ms(1) + Time::from_ps(8000);
-        let want = [us(400), Time::ZERO, Time::ZERO, us(3424), us(400), path];
-        assert_eq!(delay.parts, want);
+        let want = [
+            (Part::ModemQueue, us(400)),
+            (Part::Shaping, us(3424)),
+            (Part::Transmission, us(400) + Time::from_ps(8000)),
+            (Part::Propagation, us(1000)),
+        ];
+        assert_eq!(spent(delay), want);
     }
 }
 
@@ -222,11 +275,17 @@ fn before_a_transmit_queue_packets_wait_for_tokens() {
          traffic.b = { kind = 'stream', purpose = 'data', server = 'near', packet_bytes = 1000,
                        interval_ms = 100, start_s = 0 }"));
     let us = Time::from_us;
-    let path = Time::from_ms(1) + Time::from_ps(8000);
     for delay in &results.delays {
         let (request_wait, shaping) = if delay.traffic == 0 { (2000, 0) } else { (176, 3824) };
-        let want = [us(0), us(request_wait), us(4000), us(shaping), us(80), path];
-        assert_eq!(delay.parts, want);
+        let want = [
+            (Part::RequestWait, us(request_wait)),
+            (Part::GrantWait, us(4000)),
+            (Part::Shaping, us(shaping)),
+            (Part::Transmission, us(80) + Time::from_ps(8000)),
+            (Part::Propagation, us(1000)),
+        ];
+        let want: Vec<_> = want.into_iter().filter(|(_, time)| *time > Time::ZERO).collect();
+        assert_eq!(spent(delay), want);
     }
     assert_eq!(results.delays.len(), 200);
 }
@@ -245,8 +304,10 @@ fn on_a_shared_channel_a_packet_alone_waits_for_request_and_grant() {
     assert!(results.delays.len() > 400);
     for delay in &results.delays {
         let sent = packet(&results, delay.packet, ModemEventKind::Arrive).at;
-        let [queue, request_wait, grant_wait, shaping, transmission, _] = delay.parts;
-        assert_eq!((queue, shaping), (Time::ZERO, Time::ZERO));
+        let [request_wait, grant_wait, transmission] =
+            [Part::RequestWait, Part::GrantWait, Part::Transmission]
+                .map(|part| delay.parts[part as usize]);
+        assert_eq!(request_wait + grant_wait + transmission + ms(1), delay.total());
         assert_eq!(request_wait, ms(2).since(Time::from_ps(sent.ps() % ms(2).ps())));
         assert!((us(4000)..=us(5963)).contains(&grant_wait), "{grant_wait:?}");
         assert!(us(25).since(transmission) < Time::from_ps(300), "{transmission:?}");

@@ -156,7 +156,7 @@ fn pages_count_that_are_requested_from_then_on() {
             .delay_parts
             .iter()
             .filter(|row| row.part == "total")
-            .map(|row| row.delivered_packets)
+            .map(|row| row.sent_packets)
             .sum::<u64>()
     };
     assert!(total(&counted) > 0 && total(&counted) < total(&whole));

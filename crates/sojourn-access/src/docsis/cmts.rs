@@ -17,13 +17,14 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 use super::downstream_channel::{self, Pipeline};
 use crate::Site;
+use crate::flight::Way;
 use crate::homes::{of_downstream_flows, of_homes};
 use crate::service::Downstream;
 use sojourn_engine::aqm::DrainRate;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{FlowTable, Queue, default_limit_bytes};
-use sojourn_engine::record::Recorder;
+use sojourn_engine::record::{Part, Recorder};
 use sojourn_engine::units::{BitRate, Pace, Time};
 
 /// Name of its queue in results.
@@ -47,6 +48,8 @@ pub(crate) struct Cmts {
     busy_until: BinaryHeap<Reverse<Time>>,
     /// When the last byte of the last packet for each home leaves.
     last_to: Vec<Time>,
+    /// When the last byte of the last packet leaves.
+    sent_at: Time,
     drain_rate: DrainRate,
 }
 
@@ -67,7 +70,8 @@ impl Cmts {
                 1 => NAME.to_owned(),
                 _ => format!("{NAME} priority {priority}"),
             };
-            let mut queue = Queue::new(&spec.queue, buffer_bytes, site.dialect, &name, site.seed);
+            let mut queue = Queue::new(&spec.queue, buffer_bytes, site.dialect, &name, site.seed)
+                .placed(Part::CmtsQueue);
             queue.set_flow_classifier(&flows, &site.traffic, site.watch_flows);
             queue
         };
@@ -90,6 +94,7 @@ impl Cmts {
             pipeline: spec.channel.pipeline(),
             busy_until: vec![Reverse(Time::ZERO); channels as usize].into(),
             last_to: vec![Time::ZERO; homes],
+            sent_at: Time::ZERO,
             drain_rate: DrainRate::steady(rate, buffer_bytes),
         }
     }
@@ -123,11 +128,13 @@ impl Cmts {
         self.queues.iter().fold(Time::NEVER, |next, queue| next.min(queue.next_wake(free)))
     }
 
-    /// When the last packet for a home has been sent and has passed the channel.
+    /// The way of the last packet, which left its queue at `came`, until its modem has it in order.
     #[inline]
-    pub(crate) fn received_at(&self, home: u16) -> Time {
-        let sent_at = self.last_to[usize::from(home)];
-        self.pipeline.map_or(sent_at, |pipeline| pipeline.received_at(sent_at))
+    pub(crate) fn way(&self, came: Time, home: u16) -> Way {
+        let passed =
+            |sent_at| self.pipeline.map_or(sent_at, |pipeline| pipeline.received_at(sent_at));
+        let ordered = passed(self.last_to[usize::from(home)]);
+        Way { ordered, ..Way::sent(came, came, passed(self.sent_at)) }
     }
 
     /// Does what is due. Returns the packet that is sent next, if there is one.
@@ -160,6 +167,7 @@ impl Cmts {
         // In order: behind a longer packet that is still being sent on another channel.
         let last = &mut self.last_to[usize::from(packet.home)];
         *last = sent_at.max(*last);
+        self.sent_at = sent_at;
     }
 
     /// Takes a packet due under a reserved rate first, then one of the highest priority.

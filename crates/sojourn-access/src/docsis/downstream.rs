@@ -9,7 +9,7 @@ use crate::shaper::Shaper;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{NextQueue, Queue, default_limit_bytes};
-use sojourn_engine::record::Recorder;
+use sojourn_engine::record::{Part, Recorder};
 use sojourn_engine::units::Time;
 
 /// The first stage for a packet to a home.
@@ -53,6 +53,13 @@ impl DownstreamStage {
         }
     }
 
+    /// The run ends: what is in it, but in its queue, has spent its time until now.
+    pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
+        if let Self::Regulator(regulator) = self {
+            regulator.queue.close(now, recorder);
+        }
+    }
+
     /// Its queue.
     pub(crate) fn queue(&self) -> &Queue {
         match self {
@@ -81,7 +88,7 @@ impl Regulator {
         let shaper = Shaper::of(spec.terms());
         let buffer_bytes = default_limit_bytes(shaper.sustained.rate());
         let queue = context.queue("downstream", &spec.queue, buffer_bytes);
-        Self { queue: ShapingQueue::new(queue, false, false), shaper }
+        Self { queue: ShapingQueue::new(queue.placed(Part::CmtsQueue), false, false), shaper }
     }
 
     /// Takes a packet for the home.

@@ -12,7 +12,7 @@ use crate::service::Upstream;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Packet, Segment};
 use sojourn_engine::queue::Queue;
-use sojourn_engine::record::{Recorder, ServiceFlowBook, Trace};
+use sojourn_engine::record::{DelayBook, Recorder, ServiceFlowBook, Trace};
 use sojourn_engine::token_bucket::TokenBucket;
 use sojourn_engine::units::{BitRate, Time};
 
@@ -97,13 +97,14 @@ pub(super) const TRACKING: &str = "queue.law = { kind = 'docsis_pie', track_rate
 
 /// A recorder that keeps what happens at the modem.
 pub(super) fn tracing() -> Recorder {
-    Recorder::new(ServiceFlowBook::lone(), Trace::new(false, true), Time::NEVER)
+    let delays = DelayBook::new(Time::ZERO, 1, false);
+    Recorder::new(ServiceFlowBook::lone(), delays, Trace::new(false, true), Time::NEVER)
 }
 
 /// What has happened there: when, what, and with how many bytes.
 pub(super) fn events(recorder: &mut Recorder) -> Vec<(Time, &'static str, u64)> {
     let trace = recorder.take_trace().expect("it keeps one");
-    let (events, _) = trace.finish().1.expect("of the modem").finish();
+    let events = trace.finish().1.expect("of the modem").finish();
     events.iter().map(|event| (event.at, event.kind.name(), event.bytes)).collect()
 }
 

@@ -134,6 +134,11 @@ impl InterconnectWay {
         (spec.longest() > Time::ZERO).then_some(Self { delay, jitter, last: Vec::new(), rng })
     }
 
+    /// The least that a packet takes.
+    pub(crate) fn delay(&self) -> Time {
+        self.delay
+    }
+
     /// When a packet arrives that enters at `at`.
     pub(crate) fn cross(&mut self, at: Time, home: usize) -> Time {
         if self.last.len() <= home {

@@ -11,6 +11,7 @@ pub(crate) mod downstream_channel;
 mod for_tests;
 pub(crate) mod framing;
 mod grant_split;
+mod head_of_line;
 pub(crate) mod impairments;
 mod map_layout;
 pub(crate) mod modem;

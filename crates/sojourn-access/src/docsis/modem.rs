@@ -286,6 +286,7 @@ impl Modem {
             self.burst_start = now + self.place_of_burst(self.mac.flow.granted());
             self.request_beside_burst(now, recorder);
         }
+        self.mac.flow.turn(now);
         let idle = self.mac.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
     }
@@ -328,6 +329,7 @@ impl Modem {
         if self.mac.enforcement == Enforcement::Grants {
             self.mac.take_tokens(at, grant, recorder);
         }
+        self.mac.flow.is_deferred = wanted > grant && grant == 0;
         if wanted > grant {
             self.mac.shaper.hold(at, allowed.sustained, allowed.peak);
             self.mac.note(recorder, at, Kind::Defer, wanted - grant);
@@ -353,6 +355,7 @@ impl Modem {
             return;
         }
         self.coming = self.grant_of_map(self.next_map, recorder);
+        self.mac.flow.is_granted_ahead = self.coming.total() > 0;
         self.burst_start = self.next_map + self.place_of_burst(self.coming.total());
         self.next_map += self.map_interval;
     }
@@ -379,6 +382,7 @@ impl Modem {
     fn start_burst(&mut self, now: Time, recorder: &mut Recorder) {
         self.burst_start = Time::NEVER;
         self.mac.flow.begin(std::mem::take(&mut self.coming));
+        self.mac.flow.is_granted_ahead = false;
         self.mac.note(recorder, now, Kind::Grant, self.mac.flow.granted());
         if self.mac.policy.piggyback {
             self.mac.request(By::Granted, now, &self.timing, recorder);

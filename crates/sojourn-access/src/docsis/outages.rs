@@ -67,6 +67,21 @@ impl Times {
     }
 }
 
+impl Times {
+    /// The next start after this time.
+    fn next(&self, at: Time) -> Time {
+        if at < self.from {
+            return self.from;
+        }
+        let begun = (at - self.from).ps() / self.every.ps();
+        if self.every == Time::NEVER {
+            Time::NEVER
+        } else {
+            self.from + self.every.times(begun + 1)
+        }
+    }
+}
+
 /// Outages, of which there are few.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outages(Vec<Times>);
@@ -86,6 +101,11 @@ impl Outages {
     #[inline]
     pub(crate) fn at(&self, now: Time) -> bool {
         self.0.iter().any(|times| times.end(now).is_some())
+    }
+
+    /// When the next one begins after `at`.
+    pub(crate) fn next(&self, at: Time) -> Time {
+        self.0.iter().map(|times| times.next(at)).min().unwrap_or(Time::NEVER)
     }
 
     /// When what is due at this time can happen: after the outages that it is in.
@@ -113,6 +133,10 @@ mod tests {
             assert_eq!(outages.after(ms(at)), ms(ends), "{at}");
             assert_eq!(outages.at(ms(at)), at != ends, "{at}");
         }
+        for (at, next) in [(0, 1000), (999, 1000), (1000, 2000), (2000, 2900), (2900, 4800)] {
+            assert_eq!(outages.next(ms(at)), ms(next), "{at}");
+        }
+        assert_eq!(Outages::new(&[once]).next(ms(2000)), Time::NEVER);
         let endless = Outage { every_s: Some(0.1), ..often };
         assert_eq!(
             [once, often, endless].map(|outage| outage.check().is_ok()),

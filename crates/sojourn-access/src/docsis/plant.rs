@@ -16,6 +16,7 @@ use super::upstream::UpstreamStage;
 use super::warnings;
 use crate::context::ServiceFlowContext;
 use crate::delay_line::DelayLine;
+use crate::flight::{Flight, Way};
 use crate::homes::{Group, Home};
 use crate::service::Upstream;
 use crate::{Access, AccessNetwork, AccessParameters, Alarms, PlacedQueue, Site};
@@ -58,7 +59,7 @@ pub struct Docsis {
     channel: Option<SharedChannel>,
     /// Orders the packets of several plain links, which know in advance when their packets leave,
     /// and of modems that differ in distance. One link alone needs no ordering.
-    cable_up: Option<DelayLine>,
+    cable_up: Option<DelayLine<Flight>>,
     /// Do all packets from modems pass it?
     orders_modems: bool,
     /// Propagation to the nearest modem on the shared channel.
@@ -70,7 +71,7 @@ pub struct Docsis {
     numbers: Vec<u32>,
     flows_down: u32,
     cmts: Option<Cmts>,
-    cable_down: DelayLine,
+    cable_down: DelayLine<Flight>,
     /// Errors on the cable, upstream and downstream, and the bytes that framing adds to each packet.
     noise: [Option<NoiseSource>; 2],
     framing_bytes: [u64; 2],
@@ -280,57 +281,68 @@ impl Docsis {
             }
             UpstreamStage::Link(link) => {
                 let sent = link.accept(now, packet, recorder);
-                let sent_at = link.sent_at();
+                let way = Way::sent(now, link.began_at(), link.sent_at());
                 alarms.set(Direction::Up, part, link.next_wake());
-                return self.leave_link(sent_at, sent?, alarms, recorder);
+                return self.leave_link(way, sent?, alarms, recorder);
             }
         }
         None
     }
 
-    /// Handles a packet that a plain link sends, whose last byte leaves at `at`.
+    /// Handles a packet that a plain link sends on this way.
     fn leave_link(
         &mut self,
-        at: Time,
+        way: Way,
         packet: Packet,
         alarms: &mut Alarms,
         recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
-        recorder.forwarded(at, &packet);
-        let arrival = at + self.places[usize::from(packet.home)].delay;
-        match self.cross(arrival, &packet, 0) {
-            Some(crossed) => self.in_order(crossed, packet, alarms),
-            None => lost(arrival, packet, recorder),
-        }
+        recorder.forwarded(way.sent, &packet);
+        let delay = self.places[usize::from(packet.home)].delay;
+        let flight = self.cross((way, delay), packet, 0, recorder)?;
+        self.in_order(flight, alarms, recorder)
     }
 
-    /// When a packet that crosses the cable until `at` has crossed the interconnect too; nothing if
-    /// noise hits it, with headers of so many bytes.
+    /// A packet that crosses the cable, which takes `delay`, and the interconnect; nothing if noise hits it, with
+    /// headers of so many bytes.
     #[inline]
-    fn cross(&mut self, at: Time, packet: &Packet, header_bytes: u64) -> Option<Time> {
-        let way = packet.direction as usize;
-        if let Some(noise) = &mut self.noise[way]
-            && noise.hits(at, packet, header_bytes)
+    fn cross(
+        &mut self,
+        (way, delay): (Way, Time),
+        packet: Packet,
+        header_bytes: u64,
+        recorder: &mut Recorder,
+    ) -> Option<Flight> {
+        let direction = packet.direction as usize;
+        let at = way.ordered + delay;
+        let mut way = way.arriving(at);
+        if let Some(noise) = &mut self.noise[direction]
+            && noise.hits(at, &packet, header_bytes)
         {
+            recorder.lost(at, &packet, DropReason::Link, (way.came, way.legs()));
             return None;
         }
-        Some(match &mut self.interconnect[way] {
-            Some(interconnect) => interconnect.cross(at, packet.home.into()),
-            None => at,
-        })
+        if let Some(interconnect) = &mut self.interconnect[direction] {
+            way = way.arriving(at + interconnect.delay());
+            way.crossed = interconnect.cross(at, packet.home.into());
+            way.passes = way.crossed;
+        }
+        Some(Flight { packet, way })
     }
 
-    /// A packet on the cable that arrives at the CMTS at this time, unless it has to wait until
+    /// A packet on the cable that arrives at the CMTS at a time that is known, unless it has to wait until
     /// then for its turn.
     fn in_order(
         &mut self,
-        arrival: Time,
-        packet: Packet,
+        flight: Flight,
         alarms: &mut Alarms,
+        recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
-        let part = self.cable_up_part();
-        let Some(cable) = &mut self.cable_up else { return Some((arrival, packet)) };
-        if cable.accept(arrival, packet) {
+        let (part, arrival) = (self.cable_up_part(), flight.way.crossed);
+        let Some(cable) = &mut self.cable_up else {
+            return Some((arrival, flight.land(recorder)));
+        };
+        if cable.accept(arrival, flight) {
             alarms.set(Direction::Up, part, cable.next_wake());
         }
         None
@@ -345,51 +357,55 @@ impl Docsis {
         alarms: &mut Alarms,
         recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
-        let (received, packet) = match self.upstream.get_mut(part as usize) {
+        let (received, delay, packet) = match self.upstream.get_mut(part as usize) {
             Some(UpstreamStage::Modem(modem)) => {
                 let sent = modem.wake(now, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
                 let packet = sent?;
-                (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
+                (modem.received_at(now), self.places[usize::from(packet.home)].delay, packet)
             }
             Some(UpstreamStage::TwoQueues(modem)) => {
                 let sent = modem.wake(now, recorder);
                 alarms.set(Direction::Up, part, modem.next_wake());
                 let packet = sent?;
-                (modem.received_at(now) + self.places[usize::from(packet.home)].delay, packet)
+                (modem.received_at(now), self.places[usize::from(packet.home)].delay, packet)
             }
             Some(UpstreamStage::Link(link)) => {
                 let sent = link.wake(now, recorder);
-                let sent_at = link.sent_at();
+                let way = Way::sent(now, link.began_at(), link.sent_at());
                 alarms.set(Direction::Up, part, link.next_wake());
-                return self.leave_link(sent_at, sent?, alarms, recorder);
+                return self.leave_link(way, sent?, alarms, recorder);
             }
             None => match &mut self.channel {
                 Some(channel) if part as usize == self.upstream.len() => {
                     let sent = channel.wake(now, recorder);
                     alarms.set(Direction::Up, part, channel.next_wake());
-                    (now + self.nearest, sent?)
+                    (now, self.nearest, sent?)
                 }
-                _ => return self.wake_cable_up(part, alarms),
+                _ => return self.wake_cable_up(part, alarms, recorder),
             },
         };
         // Its last byte leaves its home now, and the time of arrival is known.
         recorder.forwarded(now, &packet);
         let header_bytes = self.framing_bytes[Direction::Up as usize];
-        let Some(crossed) = self.cross(received, &packet, header_bytes) else {
-            return lost(received, packet, recorder);
-        };
+        let way = Way::sent(now, now, received);
+        let flight = self.cross((way, delay), packet, header_bytes, recorder)?;
         if self.orders_modems {
-            return self.in_order(crossed, packet, alarms);
+            return self.in_order(flight, alarms, recorder);
         }
-        Some((crossed, packet))
+        Some((flight.way.crossed, flight.land(recorder)))
     }
 
-    fn wake_cable_up(&mut self, part: u32, alarms: &mut Alarms) -> Option<(Time, Packet)> {
+    fn wake_cable_up(
+        &mut self,
+        part: u32,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) -> Option<(Time, Packet)> {
         let cable = self.cable_up.as_mut()?;
         let arrived = cable.wake();
         alarms.set(Direction::Up, part, cable.next_wake());
-        arrived
+        arrived.map(|(at, flight)| (at, flight.land(recorder)))
     }
 
     /// Takes a packet for a home at the CMTS.
@@ -409,10 +425,10 @@ impl Docsis {
         match &mut self.downstream[part as usize] {
             DownstreamStage::Link(link) => {
                 let sent = link.accept(now, packet, recorder);
-                let sent_at = link.sent_at();
+                let way = Way::sent(now, link.began_at(), link.sent_at());
                 alarms.set(Direction::Down, part, link.next_wake());
                 if let Some(packet) = sent {
-                    self.onto_cable_down(sent_at, packet, alarms, recorder);
+                    self.onto_cable_down(way, packet, alarms, recorder);
                 }
             }
             DownstreamStage::Regulator(regulator) => {
@@ -434,15 +450,15 @@ impl Docsis {
         if part == self.cable_down_part() {
             let arrived = self.cable_down.wake();
             alarms.set(Direction::Down, part, self.cable_down.next_wake());
-            return arrived;
+            return arrived.map(|(at, flight)| (at, flight.land(recorder)));
         }
         match self.downstream.get_mut(part as usize) {
             Some(DownstreamStage::Link(link)) => {
                 let sent = link.wake(now, recorder);
-                let sent_at = link.sent_at();
+                let way = Way::sent(now, link.began_at(), link.sent_at());
                 alarms.set(Direction::Down, part, link.next_wake());
                 if let Some(packet) = sent {
-                    self.onto_cable_down(sent_at, packet, alarms, recorder);
+                    self.onto_cable_down(way, packet, alarms, recorder);
                 }
             }
             Some(DownstreamStage::Regulator(regulator)) => {
@@ -451,7 +467,7 @@ impl Docsis {
             }
             None => {
                 let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, recorder));
-                self.leave_cmts(sent, alarms, recorder);
+                self.leave_cmts(now, sent, alarms, recorder);
             }
         }
         None
@@ -480,40 +496,51 @@ impl Docsis {
     ) {
         let cmts = self.cmts.as_mut().expect("packets come here only where there is one");
         let sent = cmts.accept(now, packet, recorder);
-        self.leave_cmts(sent, alarms, recorder);
+        self.leave_cmts(now, sent, alarms, recorder);
     }
 
     /// Handles a packet that the shared channel sends, if any.
     #[inline]
-    fn leave_cmts(&mut self, sent: Option<Packet>, alarms: &mut Alarms, recorder: &mut Recorder) {
+    fn leave_cmts(
+        &mut self,
+        now: Time,
+        sent: Option<Packet>,
+        alarms: &mut Alarms,
+        recorder: &mut Recorder,
+    ) {
         let Some(cmts) = &self.cmts else { return };
         alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
         if let Some(packet) = sent {
-            let received_at = cmts.received_at(packet.home);
-            self.onto_cable_down(received_at, packet, alarms, recorder);
+            let way = cmts.way(now, packet.home);
+            self.onto_cable_down(way, packet, alarms, recorder);
         }
     }
 
     /// Puts a packet on the cable at the time its last byte leaves.
     fn onto_cable_down(
         &mut self,
-        at: Time,
+        way: Way,
         packet: Packet,
         alarms: &mut Alarms,
         recorder: &mut Recorder,
     ) {
-        recorder.forwarded(at, &packet);
-        let arrival = at + self.places[usize::from(packet.home)].delay;
+        recorder.forwarded(way.ordered, &packet);
+        let home = usize::from(packet.home);
+        let delay = self.places[home].delay;
         let header_bytes = self.framing_bytes[Direction::Down as usize];
-        if let Some(crossed) = self.cross(arrival, &packet, header_bytes) {
-            let passes = self.places[usize::from(packet.home)].stalls.after(crossed);
-            if self.cable_down.accept(passes, packet) {
+        if let Some(mut flight) = self.cross((way, delay), packet, header_bytes, recorder) {
+            let passes = self.places[home].stalls.after(flight.way.crossed);
+            flight.way.passes = passes;
+            if self.cable_down.accept(passes, flight) {
                 let part = self.cable_down_part();
                 alarms.set(Direction::Down, part, self.cable_down.next_wake());
             }
-        } else {
-            lost(arrival, packet, recorder);
         }
+    }
+
+    /// Packets on the cable.
+    fn on_cable(&self) -> impl Iterator<Item = &Flight> {
+        self.cable_up.iter().chain([&self.cable_down]).flat_map(DelayLine::items)
     }
 
     /// The numbers of a home's service flows in a direction, among all flows of their kind.
@@ -525,13 +552,6 @@ impl Docsis {
         let first = first as usize;
         first..first + place.flows[direction as usize] as usize
     }
-}
-
-/// Noise has hit a packet on the cable: nothing crosses it.
-#[cold]
-fn lost(at: Time, packet: Packet, recorder: &mut Recorder) -> Option<(Time, Packet)> {
-    recorder.dropped(at, packet, DropReason::Link);
-    None
 }
 
 /// Propagation to each group of modems on the shared upstream channel.
@@ -622,8 +642,31 @@ impl AccessNetwork for Docsis {
         let downstream = self.downstream.iter().map(DownstreamStage::inside);
         let shared = self.channel.iter().map(SharedChannel::inside);
         let cmts = self.cmts.iter().map(Cmts::inside);
-        let cable = self.cable_up.iter().chain([&self.cable_down]).map(DelayLine::inside);
+        let cable = self.on_cable().map(Flight::count);
         upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
+    }
+
+    fn close(&self, now: Time, recorder: &mut Recorder) {
+        self.upstream.iter().for_each(|flow| flow.close(now, recorder));
+        self.downstream.iter().for_each(|flow| flow.close(now, recorder));
+        self.channel.iter().for_each(|channel| channel.close(now, recorder));
+        self.on_cable().for_each(|flight| flight.close(now, recorder));
+    }
+
+    fn take_back(&self, now: Time, packet: &Packet, at: Time, recorder: &mut Recorder) {
+        let Place { upstream, delay, .. } = self.places[usize::from(packet.home)];
+        let interconnect = &self.interconnect[Direction::Up as usize];
+        let beyond = interconnect.as_ref().map_or(Time::ZERO, InterconnectWay::delay);
+        let (began_at, delay) = match upstream {
+            FirstFlow::Own(first) => {
+                let flow = first + u32::from(packet.service_flow);
+                (self.upstream[flow as usize].began_at(), delay)
+            }
+            FirstFlow::Shared(_) => (Time::ZERO, self.nearest),
+        };
+        let sent = at - (delay + beyond);
+        let way = Way::sent(now, began_at.min(sent), sent).arriving(at);
+        recorder.delays.takes_back(now, packet, &way.legs());
     }
 
     fn queues(&self) -> Vec<PlacedQueue<'_>> {

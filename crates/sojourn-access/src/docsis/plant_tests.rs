@@ -8,7 +8,7 @@ use super::*;
 use crate::service::{Downstream, Upstream};
 use crate::{Alarms, Extent};
 use sojourn_engine::dialect::Dialect;
-use sojourn_engine::record::{Recorder, ServiceFlowBook, Trace};
+use sojourn_engine::record::{DelayBook, Recorder, ServiceFlowBook, Trace};
 use sojourn_engine::wake::Wake;
 
 #[path = "plant_link_tests.rs"]
@@ -78,8 +78,9 @@ impl Homes<'_> {
             }
         }
         let flows = self.groups.iter().map(|(count, ..)| (*count, [4, 4]));
-        let recorder =
-            Recorder::new(ServiceFlowBook::new(flows), Trace::new(false, true), Time::NEVER);
+        let trace = Trace::new(false, true);
+        let delays = DelayBook::new(Time::ZERO, 1, false);
+        let recorder = Recorder::new(ServiceFlowBook::new(flows), delays, trace, Time::NEVER);
         Net { plant, wake, first: [0, up], recorder, arrived: Vec::new() }
     }
 }

@@ -11,18 +11,21 @@ use std::collections::VecDeque;
 use std::ops::Add as _;
 
 use super::grant_split::{Shares, split};
+use super::head_of_line::HeadOfLine;
 use super::probe::Probe;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{LowLatency, Queue};
 use sojourn_engine::record::ModemEventKind as Kind;
-use sojourn_engine::record::Recorder;
+use sojourn_engine::record::{Part as DelayPart, Recorder};
 use sojourn_engine::units::Time;
 
 /// A packet being sent; earlier grants may have carried some of its bytes.
 struct Fragment {
     packet: Packet,
     sent: u64,
+    /// Since when it is being sent, or waits.
+    since: Time,
 }
 
 /// Counters of the MAC, named after the modem's management information.
@@ -101,7 +104,6 @@ pub(super) enum By {
 
 /// One of the two flows of an aggregate, or the flow that is none: its bytes from request to use, and what
 /// it is sending.
-#[derive(Default)]
 struct Part {
     /// Requested and known to the CMTS; the next MAP grants what it can of it.
     at_cmts: u64,
@@ -114,9 +116,40 @@ struct Part {
     /// How many of these nobody requested.
     proactive: u64,
     fragment: Option<Fragment>,
+    head: HeadOfLine,
 }
 
 impl Part {
+    /// Nothing waiting, requested or granted.
+    fn new(head: HeadOfLine) -> Self {
+        let [at_cmts, under_way, ahead, granted, proactive] = [0; 5];
+        Self { at_cmts, under_way, ahead, granted, proactive, fragment: None, head }
+    }
+
+    /// A packet is taken from the queue, where it was until now: behind others at first, and then as the head.
+    fn take(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
+        let from = self.head.begins(packet.queued_at);
+        if from < now {
+            self.head.split(from, now, |part, span| {
+                recorder.delays.moves(&packet, DelayPart::ModemQueue, part, span);
+            });
+        }
+        self.fragment = Some(Fragment { packet, sent: 0, since: now });
+    }
+
+    /// What its fragment has waited for since it was taken, or since its last piece was sent.
+    fn settle(&mut self, now: Time, recorder: &mut Recorder) {
+        let Some(Fragment { packet, since, .. }) = &mut self.fragment else { return };
+        let mut at = *since;
+        if at < now {
+            self.head.split(at, now, |part, span| {
+                recorder.delays.spends(packet, at, [(part, at + span)]);
+                at += span;
+            });
+        }
+        *since = now;
+    }
+
     /// Bytes requested and not yet used.
     #[inline]
     fn requested(&self) -> u64 {
@@ -171,6 +204,15 @@ pub(super) struct RequestGrant {
     piece: u64,
     /// Requested and granted bytes that were not used and whose tokens have not come back.
     unused: u64,
+    /// Did the token buckets keep it from requesting anything of what waited, and from being granted anything?
+    is_withheld: bool,
+    pub is_deferred: bool,
+    /// Does its current packet wait for tokens, in its grant?
+    lacks_tokens: bool,
+    /// Did its last request collide?
+    has_collided: bool,
+    /// Is a grant of a MAP known whose time has not come?
+    pub is_granted_ahead: bool,
     /// Time in the queue of the last packet to leave it.
     pub last_sojourn: Time,
     pub counters: MacCounters,
@@ -178,18 +220,23 @@ pub(super) struct RequestGrant {
 
 impl RequestGrant {
     /// A flow with nothing waiting, requested or granted.
-    pub(super) fn new(queue: Queue, overhead: u64) -> Self {
+    pub(super) fn new(queue: Queue, overhead: u64, head: impl Fn() -> HeadOfLine) -> Self {
         let weight = queue.aggregate().map(LowLatency::low_latency_weight);
         Self {
             aggregate: weight.map(|weight| Aggregate { weight, proactive_per_map: None }),
-            low: Part::default(),
-            classic: Part::default(),
+            low: Part::new(head()),
+            classic: Part::new(head()),
             low_sends: false,
-            queue,
+            queue: queue.placed(DelayPart::ModemQueue),
             overhead,
             under_way: VecDeque::new(),
             piece: 0,
             unused: 0,
+            is_withheld: false,
+            is_deferred: false,
+            lacks_tokens: false,
+            has_collided: false,
+            is_granted_ahead: false,
             last_sojourn: Time::ZERO,
             counters: MacCounters::default(),
         }
@@ -467,13 +514,12 @@ impl RequestGrant {
             return self.sendable_of_aggregate(now, probe, recorder);
         }
         if self.classic.fragment.is_none() {
-            let next = self.queue.dequeue(now, recorder);
-            self.classic.fragment = next.map(|packet| Fragment { packet, sent: 0 });
-            let Fragment { packet, .. } = self.classic.fragment.as_ref()?;
+            let packet = self.queue.dequeue(now, recorder)?;
             self.last_sojourn = now.since(packet.queued_at);
-            probe.packet(recorder, now, Kind::Dequeue, packet);
+            probe.packet(recorder, now, Kind::Dequeue, &packet);
+            self.classic.take(now, packet, recorder);
         }
-        let Fragment { packet, sent } = self.classic.fragment.as_ref()?;
+        let Fragment { packet, sent, .. } = self.classic.fragment.as_ref()?;
         Some((self.overhead + u64::from(packet.size) - sent).min(self.classic.granted))
     }
 
@@ -523,11 +569,11 @@ impl RequestGrant {
             let packet = self.queue.dequeue_member(low, now, recorder)?;
             self.last_sojourn = now.since(packet.queued_at);
             probe.packet(recorder, now, Kind::Dequeue, &packet);
-            self.current().fragment = Some(Fragment { packet, sent: 0 });
+            self.current().take(now, packet, recorder);
         }
         let overhead = self.overhead;
         let current = self.current().fragment.as_ref();
-        current.map(|Fragment { packet, sent }| overhead + u64::from(packet.size) - sent)
+        current.map(|Fragment { packet, sent, .. }| overhead + u64::from(packet.size) - sent)
     }
 
     /// The flow that sends.
@@ -564,8 +610,13 @@ impl RequestGrant {
         recorder: &mut Recorder,
     ) {
         probe.note(recorder, now, Kind::Piece, bytes);
-        self.piece = bytes;
+        (self.piece, self.lacks_tokens) = (bytes, false);
+        let waits_for_low = self.low_sends && self.classic.granted > 0;
+        if waits_for_low {
+            self.classic.head.turn(now, DelayPart::ModemQueue);
+        }
         let current = self.current();
+        current.settle(now, recorder);
         current.granted -= bytes;
         current.proactive = current.proactive.saturating_sub(bytes);
     }
@@ -578,10 +629,18 @@ impl RequestGrant {
 
     /// Ends the piece being sent.
     #[inline]
-    pub(super) fn end_piece(&mut self) -> PieceEnd {
+    pub(super) fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> PieceEnd {
         let piece = std::mem::take(&mut self.piece);
         let overhead = self.overhead;
-        let Some(fragment) = &mut self.current().fragment else { return PieceEnd::Nothing };
+        let Part { fragment: Some(fragment), head, .. } = self.current() else {
+            return PieceEnd::Nothing;
+        };
+        if piece > 0 {
+            let legs = [(DelayPart::Transmission, now)];
+            recorder.delays.spends(&fragment.packet, fragment.since, legs);
+            fragment.since = now;
+            head.restart(now);
+        }
         fragment.sent += piece;
         if fragment.sent < overhead + u64::from(fragment.packet.size) {
             return if piece > 0 { PieceEnd::Piece(piece) } else { PieceEnd::Nothing };
@@ -597,9 +656,77 @@ impl RequestGrant {
 
     /// Removes the next packet to be sent, which is to be dropped.
     pub(super) fn discard_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        let next = self.low.fragment.take().or_else(|| self.classic.fragment.take());
-        let next = next.map(|fragment| fragment.packet);
-        next.or_else(|| self.queue.discard(now, recorder))
+        let part = if self.low.fragment.is_some() { &mut self.low } else { &mut self.classic };
+        if part.fragment.is_none() {
+            let packet = self.queue.discard(now, recorder)?;
+            part.take(now, packet, recorder);
+        }
+        part.settle(now, recorder);
+        part.head.restart(now);
+        part.fragment.take().map(|fragment| fragment.packet)
+    }
+
+    /// A request was made of `bytes` of those that are wanted.
+    pub(super) fn was_requested(&mut self, now: Time, wanted: u64, bytes: u64) {
+        self.is_withheld = bytes == 0 && wanted > 0;
+        self.has_collided &= bytes == 0;
+        self.turn(now);
+    }
+
+    /// A request collided.
+    pub(super) fn collided(&mut self, now: Time) {
+        self.counters.requests += 1;
+        self.counters.collisions += 1;
+        self.has_collided = true;
+        self.turn(now);
+    }
+
+    /// Something has changed that the heads of its flows may wait for.
+    pub(super) fn turn(&mut self, now: Time) {
+        let piece_of_low = self.low_sends && self.piece > 0;
+        let turn = |part: &mut Part| {
+            let waits_for = if self.lacks_tokens {
+                DelayPart::Shaping
+            } else if part.requested() > 0 || self.is_granted_ahead {
+                let is_deferred = self.is_deferred && part.granted + part.ahead == 0;
+                if is_deferred { DelayPart::Shaping } else { DelayPart::GrantWait }
+            } else if self.is_withheld {
+                DelayPart::Shaping
+            } else if self.has_collided {
+                DelayPart::Contention
+            } else {
+                part.head.first()
+            };
+            part.head.turn(now, waits_for);
+        };
+        if !(piece_of_low && self.classic.granted > 0) {
+            turn(&mut self.classic);
+        }
+        if self.aggregate.is_some() {
+            turn(&mut self.low);
+        }
+    }
+
+    /// The current packet waits for tokens, in its grant.
+    pub(super) fn waits_for_tokens(&mut self, now: Time) {
+        self.lacks_tokens = true;
+        self.turn(now);
+    }
+
+    /// The run ends: a packet that is being sent, or of which more is to be sent, has spent its time until now.
+    pub(super) fn close(&self, now: Time, recorder: &mut Recorder) {
+        for (part, sends) in [(&self.low, self.low_sends), (&self.classic, !self.low_sends)] {
+            let Some(Fragment { packet, since, .. }) = &part.fragment else { continue };
+            if sends && self.piece > 0 {
+                recorder.delays.spends(packet, *since, [(DelayPart::Transmission, now)]);
+                continue;
+            }
+            let mut at = *since;
+            part.head.split(at, now, |part, span| {
+                recorder.delays.spends(packet, at, [(part, at + span)]);
+                at += span;
+            });
+        }
     }
 
     /// Packets and bytes held.

@@ -1,5 +1,6 @@
 //! Request, grant and fragmentation by hand: packets take 10 B more on the channel.
 
+use super::super::outages::Outages;
 use super::*;
 use sojourn_engine::aqm::DrainRate;
 use sojourn_engine::dialect::Dialect;
@@ -12,7 +13,8 @@ const MAP: Time = Time::from_ms(4);
 /// A flow whose packets take 10 B more on the channel.
 fn flow(keys: &str) -> RequestGrant {
     let spec = toml::from_str(keys).unwrap();
-    RequestGrant::new(Queue::new(&spec, 1_000_000, Dialect::Rfc, "upstream", 1), 10)
+    let head = || HeadOfLine::new(DelayPart::RequestWait, Outages::default());
+    RequestGrant::new(Queue::new(&spec, 1_000_000, Dialect::Rfc, "upstream", 1), 10, head)
 }
 
 /// A flow that has requested this much, which the CMTS knows.
@@ -37,7 +39,7 @@ fn sent(flow: &mut RequestGrant) -> (Vec<u64>, PieceEnd) {
     while let Some(bytes) = flow.sendable(MAP, probe, &mut recorder).filter(|bytes| *bytes > 0) {
         flow.begin_piece(MAP, bytes, probe, &mut recorder);
         pieces.push(bytes);
-        end = flow.end_piece();
+        end = flow.end_piece(MAP, &mut Recorder::default());
         if matches!(end, PieceEnd::Packet) {
             flow.take_sent();
         }
@@ -170,11 +172,14 @@ fn payload_is_what_follows_the_header() {
     put(&mut flow, 1500, 0);
     flow.begin(Shares { low: 0, classic: 2000 });
     assert_eq!(flow.sendable(MAP, Probe::default(), &mut Recorder::default()), Some(1510));
-    assert!(matches!(flow.end_piece(), PieceEnd::Nothing), "none has begun");
+    assert!(
+        matches!(flow.end_piece(MAP, &mut Recorder::default()), PieceEnd::Nothing),
+        "none has begun"
+    );
     assert_eq!([4, 10, 11, 1510].map(|bytes| flow.payload_of(bytes)), [0, 0, 1, 1500]);
     flow.begin_piece(MAP, 4, Probe::default(), &mut Recorder::default());
     assert!(flow.is_sending() && !flow.is_idle());
-    assert!(matches!(flow.end_piece(), PieceEnd::Piece(4)));
+    assert!(matches!(flow.end_piece(MAP, &mut Recorder::default()), PieceEnd::Piece(4)));
     assert_eq!([6, 7, 1506].map(|bytes| flow.payload_of(bytes)), [0, 1, 1500]);
     assert_eq!(flow.proactive_part(100), 0);
 }
@@ -273,9 +278,9 @@ fn bytes_granted_unasked_are_used_first() {
     assert_eq!(flow.sendable(MAP, probe, &mut recorder), Some(210));
     assert_eq!([flow.proactive_part(210), flow.proactive_part(310)], [210, 300]);
     flow.begin_piece(MAP, 210, probe, &mut recorder);
-    assert!(matches!(flow.end_piece(), PieceEnd::Packet));
+    assert!(matches!(flow.end_piece(MAP, &mut Recorder::default()), PieceEnd::Packet));
     assert_eq!(flow.take_sent().map(|packet| packet.size), Some(200));
-    assert!(matches!(flow.end_piece(), PieceEnd::Nothing));
+    assert!(matches!(flow.end_piece(MAP, &mut Recorder::default()), PieceEnd::Nothing));
     // Of 190 left of it 100 were requested, and the classic flow has nothing to send.
     assert_eq!(flow.sendable(MAP, probe, &mut recorder), None);
     assert_eq!((flow.counters.unused_bytes, flow.counters.unused_proactive_bytes), (190, 90));
@@ -297,7 +302,7 @@ fn unsolicited_grants_are_for_what_waits() {
         let (probe, mut recorder) = (Probe::default(), Recorder::default());
         let bytes = flow.sendable(MAP, probe, &mut recorder).unwrap();
         flow.begin_piece(MAP, bytes, probe, &mut recorder);
-        flow.end_piece();
+        flow.end_piece(MAP, &mut Recorder::default());
         // The rest of its packet waits too.
         assert_eq!((flow.waits_for_unsolicited(), flow.queue.backlog().packets), (waits, 0));
         flow.waste_grant(MAP, probe, &mut recorder);

@@ -5,6 +5,7 @@
 //! do not count.
 
 use super::grant_split::Shares;
+use super::head_of_line::HeadOfLine;
 use super::outages::Outages;
 use super::probe::Probe;
 use super::regularity::Grid;
@@ -19,7 +20,7 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{LowLatency, Queue};
 use sojourn_engine::record::ModemEventKind as Kind;
-use sojourn_engine::record::Recorder;
+use sojourn_engine::record::{Part, Recorder};
 use sojourn_engine::token_bucket::TokenBucket;
 use sojourn_engine::units::{BitRate, Time, whole};
 
@@ -108,7 +109,11 @@ impl ServiceFlowMac {
         let own_rates = queue.aggregate().map_or([None; 2], LowLatency::member_rates);
         let member_rates = own_rates.map(|rate| rate.map(bucket));
         let is_policed = enforcement == Enforcement::Pieces && queue.aggregate().is_some();
-        let mut flow = RequestGrant::new(queue, grid.overhead);
+        let silent = Outages::new(spec.ranging_outages.iter().chain(&spec.stalls));
+        let is_granted_unasked = spec.scheduling.grants().is_some();
+        let first = if is_granted_unasked { Part::GrantWait } else { Part::RequestWait };
+        let head = || HeadOfLine::new(first, silent.clone());
+        let mut flow = RequestGrant::new(queue, grid.overhead, head);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
         Self {
             flow,
@@ -117,7 +122,7 @@ impl ServiceFlowMac {
             policy: spec.scheduling.policy(),
             member_rates,
             asks_empty: context.dialect != Dialect::Ns2,
-            silent: Outages::new(spec.ranging_outages.iter().chain(&spec.stalls)),
+            silent,
             peak_until: Time::ZERO,
             probe: Probe::upstream(context),
         }
@@ -202,6 +207,7 @@ impl ServiceFlowMac {
             self.shaper.hold(now, allowed.sustained, allowed.peak);
             self.note(recorder, now, Kind::Withhold, wanted - request);
         }
+        self.flow.was_requested(now, wanted, request);
         request > 0
     }
 
@@ -281,6 +287,7 @@ impl ServiceFlowMac {
             if self.asks_empty {
                 self.flow.ask_empty(now, recorder);
             }
+            self.flow.turn(now);
             return Next::Nothing;
         }
         let Some(piece) = self.flow.sendable(now, self.probe, recorder) else {
@@ -299,6 +306,7 @@ impl ServiceFlowMac {
             Enforcement::Pieces => {
                 let ready = self.shaper.ready_at(now, piece);
                 if ready > now {
+                    self.flow.waits_for_tokens(now);
                     return Next::Wait(ready);
                 }
                 self.take_tokens(now, piece, recorder);
@@ -350,6 +358,7 @@ impl ServiceFlowMac {
     pub(super) fn waste_grant(&mut self, now: Time, recorder: &mut Recorder) {
         self.flow.waste_grant(now, self.probe, recorder);
         self.put_back_unused();
+        self.flow.turn(now);
     }
 
     /// The modem reports what it does not use of a grant, and the CMTS puts back the tokens that it
@@ -360,9 +369,14 @@ impl ServiceFlowMac {
         }
     }
 
+    /// The run ends: what is being sent has spent its time until now.
+    pub(super) fn close(&self, now: Time, recorder: &mut Recorder) {
+        self.flow.close(now, recorder);
+    }
+
     /// Ends the piece being sent. Returns the packet if this was its last piece.
     pub(super) fn end_piece(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        match self.flow.end_piece() {
+        match self.flow.end_piece(now, recorder) {
             PieceEnd::Nothing => None,
             PieceEnd::Piece(bytes) => {
                 self.note(recorder, now, Kind::PieceEnd, bytes);

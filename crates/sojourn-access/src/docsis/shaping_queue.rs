@@ -16,7 +16,7 @@ use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{NextQueue, Queue};
 use sojourn_engine::record::ModemEventKind;
-use sojourn_engine::record::{Gauges, Recorder};
+use sojourn_engine::record::{Gauges, Part, Recorder};
 use sojourn_engine::units::Time;
 
 /// The rate-shaping queue. Its owner holds the token buckets.
@@ -24,6 +24,7 @@ pub(crate) struct ShapingQueue {
     queue: Queue,
     /// Taken from the queue, waiting for tokens until `ready_at`.
     held: Option<Packet>,
+    held_since: Time,
     ready_at: Time,
     back_pressure: bool,
     across_both: bool,
@@ -32,7 +33,8 @@ pub(crate) struct ShapingQueue {
 impl ShapingQueue {
     /// An empty queue.
     pub(crate) fn new(queue: Queue, back_pressure: bool, across_both: bool) -> Self {
-        Self { queue, held: None, ready_at: Time::NEVER, back_pressure, across_both }
+        let (held_since, ready_at) = (Time::ZERO, Time::NEVER);
+        Self { queue, held: None, held_since, ready_at, back_pressure, across_both }
     }
 
     /// Takes a packet. If none is held already, the queue must be woken at once.
@@ -62,6 +64,7 @@ impl ShapingQueue {
         if self.held.is_none() && (has_room || !self.back_pressure) {
             let next_queue = if self.across_both { transmit } else { NextQueue::default() };
             self.held = self.queue.dequeue_before(now, next_queue, recorder);
+            self.held_since = now;
             self.ready_at = self.held.as_ref().map_or(Time::NEVER, |packet| {
                 let size = u64::from(packet.size);
                 note(recorder, now, ModemEventKind::Hold, packet);
@@ -75,6 +78,7 @@ impl ShapingQueue {
         }
         self.ready_at = Time::NEVER;
         let packet = self.held.take()?;
+        recorder.delays.spends(&packet, self.held_since, [(Part::Shaping, now)]);
         if shaper.held(&packet) {
             recorder.delayed(&packet);
         }
@@ -108,6 +112,13 @@ impl ShapingQueue {
     pub(crate) fn inside(&self) -> Count {
         let held = self.held.as_ref().map(Count::of);
         self.queue.backlog().plus(held.unwrap_or_default())
+    }
+
+    /// The run ends: the packet that is held has waited for tokens until now.
+    pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
+        if let Some(packet) = &self.held {
+            recorder.delays.spends(packet, self.held_since, [(Part::Shaping, now)]);
+        }
     }
 
     /// The queue, for its measurements.

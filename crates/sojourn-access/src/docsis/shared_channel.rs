@@ -35,7 +35,7 @@ use crate::docsis::upstream_channel::{GrantPlace, PartialService, Phy, UpstreamC
 use crate::service::Upstream;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
-use sojourn_engine::record::ChannelUse;
+use sojourn_engine::record::{ChannelUse, Part as DelayPart};
 use sojourn_engine::record::{GaugeSeries, Recorder, Series};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -72,6 +72,13 @@ enum GrantKind {
     Requested(u64),
     /// What the CMTS gives unasked, and the index of its source.
     Unsolicited(u32, Opportunity),
+}
+
+/// A packet on its way to a service flow, and when it came to its modem.
+struct Entering {
+    number: u32,
+    packet: Packet,
+    came: Time,
 }
 
 /// Counters of the channel.
@@ -112,7 +119,7 @@ pub(crate) struct SharedChannel {
 
     /// Packets from modems that are farther away than the nearest, by the number of their flow. Time
     /// at a modem runs behind the channel's by the difference in propagation.
-    entering: DelayLine<(u32, Packet)>,
+    entering: DelayLine<Entering>,
     /// Flows with requests, and the first MAP that can grant them.
     asking: VecDeque<(Time, u32)>,
     outcomes: Vec<(u32, Outcome)>,
@@ -127,8 +134,8 @@ pub(crate) struct SharedChannel {
     /// The request region of the current interval, and when modems request in it, if they still do.
     region: Region,
     region_at: Time,
-    /// Sent packets, and when the CMTS has received them.
-    leaving: VecDeque<(Time, Packet)>,
+    /// Sent packets, when they were sent, and when the CMTS has received them.
+    leaving: VecDeque<(Time, Time, Packet)>,
 
     counters: ChannelCounters,
     sampled: ChannelCounters,
@@ -228,7 +235,7 @@ impl SharedChannel {
         if farther == Time::ZERO {
             self.enter(now, number, packet, recorder);
         } else {
-            self.entering.accept(now + farther, (number, packet));
+            self.entering.accept(now + farther, Entering { number, packet, came: now });
         }
     }
 
@@ -270,7 +277,7 @@ impl SharedChannel {
     /// The next wake time of the channel.
     #[inline]
     pub(crate) fn next_wake(&self) -> Time {
-        let leaves = self.leaving.front().map_or(Time::NEVER, |(at, _)| *at);
+        let leaves = self.leaving.front().map_or(Time::NEVER, |(_, at, _)| *at);
         let mac = self.burst_next.min(self.next_map).min(self.region_at);
         leaves.min(mac).min(self.updates.next()).min(self.entering.next_wake())
     }
@@ -291,11 +298,14 @@ impl SharedChannel {
             self.region_at = Time::NEVER;
             self.hold_contention(now, recorder);
         } else if self.entering.next_wake() <= now
-            && let Some((at, (number, packet))) = self.entering.wake()
+            && let Some((at, Entering { number, packet, came })) = self.entering.wake()
         {
+            recorder.delays.spends(&packet, came, [(DelayPart::Propagation, at)]);
             self.enter(at, number, packet, recorder);
         }
-        self.leaving.pop_front_if(|(at, _)| *at <= now).map(|(_, packet)| packet)
+        let (sent, _, packet) = self.leaving.pop_front_if(|(_, at, _)| *at <= now)?;
+        recorder.delays.spends(&packet, sent, [(DelayPart::Transmission, now)]);
+        Some(packet)
     }
 
     /// Ends a piece or begins a grant.
@@ -305,7 +315,7 @@ impl SharedChannel {
             self.begin_grant(now, number, kind, recorder);
         } else if let Some(packet) = self.flows[number as usize].mac.end_piece(now, recorder) {
             let sent = self.framing.received_at(now);
-            self.leaving.push_back((self.timing.received_at(sent), packet));
+            self.leaving.push_back((now, self.timing.received_at(sent), packet));
         }
         let piece = self.flows[number as usize].next_piece(now, recorder);
         self.sending = piece.is_some();
@@ -496,7 +506,7 @@ impl SharedChannel {
                     self.counters.contention_requests += 1;
                 }
                 Outcome::Collided => {
-                    flow.collided();
+                    flow.collided(now);
                     self.counters.contention_requests += 1;
                     self.counters.collisions += 1;
                 }
@@ -511,14 +521,25 @@ impl SharedChannel {
 
     /// Packets and bytes on the channel and before it.
     pub(crate) fn inside(&self) -> Count {
-        let sent = self.leaving.iter().map(|(_, packet)| Count::of(packet));
-        let entering = self.entering.items().map(|(_, packet)| Count::of(packet));
+        let sent = self.leaving.iter().map(|(.., packet)| Count::of(packet));
+        let entering = self.entering.items().map(|entering| Count::of(&entering.packet));
         self.flows
             .iter()
             .map(UpstreamServiceFlow::inside)
             .chain(sent)
             .chain(entering)
             .fold(Count::default(), Count::plus)
+    }
+
+    /// The run ends: what is on the channel and before it, but in queues, has spent its time until now.
+    pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
+        self.flows.iter().for_each(|flow| flow.mac.close(now, recorder));
+        for (sent, _, packet) in &self.leaving {
+            recorder.delays.spends(packet, *sent, [(DelayPart::Transmission, now)]);
+        }
+        for Entering { packet, came, .. } in self.entering.items() {
+            recorder.delays.spends(packet, *came, [(DelayPart::Propagation, now)]);
+        }
     }
 
     /// Samples the queues of service flows for their time series.

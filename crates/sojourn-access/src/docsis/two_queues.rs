@@ -9,7 +9,7 @@ use crate::service::Upstream;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{NextQueue, Queue, QueueSpec, default_limit_bytes};
-use sojourn_engine::record::Recorder;
+use sojourn_engine::record::{Part, Recorder};
 use sojourn_engine::units::{BitRate, Time};
 
 /// How the two queues work together.
@@ -37,7 +37,11 @@ impl TwoQueueModem {
         let transmit = context.plain_queue("transmit", &queues.transmit, buffer_bytes);
         let TwoQueues { back_pressure, sojourn_across_both, .. } = *queues;
         Self {
-            shaping_queue: ShapingQueue::new(managed, back_pressure, sojourn_across_both),
+            shaping_queue: ShapingQueue::new(
+                managed.placed(Part::ModemQueue),
+                back_pressure,
+                sojourn_across_both,
+            ),
             modem: Modem::unshaped(transmit, spec, context),
         }
     }
@@ -103,6 +107,12 @@ impl TwoQueueModem {
     /// Packets and bytes it holds.
     pub(crate) fn inside(&self) -> Count {
         self.modem.inside().plus(self.shaping_queue.inside())
+    }
+
+    /// The run ends: what is in it, but in its queues, has spent its time until now.
+    pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
+        self.shaping_queue.close(now, recorder);
+        self.modem.mac.close(now, recorder);
     }
 
     /// Counters of the MAC.

@@ -9,6 +9,7 @@ use crate::service::Upstream;
 use crate::shaped_link::ShapedLink;
 use sojourn_engine::count::Count;
 use sojourn_engine::queue::{Queue, QueueSpec};
+use sojourn_engine::record::Recorder;
 use sojourn_engine::units::Time;
 use sojourn_input::problem::Warning;
 
@@ -62,6 +63,23 @@ impl UpstreamStage {
             Self::Modem(modem) => modem.inside(),
             Self::TwoQueues(modem) => modem.inside(),
             Self::Link(link) => link.inside(),
+        }
+    }
+
+    /// The run ends: what is in it, but in its queues, has spent its time until now.
+    pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
+        match self {
+            Self::Modem(modem) => modem.mac.close(now, recorder),
+            Self::TwoQueues(modem) => modem.close(now, recorder),
+            Self::Link(_) => {}
+        }
+    }
+
+    /// When its last packet began to be sent, if that may be later than now.
+    pub(crate) fn began_at(&self) -> Time {
+        match self {
+            Self::Link(link) => link.began_at(),
+            Self::Modem(_) | Self::TwoQueues(_) => Time::ZERO,
         }
     }
 

@@ -129,15 +129,14 @@ impl UpstreamServiceFlow {
     }
 
     /// Takes back a request that collided.
-    pub(crate) fn collided(&mut self) {
-        self.mac.flow.counters.requests += 1;
-        self.mac.flow.counters.collisions += 1;
+    pub(crate) fn collided(&mut self, now: Time) {
+        self.mac.flow.collided(now);
     }
 
     /// Drops the packet whose request failed too often (MULPI §7.2.1).
     pub(crate) fn give_up(&mut self, now: Time, recorder: &mut Recorder) {
         if let Some(packet) = self.mac.flow.discard_next(now, recorder) {
-            recorder.dropped(now, packet, DropReason::Contention);
+            recorder.lost(now, &packet, DropReason::Contention, (now, []));
         }
     }
 
@@ -159,8 +158,13 @@ impl UpstreamServiceFlow {
         if self.map != start {
             self.map = start;
             self.grantable = self.grantable(start);
-            if self.grantable == 0 && !self.mac.silent.at(start) {
+            let is_deferred = self.grantable == 0 && !self.mac.silent.at(start);
+            if is_deferred {
                 self.mac.hold(start);
+            }
+            if self.mac.flow.is_deferred != is_deferred {
+                self.mac.flow.is_deferred = is_deferred;
+                self.mac.flow.turn(start);
             }
         }
         self.grantable - self.in_map
@@ -406,7 +410,7 @@ mod tests {
     #[test]
     fn failed_requests_are_counted_and_cost_a_packet_in_the_end() {
         let mut flow = waiting("", 2);
-        flow.collided();
+        flow.collided(MS(2));
         assert_eq!((flow.counters().requests, flow.counters().collisions), (1, 1));
         let mut recorder = Recorder::default();
         flow.give_up(MS(3), &mut recorder);

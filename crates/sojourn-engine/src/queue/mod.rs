@@ -54,7 +54,7 @@ use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::latency_histogram::LatencyHistogram;
 use crate::record::queue_meter;
 use crate::record::{
-    Definition, Gauges, Member, MemberCounts, QueueCounts, QueueMeter, Recorder, Series,
+    Definition, Gauges, Member, MemberCounts, Part, QueueCounts, QueueMeter, Recorder, Series,
 };
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
@@ -592,6 +592,8 @@ pub struct Queue {
     /// Present only if the queue is measured.
     meter: Option<Box<QueueMeter>>,
     watch: Watch,
+    /// What packets spend their time on in it; `None` if another stage that holds it says so.
+    part: Option<Part>,
 }
 
 impl Queue {
@@ -620,7 +622,13 @@ impl Queue {
             counts: QueueCounts::default(),
             meter: Some(Box::new(meter)),
             watch: Watch::default(),
+            part: None,
         }
+    }
+
+    /// This queue, in which packets spend their time on this.
+    pub fn placed(self, part: Part) -> Self {
+        Self { part: Some(part), ..self }
     }
 
     /// This queue without its meter, which takes most of the memory of an idle queue.
@@ -666,6 +674,9 @@ impl Queue {
         recorder: &mut Recorder,
     ) {
         packet.queued_at = now;
+        if let Some(part) = self.part {
+            recorder.delays.enters(now, &packet, part);
+        }
         self.watch.note(&packet);
         if self.acks.is_some() && packet.is_bare_ack() {
             return self.enqueue_ack(now, packet, recorder);
@@ -736,6 +747,7 @@ impl Queue {
     ) -> Option<Packet> {
         if let Some(ack) = self.acks.as_mut().and_then(AckLane::pop) {
             self.note_departure(now, &ack, None);
+            self.note_exit(now, &ack, recorder);
             return Some(ack);
         }
         self.take(now, next_queue, recorder, Scheduler::dequeue)
@@ -750,13 +762,17 @@ impl Queue {
         recorder: &mut Recorder,
         dequeue: impl FnOnce(&mut Scheduler, &mut Exit) -> Option<Packet>,
     ) -> Option<Packet> {
-        let Self { scheduler, rng, ecn, counts, .. } = self;
+        let Self { scheduler, rng, ecn, counts, part, .. } = self;
+        if let Some(part) = *part {
+            recorder.delays.works(part);
+        }
         let counters = Counters { ecn: *ecn, recorder, counts };
         let exit = &mut Exit { now, next_queue, rng, counters, member: None };
         let packet = dequeue(scheduler, exit);
         let member = exit.member;
         if let Some(packet) = &packet {
             self.note_departure(now, packet, member);
+            self.note_exit(now, packet, recorder);
         }
         packet
     }
@@ -794,6 +810,13 @@ impl Queue {
     fn note_departure(&mut self, now: Time, packet: &Packet, member: Option<Member>) {
         if let Some(meter) = &mut self.meter {
             meter.departed(now.since(packet.queued_at), member);
+        }
+    }
+
+    #[inline]
+    fn note_exit(&self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        if let Some(part) = self.part {
+            recorder.delays.leaves(now, packet, part);
         }
     }
 

@@ -1,49 +1,145 @@
-//! The split of each packet's one-way delay by what it waits for, from the events of its modem.
+//! What packets spend their time on, summed by traffic entry and direction.
 //!
-//! Every instant from the packet's sending to its delivery belongs to one part, so the parts add up to
-//! the latency, to the picosecond. The modem's bytes are counted in the order in which they are sent:
-//! of each piece of a packet it is then known which request asked for its last byte, which MAP granted
-//! it, and when all bytes before it had been asked for, granted and sent. A piece waits
+//! Every stage adds what it held a packet for when it hands the packet on. Each instant from a packet's sending
+//! until it is delivered or dropped, or until the run ends, belongs to one part, so the parts add up to the
+//! packets' time to the picosecond. The ledger asserts that in every run.
 //!
-//! 1. for the modem's next chance to ask (request wait);
-//! 2. where that chance did not go as far as this piece: while bytes before it have not been asked for
-//!    (queue), then while the token buckets keep the modem from asking for its own (shaping);
-//! 3. for the first MAP that can answer the request, two MAPs on (grant wait);
-//! 4. where that MAP did not grant it: while bytes before it have not been granted (queue), then for a
-//!    MAP that grants its own (shaping if tokens are what was lacking, else grant wait);
-//! 5. for the place of the grant in the MAP interval (grant wait);
-//! 6. for its turn within the grant (queue), and then for its tokens (shaping);
+//! A packet in a queue enters and leaves: its sum has the instant at which it leaves less that at which it
+//! entered. Sums wrap around meanwhile, and are right once all that is still in queues has the end of the run.
 //!
-//! and then is being sent (transmission). In the two-queue modem it waits before all this under the
-//! queue manager (queue) and for tokens (shaping). Without a MAC only the sixth wait is there. Granted
-//! bytes that are not used, as the packet was dropped that they were for, go to those behind it: these
-//! may so find themselves asked for before they came.
+//! In a modem the packet that is to be sent next is the head of line: it waits for the MAC and not behind
+//! others. A packet is the head from its arrival, or from when the packet before it has been sent, whichever is
+//! later. What it waits for changes with what the MAC does (sojourn-access, `docsis/head_of_line.rs`).
 
-use std::collections::HashMap;
-
-use super::modem_trace::{ModemEvent, ModemEventKind};
+use crate::packet::{Direction, Packet};
 use crate::units::Time;
 use sojourn_input::named;
 
 named! {
     /// What a packet's time is spent on.
-    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
     #[repr(u8)]
     pub enum Part {
-        /// Waiting behind others.
-        Queue = "queue",
-        /// Waiting for a chance to ask for bandwidth, lost contention included.
+        /// In the queue of a home's router.
+        RouterQueue = "router_queue",
+        /// In the upstream queue of the access network, behind others.
+        ModemQueue = "modem_queue",
+        /// In the downstream queue of the access network.
+        CmtsQueue = "cmts_queue",
+        /// In the queue of a link of the core.
+        CoreQueue = "core_queue",
+        /// In the queue before a server's link, or behind others for that link.
+        ServerQueue = "server_queue",
+        /// At the head of the modem's queue, until it can request bandwidth.
         RequestWait = "request_wait",
-        /// Waiting for the grant.
+        /// At the head of the modem's queue, since a request collided.
+        Contention = "contention",
+        /// At the head of the modem's queue, requested, until the grant begins.
         GrantWait = "grant_wait",
-        /// Waiting for tokens of the service flow's buckets, none of those before it in the way.
+        /// Waiting for tokens of the service flow's buckets, behind nobody.
         Shaping = "shaping",
-        /// Being sent, at the channel's rate.
+        /// The modem sends nothing, or passes nothing on.
+        Stall = "stall",
+        /// Being sent: on a link, or in the frames and symbols of a channel.
         Transmission = "transmission",
-        /// On the way from the modem to its server: cable, CMTS, the link to the server.
-        Path = "path",
+        /// On the way: cable, interconnect, links of the core and of servers.
+        Propagation = "propagation",
+        /// Random time on the path or the interconnect.
+        Jitter = "jitter",
+        /// At the host of a server.
+        Host = "host",
+        /// The delay of a router.
+        Router = "router",
+        /// At its receiver's modem, until those before it have come on other channels.
+        Resequencing = "resequencing",
     }
 }
+
+/// Number of parts.
+pub const PARTS: usize = Part::ALL.len();
+
+/// Where a link is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// At a home's router.
+    Router,
+    /// In the core network.
+    Core,
+    /// At a server.
+    Server,
+}
+
+impl Place {
+    /// The queue before the link.
+    pub fn queue(self) -> Part {
+        match self {
+            Self::Router => Part::RouterQueue,
+            Self::Core => Part::CoreQueue,
+            Self::Server => Part::ServerQueue,
+        }
+    }
+
+    /// The delay of the link.
+    pub fn delay(self) -> Part {
+        match self {
+            Self::Router => Part::Router,
+            Self::Core | Self::Server => Part::Propagation,
+        }
+    }
+}
+
+/// Until when a packet spends its time on what, one part after the other.
+pub type Legs<const N: usize> = [(Part, Time); N];
+
+/// What legs that begin at `since` have in common with the time until `now`.
+pub fn until<const N: usize>(now: Time, legs: Legs<N>) -> Legs<N> {
+    legs.map(|(part, until)| (part, until.min(now)))
+}
+
+/// The sums of a traffic entry in a direction, in ps.
+#[derive(Clone, Debug, Default)]
+pub struct PartSums {
+    ps: [u128; PARTS],
+    /// Packets that have entered a part and not left it.
+    inside: [u32; PARTS],
+    /// Packets whose loss comes after the end of the run: their time is counted until the end.
+    pub lost_after_end: u64,
+}
+
+impl PartSums {
+    #[inline]
+    fn add(&mut self, part: Part, ps: u64) {
+        let sum = &mut self.ps[part as usize];
+        *sum = sum.wrapping_add(ps.into());
+    }
+
+    #[inline]
+    fn subtract(&mut self, part: Part, ps: u64) {
+        let sum = &mut self.ps[part as usize];
+        *sum = sum.wrapping_sub(ps.into());
+    }
+
+    /// What has entered and not left has spent its time until now.
+    fn close(&mut self, now: Time) {
+        for (sum, inside) in self.ps.iter_mut().zip(&mut self.inside) {
+            let packets = u128::from(std::mem::take(inside));
+            *sum = sum.wrapping_add(packets * u128::from(now.ps()));
+        }
+    }
+
+    /// A part of the time.
+    pub fn ps(&self, part: Part) -> u128 {
+        self.ps[part as usize]
+    }
+
+    /// All of it.
+    pub fn total_ps(&self) -> u128 {
+        self.ps.iter().fold(0, |sum, ps| sum.wrapping_add(*ps))
+    }
+}
+
+/// The parts of the time of one packet, in the trace.
+type PacketParts = [u64; PARTS];
 
 /// The parts of a delivered packet's delay.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +148,10 @@ pub struct Delay {
     pub packet: u64,
     /// Entry of the traffic list.
     pub traffic: u16,
-    /// When it was sent.
-    pub sent_at: Time,
+    /// Which way it went.
+    pub direction: Direction,
     /// By [`Part`].
-    pub parts: [Time; Part::ALL.len()],
+    pub parts: [Time; PARTS],
 }
 
 impl Delay {
@@ -65,197 +161,149 @@ impl Delay {
     }
 }
 
-/// Splits the delays of packets that came to their servers at these times, in the order of arrival.
-/// Events are in the order of time.
-pub fn split(events: &[ModemEvent], deliveries: &[(u64, Time)]) -> Vec<Delay> {
-    let mut modem = Modem::default();
-    let mut sent = HashMap::new();
-    for event in events {
-        if let Some(packet) = modem.follow(event) {
-            sent.insert(packet.number, packet);
+/// The sums of all traffic entries. Packets count that are sent from some instant on.
+#[derive(Debug)]
+pub struct DelayBook {
+    from: Time,
+    /// By entry and direction.
+    sums: Vec<[PartSums; 2]>,
+    /// The queue that is at work: what drops, drops from it.
+    at_work: Part,
+    /// The parts of single packets by their number, if they are traced.
+    traced: Option<Vec<PacketParts>>,
+}
+
+impl DelayBook {
+    /// All zero, for so many entries.
+    pub fn new(from: Time, entries: usize, is_traced: bool) -> Self {
+        let sums = vec![Default::default(); entries];
+        Self { from, sums, at_work: Part::ModemQueue, traced: is_traced.then(Vec::new) }
+    }
+
+    /// The sums of a packet, if it counts.
+    #[inline]
+    fn of(&mut self, packet: &Packet) -> Option<&mut PartSums> {
+        if packet.sent_at < self.from {
+            return None;
         }
-    }
-    let delay = |(number, at): &(u64, Time)| {
-        let mut packet = sent.remove(number)?;
-        packet.spend(Part::Path, *at);
-        let Visit { traffic, parts, .. } = packet;
-        let took = parts.iter().fold(Time::ZERO, |sum, part| sum + *part);
-        Some(Delay { packet: *number, traffic, sent_at: at.since(took), parts })
-    };
-    deliveries.iter().filter_map(delay).collect()
-}
-
-/// A packet on its way through the modem.
-struct Visit {
-    number: u64,
-    traffic: u16,
-    /// When it came to the queue that the MAC sends from, and when it was taken from there.
-    came: Time,
-    taken: Time,
-    /// Until then its time is split.
-    until: Time,
-    parts: [Time; Part::ALL.len()],
-}
-
-impl Visit {
-    fn new(number: u64, traffic: u16, now: Time) -> Self {
-        let parts = [Time::ZERO; Part::ALL.len()];
-        Self { number, traffic, came: now, taken: now, until: now, parts }
+        Some(&mut self.sums.get_mut(usize::from(packet.traffic))?[packet.direction as usize])
     }
 
-    /// What is not yet split of the time before `until` belongs to this part.
-    fn spend(&mut self, part: Part, until: Time) {
-        self.parts[part as usize] += until.since(self.until);
-        self.until = self.until.max(until);
-    }
-}
-
-/// A growing count of bytes over time.
-#[derive(Default)]
-struct Running(Vec<(Time, u64)>);
-
-impl Running {
-    fn add(&mut self, at: Time, bytes: u64) {
-        let before = self.0.last().map_or(0, |(_, sum)| *sum);
-        self.0.push((at, before + bytes));
-    }
-
-    /// When it came to `bytes`, which it has.
-    fn reached(&self, bytes: u64) -> Time {
-        let index = self.0.partition_point(|(_, sum)| *sum < bytes);
-        self.0.get(index).filter(|_| bytes > 0).map_or(Time::ZERO, |(at, _)| *at)
-    }
-}
-
-/// Moments at which the MAC could do something, and whether tokens were lacking.
-#[derive(Default)]
-struct Moments(Vec<(Time, bool)>);
-
-impl Moments {
-    fn add(&mut self, at: Time) {
-        if self.0.last().is_none_or(|(last, _)| *last < at) {
-            self.0.push((at, false));
+    /// A packet enters a queue, which is at work.
+    #[inline]
+    pub fn enters(&mut self, now: Time, packet: &Packet, part: Part) {
+        self.at_work = part;
+        let Some(sums) = self.of(packet) else { return };
+        sums.subtract(part, now.ps());
+        sums.inside[part as usize] += 1;
+        if self.traced.is_some() {
+            self.trace(packet, part, now.ps().wrapping_neg());
         }
     }
 
-    fn lack_tokens(&mut self) {
-        self.0.iter_mut().last().into_iter().for_each(|moment| moment.1 = true);
-    }
-
-    /// The first at `at` or later.
-    fn from(&self, at: Time) -> Time {
-        let index = self.0.partition_point(|(moment, _)| *moment < at);
-        self.0.get(index).map_or(Time::NEVER, |moment| moment.0)
-    }
-
-    /// The second after `at`.
-    fn second_after(&self, at: Time) -> Time {
-        let index = self.0.partition_point(|(moment, _)| *moment <= at) + 1;
-        self.0.get(index).map_or(Time::NEVER, |moment| moment.0)
-    }
-
-    /// Were tokens lacking at the last one before `at`?
-    fn lacked_tokens_before(&self, at: Time) -> bool {
-        let index = self.0.partition_point(|(moment, _)| *moment < at);
-        index > 0 && self.0[index - 1].1
-    }
-}
-
-/// What the modem has done so far.
-#[derive(Default)]
-struct Modem {
-    waiting: HashMap<u64, Visit>,
-    asked: Running,
-    granted: Running,
-    chances: Moments,
-    maps: Moments,
-    begun: Moments,
-    /// Bytes of grants sent or not used.
-    used: u64,
-    sending: Option<Visit>,
-}
-
-impl Modem {
-    /// Takes in an event; gives the packet that has been sent with it.
-    fn follow(&mut self, event: &ModemEvent) -> Option<Visit> {
-        let (at, bytes) = (event.at, event.bytes);
-        match (event.kind, event.packet) {
-            (ModemEventKind::Arrive, Some(number)) => {
-                let traffic = event.traffic.unwrap_or_default();
-                self.waiting.insert(number, Visit::new(number, traffic, at));
-            }
-            (ModemEventKind::Hold, Some(number)) => {
-                self.waiting.get_mut(&number)?.spend(Part::Queue, at);
-            }
-            (ModemEventKind::Release, Some(number)) => {
-                let packet = self.waiting.get_mut(&number)?;
-                packet.spend(Part::Shaping, at);
-                packet.came = at;
-            }
-            (ModemEventKind::Drop(_), Some(number)) => {
-                self.waiting.remove(&number);
-            }
-            (ModemEventKind::Dequeue, Some(number)) => {
-                let packet = self.waiting.remove(&number)?;
-                self.sending = Some(Visit { taken: at, ..packet });
-            }
-            (ModemEventKind::Sent, _) => {
-                let mut packet = self.sending.take()?;
-                packet.spend(Part::Transmission, at);
-                return Some(packet);
-            }
-            (ModemEventKind::Request, _) => {
-                self.asked.add(at, bytes);
-                self.chances.add(at);
-            }
-            (ModemEventKind::Map, _) => {
-                self.granted.add(at, bytes);
-                self.maps.add(at);
-            }
-            (ModemEventKind::Withhold, _) => {
-                self.chances.add(at);
-                self.chances.lack_tokens();
-            }
-            (ModemEventKind::Defer, _) => self.maps.lack_tokens(),
-            (ModemEventKind::Grant, _) => self.begun.add(at),
-            (ModemEventKind::Piece, _) => self.begin_piece(at, bytes),
-            (ModemEventKind::PieceEnd, _) => {
-                self.sending.iter_mut().for_each(|packet| packet.spend(Part::Transmission, at));
-            }
-            (ModemEventKind::Unused, _) => self.used += bytes,
-            _ => {}
+    /// A packet leaves a queue that it has entered.
+    #[inline]
+    pub fn leaves(&mut self, now: Time, packet: &Packet, part: Part) {
+        let Some(sums) = self.of(packet) else { return };
+        sums.add(part, now.ps());
+        let inside = &mut sums.inside[part as usize];
+        *inside = inside.wrapping_sub(1);
+        if self.traced.is_some() {
+            self.trace(packet, part, now.ps());
         }
-        None
     }
 
-    /// A piece of the packet that was taken last begins to be sent: what did it wait for?
-    fn begin_piece(&mut self, at: Time, bytes: u64) {
-        let before = self.used;
-        self.used += bytes;
-        let Some(mut packet) = self.sending.take() else { return };
-        if !self.maps.0.is_empty() {
-            let granted_at = self.spend_until_granted(&mut packet, before);
-            packet.spend(Part::GrantWait, self.begun.from(granted_at).min(at));
+    /// A packet spends its time from `since` on on these parts.
+    #[inline(always)]
+    pub fn spends<const N: usize>(&mut self, packet: &Packet, since: Time, legs: Legs<N>) {
+        let Some(sums) = self.of(packet) else { return };
+        let mut last = since;
+        for (part, until) in legs {
+            sums.add(part, until.since(last).ps());
+            last = last.max(until);
         }
-        packet.spend(Part::Queue, packet.taken);
-        packet.spend(Part::Shaping, at);
-        self.sending = Some(packet);
+        if self.traced.is_some() {
+            self.trace_legs(packet, since, &legs);
+        }
     }
 
-    /// Splits the time until the MAP that granted the last byte used so far, `before` bytes being before
-    /// the piece; gives when that was.
-    fn spend_until_granted(&self, packet: &mut Visit, before: u64) -> Time {
-        let asked_at = self.asked.reached(self.used);
-        packet.spend(Part::RequestWait, self.chances.from(packet.came).min(asked_at));
-        packet.spend(Part::Queue, self.asked.reached(before));
-        let lacks_tokens = self.chances.lacked_tokens_before(asked_at);
-        packet.spend(if lacks_tokens { Part::Shaping } else { Part::Queue }, asked_at);
+    /// What was counted for a packet and comes after `now`, as the run ends before, is not spent.
+    pub fn takes_back(&mut self, now: Time, packet: &Packet, legs: &[(Part, Time)]) {
+        let Some(sums) = self.of(packet) else { return };
+        let mut last = now;
+        for (part, until) in legs {
+            sums.subtract(*part, until.since(last).ps());
+            last = last.max(*until);
+        }
+    }
 
-        let granted_at = self.granted.reached(self.used);
-        packet.spend(Part::GrantWait, self.maps.second_after(asked_at).min(granted_at));
-        packet.spend(Part::Queue, self.granted.reached(before));
-        let lacks_tokens = self.maps.lacked_tokens_before(granted_at);
-        packet.spend(if lacks_tokens { Part::Shaping } else { Part::GrantWait }, granted_at);
-        granted_at
+    /// So much of a packet's time was not spent on one part but on another.
+    pub fn moves(&mut self, packet: &Packet, from: Part, to: Part, span: Time) {
+        let Some(sums) = self.of(packet) else { return };
+        sums.subtract(from, span.ps());
+        sums.add(to, span.ps());
+        if self.traced.is_some() {
+            self.trace(packet, from, span.ps().wrapping_neg());
+            self.trace(packet, to, span.ps());
+        }
+    }
+
+    /// A queue is at work.
+    #[inline]
+    pub fn works(&mut self, part: Part) {
+        self.at_work = part;
+    }
+
+    /// The queue at work drops a packet.
+    pub(super) fn drops(&mut self, at: Time, packet: &Packet) {
+        self.leaves(at, packet, self.at_work);
+    }
+
+    /// The loss of a packet comes after the end of the run.
+    pub(super) fn lost_after_end(&mut self, packet: &Packet) {
+        if let Some(sums) = self.of(packet) {
+            sums.lost_after_end += 1;
+        }
+    }
+
+    #[cold]
+    fn trace_legs(&mut self, packet: &Packet, since: Time, legs: &[(Part, Time)]) {
+        let mut last = since;
+        for (part, until) in legs {
+            self.trace(packet, *part, until.since(last).ps());
+            last = last.max(*until);
+        }
+    }
+
+    #[cold]
+    fn trace(&mut self, packet: &Packet, part: Part, ps: u64) {
+        let (Some(traced), Some(number)) = (&mut self.traced, packet.trace_number()) else {
+            return;
+        };
+        let number = number as usize;
+        if traced.len() <= number {
+            traced.resize(number + 1, [0; PARTS]);
+        }
+        let sum = &mut traced[number][part as usize];
+        *sum = sum.wrapping_add(ps);
+    }
+
+    /// The parts of a traced packet that is delivered.
+    pub(super) fn delay_of(&self, packet: &Packet) -> Option<Delay> {
+        let (traced, number) = (self.traced.as_ref()?, packet.trace_number()?);
+        let (traffic, direction) = (packet.traffic, packet.direction);
+        let parts = traced.get(number as usize)?.map(Time::from_ps);
+        let is_counted = packet.sent_at >= self.from;
+        is_counted.then_some(Delay { packet: number, traffic, direction, parts })
+    }
+
+    /// The run is over: what is in queues has waited until now.
+    pub fn close(&mut self, now: Time) {
+        self.sums.iter_mut().flatten().for_each(|sums| sums.close(now));
+    }
+
+    /// The sums of a traffic entry in a direction.
+    pub fn sums(&self, traffic: usize, direction: Direction) -> &PartSums {
+        &self.sums[traffic][direction as usize]
     }
 }

@@ -114,7 +114,6 @@ pub struct ModemTrace {
     events: Vec<ModemEvent>,
     /// In the order of their numbers.
     visitors: Vec<Visitor>,
-    deliveries: Vec<(u64, Time)>,
     /// Since when nothing is kept.
     cut_at: Option<Time>,
 }
@@ -184,18 +183,10 @@ impl ModemTrace {
         });
     }
 
-    /// A packet has come to its server.
-    pub fn deliver(&mut self, at: Time, number: u64) {
-        if self.cut_at.is_none() {
-            self.deliveries.push((number, at));
-        }
-    }
-
-    /// The events in the order of time, each with whose packet it is of and what waits after it; and
-    /// the packets that came to their servers, with when they did.
-    pub fn finish(mut self) -> (Vec<ModemEvent>, Vec<(u64, Time)>) {
+    /// The events in the order of time, each with whose packet it is of and what waits after it.
+    pub fn finish(mut self) -> Vec<ModemEvent> {
         self.events.sort_by_key(|event| event.at);
-        let Self { mut events, mut visitors, deliveries, .. } = self;
+        let Self { mut events, mut visitors, .. } = self;
         let mut backlog = Count::default();
         for event in &mut events {
             let index = |number| visitors.binary_search_by_key(&number, |visitor| visitor.number);
@@ -208,7 +199,7 @@ impl ModemTrace {
             }
             event.backlog = backlog;
         }
-        (events, deliveries)
+        events
     }
 }
 

@@ -1,6 +1,7 @@
 //! What stages record of the packets that pass them: forwarded, dropped for a reason, marked or
 //! sanctioned.
 
+use super::delay_parts::{Delay, DelayBook, Legs, until};
 use super::queue_meter::Member;
 use super::service_flows::ServiceFlowBook;
 use super::trace::{Outcome, Trace};
@@ -24,6 +25,8 @@ pub enum PacketEventKind {
 pub struct PacketEvent {
     /// What happened.
     pub kind: PacketEventKind,
+    /// When it happened.
+    pub at: Time,
     /// When the packet was sent.
     pub sent_at: Time,
     /// Slot of its connection; [`crate::packet::DATAGRAM`] for none.
@@ -40,9 +43,14 @@ pub struct PacketEvent {
     pub direction: Direction,
 }
 
-/// Counts by service flow, writes the traces, and keeps events until they are read into accounts.
+/// Counts by service flow, sums what packets spend their time on, writes the traces, and keeps events until they
+/// are read into accounts.
 pub struct Recorder {
     service_flows: ServiceFlowBook,
+    /// What packets spend their time on.
+    pub delays: DelayBook,
+    /// The delays of traced packets that were delivered, in the order of arrival.
+    traced: Vec<Delay>,
     trace: Option<Box<Trace>>,
     end: Time,
     lost_after_end: Count,
@@ -51,17 +59,23 @@ pub struct Recorder {
 }
 
 impl Default for Recorder {
-    /// Of one home with one service flow in each direction. It keeps no traces, and its run does not end.
+    /// Of one home with one service flow and one traffic entry. It keeps no traces, and its run does not end.
     fn default() -> Self {
-        Self::new(ServiceFlowBook::lone(), None, Time::NEVER)
+        let delays = DelayBook::new(Time::ZERO, 1, false);
+        Self::new(ServiceFlowBook::lone(), delays, None, Time::NEVER)
     }
 }
 
 impl Recorder {
-    /// For a run that ends at `end`, with the counters of its service flows and its traces.
-    pub fn new(service_flows: ServiceFlowBook, trace: Option<Box<Trace>>, end: Time) -> Self {
-        let (lost_after_end, events) = (Count::default(), Vec::new());
-        Self { service_flows, trace, end, lost_after_end, events }
+    /// For a run that ends at `end`, with the counters of its service flows, the sums of its delays and its traces.
+    pub fn new(
+        service_flows: ServiceFlowBook,
+        delays: DelayBook,
+        trace: Option<Box<Trace>>,
+        end: Time,
+    ) -> Self {
+        let (lost_after_end, events, traced) = (Count::default(), Vec::new(), Vec::new());
+        Self { service_flows, delays, traced, trace, end, lost_after_end, events }
     }
 
     /// A packet for a home comes to the access network.
@@ -87,24 +101,55 @@ impl Recorder {
         self.service_flows.of_packet(packet).delayed_packets += 1;
     }
 
-    /// A packet is dropped, now or, where it is known ahead, later, and gone with this call.
-    #[cold]
-    pub fn dropped(&mut self, at: Time, packet: Packet, reason: DropReason) {
-        if at > self.end {
-            self.lost_after_end.add(&packet);
-            return;
-        }
-        self.service_flows.of_packet(&packet).dropped[reason as usize].add(&packet);
-        self.keep(PacketEventKind::Dropped(reason), &packet);
+    /// A packet has come to its endpoint.
+    #[inline]
+    pub fn delivered(&mut self, now: Time, packet: &Packet) {
         if let Some(trace) = &mut self.trace {
-            trace.ended(at, &packet, Outcome::Dropped(reason));
+            trace.ended(now, packet, Outcome::Delivered);
+            let is_kept = trace.modem().is_some_and(|modem| modem.cut_at().is_none());
+            let delay = is_kept.then(|| self.delays.delay_of(packet));
+            self.traced.extend(delay.flatten());
+        }
+    }
+
+    /// The queue at work drops a packet, which is gone with this call.
+    #[cold]
+    pub fn dropped(&mut self, now: Time, packet: Packet, reason: DropReason) {
+        self.delays.drops(now, &packet);
+        self.ended(now, &packet, reason);
+    }
+
+    /// A packet that is in no queue is lost at the end of these legs, which may be later than now; it is gone with
+    /// this call.
+    #[cold]
+    pub fn lost<const N: usize>(
+        &mut self,
+        at: Time,
+        packet: &Packet,
+        reason: DropReason,
+        (since, legs): (Time, Legs<N>),
+    ) {
+        self.delays.spends(packet, since, until(self.end, legs));
+        if at > self.end {
+            self.delays.lost_after_end(packet);
+            self.lost_after_end.add(packet);
+        } else {
+            self.ended(at, packet, reason);
+        }
+    }
+
+    fn ended(&mut self, at: Time, packet: &Packet, reason: DropReason) {
+        self.service_flows.of_packet(packet).dropped[reason as usize].add(packet);
+        self.keep(at, PacketEventKind::Dropped(reason), packet);
+        if let Some(trace) = &mut self.trace {
+            trace.ended(at, packet, Outcome::Dropped(reason));
         }
     }
 
     /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
     pub fn marked(&mut self, now: Time, packet: &Packet) {
         self.service_flows.of_packet(packet).marked_packets += 1;
-        self.keep(PacketEventKind::Marked, packet);
+        self.keep(now, PacketEventKind::Marked, packet);
         if let Some(trace) = &mut self.trace {
             trace.marked(now, packet);
         }
@@ -120,7 +165,7 @@ impl Recorder {
 
     /// Queue Protection sends a packet of a low-latency queue to the classic one (RFC 9957 §4).
     pub fn sanctioned(&mut self, now: Time, packet: &Packet) {
-        self.keep(PacketEventKind::Sanctioned, packet);
+        self.keep(now, PacketEventKind::Sanctioned, packet);
         if let Some(trace) = &mut self.trace {
             trace.sanctioned(now, packet);
         }
@@ -128,10 +173,11 @@ impl Recorder {
 
     /// Out of the way of packets to which nothing happens.
     #[inline(never)]
-    fn keep(&mut self, kind: PacketEventKind, packet: &Packet) {
+    fn keep(&mut self, at: Time, kind: PacketEventKind, packet: &Packet) {
         let Packet { sent_at, flow, generation, traffic, home, size, direction, .. } = *packet;
         self.events.push(PacketEvent {
             kind,
+            at,
             sent_at,
             flow,
             generation,
@@ -163,6 +209,16 @@ impl Recorder {
         self.trace.as_deref_mut()
     }
 
+    /// The delays of traced packets, when the run is over.
+    pub fn take_delays(&mut self) -> Vec<Delay> {
+        std::mem::take(&mut self.traced)
+    }
+
+    /// When the run was to end.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
     /// The traces, when the run is over.
     pub fn take_trace(&mut self) -> Option<Box<Trace>> {
         self.trace.take()
@@ -171,13 +227,20 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::delay_parts::Part;
     use super::*;
 
     #[test]
     fn drops_after_the_end_are_no_events() {
-        let mut recorder = Recorder::new(ServiceFlowBook::lone(), None, Time::from_ms(10));
+        let delays = DelayBook::new(Time::ZERO, 1, false);
+        let mut recorder = Recorder::new(ServiceFlowBook::lone(), delays, None, Time::from_ms(10));
+        recorder.delays.enters(Time::ZERO, &Packet::datagram(100), Part::ModemQueue);
         recorder.dropped(Time::from_ms(10), Packet::datagram(100), DropReason::Aqm);
-        recorder.dropped(Time::from_ms(11), Packet::datagram(200), DropReason::Link);
+        let way = (Time::from_ms(4), [(Part::Propagation, Time::from_ms(11))]);
+        recorder.lost(Time::from_ms(11), &Packet::datagram(200), DropReason::Link, way);
+        let sums = recorder.delays.sums(0, Direction::Up);
+        assert_eq!((sums.ps(Part::ModemQueue), sums.lost_after_end), (10_000_000_000, 1));
+        assert_eq!(sums.ps(Part::Propagation), 6_000_000_000);
         let [event] = &*recorder.events else { panic!("one of them was dropped before") };
         assert_eq!((event.kind, event.size), (PacketEventKind::Dropped(DropReason::Aqm), 100));
         assert_eq!(recorder.lost_after_end(), Count { packets: 1, bytes: 200 });

@@ -4,7 +4,7 @@
 
 use super::modem_trace::{ModemEventKind, ModemTrace};
 use super::queue_meter::Member;
-use crate::packet::{DATAGRAM, Direction, DropReason, Ecn, Packet, Segment};
+use crate::packet::{DATAGRAM, Direction, DropReason, Ecn, NO_NUMBER, Packet, Segment};
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 use sojourn_input::fault;
@@ -12,7 +12,6 @@ use sojourn_input::problem::Warning;
 
 /// Packets of a trace. A packet carries its number in 24 bits; one number says that it has none.
 pub const MOST_PACKETS: u64 = (1 << 24) - 1;
-const NO_NUMBER: [u8; 3] = [0xff; 3];
 
 /// What became of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,15 +160,8 @@ impl Trace {
         (packet.flow != DATAGRAM).then(|| self.connections[packet.flow as usize])
     }
 
-    /// The number of a packet, if it has one.
-    fn number(packet: &Packet) -> Option<u64> {
-        let [a, b, c] = packet.number;
-        let number = u32::from_le_bytes([a, b, c, 0]).into();
-        (packet.number != NO_NUMBER).then_some(number)
-    }
-
     fn record(&mut self, packet: &Packet) -> Option<&mut PacketRecord> {
-        let number = Self::number(packet)?;
+        let number = packet.trace_number()?;
         self.packets.as_mut()?.get_mut(number as usize)
     }
 
@@ -201,7 +193,7 @@ impl Trace {
             record.member = Some(member);
         }
         if passes_modem(packet)
-            && let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet))
+            && let (Some(modem), Some(number)) = (&mut self.modem, packet.trace_number())
         {
             modem.goes_to(number, member);
         }
@@ -225,11 +217,6 @@ impl Trace {
         match outcome {
             Outcome::Dropped(DropReason::Link) => {} // beyond the modem
             Outcome::Dropped(reason) => self.at_modem(at, ModemEventKind::Drop(reason), packet),
-            Outcome::Delivered if passes_modem(packet) => {
-                if let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet)) {
-                    modem.deliver(at, number);
-                }
-            }
             Outcome::Delivered | Outcome::UnderWay => {}
         }
     }
@@ -237,7 +224,7 @@ impl Trace {
     /// A packet comes to the modem that is traced, whose bucket of the sustained rate is this.
     pub fn arrives_at_modem(&mut self, now: Time, bucket: &TokenBucket, packet: &Packet) {
         let connection = self.connection(packet);
-        if let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet)) {
+        if let (Some(modem), Some(number)) = (&mut self.modem, packet.trace_number()) {
             modem.bucket(bucket);
             modem.arrive(now, number, connection, packet);
         }
@@ -249,7 +236,7 @@ impl Trace {
         if !passes_modem(packet) {
             return;
         }
-        if let (Some(modem), Some(number)) = (&mut self.modem, Self::number(packet)) {
+        if let (Some(modem), Some(number)) = (&mut self.modem, packet.trace_number()) {
             modem.packet(at, kind, number, packet.size.into());
         }
     }
@@ -303,7 +290,7 @@ mod tests {
             trace.sent(&mut packet);
             packet
         });
-        let numbers = packets.each_ref().map(Trace::number);
+        let numbers = packets.each_ref().map(Packet::trace_number);
         assert_eq!(numbers, [Some(MOST_PACKETS - 2), Some(MOST_PACKETS - 1), None, None]);
         let warnings: Vec<_> = trace.warnings().into_iter().map(|one| one.message).collect();
         assert_eq!(

@@ -83,8 +83,8 @@ pub struct Results {
     pub packets: Vec<PacketRecord>,
     /// What happened at the modem of the first home, empty unless asked for.
     pub modem_events: Vec<ModemEvent>,
-    /// The parts of the delay of each packet that came through there, in the order of delivery.
+    /// The parts of the delay of each delivered packet, in the order of delivery, if the modem is traced.
     pub delays: Vec<Delay>,
-    /// The parts of the delay of all packets of a traffic entry.
+    /// What the packets of each traffic entry and direction spent their time on.
     pub delay_parts: Vec<DelayPartRow>,
 }

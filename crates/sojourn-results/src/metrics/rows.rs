@@ -404,23 +404,29 @@ rows! {
 }
 
 rows! {
-    /// One row per traffic entry and part of the one-way delay of its delivered packets through the first
-    /// home's modem that were sent from metrics.from_s on. The means of the parts add up to the mean of the
-    /// total; quantiles do not. Set metrics.modem_trace to record them.
+    /// One row per traffic entry, direction and part of the time of its packets that were sent from
+    /// metrics.from_s on: until they were delivered, dropped or superseded, or until the run ended. The means of
+    /// the parts add up to the mean of the total exactly; quantiles do not. Parts on which no time was spent have
+    /// no row.
     "delay_parts" of DelayPartRow, Plain {
         /// Name of the scenario's traffic entry.
         traffic: String;
-        /// up: from the home to a server.
+        /// up: from the home to a server. down: from a server to the home.
         direction: &'static str;
-        /// Part of the delay: queue (other packets are ahead), request_wait (no opportunity to request
-        /// bandwidth yet), grant_wait (the requested grant has not come), shaping (tokens are missing),
-        /// transmission, path (from the modem to the server), or total, their sum.
+        /// Part of the time: router_queue, modem_queue, cmts_queue, core_queue or server_queue (other packets
+        /// are ahead there; modem_queue and cmts_queue are the upstream and the downstream queue of any access
+        /// network); of the packet that is first in the modem, request_wait (no opportunity to request bandwidth
+        /// yet), contention (its request collided) and grant_wait (the requested grant has not begun); shaping
+        /// (tokens are missing), stall (the modem is silent or passes nothing on), transmission, propagation,
+        /// jitter (random time on the path), host (at the server's host), router (the router's delay),
+        /// resequencing (packets on other bonded channels are ahead), or total, their sum.
         part: &'static str;
-        /// Packets that reached their receiver.
-        delivered_packets: u64, in "packets";
-        /// Mean of the part.
-        mean_ms: Option<f64>, in "ms";
-        /// Median of the part. Quantiles are exact to 0.1 % or 1 µs.
+        /// Packets that were sent.
+        sent_packets: u64, in "packets";
+        /// Mean of the part, over all packets that were sent.
+        mean_ms: f64, in "ms";
+        /// Median of the part, of delivered packets; null without metrics.modem_trace. Quantiles are exact to
+        /// 0.1 % or 1 µs.
         p50_ms: Option<f64>, in "ms";
         /// 90 % quantile of the part.
         p90_ms: Option<f64>, in "ms";

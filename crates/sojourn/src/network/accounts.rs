@@ -3,7 +3,7 @@
 use super::ledger::Ledger;
 use super::ledger::account::Rates;
 use sojourn_access::{Downstream, Upstream};
-use sojourn_engine::record::ServiceFlowBook;
+use sojourn_engine::record::{DelayBook, ServiceFlowBook};
 use sojourn_engine::record::{Recorder, Trace};
 use sojourn_engine::units::Time;
 use sojourn_results::scores::nqb::NQB;
@@ -28,7 +28,8 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     let metrics = &scenario.metrics;
     let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
     let [from, end] = [metrics.from_s, scenario.duration_s].map(Time::from_secs_f64);
-    let recorder = Recorder::new(ServiceFlowBook::new(groups), trace, end);
+    let delays = DelayBook::new(from, rates.len(), metrics.modem_trace);
+    let recorder = Recorder::new(ServiceFlowBook::new(groups), delays, trace, end);
     let mut ledger = Ledger::new(recorder, &rates, from, metrics.connections.into());
     for (number, entry) in scenario.traffic.values().enumerate() {
         let homes = scenario.group(scenario.group_of(entry)).count.into();

@@ -7,6 +7,7 @@ use sojourn_engine::hop::{Bottleneck, Hop};
 use sojourn_engine::link::{Jitter, Link};
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue::{Queue, QueueSpec, default_limit_bytes};
+use sojourn_engine::record::Place;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_engine::wake::StageId;
@@ -60,14 +61,16 @@ impl Hops {
             routers.push(router.map(|_| all.len() as u32));
             if let Some(router) = router {
                 let name = format!("{} router", home.name(number == 0));
-                let hop = maker.bottleneck(name.trim_start(), router, home.is_watched());
+                let hop =
+                    maker.bottleneck((Place::Router, name.trim_start()), router, home.is_watched());
                 all.push(Placed { hop, stage: 0, home: Some(number) });
             }
         }
         let placed = |hop| Placed { hop, stage: 0, home: None };
         let core = all.len() as u32;
         let links = scenario.core.iter().filter_map(|(name, link)| {
-            Some(maker.bottleneck(&format!("core {name}"), link.of(direction)?, true))
+            let name = format!("core {name}");
+            Some(maker.bottleneck((Place::Core, &name), link.of(direction)?, true))
         });
         let links: Vec<_> = links.collect();
         match direction {
@@ -157,8 +160,13 @@ impl Maker<'_> {
         groups.any(|group| self.scenario.router(group, self.direction).is_some())
     }
 
-    fn bottleneck(&self, name: &str, spec: &Bottleneck, is_measured: bool) -> Hop {
-        let link = self.link(name, spec.capacity(), spec.delay_ms, spec.loss_percent);
+    fn bottleneck(
+        &self,
+        (place, name): (Place, &str),
+        spec: &Bottleneck,
+        is_measured: bool,
+    ) -> Hop {
+        let link = self.link(name, spec.capacity(), spec.delay_ms, spec.loss_percent).at(place);
         if let Some(hop) = &spec.hop {
             let name = format!("{name} {}", self.direction.stream());
             return Hop::behind(hop, Seed::named(self.scenario.seed, &name), link);

@@ -321,6 +321,18 @@ impl Simulation {
         in_hops.plus(self.access.inside())
     }
 
+    /// The run ends: all that is in stages has spent its time until now.
+    fn close_delays(&mut self) {
+        let Self { now, access, hops, ledger, .. } = self;
+        let recorder = &mut ledger.recorder;
+        access.close(*now, recorder);
+        for placed in hops.iter().flat_map(Hops::all) {
+            placed.hop.close(*now, recorder, |recorder, packet, at| {
+                access.take_back(*now, packet, at, recorder);
+            });
+        }
+    }
+
     /// The measured queues: those of the access network, then those of the other hops.
     fn queues(&self) -> Vec<PlacedQueue<'_>> {
         let mut queues = self.access.queues();
@@ -350,7 +362,8 @@ impl Simulation {
     ///
     /// # Panics If a packet was lost or duplicated on the way.
     pub fn finish(mut self) -> Results {
-        self.ledger.close(self.inside());
+        self.close_delays();
+        self.ledger.close(self.now, self.inside());
         let uncounted = self.cut_short();
         for (slot, connection) in self.connections.open_ones() {
             self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
@@ -359,7 +372,8 @@ impl Simulation {
         let cut = trace.iter().flat_map(|trace| trace.warnings()).collect::<Vec<_>>();
         let (packets, modem) = trace.map(|trace| trace.finish()).unwrap_or_default();
         let modem = modem.map(ModemTrace::finish).unwrap_or_default();
-        let mut results = report::results(&self, packets, modem);
+        let delays = self.ledger.recorder.take_delays();
+        let mut results = report::results(&self, packets, modem, delays);
         results.warnings.extend(cut.into_iter().chain(uncounted));
         results
     }

@@ -25,6 +25,9 @@ pub(crate) struct Account {
     pub delivered: Count,
     /// Dropped, by reason.
     pub dropped: [Count; DropReason::ALL.len()],
+    /// When packets were delivered or dropped less when they were sent, in ps: the sum wraps around until that of the
+    /// packets under way is added.
+    pub(super) lived_ps: u128,
     /// Packets that a queue marked rather than dropped.
     pub marked_packets: u64,
     /// Packets that Queue Protection kept out of a low-latency queue.
@@ -66,6 +69,7 @@ impl Account {
             sent: Count::default(),
             delivered: Count::default(),
             dropped: Default::default(),
+            lived_ps: 0,
             marked_packets: 0,
             sanctioned_packets: 0,
             data_packets: 0,
@@ -106,6 +110,7 @@ impl Account {
             PacketEventKind::Dropped(reason) => {
                 let dropped = &mut self.dropped[reason as usize];
                 *dropped = dropped.with(event.size.into());
+                self.lived_ps = self.lived_ps.wrapping_add(event.at.ps().into());
                 if let Some(buffer) = self.calls.buffer(event.home) {
                     buffer.drop_one();
                 }

@@ -1,6 +1,6 @@
 //! The account of a run: every packet is entered when it is sent and struck off when it is delivered
 //! or dropped, so that at the end what is missing must still be inside. What stages do to packets it
-//! reads from their recorder.
+//! reads from their recorder. What packets spent their time on adds up to their time in the same way.
 
 pub(super) mod account;
 pub(super) mod connections;
@@ -10,9 +10,8 @@ use account::{Account, Calls, Rates};
 use connections::{ConnectionBook, Way};
 use sojourn_engine::count::{Count, Tally};
 use sojourn_engine::packet::{Direction, Packet};
-use sojourn_engine::record::Outcome;
-use sojourn_engine::record::Recorder;
 use sojourn_engine::record::{PacketEvent, PacketEventKind};
+use sojourn_engine::record::{PartSums, Recorder};
 use sojourn_engine::units::Time;
 use sojourn_results::scores::frames::Frames;
 use sojourn_results::scores::nqb::Bound;
@@ -105,6 +104,7 @@ impl Ledger {
         }
         let account = self.account_of(packet);
         account.sent.add(packet);
+        account.lived_ps = account.lived_ps.wrapping_sub(packet.sent_at.ps().into());
         account.first_sent.get_or_insert(packet.sent_at);
         if let Some(buffer) = account.calls.buffer(packet.home) {
             buffer.send(packet.sent_at);
@@ -138,6 +138,7 @@ impl Ledger {
             return self.delivered_before(now, packet);
         }
         account.delivered.add(packet);
+        account.lived_ps = account.lived_ps.wrapping_add(now.ps().into());
         account.latency.record(now.since(packet.sent_at));
         account.calls.arrive(now, packet);
         if let Some(frames) = &mut account.frames {
@@ -146,9 +147,7 @@ impl Ledger {
         if let Some(way) = self.connections.way_of(packet) {
             way.delivered(packet);
         }
-        if let Some(trace) = self.recorder.trace() {
-            trace.ended(now, packet, Outcome::Delivered);
-        }
+        self.recorder.delivered(now, packet);
     }
 
     #[cold]
@@ -162,9 +161,7 @@ impl Ledger {
         if let Some(way) = self.connections.way_of(packet) {
             way.show(packet);
         }
-        if let Some(trace) = self.recorder.trace() {
-            trace.ended(now, packet, Outcome::Delivered);
-        }
+        self.recorder.delivered(now, packet);
     }
 
     /// Reads what stages have recorded into the accounts.
@@ -294,12 +291,13 @@ impl Ledger {
     }
 
     /// Brings the accounts up to date and checks conservation: what is entered as still under way must be
-    /// what the stages hold.
+    /// what the stages hold, and what packets spent their time on until now must be all their time.
     ///
     /// # Panics
-    /// If a packet was lost or doubled: the run's results would be worth nothing.
-    pub(super) fn close(&mut self, inside: Count) {
+    /// If a packet or a moment was lost or doubled: the run's results would be worth nothing.
+    pub(super) fn close(&mut self, now: Time, inside: Count) {
         self.post();
+        self.recorder.delays.close(now);
         let outstanding = self
             .accounts
             .iter()
@@ -308,6 +306,27 @@ impl Ledger {
         let outstanding = outstanding.plus(self.uncounted);
         let inside = inside.plus(self.recorder.lost_after_end());
         assert_eq!(outstanding, inside, "packets sent = delivered + dropped + inside is violated");
+        for (traffic, accounts) in self.accounts.iter().enumerate() {
+            for (direction, account) in Direction::BOTH.into_iter().zip(accounts) {
+                let sums = self.recorder.delays.sums(traffic, direction);
+                let lost_later = sums.lost_after_end;
+                let under_way = account.outstanding().packets - lost_later;
+                let ages_ps = u128::from(under_way) * u128::from(now.ps())
+                    + u128::from(lost_later) * u128::from(self.recorder.end().ps());
+                let lived_ps = account.lived_ps.wrapping_add(ages_ps);
+                assert_eq!(
+                    sums.total_ps(),
+                    lived_ps,
+                    "parts of the time of packets = all their time is violated: entry {traffic} {}, {sums:?}",
+                    direction.name()
+                );
+            }
+        }
+    }
+
+    /// What the packets of a traffic entry spent their time on in a direction.
+    pub(super) fn delays(&self, traffic: usize, direction: Direction) -> &PartSums {
+        self.recorder.delays.sums(traffic, direction)
     }
 }
 
@@ -315,6 +334,7 @@ impl Ledger {
 mod tests {
     use super::*;
     use sojourn_engine::packet::DropReason;
+    use sojourn_engine::record::{DelayBook, Part, ServiceFlowBook};
 
     const RATES: [Rates; 2] = [Rates { sustained_mbps: 1.0, peak_mbps: 1.0 }; 2];
 
@@ -344,17 +364,29 @@ mod tests {
 
     #[test]
     fn packets_sent_before_the_counting_are_conserved_and_in_no_account() {
-        let mut ledger = Ledger::new(Recorder::default(), &[RATES], Time::from_ms(10), 0);
         let at = |ms| Packet {
             sent_at: Time::from_ms(ms),
             ..packet(sojourn_engine::packet::DATAGRAM, 0)
         };
-        let mut packets = [8, 9, 9, 10, 11, 12].map(at);
-        packets.iter_mut().for_each(|packet| ledger.sent(packet));
-        ledger.close(packets.iter().map(Count::of).sum());
+        let sent = || {
+            let delays = DelayBook::new(Time::from_ms(10), 1, false);
+            let recorder = Recorder::new(ServiceFlowBook::lone(), delays, None, Time::NEVER);
+            let mut ledger = Ledger::new(recorder, &[RATES], Time::from_ms(10), 0);
+            let mut packets = [8, 9, 9, 10, 11, 12].map(at);
+            for packet in &mut packets {
+                ledger.sent(packet);
+                ledger.recorder.delays.enters(packet.sent_at, packet, Part::ModemQueue);
+            }
+            (ledger, packets)
+        };
+        let (mut ledger, packets) = sent();
+        ledger.close(Time::from_ms(12), packets.iter().map(Count::of).sum());
+        assert_eq!(ledger.delays(0, Direction::Up).total_ps(), 3_000_000_000);
+        let (mut ledger, packets) = sent();
         let [early, lost_early, _, counted, lost, _] = packets;
         for packet in [&early, &counted] {
             ledger.recorder.marked(Time::from_ms(12), packet);
+            ledger.recorder.delays.leaves(Time::from_ms(20), packet, Part::ModemQueue);
             ledger.delivered(Time::from_ms(20), packet);
             ledger.received(packet, 500);
             // Of the acknowledgements that come up now, those of data that went down at 10 ms or later.
@@ -364,7 +396,9 @@ mod tests {
         ledger.recorder.dropped(Time::from_ms(20), lost_early, DropReason::Aqm);
         ledger.recorder.dropped(Time::from_ms(20), lost, DropReason::Aqm);
         // Two of 1000 bytes are under way.
-        ledger.close(Count { packets: 2, bytes: 2000 });
+        ledger.close(Time::from_ms(20), Count { packets: 2, bytes: 2000 });
+        // 10 of the one that was delivered, 9 of the one that was dropped, and 8 of the one under way.
+        assert_eq!(ledger.delays(0, Direction::Up).total_ps(), 27_000_000_000);
         let (up, down) = (ledger.account(0, Direction::Up), ledger.account(0, Direction::Down));
         assert_eq!((up.sent.packets, up.delivered.packets, up.lost_packets()), (3, 1, 1));
         assert_eq!((up.marked_packets, up.goodput_bytes, up.latency.count()), (1, 500, 1));

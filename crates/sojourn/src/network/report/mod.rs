@@ -19,9 +19,7 @@ use sojourn_access::{Access, AccessNetwork};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::Queue;
 use sojourn_engine::record::ChannelUse;
-use sojourn_engine::record::ModemEvent;
-use sojourn_engine::record::PacketRecord;
-use sojourn_engine::record::split;
+use sojourn_engine::record::{Delay, ModemEvent, PacketRecord};
 use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts, Series};
 use sojourn_engine::units::Time;
 use sojourn_input::fault;
@@ -40,9 +38,9 @@ use sojourn_transport::Transport;
 pub(super) fn results(
     run: &Simulation,
     packets: Vec<PacketRecord>,
-    (modem_events, deliveries): (Vec<ModemEvent>, Vec<(u64, Time)>),
+    modem_events: Vec<ModemEvent>,
+    delays: Vec<Delay>,
 ) -> Results {
-    let delays = split(&modem_events, &deliveries);
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
     let Reading { queues, channels, macs, done } = counted(run);
     let mut results = Results {
@@ -69,7 +67,7 @@ pub(super) fn results(
             .collect(),
         packets,
         modem_events,
-        delay_parts: delay_parts::rows(&names, &delays, run.counts_from),
+        delay_parts: delay_parts::rows(run, &delays),
         delays,
         ports: run.scenario.traffic.values().map(Entry::port).collect(),
         quic: run.configs.iter().map(|config| config.transport == Transport::Quic).collect(),
