@@ -25,7 +25,6 @@ from sojourn.plot.layout import picture_of
 from sojourn.plot.letters import cut, width_em, wrapped
 from sojourn.plot.palette import IDLE, PALETTE
 from sojourn.plot.scale import Scale, around
-from sojourn.runs.delay_split import DelaySplit
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +76,7 @@ def test_figures_are_of_the_homes_that_answers_are_of(judged: str) -> None:
     assert list(drawn["cdf"].names) == [f"game_{judged} up"]
     own = "upstream" if judged == "a" else "b upstream"
     assert drawn["timeseries"].title == f"Queue delay over time: {own}"
-    throughput = next(
-        one for one in figures(of, DelaySplit()) if one.title.startswith("Throughput")
-    )
+    throughput = next(one for one in figures(of) if one.title.startswith("Throughput"))
     assert throughput.title == f"Throughput over time: save_{judged} up"
     assert chart(of, "cdf", traffic=["game_a", "game_b"]).names
 
@@ -254,13 +251,13 @@ def test_one_key_of_many_numbers_is_drawn_as_lines(comparison: sojourn.Compariso
     sizes = ["16_000", "64_000", "256_000", "1_000_000", "4_000_000"]
     groups = [Group(size, [run], (size,)) for size, run in zip(sizes, runs, strict=False)]
     results = Results(groups, ["upstream.queue.limit_bytes"])
-    first = figures(results, DelaySplit({}))[0]
+    first = figures(results)[0]
     assert isinstance(first, Lines) and first.marked
     assert (first.x.label, first.x.log) == ("upstream queue limit (kB)", True)
     assert list(first.curves[0].x) == [16, 64, 256, 1000, 4000]
     assert [row[0] for row in first.numbers.rows] == ["16 kB", "64 kB", "256 kB", "1 MB", "4 MB"]
     few = Results(groups[:2], results.keys)
-    assert isinstance(figures(few, DelaySplit({}))[0], HeatMap)
+    assert isinstance(figures(few)[0], HeatMap)
 
 
 def test_of_few_groups_each_looks_different_and_of_many_only_the_variants(

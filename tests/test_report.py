@@ -28,7 +28,6 @@ from sojourn.report.definitions import SECTIONS, SERIES, dictionary
 from sojourn.report.differences import differences
 from sojourn.report.html import _left_out, _title, latency_cdf_svg, report_of
 from sojourn.report.notebook import results_html
-from sojourn.runs.delay_split import DelaySplit, delay_split
 from sojourn.runs.tables import ALL_TABLES
 from sojourn.store.read import read_results
 
@@ -106,7 +105,7 @@ def test_every_variant_is_there_in_full(page: str, comparison: sojourn.Compariso
 
 
 def test_every_figure_has_a_name_a_description_and_its_numbers(page: str, results: Results) -> None:
-    titles = [chart.title for chart in figures(results, delay_split(results.groups))]
+    titles = [chart.title for chart in figures(results)]
     assert len(titles) == 10
     drawn = re.findall(
         r'<svg [^>]*role="img" aria-labelledby="([\w-]+) ([\w-]+)"><title id="([\w-]+)">([^<]+)',
@@ -324,7 +323,7 @@ def test_the_table_of_the_tail_is_its_own() -> None:
 
 
 def test_no_two_figures_have_the_same_table(results: Results) -> None:
-    tables = [chart.numbers for chart in figures(results, DelaySplit())]
+    tables = [chart.numbers for chart in figures(results)]
     assert not [table for table in tables if tables.count(table) > 1]
 
 

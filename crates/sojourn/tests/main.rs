@@ -46,6 +46,7 @@ mod scheduling_services;
 mod series;
 mod shared_channel;
 mod swarm;
+mod time_parts;
 mod traffic;
 mod transport;
 mod two_queues;

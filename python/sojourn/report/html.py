@@ -11,7 +11,6 @@ from ..base.grid import Grid
 from ..plot.charts.base import FEW_AT_MOST
 from ..plot.drawing import inline_svg, picture
 from ..plot.figures.by_kind import figures, latency_cdf
-from ..runs.delay_split import delay_split
 from .definitions import SHOWN
 from .differences import differences
 from .pages import render
@@ -26,7 +25,6 @@ def report_of(results: Results) -> str:
     """The report of any results, as one self-contained page."""
     groups = results.groups
     is_long = len(groups) > FEW_AT_MOST
-    split = delay_split(groups)
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
     titles, descriptions = (_distinct(results, key) for key in ("title", "description"))
     judged = verdict(results)
@@ -42,9 +40,9 @@ def report_of(results: Results) -> str:
         differences=differences(results, judged.idle_lines),
         figures=[
             (chart, inline_svg(chart, f"figure-{number}"))
-            for number, chart in enumerate(figures(results, split), 1)
+            for number, chart in enumerate(figures(results), 1)
         ],
-        unseen=[text for text in (_unseen(results), split.missing) if text],
+        unseen=_unseen(results),
         drops=drop_grid({group.name: group.runs for group in in_full})
         if in_full is groups
         else None,

@@ -19,7 +19,7 @@ from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
 from .tables import ALL_TABLES, known_table
 
-_OF_FACTS = ("flows", "queues", "pages", "service_flows")
+_OF_FACTS = ("flows", "queues", "pages", "delay_parts")
 
 
 class Outcome(Frames):
@@ -127,13 +127,12 @@ class Outcome(Frames):
 
     @cached_property
     def delay_parts(self) -> pa.Table:
-        """Parts of the one-way delay through the first home's modem.
+        """What packets spend their time on: one row per traffic entry, direction and part.
 
-        Empty without `metrics.modem_trace`. One row per traffic entry and part, over delivered
-        packets: queue (waiting behind other packets), request_wait (until bandwidth is requested),
-        grant_wait (until it is granted), shaping (waiting for tokens), transmission, and path
-        (from the modem to the server). The parts of a packet add up to its latency; their means
-        add up to the row `total`.
+        The time of a packet lasts until it is delivered or dropped, or until the run ends. The
+        means of the parts, in ms over all packets that were sent, add up to that of the row
+        `total`. Quantiles are those of delivered packets, and null without `metrics.modem_trace`.
+        The column `part` in `docs/columns.md` names the parts.
         """
         return self.table("delay_parts")
 

@@ -9,7 +9,7 @@ from ..base.lookup import UnknownError, look_up
 
 TRACES: Mapping[str, Sequence[str]] = {
     "packet_trace": ("packets",),
-    "modem_trace": ("modem_events", "delay_parts"),
+    "modem_trace": ("modem_events",),
 }
 """The tables that are empty unless the scenario sets the key in `metrics`."""
 

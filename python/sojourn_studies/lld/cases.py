@@ -27,7 +27,6 @@ LOADS: dict[str, dict[str, dict[str, Any]]] = {
 
 PROACTIVE_MBPS = 5
 DURATION_S = 60
-_TRACED_S = 20
 _GAME_BYTES = 146
 _GAME_INTERVAL_MS = 15
 _ABUSE = 1.2
@@ -113,12 +112,5 @@ def case(where: Where) -> Case:
         "servers": {"peer": {"delay_ms": 5}, "files": {"delay_ms": 10}},
         "traffic": _traffic(where),
     }
-    return Case(f"{where.table}, {where.scheme}, {where.load}", scenario, also=("service_flows",))
-
-
-@cache
-def traced(where: Where) -> Case:
-    """A case for a shorter time, with what the modem does: where packets spend their time."""
-    whole = case(where)
-    scenario = {**whole.scenario, "duration_s": _TRACED_S, "metrics": {"modem_trace": True}}
-    return Case(f"{whole.name}, traced", scenario, also=("delay_parts",))
+    name = f"{where.table}, {where.scheme}, {where.load}"
+    return Case(name, scenario, also=("service_flows", "delay_parts"))

@@ -8,10 +8,18 @@ from sojourn.base.grid import Grid
 from ..framework.cases import Case, Runs
 from ..framework.references import shown
 from ..framework.rows import Row
-from .cases import GAMES, LOADS, MAPS_MS, OPEN, RATES_MBPS, SCHEMES, Where, case, traced
+from .cases import GAMES, LOADS, MAPS_MS, OPEN, RATES_MBPS, SCHEMES, Where, case
 
 LATENCIES = ("latency_p50", "latency_p99", "latency_p999")
-PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")
+PARTS = (
+    "modem_queue",
+    "request_wait",
+    "grant_wait",
+    "shaping",
+    "transmission",
+    "propagation",
+    "host",
+)
 SPLIT_LOADS = ("idle", "cubic")
 """Loads for which the delay is split."""
 
@@ -56,8 +64,7 @@ def _where(row: Row) -> Where:
 
 def cases_of(row: Row) -> Sequence[Case]:
     """The run of a cell."""
-    is_split = row.metric.startswith("part_")
-    return [traced(_where(row)) if is_split else case(_where(row))]
+    return [case(_where(row))]
 
 
 def value_of(row: Row, runs: Runs) -> float | None:
@@ -66,12 +73,11 @@ def value_of(row: Row, runs: Runs) -> float | None:
     run = runs[needed.name]
     if row.metric.startswith("part_"):
         part = row.metric.removeprefix("part_")
-        found = [
-            one["mean_ms"]
+        return sum(
+            float(one["mean_ms"])
             for one in run.rows("delay_parts")
-            if (one["traffic"], one["part"]) == (row.flow, part)
-        ]
-        return found[0] if found else None
+            if (one["traffic"], one["direction"], one["part"]) == (row.flow, "up", part)
+        )
     if row.metric == "unused":
         up = (one for one in run.rows("service_flows") if one["direction"] == "up")
         unused_bytes = sum(one["mac_unused_proactive_bytes"] or 0 for one in up)

@@ -167,7 +167,7 @@ fn seen_from(scenario: &Scenario, rows: &Rows, homes: &str) -> (Scenario, Rows) 
         flows: of_traffic(&rows.flows),
         pages: of_traffic(&rows.pages),
         queues: of_homes(&rows.queues),
-        service_flows: of_homes(&rows.service_flows),
+        delay_parts: of_traffic(&rows.delay_parts),
     };
     (seen, rows)
 }

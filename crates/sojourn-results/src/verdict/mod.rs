@@ -20,7 +20,7 @@ mod thresholds;
 mod words;
 
 pub use answer::{Graded, Verdict, verdict};
-pub use causes::{Cause, Place};
+pub use causes::{Cause, CausePart};
 pub use compared::Group;
 pub use facts::Facts;
 pub use grades::{Assessment, Grade};

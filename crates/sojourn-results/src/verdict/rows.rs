@@ -73,9 +73,9 @@ pub struct Rows {
     pub queues: Vec<Row>,
     /// A row per page loaded.
     pub pages: Vec<Row>,
-    /// A row per group of homes, service flow and direction.
+    /// A row per traffic entry, direction and part of the time.
     #[serde(default)]
-    pub service_flows: Vec<Row>,
+    pub delay_parts: Vec<Row>,
 }
 
 impl From<&Results> for Rows {
@@ -84,7 +84,7 @@ impl From<&Results> for Rows {
             flows: rows_of(&results.flows),
             queues: rows_of(&results.queues),
             pages: rows_of(&results.pages),
-            service_flows: rows_of(&results.service_flows),
+            delay_parts: rows_of(&results.delay_parts),
         }
     }
 }

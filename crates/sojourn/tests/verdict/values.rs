@@ -2,19 +2,22 @@
 
 use super::*;
 use sojourn::engine::packet::Direction::{self, Down, Up};
-use sojourn::results::verdict::{Cause, Place};
+use sojourn::engine::record::Part;
+use sojourn::results::verdict::Cause;
 
 const OURS: &str = "cable.delay_ms = 1\nhomes.ours = {}";
 
-/// A game whose packets take 25 ms up and 10 ms down on average, and 5 ms at least.
-fn game_rows(delivered: f64) -> Vec<Row> {
-    [("up", 25.0), ("down", 10.0)]
-        .map(|(direction, mean_ms)| {
-            row(&json!({"traffic": "x", "quality": "game", "direction": direction,
-                "latency_mean_ms": mean_ms, "latency_min_ms": 5.0,
-                "delivered_packets": delivered}))
-        })
-        .into()
+/// Parts of the game's time: direction, part and mean.
+fn parts(packets: f64, parts: &[(Direction, &str, f64)]) -> Rows {
+    let rows = parts.iter().map(|(direction, part, mean_ms)| {
+        row(&json!({"traffic": "x", "direction": direction.name(), "part": part,
+            "sent_packets": packets, "mean_ms": mean_ms}))
+    });
+    Rows { delay_parts: rows.collect(), ..Rows::default() }
+}
+
+fn causes(keys: &str, rows: &Rows) -> Vec<Cause> {
+    Facts::of(&scenario(&format!("{OURS}\n{GAME}\n{keys}")), rows).causes
 }
 
 /// A queue of our home in a direction.
@@ -24,16 +27,6 @@ fn queue(name: &str, direction: &str, more: &Value) -> Row {
     row(&queue)
 }
 
-fn requests(count: f64, collisions: f64) -> Row {
-    row(&json!({"homes": "ours", "direction": "up", "mac_requests": count,
-        "mac_collisions": collisions}))
-}
-
-fn cause(keys: &str, queues: Vec<Row>, service_flows: Vec<Row>) -> Cause {
-    let rows = Rows { flows: game_rows(50.0), queues, service_flows, ..Rows::default() };
-    Facts::of(&scenario(&format!("{OURS}\n{GAME}\n{keys}")), &rows).causes.remove(0)
-}
-
 /// The scenario of this traffic with one more key of the upstream.
 fn with_upstream(key: &str, traffic: &str) -> Scenario {
     let home = HOME.replace("burst_bytes = 1_250_000", &format!("burst_bytes = 1_250_000, {key}"));
@@ -41,123 +34,71 @@ fn with_upstream(key: &str, traffic: &str) -> Scenario {
 }
 
 #[test]
-fn a_delay_is_of_the_path_the_grants_and_what_waits_in_front() {
-    // The path takes 1 + 9 ms, but packets have taken 5: so it has those. A request can be made within 2 ms, 1 ms in
-    // the mean, and 19 ms are left of 25.
-    let found = cause(UPLOAD, vec![], vec![]);
+fn a_cause_has_what_was_counted_the_largest_first() {
+    let rows = parts(
+        50.0,
+        &[
+            (Up, "modem_queue", 14.0),
+            (Up, "grant_wait", 5.0),
+            (Up, "propagation", 6.0),
+            (Up, "total", 25.0),
+            (Down, "propagation", 6.0),
+            (Down, "router", 3.0),
+            (Down, "cmts_queue", 1.0),
+            (Down, "total", 10.0),
+        ],
+    );
+    let found = causes("", &rows).remove(0);
     assert_eq!(found.ways_ms, [(Up, 25.0), (Down, 10.0)]);
-    assert_eq!((found.place.clone(), found.ms), (Place::Queue(Up, None), 19.0));
+    assert_eq!(found.total_ms(), 35.0);
+    let of: Vec<_> = found.parts.iter().map(|of| (of.part, of.ms)).collect();
+    assert_eq!(
+        of[..3],
+        [(Part::ModemQueue, 14.0), (Part::Propagation, 12.0), (Part::GrantWait, 5.0)]
+    );
     assert_eq!(
         found.sentence(),
-        "traffic.x takes 25.0 ms up and 10.0 ms down on average; 19.0 of these 35.0 ms are spent in the upstream \
-         queue."
+        "traffic.x takes 25.0 ms up and 10.0 ms down on average: 14.0 ms in the modem's queue, 12.0 ms of \
+         propagation and 5.00 ms waiting for grants."
     );
-    // Without anything in front all of it is the wait for grants.
-    let found = cause("", vec![], vec![]);
-    assert_eq!((found.place, found.ms), (Place::Grants, 20.0));
-    // A link asks for nothing, and a MAP interval of 4 ms has its chance after 2.
-    let rows = Rows { flows: game_rows(50.0), ..Rows::default() };
-    let link = with_upstream("modem.kind = 'link'", &format!("{OURS}\n{GAME}"));
-    let found = Facts::of(&link, &rows).causes.remove(0);
-    assert_eq!((found.place, found.ms), (Place::Queue(Up, None), 20.0));
-    let found = cause(&format!("{UPLOAD}\nupstream_channel.map_interval_ms = 4"), vec![], vec![]);
-    assert_eq!(found.ms, 18.0);
-    // Less than 50 packets have no cause.
-    let few = Rows { flows: game_rows(49.0), ..Rows::default() };
-    assert_eq!(Facts::of(&scenario(&format!("{OURS}\n{GAME}")), &few).causes, []);
-}
-
-#[test]
-fn a_path_takes_its_propagation_its_core_and_its_server() {
-    // 1 + 9 ms each way, or 3 of the core more, or 12 of another server in place of 9. Of 20 ms that is the most, of
-    // both ways together.
-    let core = "core.peering = { upstream = { rate_mbps = 900, delay_ms = 3 }, \
-                downstream = { rate_mbps = 900, delay_ms = 3 } }";
-    let far = format!("servers.far.delay_ms = 12\n{core}");
-    for (server, keys, want_ms) in
-        [("near", "", 20.0), ("near", core, 26.0), ("far", far.as_str(), 32.0)]
-    {
-        let flows = ["up", "down"].map(|direction| {
-            row(&json!({"traffic": "x", "quality": "game", "direction": direction,
-                "latency_mean_ms": 20.0, "latency_min_ms": 18.0}))
-        });
-        let game = GAME.replace("near", server);
-        let link = with_upstream("modem.kind = 'link'", &format!("{OURS}\n{game}\n{keys}"));
-        let facts = Facts::of(&link, &Rows { flows: flows.into(), ..Rows::default() });
-        let found = &facts.causes[0];
-        assert_eq!((found.place.clone(), found.ms), (Place::Path, want_ms), "{keys}");
-    }
-}
-
-#[test]
-fn requests_that_collide_and_queues_that_stand_are_what_is_in_front() {
-    let up = |name, p50_ms| queue(name, "up", &json!({"sojourn_p50_ms": p50_ms}));
-    let contention = || vec![requests(100.0, 20.0)];
-    let queued = |name: Option<&str>| Place::Queue(Up, name.map(str::to_owned));
-    for (queues, flows, want) in [
-        // A fifth of requests collides, or less, or nothing was requested.
-        (vec![], contention(), Place::Contention(0.2)),
-        (vec![], vec![requests(100.0, 19.0)], Place::Grants),
-        (vec![], vec![requests(0.0, 0.0)], Place::Grants),
-        (vec![], vec![requests(1.0, 1.0)], Place::Contention(1.0)),
-        (vec![], vec![requests(60.0, 8.0), requests(40.0, 12.0)], Place::Contention(0.2)),
-        // Half of packets wait longer than a game may in all.
-        (vec![up("upstream", 20.1)], vec![], queued(None)),
-        (vec![up("upstream", 20.0)], vec![], Place::Grants),
-        // Collisions keep packets in the modem's own queue, but not in another one.
-        (vec![up("upstream", 20.1)], contention(), Place::Contention(0.2)),
-        (vec![up("router upstream", 20.1)], contention(), queued(None)),
-        (vec![up("router upstream", 20.0)], contention(), Place::Contention(0.2)),
-    ] {
-        let found = cause("", queues, flows);
-        assert_eq!(found.place, want);
-    }
-    // What belongs to other homes, or to the other direction, says nothing.
-    let mut others = up("upstream", 90.0);
-    others.0["homes"] = json!("theirs");
-    let mut busy = requests(100.0, 90.0);
-    busy.0["homes"] = json!("theirs");
-    let down = queue("downstream", "down", &json!({"sojourn_p50_ms": 90.0}));
-    assert_eq!(cause("", vec![others, down], vec![busy]).place, Place::Grants);
-}
-
-#[test]
-fn the_queue_that_is_named_is_the_longest_in_which_packets_may_have_waited() {
-    // They waited 19 ms behind others: 1.3 times as much is 24.7.
-    let mean = |name, mean_ms: f64| queue(name, "up", &json!({"sojourn_mean_ms": mean_ms}));
-    for (queues, name) in [
-        (vec![mean("upstream", 10.0)], None),
-        (vec![mean("upstream", 10.0), mean("router upstream", 24.7)], Some("router upstream")),
-        (vec![mean("upstream", 10.0), mean("router upstream", 24.8)], Some("upstream")),
-        (vec![mean("upstream", 30.0), mean("router upstream", 24.8)], None),
-    ] {
-        let want = Place::Queue(Up, name.map(str::to_owned));
-        assert_eq!(cause(UPLOAD, queues, vec![]).place, want);
-    }
-    // Queues of servers that the game does not use, and members, are none of its.
-    let mut member = mean("upstream", 20.0);
-    member.0.insert("member".to_owned(), json!("classic"));
-    let far = mean("server far upstream", 20.0);
-    let near = mean("server near upstream", 12.0);
-    let found = cause(UPLOAD, vec![mean("upstream", 10.0), near, far, member], vec![]);
-    assert_eq!(found.place, Place::Queue(Up, Some("server near upstream".to_owned())));
-}
-
-#[test]
-fn before_a_slow_link_no_more_is_queued_than_99_percent_wait() {
-    // The peak is 20 Mbps. Below it the link is what is slow: of 19 ms 8 + 3 are in queues, and the rest on the way.
-    let queues = || {
-        vec![
-            queue("upstream", "up", &json!({"sojourn_p99_ms": 8.0})),
-            queue("router upstream", "up", &json!({"sojourn_p99_ms": 3.0})),
-        ]
+    // Less than 50 packets have no cause, and traffic whose delay nobody notices has none.
+    assert_eq!(causes("", &Rows::default()), []);
+    let few = Rows {
+        delay_parts: rows
+            .delay_parts
+            .iter()
+            .cloned()
+            .map(|mut row| {
+                row.0["sent_packets"] = json!(49.0);
+                row
+            })
+            .collect(),
+        ..Rows::default()
     };
-    let core = |mbps: f64| format!("{UPLOAD}\ncore.peering.upstream.rate_mbps = {mbps}");
-    let found = cause(&core(19.9), queues(), vec![]);
-    // 25 - 1 - 11 = 13 ms up, and 5 ms of path down.
-    assert_eq!((found.place, found.ms), (Place::Path, 18.0));
-    let found = cause(&core(20.0), queues(), vec![]);
-    assert_eq!((found.place, found.ms), (Place::Queue(Up, None), 19.0));
+    assert_eq!(causes("", &few), []);
+}
+
+/// A tenth of all the time is named, less is not; queues of both directions are different ones.
+#[test]
+fn a_small_part_is_no_cause() {
+    for (ms, queue, want) in [
+        (2.0, "modem_queue", "18.0 ms of propagation and 2.00 ms in the modem's queue"),
+        (1.9, "modem_queue", "18.1 ms of propagation"),
+        (0.0, "modem_queue", "20.0 ms of propagation"),
+        (6.0, "router_queue", "14.0 ms of propagation and 6.00 ms in the router's upstream queue"),
+    ] {
+        let rows =
+            parts(900.0, &[(Up, queue, ms), (Up, "propagation", 20.0 - ms), (Up, "total", 20.0)]);
+        let told = causes("", &rows)[0].sentence();
+        assert_eq!(told, format!("traffic.x takes 20.0 ms up on average: {want}."));
+    }
+    let fibre = parts(900.0, &[(Up, "modem_queue", 2.0), (Up, "total", 2.0)]);
+    let keys = format!("access.kind = 'fibre'\nservers.near.delay_ms = 9\n{GAME}");
+    let found = Facts::of(&loaded(&keys, &[]), &fibre).causes;
+    assert_eq!(
+        found[0].sentence(),
+        "traffic.x takes 2.00 ms up on average: 2.00 ms in the upstream queue."
+    );
 }
 
 #[test]

@@ -7,7 +7,6 @@ from ...analysis.groups import Results
 from ...analysis.measures import Measure
 from ...analysis.verdict import verdict
 from ...base.lookup import UnknownError, look_up
-from ...runs.delay_split import DelaySplit, can_be_split, delay_split
 from ..charts.base import FEW_AT_MOST, Chart
 from .clouds import clouds
 from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
@@ -29,7 +28,7 @@ _SETTINGS_AT_MOST = {
 """How many settings a kind can show, for those with a limit of their own."""
 
 
-def figures(results: Results, split: DelaySplit) -> list[Chart]:
+def figures(results: Results) -> list[Chart]:
     """All charts that the results have data for, except those with too many curves."""
     results = _marked(results)
     few = len(results.groups) <= FEW_AT_MOST
@@ -38,7 +37,7 @@ def figures(results: Results, split: DelaySplit) -> list[Chart]:
         *by_setting(results),
         *by_seeds(results),
         *by_group,
-        delay(split),
+        delay(results),
         *_over_all(results),
     ]
     return [found for found in charts if found and len(found.names) <= _CURVES_AT_MOST]
@@ -98,8 +97,6 @@ def latency_cdf(results: Results) -> Chart | None:
 
 
 def _has(results: Results, kind: str) -> bool:
-    if kind == "delay":
-        return can_be_split(results.groups)
     return _BY_KIND[kind](results, None, ()) is not None
 
 
@@ -151,13 +148,6 @@ def _of_measure(draw: Callable[[Results, Measure], Chart | None]) -> Draw:
     return drawn
 
 
-def _draw_delay(results: Results) -> Chart | None:
-    split = delay_split(results.groups)
-    if split.missing:
-        raise UnknownError(f"kind: found 'delay'. {split.missing.rstrip('.')}")
-    return delay(split)
-
-
 _BY_KIND: dict[str, Draw] = {
     "cdf": _distribution(cdf_chart),
     "ccdf": _distribution(ccdf_chart),
@@ -168,7 +158,7 @@ _BY_KIND: dict[str, Draw] = {
     "sweep": _of_measure(lines_by_key),
     "interval": _of_measure(intervals),
     "drops": lambda results, metric, traffic: drops(results),
-    "delay": lambda results, metric, traffic: _draw_delay(results),
+    "delay": lambda results, metric, traffic: delay(results),
 }
 
 KINDS = tuple(_BY_KIND)

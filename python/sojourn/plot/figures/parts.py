@@ -1,44 +1,79 @@
-"""Charts of parts: one-way latency by cause, dropped packets by reason."""
+"""Charts of parts: one-way delay by what packets spend it on, dropped packets by reason."""
+
+from collections.abc import Mapping
+from itertools import groupby
 
 from ...analysis.grids import DROP_COLUMNS
 from ...analysis.groups import Group, Results
 from ...analysis.measures import judged_flows
-from ...runs.delay_split import DelaySplit
 from ..charts.bars import Bars
 from ..charts.base import FEW_AT_MOST, Axis, Chart
-
-_PARTS = ("queue", "request_wait", "grant_wait", "shaping", "transmission", "path")
-"""The parts of the one-way delay, in order along the path."""
 
 BARS_AT_MOST = 48
 """More bars take more than a screen; the table has their numbers."""
 
+_PARTS_AT_MOST = 12
+"""More parts would share a combination of colour and hatch."""
 
-def delay(split: DelaySplit) -> Chart | None:
-    """The parts of each entry's mean latency, with the variants side by side."""
-    rows = [(group, row) for group, rows in split.rows.items() for row in rows]
-    means_ms = {(group, row["traffic"], row["part"]): row["mean_ms"] or 0.0 for group, row in rows}
-    entries = list(dict.fromkeys(row["traffic"] for _, row in rows))
-    if len(split.rows) > FEW_AT_MOST:
-        # A screenful: the first entry stands for the others, which wait in the same queue.
-        entries = entries[:1]
-    there = {(group, row["traffic"]) for group, row in rows}
-    bars = [(group, entry) for entry in entries for group in split.rows if (group, entry) in there]
+_LEAST_SHARE = 0.01
+"""A part that is less of every bar is not seen."""
+
+
+def delay(results: Results) -> Chart | None:
+    """The parts of the mean delay of each judged flow, with the variants side by side."""
+    of_groups = {group.name: _parts_ms(group) for group in results.groups}
+    flows = list(dict.fromkeys(flow for found in of_groups.values() for flow in found))
+    if len(of_groups) > FEW_AT_MOST:
+        # A screenful: the first flow stands for the others, which wait in the same queue.
+        flows = flows[:1]
+    bars = {
+        f"{flow}: {group}" if group else flow: found[flow]
+        for flow in flows
+        for group, found in of_groups.items()
+        if flow in found
+    }
     if not bars or len(bars) > BARS_AT_MOST:
         return None
+    shares = {
+        part: max(parts.get(part, 0.0) / sum(parts.values()) for parts in bars.values())
+        for part in dict.fromkeys(part for parts in bars.values() for part in parts)
+    }
+    largest = sorted(shares, key=lambda part: -shares[part])[:_PARTS_AT_MOST]
+    shown = [part for part in shares if part in largest and shares[part] >= _LEAST_SHARE]
+    but = (
+        "" if len(shown) == len(shares) else " Parts that are below 1 % of each bar are not drawn."
+    )
     return Bars(
         "Parts of the delay",
-        "Parts of the mean one-way latency through the first home's modem: waiting in the queue, "
-        "until bandwidth is requested, until it is granted, for tokens (shaping), transmission, "
-        f"and the path to the server. {split.about}".rstrip(),
-        Axis("one-way latency (ms)"),
+        "Parts of the mean one-way delay of all packets that were sent, until they were delivered or "
+        f"dropped.{but}",
+        Axis("one-way delay (ms)"),
         Axis(""),
-        [f"{entry}: {group}" if group else entry for group, entry in bars],
+        list(bars),
         {
-            part.replace("_", " "): [means_ms.get((*bar, part), 0.0) for bar in bars]
-            for part in _PARTS
+            part.replace("_", " "): [parts.get(part, 0.0) for parts in bars.values()]
+            for part in shown
         },
     )
+
+
+def _parts_ms(group: Group) -> Mapping[str, Mapping[str, float]]:
+    """By flow that has a quality, the mean of each part over the runs of a group."""
+    runs = [run for run in group.runs if run.keeps("delay_parts")]
+    found: dict[str, dict[str, float]] = {}
+    for run in runs:
+        judged = {(row["traffic"], row["direction"]) for row in judged_flows(run) if row["quality"]}
+        for (traffic, direction), rows in groupby(
+            run.table("delay_parts").to_pylist(), lambda row: (row["traffic"], row["direction"])
+        ):
+            if (traffic, direction) not in judged:
+                continue
+            parts_ms = found.setdefault(f"{traffic} {direction}", {})
+            for row in rows:
+                if row["part"] != "total":
+                    mean_ms = row["mean_ms"] / len(runs)
+                    parts_ms[row["part"]] = parts_ms.get(row["part"], 0.0) + mean_ms
+    return found
 
 
 def drops(results: Results) -> Chart | None:

@@ -1,0 +1,167 @@
+//! What packets spend their time on, against arithmetic. That all parts are all the time, to the picosecond, each
+//! run asserts when it ends, here also at any time before.
+
+use crate::common::loaded;
+use sojourn::Simulation;
+use sojourn::engine::units::Time;
+use sojourn::results::metrics::Results;
+use sojourn::scenario::Scenario;
+
+const STREAM: &str = "
+    traffic.s = { kind = 'stream', purpose = 'data', direction = 'both', server = 'near',
+                  packet_bytes = 125, interval_ms = 50 }
+";
+const LINE: &str = "
+    duration_s = 10
+    upstream.sustained_mbps = 50
+    upstream.modem.kind = 'link'
+    downstream.sustained_mbps = 100
+    cable.delay_ms = 1
+    cable.byte_count = 'ip'
+    servers.near.delay_ms = 5
+";
+const FAST: &str = "servers.near.rate_mbps = 1_000_000\nservers.near.host_jitter_us = 0";
+
+fn line(more: &str) -> Scenario {
+    loaded(&format!("{LINE}{STREAM}{more}"), &[])
+}
+
+/// The means of a part in both directions, in ms.
+fn both(results: &Results, part: &str) -> [f64; 2] {
+    ["up", "down"].map(|way| {
+        let mut rows = results.delay_parts.iter();
+        let row =
+            rows.find(|row| (row.traffic.as_str(), row.direction, row.part) == ("s", way, part));
+        row.map_or(0.0, |row| row.mean_ms)
+    })
+}
+
+#[track_caller]
+fn assert_both(results: &Results, part: &str, want_ms: [f64; 2], error_ms: f64) {
+    let found = both(results, part);
+    for (got, want) in found.iter().zip(want_ms) {
+        assert!((got - want).abs() <= error_ms, "{part}: {found:?}, not {want_ms:?}");
+    }
+}
+
+/// 125 B are 20 us at 50 Mbps and 10 at ten times the peak of 100 Mbps, or 1 ns at the server. Nothing waits.
+#[test]
+fn a_packet_alone_is_sent_and_propagated() {
+    let results = Simulation::run(&line(FAST));
+    assert_both(&results, "propagation", [6.0, 6.0], 1e-9);
+    assert_both(&results, "transmission", [0.020_001, 0.001_001], 1e-6);
+    assert_both(&results, "total", [6.020_001, 6.001_001], 1e-6);
+    let rows = results.delay_parts.len();
+    assert_eq!(rows, 6, "{:?}", results.delay_parts);
+}
+
+/// A router's delay is the router's, its link sends for 1 ms at 1 Mbps, and the core propagates.
+#[test]
+fn hops_have_what_they_take() {
+    let results = Simulation::run(&line(&format!(
+        "router.upstream = {{ rate_mbps = 1, delay_ms = 15 }}
+         router.downstream = {{ rate_mbps = 1, delay_ms = 2 }}
+         core.first.upstream = {{ rate_mbps = 2, delay_ms = 3 }}
+         core.first.downstream = {{ rate_mbps = 0.5, delay_ms = 7 }}
+         {FAST}"
+    )));
+    assert_both(&results, "router", [15.0, 2.0], 1e-9);
+    assert_both(&results, "propagation", [9.0, 13.0], 1e-9);
+    assert_both(&results, "transmission", [1.0 + 0.5 + 0.02, 1.0 + 2.0 + 0.001], 1e-5);
+    for queue in ["router_queue", "core_queue", "modem_queue", "cmts_queue", "server_queue"] {
+        assert_both(&results, queue, [0.0, 0.0], 0.0);
+    }
+}
+
+/// Two packets at once: one of them waits where a link is slow, for the millisecond in which the other is sent.
+#[test]
+fn queues_are_known_by_where_they_are() {
+    let other = STREAM.replace("traffic.s", "traffic.t");
+    for (keys, queue) in [
+        ("router.upstream.rate_mbps = 1\nrouter.downstream.rate_mbps = 1", "router_queue"),
+        ("core.a.upstream.rate_mbps = 1\ncore.a.downstream.rate_mbps = 1", "core_queue"),
+        ("servers.near.rate_mbps = 1", "server_queue"),
+        ("servers.near.rate_mbps = 1\nservers.near.queue = {}", "server_queue"),
+    ] {
+        let results = Simulation::run(&line(&format!("{other}\n{keys}")));
+        let of = |traffic: &str, way: &str| {
+            let mut rows = results.delay_parts.iter();
+            let row = rows.find(|row| {
+                (row.traffic.as_str(), row.direction, row.part) == (traffic, way, queue)
+            });
+            row.map_or(0.0, |row| row.mean_ms)
+        };
+        let waits_ms = ["up", "down"].map(|way| of("s", way) + of("t", way));
+        assert!(waits_ms.iter().all(|ms| *ms < 1.05), "{keys}: {waits_ms:?}");
+        assert_eq!(results.delay_parts.iter().any(|row| row.part == queue), waits_ms != [0.0; 2]);
+    }
+}
+
+/// A mean of 8 ms on the path down, from 0 to 4 ms at the host, from 0 to 9 ms on the interconnect, whose delay
+/// propagates; and 0.4 s of 10 in which a modem is silent or passes nothing: packets wait 0.2 s in the mean for 4 %
+/// of the time.
+#[test]
+fn random_times_and_stalls_have_their_parts() {
+    let results = Simulation::run(&line(
+        "servers.near.path_jitter_ms = 8\nservers.near.host_jitter_us = 4000",
+    ));
+    assert_both(&results, "host", [2.0, 0.0], 0.4);
+    assert_both(&results, "jitter", [0.0, 8.0], 2.0);
+    let interconnect = "cable.interconnect = { delay_us = 7000, jitter_us = 9000 }";
+    let results = Simulation::run(&line(interconnect));
+    assert_both(&results, "propagation", [13.0, 13.0], 1e-6);
+    assert_both(&results, "jitter", [4.5, 4.5], 0.8);
+    let stalls = "stalls = [{ start_s = 1, length_s = 0.4 }]";
+    let keys = format!("upstream.{stalls}\ndownstream.{stalls}");
+    let of_modem = LINE.replace("upstream.modem.kind = 'link'", "");
+    let results = Simulation::run(&loaded(&format!("{of_modem}{STREAM}{keys}"), &[]));
+    let [up, down] = both(&results, "stall");
+    // Upstream the first of them is the head, and those behind it are in the queue.
+    let queued = both(&results, "modem_queue")[0];
+    assert!((down - 8.0).abs() < 1.5, "{down}");
+    assert!((up + queued - 8.0).abs() < 1.5 && up > 1.0, "{up} {queued}");
+}
+
+/// Runs end at any time, with packets in all places; what is known ahead of them is not counted.
+#[test]
+fn a_run_may_end_at_any_time() {
+    let load = "
+        duration_s = 1
+        downstream.sustained_mbps = 100
+        servers.near = { delay_ms = 5, rate_mbps = 200, path_jitter_ms = 1 }
+        traffic.up = { kind = 'transfer', server = 'near', connections = 2 }
+        traffic.down = { kind = 'transfer', server = 'near', direction = 'down', tcp.transport = 'quic' }";
+    let far = "homes.a.count = 3\nhomes.b = { count = 2, distance_km = 30 }\n\
+               traffic.far = { kind = 'transfer', server = 'near', home = 'b' }";
+    let shared = format!("upstream.modem.kind = 'shared_channel'\n{far}");
+    let links = format!("upstream.modem.kind = 'link'\n{far}");
+    for keys in [
+        "",
+        "upstream.modem.kind = 'link'",
+        &shared,
+        &links,
+        "upstream.modem.kind = 'two_queues'",
+        "upstream.queue.scheduler.kind = 'low_latency'",
+        "upstream.queue = { scheduler.kind = 'fq', law.kind = 'codel' }\ncable.timing.kind = 'documents'",
+        "cable = { delay_ms = 1, interconnect.delay_us = 3000, \
+                   upstream_noise.codeword_error_percent = 2, downstream_noise.codeword_error_percent = 2 }",
+        "cable = { delay_ms = 1, interconnect = { delay_us = 3000, jitter_us = 2000 } }",
+        "cmts.channel = { kind = 'sc_qam', channels = 4 }",
+        "cmts = {}\ndownstream.regulator = false\ndownstream.stalls = [{ start_s = 0.1, length_s = 0.2 }]",
+        "router.upstream = { rate_mbps = 4, delay_ms = 3, loss_percent = 1 }\n\
+         core.a.upstream = { rate_mbps = 30, delay_ms = 2 }\n\
+         core.a.downstream = { rate_mbps = 30, delay_ms = 2 }",
+        "metrics.from_s = 0.2",
+    ] {
+        let keys = format!("{load}\n{keys}\nupstream.sustained_mbps = 5");
+        let scenario = loaded(&keys, &[]);
+        for at_us in [1, 3_000, 7_777, 100_000, 203_456, 480_001, 777_777] {
+            let mut simulation = Simulation::new(&scenario);
+            simulation.run_until(Time::from_us(at_us));
+            let results = simulation.finish();
+            let totals = results.delay_parts.iter().filter(|row| row.part == "total");
+            let sent: u64 = totals.map(|row| row.sent_packets).sum();
+            assert_eq!(sent, results.flows.iter().map(|row| row.sent_packets).sum(), "{keys}");
+        }
+    }
+}
