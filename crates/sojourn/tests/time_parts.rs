@@ -161,7 +161,8 @@ fn a_run_may_end_at_any_time() {
             let results = simulation.finish();
             let totals = results.delay_parts.iter().filter(|row| row.part == "total");
             let sent: u64 = totals.map(|row| row.sent_packets).sum();
-            assert_eq!(sent, results.flows.iter().map(|row| row.sent_packets).sum(), "{keys}");
+            let flows = results.flows.iter().map(|row| row.sent_packets);
+            assert_eq!(sent, flows.sum::<u64>(), "{keys}");
         }
     }
 }

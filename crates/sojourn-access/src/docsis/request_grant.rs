@@ -220,12 +220,13 @@ pub(super) struct RequestGrant {
 
 impl RequestGrant {
     /// A flow with nothing waiting, requested or granted.
-    pub(super) fn new(queue: Queue, overhead: u64, head: impl Fn() -> HeadOfLine) -> Self {
+    /// The heads of line are those of an aggregate's low-latency and classic flow, or of none and the only flow.
+    pub(super) fn new(queue: Queue, overhead: u64, [low, classic]: [HeadOfLine; 2]) -> Self {
         let weight = queue.aggregate().map(LowLatency::low_latency_weight);
         Self {
             aggregate: weight.map(|weight| Aggregate { weight, proactive_per_map: None }),
-            low: Part::new(head()),
-            classic: Part::new(head()),
+            low: Part::new(low),
+            classic: Part::new(classic),
             low_sends: false,
             queue: queue.placed(DelayPart::ModemQueue),
             overhead,

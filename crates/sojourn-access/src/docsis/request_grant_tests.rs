@@ -13,8 +13,8 @@ const MAP: Time = Time::from_ms(4);
 /// A flow whose packets take 10 B more on the channel.
 fn flow(keys: &str) -> RequestGrant {
     let spec = toml::from_str(keys).unwrap();
-    let head = || HeadOfLine::new(DelayPart::RequestWait, Outages::default());
-    RequestGrant::new(Queue::new(&spec, 1_000_000, Dialect::Rfc, "upstream", 1), 10, head)
+    let heads = [(); 2].map(|()| HeadOfLine::new(DelayPart::RequestWait, Outages::default()));
+    RequestGrant::new(Queue::new(&spec, 1_000_000, Dialect::Rfc, "upstream", 1), 10, heads)
 }
 
 /// A flow that has requested this much, which the CMTS knows.

@@ -110,10 +110,12 @@ impl ServiceFlowMac {
         let member_rates = own_rates.map(|rate| rate.map(bucket));
         let is_policed = enforcement == Enforcement::Pieces && queue.aggregate().is_some();
         let silent = Outages::new(spec.ranging_outages.iter().chain(&spec.stalls));
-        let is_granted_unasked = spec.scheduling.grants().is_some();
-        let first = if is_granted_unasked { Part::GrantWait } else { Part::RequestWait };
-        let head = || HeadOfLine::new(first, silent.clone());
-        let mut flow = RequestGrant::new(queue, grid.overhead, head);
+        let is_granted = spec.scheduling.grants().is_some();
+        let heads = [proactive.is_some(), is_granted].map(|is_granted_unasked| {
+            let first = if is_granted_unasked { Part::GrantWait } else { Part::RequestWait };
+            HeadOfLine::new(first, silent.clone())
+        });
+        let mut flow = RequestGrant::new(queue, grid.overhead, heads);
         flow.set_proactive(proactive.map(|of| of.rate.bytes_in(map_interval) as u64));
         Self {
             flow,

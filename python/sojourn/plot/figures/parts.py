@@ -45,8 +45,8 @@ def delay(results: Results) -> Chart | None:
     )
     return Bars(
         "Parts of the delay",
-        "Parts of the mean one-way delay of all packets that were sent, until they were delivered or "
-        f"dropped.{but}",
+        "Parts of the mean one-way delay of all packets that were sent, until they were delivered "
+        f"or dropped.{but}",
         Axis("one-way delay (ms)"),
         Axis(""),
         list(bars),
