@@ -92,9 +92,9 @@ pub trait HopParameters: Keys {
     }
 }
 
-/// What holds packets before a link.
+/// What holds packets before a link. Their time in it counts as time in the queue in whose place it is.
 pub trait Stage {
-    /// Takes a packet that arrives now, or drops it; the recorder counts drops.
+    /// Takes a packet that arrives now, or drops it by [`Recorder::dropped`], as it may drop others later.
     fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder);
     /// When it is to be woken next: later than it was woken last.
     fn next_wake(&self) -> Time;

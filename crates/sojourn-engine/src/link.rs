@@ -70,6 +70,9 @@ impl Jitter {
 }
 
 impl Link {
+    /// Memory that a packet in transit takes.
+    pub const PACKET_BYTES: usize = size_of::<Transit>();
+
     /// A link of this capacity and one-way delay, at a server.
     pub fn new(capacity: Capacity, delay: Time) -> Self {
         let (busy_until, under_way, place) = (Time::ZERO, VecDeque::new(), Place::Server);

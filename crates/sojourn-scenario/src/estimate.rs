@@ -14,12 +14,12 @@ use sojourn_access::docsis::ModemSpec;
 use sojourn_access::{Buffer, PRIMARY, ServiceFlow, flow_path};
 use sojourn_engine::aqm::AqmAlgorithm;
 use sojourn_engine::capacity::Trace;
+use sojourn_engine::link::Link;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue::{QueueSpec, default_limit_bytes};
-use sojourn_engine::record::MOST_PACKETS;
-use sojourn_engine::record::PacketRecord;
+use sojourn_engine::record::{Delay, MOST_PACKETS, PacketRecord};
 use sojourn_engine::record::{MOST_EVENTS, ModemEvent};
-use sojourn_engine::units::{BitRate, Time};
+use sojourn_engine::units::BitRate;
 use sojourn_input::fault;
 use sojourn_input::problem::{Code, Fault};
 use sojourn_input::words;
@@ -42,7 +42,7 @@ const STEP_BYTES: f64 = 48.0;
 /// A packet inside: in a queue or on a link, with its sender's and its receiver's notes of it.
 const INSIDE_BYTES: f64 = 3.0 * size_of::<Packet>() as f64;
 /// A packet on a server's link, in a ring that doubles.
-const ON_LINK_BYTES: f64 = 3.0 * size_of::<(Time, Packet)>() as f64;
+const ON_LINK_BYTES: f64 = 3.0 * Link::PACKET_BYTES as f64;
 /// A connection with its timers, the slot it takes, and what its ends allocate.
 const CONNECTION_BYTES: f64 = 1.5 * size_of::<Ends>() as f64 + 1_500.0;
 /// The account of a connection, without its series.
@@ -283,7 +283,8 @@ impl Estimate {
             // A packet has about six events; a MAP comes every few ms.
             let events =
                 (6.0 * packets + 2.0 * scenario.duration_s * 500.0).min(MOST_EVENTS as f64);
-            let bytes = events * COPIES * size_of::<ModemEvent>() as f64;
+            let bytes = COPIES
+                * (events * size_of::<ModemEvent>() as f64 + packets * size_of::<Delay>() as f64);
             self.add("metrics.modem_trace", format!("{events:.0} events"), bytes);
         }
     }

@@ -9,7 +9,7 @@ use sojourn::scenario::Scenario;
 
 const STREAM: &str = "
     traffic.s = { kind = 'stream', purpose = 'data', direction = 'both', server = 'near',
-                  packet_bytes = 125, interval_ms = 50 }
+                  packet_bytes = 125, interval_ms = 50, stop_s = 9.9 }
 ";
 const LINE: &str = "
     duration_s = 10
