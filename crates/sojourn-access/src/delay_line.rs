@@ -20,7 +20,7 @@ impl<T> DelayLine<T> {
 
     /// Takes an item whose last byte leaves its sender at `leaves_at`. Returns whether the next to arrive may be
     /// another than before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn accept(&mut self, leaves_at: Time, item: T) -> bool {
         let arrival = leaves_at + self.delay;
         match self.under_way.back() {
@@ -47,7 +47,7 @@ impl<T> DelayLine<T> {
     }
 
     /// The next item, and when it arrives.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wake(&mut self) -> Option<(Time, T)> {
         self.under_way.pop_front()
     }

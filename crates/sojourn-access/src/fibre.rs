@@ -9,9 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::ServiceFlowContext;
-use super::delay_line::DelayLine;
 use super::docsis::ByteCount;
-use super::flight::{Flight, Way};
+use super::flight::{Medium, Way};
 use super::homes::Group;
 use super::service::Upstream;
 use super::shaped_link::ShapedLink;
@@ -108,7 +107,7 @@ pub struct Fibre {
     /// Upstream and downstream lines, home by home.
     lines: [Vec<ShapedLink>; 2],
     /// Packets in propagation, upstream and downstream.
-    glass: [DelayLine<Flight>; 2],
+    glass: [Medium; 2],
     /// Propagation to each home.
     propagation: Vec<Time>,
     watched: Vec<usize>,
@@ -132,7 +131,7 @@ impl Fibre {
             propagation.push(spec.propagation(home.group.distance_km));
             watched.extend(home.is_watched().then_some(index));
         }
-        let glass = [Time::ZERO; 2].map(DelayLine::new);
+        let glass = [Medium::new(), Medium::new()];
         Self { lines, glass, propagation, watched }
     }
 
@@ -152,7 +151,7 @@ impl Fibre {
             recorder.forwarded(at, &packet);
             let arrives = at + self.propagation[home];
             let way_of_packet = Way::sent(now, line.began_at(), at).arriving(arrives);
-            if self.glass[way].accept(arrives, Flight { packet, way: way_of_packet }) {
+            if self.glass[way].accept(packet, way_of_packet, recorder) {
                 alarms.set(direction, self.lines[way].len() as u32, self.glass[way].next_wake());
             }
         }
@@ -201,7 +200,7 @@ impl AccessNetwork for Fibre {
         }
         let arrived = self.glass[way].wake();
         alarms.set(direction, part, self.glass[way].next_wake());
-        arrived.map(|(at, flight)| (at, flight.land(recorder)))
+        arrived
     }
 
     fn sample(&mut self, _now: Time) {
@@ -213,13 +212,12 @@ impl AccessNetwork for Fibre {
 
     fn inside(&self) -> Count {
         let lines = self.lines.iter().flatten().map(ShapedLink::inside);
-        let glass = self.glass.iter().flat_map(DelayLine::items).map(Flight::count);
+        let glass = self.glass.iter().flat_map(Medium::items).map(Count::of);
         lines.chain(glass).sum()
     }
 
     fn close(&self, now: Time, recorder: &mut Recorder) {
-        let glass = self.glass.iter().flat_map(DelayLine::items);
-        glass.for_each(|flight| flight.close(now, recorder));
+        self.glass.iter().for_each(|glass| glass.close(now, recorder));
     }
 
     fn queues(&self) -> Vec<PlacedQueue<'_>> {

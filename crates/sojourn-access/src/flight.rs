@@ -1,10 +1,11 @@
-//! Packets on the cable or the fibre, with what their time is spent on until they arrive: all of it is known when
-//! they leave their service flow.
+//! What a packet spends its time on from when it leaves its service flow until it has crossed the cable or the
+//! fibre: all of it is known when it leaves.
 
-use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
-use sojourn_engine::record::{Legs, Part, Recorder, until};
+use sojourn_engine::record::{Legs, Part, Recorder};
 use sojourn_engine::units::Time;
+
+use super::delay_line::DelayLine;
 
 /// Until when a packet is what.
 #[derive(Clone, Copy)]
@@ -27,16 +28,18 @@ pub(crate) struct Way {
 
 impl Way {
     /// Of a packet that is sent from `begins` to `sent`, after it left its queue at `came`.
+    #[inline(always)]
     pub(crate) fn sent(came: Time, begins: Time, sent: Time) -> Self {
         Self { came, begins, sent, ordered: sent, arrives: sent, crossed: sent, passes: sent }
     }
 
     /// It arrives then, and is at its end.
+    #[inline(always)]
     pub(crate) fn arriving(self, arrives: Time) -> Self {
         Self { arrives, crossed: arrives, passes: arrives, ..self }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn legs(&self) -> Legs<6> {
         [
             (Part::Shaping, self.begins),
@@ -49,26 +52,48 @@ impl Way {
     }
 }
 
-/// A packet on its way.
-pub(crate) struct Flight {
-    pub packet: Packet,
-    pub way: Way,
+/// A cable or a fibre: packets in transit, and their ways.
+pub(crate) struct Medium {
+    packets: DelayLine<Packet>,
+    ways: DelayLine<Way>,
 }
 
-impl Flight {
-    /// The packet, which has arrived.
+impl Medium {
+    /// With nothing on it.
+    pub(crate) fn new() -> Self {
+        Self { packets: DelayLine::new(Time::ZERO), ways: DelayLine::new(Time::ZERO) }
+    }
+
+    /// Takes a packet. Returns whether the next to arrive may be another than before.
+    #[inline(always)]
+    pub(crate) fn accept(&mut self, packet: Packet, way: Way, recorder: &mut Recorder) -> bool {
+        recorder.delays.spends(&packet, way.came, way.legs());
+        self.ways.accept(way.passes, way);
+        self.packets.accept(way.passes, packet)
+    }
+
+    /// When the next packet arrives.
     #[inline]
-    pub(crate) fn land(self, recorder: &mut Recorder) -> Packet {
-        recorder.delays.spends(&self.packet, self.way.came, self.way.legs());
-        self.packet
+    pub(crate) fn next_wake(&self) -> Time {
+        self.packets.next_wake()
     }
 
-    /// The run ends: the packet has spent its time until now.
+    /// The next packet, and when it arrives.
+    #[inline(always)]
+    pub(crate) fn wake(&mut self) -> Option<(Time, Packet)> {
+        self.ways.wake();
+        self.packets.wake()
+    }
+
+    /// The packets in transit.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.items()
+    }
+
+    /// The run ends: what its packets would spend after now is not counted.
     pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
-        recorder.delays.spends(&self.packet, self.way.came, until(now, self.way.legs()));
-    }
-
-    pub(crate) fn count(&self) -> Count {
-        Count::of(&self.packet)
+        for (packet, way) in self.packets.items().zip(self.ways.items()) {
+            recorder.delays.takes_back(now, packet, way.came, way.legs());
+        }
     }
 }

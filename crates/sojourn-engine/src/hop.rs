@@ -312,7 +312,7 @@ impl Hop {
                 return None;
             }
         }
-        self.link.wake(recorder)
+        self.link.wake()
     }
 
     #[cold]

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::capacity::Capacity;
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
-use crate::record::{Legs, Part, Place, Recorder, until};
+use crate::record::{Legs, Part, Place, Recorder};
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 
@@ -20,7 +20,9 @@ pub struct Link {
     capacity: Capacity,
     delay: Time,
     busy_until: Time,
-    under_way: VecDeque<Transit>,
+    under_way: VecDeque<(Time, Packet)>,
+    /// When these came, from when until when they are sent, and when they arrive.
+    transits: VecDeque<Transit>,
     place: Place,
     /// Probability of losing a packet, and its random numbers.
     loss: Option<(f64, Rng)>,
@@ -28,14 +30,12 @@ pub struct Link {
     jitter: Option<(Jitter, Rng)>,
 }
 
-/// A packet on a link.
+/// The times of a packet on a link.
 struct Transit {
-    arrives: Time,
-    /// When it came to the link, and from when until when it is sent.
     came: Time,
     begins: Time,
     sent: Time,
-    packet: Packet,
+    arrives: Time,
 }
 
 /// A random time that each packet takes beyond a link's delay.
@@ -71,12 +71,13 @@ impl Jitter {
 
 impl Link {
     /// Memory that a packet in transit takes.
-    pub const PACKET_BYTES: usize = size_of::<Transit>();
+    pub const PACKET_BYTES: usize = size_of::<(Time, Packet)>() + size_of::<Transit>();
 
     /// A link of this capacity and one-way delay, at a server.
     pub fn new(capacity: Capacity, delay: Time) -> Self {
         let (busy_until, under_way, place) = (Time::ZERO, VecDeque::new(), Place::Server);
-        Self { capacity, delay, busy_until, under_way, place, loss: None, jitter: None }
+        let transits = VecDeque::new();
+        Self { capacity, delay, busy_until, under_way, transits, place, loss: None, jitter: None }
     }
 
     /// This link, at another place.
@@ -113,12 +114,15 @@ impl Link {
         let arrives = match &mut self.jitter {
             None => arrival,
             Some((jitter, rng)) => {
-                let last = self.under_way.back().map_or(Time::ZERO, |last| last.arrives);
+                let last = self.under_way.back().map_or(Time::ZERO, |(last, _)| *last);
                 last.max(arrival + jitter.draw(rng))
             }
         };
         let is_first = self.under_way.is_empty();
-        self.under_way.push_back(Transit { arrives, came: now, begins, sent, packet });
+        let transit = Transit { came: now, begins, sent, arrives };
+        recorder.delays.spends(&packet, now, self.legs(&transit));
+        self.transits.push_back(transit);
+        self.under_way.push_back((arrives, packet));
         is_first
     }
 
@@ -141,20 +145,18 @@ impl Link {
     /// When the next packet arrives.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.under_way.front().map_or(Time::NEVER, |first| first.arrives)
+        self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
     }
 
     /// The packet that arrives now, with its time.
-    #[inline]
-    pub fn wake(&mut self, recorder: &mut Recorder) -> Option<(Time, Packet)> {
-        let transit = self.under_way.pop_front()?;
-        let legs = self.legs(&transit);
-        recorder.delays.spends(&transit.packet, transit.came, legs);
-        Some((transit.arrives, transit.packet))
+    #[inline(always)]
+    pub fn wake(&mut self) -> Option<(Time, Packet)> {
+        self.transits.pop_front();
+        self.under_way.pop_front()
     }
 
     /// What a packet spends its time on from when it came to the link.
-    #[inline]
+    #[inline(always)]
     fn legs(&self, transit: &Transit) -> Legs<4> {
         let late = self.jitter.as_ref().map_or(Part::Jitter, |(jitter, _)| jitter.part());
         [
@@ -165,26 +167,26 @@ impl Link {
         ]
     }
 
-    /// The run ends: packets in transit have spent their time until now. Those that will only come to the link are
-    /// shown with when.
+    /// The run ends: what packets in transit would spend after now is not counted. Those that will only come to the
+    /// link are shown with when.
     pub fn close(
         &self,
         now: Time,
         recorder: &mut Recorder,
         mut comes: impl FnMut(&mut Recorder, &Packet, Time),
     ) {
-        for transit in &self.under_way {
-            let Transit { packet, came, .. } = transit;
-            recorder.delays.spends(packet, *came, until(now, self.legs(transit)));
-            if *came > now {
-                comes(recorder, packet, *came);
+        for ((_, packet), transit) in self.under_way.iter().zip(&self.transits) {
+            let came = transit.came;
+            recorder.delays.takes_back(now, packet, came, self.legs(transit));
+            if came > now {
+                comes(recorder, packet, came);
             }
         }
     }
 
     /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
-        self.under_way.iter().map(|transit| Count::of(&transit.packet)).sum()
+        self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
     }
 }
 
@@ -207,7 +209,7 @@ mod tests {
             exact.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
             late.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
         }
-        let of = |link: Link| link.under_way.into_iter().map(|of| of.arrives).collect::<Vec<_>>();
+        let of = |link: Link| link.under_way.into_iter().map(|(at, _)| at).collect::<Vec<_>>();
         let (exact, late) = (of(exact), of(late));
         assert!(late.is_sorted());
         assert!(
@@ -229,7 +231,7 @@ mod tests {
         }
         let times = link.under_way.iter().enumerate();
         let mut late_ms: Vec<f64> = times
-            .map(|(n, of)| of.arrives.since(Time::from_ms(10 * n as u64)).secs_f64() * 1e3)
+            .map(|(n, (at, _))| at.since(Time::from_ms(10 * n as u64)).secs_f64() * 1e3)
             .collect();
         late_ms.sort_by(f64::total_cmp);
         let mean_ms = late_ms.iter().sum::<f64>() / late_ms.len() as f64;

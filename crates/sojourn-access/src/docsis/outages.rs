@@ -103,6 +103,12 @@ impl Outages {
         self.0.iter().any(|times| times.end(now).is_some())
     }
 
+    /// Are there none?
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// When the next one begins after `at`.
     pub(crate) fn next(&self, at: Time) -> Time {
         self.0.iter().map(|times| times.next(at)).min().unwrap_or(Time::NEVER)

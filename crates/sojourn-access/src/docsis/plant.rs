@@ -15,8 +15,7 @@ use super::shared_channel::SharedChannel;
 use super::upstream::UpstreamStage;
 use super::warnings;
 use crate::context::ServiceFlowContext;
-use crate::delay_line::DelayLine;
-use crate::flight::{Flight, Way};
+use crate::flight::{Medium, Way};
 use crate::homes::{Group, Home};
 use crate::service::Upstream;
 use crate::{Access, AccessNetwork, AccessParameters, Alarms, PlacedQueue, Site};
@@ -59,7 +58,7 @@ pub struct Docsis {
     channel: Option<SharedChannel>,
     /// Orders the packets of several plain links, which know in advance when their packets leave,
     /// and of modems that differ in distance. One link alone needs no ordering.
-    cable_up: Option<DelayLine<Flight>>,
+    cable_up: Option<Medium>,
     /// Do all packets from modems pass it?
     orders_modems: bool,
     /// Propagation to the nearest modem on the shared channel.
@@ -71,7 +70,7 @@ pub struct Docsis {
     numbers: Vec<u32>,
     flows_down: u32,
     cmts: Option<Cmts>,
-    cable_down: DelayLine<Flight>,
+    cable_down: Medium,
     /// Errors on the cable, upstream and downstream, and the bytes that framing adds to each packet.
     noise: [Option<NoiseSource>; 2],
     framing_bytes: [u64; 2],
@@ -133,7 +132,7 @@ impl Docsis {
             cmts: spec
                 .cmts
                 .map(|cmts| Cmts::new(cmts, framing_bytes[Direction::Down as usize], site)),
-            cable_down: DelayLine::new(Time::ZERO),
+            cable_down: Medium::new(),
             noise: [
                 NoiseSource::of(&spec.cable.upstream_noise, site.seed, Direction::Up),
                 NoiseSource::of(&spec.cable.downstream_noise, site.seed, Direction::Down),
@@ -150,7 +149,7 @@ impl Docsis {
         plant.orders_modems = has_jitter || plant.needs_order(spec.cable.specification().is_some());
         let links = plant.upstream.iter().filter(|flow| matches!(flow, UpstreamStage::Link(_)));
         let orders = links.count() > 1 || plant.orders_modems;
-        plant.cable_up = orders.then(|| DelayLine::new(Time::ZERO));
+        plant.cable_up = orders.then(Medium::new);
         plant.warnings =
             warnings::before_run(spec, site, &plant.modem_warnings(), plant.channel.as_ref());
         plant
@@ -299,27 +298,27 @@ impl Docsis {
     ) -> Option<(Time, Packet)> {
         recorder.forwarded(way.sent, &packet);
         let delay = self.places[usize::from(packet.home)].delay;
-        let flight = self.cross((way, delay), packet, 0, recorder)?;
-        self.in_order(flight, alarms, recorder)
+        let way = self.cross((way, delay), &packet, 0, recorder)?;
+        self.in_order(packet, way, alarms, recorder)
     }
 
-    /// A packet that crosses the cable, which takes `delay`, and the interconnect; nothing if noise hits it, with
-    /// headers of so many bytes.
-    #[inline]
+    /// The way of a packet that crosses the cable, which takes `delay`, and the interconnect; nothing if noise hits
+    /// it, with headers of so many bytes.
+    #[inline(always)]
     fn cross(
         &mut self,
         (way, delay): (Way, Time),
-        packet: Packet,
+        packet: &Packet,
         header_bytes: u64,
         recorder: &mut Recorder,
-    ) -> Option<Flight> {
+    ) -> Option<Way> {
         let direction = packet.direction as usize;
         let at = way.ordered + delay;
         let mut way = way.arriving(at);
         if let Some(noise) = &mut self.noise[direction]
-            && noise.hits(at, &packet, header_bytes)
+            && noise.hits(at, packet, header_bytes)
         {
-            recorder.lost(at, &packet, DropReason::Link, (way.came, way.legs()));
+            recorder.lost(at, packet, DropReason::Link, (way.came, way.legs()));
             return None;
         }
         if let Some(interconnect) = &mut self.interconnect[direction] {
@@ -327,22 +326,25 @@ impl Docsis {
             way.crossed = interconnect.cross(at, packet.home.into());
             way.passes = way.crossed;
         }
-        Some(Flight { packet, way })
+        Some(way)
     }
 
     /// A packet on the cable that arrives at the CMTS at a time that is known, unless it has to wait until
     /// then for its turn.
+    #[inline(always)]
     fn in_order(
         &mut self,
-        flight: Flight,
+        packet: Packet,
+        way: Way,
         alarms: &mut Alarms,
         recorder: &mut Recorder,
     ) -> Option<(Time, Packet)> {
-        let (part, arrival) = (self.cable_up_part(), flight.way.crossed);
+        let part = self.cable_up_part();
         let Some(cable) = &mut self.cable_up else {
-            return Some((arrival, flight.land(recorder)));
+            recorder.delays.spends(&packet, way.came, way.legs());
+            return Some((way.crossed, packet));
         };
-        if cable.accept(arrival, flight) {
+        if cable.accept(packet, way, recorder) {
             alarms.set(Direction::Up, part, cable.next_wake());
         }
         None
@@ -382,30 +384,26 @@ impl Docsis {
                     alarms.set(Direction::Up, part, channel.next_wake());
                     (now, self.nearest, sent?)
                 }
-                _ => return self.wake_cable_up(part, alarms, recorder),
+                _ => return self.wake_cable_up(part, alarms),
             },
         };
         // Its last byte leaves its home now, and the time of arrival is known.
         recorder.forwarded(now, &packet);
         let header_bytes = self.framing_bytes[Direction::Up as usize];
         let way = Way::sent(now, now, received);
-        let flight = self.cross((way, delay), packet, header_bytes, recorder)?;
+        let way = self.cross((way, delay), &packet, header_bytes, recorder)?;
         if self.orders_modems {
-            return self.in_order(flight, alarms, recorder);
+            return self.in_order(packet, way, alarms, recorder);
         }
-        Some((flight.way.crossed, flight.land(recorder)))
+        recorder.delays.spends(&packet, way.came, way.legs());
+        Some((way.crossed, packet))
     }
 
-    fn wake_cable_up(
-        &mut self,
-        part: u32,
-        alarms: &mut Alarms,
-        recorder: &mut Recorder,
-    ) -> Option<(Time, Packet)> {
+    fn wake_cable_up(&mut self, part: u32, alarms: &mut Alarms) -> Option<(Time, Packet)> {
         let cable = self.cable_up.as_mut()?;
         let arrived = cable.wake();
         alarms.set(Direction::Up, part, cable.next_wake());
-        arrived.map(|(at, flight)| (at, flight.land(recorder)))
+        arrived
     }
 
     /// Takes a packet for a home at the CMTS.
@@ -450,7 +448,7 @@ impl Docsis {
         if part == self.cable_down_part() {
             let arrived = self.cable_down.wake();
             alarms.set(Direction::Down, part, self.cable_down.next_wake());
-            return arrived.map(|(at, flight)| (at, flight.land(recorder)));
+            return arrived;
         }
         match self.downstream.get_mut(part as usize) {
             Some(DownstreamStage::Link(link)) => {
@@ -528,19 +526,18 @@ impl Docsis {
         let home = usize::from(packet.home);
         let delay = self.places[home].delay;
         let header_bytes = self.framing_bytes[Direction::Down as usize];
-        if let Some(mut flight) = self.cross((way, delay), packet, header_bytes, recorder) {
-            let passes = self.places[home].stalls.after(flight.way.crossed);
-            flight.way.passes = passes;
-            if self.cable_down.accept(passes, flight) {
+        if let Some(mut way) = self.cross((way, delay), &packet, header_bytes, recorder) {
+            way.passes = self.places[home].stalls.after(way.crossed);
+            if self.cable_down.accept(packet, way, recorder) {
                 let part = self.cable_down_part();
                 alarms.set(Direction::Down, part, self.cable_down.next_wake());
             }
         }
     }
 
-    /// Packets on the cable.
-    fn on_cable(&self) -> impl Iterator<Item = &Flight> {
-        self.cable_up.iter().chain([&self.cable_down]).flat_map(DelayLine::items)
+    /// The cable upstream, if packets are ordered there, and downstream.
+    fn cables(&self) -> impl Iterator<Item = &Medium> {
+        self.cable_up.iter().chain([&self.cable_down])
     }
 
     /// The numbers of a home's service flows in a direction, among all flows of their kind.
@@ -642,7 +639,7 @@ impl AccessNetwork for Docsis {
         let downstream = self.downstream.iter().map(DownstreamStage::inside);
         let shared = self.channel.iter().map(SharedChannel::inside);
         let cmts = self.cmts.iter().map(Cmts::inside);
-        let cable = self.on_cable().map(Flight::count);
+        let cable = self.cables().flat_map(Medium::items).map(Count::of);
         upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
     }
 
@@ -650,7 +647,7 @@ impl AccessNetwork for Docsis {
         self.upstream.iter().for_each(|flow| flow.close(now, recorder));
         self.downstream.iter().for_each(|flow| flow.close(now, recorder));
         self.channel.iter().for_each(|channel| channel.close(now, recorder));
-        self.on_cable().for_each(|flight| flight.close(now, recorder));
+        self.cables().for_each(|cable| cable.close(now, recorder));
     }
 
     fn take_back(&self, now: Time, packet: &Packet, at: Time, recorder: &mut Recorder) {
@@ -666,7 +663,7 @@ impl AccessNetwork for Docsis {
         };
         let sent = at - (delay + beyond);
         let way = Way::sent(now, began_at.min(sent), sent).arriving(at);
-        recorder.delays.takes_back(now, packet, &way.legs());
+        recorder.delays.takes_back(now, packet, Time::ZERO, way.legs());
     }
 
     fn queues(&self) -> Vec<PlacedQueue<'_>> {

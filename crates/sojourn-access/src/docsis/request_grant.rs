@@ -684,6 +684,9 @@ impl RequestGrant {
 
     /// Something has changed that the heads of its flows may wait for.
     pub(super) fn turn(&mut self, now: Time) {
+        if self.piece > 0 && self.aggregate.is_none() {
+            return; // the head is being sent
+        }
         let piece_of_low = self.low_sends && self.piece > 0;
         let turn = |part: &mut Part| {
             let waits_for = if self.lacks_tokens {

@@ -1,6 +1,6 @@
 //! What packets spend their time on, summed by traffic entry and direction.
 //!
-//! Every stage adds what it held a packet for when it hands the packet on. Each instant from a packet's sending
+//! Every stage adds what it holds a packet for, as soon as it knows it. Each instant from a packet's sending
 //! until it is delivered or dropped, or until the run ends, belongs to one part, so the parts add up to the
 //! packets' time to the picosecond. The ledger asserts that in every run.
 //!
@@ -91,9 +91,9 @@ impl Place {
 /// Until when a packet spends its time on what, one part after the other.
 pub type Legs<const N: usize> = [(Part, Time); N];
 
-/// What legs that begin at `since` have in common with the time until `now`.
-pub fn until<const N: usize>(now: Time, legs: Legs<N>) -> Legs<N> {
-    legs.map(|(part, until)| (part, until.min(now)))
+/// Legs that begin at `since`, as far as they are over at `now`.
+pub(super) fn until<const N: usize>(now: Time, since: Time, legs: Legs<N>) -> (Time, Legs<N>) {
+    (since.min(now), legs.map(|(part, until)| (part, until.min(now))))
 }
 
 /// The sums of a traffic entry in a direction, in ps.
@@ -213,27 +213,35 @@ impl DelayBook {
         }
     }
 
-    /// A packet spends its time from `since` on on these parts.
+    /// A packet spends its time from `since` on on these parts, in the order of time.
     #[inline(always)]
     pub fn spends<const N: usize>(&mut self, packet: &Packet, since: Time, legs: Legs<N>) {
         let Some(sums) = self.of(packet) else { return };
         let mut last = since;
         for (part, until) in legs {
-            sums.add(part, until.since(last).ps());
-            last = last.max(until);
+            debug_assert!(until >= last, "legs are in the order of time");
+            sums.add(part, until.ps().wrapping_sub(last.ps()));
+            last = until;
         }
         if self.traced.is_some() {
             self.trace_legs(packet, since, &legs);
         }
     }
 
-    /// What was counted for a packet and comes after `now`, as the run ends before, is not spent.
-    pub fn takes_back(&mut self, now: Time, packet: &Packet, legs: &[(Part, Time)]) {
+    /// A packet is counted to spend its time from `since` on on these parts. The run ends at `now`: what comes after
+    /// it is not spent.
+    pub fn takes_back<const N: usize>(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        since: Time,
+        legs: Legs<N>,
+    ) {
         let Some(sums) = self.of(packet) else { return };
-        let mut last = now;
+        let mut last = since.max(now);
         for (part, until) in legs {
-            sums.subtract(*part, until.since(last).ps());
-            last = last.max(*until);
+            sums.subtract(part, until.since(last).ps());
+            last = last.max(until);
         }
     }
 

@@ -129,7 +129,8 @@ impl Recorder {
         reason: DropReason,
         (since, legs): (Time, Legs<N>),
     ) {
-        self.delays.spends(packet, since, until(self.end, legs));
+        let (since, legs) = until(self.end, since, legs);
+        self.delays.spends(packet, since, legs);
         if at > self.end {
             self.delays.lost_after_end(packet);
             self.lost_after_end.add(packet);
