@@ -52,8 +52,8 @@ impl<T> DelayLine<T> {
         self.under_way.pop_front()
     }
 
-    /// The items in transit.
-    pub(crate) fn items(&self) -> impl Iterator<Item = &T> {
-        self.under_way.iter().map(|(_, item)| item)
+    /// The items in transit, and when they arrive.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &(Time, T)> {
+        self.under_way.iter()
     }
 }

@@ -131,7 +131,7 @@ impl Fibre {
             propagation.push(spec.propagation(home.group.distance_km));
             watched.extend(home.is_watched().then_some(index));
         }
-        let glass = [Medium::new(), Medium::new()];
+        let glass = [Medium::new(false), Medium::new(false)];
         Self { lines, glass, propagation, watched }
     }
 
@@ -217,7 +217,13 @@ impl AccessNetwork for Fibre {
     }
 
     fn close(&self, now: Time, recorder: &mut Recorder) {
-        self.glass.iter().for_each(|glass| glass.close(now, recorder));
+        for (lines, glass) in self.lines.iter().zip(&self.glass) {
+            glass.close(now, recorder, |packet, at| {
+                let home = usize::from(packet.home);
+                let (line, sent) = (&lines[home], at - self.propagation[home]);
+                Way::sent(Time::ZERO, line.began_at().min(sent), sent).arriving(at)
+            });
+        }
     }
 
     fn queues(&self) -> Vec<PlacedQueue<'_>> {

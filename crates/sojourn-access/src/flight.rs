@@ -52,23 +52,26 @@ impl Way {
     }
 }
 
-/// A cable or a fibre: packets in transit, and their ways.
+/// A cable or a fibre: packets in transit, and their ways where these do not follow from when they arrive.
 pub(crate) struct Medium {
     packets: DelayLine<Packet>,
-    ways: DelayLine<Way>,
+    ways: Option<Box<DelayLine<Way>>>,
 }
 
 impl Medium {
-    /// With nothing on it.
-    pub(crate) fn new() -> Self {
-        Self { packets: DelayLine::new(Time::ZERO), ways: DelayLine::new(Time::ZERO) }
+    /// With nothing on it. Ways are kept if packets spend time on more than shaping, transmission and propagation.
+    pub(crate) fn new(keeps_ways: bool) -> Self {
+        let ways = keeps_ways.then(|| Box::new(DelayLine::new(Time::ZERO)));
+        Self { packets: DelayLine::new(Time::ZERO), ways }
     }
 
     /// Takes a packet. Returns whether the next to arrive may be another than before.
     #[inline(always)]
     pub(crate) fn accept(&mut self, packet: Packet, way: Way, recorder: &mut Recorder) -> bool {
         recorder.delays.spends(&packet, way.came, way.legs());
-        self.ways.accept(way.passes, way);
+        if let Some(ways) = &mut self.ways {
+            ways.accept(way.passes, way);
+        }
         self.packets.accept(way.passes, packet)
     }
 
@@ -81,18 +84,28 @@ impl Medium {
     /// The next packet, and when it arrives.
     #[inline(always)]
     pub(crate) fn wake(&mut self) -> Option<(Time, Packet)> {
-        self.ways.wake();
+        if let Some(ways) = &mut self.ways {
+            ways.wake();
+        }
         self.packets.wake()
     }
 
     /// The packets in transit.
     pub(crate) fn items(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.items()
+        self.packets.items().map(|(_, packet)| packet)
     }
 
-    /// The run ends: what its packets would spend after now is not counted.
-    pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
-        for (packet, way) in self.packets.items().zip(self.ways.items()) {
+    /// The run ends: what its packets would spend after now is not counted. Says of one that arrives at some time what
+    /// its way was.
+    pub(crate) fn close(
+        &self,
+        now: Time,
+        recorder: &mut Recorder,
+        way_of: impl Fn(&Packet, Time) -> Way,
+    ) {
+        let mut ways = self.ways.iter().flat_map(|ways| ways.items());
+        for (at, packet) in self.packets.items() {
+            let way = ways.next().map_or_else(|| way_of(packet, *at), |(_, way)| *way);
             recorder.delays.takes_back(now, packet, way.came, way.legs());
         }
     }

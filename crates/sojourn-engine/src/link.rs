@@ -20,9 +20,7 @@ pub struct Link {
     capacity: Capacity,
     delay: Time,
     busy_until: Time,
-    under_way: VecDeque<(Time, Packet)>,
-    /// When these came, from when until when they are sent, and when they arrive.
-    transits: VecDeque<Transit>,
+    under_way: VecDeque<Transit>,
     place: Place,
     /// Probability of losing a packet, and its random numbers.
     loss: Option<(f64, Rng)>,
@@ -30,12 +28,13 @@ pub struct Link {
     jitter: Option<(Jitter, Rng)>,
 }
 
-/// The times of a packet on a link.
+/// A packet on a link.
 struct Transit {
-    came: Time,
-    begins: Time,
-    sent: Time,
     arrives: Time,
+    /// When it came to the link, and when it has been sent.
+    came: Time,
+    sent: Time,
+    packet: Packet,
 }
 
 /// A random time that each packet takes beyond a link's delay.
@@ -71,13 +70,12 @@ impl Jitter {
 
 impl Link {
     /// Memory that a packet in transit takes.
-    pub const PACKET_BYTES: usize = size_of::<(Time, Packet)>() + size_of::<Transit>();
+    pub const PACKET_BYTES: usize = size_of::<Transit>();
 
     /// A link of this capacity and one-way delay, at a server.
     pub fn new(capacity: Capacity, delay: Time) -> Self {
         let (busy_until, under_way, place) = (Time::ZERO, VecDeque::new(), Place::Server);
-        let transits = VecDeque::new();
-        Self { capacity, delay, busy_until, under_way, transits, place, loss: None, jitter: None }
+        Self { capacity, delay, busy_until, under_way, place, loss: None, jitter: None }
     }
 
     /// This link, at another place.
@@ -114,15 +112,16 @@ impl Link {
         let arrives = match &mut self.jitter {
             None => arrival,
             Some((jitter, rng)) => {
-                let last = self.under_way.back().map_or(Time::ZERO, |(last, _)| *last);
+                let last = self.under_way.back().map_or(Time::ZERO, |last| last.arrives);
                 last.max(arrival + jitter.draw(rng))
             }
         };
         let is_first = self.under_way.is_empty();
-        let transit = Transit { came: now, begins, sent, arrives };
-        recorder.delays.spends(&packet, now, self.legs(&transit));
-        self.transits.push_back(transit);
-        self.under_way.push_back((arrives, packet));
+        recorder.delays.spends(&packet, now, self.legs(begins, sent));
+        if self.jitter.is_some() {
+            recorder.delays.spends(&packet, arrival, self.late(arrives));
+        }
+        self.under_way.push_back(Transit { arrives, came: now, sent, packet });
         is_first
     }
 
@@ -145,26 +144,29 @@ impl Link {
     /// When the next packet arrives.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.under_way.front().map_or(Time::NEVER, |(at, _)| *at)
+        self.under_way.front().map_or(Time::NEVER, |first| first.arrives)
     }
 
     /// The packet that arrives now, with its time.
     #[inline(always)]
     pub fn wake(&mut self) -> Option<(Time, Packet)> {
-        self.transits.pop_front();
-        self.under_way.pop_front()
+        self.under_way.pop_front().map(|transit| (transit.arrives, transit.packet))
     }
 
     /// What a packet spends its time on from when it came to the link.
     #[inline(always)]
-    fn legs(&self, transit: &Transit) -> Legs<4> {
-        let late = self.jitter.as_ref().map_or(Part::Jitter, |(jitter, _)| jitter.part());
+    fn legs(&self, begins: Time, sent: Time) -> Legs<3> {
+        let legs = [begins, sent, sent + self.delay];
         [
-            (self.place.queue(), transit.begins),
-            (Part::Transmission, transit.sent),
-            (self.place.delay(), transit.sent + self.delay),
-            (late, transit.arrives),
+            (self.place.queue(), legs[0]),
+            (Part::Transmission, legs[1]),
+            (self.place.delay(), legs[2]),
         ]
+    }
+
+    /// And from then on.
+    fn late(&self, arrives: Time) -> Legs<1> {
+        [(self.jitter.as_ref().map_or(Part::Jitter, |(jitter, _)| jitter.part()), arrives)]
     }
 
     /// The run ends: what packets in transit would spend after now is not counted. Those that will only come to the
@@ -175,18 +177,21 @@ impl Link {
         recorder: &mut Recorder,
         mut comes: impl FnMut(&mut Recorder, &Packet, Time),
     ) {
-        for ((_, packet), transit) in self.under_way.iter().zip(&self.transits) {
-            let came = transit.came;
-            recorder.delays.takes_back(now, packet, came, self.legs(transit));
-            if came > now {
-                comes(recorder, packet, came);
+        let mut free = Time::ZERO;
+        for Transit { arrives, came, sent, packet } in &self.under_way {
+            let legs = self.legs(free.max(*came), *sent);
+            recorder.delays.takes_back(now, packet, *came, legs);
+            recorder.delays.takes_back(now, packet, *sent + self.delay, self.late(*arrives));
+            free = *sent;
+            if *came > now {
+                comes(recorder, packet, *came);
             }
         }
     }
 
     /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
-        self.under_way.iter().map(|(_, packet)| Count::of(packet)).sum()
+        self.under_way.iter().map(|transit| Count::of(&transit.packet)).sum()
     }
 }
 
@@ -209,7 +214,7 @@ mod tests {
             exact.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
             late.accept(Time::from_us(12 * n), Packet::datagram(1500), &mut recorder);
         }
-        let of = |link: Link| link.under_way.into_iter().map(|(at, _)| at).collect::<Vec<_>>();
+        let of = |link: Link| link.under_way.into_iter().map(|of| of.arrives).collect::<Vec<_>>();
         let (exact, late) = (of(exact), of(late));
         assert!(late.is_sorted());
         assert!(
@@ -231,7 +236,7 @@ mod tests {
         }
         let times = link.under_way.iter().enumerate();
         let mut late_ms: Vec<f64> = times
-            .map(|(n, (at, _))| at.since(Time::from_ms(10 * n as u64)).secs_f64() * 1e3)
+            .map(|(n, of)| of.arrives.since(Time::from_ms(10 * n as u64)).secs_f64() * 1e3)
             .collect();
         late_ms.sort_by(f64::total_cmp);
         let mean_ms = late_ms.iter().sum::<f64>() / late_ms.len() as f64;

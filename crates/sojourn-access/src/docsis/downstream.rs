@@ -60,6 +60,14 @@ impl DownstreamStage {
         }
     }
 
+    /// When its last packet began to be sent, if that may be later than now.
+    pub(crate) fn began_at(&self) -> Time {
+        match self {
+            Self::Link(link) => link.began_at(),
+            Self::Regulator(_) => Time::ZERO,
+        }
+    }
+
     /// Its queue.
     pub(crate) fn queue(&self) -> &Queue {
         match self {

@@ -132,7 +132,7 @@ impl Docsis {
             cmts: spec
                 .cmts
                 .map(|cmts| Cmts::new(cmts, framing_bytes[Direction::Down as usize], site)),
-            cable_down: Medium::new(),
+            cable_down: Medium::new(keeps_ways(spec, site)),
             noise: [
                 NoiseSource::of(&spec.cable.upstream_noise, site.seed, Direction::Up),
                 NoiseSource::of(&spec.cable.downstream_noise, site.seed, Direction::Down),
@@ -149,7 +149,7 @@ impl Docsis {
         plant.orders_modems = has_jitter || plant.needs_order(spec.cable.specification().is_some());
         let links = plant.upstream.iter().filter(|flow| matches!(flow, UpstreamStage::Link(_)));
         let orders = links.count() > 1 || plant.orders_modems;
-        plant.cable_up = orders.then(Medium::new);
+        plant.cable_up = orders.then(|| Medium::new(keeps_ways(spec, site)));
         plant.warnings =
             warnings::before_run(spec, site, &plant.modem_warnings(), plant.channel.as_ref());
         plant
@@ -535,6 +535,27 @@ impl Docsis {
         }
     }
 
+    /// The way of a packet that arrives at this time, with nothing but shaping, transmission and propagation: of all
+    /// packets of a flow at most the last is still being sent.
+    fn way_to(&self, packet: &Packet, at: Time) -> Way {
+        let Place { upstream, downstream, delay, .. } = self.places[usize::from(packet.home)];
+        let flow = u32::from(packet.service_flow);
+        let (began_at, delay) = match (packet.direction, upstream) {
+            (Direction::Up, FirstFlow::Own(first)) => {
+                (self.upstream[(first + flow) as usize].began_at(), delay)
+            }
+            (Direction::Up, FirstFlow::Shared(_)) => (Time::ZERO, self.nearest),
+            (Direction::Down, _) => {
+                let stage = downstream.map(|first| &self.downstream[(first + flow) as usize]);
+                (stage.map_or(Time::ZERO, DownstreamStage::began_at), delay)
+            }
+        };
+        let interconnect = &self.interconnect[packet.direction as usize];
+        let beyond = interconnect.as_ref().map_or(Time::ZERO, InterconnectWay::delay);
+        let sent = at - (delay + beyond);
+        Way::sent(Time::ZERO, began_at.min(sent), sent).arriving(at)
+    }
+
     /// The cable upstream, if packets are ordered there, and downstream.
     fn cables(&self) -> impl Iterator<Item = &Medium> {
         self.cable_up.iter().chain([&self.cable_down])
@@ -549,6 +570,13 @@ impl Docsis {
         let first = first as usize;
         first..first + place.flows[direction as usize] as usize
     }
+}
+
+/// Do packets spend time on more than shaping, transmission and propagation?
+fn keeps_ways(spec: &PlantSpec, site: &Site) -> bool {
+    spec.cable.interconnect.jitter_us > 0.0
+        || spec.cmts.is_some_and(|cmts| cmts.channel.count() > 1)
+        || site.groups.iter().any(|group| !group.downstream.stalls.is_empty())
 }
 
 /// Propagation to each group of modems on the shared upstream channel.
@@ -647,23 +675,12 @@ impl AccessNetwork for Docsis {
         self.upstream.iter().for_each(|flow| flow.close(now, recorder));
         self.downstream.iter().for_each(|flow| flow.close(now, recorder));
         self.channel.iter().for_each(|channel| channel.close(now, recorder));
-        self.cables().for_each(|cable| cable.close(now, recorder));
+        let cables = self.cables();
+        cables.for_each(|cable| cable.close(now, recorder, |packet, at| self.way_to(packet, at)));
     }
 
     fn take_back(&self, now: Time, packet: &Packet, at: Time, recorder: &mut Recorder) {
-        let Place { upstream, delay, .. } = self.places[usize::from(packet.home)];
-        let interconnect = &self.interconnect[Direction::Up as usize];
-        let beyond = interconnect.as_ref().map_or(Time::ZERO, InterconnectWay::delay);
-        let (began_at, delay) = match upstream {
-            FirstFlow::Own(first) => {
-                let flow = first + u32::from(packet.service_flow);
-                (self.upstream[flow as usize].began_at(), delay)
-            }
-            FirstFlow::Shared(_) => (Time::ZERO, self.nearest),
-        };
-        let sent = at - (delay + beyond);
-        let way = Way::sent(now, began_at.min(sent), sent).arriving(at);
-        recorder.delays.takes_back(now, packet, Time::ZERO, way.legs());
+        recorder.delays.takes_back(now, packet, Time::ZERO, self.way_to(packet, at).legs());
     }
 
     fn queues(&self) -> Vec<PlacedQueue<'_>> {

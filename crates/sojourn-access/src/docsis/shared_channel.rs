@@ -522,7 +522,7 @@ impl SharedChannel {
     /// Packets and bytes on the channel and before it.
     pub(crate) fn inside(&self) -> Count {
         let sent = self.leaving.iter().map(|(.., packet)| Count::of(packet));
-        let entering = self.entering.items().map(|entering| Count::of(&entering.packet));
+        let entering = self.entering.items().map(|(_, entering)| Count::of(&entering.packet));
         self.flows
             .iter()
             .map(UpstreamServiceFlow::inside)
@@ -537,7 +537,7 @@ impl SharedChannel {
         for (sent, _, packet) in &self.leaving {
             recorder.delays.spends(packet, *sent, [(DelayPart::Transmission, now)]);
         }
-        for Entering { packet, came, .. } in self.entering.items() {
+        for (_, Entering { packet, came, .. }) in self.entering.items() {
             recorder.delays.spends(packet, *came, [(DelayPart::Propagation, now)]);
         }
     }

@@ -71,6 +71,7 @@ pub enum Place {
 
 impl Place {
     /// The queue before the link.
+    #[inline]
     pub fn queue(self) -> Part {
         match self {
             Self::Router => Part::RouterQueue,
@@ -80,6 +81,7 @@ impl Place {
     }
 
     /// The delay of the link.
+    #[inline]
     pub fn delay(self) -> Part {
         match self {
             Self::Router => Part::Router,
