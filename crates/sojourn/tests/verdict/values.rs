@@ -93,8 +93,8 @@ fn a_small_part_is_no_cause() {
         assert_eq!(told, format!("traffic.x takes 20.0 ms up on average: {want}."));
     }
     let fibre = parts(900.0, &[(Up, "modem_queue", 2.0), (Up, "total", 2.0)]);
-    let keys = format!("access.kind = 'fibre'\nservers.near.delay_ms = 9\n{GAME}");
-    let found = Facts::of(&loaded(&keys, &[]), &fibre).causes;
+    let on_fibre = scenario(&format!("{GAME}\naccess.kind = 'fibre'"));
+    let found = Facts::of(&on_fibre, &fibre).causes;
     assert_eq!(
         found[0].sentence(),
         "traffic.x takes 2.00 ms up on average: 2.00 ms in the upstream queue."

@@ -60,7 +60,10 @@ fn filled(bulk: &str, stream: &str) -> Vec<Variant> {
 /// Each sentence follows the direction that is filled: nothing is good where nothing was measured.
 #[test]
 fn grades_need_measurements_of_the_direction_they_speak_of() {
-    for (bulk, other, stream) in [("up", "down", "upstream"), ("down", "up", "downstream")] {
+    for (bulk, other, stream, queue) in [
+        ("up", "down", "upstream", "in the modem's queue"),
+        ("down", "up", "downstream", "in the CMTS's queue"),
+    ] {
         for purpose in ["game", "voice"] {
             let judge = |direction: &str| {
                 let keys = format!("purpose = '{purpose}', direction = '{direction}'");
@@ -83,9 +86,7 @@ fn grades_need_measurements_of_the_direction_they_speak_of() {
             let watched = if purpose == "game" { "game" } else { "call" };
             assert!(of(watched) > Some(Grade::Good), "{bulk} {purpose} {found:?}");
             assert_eq!(of("under load"), Some(Grade::Poor));
-            assert!(
-                found.sentences.iter().any(|told| told.contains(&format!("in the {stream} queue")))
-            );
+            assert!(found.sentences.iter().any(|told| told.contains(queue)), "{found:?}");
             let key = format!("{stream}_queue_p99_ms");
             assert!(found.groups[0].measures[key.as_str()].mean > Some(200.0));
             assert!(warnings.is_empty(), "{warnings:?}");
