@@ -52,10 +52,12 @@ pub struct Upstream {
     /// dialect, as in the studies' ns-2 code, and `transmissions` in the others (White 2014
     /// appendix C).
     #[serde(default)]
+    #[schemars(extend("x-role" = "choice"))]
     pub shaping: Option<Shaping>,
     /// How the modem is built, chosen by `kind`: one queue, two queues, one queue on a shared
     /// channel, or a plain link.
     #[serde(default)]
+    #[schemars(extend("x-role" = "choice"))]
     pub modem: ModemSpec,
     /// The modem's request-grant MAC.
     #[serde(default)]
@@ -65,6 +67,7 @@ pub struct Upstream {
     /// `proactive_grants` (DOCSIS 3.1 MULPI §7.2.3). All but best effort need a modem of kind
     /// `single_queue` or `shared_channel`.
     #[serde(default)]
+    #[schemars(extend("x-role" = "choice"))]
     pub scheduling: SchedulingService,
     /// Bits per symbol of the profile with which this modem sends on the shared channel; with OFDMA
     /// per symbol and subcarrier. Default: that of `upstream_channel.phy`.
@@ -97,11 +100,13 @@ pub struct Upstream {
     /// Whether the upstream queues use their AQM algorithms. `false` switches all of them off,
     /// whatever `law` says (White 2014 §9).
     #[serde(default = "yes")]
+    #[schemars(extend("x-role" = "choice"))]
     pub aqm: bool,
     /// Further upstream service flows, by name, each with its own queue and rates. Packets that
     /// match no classifier take the primary flow, which the table around `flows` describes.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 31))]
+    #[schemars(extend("x-role" = "choice"))]
     pub flows: IndexMap<String, ServiceFlow>,
 }
 
@@ -155,11 +160,13 @@ pub struct Downstream {
     /// shared channel. With `false`, packets go straight to the channel's queue, and the rates only
     /// serve as reference values in results.
     #[serde(default = "yes")]
+    #[schemars(extend("x-role" = "choice"))]
     pub regulator: bool,
     /// With `cmts`: weight of each service flow on the channel. It has an effect with the
     /// schedulers `drr`, `wfq`, `scfq` and `abb`, which multiply it by the weight of the traffic entry.
     #[serde(default = "number::<f64, 1>")]
     #[schemars(range(min = 0.01, max = 1000.0))]
+    #[schemars(extend("x-role" = "choice"))]
     pub weight: f64,
     /// Queue manager of the primary flow at the CMTS. With `cmts` it is the queue of the regulator.
     #[serde(default)]
@@ -170,11 +177,13 @@ pub struct Downstream {
     /// Whether the downstream queues use their AQM algorithms. `false` switches all of them off,
     /// whatever `law` says (White 2014 §9).
     #[serde(default = "yes")]
+    #[schemars(extend("x-role" = "choice"))]
     pub aqm: bool,
     /// Further downstream service flows, by name, each with its own queue and rates. Packets that
     /// match no classifier take the primary flow, which the table around `flows` describes.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 31))]
+    #[schemars(extend("x-role" = "choice"))]
     pub flows: IndexMap<String, ServiceFlow>,
 }
 
@@ -228,6 +237,7 @@ pub struct ServiceFlow {
 /// Buffer control of a service flow: the size of its queue, in place of `queue.limit_bytes` (White
 /// 2014 §9).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-role" = "choice"))]
 #[serde(deny_unknown_fields, default)]
 pub struct Buffer {
     /// Minimum buffer size in bytes.

@@ -68,6 +68,26 @@ impl Trace {
         (!self.all().is_empty())
             .then(|| sum(|step| step.for_s * step.mbps) / sum(|step| step.for_s))
     }
+
+    /// What it carries from one time to another in Mbit, at no more than `most_mbps`; `None` if its file was
+    /// not read.
+    pub fn mbit(&self, from_s: f64, until_s: f64, most_mbps: f64) -> Option<f64> {
+        let until = |time_s: f64| {
+            let (mut left_s, mut mbit) = (time_s, 0.0);
+            let cycle_s: f64 = self.all().iter().map(|step| step.for_s).sum();
+            let of = |step: &Step, for_s: f64| for_s * step.mbps.min(most_mbps);
+            let whole = (time_s / cycle_s).floor();
+            mbit += whole * self.all().iter().map(|step| of(step, step.for_s)).sum::<f64>();
+            left_s -= whole * cycle_s;
+            for step in self.all() {
+                let for_s = step.for_s.min(left_s.max(0.0));
+                mbit += of(step, for_s);
+                left_s -= for_s;
+            }
+            mbit
+        };
+        (!self.all().is_empty()).then(|| until(until_s) - until(from_s))
+    }
 }
 
 /// What a link carries.

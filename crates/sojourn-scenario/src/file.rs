@@ -433,7 +433,8 @@ mod tests {
     use sojourn_input::shape;
 
     /// Keywords that constrain nothing.
-    const NOTES: &[&str] = &["title", "description", "default", "format", "$schema", "$defs"];
+    const NOTES: &[&str] =
+        &["title", "description", "default", "format", "$schema", "$defs", "x-role"];
     #[rustfmt::skip]
     const CHECKED: &[&str] = &[
         "type", "minimum", "maximum", "minItems", "maxItems", "items", "minProperties",

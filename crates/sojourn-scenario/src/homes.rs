@@ -12,6 +12,7 @@ use sojourn_engine::hop::Bottlenecks;
 pub struct Homes {
     /// Number of homes in the group. All groups together may have 10 000.
     #[schemars(range(min = 1, max = 10_000))]
+    #[schemars(extend("x-role" = "load"))]
     pub count: u16,
     /// Upstream keys in which this group differs from the scenario's `upstream`. They are merged
     /// into it key by key, like the keys of a variant.
@@ -25,6 +26,7 @@ pub struct Homes {
     /// by key.
     #[schemars(schema_with = "differences")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-role" = "choice"))]
     pub router: Option<Bottlenecks>,
     /// Length of the cable or fibre to each home in km. Default: that of `cable`, or of `access` with
     /// fibre.

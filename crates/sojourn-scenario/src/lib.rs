@@ -6,6 +6,7 @@
 
 pub mod apps;
 pub mod capture;
+mod carried;
 pub mod changes;
 mod check;
 pub(crate) mod estimate;
@@ -21,16 +22,19 @@ pub(crate) mod parts;
 mod presets;
 pub mod provision;
 mod rates;
+mod roles;
 pub(crate) mod schema;
 mod traces;
 pub mod traffic;
 mod variant;
 pub(crate) mod watch;
 
+pub use carried::Span;
 pub use estimate::estimate;
 pub use file::{Source, load, to_toml};
 pub use parts::{Parts, Readable, file_schema, json_schema};
 pub use presets::presets;
+pub use roles::Roles;
 pub use schema::Scenario;
 pub use watch::{Load, Unwatched};
 

@@ -39,68 +39,87 @@ const LONE_HOME: &str = "home";
 pub struct Scenario {
     /// Title of tables and reports.
     #[serde(default)]
+    #[schemars(extend("x-role" = "note"))]
     pub title: String,
     /// Purpose of the scenario and sources of its values.
     #[serde(default)]
+    #[schemars(extend("x-role" = "note"))]
     pub description: String,
     /// Simulated time in s.
     #[serde(default = "number::<f64, 60>")]
     #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    #[schemars(extend("x-role" = "load"))]
     pub duration_s: f64,
     /// Seed of all random streams. The same scenario with the same seed gives the same run.
     #[serde(default = "number::<u64, 1>")]
+    #[schemars(extend("x-role" = "note"))]
     pub seed: u64,
     /// Set of rules for TCP, the cable's timing and the counting of bytes: `linux`, `rfc` or `ns2`.
     /// `tcp` may set another one for its connections.
     #[serde(default)]
+    #[schemars(extend("x-role" = "line"))]
     pub dialect: Dialect,
     /// The access network, chosen by `kind`: `docsis` or `fibre`.
     #[serde(default)]
+    #[schemars(extend("x-role" = "line"))]
     pub access: AccessSpec,
     /// Propagation and request-grant timing on the cable plant.
     #[serde(default)]
+    #[schemars(extend("x-role" = "line"))]
     pub cable: Cable,
     /// The modem's primary upstream service flow. Its `flows` holds further ones.
+    #[schemars(extend("x-role" = "line"))]
     pub upstream: Upstream,
     /// The home's primary downstream service flow at the CMTS. Its `flows` holds further ones.
+    #[schemars(extend("x-role" = "line"))]
     pub downstream: Downstream,
     /// The upstream channel shared by all modems of kind `shared_channel`.
     #[serde(default)]
+    #[schemars(extend("x-role" = "line"))]
     pub upstream_channel: UpstreamChannel,
     /// The downstream channel that all homes share. Default: each service flow has a channel of its
     /// own.
     #[serde(default)]
+    #[schemars(extend("x-role" = "line"))]
     pub cmts: Option<Cmts>,
     /// Groups of identical homes, by name. Default: one home. It is called `home` and has the
     /// scenario's `upstream` and `downstream`.
     #[serde(default)]
+    #[schemars(extend("x-role" = "line"))]
     pub homes: IndexMap<String, Homes>,
     /// A router in each home, between its devices and the modem: a shaper with a queue manager in each
     /// direction. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-role" = "choice"))]
     pub router: Option<Bottlenecks>,
     /// Links between the access network and the servers that all traffic passes, by name, the first one
     /// next to the access network. Default: none.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     #[schemars(extend("maxProperties" = 100))]
+    #[schemars(extend("x-role" = "line"))]
     pub core: IndexMap<String, Bottlenecks>,
     /// Servers beyond the CMTS, by name.
     #[serde(default)]
     #[schemars(extend("maxProperties" = 65_535))]
+    #[schemars(extend("x-role" = "line"))]
     pub servers: IndexMap<String, Server>,
     /// TCP options of all connections. Entries of `traffic` may override single keys.
     #[serde(default)]
+    #[schemars(extend("x-role" = "choice"))]
     pub tcp: TcpOptions,
     /// Traffic entries, by name: what users and their devices do.
     #[schemars(extend("minProperties" = 1, "maxProperties" = 65_535))]
+    #[schemars(extend("x-role" = "load"))]
     pub traffic: IndexMap<String, Entry>,
     /// What is measured and recorded.
     #[serde(default)]
+    #[schemars(extend("x-role" = "note"))]
     pub metrics: Metrics,
     /// Whether to add an idle line to compare with: a further run of the same traffic without
     /// transfers, torrents and other bulk traffic. Where the homes of `metrics.homes` have some,
     /// that of other homes goes on.
     #[serde(default = "yes")]
+    #[schemars(extend("x-role" = "note"))]
     pub baseline: bool,
 }
 

@@ -16,6 +16,7 @@ use sojourn_input::parts;
 /// scenario's `tcp`; keys unset there too come from the dialect.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-role" = "choice"))]
 pub struct TcpOptions {
     /// Transport protocol of the connections: `tcp`, or `quic` (RFC 9000, RFC 9002), which uses
     /// only the keys `dialect`, `congestion_control`, `mss_bytes`, `header_bytes`, the windows,

@@ -18,6 +18,7 @@ class Grade(Enum):
     GOOD = "✓"
     FAIR = "~"
     POOR = "✗"
+    FAILS = "✗✗"
 
     @property
     def word(self) -> str:
@@ -43,6 +44,8 @@ class Application:
     name: str
     good: tuple[Threshold, ...]
     fair: tuple[Threshold, ...]
+    poor: tuple[Threshold, ...]
+    """What does not meet one of them fails."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,49 @@ class Assessment:
     values: Mapping[str, float | None]
     summary: str
     """The measured values in words."""
+    traffic: str = ""
+    """The traffic entry that the values are of, where only the worst of several counts."""
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """What a transfer, a torrent or a stream of data gets of its max-min fair part of the line."""
+
+    traffic: str
+    application: str
+    mbps: float
+    part_mbps: float
+    share_percent: float | None
+    grade: Grade | None
+
+
+@dataclass(frozen=True)
+class Price:
+    """An application that has a worse grade with the best setting than with the reference."""
+
+    application: str
+    before: Grade
+    after: Grade
+    alternative: str | None
+    """A setting that is not behind the reference there."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Which settings do best under one load."""
+
+    settings: Sequence[str]
+    best: Sequence[str]
+    """The settings that no other one is before."""
+    is_alike: bool
+    """Whether these do equally well in all steps."""
+    reference: str | None
+    """The first of the other settings, with which the best are compared."""
+    price: Sequence[Price]
+    hair: str | None
+    """What the answer only just rests on, in a sentence."""
+    unsure: Sequence[str]
+    """The settings of which the seeds do not show whether they are among the best."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +116,18 @@ class Verdict:
     applications: Sequence[Application]
     """Applications graded in any group, in the order of `APPLICATIONS`."""
     best: str | None
-    """The group that does best; `None` if no group does."""
+    """The group that does best, the first of several that do equally well. `None` if there is
+    nothing to choose, all do equally well, or several do best in different things."""
+    alike: Sequence[str]
+    """All groups that do equally well with it."""
     reference: str | None
     """The group that the best is compared with."""
+    price: Sequence[Price]
+    """What the best costs against the reference."""
+    answers: Sequence[Answer]
+    """The answer for each load."""
+    transfers: Mapping[str, Sequence[Transfer]]
+    """What each transfer, torrent and stream of data of each group gets."""
     idle_lines: frozenset[str]
     """The groups that are idle lines: the same traffic without bulk traffic."""
     unwatched: Sequence[str]
@@ -107,6 +162,27 @@ def verdict(results: Results) -> Verdict:
     def name_of(number: int | None) -> str | None:
         return None if number is None else names[number]
 
+    def price(found: Sequence[Mapping[str, Any]]) -> list[Price]:
+        return [
+            Price(one["application"], grade, after, name_of(one["alternative"]))
+            for one in found
+            if (grade := _grade(one["from"])) and (after := _grade(one["to"]))
+        ]
+
+    def answer(found: Mapping[str, Any]) -> Answer:
+        settings, best, unsure = (
+            [names[number] for number in found[key]] for key in ("settings", "best", "unsure")
+        )
+        return Answer(
+            settings=settings,
+            best=best,
+            is_alike=found["is_alike"],
+            reference=name_of(found["reference"]),
+            price=price(found["price"]),
+            hair=found["hair"],
+            unsure=unsure,
+        )
+
     return Verdict(
         question=found["question"],
         sentences=found["sentences"],
@@ -114,7 +190,16 @@ def verdict(results: Results) -> Verdict:
         groups={g["name"]: [_assessment(one) for one in g["assessments"]] for g in found["groups"]},
         applications=[_application(one) for one in found["applications"]],
         best=name_of(found["best"]),
+        alike=[names[number] for number in found["alike"]],
         reference=name_of(found["reference"]),
+        price=price(found["price"]),
+        answers=[answer(one) for one in found["answers"]],
+        transfers={
+            group["name"]: [
+                Transfer(**{**one, "grade": _grade(one["grade"])}) for one in group["transfers"]
+            ]
+            for group in found["groups"]
+        },
         idle_lines=frozenset(g["name"] for g in found["groups"] if g["is_idle_line"]),
         unwatched=found["unwatched"],
         causes={g["name"]: g["causes"] for g in found["groups"]},
@@ -122,13 +207,24 @@ def verdict(results: Results) -> Verdict:
 
 
 def _assessment(found: Mapping[str, Any]) -> Assessment:
-    grade = Grade[found["grade"].upper()] if found["grade"] else None
-    return Assessment(found["application"], grade, found["values"], found["summary"])
+    return Assessment(
+        application=found["application"],
+        grade=_grade(found["grade"]),
+        values=found["values"],
+        summary=found["summary"],
+        traffic=found["traffic"],
+    )
+
+
+def _grade(word: str | None) -> Grade | None:
+    return Grade[word.upper()] if word else None
 
 
 def _application(found: Mapping[str, Any]) -> Application:
-    good, fair = (tuple(Threshold(**one) for one in found[grade]) for grade in ("good", "fair"))
-    return Application(found["name"], good, fair)
+    good, fair, poor = (
+        tuple(Threshold(**one) for one in found[grade]) for grade in ("good", "fair", "poor")
+    )
+    return Application(found["name"], good, fair, poor)
 
 
 APPLICATIONS = tuple(map(_application, json.loads(applications_json())))

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
+use sojourn_engine::capacity::{self, Trace};
 use sojourn_engine::units::{BitRate, Time, whole};
 use sojourn_input::compare::ascending;
 use sojourn_input::problem::Fault;
@@ -35,6 +36,20 @@ pub struct Congestion {
 }
 
 impl Congestion {
+    /// The free capacity over time.
+    pub fn trace(&self) -> Trace {
+        let level = |level: &usize| capacity::Step {
+            for_s: self.step_s,
+            mbps: self.levels_mbps.get(*level).copied().unwrap_or_default(),
+        };
+        let own = |step: &Step| capacity::Step { for_s: step.for_s, mbps: step.mbps };
+        let steps = match self.steps.as_slice() {
+            [] => PATTERN.iter().map(level).collect(),
+            steps => steps.iter().map(own).collect(),
+        };
+        Trace { steps, ..Trace::default() }
+    }
+
     /// Checks that there are either levels or steps.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let found = match (self.levels_mbps.is_empty(), self.steps.is_empty()) {

@@ -25,6 +25,7 @@ pub struct Cmts {
     pub queue: QueueSpec,
     /// What the scheduler treats as a flow: a service flow or a connection.
     #[serde(default)]
+    #[schemars(extend("x-role" = "choice"))]
     pub unit: Unit,
 }
 

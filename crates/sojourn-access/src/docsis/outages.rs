@@ -23,6 +23,18 @@ pub struct Outage {
 }
 
 impl Outage {
+    /// How long it lasts between two times, in s.
+    pub fn within_s(&self, from_s: f64, until_s: f64) -> f64 {
+        let until = |time_s: f64| {
+            let since_s = (time_s - self.start_s).max(0.0);
+            let every_s = self.every_s.unwrap_or(f64::INFINITY);
+            let whole = (since_s / every_s).floor();
+            let rest_s = if whole > 0.0 { since_s - whole * every_s } else { since_s };
+            whole * self.length_s + rest_s.min(self.length_s)
+        };
+        until(until_s) - until(from_s)
+    }
+
     /// Its start, and its end if it comes once.
     pub fn span(&self) -> (Time, Option<Time>) {
         let end = || Time::from_secs_f64(self.start_s + self.length_s);

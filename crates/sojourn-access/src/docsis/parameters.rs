@@ -182,6 +182,7 @@ pub enum ModemSpec {
 /// Request-grant MAC of a modem on its own channel (White & Rice 2013 §3.1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-role" = "choice"))]
 pub struct Mac {
     /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2).
     #[schemars(range(min = 0.1, max = 100.0))]

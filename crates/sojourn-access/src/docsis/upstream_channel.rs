@@ -10,6 +10,7 @@ pub struct UpstreamChannel {
     /// Time between MAPs in ms (White & Padden 2012 §2.2.2: 2). It is rounded to whole minislots or
     /// frames.
     #[schemars(range(min = 0.1, max = 100.0))]
+    #[schemars(extend("x-role" = "choice"))]
     pub map_interval_ms: f64,
     /// Number of bonded channels. A modem sends on all of them.
     #[schemars(range(min = 1, max = 64))]
@@ -38,6 +39,7 @@ pub struct UpstreamChannel {
     pub backoff_end: Option<u8>,
     /// Where the grants of a MAP begin. Default: `uniform` for a modem alone on the channel, and `start`
     /// from two modems on.
+    #[schemars(extend("x-role" = "choice"))]
     pub grant_place: Option<GrantPlace>,
     /// Bytes that each packet takes on the channel in addition to those that the rates of service
     /// flows count. Default: the MAC header (10 in CableLabs' docsis-ns3), and with

@@ -426,6 +426,7 @@ impl Default for SchedulerSpec {
 /// drop-tail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-role" = "choice"))]
 pub struct QueueSpec {
     /// Bytes that the queue may hold. Default: 250 ms at the sustained rate (White 2014 §9); no
     /// limit in bytes if `limit_packets` is set. With the scheduler `low_latency` the default is no

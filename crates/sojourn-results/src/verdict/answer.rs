@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::choice::{NAMED_AT_MOST, answer, bulk_words, call_clause, choice, no_winner, ranges};
-use super::compared::{Best, Group, Judged, SAME, best_of, judged};
-use super::grades::{Assessment, Grade};
+use super::grades::{Assessment, Grade, shares};
+use super::groups::{Group, Judged, SAME, judged};
 use super::measures::MEASURES;
+use super::order::Question;
 use super::over_seeds::Value;
+use super::sentences::{NAMED_AT_MOST, bulk_words, call_clause, noun, sentences, taken};
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, UNDER_LOAD, UPSTREAM_QUEUE,
 };
@@ -31,6 +32,9 @@ const GAME_QUANTILES: [(&str, &str); 3] = [
 /// From this ratio on, a change is plainer than another one.
 const PLAINER: f64 = 1.5;
 
+/// Why traffic beside an upload may be faster than alone (docs/plant.md).
+const GRANTS: &str = "the modem has grants already";
+
 /// A group with its measures and grades.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Graded {
@@ -42,12 +46,63 @@ pub struct Graded {
     pub idle_line: Option<usize>,
     /// Its grades, in the order of [`APPLICATIONS`].
     pub assessments: Vec<Assessment>,
+    /// What each transfer, torrent and stream of data gets.
+    pub transfers: Vec<TransferGrade>,
     /// Its measures by key, in means over seeds.
     pub measures: BTreeMap<&'static str, Value>,
     /// What they are more than on its idle line.
     pub over_idle_line: BTreeMap<&'static str, f64>,
     /// Where the time goes of what users notice, in a sentence for each traffic entry, the longest first.
     pub causes: Vec<String>,
+}
+
+/// What a transfer, a torrent or a stream of data gets.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TransferGrade {
+    /// The traffic entry.
+    pub traffic: String,
+    /// What it is: the name of an application.
+    pub application: &'static str,
+    /// Its rate while it ran, in Mbps.
+    pub mbps: f64,
+    /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps.
+    pub part_mbps: f64,
+    /// What it gets of that, in percent.
+    pub share_percent: Option<f64>,
+    /// Its grade; `None` if its share is not known.
+    pub grade: Option<Grade>,
+}
+
+/// What the best setting costs against the reference: an application that has a worse grade with it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Price {
+    /// The application.
+    pub application: &'static str,
+    /// Its grade with the reference.
+    pub from: Grade,
+    /// Its grade with the best.
+    pub to: Grade,
+    /// The number of a setting that is not behind the reference there.
+    pub alternative: Option<usize>,
+}
+
+/// Which settings do best under one load. All numbers are those of groups.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Answer {
+    /// The settings that are compared.
+    pub settings: Vec<usize>,
+    /// Those that nothing is before.
+    pub best: Vec<usize>,
+    /// Do these equally well in all steps?
+    pub is_alike: bool,
+    /// The first of the others, with which the best are compared.
+    pub reference: Option<usize>,
+    /// What the best cost against it.
+    pub price: Vec<Price>,
+    /// On what it only just rests, in a sentence.
+    pub hair: Option<String>,
+    /// Those of which the seeds do not show whether they are among the best.
+    pub unsure: Vec<usize>,
 }
 
 /// What runs come to.
@@ -62,10 +117,16 @@ pub struct Verdict {
     /// Names the traffic without a grade, in a sentence; may be empty.
     pub ungraded: String,
     /// The number of the group that does best, the first of several that do equally well; `None` where
-    /// there is nothing to choose or nothing differs.
+    /// there is nothing to choose, all do equally well, or several do best in different things.
     pub best: Option<usize>,
+    /// The numbers of all that do equally well with it.
+    pub alike: Vec<usize>,
     /// The number of the group that it is compared with.
     pub reference: Option<usize>,
+    /// What it costs against that.
+    pub price: Vec<Price>,
+    /// The answer for each load.
+    pub answers: Vec<Answer>,
     /// The groups, in the order that they were given in.
     pub groups: Vec<Graded>,
     /// What is graded in any of them, with thresholds and sources.
@@ -79,28 +140,28 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     assert!(!groups.is_empty() && groups.iter().all(|group| !group.runs.is_empty()));
     let all = judged(groups);
     let loaded: Vec<usize> = (0..all.len()).filter(|number| !all[*number].is_idle_line).collect();
-    let loads = loads(&all, &loaded);
-    let best = if loads.len() == 1 { best_of(&all, &loaded) } else { Best::default() };
-    let chosen = choice(&all, &loaded, &best);
-    let answered = chosen.map(|(_, reference)| answer(&all, &best, reference));
-    let sentences = match (loaded.as_slice(), keys, answered) {
-        ([only], ..) => of_one(&all, *only),
-        _ if loads.len() > 1 => of_loads(&all, &loaded, &loads, keys),
-        (_, [], Some(answer)) => of_several(&all, &loaded, vec![answer], best.alike[0]),
-        ([first, ..], [], None) => of_several(&all, &loaded, why_none(&all, &loaded), *first),
-        (_, _, answer) => {
-            of_sweep(&all, &loaded, answer.filter(|_| best.alike.len() <= BEST_NAMED_AT_MOST))
-        }
+    let answers: Vec<Answer> = conditions_of(&all, &loaded, keys)
+        .iter()
+        .map(|settings| answer(&Question::new(&all, settings)))
+        .collect();
+    let sentences = match (loaded.as_slice(), answers.as_slice()) {
+        ([only], _) => of_one(&all, *only),
+        (_, [only]) => of_several(&all, only, keys),
+        _ => of_conditions(&all, &loaded, &answers),
     };
-    let chosen = chosen.filter(|_| keys.is_empty());
+    let only = <&[Answer; 1]>::try_from(answers.as_slice()).ok().map(|[only]| only);
+    let chosen = only.filter(|one| one.is_alike && one.best.len() < one.settings.len());
     let there = |a: &&Application| all.iter().any(|j| is_in(j, a.name));
     Verdict {
         question: question(&all, &loaded, keys),
         sentences,
         unwatched: unwatched(&all, &loaded),
         ungraded: ungraded(groups),
-        best: chosen.map(|(best, _)| best),
-        reference: chosen.map(|(_, reference)| reference),
+        best: chosen.and_then(|one| one.best.first().copied()),
+        alike: chosen.map(|one| one.best.clone()).unwrap_or_default(),
+        reference: chosen.and_then(|one| one.reference),
+        price: chosen.map(|one| one.price.clone()).unwrap_or_default(),
+        answers,
         groups: all.iter().map(|one| graded(one, groups)).collect(),
         applications: APPLICATIONS.iter().filter(there).copied().collect(),
     }
@@ -108,6 +169,101 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
 
 fn is_in(judged: &Judged<'_>, application: &str) -> bool {
     judged.assessments.iter().any(|found| found.application == application)
+}
+
+/// The settings of each question: those of one load. Where lines were swept beside choices, of one line too.
+fn conditions_of(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> Vec<Vec<usize>> {
+    let by = |of_line: bool| {
+        let mut found: Vec<(String, Vec<usize>)> = Vec::new();
+        for number in loaded {
+            let roles = &all[*number].group.runs[0].roles;
+            let line = if of_line { roles.line.as_str() } else { "" };
+            let condition = format!("{}{line}", roles.load);
+            match found.iter_mut().find(|(known, _)| *known == condition) {
+                Some((_, numbers)) => numbers.push(*number),
+                None => found.push((condition, vec![*number])),
+            }
+        }
+        found.into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>()
+    };
+    let lines = by(true);
+    let has_choices = !keys.is_empty() && lines.iter().all(|settings| settings.len() > 1);
+    if has_choices { lines } else { by(false) }
+}
+
+fn answer(question: &Question<'_, '_>) -> Answer {
+    let settings = question.settings.clone();
+    let best = question.best();
+    let others: Vec<usize> =
+        settings.iter().copied().filter(|number| !best.contains(number)).collect();
+    let is_alike = question.are_alike(&best);
+    let reference = others.first().copied();
+    let price = match reference {
+        Some(reference) if is_alike => price(question, best[0], reference, &others),
+        _ => Vec::new(),
+    };
+    let hair = others.iter().filter(|_| is_alike).find_map(|other| {
+        let hair = question.hair(best[0], *other)?;
+        let label =
+            if hair.label.is_empty() { noun(hair.application) } else { hair.label.to_owned() };
+        let label =
+            if label.ends_with(" the") { format!("{label} {}", hair.application) } else { label };
+        let (unit, (value, of_best)) = (hair.unit, hair.values);
+        Some(format!(
+            "By a hair: with {}, {label} is {}{unit}, and the bound is {} ({} with {}).",
+            quoted(hair.other),
+            digits(value),
+            digits(hair.bound),
+            digits(of_best),
+            quoted(question.all[best[0]].name())
+        ))
+    });
+    let unsure = question.unsure(&best);
+    Answer { settings, best, is_alike, reference, price, hair, unsure }
+}
+
+/// In what the best has a worse grade than the reference, and who has not.
+fn price(
+    question: &Question<'_, '_>,
+    best: usize,
+    reference: usize,
+    others: &[usize],
+) -> Vec<Price> {
+    let of_component = |component: &&'static [&'static str]| {
+        let (from, to) = (question.level(reference, component)?, question.level(best, component)?);
+        let keeps = |number: &&usize| {
+            question.level(**number, component).is_some_and(|level| level <= from)
+        };
+        let better = |one: &'_ usize, other: &'_ usize| {
+            if question.is_before(*other, *one) { *other } else { *one }
+        };
+        let alternative =
+            others.iter().filter(keeps).copied().reduce(|one, other| better(&one, &other));
+        let application = component
+            .iter()
+            .copied()
+            .find(|name| question.all[best].grade(name) == Some(to.0))
+            .unwrap_or(component[0]);
+        (to.0 > from.0).then_some(Price { application, from: from.0, to: to.0, alternative })
+    };
+    question.components().iter().filter_map(of_component).collect()
+}
+
+/// The grade of each transfer.
+fn transfer_grades(judged: &Judged<'_>) -> Vec<TransferGrade> {
+    let grades = |application: &'static Application| {
+        let (sort, way) = application.bulk?;
+        let of = move |share: super::grades::Share| TransferGrade {
+            application: application.name,
+            mbps: share.mbps,
+            part_mbps: share.part_mbps,
+            share_percent: share.known_percent(),
+            grade: share.grade(application),
+            traffic: share.name,
+        };
+        Some(shares(&judged.group.runs, sort, way).into_iter().map(of))
+    };
+    APPLICATIONS.iter().filter_map(grades).flatten().collect()
 }
 
 fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
@@ -124,6 +280,7 @@ fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
         is_idle_line: judged.is_idle_line,
         idle_line: judged.idle_line,
         assessments: judged.assessments.clone(),
+        transfers: transfer_grades(judged),
         over_idle_line,
         measures: own,
         causes: causes(judged).into_iter().map(Cause::sentence).collect(),
@@ -201,11 +358,23 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
     let against = one.idle_line.map(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().map(|found| {
-        let grade = found.grade().map_or("not graded", Grade::word);
-        format!("{} is {grade}: {}.", capitalised(subject(found.application)), found.summary)
+        let is = match found.grade() {
+            None => "is not graded",
+            Some(Grade::Fails) => "fails",
+            Some(grade) => {
+                return format!(
+                    "{} is {}: {}.",
+                    capitalised(subject(found.application)),
+                    grade.word(),
+                    found.summary
+                );
+            }
+        };
+        format!("{} {is}: {}.", capitalised(subject(found.application)), found.summary)
     });
     let longest = causes(one).first().map(|cause| cause.sentence());
-    let sentences: Vec<_> = against.into_iter().flatten().chain(grades).chain(longest).collect();
+    let sentences: Vec<_> =
+        against.into_iter().flatten().chain(grades).chain(taken(one)).chain(longest).collect();
     if sentences.is_empty() {
         return vec!["No traffic in this scenario has grades.".to_owned()];
     }
@@ -239,6 +408,11 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
             )
         } else if now > (1.0 + SAME) * before {
             format!("{} the {what} a little: from {from} to {to} {unit}", does("slows", "slow"))
+        } else if now < (1.0 - SAME) * before && one.group.runs[0].brings_grants {
+            format!(
+                "{} the {what} faster: from {from} to {to} {unit}, since {GRANTS}",
+                does("makes", "make")
+            )
         } else if is_watched {
             let alone = if are_several { "without them" } else { "without it" };
             format!("{} the {what} as it is {alone} ({to} {unit})", does("leaves", "leave"))
@@ -266,26 +440,28 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 
 // Several settings.
 
-/// In what settings differ of which none does best, and which algorithms did nothing.
-fn why_none(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
-    let runs = loaded.iter().map(|number| all[*number].group.runs[0]);
-    let idle: BTreeSet<&String> = runs.flat_map(|facts| &facts.idle_laws).collect();
-    std::iter::once(no_winner(all, loaded)).chain(idle.into_iter().cloned()).collect()
-}
-
-fn of_several(
-    all: &[Judged<'_>],
-    loaded: &[usize],
-    mut sentences: Vec<String>,
-    shown: usize,
-) -> Vec<String> {
-    if !all[shown].is_good_as_measured() {
-        let longest = causes(&all[shown]).first().map(|cause| cause.sentence());
-        sentences.extend(longest.map(|told| format!("With {}, {told}", quoted(all[shown].name()))));
+/// The answer, why algorithms did nothing if all do equally well, and what is behind it.
+fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<String> {
+    let settings = &answer.settings;
+    let mut told = sentences(&Question::new(all, settings), answer);
+    if answer.best.len() == settings.len() {
+        let runs = settings.iter().map(|number| all[*number].group.runs[0]);
+        let idle: BTreeSet<&String> = runs.flat_map(|facts| &facts.idle_laws).collect();
+        told.extend(idle.into_iter().cloned());
     }
-    sentences.extend(all[shown].idle_line.and_then(|idle| idle_sentence(&all[idle], &all[shown])));
-    sentences.extend(side_by_side(all, loaded));
-    sentences
+    let shown = &all[answer.best[0]];
+    if keys.is_empty() {
+        told.extend(settings.iter().find_map(|number| {
+            Some(format!("With {}, {}", quoted(all[*number].name()), taken(&all[*number])?))
+        }));
+    }
+    if !shown.is_good_as_measured() {
+        let longest = causes(shown).first().map(|cause| cause.sentence());
+        told.extend(longest.map(|told| format!("With {}, {told}", quoted(shown.name()))));
+    }
+    told.extend(shown.idle_line.and_then(|idle| idle_sentence(&all[idle], shown)));
+    told.extend(side_by_side(all, settings));
+    told
 }
 
 /// What the same other traffic gets without the bulk traffic.
@@ -298,7 +474,15 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
         ("response_median_s", "the median web response is", " s"),
     ];
     let told = values.into_iter().filter_map(|(key, what, unit)| {
-        Some(format!("{what} {}{unit}", digits(idle.group.mean(key)?)))
+        let (alone, beside) = (idle.group.mean(key)?, loaded.group.mean(key));
+        let is_faster = key.starts_with("game") && beside < Some((1.0 - SAME) * alone);
+        let faster = match beside {
+            Some(beside) if is_faster && loaded.group.runs[0].brings_grants => {
+                format!(" (beside it {}{unit}, since {GRANTS})", digits(beside))
+            }
+            _ => String::new(),
+        };
+        Some(format!("{what} {}{unit}{faster}", digits(alone)))
     });
     let told: Vec<_> = told.collect();
     let (who, _) = bulk_words(loaded);
@@ -383,84 +567,39 @@ fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     told.into_iter().chain(lacks.then(|| idle.to_owned())).collect()
 }
 
-// Several loads.
+// Several loads or lines.
 
-/// The groups of each load, in the order of their first ones.
-fn loads(all: &[Judged<'_>], loaded: &[usize]) -> Vec<Vec<usize>> {
-    let mut loads: Vec<(&str, Vec<usize>)> = Vec::new();
-    for number in loaded {
-        let load = all[*number].group.load();
-        match loads.iter_mut().find(|(known, _)| *known == load) {
-            Some((_, numbers)) => numbers.push(*number),
-            None => loads.push((load, vec![*number])),
-        }
-    }
-    loads.into_iter().map(|(_, numbers)| numbers).collect()
+/// Conditions are no choice: settings are compared under each, and one sentence says whether the answer changes.
+fn of_conditions(all: &[Judged<'_>], loaded: &[usize], answers: &[Answer]) -> Vec<String> {
+    let choices: Vec<&Answer> = answers.iter().filter(|one| one.settings.len() > 1).collect();
+    let told = |one: &&Answer| sentences(&Question::new(all, &one.settings), one).remove(0);
+    let mut found = vec![changes_with_condition(all, answers, &choices)];
+    found.extend(choices.iter().take(NAMED_AT_MOST).map(told));
+    found.extend(side_by_side(all, loaded));
+    found
 }
 
-/// Load is no choice: settings are compared at equal load, one load after the other.
-fn of_loads(
-    all: &[Judged<'_>],
-    loaded: &[usize],
-    loads: &[Vec<usize>],
-    keys: &[String],
-) -> Vec<String> {
-    let choices: Vec<&Vec<usize>> = loads.iter().filter(|numbers| numbers.len() > 1).collect();
-    let told = choices.iter().take(NAMED_AT_MOST).map(|numbers| {
-        let best = best_of(all, numbers);
-        match choice(all, numbers, &best) {
-            Some((_, reference)) => answer(all, &best, reference),
-            None => no_winner(all, numbers),
-        }
-    });
-    let mut sentences: Vec<String> = told.collect();
-    if sentences.is_empty() {
-        let differ = ranges(all, loaded);
-        let told = if differ.is_empty() { String::new() } else { format!(" {differ}.") };
-        sentences
-            .push(format!("The load differs, which is no choice, so no setting does best.{told}"));
-    } else {
-        let how = if keys.is_empty() { "" } else { " of the sweep" };
-        sentences.push(format!(
-            "Settings are compared at equal load: there are {} loads{how}.",
-            loads.len()
-        ));
+fn changes_with_condition(all: &[Judged<'_>], answers: &[Answer], choices: &[&Answer]) -> String {
+    let count = answers.len();
+    if choices.is_empty() {
+        return format!(
+            "No setting does best: each of the {count} has another load or line, which is no choice."
+        );
     }
-    sentences.extend(side_by_side(all, loaded));
-    sentences
-}
-
-// A sweep.
-
-/// How often each variant does well, which point does best if few do, and the grades.
-fn of_sweep(all: &[Judged<'_>], loaded: &[usize], best: Option<String>) -> Vec<String> {
-    by_variant(all, loaded).into_iter().chain(best).chain(side_by_side(all, loaded)).collect()
-}
-
-/// In how many settings each variant is good on every test, the best first, if any is in one.
-fn by_variant(all: &[Judged<'_>], loaded: &[usize]) -> Option<String> {
-    let mut counts: Vec<(&str, usize, usize)> = Vec::new();
-    for judged in loaded.iter().map(|number| &all[*number]) {
-        let variant = judged.group.variant;
-        let found = counts.iter().position(|(known, ..)| *known == variant);
-        let place = found.unwrap_or_else(|| {
-            counts.push((variant, 0, 0));
-            counts.len() - 1
-        });
-        counts[place].1 += usize::from(judged.is_good());
-        counts[place].2 += 1;
-    }
-    counts.sort_by_key(|(_, good, _)| std::cmp::Reverse(*good));
-    let ((best, most, of), others) = counts.split_first().map(|(first, rest)| (*first, rest))?;
-    if most == 0 || others.is_empty() || counts.len() > NAMED_AT_MOST {
-        return None;
-    }
-    let told = others.iter().map(|(variant, good, _)| format!("{} in {good}", quoted(variant)));
-    let told = told.collect::<Vec<_>>().join(", ");
-    let verb = if others.iter().all(|(_, good, _)| *good == most) {
-        "is good on every test in"
-    } else {
-        "does best: good on every test in"
+    let best = |one: &Answer| -> BTreeSet<&str> {
+        one.best.iter().map(|number| all[*number].group.runs[0].roles.choice.as_str()).collect()
     };
-    Some(format!("{} {verb} {most} of {of} settings, {told}.", quoted(best)))
+    let is_same = choices.iter().all(|one| best(one) == best(choices[0]));
+    let of = match choices.len() {
+        all if all == count => format!("all {count}"),
+        some => format!("the {some} of {count}"),
+    };
+    let (what, variant) = ("loads and lines", all[choices[0].best[0]].group.variant);
+    match (is_same, choices[0].best.len(), variant) {
+        (true, 1, variant) if !variant.is_empty() => {
+            format!("{} does best under {of} {what} with a choice.", quoted(variant))
+        }
+        (true, ..) => format!("The same does best under {of} {what} with a choice."),
+        (false, ..) => format!("What does best changes between {of} {what} with a choice."),
+    }
 }

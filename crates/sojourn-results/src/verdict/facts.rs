@@ -9,17 +9,16 @@ use super::measures::MEASURES;
 use super::missing::Missing;
 use super::pages::page_load;
 use super::rows::{Row, Rows};
-use super::shares::{self, SHORTEST_S};
+use super::shares::{SHORTEST_S, Transfer, is_shared, transfers};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNLOAD, DOWNLOAD_SHARE, GAME, GOOD_QUEUE_MS, PAGE_LOAD,
-    SLOW_START_S, UPLOAD, UPLOAD_SHARE, VIDEO, VIDEO_CALL, VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_LOST, QUEUE_MEAN,
+    QUEUE_P99, SLOW_START_S, VIDEO, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::scores::qoe::GAME_ACCESS_MS;
-use sojourn_engine::packet::Direction;
+use sojourn_engine::packet::{Direction, Ecn};
 use sojourn_scenario::apps::AppSpec;
 use sojourn_scenario::apps::Bulk;
-use sojourn_scenario::{Load, Unwatched};
-use sojourn_scenario::{Scenario, is_idle, line_of, traffic};
+use sojourn_scenario::{Load, Roles, Scenario, Unwatched, is_idle, line_of, traffic};
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
@@ -74,23 +73,27 @@ pub struct Facts {
     pub traffic: Vec<Entry>,
     /// The measures that apply, by key; `None` where nothing was measured.
     pub measures: Values,
-    /// The demand of the traffic: runs with another one do not answer the same question.
-    pub(super) load: String,
+    /// Load, line and choices: runs with another load do not answer the same question.
+    pub(super) roles: Roles,
     /// The settings that decide what its idle line is.
     pub(super) line: String,
     /// Does no bulk traffic begin before the run ends?
     pub(super) is_idle: bool,
     /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
-    /// The directions in which all queues are fair: each flow waits behind its own packets.
-    pub(super) isolated: Vec<Direction>,
+    /// The directions whose queues games and calls judge.
+    pub(super) watched: Vec<Direction>,
+    /// The low-latency marks of entries that set their own.
+    pub(super) marks: BTreeMap<String, &'static str>,
     pub(super) tests: Vec<Tested>,
-    /// The rate of each bulk entry in the direction of its payload, in Mbps.
-    pub(super) bulk_mbps: BTreeMap<String, f64>,
+    /// What each bulk entry got of its part.
+    pub(super) transfers: Vec<Transfer>,
     /// The mean round trip of each game and call that measures it, in ms.
     pub(super) round_trips_ms: BTreeMap<String, f64>,
     /// The mean rate of each video, in Mbps.
     pub(super) video_mbps: BTreeMap<String, f64>,
+    /// Does an upload bring grants that the packets of others use too?
+    pub(super) brings_grants: bool,
     /// How much of its time each game and call that measures round trips is under the load of its own homes.
     pub(super) loads: BTreeMap<String, Load>,
     /// Where the time goes of what users notice.
@@ -102,8 +105,12 @@ pub struct Facts {
 impl Facts {
     /// The facts of a run of this scenario with these tables.
     pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
-        let (load, line, is_idle) =
-            (load(scenario), line_of(scenario).to_string(), is_idle(scenario));
+        let (roles, line, is_idle) =
+            (Roles::of(scenario), line_of(scenario).to_string(), is_idle(scenario));
+        let mut transfers = transfers(scenario, rows);
+        transfers.retain(|one| {
+            scenario.traffic.get(&one.name).is_some_and(|entry| scenario.is_judged(entry))
+        });
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
         let (scenario, rows) =
             seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
@@ -114,15 +121,17 @@ impl Facts {
             seed: scenario.seed,
             traffic: entries(scenario, rows),
             measures: measures.collect(),
-            load,
+            roles,
             line,
             is_idle,
             unwatched: scenario.unwatched(),
-            isolated: Direction::BOTH.into_iter().filter(|way| scenario.isolates(*way)).collect(),
+            watched: watched(scenario),
+            marks: marks(scenario),
             tests,
-            bulk_mbps: bulk_mbps(scenario, rows),
+            transfers,
             round_trips_ms: round_trips_ms(scenario, rows),
             video_mbps: video_mbps(rows),
+            brings_grants: brings_grants(scenario),
             loads: loads(scenario),
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),
@@ -137,8 +146,7 @@ impl Facts {
 
     /// Is the queue of a direction not good?
     pub(super) fn stands(&self, direction: Direction) -> bool {
-        let (name, metric) = queue_of(direction);
-        self.tested(name, metric) > Some(GOOD_QUEUE_MS)
+        self.tested(queue_of(direction), QUEUE_MEAN) > Some(GOOD_QUEUE_MS)
     }
 
     /// The directions in which bulk traffic goes.
@@ -172,30 +180,43 @@ fn seen_from(scenario: &Scenario, rows: &Rows, homes: &str) -> (Scenario, Rows) 
     (seen, rows)
 }
 
-/// Keys of a traffic entry that its users may choose, beside what they want of the network.
-const CHOICES: [&str; 9] =
-    ["tcp", "limit_mbps", "server", "servers", "dscp", "ecn", "port", "address", "playout"];
-
-/// What the homes want of the network: their number, and their traffic without what they may choose.
-fn load(scenario: &Scenario) -> String {
-    let mut wanted = serde_json::to_value(&scenario.traffic).unwrap_or_default();
-    for entry in wanted.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
-        entry
-            .as_object_mut()
-            .into_iter()
-            .for_each(|keys| keys.retain(|key, _| !CHOICES.contains(&key.as_str())));
-    }
-    let homes: Vec<_> = scenario.groups().map(|group| (group.name, group.count)).collect();
-    serde_json::json!([wanted, homes]).to_string()
+/// The directions in which a game, call or video call that may have a grade watches the delay while bulk traffic
+/// loads it. One game or call that goes one way has none.
+fn watched(scenario: &Scenario) -> Vec<Direction> {
+    let has_grade = |app: &AppSpec| app.is_two_way() || matches!(app, AppSpec::VideoCall(_));
+    let watches = |way: &Direction| {
+        let mut judged = scenario.traffic.values().filter(|entry| scenario.is_judged(entry));
+        judged.any(|entry| entry.app.watches(*way) && has_grade(&entry.app))
+    };
+    let unwatched = scenario.unwatched();
+    let is_unwatched = |way: &Direction| unwatched.iter().any(|one| one.direction == *way);
+    Direction::BOTH.into_iter().filter(|way| watches(way) && !is_unwatched(way)).collect()
 }
+
+/// The low-latency marks of entries that set their own: NQB, L4S.
+fn marks(scenario: &Scenario) -> BTreeMap<String, &'static str> {
+    let mark = |(name, entry): (&String, &traffic::Entry)| {
+        let mark = match (entry.labels.dscp, entry.datagram_ecn()) {
+            (NQB, _) => "NQB",
+            (_, Ecn::Ect1) => "ECT(1)",
+            _ => return None,
+        };
+        Some((name.clone(), mark))
+    };
+    scenario.traffic.iter().filter_map(mark).collect()
+}
+
+/// The code point of traffic that builds no queue (RFC 9956).
+const NQB: u8 = 45;
 
 fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
     let is_judged = |row: &&Row| APPLICATIONS.iter().any(|a| is_of(a, row));
     let mut graded: BTreeSet<&str> =
         rows.flows.iter().filter(is_judged).map(Row::traffic).collect();
-    for direction in Direction::BOTH {
-        graded.extend(shares::unlimited(scenario, direction).map(|(name, ..)| name));
-    }
+    let is_shared =
+        |entry: &traffic::Entry| Direction::BOTH.iter().any(|w| is_shared(&entry.app, *w));
+    let shared = scenario.traffic.iter().filter(|(_, entry)| is_shared(entry));
+    graded.extend(shared.map(|(name, _)| name.as_str()));
     let is_sent = |row: &&Row| row.number("throughput_mbps") != Some(0.0);
     let sent: BTreeSet<&str> = rows.flows.iter().filter(is_sent).map(Row::traffic).collect();
     let homes_of = |entry: &traffic::Entry| scenario.group(scenario.group_of(entry)).count;
@@ -207,34 +228,26 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
         bulk: payload(&entry.app),
         homes: homes_of(entry),
         is_several: homes_of(entry) > 1 || entry.app.transfers() > 1,
-        sent: sent.contains(name.as_str()),
+        sent: sent.contains(name.as_str()) || is_meant(scenario, &entry.app),
         graded: graded.contains(name.as_str()),
     };
     scenario.traffic.iter().map(entry).collect()
+}
+
+/// Does bulk traffic load the line in the time that is counted, whatever came of it?
+fn is_meant(scenario: &Scenario, app: &AppSpec) -> bool {
+    let time = app.surely_loads_s();
+    app.is_bulk() && time.start.max(scenario.metrics.from_s) < time.end.min(scenario.duration_s)
 }
 
 fn is_of(application: &Application, row: &Row) -> bool {
     application.quality.is_some() && row.quality() == application.quality
 }
 
-/// What is graded of transfers in a direction, and what they got.
-fn transfers(application: &Application) -> Option<(Direction, &'static str)> {
-    match application.name {
-        UPLOAD => Some((Direction::Up, UPLOAD_SHARE)),
-        DOWNLOAD => Some((Direction::Down, DOWNLOAD_SHARE)),
-        _ => None,
-    }
-}
-
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
-    if let Some((direction, metric)) = transfers(application) {
-        return tested_transfers(application, scenario, rows, direction, metric);
-    }
-    let is_queue = |way: &Direction| queue_of(*way).0 == application.name;
+    let is_queue = |way: &Direction| queue_of(*way) == application.name;
     if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
-        let mean_ms = queue_mean_ms(scenario, rows, direction)?;
-        let (_, metric) = queue_of(direction);
-        let values = Values::from([(metric, Some(mean_ms))]);
+        let values = queue_values(scenario, rows, direction)?;
         let (missing, has_both_ends) = (None, false);
         let application = application.name;
         return Some(Tested { application, values, missing, has_both_ends, note: "" });
@@ -245,7 +258,7 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     }
     let mut note = "";
     let mut missing = match application.name {
-        GAME | CALL | VIDEO_CALL => other_end(&flows, scenario),
+        GAME | CALL => other_end(&flows, scenario),
         _ => None,
     };
     if application.name == VIDEO {
@@ -305,10 +318,10 @@ fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
     one_way.or_else(scarce)
 }
 
-/// The mean wait in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
+/// The waits in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
 /// queue stands in it: one packet in ten waits longer there than a good game may in all. Films, pages and
 /// acknowledgements make one too.
-fn queue_mean_ms(scenario: &Scenario, rows: &Rows, direction: Direction) -> Option<f64> {
+fn queue_values(scenario: &Scenario, rows: &Rows, direction: Direction) -> Option<Values> {
     let of_way = rows.queues.iter().filter(|row| row.direction() == Some(direction));
     let queues: Vec<&Row> = of_way.filter(|row| !row.is_scarce("departed_packets")).collect();
     let is_loaded = rows.flows.iter().any(|row| {
@@ -316,49 +329,20 @@ fn queue_mean_ms(scenario: &Scenario, rows: &Rows, direction: Direction) -> Opti
         row.direction() == Some(direction) && entry.is_some_and(|one| one.app.loads(direction))
     });
     let stands = queues.iter().any(|row| row.number("sojourn_p90_ms") > Some(GAME_ACCESS_MS));
-    let means = queues.iter().filter_map(|row| row.number("sojourn_mean_ms"));
-    means.reduce(f64::max).filter(|_| is_loaded || stands)
-}
-
-fn tested_transfers(
-    application: &Application,
-    scenario: &Scenario,
-    rows: &Rows,
-    direction: Direction,
-    metric: &'static str,
-) -> Option<Tested> {
-    let shares = shares::shares_percent(scenario, rows, direction);
-    if shares.is_empty() {
-        return None;
-    }
-    let missing = if !shares.contains(&None) {
-        None
-    } else if shares::are_beside_flows(scenario, direction) {
-        Some(Missing::SeveralFlows(direction))
-    } else {
-        Some(Missing::TooShort(direction))
+    let most =
+        |of: &dyn Fn(&Row) -> Option<f64>| queues.iter().filter_map(|row| of(row)).reduce(f64::max);
+    let mean_ms = most(&|row| row.number("sojourn_mean_ms")).filter(|_| is_loaded || stands)?;
+    let lost = |row: &Row| {
+        let count = |column| row.number(column).unwrap_or_default();
+        let dropped = count("dropped_overflow_packets") + count("dropped_aqm_packets");
+        Some(100.0 * dropped / (dropped + row.number("departed_packets")?).max(1.0))
     };
-    let least = shares.into_iter().flatten().reduce(f64::min);
-    let values = Values::from([(metric, least)]);
-    let transfers =
-        shares::unlimited(scenario, direction).map(|(.., transfer)| transfer.connections);
-    let note = if transfers.sum::<u32>() > 1 { "all transfers together" } else { "" };
-    let (application, has_both_ends) = (application.name, false);
-    Some(Tested { application, values, missing, has_both_ends, note })
-}
-
-fn bulk_mbps(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
-    let mut sums = BTreeMap::new();
-    for row in &rows.flows {
-        let entry = scenario.traffic.get(row.traffic());
-        let payload = entry.and_then(|entry| entry.app.bulk_direction());
-        if let (Some(_), Some(mbps)) = (payload, row.number("throughput_mbps"))
-            && row.direction() == payload
-        {
-            *sums.entry(row.traffic().to_owned()).or_default() += mbps;
-        }
-    }
-    sums
+    let p99_ms = most(&|row| row.number("sojourn_p99_ms"));
+    Some(Values::from([
+        (QUEUE_MEAN, Some(mean_ms)),
+        (QUEUE_P99, p99_ms),
+        (QUEUE_LOST, Some(most(&lost).unwrap_or_default())),
+    ]))
 }
 
 fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
@@ -367,6 +351,13 @@ fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
         .iter()
         .filter_map(|row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?)));
     rates.collect()
+}
+
+fn brings_grants(scenario: &Scenario) -> bool {
+    scenario.traffic.values().any(|entry| {
+        let upstream = scenario.group(scenario.group_of(entry)).upstream;
+        entry.app.loads(Direction::Up) && scenario.network().map_interval(upstream).is_some()
+    })
 }
 
 fn loads(scenario: &Scenario) -> BTreeMap<String, Load> {

@@ -7,13 +7,16 @@ use serde::{Serialize, Serializer};
 
 use super::facts::{Facts, Values};
 use super::missing::Missing;
-use super::over_seeds::over_seeds;
+use super::over_seeds::{Value, over_seeds};
+use super::shares::Transfer;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, Threshold, UNDER_LOAD, VIDEO_RATE,
-    WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, SHARE, Threshold, UNDER_LOAD,
+    VIDEO_RATE, WORST_LETTER,
 };
+use super::words::digits;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Load;
+use sojourn_scenario::apps::Bulk;
 
 /// A grade.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -23,8 +26,10 @@ pub enum Grade {
     Good,
     /// Every threshold of fair is met.
     Fair,
-    /// Neither.
+    /// Every threshold of poor is met.
     Poor,
+    /// None of these: it is of no use.
+    Fails,
 }
 
 impl Grade {
@@ -34,6 +39,15 @@ impl Grade {
             Self::Good => "good",
             Self::Fair => "fair",
             Self::Poor => "poor",
+            Self::Fails => "fails",
+        }
+    }
+
+    /// What something becomes with it.
+    pub(super) const fn state(self) -> &'static str {
+        match self {
+            Self::Fails => "failing",
+            other => other.word(),
         }
     }
 
@@ -43,105 +57,115 @@ impl Grade {
             Self::Good => "✓",
             Self::Fair => "~",
             Self::Poor => "✗",
+            Self::Fails => "✗✗",
         }
     }
 }
 
-/// All values that an application is graded by.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Measured(BTreeMap<&'static str, f64>);
+/// A grade, and how many steps inside it are missed: less is better.
+pub(super) type Level = (Grade, usize);
 
-impl Measured {
-    /// The values, if none of them is missing.
-    fn of(values: &Values) -> Option<Self> {
-        values
-            .iter()
-            .map(|(metric, value)| Some((*metric, (*value)?)))
-            .collect::<Option<_>>()
-            .map(Self)
-    }
-
-    fn meet(&self, thresholds: &[Threshold]) -> bool {
-        thresholds.iter().all(|threshold| threshold.is_met(self.0[threshold.metric]))
-    }
-}
-
-/// A grade with the values that it rests on: there is no other way to make one.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Graded {
-    grade: Grade,
-    measured: Measured,
-}
-
-impl Graded {
-    fn new(application: &Application, measured: Measured) -> Self {
-        let grade = if !measured.meet(application.fair) {
-            Grade::Poor
-        } else if measured.meet(application.good) {
-            Grade::Good
-        } else {
-            Grade::Fair
-        };
-        Self { grade, measured }
-    }
+/// The level of values; `None` if one that it needs is missing and nothing else fails.
+fn level(application: &Application, value: impl Fn(&str) -> Option<f64>) -> Option<Level> {
+    let is_met = |t: &Threshold| value(t.metric).is_none_or(|value| t.is_met(value));
+    let meets = |thresholds: &[Threshold]| thresholds.iter().all(is_met);
+    let grade = match [application.good, application.fair, application.poor].map(meets) {
+        [.., false] => Grade::Fails,
+        [_, false, _] => Grade::Poor,
+        [false, ..] => Grade::Fair,
+        _ => Grade::Good,
+    };
+    let needed = application.metrics().into_iter().filter(|(metric, _)| application.needs(metric));
+    let is_known = needed.clone().all(|(metric, _)| value(metric).is_some());
+    let missed = application.steps.iter().filter(|steps| grade >= steps.from).map(|steps| {
+        let Some(value) = value(steps.metric) else { return 0 };
+        let is_missed =
+            |bound: &&f64| if steps.at_least { value < **bound } else { value > **bound };
+        steps.bounds.iter().filter(is_missed).count()
+    });
+    (is_known || grade == Grade::Fails).then(|| (grade, missed.sum()))
 }
 
 /// An application with its values, and with its grade or why it has none.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Assessment {
+    /// What is graded.
+    pub(super) graded: &'static Application,
     /// The name of the application.
     pub application: &'static str,
-    /// The grade, or what is missing.
-    graded: Result<Graded, Missing>,
+    /// Its level, or what is missing.
+    level: Result<Level, Missing>,
     /// The values that thresholds and summary need, means over seeds; `None` where nothing was measured.
     pub values: Values,
+    /// Half of the 95 % intervals of these, with several seeds.
+    pub(super) half_widths: BTreeMap<&'static str, f64>,
+    /// The traffic entry that the values are of, where only the worst of several counts.
+    pub traffic: String,
     /// The values in words.
     pub summary: String,
 }
 
 impl Assessment {
     fn new(
-        application: &'static Application,
-        values: Values,
+        graded: &'static Application,
+        over: BTreeMap<&'static str, Value>,
         missing: Option<Missing>,
         note: &str,
     ) -> Self {
-        let graded = match (missing, Measured::of(&values)) {
-            (None, Some(measured)) => Ok(Graded::new(application, measured)),
+        let values: Values = over.iter().map(|(metric, value)| (*metric, value.mean)).collect();
+        let half_widths = over.iter().filter_map(|(m, value)| Some((*m, value.half_width?)));
+        let level = match (missing, level(graded, |metric| values.get(metric).copied()?)) {
+            (None, Some(level)) => Ok(level),
             (missing, _) => Err(missing.unwrap_or(Missing::Delivery)),
         };
-        let mut summary = match &graded {
-            Ok(graded) => filled(application.summary, &graded.measured.0),
+        let mut summary = match &level {
+            Ok(_) => filled(graded.summary, &values).unwrap_or_else(|| NOTHING.to_owned()),
             Err(missing) => missing.words(),
         };
-        if let (Ok(graded), ADDED_DELAY) = (&graded, application.metrics()[0].0) {
-            let letter = letter(graded.measured.0[ADDED_DELAY]);
-            summary = format!("{summary}: {letter} on DSLReports' scale from A+ to F");
+        if let (Ok(_), Some(Some(added_ms))) = (&level, values.get(ADDED_DELAY)) {
+            summary = format!("{summary}: {} on DSLReports' scale from A+ to F", letter(*added_ms));
         }
-        if graded.is_ok() && !note.is_empty() {
+        if level.is_ok() && !note.is_empty() {
             summary = format!("{summary}, {note}");
         }
-        Self { application: application.name, graded, values, summary }
+        let half_widths = half_widths.collect();
+        let (application, traffic) = (graded.name, String::new());
+        Self { graded, application, level, values, half_widths, traffic, summary }
     }
 
     /// Its grade; `None` if a value is missing.
     pub fn grade(&self) -> Option<Grade> {
-        self.graded.as_ref().ok().map(|graded| graded.grade)
+        self.level().map(|(grade, _)| grade)
+    }
+
+    /// Its grade with the steps that it misses.
+    pub(super) fn level(&self) -> Option<Level> {
+        self.level.as_ref().ok().copied()
+    }
+
+    /// Its level with other values.
+    pub(super) fn level_with(&self, of: impl Fn(&str, f64) -> f64) -> Option<Level> {
+        self.level()?;
+        level(self.graded, |metric| Some(of(metric, self.values.get(metric).copied()??)))
     }
 
     /// Why it has no grade.
     pub fn missing(&self) -> Option<&Missing> {
-        self.graded.as_ref().err()
+        self.level.as_ref().err()
     }
 }
 
+/// What is said of what fails without a value.
+const NOTHING: &str = "next to nothing of it arrives";
+
 impl Serialize for Assessment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_struct("Assessment", 5)?;
+        let mut map = serializer.serialize_struct("Assessment", 6)?;
         map.serialize_field("application", self.application)?;
         map.serialize_field("grade", &self.grade())?;
         map.serialize_field("mark", self.grade().map_or("", Grade::mark))?;
         map.serialize_field("values", &self.values)?;
+        map.serialize_field("traffic", &self.traffic)?;
         map.serialize_field("summary", &self.summary)?;
         map.end()
     }
@@ -157,14 +181,17 @@ fn of(
     runs: &[&Facts],
     idle: Option<&[&Facts]>,
 ) -> Option<Assessment> {
+    let single = |metric, mean| BTreeMap::from([(metric, Value { mean, half_width: None })]);
+    if let Some((sort, way)) = application.bulk {
+        return of_transfers(application, &shares(runs, sort, way));
+    }
     if application.name == UNDER_LOAD {
         let (added_ms, missing) = added_delay_ms(runs, idle?)?;
-        let values = Values::from([(ADDED_DELAY, added_ms)]);
-        return Some(Assessment::new(application, values, missing, ""));
+        return Some(Assessment::new(application, single(ADDED_DELAY, added_ms), missing, ""));
     }
     if application.name == VIDEO_RATE {
-        let values = Values::from([(KEPT_RATE, Some(kept_rate_percent(runs, idle?)?))]);
-        return Some(Assessment::new(application, values, None, ""));
+        let kept = kept_rate_percent(runs, idle?)?;
+        return Some(Assessment::new(application, single(KEPT_RATE, Some(kept)), None, ""));
     }
     let tests: Vec<_> = runs
         .iter()
@@ -172,14 +199,14 @@ fn of(
         .filter(|test| test.application == application.name)
         .collect();
     let note = tests.iter().map(|test| test.note).max_by_key(|note| note.len())?;
-    let mean = |(metric, _)| {
+    let over = |(metric, _)| {
         let values: Vec<_> =
             tests.iter().map(|test| test.values.get(metric).copied().flatten()).collect();
-        (metric, over_seeds(&values).mean)
+        (metric, over_seeds(&values))
     };
-    let values: Values = application.metrics().into_iter().map(mean).collect();
+    let over: BTreeMap<&str, Value> = application.metrics().into_iter().map(over).collect();
     let missing = tests.iter().find_map(|test| test.missing.clone());
-    let is_measured = values.values().all(Option::is_some);
+    let known = level(application, |metric| over.get(metric)?.mean);
     let is_certain = |why: &Missing| {
         matches!(
             why,
@@ -188,10 +215,89 @@ fn of(
     };
     // One that is poor as far as it is measured is no better beyond.
     let is_poor = tests.iter().any(|test| test.has_both_ends)
-        && Measured::of(&values).is_some_and(|all| !all.meet(application.fair));
-    let missing = missing.filter(|why| !is_measured || (is_certain(why) && !is_poor));
-    Some(Assessment::new(application, values, missing, note))
+        && known.is_some_and(|(grade, _)| grade >= Grade::Poor);
+    let missing = missing.filter(|why| known.is_none() || (is_certain(why) && !is_poor));
+    Some(Assessment::new(application, over, missing, note))
 }
+
+/// What a bulk entry got of its part, over seeds.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Share {
+    pub name: String,
+    pub mbps: f64,
+    pub part_mbps: f64,
+    pub percent: Value,
+    unfinished_mb: Option<(f64, f64)>,
+    missing: Option<Missing>,
+}
+
+impl Share {
+    /// What it gets of its part in percent, if it is known.
+    pub(super) fn known_percent(&self) -> Option<f64> {
+        self.percent.mean.filter(|_| self.missing.is_none())
+    }
+
+    /// Its grade.
+    pub(super) fn grade(&self, application: &Application) -> Option<Grade> {
+        let percent = self.known_percent()?;
+        level(application, |_| Some(percent)).map(|(grade, _)| grade)
+    }
+}
+
+/// The shares of all bulk entries of a sort.
+pub(super) fn shares(runs: &[&Facts], sort: Bulk, way: Direction) -> Vec<Share> {
+    let first = runs[0].transfers.iter().filter(|one| (one.sort, one.way) == (sort, way));
+    let share = |one: &Transfer| {
+        let is_it = |other: &&Transfer| (&other.name, other.way) == (&one.name, way);
+        let all: Vec<&Transfer> =
+            runs.iter().filter_map(|facts| facts.transfers.iter().find(is_it)).collect();
+        let mean = |of: &dyn Fn(&Transfer) -> Option<f64>| {
+            over_seeds(&all.iter().map(|one| of(one)).collect::<Vec<_>>())
+        };
+        Share {
+            name: one.name.clone(),
+            mbps: mean(&|one| Some(one.mbps)).mean.unwrap_or_default(),
+            part_mbps: mean(&|one| Some(one.part_mbps)).mean.unwrap_or_default(),
+            percent: mean(&|one| Some(one.share_percent())),
+            unfinished_mb: all.iter().find_map(|one| one.unfinished_mb),
+            missing: all.iter().find_map(|one| one.missing.clone()),
+        }
+    };
+    first.map(share).collect()
+}
+
+/// The grade of the worst of some shares, with the others in the summary.
+fn of_transfers(application: &'static Application, shares: &[Share]) -> Option<Assessment> {
+    let mean = |share: &Share| share.percent.mean.unwrap_or_default();
+    let is_known = |share: &&Share| share.missing.is_none();
+    let known: Vec<&Share> = shares.iter().filter(is_known).collect();
+    let worst = known.iter().min_by(|one, other| mean(one).total_cmp(&mean(other)));
+    let missing = shares.iter().find_map(|share| share.missing.clone());
+    let over = |percent| BTreeMap::from([(SHARE, percent)]);
+    let Some(worst) = worst else {
+        shares.first()?;
+        return Some(Assessment::new(application, over(Value::default()), missing, ""));
+    };
+    let mut notes = vec![format!("{} of {} Mbps", digits(worst.mbps), digits(worst.part_mbps))];
+    if shares.len() > 1 {
+        notes[0] = format!("{} for '{}'", notes[0], worst.name);
+        let others = known.iter().filter(|share| share.name != worst.name);
+        notes.extend(others.take(OTHERS_AT_MOST).map(|share| {
+            let (percent, mbps) = (mean(share), digits(share.mbps));
+            format!("'{}' has {percent:.0} % of its part ({mbps} Mbps)", share.name)
+        }));
+    }
+    notes.extend(shares.iter().filter_map(|share| {
+        let (done, all) = share.unfinished_mb?;
+        Some(format!("'{}' is unfinished ({} of {} MB)", share.name, digits(done), digits(all)))
+    }));
+    let mut found = Assessment::new(application, over(worst.percent), None, &notes.join(", "));
+    found.traffic.clone_from(&worst.name);
+    Some(found)
+}
+
+/// So many transfers beside the worst are named.
+const OTHERS_AT_MOST: usize = 3;
 
 /// The letter of a delay that load adds to a round trip.
 fn letter(added_ms: f64) -> &'static str {
@@ -199,17 +305,17 @@ fn letter(added_ms: f64) -> &'static str {
     found.map_or(WORST_LETTER, |(_, letter)| letter)
 }
 
-/// A template with its values: `{metric.2}` is a value with two digits after the point.
-fn filled(template: &str, values: &BTreeMap<&'static str, f64>) -> String {
+/// A template with its values, if all are there: `{metric.2}` is a value with two digits after the point.
+fn filled(template: &str, values: &Values) -> Option<String> {
     let mut parts = template.split('{');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (field, rest) = part.split_once('}').unwrap_or((part, ""));
         let (metric, digits) = field.rsplit_once('.').unwrap_or((field, "0"));
         let digits: usize = digits.parse().unwrap_or_default();
-        text.push_str(&format!("{:.digits$}{rest}", values[metric]));
+        text.push_str(&format!("{:.digits$}{rest}", values.get(metric).copied()??));
     }
-    text
+    Some(text)
 }
 
 /// What load adds to the mean round trip that games and calls measure, in ms: of several that of the worst,

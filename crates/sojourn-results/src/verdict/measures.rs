@@ -65,9 +65,6 @@ pub struct Measure {
     pub better: Better,
     /// The direction of the queues that it is of, if it is of queues.
     pub queues: Option<Direction>,
-    /// Differences up to this one are not noticed.
-    #[serde(skip)]
-    pub(super) unnoticed: f64,
     #[serde(skip)]
     of: Of,
     #[serde(skip)]
@@ -84,8 +81,7 @@ const fn measure(
 ) -> Measure {
     let better = if matches!(merge, Merge::Max) { Better::Lower } else { Better::Higher };
     let queues = if let Queues(direction) = of { Some(direction) } else { None };
-    let unnoticed = if queues.is_some() { SHORT_WAIT_MS } else { 0.0 };
-    Measure { key, label, unit, digits, better, queues, unnoticed, of, column, merge }
+    Measure { key, label, unit, digits, better, queues, of, column, merge }
 }
 
 /// A delay.
@@ -98,17 +94,8 @@ const fn mbps(key: &'static str, label: &'static str, of: Of) -> Measure {
     measure((key, label, "Mbps", 2), of, "throughput_mbps", Sum)
 }
 
-/// No one notices so much more or less of the losses of a game: a good one may have as much.
-const FEW_LOST_PERCENT: f64 = 1.0;
-
-/// Queues whose delays differ by less are equal to anyone who waits in them: a quarter of what a game has.
-const SHORT_WAIT_MS: f64 = 5.0;
-
 /// Where fewer frames arrive whole, the delay of these says nothing.
 const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
-
-/// A user feels what takes so long to be instantaneous (Nielsen 1993, Usability Engineering, section 5.5).
-const INSTANT_S: f64 = 0.1;
 
 use Member::{Classic, LowLatency};
 use Merge::{Max, Min, Sum};
@@ -129,18 +116,15 @@ pub const MEASURES: [Measure; 30] = [
     ms("game_latency_p99_ms", "game p99", OneWayGames, "latency_p99_ms"),
     ms("game_latency_p999_ms", "game p99.9", OneWayGamesNearLowLatency, "latency_p999_ms"),
     ms("game_latency_p9999_ms", "game p99.99", OneWayGamesNearLowLatency, "latency_p9999_ms"),
-    measure(("game_loss_percent", "game loss", "%", 2), Flows(Game), "loss_percent", Max)
-        .unnoticed(FEW_LOST_PERCENT),
+    measure(("game_loss_percent", "game loss", "%", 2), Flows(Game), "loss_percent", Max),
     measure(("voice_mos", "voice MOS", "", 2), Flows(Voice), "mos", Min),
-    measure(("page_load_median_s", "page load", "s", 2), Flows(Pages), PAGE_LOAD, Max)
-        .unnoticed(INSTANT_S),
+    measure(("page_load_median_s", "page load", "s", 2), Flows(Pages), PAGE_LOAD, Max),
     measure(
         ("response_median_s", "web response", "s", 3),
         Flows(Responses),
         "response_median_s",
         Max,
-    )
-    .unnoticed(INSTANT_S),
+    ),
     measure(("video_rate_mbps", "video", "Mbps", 2), Flows(Video), "video_rate_mbps", Min),
     measure(
         ("video_stalled_percent", "video stalled", "%", 1),
@@ -153,8 +137,7 @@ pub const MEASURES: [Measure; 30] = [
         Flows(VideoCall),
         "frames_incomplete_percent",
         Max,
-    )
-    .unnoticed(FEW_LOST_PERCENT),
+    ),
     ms("video_call_latency_p90_ms", "video call p90", Flows(VideoCall), "frame_latency_p90_ms"),
     mbps("upload_mbps", "upload", Of::Bulk(Bulk::Transfer, Direction::Up)),
     mbps("torrent_mbps", "torrent", Of::Bulk(Bulk::Torrent, Direction::Up)),
@@ -174,10 +157,6 @@ pub const MEASURES: [Measure; 30] = [
 ];
 
 impl Measure {
-    const fn unnoticed(self, unnoticed: f64) -> Self {
-        Self { unnoticed, ..self }
-    }
-
     const fn digits(self, digits: u8) -> Self {
         Self { digits, ..self }
     }
@@ -187,35 +166,6 @@ impl Measure {
     /// # Panics If there is none.
     pub fn named(key: &str) -> &'static Self {
         MEASURES.iter().find(|measure| measure.key == key).expect("a measure that there is")
-    }
-
-    /// The bulk traffic whose rates it sums up; `None` if it does not.
-    pub(super) fn of_bulk(&self) -> Option<(Bulk, Direction)> {
-        if let Of::Bulk(sort, direction) = self.of { Some((sort, direction)) } else { None }
-    }
-
-    /// The direction of the queues that it is the delay of; `None` if it is of something else.
-    pub(super) fn of_queues(&self) -> Option<Direction> {
-        match self.of {
-            Queues(direction) => Some(direction),
-            Members(_) => Some(Direction::Up),
-            _ => None,
-        }
-    }
-
-    /// Does it decide between settings? Medians of games do not: the tail is what users notice.
-    pub(super) fn decides(&self) -> bool {
-        !self.key.ends_with("_p50_ms") || self.queues.is_some()
-    }
-
-    /// Is it what users notice?
-    pub(super) fn is_noticed(&self) -> bool {
-        self.of_queues().is_none() && self.of_bulk().is_none() && self.key != "video_rate_mbps"
-    }
-
-    /// Is it of less than one packet in ten?
-    pub(super) fn is_far_tail(&self) -> bool {
-        self.of_queues().is_none() && self.key.contains("_p99")
     }
 
     /// Its unit as it follows a number.
@@ -290,40 +240,6 @@ mod tests {
 
     fn keys(is_meant: impl Fn(&Measure) -> bool) -> Vec<&'static str> {
         MEASURES.iter().filter(|measure| is_meant(measure)).map(|measure| measure.key).collect()
-    }
-
-    #[test]
-    fn the_tail_of_what_users_notice_decides_but_not_its_median_or_far_tail_first() {
-        assert_eq!(keys(|one| !one.decides()), ["game_rtt_p50_ms", "game_latency_p50_ms"]);
-        assert_eq!(
-            keys(Measure::is_far_tail),
-            [
-                "game_rtt_p99_ms",
-                "game_rtt_p999_ms",
-                "game_latency_p99_ms",
-                "game_latency_p999_ms",
-                "game_latency_p9999_ms",
-            ]
-        );
-        assert_eq!(
-            keys(|one| !one.is_noticed()),
-            [
-                "video_rate_mbps",
-                "upload_mbps",
-                "torrent_mbps",
-                "data_up_mbps",
-                "download_mbps",
-                "torrent_down_mbps",
-                "data_down_mbps",
-                "upstream_queue_p50_ms",
-                "upstream_queue_p99_ms",
-                "downstream_queue_p50_ms",
-                "downstream_queue_p99_ms",
-                "low_latency_queue_p99_ms",
-                "low_latency_queue_p999_ms",
-                "classic_queue_p99_ms",
-            ]
-        );
     }
 
     #[test]

@@ -18,9 +18,9 @@ pub enum Missing {
         lacks: Direction,
     },
     /// The transfer is too short.
-    TooShort(Direction),
+    TooShort(Bulk, Direction),
     /// The homes of the transfer have several service flows in its direction.
-    SeveralFlows(Direction),
+    SeveralFlows(Bulk, Direction),
     /// Too few pages were loaded.
     TooFewPages,
     /// A video has hardly begun to play.
@@ -47,19 +47,18 @@ pub enum Missing {
 impl Missing {
     /// It in words.
     pub(super) fn words(&self) -> String {
-        let transfer = |direction: &Direction| Bulk::Transfer.word(*direction);
         match self {
             Self::Delivery => "not measured: no packet was delivered".to_owned(),
             Self::OneWay { traffic, lacks } => format!(
                 "not measured: nothing of traffic.{traffic} goes {}; direction = \"both\" measures both ends",
                 lacks.name()
             ),
-            Self::TooShort(way) => {
-                format!("not measured: the {} ran for less than {SHORTEST_S} s", transfer(way))
+            Self::TooShort(sort, way) => {
+                format!("not measured: the {} ran for less than {SHORTEST_S} s", sort.word(*way))
             }
-            Self::SeveralFlows(way) => format!(
+            Self::SeveralFlows(sort, way) => format!(
                 "not measured: the home of the {} has several {} service flows",
-                transfer(way),
+                sort.word(*way),
                 way.stream()
             ),
             Self::TooFewPackets { traffic } => {

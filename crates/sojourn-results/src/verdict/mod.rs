@@ -6,24 +6,25 @@
 
 mod answer;
 mod causes;
-mod choice;
-mod compared;
 mod facts;
 mod grades;
+mod groups;
 mod measures;
 mod missing;
+mod order;
 mod over_seeds;
 mod pages;
 mod rows;
+mod sentences;
 mod shares;
 mod thresholds;
 mod words;
 
-pub use answer::{Graded, Verdict, verdict};
+pub use answer::{Answer, Graded, Price, TransferGrade, Verdict, verdict};
 pub use causes::{Cause, CausePart};
-pub use compared::Group;
 pub use facts::Facts;
 pub use grades::{Assessment, Grade};
+pub use groups::Group;
 pub use measures::{Better, MEASURES, Measure};
 pub use missing::Missing;
 pub use over_seeds::{Value, over_seeds};

@@ -48,6 +48,7 @@ pub struct Parameters {
     pub purpose: Purpose,
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("x-role" = "choice"))]
     pub server: String,
     /// Direction of the packets: `up` from the home, `down` to it, or `both`. With `both` each end
     /// echoes the times of the packets that it receives, as RTCP does (RFC 3550 §6.4.1), and the other
@@ -100,6 +101,7 @@ pub struct Parameters {
     pub stop_s: Option<f64>,
     /// When packets are played; only for `purpose = "voice"`. Default: `adaptive`.
     #[serde(default)]
+    #[schemars(extend("x-role" = "choice"))]
     pub playout: Option<PlayoutRule>,
 }
 

@@ -39,6 +39,7 @@ pub struct Parameters {
     /// Servers that stand for the peers. Connections are assigned to them in turn. Default: all of `servers`.
     #[schemars(length(min = 1, max = 100))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-role" = "choice"))]
     pub servers: Vec<String>,
     /// Direction of the pieces: `up` from the home or `down` to it.
     #[serde(default)]
@@ -55,6 +56,7 @@ pub struct Parameters {
     /// sustained rate). Default: no limit.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 100_000.0))]
+    #[schemars(extend("x-role" = "choice"))]
     pub limit_mbps: Option<f64>,
     /// Earliest start of the connections in s.
     #[serde(default)]

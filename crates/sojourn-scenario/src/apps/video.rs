@@ -77,6 +77,7 @@ impl Ladder {
 pub struct Parameters {
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[schemars(extend("x-role" = "choice"))]
     pub server: String,
     /// Number of viewers, each with a video and a connection.
     #[serde(default = "number::<u32, 1>")]

@@ -1,0 +1,184 @@
+//! Groups of runs side by side, their grades, and which is an idle line.
+
+use super::facts::{Entry, Facts, Payload};
+use super::grades::{Assessment, Grade, assess};
+use super::measures::Measure;
+use super::over_seeds::{Value, over_seeds};
+use sojourn_engine::packet::Direction;
+use sojourn_scenario::Unwatched;
+use sojourn_scenario::apps::Bulk;
+
+/// A smaller change than this share of a value is none to speak of.
+pub(super) const SAME: f64 = 0.02;
+/// A smaller one is not named between settings.
+pub(super) const NAMED: f64 = 0.10;
+
+/// Runs that differ in their seed alone.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// Its name, which no other group has; empty for a single run.
+    pub name: &'a str,
+    /// The variant that it is of.
+    pub variant: &'a str,
+    /// The values of the swept keys, as they stand in names.
+    pub point: &'a [String],
+    /// The facts of its runs: one at least.
+    pub runs: Vec<&'a Facts>,
+}
+
+/// The bulk traffic of a group of one sort in one direction.
+pub(super) struct BulkKind {
+    /// What it is, and where its payload goes.
+    pub payload: Payload,
+    is_several: bool,
+    /// Does the same sort go the other way too?
+    goes_both_ways: bool,
+}
+
+impl BulkKind {
+    /// The noun of a sentence, and whether it is a plural.
+    pub(super) fn noun(&self) -> (String, bool) {
+        let is_plural = self.is_several && self.payload.sort != Bulk::Data;
+        (self.in_words(is_plural), is_plural)
+    }
+
+    fn in_words(&self, is_plural: bool) -> String {
+        let Payload { sort, direction } = self.payload;
+        let (word, ending) = (sort.word(direction), if is_plural { "s" } else { "" });
+        let way = match (self.goes_both_ways && sort != Bulk::Transfer, direction) {
+            (false, _) => "",
+            (true, Direction::Up) => " up",
+            (true, Direction::Down) => " down",
+        };
+        format!("{word}{ending}{way}")
+    }
+}
+
+impl Group<'_> {
+    /// Is it without bulk traffic: is none meant, or was nothing of it delivered?
+    fn is_idle_line_of(&self, other: &Self) -> bool {
+        let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.bulk().next().is_none());
+        let is_meant = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
+        is_idle(self)
+            && (!is_idle(other) || (is_meant(self) && !is_meant(other)))
+            && self.point == other.point
+            && self.runs[0].line == other.runs[0].line
+    }
+
+    /// The directions that are loaded unwatched.
+    pub(super) fn unwatched(&self) -> &[Unwatched] {
+        &self.runs[0].unwatched
+    }
+
+    /// Its bulk traffic by sort and direction.
+    pub(super) fn bulk_kinds(&self) -> Vec<BulkKind> {
+        let mut kinds: Vec<BulkKind> = Vec::new();
+        for (entry, payload) in self.bulk() {
+            match kinds.iter_mut().find(|kind| kind.payload == payload) {
+                Some(kind) => kind.is_several = true,
+                None => kinds.push(BulkKind {
+                    payload,
+                    is_several: entry.is_several,
+                    goes_both_ways: false,
+                }),
+            }
+        }
+        let payloads: Vec<Payload> = kinds.iter().map(|kind| kind.payload).collect();
+        for kind in &mut kinds {
+            let is_back = |of: &Payload| {
+                of.sort == kind.payload.sort && of.direction != kind.payload.direction
+            };
+            kind.goes_both_ways = payloads.iter().any(is_back);
+        }
+        kinds.sort_by_key(|kind| kind.payload.direction != Direction::Up);
+        kinds
+    }
+
+    fn bulk(&self) -> Vec<(&Entry, Payload)> {
+        self.runs[0].bulk().collect()
+    }
+
+    /// The values of a measure in another group and in this one, if they differ by more than 10 %, by more than the
+    /// last digit that tables show, and by more than the seeds alone may make.
+    pub(super) fn named_difference(&self, key: &str, other: &Self) -> Option<(f64, f64)> {
+        let of = |facts: &Facts| facts.measures.get(key).copied().flatten();
+        let (to, from) = (self.mean(key)?, other.mean(key)?);
+        let digit = 10f64.powi(-i32::from(Measure::named(key).digits));
+        let least = (NAMED * from.abs().max(to.abs())).max(digit);
+        let seeds = |group: &Self| group.runs.iter().map(|facts| facts.seed).collect::<Vec<_>>();
+        let pairs = self.runs.iter().zip(&other.runs);
+        let differences: Vec<_> = pairs.map(|(one, two)| Some(of(one)? - of(two)?)).collect();
+        let half_width =
+            over_seeds(&differences).half_width.filter(|_| seeds(self) == seeds(other));
+        let by = (to - from).abs();
+        (by > least && half_width.is_none_or(|half| by > half)).then_some((from, to))
+    }
+
+    /// A measure over its runs; `None` if they have no such rows.
+    pub(super) fn value(&self, measure: &Measure) -> Option<Value> {
+        let found = self.runs.iter().map(|facts| facts.measures.get(measure.key).copied());
+        let found: Vec<_> = found.collect();
+        let is_there = found.iter().any(Option::is_some);
+        let values: Vec<_> = found.into_iter().map(Option::flatten).collect();
+        is_there.then(|| over_seeds(&values))
+    }
+
+    /// The mean of a measure over its runs.
+    pub(super) fn mean(&self, key: &str) -> Option<f64> {
+        self.value(Measure::named(key))?.mean
+    }
+}
+
+/// A group with its grades, and the idle line that it is compared with.
+pub(super) struct Judged<'a> {
+    pub group: &'a Group<'a>,
+    pub assessments: Vec<Assessment>,
+    pub is_idle_line: bool,
+    /// The number of its idle line among the groups.
+    pub idle_line: Option<usize>,
+}
+
+/// Judges all groups. An idle line is one without bulk traffic, if another group at the same point that differs
+/// in bulk traffic and queues alone has some.
+pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
+    let judge = |group: &'a Group<'a>| {
+        let idle_line = groups.iter().position(|other| other.is_idle_line_of(group));
+        let idle_runs = idle_line.map(|number| groups[number].runs.as_slice());
+        Judged {
+            group,
+            assessments: assess(&group.runs, idle_runs),
+            is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
+            idle_line,
+        }
+    };
+    groups.iter().map(judge).collect()
+}
+
+impl Judged<'_> {
+    /// The grade of an application; `None` where it has none.
+    pub(super) fn grade(&self, application: &str) -> Option<Grade> {
+        self.assessment(application)?.grade()
+    }
+
+    /// An application with its grade.
+    pub(super) fn assessment(&self, application: &str) -> Option<&Assessment> {
+        self.assessments.iter().find(|found| found.application == application)
+    }
+
+    /// Is it good on everything that is measured?
+    pub(super) fn is_good_as_measured(&self) -> bool {
+        self.assessments.iter().all(|found| found.grade() == Some(Grade::Good))
+    }
+
+    /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
+    pub(super) fn lacks_idle_line(&self) -> bool {
+        let facts = self.group.runs[0];
+        let would_tell = !facts.round_trips_ms.is_empty() || !facts.video_mbps.is_empty();
+        self.idle_line.is_none() && would_tell && facts.bulk().next().is_some()
+    }
+
+    /// Its name in sentences.
+    pub(super) fn name(&self) -> &str {
+        if self.group.name.is_empty() { "this run" } else { self.group.name }
+    }
+}

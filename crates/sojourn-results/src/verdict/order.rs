@@ -1,0 +1,271 @@
+//! Which settings do best: a strict partial order by counts of grades, then by steps inside them. It knows no names,
+//! and of two settings nothing but their own levels.
+
+use serde::Serialize;
+
+use super::grades::{Assessment, Grade, Level};
+use super::groups::Judged;
+use super::thresholds::{
+    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, PAGE, Threshold, UPSTREAM_QUEUE,
+    VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
+};
+use sojourn_engine::packet::Direction;
+
+/// What is compared: a use of the household or what a line does for it, by its applications. A film and the rate
+/// that it keeps are one use, and what load adds is in the grades of games and calls.
+pub(super) type Component = &'static [&'static str];
+
+const COMPONENTS: [Component; 13] = [
+    &[GAME],
+    &[CALL],
+    &[VIDEO_CALL],
+    &[PAGE],
+    &[VIDEO, VIDEO_RATE],
+    &[UPSTREAM_QUEUE],
+    &[DOWNSTREAM_QUEUE],
+    &["upload"],
+    &["download"],
+    &["torrent"],
+    &["torrent down"],
+    &["data up"],
+    &["data down"],
+];
+
+/// Values within this share of a bound may be on its other side in another run.
+const NEAR: f64 = 0.10;
+
+/// Is it a share of what the line has, which compares nothing between lines?
+fn is_of_its_line(component: Component) -> bool {
+    let is_bulk = |a: &Application| component.contains(&a.name) && a.bulk.is_some();
+    component.contains(&VIDEO_RATE) || APPLICATIONS.iter().any(is_bulk)
+}
+
+/// The levels of a setting in all components that are compared; `None` where it has no grade.
+pub(super) type Standing = Vec<Option<Level>>;
+
+/// The settings of an answer, and in what they are compared.
+pub(super) struct Question<'a, 'b> {
+    pub all: &'a [Judged<'b>],
+    /// The numbers of the settings.
+    pub settings: Vec<usize>,
+    components: Vec<Component>,
+}
+
+impl<'a, 'b> Question<'a, 'b> {
+    pub(super) fn new(all: &'a [Judged<'b>], settings: &[usize]) -> Self {
+        let line = |number: &usize| &all[*number].group.runs[0].roles.line;
+        let is_one_line = settings.iter().all(|number| line(number) == line(&settings[0]));
+        let components = COMPONENTS.into_iter().filter(|one| {
+            (is_one_line || !is_of_its_line(one))
+                && settings.iter().any(|number| !assessments(&all[*number], one).is_empty())
+        });
+        Self { all, settings: settings.to_vec(), components: components.collect() }
+    }
+
+    /// Is no share of the line compared, since the lines differ?
+    pub(super) fn compares_lines(&self) -> bool {
+        let line = |number: &usize| &self.all[*number].group.runs[0].roles.line;
+        self.settings.iter().any(|number| line(number) != line(&self.settings[0]))
+    }
+
+    pub(super) fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// The assessments of a setting in a component that is compared.
+    pub(super) fn assessments(&self, setting: usize, component: Component) -> Vec<&'a Assessment> {
+        assessments(&self.all[setting], component)
+    }
+
+    /// An application of a setting, if it counts.
+    pub(super) fn assessment(&self, setting: usize, application: &str) -> Option<&'a Assessment> {
+        let component = self.components.iter().find(|one| one.contains(&application))?;
+        let mut found = assessments(&self.all[setting], component).into_iter();
+        found.find(|one| one.application == application)
+    }
+
+    /// The level of a setting in a component, with its values or others. A queue without a grade does not stand.
+    pub(super) fn level(&self, setting: usize, component: Component) -> Option<Level> {
+        self.level_with(setting, component, &|_, value| value)
+    }
+
+    fn level_with(
+        &self,
+        setting: usize,
+        component: Component,
+        of: &dyn Fn(&str, f64) -> f64,
+    ) -> Option<Level> {
+        let found = self.assessments(setting, component);
+        let is_queue = [UPSTREAM_QUEUE, DOWNSTREAM_QUEUE].contains(&component[0]);
+        if found.is_empty() {
+            return is_queue.then_some((Grade::Good, 0));
+        }
+        let levels: Option<Vec<Level>> = found.iter().map(|one| one.level_with(of)).collect();
+        levels?.into_iter().max()
+    }
+
+    fn standing(&self, setting: usize) -> Standing {
+        self.components.iter().map(|one| self.level(setting, one)).collect()
+    }
+
+    /// The settings that nothing is before.
+    pub(super) fn best(&self) -> Vec<usize> {
+        let standings: Vec<_> = self.settings.iter().map(|one| self.standing(*one)).collect();
+        best(&standings).into_iter().map(|place| self.settings[place]).collect()
+    }
+
+    /// Is one setting before another?
+    pub(super) fn is_before(&self, one: usize, other: usize) -> bool {
+        is_before(&self.standing(one), &self.standing(other))
+    }
+
+    /// Are settings equal in all steps?
+    pub(super) fn are_alike(&self, settings: &[usize]) -> bool {
+        settings.windows(2).all(|pair| self.standing(pair[0]) == self.standing(pair[1]))
+    }
+
+    /// What only just decides between the best and another setting, if it is no longer before that one where the
+    /// other's values in all that decides are better by a tenth.
+    pub(super) fn hair(&self, best: usize, other: usize) -> Option<Hair<'_>> {
+        let (ahead, behind) = (self.standing(best), self.standing(other));
+        let decides = |place: usize| ahead[place] < behind[place];
+        let moved = (0..self.components.len()).map(|place| {
+            let component = self.components[place];
+            let found = assessments(&self.all[other], component);
+            let better = |metric: &str, value: f64| {
+                let at_least = found.iter().flat_map(|one| one.graded.metrics());
+                let at_least = at_least.into_iter().any(|(name, least)| name == metric && least);
+                if at_least { value / (1.0 - NEAR) } else { value * (1.0 - NEAR) }
+            };
+            if decides(place) { self.level_with(other, component, &better) } else { behind[place] }
+        });
+        let moved: Standing = moved.collect();
+        if is_before(&ahead, &moved) {
+            return None;
+        }
+        let place =
+            (0..moved.len()).find(|place| decides(*place) && moved[*place] < behind[*place])?;
+        let component = self.components[place];
+        let [one, two] = [best, other].map(|number| assessments(&self.all[number], component));
+        two.iter().find_map(|behind| {
+            let ahead = one.iter().find(|ahead| ahead.application == behind.application)?;
+            hair_between(behind, ahead, self.all[other].name())
+        })
+    }
+
+    /// The settings that would be among the best, or would be no longer, if a mean were elsewhere in its interval:
+    /// where that holds a bound, this one grade moves and the question is asked again.
+    pub(super) fn unsure(&self, best_now: &[usize]) -> Vec<usize> {
+        let mut standings: Vec<_> = self.settings.iter().map(|one| self.standing(*one)).collect();
+        let mut unsure = Vec::new();
+        for (place, setting) in self.settings.iter().enumerate() {
+            for (number, component) in self.components.iter().enumerate() {
+                for sign in [-1.0, 1.0] {
+                    let found = assessments(&self.all[*setting], component);
+                    let half = |metric: &str| {
+                        found.iter().find_map(|one| one.half_widths.get(metric)).copied()
+                    };
+                    let moved = self.level_with(*setting, component, &|metric, value| {
+                        value + sign * half(metric).unwrap_or_default()
+                    });
+                    if moved == standings[place][number] {
+                        continue;
+                    }
+                    let kept = std::mem::replace(&mut standings[place][number], moved);
+                    let then = best(&standings).into_iter().map(|place| self.settings[place]);
+                    let then: Vec<usize> = then.collect();
+                    let changed = |one: &&usize| then.contains(one) != best_now.contains(one);
+                    unsure.extend(self.settings.iter().filter(changed));
+                    standings[place][number] = kept;
+                }
+            }
+        }
+        unsure.sort_unstable();
+        unsure.dedup();
+        unsure
+    }
+}
+
+/// That on which an answer only just rests.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub(super) struct Hair<'a> {
+    /// The setting that is nearly as good.
+    pub other: &'a str,
+    pub application: &'static str,
+    pub label: &'static str,
+    pub unit: &'static str,
+    /// Its value, and that of the best.
+    pub values: (f64, f64),
+    /// The bound between them.
+    pub bound: f64,
+}
+
+/// A value that only just misses a bound which another one meets.
+fn hair_between<'a>(behind: &Assessment, ahead: &Assessment, other: &'a str) -> Option<Hair<'a>> {
+    behind.graded.told.iter().find_map(|(metric, label, unit)| {
+        let [value, of_best] = [behind, ahead].map(|one| one.values.get(metric).copied().flatten());
+        let (value, of_best) = value.zip(of_best)?;
+        let is_between = |(bound, at_least): &(f64, bool)| {
+            let meets = |value: f64| if *at_least { value >= *bound } else { value <= *bound };
+            meets(of_best) && !meets(value) && (value - bound).abs() <= NEAR * bound.max(value)
+        };
+        let (bound, _) = bounds(behind.graded, metric).into_iter().find(is_between)?;
+        let (application, values) = (behind.application, (value, of_best));
+        Some(Hair { other, application, label, unit, values, bound })
+    })
+}
+
+/// The bounds of a metric in grades and steps, with whether it is to be at least so much.
+fn bounds(application: &Application, metric: &str) -> Vec<(f64, bool)> {
+    let of_grades = [application.good, application.fair, application.poor].into_iter().flatten();
+    let of_grades = of_grades.filter(|threshold: &&Threshold| threshold.metric == metric);
+    let of_steps = application.steps.iter().filter(|steps| steps.metric == metric);
+    let of_steps = of_steps.flat_map(|s| s.bounds.iter().map(|bound| (*bound, s.at_least)));
+    of_grades.map(|one| (one.bound, one.at_least)).chain(of_steps).collect()
+}
+
+/// The assessments of a setting that count in a component: a queue only where no game or call watches its
+/// direction.
+fn assessments<'a>(judged: &'a Judged<'_>, component: Component) -> Vec<&'a Assessment> {
+    let is_watched = |way: &Direction| {
+        queue_of(*way) == component[0] && judged.group.runs[0].watched.contains(way)
+    };
+    if Direction::BOTH.iter().any(is_watched) {
+        return Vec::new();
+    }
+    component.iter().filter_map(|name| judged.assessment(name)).collect()
+}
+
+/// How many components fail, are poor, are fair.
+fn counts(standing: &Standing) -> [usize; 3] {
+    [Grade::Fails, Grade::Poor, Grade::Fair]
+        .map(|grade| standing.iter().flatten().filter(|(found, _)| *found == grade).count())
+}
+
+/// Is one nowhere behind the other? What has no grade is neither ahead nor behind.
+fn is_nowhere_behind(one: &Standing, other: &Standing) -> bool {
+    one.iter().zip(other).all(|(one, other)| match (one, other) {
+        (Some(one), Some(other)) => one <= other,
+        (one, other) => one == other,
+    })
+}
+
+/// Fewer that fail, then fewer poor, then fewer fair ones; with equal counts, nowhere behind and somewhere ahead.
+fn is_before(one: &Standing, other: &Standing) -> bool {
+    match counts(one).cmp(&counts(other)) {
+        std::cmp::Ordering::Less => true,
+        std::cmp::Ordering::Greater => false,
+        std::cmp::Ordering::Equal => one != other && is_nowhere_behind(one, other),
+    }
+}
+
+/// The places of those that nothing is before. What has more of a bad grade than another is after it.
+fn best(standings: &[Standing]) -> Vec<usize> {
+    let least = standings.iter().map(counts).min();
+    let places: Vec<usize> =
+        (0..standings.len()).filter(|place| Some(counts(&standings[*place])) == least).collect();
+    let is_best = |place: &usize| {
+        !places.iter().any(|other| is_before(&standings[*other], &standings[*place]))
+    };
+    places.iter().copied().filter(is_best).collect()
+}

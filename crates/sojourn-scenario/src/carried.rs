@@ -1,0 +1,81 @@
+//! What a line carries: service, access line, channels, core and servers. A router's shaper is its owner's choice and
+//! no part of the line.
+
+use super::schema::Scenario;
+use super::traffic::Entry;
+use sojourn_access::docsis::{Framing, ModemSpec};
+use sojourn_access::{Group, Terms};
+use sojourn_engine::hop::Bottleneck;
+use sojourn_engine::packet::Direction;
+use sojourn_transport::cc::CongestionSpec;
+
+/// A time from one instant to another, in s.
+pub type Span = std::ops::Range<f64>;
+
+impl Scenario {
+    /// What service and access line carry to or from one home of a group during a time, in Mbit, if they were idle
+    /// before `since_s`.
+    pub fn service_mbit(&self, group: usize, way: Direction, since_s: f64, time: &Span) -> f64 {
+        let home = self.group(group);
+        let Terms { sustained_mbps, peak_mbps, burst_bytes, .. } = home.terms(way);
+        let burst_mbit = burst_bytes as f64 * 8.0 / 1e6;
+        let allowed = |time_s: f64| {
+            let during_s = (time_s - since_s).max(0.0);
+            (sustained_mbps * during_s + burst_mbit).min(peak_mbps * during_s)
+        };
+        let service_mbit = allowed(time.end) - allowed(time.start);
+        let (up, down) = (home.upstream, home.downstream);
+        let congestion = up.congestion.as_ref().map(|congestion| congestion.trace());
+        let (capacity, other, fixed, outages) = match way {
+            Direction::Up => {
+                let outages = up.stalls.iter().chain(&up.ranging_outages);
+                (up.capacity.as_ref(), congestion.as_ref(), None, outages)
+            }
+            Direction::Down => {
+                let outages = down.stalls.iter().chain(&[]);
+                (down.capacity.as_ref(), None, down.channel_mbps, outages)
+            }
+        };
+        let length_s = time.end - time.start;
+        let outage_s: f64 = outages.map(|one| one.within_s(time.start, time.end)).sum();
+        let traces = [capacity, other].into_iter().flatten();
+        traces
+            .filter_map(|trace| trace.mbit(time.start, time.end, peak_mbps))
+            .chain(fixed.map(|mbps| mbps * length_s))
+            .fold(service_mbit, f64::min)
+            * (1.0 - outage_s / length_s).max(0.0)
+    }
+
+    /// What the channel that these homes share carries, in Mbps; `None` if they share none.
+    pub fn channel_mbps(&self, group: &Group<'_>, way: Direction) -> Option<f64> {
+        match way {
+            Direction::Up if matches!(group.upstream.modem, ModemSpec::SharedChannel { .. }) => {
+                let channel = &self.upstream_channel;
+                Some(Framing::of(channel).greatest_mbps(channel.least_region()))
+            }
+            Direction::Up => None,
+            Direction::Down => {
+                let channel = &self.cmts.as_ref()?.channel;
+                Some(channel.rate_mbps() * f64::from(channel.count()))
+            }
+        }
+    }
+
+    /// Does the congestion control of an entry leave the line to others, as LEDBAT does?
+    pub fn yields(&self, entry: &Entry) -> bool {
+        let tcp = entry.app.tcp_config(&self.tcp, self.dialect);
+        let is_tcp = entry.app.parameters().tcp().is_some();
+        is_tcp && matches!(tcp.congestion_control, CongestionSpec::Ledbat(_))
+    }
+
+    /// What each link of the core carries during a time, in Mbit.
+    pub fn core_mbit(&self, way: Direction, time: &Span) -> impl Iterator<Item = f64> {
+        let carried = |link: &Bottleneck| {
+            let trace = link.capacity.as_ref();
+            let of_trace = trace.and_then(|trace| trace.mbit(time.start, time.end, f64::INFINITY));
+            let rate_mbps = link.mean_rate().bps() as f64 / 1e6;
+            of_trace.unwrap_or(rate_mbps * (time.end - time.start))
+        };
+        self.core.values().filter_map(move |both| both.of(way)).map(carried)
+    }
+}

@@ -1,0 +1,156 @@
+//! What keys stand for in a comparison, as the schema marks them (`x-role`): a load, the line, or a choice of the
+//! household or its operator. A mark holds for all keys below it that have none of their own.
+
+use std::sync::LazyLock;
+
+use schemars::schema_for;
+use serde_json::Value;
+
+use super::schema::Scenario;
+use sojourn_input::shape::TAG;
+
+/// The keyword of the mark.
+const MARK: &str = "x-role";
+
+/// The schema of scenarios with the marks.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
+
+/// The keys of a scenario with their values, by what they stand for: equal texts are equal settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// What users want of the network. Other loads are no answer to the same question.
+    pub load: String,
+    /// What carries it. Shares of another line compare nothing.
+    pub line: String,
+    /// What one may choose.
+    pub choice: String,
+}
+
+impl Roles {
+    /// The roles of a scenario's keys.
+    pub fn of(scenario: &Scenario) -> Self {
+        let mut roles = Self::default();
+        let mut scenario = scenario.clone();
+        for homes in scenario.homes.values_mut() {
+            homes.upstream.get_or_insert_with(|| scenario.upstream.clone());
+            homes.downstream.get_or_insert_with(|| scenario.downstream.clone());
+        }
+        let value = serde_json::to_value(scenario).unwrap_or_default();
+        roles.add(&value, &SCHEMA, "note", "");
+        roles
+    }
+
+    fn add(&mut self, value: &Value, schema: &Value, role: &str, path: &str) {
+        let (schema, role) = resolved(value, schema, role);
+        let Some(table) = value.as_object() else {
+            let text = match role {
+                "load" => &mut self.load,
+                "line" => &mut self.line,
+                "choice" => &mut self.choice,
+                _ => return,
+            };
+            *text += &format!("{path}={value}\n");
+            return;
+        };
+        for (key, value) in table {
+            let own = schema["properties"].get(key).or(schema.get("additionalProperties"));
+            // The tables of a group of homes are those of the scenario.
+            let child = own.filter(|own| own.is_object()).unwrap_or(&SCHEMA["properties"][key]);
+            self.add(value, child, role, &format!("{path}.{key}"));
+        }
+    }
+}
+
+/// The schema of a value without references and alternatives, and its role.
+fn resolved<'a>(value: &Value, schema: &'a Value, role: &'a str) -> (&'a Value, &'a str) {
+    let role = schema[MARK].as_str().unwrap_or(role);
+    let reference =
+        schema["$ref"].as_str().and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
+    let is_null = |option: &&Value| option["type"] == "null";
+    let any = schema["anyOf"].as_array().and_then(|all| all.iter().find(|one| !is_null(one)));
+    let is_kind = |option: &&Value| option["properties"][TAG]["const"] == value[TAG];
+    let kind = || schema["oneOf"].as_array().and_then(|all| all.iter().find(is_kind));
+    match reference.or(any).or_else(kind) {
+        Some(inner) => resolved(value, inner, role),
+        None => (schema, role),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load;
+    use std::collections::BTreeSet;
+
+    /// Every key has a role: those at the top are marked, and the others are below them.
+    #[test]
+    fn each_key_at_the_top_has_a_role_and_no_mark_is_another_word() {
+        for (key, schema) in SCHEMA["properties"].as_object().unwrap() {
+            let mark = schema.get(MARK).and_then(Value::as_str);
+            assert!(mark.is_some(), "{key} has no {MARK}");
+        }
+        fn marks(schema: &Value, found: &mut BTreeSet<String>) {
+            match schema {
+                Value::Object(table) => {
+                    found.extend(table.get(MARK).map(|mark| mark.as_str().unwrap().to_owned()));
+                    table.values().for_each(|inner| marks(inner, found));
+                }
+                Value::Array(items) => items.iter().for_each(|inner| marks(inner, found)),
+                _ => {}
+            }
+        }
+        let mut found = BTreeSet::new();
+        marks(&SCHEMA, &mut found);
+        let words = ["choice", "line", "load", "note"].map(str::to_owned);
+        assert_eq!(found, BTreeSet::from(words));
+    }
+
+    #[test]
+    fn a_change_is_of_the_role_of_its_key() {
+        let text = "
+            duration_s = 10
+            upstream = { sustained_mbps = 5 }
+            downstream = { sustained_mbps = 20 }
+            servers.near.delay_ms = 9
+            homes.ours.count = 2
+            traffic.up = { kind = 'transfer', server = 'near' }
+            traffic.t = { kind = 'torrent' }
+        ";
+        let of = |set: &str| {
+            let sets: Vec<String> = if set.is_empty() { vec![] } else { vec![set.to_owned()] };
+            Roles::of(&load(text, "home.toml", &sets).unwrap()[0].scenario)
+        };
+        let before = of("");
+        for (set, want) in [
+            ("duration_s=20", "load"),
+            ("homes.ours.count=3", "load"),
+            ("traffic.up.connections=4", "load"),
+            ("upstream.sustained_mbps=6", "line"),
+            ("homes.ours.upstream.sustained_mbps=6", "line"),
+            ("servers.near.delay_ms=10", "line"),
+            ("upstream.stalls=[{start_s=1,length_s=1}]", "line"),
+            ("upstream.queue.law.kind=codel", "choice"),
+            ("homes.ours.downstream.queue.law.kind=pie", "choice"),
+            ("servers.near.queue.limit_packets=10", "choice"),
+            ("upstream.buffer.target_bytes=50000", "choice"),
+            ("upstream.mac.map_interval_ms=1", "choice"),
+            ("upstream.scheduling.kind=proactive_grants", "choice"),
+            ("router.upstream.rate_mbps=4", "choice"),
+            ("traffic.up.tcp.congestion_control=reno", "choice"),
+            ("traffic.t.limit_mbps=1", "choice"),
+            ("tcp.ecn=on", "choice"),
+            ("seed=2", "note"),
+            ("metrics.connections=1", "note"),
+        ] {
+            let after = of(set);
+            let changed = [
+                (after.load != before.load, "load"),
+                (after.line != before.line, "line"),
+                (after.choice != before.choice, "choice"),
+            ];
+            let changed: Vec<_> = changed.iter().filter(|(is, _)| *is).map(|(_, r)| *r).collect();
+            let want = if want == "note" { vec![] } else { vec![want] };
+            assert_eq!(changed, want, "{set}");
+        }
+    }
+}
