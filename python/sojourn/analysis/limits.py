@@ -9,18 +9,18 @@ from .groups import Group, Results
 from .measures import Measure
 from .verdict import Assessment, Grade, verdict
 
-_GRADES = {grade.word: grade for grade in (Grade.GOOD, Grade.FAIR)}
+_GRADES = {grade.word: grade for grade in (Grade.GOOD, Grade.FAIR, Grade.POOR)}
 _BEST_FIRST = list(Grade)
 
 Limit = Grade | Bound
 
 
 def limit(text: str, what: str) -> Limit:
-    """Reads `good`, `fair`, or a condition such as `game p99 < 30`; raises `UnknownError`."""
+    """Reads `good`, `fair`, `poor`, or a condition such as `game p99 < 30`; raises `UnknownError`."""
     grade = _GRADES.get(text.strip().casefold())
     if grade is None and not any(sign in text for sign in "<>"):
         raise UnknownError(
-            f"{what}: found {text!r}; allowed: good, fair, or a condition, as 'game p99 < 30'"
+            f"{what}: found {text!r}; allowed: good, fair, poor, or a condition, as 'game p99 < 30'"
         )
     return grade or bound(text, what)
 
@@ -55,7 +55,8 @@ def _below(
                 why = f"{one.application} has no grade: {one.summary}"
                 yield group, f"{why}; required: {least.word}"
             elif _BEST_FIRST.index(one.grade) > _BEST_FIRST.index(least):
-                is_so = f"{one.application} is {one.grade.word}: {one.summary}"
+                is_so = "fails" if one.grade is Grade.FAILS else f"is {one.grade.word}"
+                is_so = f"{one.application} {is_so}: {one.summary}"
                 yield group, f"{is_so}; required: {least.word}"
 
 

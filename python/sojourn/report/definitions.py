@@ -55,18 +55,12 @@ DERIVED = Section(
         Definition("variant", "", "Name of the variant in the scenario's compare table."),
         Definition("run", "", "Name of a run in a store: a hash of scenario, seed and version."),
         Definition(
-            "upload_share_percent",
+            "share_percent",
             "%",
-            "Throughput upstream of a home with an upload without end, over what its sustained "
-            "rate and burst allow within the run, and the links to its servers carry.",
-            "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
-        ),
-        Definition(
-            "download_share_percent",
-            "%",
-            "Throughput downstream of a home with a download without end, over what its sustained "
-            "rate and burst allow within the run, and the links to its servers carry.",
-            "DOCSIS 3.1 MULPI, sections C.2.2.7.2 and C.2.2.7.3",
+            "Throughput of a transfer, torrent or stream of data while it runs, over its max-min fair "
+            "part of what service, access line, core and servers carry beside light traffic or, if "
+            "that is less, over what it has to send. Of several the least.",
+            "Bertsekas & Gallager 1992, section 6.5.2; DOCSIS 3.1 MULPI, section C.2.2.7",
         ),
         Definition(
             "kept_video_rate_percent",
@@ -83,17 +77,23 @@ DERIVED = Section(
             "DSLReports, Bufferbloat Grades",
         ),
         Definition(
-            "upstream_queue_mean_ms",
+            "queue_mean_ms",
             "ms",
-            "The mean wait in the longest upstream queue, where bulk traffic loads it or one "
+            "The mean wait in the longest queue of a direction, where bulk traffic loads it or one "
             "packet in ten waits for more than 20 ms.",
             "RFC 8289, section 3",
         ),
         Definition(
-            "downstream_queue_mean_ms",
+            "queue_p99_ms",
             "ms",
-            "The same downstream.",
+            "The wait that 99 % of the packets of such a queue do not exceed.",
             "RFC 8289, section 3",
+        ),
+        Definition(
+            "queue_lost_percent",
+            "%",
+            "Packets that such a queue dropped, over these and those that left it: waits are those of "
+            "the others.",
         ),
         Definition(
             "jfi",

@@ -11,7 +11,7 @@ use super::groups::{Group, Judged, SAME, judged};
 use super::measures::MEASURES;
 use super::order::Question;
 use super::over_seeds::Value;
-use super::sentences::{NAMED_AT_MOST, bulk_words, call_clause, noun, sentences, taken};
+use super::sentences::{NAMED_AT_MOST, bulk_words, call_clause, sentences, taken, value_of};
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, UNDER_LOAD, UPSTREAM_QUEUE,
 };
@@ -204,10 +204,7 @@ fn answer(question: &Question<'_, '_>) -> Answer {
     };
     let hair = others.iter().filter(|_| is_alike).find_map(|other| {
         let hair = question.hair(best[0], *other)?;
-        let label =
-            if hair.label.is_empty() { noun(hair.application) } else { hair.label.to_owned() };
-        let label =
-            if label.ends_with(" the") { format!("{label} {}", hair.application) } else { label };
+        let label = value_of(hair.application, hair.label);
         let (unit, (value, of_best)) = (hair.unit, hair.values);
         Some(format!(
             "By a hair: with {}, {label} is {}{unit}, and the bound is {} ({} with {}).",
@@ -539,7 +536,12 @@ fn on_every_test(loaded: &[&Judged<'_>]) -> String {
 
 /// The applications that are not good, by grade.
 fn faults(judged: &Judged<'_>) -> String {
-    let grades = [(Some(Grade::Poor), "poor"), (Some(Grade::Fair), "fair"), (None, "not graded")];
+    let grades = [
+        (Some(Grade::Fails), "failing"),
+        (Some(Grade::Poor), "poor"),
+        (Some(Grade::Fair), "fair"),
+        (None, "not graded"),
+    ];
     let told = grades.into_iter().filter_map(|(grade, word)| {
         let of_grade = judged.assessments.iter().filter(|found| found.grade() == grade);
         let names: Vec<_> = of_grade.map(|found| found.application).collect();
@@ -590,16 +592,15 @@ fn changes_with_condition(all: &[Judged<'_>], answers: &[Answer], choices: &[&An
         one.best.iter().map(|number| all[*number].group.runs[0].roles.choice.as_str()).collect()
     };
     let is_same = choices.iter().all(|one| best(one) == best(choices[0]));
-    let of = match choices.len() {
-        all if all == count => format!("all {count}"),
-        some => format!("the {some} of {count}"),
-    };
-    let (what, variant) = ("loads and lines", all[choices[0].best[0]].group.variant);
-    match (is_same, choices[0].best.len(), variant) {
-        (true, 1, variant) if !variant.is_empty() => {
-            format!("{} does best under {of} {what} with a choice.", quoted(variant))
-        }
-        (true, ..) => format!("The same does best under {of} {what} with a choice."),
-        (false, ..) => format!("What does best changes between {of} {what} with a choice."),
+    let loads: BTreeSet<&str> =
+        choices.iter().map(|one| all[one.settings[0]].group.runs[0].roles.load.as_str()).collect();
+    let what = if loads.len() > 1 { "load" } else { "line" };
+    if !is_same {
+        return format!("Which setting does best changes with the {what}.");
     }
+    let variant = all[choices[0].best[0]].group.variant;
+    let named = choices[0].best.len() == 1 && !variant.is_empty();
+    let who = if named { quoted(variant) } else { "The same".to_owned() };
+    let under = if choices.len() == count { "" } else { " that have a choice" };
+    format!("{who} does best under each of the {} {what}s{under}.", choices.len())
 }

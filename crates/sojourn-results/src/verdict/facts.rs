@@ -15,6 +15,7 @@ use super::thresholds::{
     QUEUE_P99, SLOW_START_S, VIDEO, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::scores::qoe::GAME_ACCESS_MS;
+use sojourn_access::Group;
 use sojourn_engine::packet::{Direction, Ecn};
 use sojourn_scenario::apps::AppSpec;
 use sojourn_scenario::apps::Bulk;
@@ -92,6 +93,8 @@ pub struct Facts {
     pub(super) round_trips_ms: BTreeMap<String, f64>,
     /// The mean rate of each video, in Mbps.
     pub(super) video_mbps: BTreeMap<String, f64>,
+    /// What service, channels and core carry in each direction, in Mbit: shares of other lines compare nothing.
+    pub(super) carried_mbit: Vec<f64>,
     /// Does an upload bring grants that the packets of others use too?
     pub(super) brings_grants: bool,
     /// How much of its time each game and call that measures round trips is under the load of its own homes.
@@ -131,6 +134,7 @@ impl Facts {
             transfers,
             round_trips_ms: round_trips_ms(scenario, rows),
             video_mbps: video_mbps(rows),
+            carried_mbit: carried_mbit(scenario),
             brings_grants: brings_grants(scenario),
             loads: loads(scenario),
             causes: causes(scenario, rows),
@@ -351,6 +355,21 @@ fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
         .iter()
         .filter_map(|row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?)));
     rates.collect()
+}
+
+fn carried_mbit(scenario: &Scenario) -> Vec<f64> {
+    let time = scenario.metrics.from_s..scenario.duration_s;
+    let of = |way: Direction| {
+        let core = scenario.core_mbit(way, &time).fold(f64::INFINITY, f64::min);
+        let of_group = |(number, group): (usize, Group<'_>)| {
+            let service = scenario.service_mbit(number, way, time.start, &time);
+            let channel = scenario.channel_mbps(&group, way).unwrap_or(f64::INFINITY);
+            service.min(core).min(channel * scenario.counted_s())
+        };
+        (0..).zip(scenario.groups()).map(of_group).collect::<Vec<f64>>()
+    };
+    let servers = scenario.servers.values().map(|server| server.rate_mbps);
+    Direction::BOTH.into_iter().flat_map(of).chain(servers).collect()
 }
 
 fn brings_grants(scenario: &Scenario) -> bool {

@@ -284,7 +284,7 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Option<A
         let others = known.iter().filter(|share| share.name != worst.name);
         notes.extend(others.take(OTHERS_AT_MOST).map(|share| {
             let (percent, mbps) = (mean(share), digits(share.mbps));
-            format!("'{}' has {percent:.0} % of its part ({mbps} Mbps)", share.name)
+            format!("'{}' has {percent:.1} % of its part ({mbps} Mbps)", share.name)
         }));
     }
     notes.extend(shares.iter().filter_map(|share| {

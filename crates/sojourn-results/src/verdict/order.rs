@@ -49,23 +49,20 @@ pub(super) struct Question<'a, 'b> {
     /// The numbers of the settings.
     pub settings: Vec<usize>,
     components: Vec<Component>,
+    /// Is no share of the line compared, since what the lines carry differs?
+    pub compares_lines: bool,
 }
 
 impl<'a, 'b> Question<'a, 'b> {
     pub(super) fn new(all: &'a [Judged<'b>], settings: &[usize]) -> Self {
-        let line = |number: &usize| &all[*number].group.runs[0].roles.line;
-        let is_one_line = settings.iter().all(|number| line(number) == line(&settings[0]));
+        let carried = |number: &usize| &all[*number].group.runs[0].carried_mbit;
+        let is_one_line = settings.iter().all(|number| carried(number) == carried(&settings[0]));
         let components = COMPONENTS.into_iter().filter(|one| {
             (is_one_line || !is_of_its_line(one))
                 && settings.iter().any(|number| !assessments(&all[*number], one).is_empty())
         });
-        Self { all, settings: settings.to_vec(), components: components.collect() }
-    }
-
-    /// Is no share of the line compared, since the lines differ?
-    pub(super) fn compares_lines(&self) -> bool {
-        let line = |number: &usize| &self.all[*number].group.runs[0].roles.line;
-        self.settings.iter().any(|number| line(number) != line(&self.settings[0]))
+        let components = components.collect();
+        Self { all, settings: settings.to_vec(), components, compares_lines: !is_one_line }
     }
 
     pub(super) fn components(&self) -> &[Component] {

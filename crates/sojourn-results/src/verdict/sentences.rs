@@ -163,7 +163,7 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Cha
         }
     }
     let [group, other] = [best[0], reference].map(|number| question.all[number].group);
-    let rates: &[&str] = if question.compares_lines() { &RATES } else { &[] };
+    let rates: &[&str] = if question.compares_lines { &RATES } else { &[] };
     let told = HEADLINES.iter().chain(rates).filter_map(|key| {
         let measure = Measure::named(key);
         let (from, to) = group.named_difference(key, other)?;
@@ -173,7 +173,7 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Cha
     for (clause, is_worse) in told.take(DIFFERENCES_AT_MOST) {
         if is_worse { changes.worse.push(clause) } else { changes.better.push(clause) }
     }
-    if !question.compares_lines() {
+    if !question.compares_lines {
         for (clause, is_worse) in single_rates(group, other) {
             if is_worse { changes.worse.push(clause) } else { changes.better.push(clause) }
         }
@@ -215,13 +215,7 @@ fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, 
     let value = told.get(place);
     if is == was {
         let (metric, label, unit, from, to, by) = value?;
-        let what = if label.is_empty() {
-            format!("{}'s share", noun(before.application))
-        } else if label.ends_with(" the") {
-            format!("{label} {}", before.application)
-        } else {
-            (*label).to_string()
-        };
+        let what = value_of(before.application, label);
         let is_worse = (to[0] < *from) == at_least(metric);
         return is_much(*by).then(|| (change(&what, *from, to, unit), is_worse));
     }
@@ -252,6 +246,17 @@ fn single_rates(group: &Group<'_>, other: &Group<'_>) -> Vec<(String, bool)> {
         is_much.then(|| (change(&what, from, &[one.mbps], " Mbps"), one.mbps < from))
     });
     told.take(DIFFERENCES_AT_MOST).collect()
+}
+
+/// A value as the subject of a clause.
+pub(super) fn value_of(application: &str, label: &str) -> String {
+    if label.is_empty() {
+        format!("{}'s share", noun(application))
+    } else if label.ends_with(" the") {
+        format!("{label} {application}")
+    } else {
+        label.to_owned()
+    }
 }
 
 /// What is graded, as the subject of a clause.

@@ -225,7 +225,7 @@ const fn bulk(name: &'static str, sort: Bulk, direction: Direction) -> Applicati
         steps: &SHARE_STEPS,
         told: &[(SHARE, "", " % of its part of the line")],
         shown: &[],
-        summary: "{share_percent.0} % of its part of what the line carries",
+        summary: "{share_percent.1} % of its part of what the line carries",
     }
 }
 

@@ -1,6 +1,8 @@
 //! Swarm tests: random networks of all parts, held against what must be true of any network.
 
 pub mod accounts;
+#[cfg(test)]
+mod answers;
 pub mod network;
 pub mod oracles;
 pub mod order;
@@ -71,6 +73,16 @@ mod at_random {
         rounds(20, |seed| {
             held(seed, pairs::nothing_that_acts);
             pairs::idle_queue_managers(seed);
+        });
+    }
+
+    #[test]
+    fn swarm_of_answers_is_lawful() {
+        rounds(6, |seed| {
+            super::answers::of_network(seed);
+            if std::env::var_os("FUZZ_SECONDS").is_some() {
+                super::answers::of_shipped(seed);
+            }
         });
     }
 

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn grades_are_those_of_the_thresholds() {
-    use Grade::{Fair, Good, Poor};
+    use Grade::{Fails, Fair, Good, Poor};
     let game = |access: f64, round_trip: f64, loss: f64| {
         let values = json!({
             "over_20_ms_access_percent": access,
@@ -50,7 +50,12 @@ fn grades_are_those_of_the_thresholds() {
         ("video", begun(2.1, Some(0.0)), Some(Fair)),
         ("video", begun(10.1, Some(0.0)), Some(Poor)),
         // It has not begun in 10.1 s, or not yet in a second.
-        ("video", begun(10.1, None), Some(Poor)),
+        ("video", begun(10.1, None), Some(Fails)),
+        ("video", video(50.1), Some(Fails)),
+        ("call", call(Some(1.99)), Some(Fails)),
+        ("video call", video_call(1001.0, 0.0), Some(Fails)),
+        ("video call", video_call(20.0, 50.1), Some(Fails)),
+        ("game", game(100.0, 100.0, 50.1), Some(Fails)),
         ("video", begun(1.0, None), None),
     ];
     for (name, facts, grade) in cases {
@@ -112,11 +117,11 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
     };
     let found = &share(&["duration_s=10"], 5.4)[0];
     assert_eq!((found.application, found.grade()), ("upload", Some(Grade::Good)));
-    assert!((found.values["upload_share_percent"].unwrap() - 90.0).abs() < 1e-9);
+    assert!((found.values["share_percent"].unwrap() - 90.0).abs() < 1e-9);
     assert_eq!(share(&["duration_s=10"], 5.3)[0].grade(), Some(Grade::Fair));
     // One that starts at 2 s has 10 s of 5 Mbps and the burst, in a run of 12 s: 60 Mbit.
     let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 12.0);
-    assert!((late[0].values["upload_share_percent"].unwrap() - 100.0).abs() < 1e-9);
+    assert!((late[0].values["share_percent"].unwrap() - 100.0).abs() < 1e-9);
     assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade(), None);
     // With a second service flow nobody knows what the upload may have.
     let flows = "upstream.flows.voice={sustained_mbps=1, peak_mbps=1, burst_bytes=3044, match=[{traffic='upload'}]}";
@@ -126,9 +131,12 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
         beside.summary,
         "not measured: the home of the upload has several upstream service flows"
     );
-    // In a short run it has not found its rate yet, and one that ends has no share.
+    // In a short run it has not found its rate yet, and has no share.
     assert_eq!(share(&["duration_s=5"], 5.4)[0].grade(), None);
-    assert_eq!(share(&["traffic.upload.file_bytes=10000"], 5.4), []);
+    // A file that is not finished is said; of files with pauses nobody knows what they are due.
+    let file = &share(&["traffic.upload.file_bytes=100000000"], 5.4)[0];
+    assert!(file.summary.ends_with("'upload' is unfinished (0 of 100 MB)"), "{file:?}");
+    assert_eq!(share(&["traffic.upload.file_bytes=10000", "traffic.upload.pause_s=1"], 5.4), []);
 }
 
 /// A film that has just begun has not stalled yet.
@@ -148,8 +156,8 @@ fn a_video_that_hardly_played_has_no_grade() {
     assert_eq!(short.grade(), None);
     assert_eq!(short.summary, "not measured: traffic.film played for less than 10 s");
     // Two segments of 67 Mbit take 13 s, and longer than the run.
-    assert_eq!(run(10.0, 20.0).grade(), Some(Grade::Poor));
-    assert_eq!(run(2.0, 60.0).grade(), Some(Grade::Poor));
+    assert!(run(10.0, 20.0).grade() >= Some(Grade::Poor));
+    assert!(run(2.0, 60.0).grade() >= Some(Grade::Poor));
     assert_eq!(run(30.0, 60.0).grade(), Some(Grade::Fair));
     assert_eq!(run(300.0, 60.0).grade(), Some(Grade::Good));
 }
@@ -172,7 +180,8 @@ fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
         (Some(4.9), Grade::Fair),
         (Some(4.1), Grade::Fair),
         (Some(1.6), Grade::Poor),
-        (None, Grade::Poor),
+        (Some(0.7), Grade::Fails),
+        (None, Grade::Fails),
     ] {
         let loaded = of(UPLOAD, mbps);
         let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
@@ -195,11 +204,11 @@ fn the_page_load_is_one_number_in_tables_and_grades() {
 #[test]
 fn what_is_not_graded_is_named() {
     let traffic = "
-        traffic.backup = { kind = 'transfer', server = 'near', file_bytes = 1000 }
-        traffic.torrent = { kind = 'torrent', servers = ['near'] }
+        traffic.backup = { kind = 'transfer', server = 'near', file_bytes = 1000, pause_s = 1 }
+        traffic.sensors = { kind = 'on_off', server = 'near', mean_mbps = [1] }
     ";
     let facts = Facts::of(&scenario(traffic), &Rows::default());
-    assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), torrent.");
+    assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), on_off (sensors).");
     assert_eq!(alone(&facts).sentences[0], "No traffic in this scenario has grades.");
 }
 
@@ -261,7 +270,7 @@ fn nothing_gets_more_than_the_service_allows() {
          traffic.get = { kind = 'transfer', server = 'near', direction = 'down' }",
     );
     let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
-    let share = upload.unwrap().values["upload_share_percent"].unwrap();
+    let share = upload.unwrap().values["share_percent"].unwrap();
     assert!((50.0..=100.0).contains(&share), "{share}");
 }
 
@@ -270,12 +279,12 @@ fn nothing_gets_more_than_the_service_allows() {
 fn a_transfer_is_judged_by_the_slowest_link_of_its_path() {
     let found = of_line("", "", "core.x.upstream.rate_mbps = 2");
     let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
-    assert!(upload.unwrap().values["upload_share_percent"] > Some(90.0), "{upload:?}");
+    assert!(upload.unwrap().values["share_percent"] > Some(90.0), "{upload:?}");
 }
 
 #[test]
-fn an_upload_that_gets_next_to_nothing_is_poor() {
+fn an_upload_on_next_to_nothing_is_graded_by_its_part() {
     let found = of_line("", "", "upstream = { sustained_mbps = 0.05, burst_bytes = 3044 }");
     let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
-    assert_eq!(upload.unwrap().grade(), Some(Grade::Poor));
+    assert!(upload.unwrap().grade() >= Some(Grade::Fair));
 }

@@ -2,10 +2,10 @@
 
 mod bulk;
 mod causes;
-mod choice;
-mod decisions;
 mod grades;
+mod order;
 mod pages;
+pub(crate) mod properties;
 mod readings;
 mod sentences;
 mod values;

@@ -54,7 +54,9 @@ fn a_queue_is_loaded_in_the_direction_of_the_payload_alone() {
         (download, "get", "up", None),
         (GAME, "x", "up", None),
     ] {
-        let queue = row(&json!({"queue": "q", "direction": "up", "sojourn_mean_ms": 9.0}));
+        let queue = row(
+            &json!({"queue": "q", "direction": "up", "sojourn_mean_ms": 9.0, "sojourn_p99_ms": 20.0}),
+        );
         let rows = Rows {
             flows: vec![flow(name, way, &json!({}))],
             queues: vec![queue],
@@ -72,7 +74,7 @@ fn share_percent(traffic: &str, sets: &[&str], rates: &[(&str, &str, f64)]) -> f
         |(name, way, mbps): &(&str, &str, f64)| flow(name, way, &json!({"throughput_mbps": mbps}));
     let rows = Rows { flows: rates.iter().map(rate).collect(), ..Rows::default() };
     let found = assessed(traffic, sets, &rows);
-    named(&found, "upload").unwrap().values["upload_share_percent"].unwrap()
+    named(&found, "upload").unwrap().values["share_percent"].unwrap()
 }
 
 #[test]
@@ -87,14 +89,9 @@ fn an_upload_may_have_what_each_part_of_its_way_carries() {
         ("", &["core.x.upstream.rate_mbps=2"], &[("upload", "up", 1.0)], 120.0),
         ("", &["core.x.downstream.rate_mbps=2"], &[("upload", "up", 1.0)], 310.0),
         ("", &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0)], 120.0),
-        // Two servers carry their sum, and one of two uploads its rate.
-        (far, &["servers.near.rate_mbps=2"], &[("upload", "up", 0.5), ("more", "up", 0.5)], 180.0),
-        (
-            again,
-            &["servers.near.rate_mbps=2"],
-            &[("upload", "up", 0.5), ("more", "up", 0.5)],
-            120.0,
-        ),
+        // Each is due what its own server carries, and both a fair part of what they share.
+        (far, &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0), ("more", "up", 0.9)], 120.0),
+        (again, &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0), ("more", "up", 1.0)], 60.0),
     ] {
         let found = share_percent(&format!("{UPLOAD}\n{more}"), sets, rates);
         assert!((found - 6000.0 / allowed_mbit).abs() < 1e-9, "{sets:?} {more}: {found}");
@@ -102,7 +99,7 @@ fn an_upload_may_have_what_each_part_of_its_way_carries() {
 }
 
 #[test]
-fn an_upload_is_counted_with_light_traffic_of_its_direction_and_homes() {
+fn an_upload_is_due_what_light_traffic_of_its_direction_and_homes_leaves() {
     let torrent = "traffic.t = { kind = 'torrent', servers = ['near'] }";
     let homes = "homes.a.count = 1\nhomes.b.count = 2
                  traffic.b = { kind = 'transfer', server = 'near', home = 'b' }
@@ -110,15 +107,20 @@ fn an_upload_is_counted_with_light_traffic_of_its_direction_and_homes() {
                  traffic.light = { kind = 'stream', purpose = 'game', server = 'near', home = 'b' }";
     let game = format!("{GAME}\n{UPLOAD}");
     for (traffic, sets, rates, want) in [
-        // 4 and 0.65 Mbps for 60 s, of 310 Mbit.
-        (game.as_str(), &[][..], &[("upload", "up", 4.0), ("x", "up", 0.65)][..], 90.0),
+        // 310 Mbit, of which 39 go to the game.
+        (game.as_str(), &[][..], &[("upload", "up", 4.0), ("x", "up", 0.65)][..], 24_000.0 / 271.0),
         (&game, &[], &[("upload", "up", 4.65), ("x", "down", 9.0)], 90.0),
-        // Another load takes from it.
+        // A torrent yields, so what it takes the upload lacks.
         (&format!("{UPLOAD}\n{torrent}"), &[], &[("upload", "up", 2.325), ("t", "up", 2.0)], 45.0),
         // One home may have 310 Mbit and two 620; what is worse counts.
         (homes, &[], &[("a", "up", 2.325), ("b", "up", 9.3)], 45.0),
         (homes, &[], &[("a", "up", 4.65), ("b", "up", 4.65)], 45.0),
-        (homes, &[], &[("a", "up", 4.65), ("b", "up", 2.325), ("light", "up", 2.325)], 45.0),
+        (
+            homes,
+            &[],
+            &[("a", "up", 4.65), ("b", "up", 2.325), ("light", "up", 2.325)],
+            13_950.0 / 480.5,
+        ),
         // From 20 s on 40 s of 5 Mbps and the burst are 210 Mbit, of which 50 counted seconds have 168.
         (
             UPLOAD,
@@ -196,22 +198,6 @@ fn of_several_films_the_one_counts_that_keeps_least_of_what_it_had() {
         let rate = named(&found.groups[0].assessments, "video rate");
         assert_eq!(rate.map(|one| one.values["kept_video_rate_percent"].unwrap()), want);
     }
-}
-
-#[test]
-fn transfers_are_graded_together_from_two_connections_on() {
-    let summary = |sets: &[&str], more: &str| {
-        let flows = vec![flow("upload", "up", &json!({"throughput_mbps": 4.65}))];
-        let rows = Rows { flows, ..Rows::default() };
-        let found = assessed(&format!("{UPLOAD}\n{more}"), sets, &rows);
-        named(&found, "upload").unwrap().summary.clone()
-    };
-    let end = ", all transfers together";
-    assert!(!summary(&[], "").ends_with(end));
-    assert!(summary(&["traffic.upload.connections=2"], "").ends_with(end));
-    assert!(summary(&[], "traffic.more = { kind = 'transfer', server = 'near' }").ends_with(end));
-    // What is too short to be graded is not graded together.
-    assert!(!summary(&["traffic.upload.connections=2", "duration_s=9"], "").ends_with(end));
 }
 
 /// One that goes one way, or of which few packets came, has no grade, unless the other end is poor already.

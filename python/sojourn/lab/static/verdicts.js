@@ -58,7 +58,7 @@ export function strip(place, names, { rows }) {
 }
 
 function cell(assessment) {
-  if (!assessment) return make("td", {}, "–");
+  if (!assessment) return make("td", {}, make("span", { class: "words" }, "does not apply"));
   const { grade, mark, summary } = assessment;
   return make(
     "td",

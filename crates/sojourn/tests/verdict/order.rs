@@ -1,0 +1,193 @@
+//! Which setting does best, what it costs, and when nothing decides.
+
+use super::*;
+
+/// A household with a game and transfers, the grades of which are set one by one.
+fn home(game: (f64, f64, f64), shares: &[(&str, f64)]) -> Facts {
+    let (over_20, over_80, p90_ms) = game;
+    let values = json!({"over_20_ms_access_percent": over_20, "over_80_ms_round_trip_percent": over_80,
+        "rtt_p90_ms": p90_ms, "loss_percent": 0.0});
+    let mut flows = both_ways("x", "game", &values);
+    let mut traffic = GAME.to_owned();
+    for (name, percent) in shares {
+        // 5 Mbps for 60 s and 10 Mbit of burst are 310 Mbit.
+        let each = 310.0 / 60.0 / shares.len() as f64;
+        flows.push(rate(name, "up", each * percent / 100.0));
+        traffic.push_str(&format!("\ntraffic.{name} = {{ kind = 'transfer', server = 'near' }}"));
+    }
+    of_flows(&traffic, flows)
+}
+
+const GOOD_GAME: (f64, f64, f64) = (0.5, 0.0, 25.0);
+const FAIR_GAME: (f64, f64, f64) = (30.0, 0.0, 60.0);
+const POOR_GAME: (f64, f64, f64) = (90.0, 40.0, 200.0);
+const FAILED_GAME: (f64, f64, f64) = (100.0, 90.0, 500.0);
+
+/// The names of the best, in the order of the settings.
+fn best(settings: &[(&'static str, &Facts)]) -> Vec<&'static str> {
+    let groups: Vec<_> = settings.iter().map(|(name, facts)| group(name, facts)).collect();
+    let found = verdict(&groups, &[]);
+    found.answers[0].best.iter().map(|number| settings[*number].0).collect()
+}
+
+#[test]
+fn fewer_fails_decide_before_fewer_poor_and_these_before_fewer_fair() {
+    let of = |game, percent| home(game, &[("up", percent)]);
+    for (better, worse) in [
+        (of(POOR_GAME, 40.0), of(GOOD_GAME, 9.9)),
+        (of(FAIR_GAME, 60.0), of(GOOD_GAME, 49.9)),
+        (of(GOOD_GAME, 60.0), of(FAIR_GAME, 60.0)),
+        (of(FAILED_GAME, 95.0), of(FAILED_GAME, 9.9)),
+        // Equal counts: nowhere behind and somewhere ahead in steps.
+        (of(GOOD_GAME, 96.0), of(GOOD_GAME, 94.0)),
+        (of(GOOD_GAME, 96.0), of((1.1, 0.0, 25.0), 96.0)),
+        (of((30.0, 0.0, 49.0), 80.0), of((30.0, 0.0, 51.0), 80.0)),
+    ] {
+        assert_eq!(best(&[("worse", &worse), ("better", &better)]), ["better"]);
+        assert_eq!(best(&[("better", &better), ("worse", &worse)]), ["better"]);
+    }
+}
+
+#[test]
+fn what_is_within_a_step_is_alike_and_what_is_ahead_elsewhere_is_no_better() {
+    let of = |game, percent| home(game, &[("up", percent)]);
+    let alike = [of(GOOD_GAME, 96.0), of((0.9, 0.0, 12.0), 99.0)];
+    assert_eq!(best(&[("a", &alike[0]), ("b", &alike[1])]), ["a", "b"]);
+    let found = verdict(&[group("a", &alike[0]), group("b", &alike[1])], &[]);
+    assert_eq!((found.best, found.reference), (None, None));
+    assert!(
+        found.sentences[0].starts_with("No setting does best: a and b do equally well."),
+        "{found:?}"
+    );
+    let front = [of(GOOD_GAME, 89.0), of(FAIR_GAME, 96.0)];
+    let groups = [group("a", &front[0]), group("b", &front[1])];
+    let found = verdict(&groups, &[]);
+    assert_eq!(found.answers[0].best, [0, 1]);
+    assert!(!found.answers[0].is_alike && found.best.is_none());
+    assert!(found.sentences[0].starts_with(
+        "No setting does best at everything. Best are a for the game (game RTT p90 25.0 ms); b for the upload ("
+    ), "{found:?}");
+}
+
+#[test]
+fn the_first_sentence_names_the_setting_what_changes_its_price_and_an_alternative() {
+    let (tail, cake) = (home(POOR_GAME, &[("up", 99.0)]), home(GOOD_GAME, &[("up", 86.0)]));
+    let found = verdict(&[group("drop-tail", &tail), group("CAKE", &cake)], &[]);
+    assert_eq!(
+        found.sentences[0],
+        "CAKE does best, at a price: nothing is poor with it. Against drop-tail, the game rises from poor to good (game RTT p90 from 200 to 25.0 ms), but the \
+         upload falls from good to fair (from 99.0 to 86.0 % of its part of the line). If the upload matters most: \
+         drop-tail."
+    );
+    assert_eq!((found.best, found.reference), (Some(1), Some(0)));
+    assert_eq!(found.price[0].application, "upload");
+    assert_eq!((found.price[0].from, found.price[0].to), (Grade::Good, Grade::Fair));
+    assert_eq!(found.price[0].alternative, Some(0));
+}
+
+#[test]
+fn several_that_do_equally_well_are_named_with_their_values() {
+    let of = |p90_ms| home((0.5, 0.0, p90_ms), &[("up", 99.0)]);
+    let (tail, one, two) = (home(POOR_GAME, &[("up", 99.0)]), of(25.0), of(14.0));
+    let found = verdict(&[group("tail", &tail), group("a", &one), group("b", &two)], &[]);
+    assert_eq!((found.best, found.alike.as_slice()), (Some(1), &[1, 2][..]));
+    assert!(
+        found.sentences[0].starts_with(
+            "a and b do equally well: all is good. Against tail, the game rises from poor to good (game RTT p90 from \
+             200 to 25.0 and 14.0 ms)"
+        ),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn an_answer_that_rests_on_a_bound_is_by_a_hair() {
+    let of = |percent| home(GOOD_GAME, &[("up", percent)]);
+    let (fq, codel) = (of(88.5), of(90.8));
+    let found = verdict(&[group("FQ", &fq), group("CoDel", &codel)], &[]);
+    assert!(
+        found.sentences[0].starts_with("CoDel does best, by a hair: all is good."),
+        "{found:?}"
+    );
+    assert_eq!(
+        found.sentences[1],
+        "By a hair: with FQ, the upload's share is 88.5 % of its part of the line, and the bound is 90.0 (90.8 with \
+         CoDel)."
+    );
+    let far = of(60.0);
+    let found = verdict(&[group("far", &far), group("CoDel", &codel)], &[]);
+    assert_eq!(found.answers[0].hair, None);
+}
+
+/// An interval over a bound is no knowledge of the side.
+#[test]
+fn what_seeds_cannot_tell_is_said() {
+    let runs = |percents: [f64; 3]| percents.map(|percent| home(GOOD_GAME, &[("up", percent)]));
+    let (sure, torn) = (runs([98.0, 97.9, 98.1]), runs([80.0, 96.0, 85.0]));
+    let found = verdict(&[seeds("a", &sure), seeds("b", &torn)], &[]);
+    assert_eq!(found.answers[0].unsure, [1]);
+    let told = "Whether b does best, 3 seeds cannot tell.".to_owned();
+    assert!(found.sentences.contains(&told), "{found:?}");
+    let low = runs([60.0, 60.1, 59.9]);
+    let found = verdict(&[seeds("a", &sure), seeds("b", &low)], &[]);
+    assert!(found.answers[0].unsure.is_empty(), "{found:?}");
+}
+
+/// Each has a grade of its own, and the worst decides.
+#[test]
+fn of_two_uploads_one_that_starves_fails() {
+    let found = alone(&home(GOOD_GAME, &[("a", 190.0), ("b", 2.0)]));
+    let upload = &found.groups[0].assessments[1];
+    assert_eq!((upload.application, upload.grade()), ("upload", Some(Grade::Fails)));
+    assert_eq!(upload.traffic, "b");
+    let grades: Vec<_> = found.groups[0].transfers.iter().map(|one| one.grade).collect();
+    assert_eq!(grades, [Some(Grade::Good), Some(Grade::Fails)]);
+    let told = "'a' takes 1.9 times its part (4.91 of 2.58 Mbps), and 'b' is left 2 % of its own (0.0517 Mbps).";
+    assert!(found.sentences.contains(&told.to_owned()), "{found:?}");
+}
+
+/// The loads have an answer each, and one sentence says whether it changes.
+#[test]
+fn settings_of_several_loads_are_compared_load_by_load() {
+    let of = |set: &str, connections: u32, percent: f64| {
+        let flows = vec![rate("upload", "up", 310.0 / 60.0 * percent / 100.0)];
+        let sets = [set.to_owned(), format!("traffic.upload.connections={connections}")];
+        let scenario = scenario_of(UPLOAD, &sets.each_ref().map(String::as_str));
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let (tail, law) = ("upstream.queue.limit_packets=100", "upstream.queue.law.kind=pie");
+    for (last, want) in [
+        (99.0, "b does best under each of the 2 loads."),
+        (20.0, "Which setting does best changes with the load."),
+    ] {
+        let all = [of(tail, 1, 60.0), of(law, 1, 99.0), of(tail, 4, 60.0), of(law, 4, last)];
+        let groups: Vec<_> =
+            ["a", "b", "c", "d"].iter().zip(&all).map(|(name, facts)| group(name, facts)).collect();
+        let found = verdict(&groups, &[]);
+        assert_eq!(found.best, None);
+        assert_eq!(found.answers.len(), 2);
+        assert_eq!(found.sentences[0], want);
+    }
+}
+
+/// Shares of lines that carry another rate compare nothing; the rates are named.
+#[test]
+fn of_several_lines_the_rates_are_named_and_no_shares_compared() {
+    let of = |mbps: u32, percent: f64| {
+        let values = json!({"over_20_ms_access_percent": 0.5, "over_80_ms_round_trip_percent": 0.0,
+            "rtt_p90_ms": 25.0, "loss_percent": 0.0});
+        let mut flows = both_ways("x", "game", &values);
+        flows.push(rate("up", "up", f64::from(mbps) * percent / 100.0));
+        let traffic = format!("{GAME}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}");
+        let set = format!("upstream.sustained_mbps={mbps}");
+        let scenario = scenario_of(&traffic, &[&set]);
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let (slow, fast) = (of(5, 99.0), of(20, 60.0));
+    let found = verdict(&[group("slow", &slow), group("fast", &fast)], &[]);
+    assert!(found.sentences[0].starts_with("No setting does best"), "{found:?}");
+    assert!(
+        found.sentences[0].contains("Upload is 4.95 Mbps with slow and 12.0 Mbps with fast"),
+        "{found:?}"
+    );
+}

@@ -1,0 +1,306 @@
+//! Laws of answers, on random tables of results: none depends on names, order or other settings, none hides a price,
+//! and no sentence names a number that is in no table.
+
+use super::*;
+use sojourn::engine::rng::Rng;
+use sojourn::results::verdict::APPLICATIONS;
+use sojourn_testing::rounds;
+use std::collections::BTreeSet;
+
+const NAMES: [&str; 6] = ["alder", "birch", "cedar", "elm", "fir", "hazel"];
+
+/// Uses of a household with the columns that they are graded by, each with the range of its values.
+const USES: [(&str, &str, &str, &[(&str, f64, f64)]); 4] = [
+    (
+        "game",
+        "game",
+        "kind = 'stream', purpose = 'game', server = 'near'",
+        &[
+            ("over_20_ms_access_percent", 0.3, 90.0),
+            ("over_80_ms_round_trip_percent", 0.3, 60.0),
+            ("rtt_p90_ms", 10.0, 900.0),
+            ("loss_percent", 0.05, 60.0),
+        ],
+    ),
+    (
+        "call",
+        "voice",
+        "kind = 'stream', purpose = 'voice', server = 'near'",
+        &[("mos", 1.2, 4.4), ("late_percent", 0.1, 20.0), ("loss_percent", 0.1, 60.0)],
+    ),
+    (
+        "talk",
+        "video_call",
+        "kind = 'video_call', server = 'near'",
+        &[("frame_latency_p90_ms", 20.0, 1500.0), ("frames_incomplete_percent", 0.1, 70.0)],
+    ),
+    (
+        "film",
+        "video",
+        "kind = 'video', server = 'near'",
+        &[("video_stalled_percent", 0.1, 60.0), ("video_start_wait_s", 0.4, 20.0)],
+    ),
+];
+
+/// A household of random uses, the same in each direction.
+struct Household {
+    traffic: String,
+    uses: Vec<usize>,
+    ways: Vec<&'static str>,
+}
+
+fn household(rng: &mut Rng) -> Household {
+    let uses: Vec<usize> = (0..USES.len()).filter(|_| rng.below(2) == 0).collect();
+    let ways: Vec<_> = ["up", "down"].into_iter().filter(|_| rng.below(4) > 0).collect();
+    let of_uses = uses.iter().map(|one| {
+        let (name, _, keys, _) = USES[*one];
+        format!("traffic.{name} = {{ {keys} }}\n")
+    });
+    let bulk = |way: &&str| {
+        format!(
+            "traffic.bulk_{way} = {{ kind = 'transfer', server = 'near', direction = '{way}' }}\n"
+        )
+    };
+    let ends = "upstream.sustained_mbps = 20\ndownstream.sustained_mbps = 20\nduration_s = 60\n\
+                servers.near.delay_ms = 9\ntraffic.web = { kind = 'web', servers = ['near'] }\n";
+    let traffic =
+        ends.to_owned() + &of_uses.collect::<String>() + &ways.iter().map(bulk).collect::<String>();
+    Household { traffic, uses, ways }
+}
+
+fn between(rng: &mut Rng, least: f64, most: f64) -> f64 {
+    let value = least * (most / least).powf(rng.uniform());
+    (value * 100.0).round() / 100.0
+}
+
+/// Random results of a setting.
+fn results(of: &Household, rng: &mut Rng) -> Rows {
+    let mut rows = Rows::default();
+    for one in &of.uses {
+        let (name, quality, _, columns) = USES[*one];
+        for way in ["up", "down"] {
+            let mut more = json!({"quality": quality});
+            for (column, least, most) in columns {
+                more[*column] = json!(between(rng, *least, *most));
+            }
+            rows.flows.push(flow(name, way, &more));
+        }
+    }
+    for way in &of.ways {
+        rows.flows.push(rate(&format!("bulk_{way}"), way, between(rng, 0.5, 20.0)));
+    }
+    for way in ["up", "down"] {
+        let mean_ms = between(rng, 1.0, 500.0);
+        rows.queues.push(row(
+            &json!({"queue": format!("{way}stream"), "direction": way, "homes": "home",
+            "departed_packets": 1000.0, "dropped_aqm_packets": 0.0, "dropped_overflow_packets": 0.0,
+            "sojourn_mean_ms": mean_ms, "sojourn_p50_ms": mean_ms, "sojourn_p90_ms": mean_ms * 2.0,
+            "sojourn_p99_ms": between(rng, 2.0, 900.0)}),
+        ));
+    }
+    rows.flows.push(row(&json!({"traffic": "web", "quality": "pages", "direction": "down"})));
+    let took_s = between(rng, 0.5, 15.0);
+    rows.pages = [0.0, 20.0]
+        .map(|start_s| row(&json!({"traffic": "web", "start_s": start_s, "load_time_s": took_s})))
+        .to_vec();
+    rows
+}
+
+/// Two to six settings of a random household.
+fn drawn(seed: u64) -> (Household, Vec<Rows>) {
+    let mut rng = Rng::named(seed, "answers");
+    let of = household(&mut rng);
+    let count = 2 + rng.below(5) as usize;
+    let mut all: Vec<Rows> = (0..count).map(|_| results(&of, &mut rng)).collect();
+    // Equal settings are drawn too.
+    if rng.below(4) == 0 {
+        all[1] = all[0].clone();
+    }
+    (of, all)
+}
+
+fn facts_of(of: &Household, rows: &[Rows]) -> Vec<Facts> {
+    let scenario = loaded(&of.traffic, &[]);
+    rows.iter().map(|rows| Facts::of(&scenario, rows)).collect()
+}
+
+/// The verdict on some of the facts, by their numbers.
+fn judged_of(facts: &[Facts], numbers: &[usize]) -> Verdict {
+    let groups: Vec<_> =
+        numbers.iter().map(|number| group(NAMES[*number % NAMES.len()], &facts[*number])).collect();
+    verdict(&groups, &[])
+}
+
+fn best_of(found: &Verdict, numbers: &[usize]) -> BTreeSet<usize> {
+    let best = found.answers.iter().flat_map(|answer| &answer.best);
+    best.map(|place| numbers[*place]).collect()
+}
+
+/// Are these settings of one load and line, none of which is another one's idle line?
+pub(crate) fn is_one_question(facts: &[Facts]) -> bool {
+    let all: Vec<usize> = (0..facts.len()).collect();
+    let found = judged_of(facts, &all);
+    let is_whole = |one: &&[usize]| one.len() == facts.len();
+    let settings = found.answers.first().map(|answer| answer.settings.as_slice());
+    settings.filter(is_whole).is_some()
+}
+
+/// What must be true of the answer on any settings of one line and load.
+pub(crate) fn is_lawful(facts: &[Facts]) {
+    let all: Vec<usize> = (0..facts.len()).collect();
+    let found = judged_of(facts, &all);
+    let best = best_of(&found, &all);
+    assert!(!best.is_empty());
+    // Order of settings.
+    let back: Vec<usize> = all.iter().rev().copied().collect();
+    assert_eq!(best_of(&judged_of(facts, &back), &back), best);
+    // Of two settings one is before the other whatever else is there: what is best of all is before none of its
+    // betters, and what is not has a better.
+    for one in &all {
+        let is_before = |other: &usize| {
+            let pair = [*other, *one];
+            let best = best_of(&judged_of(facts, &pair), &pair);
+            other != one && best == BTreeSet::from([*other])
+        };
+        assert_eq!(all.iter().any(is_before), !best.contains(one), "{one}");
+    }
+    // A setting more or less, or one twice.
+    for out in all.iter().filter(|one| !best.contains(one)) {
+        let less: Vec<usize> = all.iter().filter(|one| *one != out).copied().collect();
+        if less.len() > 1 {
+            assert_eq!(best_of(&judged_of(facts, &less), &less), best, "without {out}");
+        }
+    }
+    let twice: Vec<usize> = all.iter().copied().chain([all[0]]).collect();
+    assert_eq!(best_of(&judged_of(facts, &twice), &twice), best);
+    has_its_price(&found);
+}
+
+/// Wherever the best has a worse grade than the reference, that is its price, and the answer says so.
+fn has_its_price(found: &Verdict) {
+    let (Some(best), Some(reference)) = (found.best, found.reference) else { return };
+    let grade = |number: usize, name: &str| {
+        found.groups[number].assessments.iter().find(|one| one.application == name)?.grade()
+    };
+    let decides = |name: &&str| !["under load", "video", "video rate"].contains(name);
+    for name in APPLICATIONS.iter().map(|one| one.name).filter(decides) {
+        let (Some(to), Some(from)) = (grade(best, name), grade(reference, name)) else { continue };
+        let counts = name.ends_with("queue").then(|| found.sentences[0].contains(name));
+        let is_price = found.price.iter().any(|price| price.application == name);
+        if counts != Some(false) {
+            assert_eq!(is_price, to > from, "{name}: {found:?}");
+        }
+        let told =
+            found.sentences[0].contains("at a price") && found.sentences[0].contains("falls from");
+        assert!(!is_price || told, "{}", found.sentences[0]);
+    }
+}
+
+#[test]
+fn answers_depend_on_nothing_but_the_settings_themselves() {
+    rounds(150, |seed| {
+        let (of, rows) = drawn(seed);
+        is_lawful(&facts_of(&of, &rows));
+    });
+}
+
+/// The numbers of a text that stand alone.
+fn numbers(text: &str) -> Vec<(f64, f64)> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || ".-".contains(c)));
+    let number = |word: &str| {
+        let word = word.trim_end_matches('.');
+        let digits = word.split_once('.').map_or(0, |(_, after)| after.len());
+        Some((word.parse::<f64>().ok()?, 0.501 * 10f64.powi(-(digits as i32))))
+    };
+    words.filter_map(number).collect()
+}
+
+#[test]
+fn no_sentence_names_a_number_that_is_in_no_table() {
+    rounds(100, |seed| {
+        let (of, rows) = drawn(seed);
+        let facts = facts_of(&of, &rows);
+        let all: Vec<usize> = (0..facts.len()).collect();
+        let found = judged_of(&facts, &all);
+        // Bounds, and what labels and summaries have: quantiles, limits, the number of settings.
+        let mut known =
+            vec![5.0, 15.0, 25.0, 70.0, 75.0, 95.0, 99.0, 160.0, 250.0, facts.len() as f64];
+        known.extend([0.2, 0.5, 2.6, 3.6, 100.0, 200.0, 20.0, 80.0, 90.0, 1.0, 4.0]);
+        let bounds = found.applications.iter().flat_map(|one| {
+            [one.good, one.fair, one.poor].into_iter().flatten().map(|threshold| threshold.bound)
+        });
+        known.extend(bounds);
+        for graded in &found.groups {
+            known.extend(graded.measures.values().filter_map(|value| value.mean));
+            known.extend(graded.assessments.iter().flat_map(|one| one.values.values().flatten()));
+            known.extend(graded.transfers.iter().flat_map(|one| [one.mbps, one.part_mbps]));
+        }
+        for (number, resolution) in found.sentences.iter().flat_map(|told| numbers(told)) {
+            let is_known = known.iter().any(|one| (one - number).abs() <= resolution);
+            assert!(is_known, "{number} in {:?}", found.sentences);
+        }
+    });
+}
+
+/// The words of a text with the directions swapped.
+fn swapped(text: &str) -> BTreeSet<String> {
+    let swap = |word: &str| match word {
+        "upstream" => "downstream".to_owned(),
+        "downstream" => "upstream".to_owned(),
+        "upload" => "download".to_owned(),
+        "download" => "upload".to_owned(),
+        other => other.to_owned(),
+    };
+    text.split([' ', ',', '.', '(', ')', '\'']).map(swap).collect()
+}
+
+#[test]
+fn swapping_up_and_down_in_the_tables_swaps_the_words() {
+    rounds(100, |seed| {
+        let (of, rows) = drawn(seed);
+        let other_way = |way: &str| if way == "up" { "down" } else { "up" };
+        let swap = |row: &Row| {
+            let mut row = row.clone();
+            let way = other_way(row.text("direction"));
+            row.0.insert("direction".to_owned(), json!(way));
+            let name = row.text("traffic").to_owned();
+            if let Some(of) = name.strip_prefix("bulk_") {
+                row.0.insert("traffic".to_owned(), json!(format!("bulk_{}", other_way(of))));
+            }
+            row
+        };
+        let turned: Vec<Rows> = rows
+            .iter()
+            .map(|rows| Rows {
+                flows: rows.flows.iter().map(swap).collect(),
+                queues: rows.queues.iter().map(swap).collect(),
+                ..rows.clone()
+            })
+            .collect();
+        let ways = of.ways.iter().map(|way| if *way == "up" { "down" } else { "up" });
+        let text = |ways: &[&str]| {
+            let mut traffic: String = of
+                .traffic
+                .lines()
+                .filter(|l| !l.contains("bulk_"))
+                .map(|l| format!("{l}\n"))
+                .collect();
+            for way in ways {
+                traffic += &format!(
+                    "traffic.bulk_{way} = {{ kind = 'transfer', server = 'near', direction = '{way}' }}\n"
+                );
+            }
+            traffic
+        };
+        let ways: Vec<&str> = ways.collect();
+        let back = Household { traffic: text(&ways), uses: of.uses.clone(), ways: Vec::new() };
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let [one, two] =
+            [(&of, &rows), (&back, &turned)].map(|(of, rows)| judged_of(&facts_of(of, rows), &all));
+        assert_eq!(one.best, two.best);
+        let words: BTreeSet<String> = swapped(&one.sentences[0]);
+        let want: BTreeSet<String> =
+            two.sentences[0].split([' ', ',', '.', '(', ')', '\'']).map(str::to_owned).collect();
+        assert_eq!(words, want, "{} | {}", one.sentences[0], two.sentences[0]);
+    });
+}
