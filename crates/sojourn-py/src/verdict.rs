@@ -98,7 +98,7 @@ pub(crate) fn verdict(groups: Vec<Given<'_>>, keys: Vec<String>) -> PyResult<Str
 /// What is graded, with thresholds and sources, as JSON.
 #[pyfunction]
 pub(crate) fn applications_json() -> PyResult<String> {
-    json(&APPLICATIONS)
+    json(&*APPLICATIONS)
 }
 
 /// The measures of runs side by side, as JSON.

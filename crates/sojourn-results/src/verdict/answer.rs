@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::grades::{Assessment, Grade, shares};
+use super::grades::{Assessment, Grade, Share};
 use super::groups::{Group, Judged, SAME, judged};
 use super::measures::MEASURES;
 use super::order::Question;
@@ -47,30 +47,13 @@ pub struct Graded {
     /// Its grades, in the order of [`APPLICATIONS`].
     pub assessments: Vec<Assessment>,
     /// What each transfer, torrent and stream of data gets.
-    pub transfers: Vec<TransferGrade>,
+    pub transfers: Vec<Share>,
     /// Its measures by key, in means over seeds.
     pub measures: BTreeMap<&'static str, Value>,
     /// What they are more than on its idle line.
     pub over_idle_line: BTreeMap<&'static str, f64>,
     /// Where the time goes of what users notice, in a sentence for each traffic entry, the longest first.
     pub causes: Vec<String>,
-}
-
-/// What a transfer, a torrent or a stream of data gets.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct TransferGrade {
-    /// The traffic entry.
-    pub traffic: String,
-    /// What it is: the name of an application.
-    pub application: &'static str,
-    /// Its rate while it ran, in Mbps.
-    pub mbps: f64,
-    /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps.
-    pub part_mbps: f64,
-    /// What it gets of that, in percent.
-    pub share_percent: Option<f64>,
-    /// Its grade; `None` if its share is not known.
-    pub grade: Option<Grade>,
 }
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
@@ -163,7 +146,7 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
         price: chosen.map(|one| one.price.clone()).unwrap_or_default(),
         answers,
         groups: all.iter().map(|one| graded(one, groups)).collect(),
-        applications: APPLICATIONS.iter().filter(there).copied().collect(),
+        applications: APPLICATIONS.iter().filter(there).cloned().collect(),
     }
 }
 
@@ -246,23 +229,6 @@ fn price(
     question.components().iter().filter_map(of_component).collect()
 }
 
-/// The grade of each transfer.
-fn transfer_grades(judged: &Judged<'_>) -> Vec<TransferGrade> {
-    let grades = |application: &'static Application| {
-        let (sort, way) = application.bulk?;
-        let of = move |share: super::grades::Share| TransferGrade {
-            application: application.name,
-            mbps: share.mbps,
-            part_mbps: share.part_mbps,
-            share_percent: share.known_percent(),
-            grade: share.grade(application),
-            traffic: share.name,
-        };
-        Some(shares(&judged.group.runs, sort, way).into_iter().map(of))
-    };
-    APPLICATIONS.iter().filter_map(grades).flatten().collect()
-}
-
 fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
     let measures = |group: &Group<'_>| -> BTreeMap<&'static str, Value> {
         MEASURES.iter().filter_map(|m| Some((m.key, group.value(m)?))).collect()
@@ -277,7 +243,7 @@ fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
         is_idle_line: judged.is_idle_line,
         idle_line: judged.idle_line,
         assessments: judged.assessments.clone(),
-        transfers: transfer_grades(judged),
+        transfers: judged.transfers.clone(),
         over_idle_line,
         measures: own,
         causes: causes(judged).into_iter().map(Cause::sentence).collect(),

@@ -3,23 +3,22 @@
 use std::collections::BTreeMap;
 
 use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::facts::{Facts, Values};
 use super::missing::Missing;
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Transfer;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, SHARE, Threshold, UNDER_LOAD,
-    VIDEO_RATE, WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, SHARE, Sheet, Threshold,
+    UNDER_LOAD, VIDEO_RATE, WORST_LETTER,
 };
 use super::words::digits;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Load;
-use sojourn_scenario::apps::Bulk;
 
 /// A grade.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// Every threshold of good is met.
@@ -67,9 +66,10 @@ pub(super) type Level = (Grade, usize);
 
 /// The level of values; `None` if one that it needs is missing and nothing else fails.
 fn level(application: &Application, value: impl Fn(&str) -> Option<f64>) -> Option<Level> {
+    let Sheet { good, fair, poor, steps, .. } = &application.sheet;
     let is_met = |t: &Threshold| value(t.metric).is_none_or(|value| t.is_met(value));
     let meets = |thresholds: &[Threshold]| thresholds.iter().all(is_met);
-    let grade = match [application.good, application.fair, application.poor].map(meets) {
+    let grade = match [good, fair, poor].map(|one| meets(one)) {
         [.., false] => Grade::Fails,
         [_, false, _] => Grade::Poor,
         [false, ..] => Grade::Fair,
@@ -77,7 +77,7 @@ fn level(application: &Application, value: impl Fn(&str) -> Option<f64>) -> Opti
     };
     let needed = application.metrics().into_iter().filter(|(metric, _)| application.needs(metric));
     let is_known = needed.clone().all(|(metric, _)| value(metric).is_some());
-    let missed = application.steps.iter().filter(|steps| grade >= steps.from).map(|steps| {
+    let missed = steps.iter().filter(|steps| grade >= steps.from).map(|steps| {
         let Some(value) = value(steps.metric) else { return 0 };
         let is_missed =
             |bound: &&f64| if steps.at_least { value < **bound } else { value > **bound };
@@ -119,7 +119,7 @@ impl Assessment {
             (missing, _) => Err(missing.unwrap_or(Missing::Delivery)),
         };
         let mut summary = match &level {
-            Ok(_) => filled(graded.summary, &values).unwrap_or_else(|| NOTHING.to_owned()),
+            Ok(_) => filled(graded.sheet.summary, &values).unwrap_or_else(|| NOTHING.to_owned()),
             Err(missing) => missing.words(),
         };
         if let (Ok(_), Some(Some(added_ms))) = (&level, values.get(ADDED_DELAY)) {
@@ -182,8 +182,8 @@ fn of(
     idle: Option<&[&Facts]>,
 ) -> Option<Assessment> {
     let single = |metric, mean| BTreeMap::from([(metric, Value { mean, half_width: None })]);
-    if let Some((sort, way)) = application.bulk {
-        return of_transfers(application, &shares(runs, sort, way));
+    if application.bulk.is_some() {
+        return of_transfers(application, &shares_of(application, runs));
     }
     if application.name == UNDER_LOAD {
         let (added_ms, missing) = added_delay_ms(runs, idle?)?;
@@ -220,79 +220,98 @@ fn of(
     Some(Assessment::new(application, over, missing, note))
 }
 
-/// What a bulk entry got of its part, over seeds.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Share {
-    pub name: String,
+/// What a transfer, a torrent or a stream of data gets, over seeds.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Share {
+    /// The traffic entry.
+    pub traffic: String,
+    /// What it is: the name of an application.
+    pub application: &'static str,
+    /// Its rate while it ran, in Mbps.
     pub mbps: f64,
+    /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps.
     pub part_mbps: f64,
-    pub percent: Value,
+    /// What it gets of that, in percent.
+    pub share_percent: Option<f64>,
+    /// Its grade; `None` if its share is not known.
+    pub grade: Option<Grade>,
+    #[serde(skip)]
+    pub(super) way: Direction,
+    #[serde(skip)]
+    half_width: Option<f64>,
+    #[serde(skip)]
     unfinished_mb: Option<(f64, f64)>,
+    #[serde(skip)]
     missing: Option<Missing>,
 }
 
 impl Share {
-    /// What it gets of its part in percent, if it is known.
-    pub(super) fn known_percent(&self) -> Option<f64> {
-        self.percent.mean.filter(|_| self.missing.is_none())
-    }
-
-    /// Its grade.
-    pub(super) fn grade(&self, application: &Application) -> Option<Grade> {
-        let percent = self.known_percent()?;
-        level(application, |_| Some(percent)).map(|(grade, _)| grade)
+    /// Its rate as a multiple of its part.
+    pub(super) fn of_part(&self) -> f64 {
+        self.mbps / self.part_mbps
     }
 }
 
-/// The shares of all bulk entries of a sort.
-pub(super) fn shares(runs: &[&Facts], sort: Bulk, way: Direction) -> Vec<Share> {
-    let first = runs[0].transfers.iter().filter(|one| (one.sort, one.way) == (sort, way));
+/// The shares of all bulk entries.
+pub(super) fn shares(runs: &[&Facts]) -> Vec<Share> {
+    APPLICATIONS.iter().flat_map(|application| shares_of(application, runs)).collect()
+}
+
+fn shares_of(application: &'static Application, runs: &[&Facts]) -> Vec<Share> {
+    let Some((sort, way)) = application.bulk else { return Vec::new() };
     let share = |one: &Transfer| {
         let is_it = |other: &&Transfer| (&other.name, other.way) == (&one.name, way);
         let all: Vec<&Transfer> =
             runs.iter().filter_map(|facts| facts.transfers.iter().find(is_it)).collect();
-        let mean = |of: &dyn Fn(&Transfer) -> Option<f64>| {
-            over_seeds(&all.iter().map(|one| of(one)).collect::<Vec<_>>())
+        let over = |of: &dyn Fn(&Transfer) -> f64| {
+            over_seeds(&all.iter().map(|one| Some(of(one))).collect::<Vec<_>>())
         };
+        let missing = all.iter().find_map(|one| one.missing.clone());
+        let Value { mean, half_width } = over(&Transfer::share_percent);
+        let share_percent = mean.filter(|_| missing.is_none());
         Share {
-            name: one.name.clone(),
-            mbps: mean(&|one| Some(one.mbps)).mean.unwrap_or_default(),
-            part_mbps: mean(&|one| Some(one.part_mbps)).mean.unwrap_or_default(),
-            percent: mean(&|one| Some(one.share_percent())),
+            traffic: one.name.clone(),
+            application: application.name,
+            mbps: over(&|one| one.mbps).mean.unwrap_or_default(),
+            part_mbps: over(&|one| one.part_mbps).mean.unwrap_or_default(),
+            share_percent,
+            grade: level(application, |_| share_percent).map(|(grade, _)| grade),
+            way,
+            half_width,
             unfinished_mb: all.iter().find_map(|one| one.unfinished_mb),
-            missing: all.iter().find_map(|one| one.missing.clone()),
+            missing,
         }
     };
-    first.map(share).collect()
+    let is_of_it = |one: &&Transfer| (one.sort, one.way) == (sort, way);
+    runs[0].transfers.iter().filter(is_of_it).map(share).collect()
 }
 
 /// The grade of the worst of some shares, with the others in the summary.
 fn of_transfers(application: &'static Application, shares: &[Share]) -> Option<Assessment> {
-    let mean = |share: &Share| share.percent.mean.unwrap_or_default();
-    let is_known = |share: &&Share| share.missing.is_none();
-    let known: Vec<&Share> = shares.iter().filter(is_known).collect();
-    let worst = known.iter().min_by(|one, other| mean(one).total_cmp(&mean(other)));
-    let missing = shares.iter().find_map(|share| share.missing.clone());
-    let over = |percent| BTreeMap::from([(SHARE, percent)]);
+    let percent = |share: &Share| share.share_percent.unwrap_or_default();
+    let known: Vec<&Share> = shares.iter().filter(|share| share.missing.is_none()).collect();
+    let worst = known.iter().min_by(|one, other| percent(one).total_cmp(&percent(other)));
+    let over = |mean, half_width| BTreeMap::from([(SHARE, Value { mean, half_width })]);
     let Some(worst) = worst else {
-        shares.first()?;
-        return Some(Assessment::new(application, over(Value::default()), missing, ""));
+        let missing = shares.first()?.missing.clone();
+        return Some(Assessment::new(application, over(None, None), missing, ""));
     };
     let mut notes = vec![format!("{} of {} Mbps", digits(worst.mbps), digits(worst.part_mbps))];
     if shares.len() > 1 {
-        notes[0] = format!("{} for '{}'", notes[0], worst.name);
-        let others = known.iter().filter(|share| share.name != worst.name);
+        notes[0] = format!("{} for '{}'", notes[0], worst.traffic);
+        let others = known.iter().filter(|share| share.traffic != worst.traffic);
         notes.extend(others.take(OTHERS_AT_MOST).map(|share| {
-            let (percent, mbps) = (mean(share), digits(share.mbps));
-            format!("'{}' has {percent:.1} % of its part ({mbps} Mbps)", share.name)
+            let (percent, mbps) = (percent(share), digits(share.mbps));
+            format!("'{}' has {percent:.1} % of its part ({mbps} Mbps)", share.traffic)
         }));
     }
     notes.extend(shares.iter().filter_map(|share| {
         let (done, all) = share.unfinished_mb?;
-        Some(format!("'{}' is unfinished ({} of {} MB)", share.name, digits(done), digits(all)))
+        Some(format!("'{}' is unfinished ({} of {} MB)", share.traffic, digits(done), digits(all)))
     }));
-    let mut found = Assessment::new(application, over(worst.percent), None, &notes.join(", "));
-    found.traffic.clone_from(&worst.name);
+    let values = over(worst.share_percent, worst.half_width);
+    let mut found = Assessment::new(application, values, None, &notes.join(", "));
+    found.traffic.clone_from(&worst.traffic);
     Some(found)
 }
 

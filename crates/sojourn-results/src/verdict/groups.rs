@@ -1,7 +1,7 @@
 //! Groups of runs side by side, their grades, and which is an idle line.
 
 use super::facts::{Entry, Facts, Payload};
-use super::grades::{Assessment, Grade, assess};
+use super::grades::{Assessment, Grade, Share, assess, shares};
 use super::measures::Measure;
 use super::over_seeds::{Value, over_seeds};
 use sojourn_engine::packet::Direction;
@@ -133,6 +133,7 @@ impl Group<'_> {
 pub(super) struct Judged<'a> {
     pub group: &'a Group<'a>,
     pub assessments: Vec<Assessment>,
+    pub transfers: Vec<Share>,
     pub is_idle_line: bool,
     /// The number of its idle line among the groups.
     pub idle_line: Option<usize>,
@@ -147,6 +148,7 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
         Judged {
             group,
             assessments: assess(&group.runs, idle_runs),
+            transfers: shares(&group.runs),
             is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
             idle_line,
         }

@@ -20,14 +20,14 @@ mod shares;
 mod thresholds;
 mod words;
 
-pub use answer::{Answer, Graded, Price, TransferGrade, Verdict, verdict};
+pub use answer::{Answer, Graded, Price, Verdict, verdict};
 pub use causes::{Cause, CausePart};
 pub use facts::Facts;
-pub use grades::{Assessment, Grade};
+pub use grades::{Assessment, Grade, Share};
 pub use groups::Group;
 pub use measures::{Better, MEASURES, Measure};
 pub use missing::Missing;
 pub use over_seeds::{Value, over_seeds};
 pub use pages::unfinished_s;
 pub use rows::{Row, Rows};
-pub use thresholds::{APPLICATIONS, Application, Threshold};
+pub use thresholds::{APPLICATIONS, Application, Sheet, Threshold};

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::grades::{Assessment, Grade, Level};
 use super::groups::Judged;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, PAGE, Threshold, UPSTREAM_QUEUE,
-    VIDEO, VIDEO_CALL, VIDEO_RATE, queue_of,
+    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, PAGE, UPSTREAM_QUEUE, VIDEO,
+    VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use sojourn_engine::packet::Direction;
 
@@ -121,8 +121,8 @@ impl<'a, 'b> Question<'a, 'b> {
         settings.windows(2).all(|pair| self.standing(pair[0]) == self.standing(pair[1]))
     }
 
-    /// What only just decides between the best and another setting, if it is no longer before that one where the
-    /// other's values in all that decides are better by a tenth.
+    /// What only just decides between the best and another setting: the first of all that decides, if it is no longer
+    /// before that one, and ahead in nothing, where the other's values in these are better by a tenth.
     pub(super) fn hair(&self, best: usize, other: usize) -> Option<Hair<'_>> {
         let (ahead, behind) = (self.standing(best), self.standing(other));
         let decides = |place: usize| ahead[place] < behind[place];
@@ -130,18 +130,18 @@ impl<'a, 'b> Question<'a, 'b> {
             let component = self.components[place];
             let found = assessments(&self.all[other], component);
             let better = |metric: &str, value: f64| {
-                let at_least = found.iter().flat_map(|one| one.graded.metrics());
-                let at_least = at_least.into_iter().any(|(name, least)| name == metric && least);
+                let at_least = found.iter().any(|one| one.graded.is_better_more(metric));
                 if at_least { value / (1.0 - NEAR) } else { value * (1.0 - NEAR) }
             };
             if decides(place) { self.level_with(other, component, &better) } else { behind[place] }
         });
         let moved: Standing = moved.collect();
-        if is_before(&ahead, &moved) {
+        let mut deciding = (0..moved.len()).filter(|place| decides(*place));
+        if is_before(&ahead, &moved) || !deciding.clone().all(|place| moved[place] <= ahead[place])
+        {
             return None;
         }
-        let place =
-            (0..moved.len()).find(|place| decides(*place) && moved[*place] < behind[*place])?;
+        let place = deciding.next()?;
         let component = self.components[place];
         let [one, two] = [best, other].map(|number| assessments(&self.all[number], component));
         two.iter().find_map(|behind| {
@@ -199,26 +199,17 @@ pub(super) struct Hair<'a> {
 
 /// A value that only just misses a bound which another one meets.
 fn hair_between<'a>(behind: &Assessment, ahead: &Assessment, other: &'a str) -> Option<Hair<'a>> {
-    behind.graded.told.iter().find_map(|(metric, label, unit)| {
+    behind.graded.sheet.told.iter().find_map(|(metric, label, unit)| {
         let [value, of_best] = [behind, ahead].map(|one| one.values.get(metric).copied().flatten());
         let (value, of_best) = value.zip(of_best)?;
         let is_between = |(bound, at_least): &(f64, bool)| {
             let meets = |value: f64| if *at_least { value >= *bound } else { value <= *bound };
             meets(of_best) && !meets(value) && (value - bound).abs() <= NEAR * bound.max(value)
         };
-        let (bound, _) = bounds(behind.graded, metric).into_iter().find(is_between)?;
+        let (bound, _) = behind.graded.bounds(metric).into_iter().find(is_between)?;
         let (application, values) = (behind.application, (value, of_best));
         Some(Hair { other, application, label, unit, values, bound })
     })
-}
-
-/// The bounds of a metric in grades and steps, with whether it is to be at least so much.
-fn bounds(application: &Application, metric: &str) -> Vec<(f64, bool)> {
-    let of_grades = [application.good, application.fair, application.poor].into_iter().flatten();
-    let of_grades = of_grades.filter(|threshold: &&Threshold| threshold.metric == metric);
-    let of_steps = application.steps.iter().filter(|steps| steps.metric == metric);
-    let of_steps = of_steps.flat_map(|s| s.bounds.iter().map(|bound| (*bound, s.at_least)));
-    of_grades.map(|one| (one.bound, one.at_least)).chain(of_steps).collect()
 }
 
 /// The assessments of a setting that count in a component: a queue only where no game or call watches its

@@ -1,11 +1,11 @@
 //! An answer in sentences: which setting does best, what changes, its price, and on what it rests.
 
 use super::answer::{Answer, Price};
-use super::grades::{Assessment, Grade, Share, shares};
+use super::grades::{Assessment, Grade, Share};
 use super::groups::{Group, Judged, NAMED, SAME};
 use super::measures::{Better, MEASURES, Measure};
 use super::order::{Component, Question};
-use super::thresholds::{APPLICATIONS, Application, CALL, PAGE, VIDEO_RATE};
+use super::thresholds::{CALL, PAGE, VIDEO_RATE};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 
 /// More groups than these are not named one by one.
@@ -112,7 +112,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         let told = ahead.filter_map(|component| {
             let found = question.assessments(*setting, component);
             let worst = found.into_iter().max_by_key(|one| one.level())?;
-            let (metric, label, unit) = worst.graded.told.first()?;
+            let (metric, label, unit) = worst.graded.sheet.told.first()?;
             let value = digits(worst.values.get(metric).copied()??);
             let label = if label.is_empty() { String::new() } else { format!("{label} ") };
             Some(format!("{} ({label}{value}{unit})", noun(worst.application)))
@@ -174,7 +174,9 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Cha
         if is_worse { changes.worse.push(clause) } else { changes.better.push(clause) }
     }
     if !question.compares_lines {
-        for (clause, is_worse) in single_rates(group, other) {
+        for (clause, is_worse) in
+            single_rates(&question.all[best[0]].transfers, &question.all[reference].transfers)
+        {
             if is_worse { changes.worse.push(clause) } else { changes.better.push(clause) }
         }
     }
@@ -192,7 +194,7 @@ fn new_clause(after: &Assessment) -> Option<(String, bool)> {
 fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, bool)> {
     let first = after.first()?;
     let (was, is) = (before.grade()?, first.grade()?);
-    let told = before.graded.told.iter().filter_map(|(metric, label, unit)| {
+    let told = before.graded.sheet.told.iter().filter_map(|(metric, label, unit)| {
         let from = before.values.get(metric).copied()??;
         let to: Option<Vec<f64>> =
             after.iter().map(|one| one.values.get(metric).copied()?).collect();
@@ -202,9 +204,7 @@ fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, 
     });
     let mut told: Vec<_> = told.collect();
     let is_much = |by: f64| by > NAMED;
-    let at_least = |metric: &str| {
-        before.graded.metrics().iter().any(|(name, at_least)| *name == metric && *at_least)
-    };
+    let at_least = |metric: &str| before.graded.is_better_more(metric);
     // A value that goes with the change of the grade, and that which changes by much.
     if is != was {
         told.retain(|(metric, _, _, from, to, _)| {
@@ -232,17 +232,14 @@ fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, 
     Some((format!("{noun} {verb} from {} to {}{values}", was.state(), is.state()), is > was))
 }
 
-/// Transfers whose rates change by much, where there are several: what one gains another may lose.
-fn single_rates(group: &Group<'_>, other: &Group<'_>) -> Vec<(String, bool)> {
-    let all = |group: &Group<'_>| -> Vec<Share> {
-        let bulk = APPLICATIONS.iter().filter_map(|one: &Application| one.bulk);
-        bulk.flat_map(|(sort, way)| shares(&group.runs, sort, way)).collect()
-    };
-    let (now, before) = (all(group), all(other));
-    let told = now.iter().filter(|_| now.len() > 1).filter_map(|one| {
-        let from = before.iter().find(|share| share.name == one.name)?.mbps;
+/// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.
+fn single_rates(now: &[Share], before: &[Share]) -> Vec<(String, bool)> {
+    let is_beside = |one: &&Share| now.iter().filter(|other| other.way == one.way).count() > 1;
+    let told = now.iter().filter(is_beside).filter_map(|one| {
+        let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
+        let from = before.iter().find(is_it)?.mbps;
         let is_much = (one.mbps - from).abs() > NAMED * one.mbps.max(from);
-        let what = format!("the rate of '{}'", one.name);
+        let what = format!("the rate of '{}'", one.traffic);
         is_much.then(|| (change(&what, from, &[one.mbps], " Mbps"), one.mbps < from))
     });
     told.take(DIFFERENCES_AT_MOST).collect()
@@ -314,27 +311,20 @@ pub(super) fn bulk_words(judged: &Judged<'_>) -> (String, bool) {
 
 /// Whose doing it is that a transfer gets little: another one that takes more than its part of the same direction.
 pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
-    let bulk = APPLICATIONS.iter().filter_map(|one| one.bulk);
-    let all: Vec<_> = bulk
-        .flat_map(|(sort, way)| {
-            shares(&judged.group.runs, sort, way).into_iter().map(move |share| (way, share))
-        })
-        .collect();
-    let part = |share: &Share| share.mbps / share.part_mbps;
-    let (way, poor) = all.iter().min_by(|one, other| part(&one.1).total_cmp(&part(&other.1)))?;
-    let same = all.iter().filter(|(other, _)| other == way);
-    let (_, most) = same.max_by(|one, other| part(&one.1).total_cmp(&part(&other.1)))?;
-    let mark = judged.group.runs[0].marks.get(&most.name);
+    let by_part = |one: &&Share, other: &&Share| one.of_part().total_cmp(&other.of_part());
+    let poor = judged.transfers.iter().min_by(by_part)?;
+    let most = judged.transfers.iter().filter(|one| one.way == poor.way).max_by(by_part)?;
+    let mark = judged.group.runs[0].marks.get(&most.traffic);
     let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
-    (part(poor) < STARVED && part(most) > 1.0 + NAMED).then(|| {
+    (poor.of_part() < STARVED && most.of_part() > 1.0 + NAMED).then(|| {
         format!(
             "'{}'{mark} takes {} times its part ({} of {} Mbps), and '{}' is left {:.0} % of its own ({} Mbps).",
-            most.name,
-            factor(part(most)),
+            most.traffic,
+            factor(most.of_part()),
             digits(most.mbps),
             digits(most.part_mbps),
-            poor.name,
-            100.0 * part(poor),
+            poor.traffic,
+            100.0 * poor.of_part(),
             digits(poor.mbps)
         )
     })

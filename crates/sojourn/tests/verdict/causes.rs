@@ -89,7 +89,7 @@ fn the_longest_delay_of_the_best_setting_is_told_unless_it_is_good() {
         let groups = [group("one", facts[0]), group("two", facts[1])];
         verdict(&groups, &[]).sentences
     };
-    let [good, fair, worse] = [0.0, 20.0, 40.0].map(two_games);
+    let [good, fair, worse] = [0.0, 20.0, 60.0].map(two_games);
     let of_cause = |told: &String| told.contains(" on average: ");
     assert!(!told([&good, &fair]).iter().any(of_cause));
     let found = told([&worse, &fair]);

@@ -89,9 +89,9 @@ fn pages_that_did_not_end_count_against_the_grade() {
         (&[(0.0, 6.9), (1.0, 6.9)], Some(6.9), Some(Grade::Fair)),
         (&[(0.0, 7.0), (1.0, 7.0)], Some(7.0), Some(Grade::Poor)),
         // The run ends at 60 s, and the second person began at 1 s or before: 59 s of waiting.
-        (&[(0.0, 1.0)], Some(f64::midpoint(1.0, 59.0)), Some(Grade::Poor)),
+        (&[(0.0, 1.0)], Some(f64::midpoint(1.0, 59.0)), Some(Grade::Fails)),
         // So did both; half of the pages take 59 s or more.
-        (&[], Some(59.0), Some(Grade::Poor)),
+        (&[], Some(59.0), Some(Grade::Fails)),
     ];
     for (loaded, median_s, grade) in cases {
         let (scenario, rows) = pages(loaded);
@@ -208,7 +208,7 @@ fn what_is_not_graded_is_named() {
         traffic.sensors = { kind = 'on_off', server = 'near', mean_mbps = [1] }
     ";
     let facts = Facts::of(&scenario(traffic), &Rows::default());
-    assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), on_off (sensors).");
+    assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), on off (sensors).");
     assert_eq!(alone(&facts).sentences[0], "No traffic in this scenario has grades.");
 }
 
@@ -231,7 +231,7 @@ fn a_queue_that_stands_has_a_grade_of_its_own() {
         let found = verdict(&[group("", &facts)], &[]);
         ["upstream queue", "downstream queue"].map(|queue| queue_grade(&found, 0, queue))
     };
-    use Grade::{Good, Poor};
+    use Grade::{Fails, Good, Poor};
     let films = "traffic.film = { kind = 'video', server = 'near', viewers = 3, home = 'b' }";
     let pages = "traffic.page = { kind = 'web', servers = ['near'], users = 3, home = 'b' }";
     let get =
@@ -242,7 +242,7 @@ fn a_queue_that_stands_has_a_grade_of_its_own() {
         ((5.0, 10.0), films, [None, Some(Poor)]),
         ((20.0, 0.5), pages, [Some(Poor), None]),
         ((1000.0, 1.0), get, [Some(Poor), Some(Good)]),
-        ((5.0, 5.0), get, [None, Some(Poor)]),
+        ((5.0, 5.0), get, [None, Some(Fails)]),
         ((20.0, 5.0), put, [Some(Poor), None]),
         ((1000.0, 100.0), films, [None, None]),
     ] {
