@@ -208,32 +208,38 @@ def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
     (row,) = [row for row in result.flows.to_pylist() if row["direction"] == "up"]
     found = assessed(result, "upload")
     assert found
-    assert found.values["upload_share_percent"] == pytest.approx(100 * row["throughput_mbps"] / 6)
+    assert found.values["share_percent"] == pytest.approx(100 * row["throughput_mbps"] / 6)
     assert found.grade is Grade.GOOD
 
 
 def test_the_verdict_names_what_is_best_and_what_is_not_good(results: Results) -> None:
     found = verdict(results)
     assert (found.best, found.reference) == ("SFQ-CoDel", "BufferBloat")
-    first, idle, good, *others = found.sentences
+    first, _, idle, good, *others = found.sentences
     assert re.match(
-        r"SFQ-CoDel does best: against BufferBloat, game RTT p90 falls from \d+ to ", first
+        r"SFQ-CoDel does best: all that users notice is good\. Against BufferBloat, the game rises "
+        r"from failing to good \(RTT p90 from \d+ to ",
+        first,
     )
-    assert first.endswith(" % of its rate.")
     assert idle.startswith("Without the upload, game RTT p90 is ")
-    assert re.match(r"Good on every test \(game, call, .*\): .*SFQ-CoDel.*\.", good)
-    assert any(re.match(r"BufferBloat: poor for .*game", sentence) for sentence in others)
+    assert re.match(r"No setting is good on every test \(game, call, .*\)\.", good)
+    assert any(re.match(r"BufferBloat: failing for the game", sentence) for sentence in others)
     assert found.idle_lines == {"idle line"}
 
 
 def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison) -> None:
     assert verdict(Results.of(comparison)).ungraded == ""
     entries = {
-        "traffic.backup": {"kind": "transfer", "server": "peer", "file_bytes": 1000},
-        "traffic.torrent": {"kind": "torrent", "servers": ["peer"]},
+        "traffic.backup": {
+            "kind": "transfer",
+            "server": "peer",
+            "file_bytes": 1000,
+            "pause_s": 1,
+        },
+        "traffic.sensors": {"kind": "on_off", "server": "peer", "mean_mbps": [0.1]},
     }
     run = sojourn.run(alone, duration_s=1, set=entries)
-    sentence = "Not graded: transfer (backup), torrent."
+    sentence = "Not graded: transfer (backup), on off (sensors)."
     assert verdict(Results.of(run.runs)).ungraded == sentence
     assert sentence in report_of(run.groups)
 

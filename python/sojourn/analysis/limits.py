@@ -16,7 +16,7 @@ Limit = Grade | Bound
 
 
 def limit(text: str, what: str) -> Limit:
-    """Reads `good`, `fair`, `poor`, or a condition such as `game p99 < 30`; raises `UnknownError`."""
+    """Reads a grade or a condition such as `game p99 < 30`; raises `UnknownError`."""
     grade = _GRADES.get(text.strip().casefold())
     if grade is None and not any(sign in text for sign in "<>"):
         raise UnknownError(

@@ -451,7 +451,7 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let (who, _) = bulk_words(loaded);
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };
-    (!told.is_empty() && !who.is_empty()).then(|| format!("Without {who}{of}, {}.", listed(&told)))
+    (!told.is_empty() && !who.is_empty()).then(|| format!("Without {who}{of}, {}.", joined(&told)))
 }
 
 /// The grades of all settings.
@@ -540,7 +540,11 @@ fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
 /// Conditions are no choice: settings are compared under each, and one sentence says whether the answer changes.
 fn of_conditions(all: &[Judged<'_>], loaded: &[usize], answers: &[Answer]) -> Vec<String> {
     let choices: Vec<&Answer> = answers.iter().filter(|one| one.settings.len() > 1).collect();
-    let told = |one: &&Answer| sentences(&Question::new(all, &one.settings), one).remove(0);
+    let told = |one: &&Answer| {
+        let mut told = sentences(&Question::new(all, &one.settings), one);
+        told.retain(|sentence| one.hair.as_ref() != Some(sentence));
+        told.join(" ")
+    };
     let mut found = vec![changes_with_condition(all, answers, &choices)];
     found.extend(choices.iter().take(NAMED_AT_MOST).map(told));
     found.extend(side_by_side(all, loaded));

@@ -5,7 +5,7 @@ use super::grades::{Assessment, Grade, Share};
 use super::groups::{Group, Judged, NAMED, SAME};
 use super::measures::{Better, MEASURES, Measure};
 use super::order::{Component, Question};
-use super::thresholds::{CALL, PAGE, VIDEO_RATE};
+use super::thresholds::{CALL, GAME, PAGE, VIDEO_RATE};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 
 /// More groups than these are not named one by one.
@@ -68,8 +68,12 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
 fn state(question: &Question<'_, '_>, best: usize) -> String {
     let levels = question.components().iter().filter_map(|one| question.level(best, one));
     let worst = levels.map(|(grade, _)| grade).max();
-    let whole = question.all[best].group.unwatched().is_empty();
-    let all = if whole { "all" } else { "all that is measured" };
+    let setting = &question.all[best];
+    let all = match (setting.group.unwatched().is_empty(), setting.is_good_as_measured()) {
+        (false, _) => "all that is measured",
+        (true, false) => "all that users notice",
+        (true, true) => "all",
+    };
     match worst {
         None => "nothing has a grade".to_owned(),
         Some(Grade::Good) => format!("{all} is good"),
@@ -114,8 +118,8 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
             let worst = found.into_iter().max_by_key(|one| one.level())?;
             let (metric, label, unit) = worst.graded.sheet.told.first()?;
             let value = digits(worst.values.get(metric).copied()??);
-            let label = if label.is_empty() { String::new() } else { format!("{label} ") };
-            Some(format!("{} ({label}{value}{unit})", noun(worst.application)))
+            let (noun, label) = (noun(worst.application), short(worst.application, label));
+            Some(format!("{noun} ({label}{value}{unit})"))
         });
         let told: Vec<_> = told.collect();
         let name = quoted(question.all[*setting].name());
@@ -164,7 +168,11 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Cha
     }
     let [group, other] = [best[0], reference].map(|number| question.all[number].group);
     let rates: &[&str] = if question.compares_lines { &RATES } else { &[] };
-    let told = HEADLINES.iter().chain(rates).filter_map(|key| {
+    let game = question
+        .assessment(reference, GAME)
+        .and_then(|before| graded_clause(before, &[question.assessment(best[0], GAME)?]));
+    let is_new = |key: &&&str| game.is_none() || !key.starts_with(GAME);
+    let told = HEADLINES.iter().chain(rates).filter(is_new).filter_map(|key| {
         let measure = Measure::named(key);
         let (from, to) = group.named_difference(key, other)?;
         let is_worse = (to < from) == (measure.better == Better::Higher);
@@ -220,8 +228,7 @@ fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, 
         return is_much(*by).then(|| (change(&what, *from, to, unit), is_worse));
     }
     let values = value.map(|(_, label, unit, from, to, _)| {
-        let label = label.strip_suffix(" in the").unwrap_or(label);
-        let label = if label.is_empty() { String::new() } else { format!("{label} ") };
+        let label = short(before.application, label);
         format!(" ({label}from {} to {}{unit})", digits(*from), several(to))
     });
     let verb = if is > was { "falls" } else { "rises" };
@@ -254,6 +261,15 @@ pub(super) fn value_of(application: &str, label: &str) -> String {
     } else {
         label.to_owned()
     }
+}
+
+/// What a value is of, with a space behind it, where its application stands before.
+fn short(application: &str, label: &str) -> String {
+    let possessive = format!("the {application}'s ");
+    let of = [possessive.as_str(), application, "the "];
+    let short = of.iter().fold(label, |label, part| label.strip_prefix(part).unwrap_or(label));
+    let short = short.strip_suffix(" in the").unwrap_or(short).trim();
+    if short.is_empty() { String::new() } else { format!("{short} ") }
 }
 
 /// What is graded, as the subject of a clause.

@@ -58,12 +58,6 @@ fn both_ways(traffic: &str, quality: &str, measures: &Value) -> Vec<Row> {
     ["up", "down"].map(|direction| flow(traffic, direction, &more)).into()
 }
 
-/// A game of which this share of packets waits over 20 ms, and none over 80.
-fn slow_game(p90_ms: f64, over_percent: f64) -> Value {
-    json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over_percent,
-        "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0})
-}
-
 /// Facts of a run with one flow of this quality.
 fn facts(traffic: &str, quality: &str, measures: &Value) -> Facts {
     let rows = Rows { flows: both_ways("x", quality, measures), ..Rows::default() };

@@ -65,7 +65,7 @@ fn what_is_within_a_step_is_alike_and_what_is_ahead_elsewhere_is_no_better() {
     assert_eq!(found.answers[0].best, [0, 1]);
     assert!(!found.answers[0].is_alike && found.best.is_none());
     assert!(found.sentences[0].starts_with(
-        "No setting does best at everything. Best are a for the game (game RTT p90 25.0 ms); b for the upload ("
+        "No setting does best at everything. Best are a for the game (RTT p90 25.0 ms); b for the upload ("
     ), "{found:?}");
 }
 
@@ -75,7 +75,7 @@ fn the_first_sentence_names_the_setting_what_changes_its_price_and_an_alternativ
     let found = verdict(&[group("drop-tail", &tail), group("CAKE", &cake)], &[]);
     assert_eq!(
         found.sentences[0],
-        "CAKE does best, at a price: nothing is poor with it. Against drop-tail, the game rises from poor to good (game RTT p90 from 200 to 25.0 ms), but the \
+        "CAKE does best, at a price: nothing is poor with it. Against drop-tail, the game rises from poor to good (RTT p90 from 200 to 25.0 ms), but the \
          upload falls from good to fair (from 99.0 to 86.0 % of its part of the line). If the upload matters most: \
          drop-tail."
     );
@@ -93,7 +93,7 @@ fn several_that_do_equally_well_are_named_with_their_values() {
     assert_eq!((found.best, found.alike.as_slice()), (Some(1), &[1, 2][..]));
     assert!(
         found.sentences[0].starts_with(
-            "a and b do equally well: all is good. Against tail, the game rises from poor to good (game RTT p90 from \
+            "a and b do equally well: all is good. Against tail, the game rises from poor to good (RTT p90 from \
              200 to 25.0 and 14.0 ms)"
         ),
         "{found:?}"

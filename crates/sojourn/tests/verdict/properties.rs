@@ -227,7 +227,10 @@ fn no_sentence_names_a_number_that_is_in_no_table() {
             vec![5.0, 15.0, 25.0, 70.0, 75.0, 95.0, 99.0, 160.0, 250.0, facts.len() as f64];
         known.extend([0.2, 0.5, 2.6, 3.6, 100.0, 200.0, 20.0, 80.0, 90.0, 1.0, 4.0]);
         let bounds = found.applications.iter().flat_map(|one| {
-            [one.good, one.fair, one.poor].into_iter().flatten().map(|threshold| threshold.bound)
+            [&one.sheet.good, &one.sheet.fair, &one.sheet.poor]
+                .into_iter()
+                .flatten()
+                .map(|threshold| threshold.bound)
         });
         known.extend(bounds);
         for graded in &found.groups {

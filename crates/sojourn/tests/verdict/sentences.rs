@@ -2,10 +2,6 @@
 
 use super::*;
 
-const BETTER: &str = "PIE does best: against tail, game RTT p90 falls from 208 to 20.0 ms";
-const AT_A_PRICE: &str =
-    "PIE does best, at a price: against tail, game RTT p90 falls from 208 to 20.0 ms";
-
 /// An answer of these groups with their names, each with one run.
 fn of_all(names: &[String], facts: &[Facts], keys: &[String]) -> Verdict {
     let groups: Vec<_> = names.iter().zip(facts).map(|(name, of)| group(name, of)).collect();
