@@ -49,7 +49,7 @@ impl Scenario {
     /// What the channel that these homes share carries, in Mbps; `None` if they share none.
     pub fn channel_mbps(&self, group: &Group<'_>, way: Direction) -> Option<f64> {
         match way {
-            Direction::Up if matches!(group.upstream.modem, ModemSpec::SharedChannel { .. }) => {
+            Direction::Up if matches!(group.upstream.modem, ModemSpec::SharedChannel) => {
                 let channel = &self.upstream_channel;
                 Some(Framing::of(channel).greatest_mbps(channel.least_region()))
             }

@@ -1,6 +1,7 @@
 //! What keys stand for in a comparison, as the schema marks them (`x-role`): a load, the line, or a choice of the
 //! household or its operator. A mark holds for all keys below it that have none of their own.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 use schemars::schema_for;
@@ -15,41 +16,53 @@ const MARK: &str = "x-role";
 /// The schema of scenarios with the marks.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
 
-/// The keys of a scenario with their values, by what they stand for: equal texts are equal settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Digests of a scenario's keys and values, by what they stand for: equal digests are equal settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Roles {
     /// What users want of the network. Other loads are no answer to the same question.
-    pub load: String,
-    /// What carries it. Shares of another line compare nothing.
-    pub line: String,
+    pub load: u64,
+    /// What carries it.
+    pub line: u64,
     /// What one may choose.
-    pub choice: String,
+    pub choice: u64,
+}
+
+/// The digests while they are made.
+#[derive(Default)]
+struct Digests {
+    load: DefaultHasher,
+    line: DefaultHasher,
+    choice: DefaultHasher,
 }
 
 impl Roles {
     /// The roles of a scenario's keys.
     pub fn of(scenario: &Scenario) -> Self {
-        let mut roles = Self::default();
+        let mut digests = Digests::default();
         let mut scenario = scenario.clone();
         for homes in scenario.homes.values_mut() {
             homes.upstream.get_or_insert_with(|| scenario.upstream.clone());
             homes.downstream.get_or_insert_with(|| scenario.downstream.clone());
         }
         let value = serde_json::to_value(scenario).unwrap_or_default();
-        roles.add(&value, &SCHEMA, "note", "");
-        roles
+        digests.add(&value, &SCHEMA, "note", "");
+        let [load, line, choice] =
+            [digests.load, digests.line, digests.choice].map(|digest| digest.finish());
+        Self { load, line, choice }
     }
+}
 
+impl Digests {
     fn add(&mut self, value: &Value, schema: &Value, role: &str, path: &str) {
         let (schema, role) = resolved(value, schema, role);
         let Some(table) = value.as_object() else {
-            let text = match role {
+            let digest = match role {
                 "load" => &mut self.load,
                 "line" => &mut self.line,
                 "choice" => &mut self.choice,
                 _ => return,
             };
-            *text += &format!("{path}={value}\n");
+            format!("{path}={value}").hash(digest);
             return;
         };
         for (key, value) in table {

@@ -157,11 +157,10 @@ fn is_in(judged: &Judged<'_>, application: &str) -> bool {
 /// The settings of each question: those of one load. Where lines were swept beside choices, of one line too.
 fn conditions_of(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> Vec<Vec<usize>> {
     let by = |of_line: bool| {
-        let mut found: Vec<(String, Vec<usize>)> = Vec::new();
+        let mut found: Vec<((u64, u64), Vec<usize>)> = Vec::new();
         for number in loaded {
-            let roles = &all[*number].group.runs[0].roles;
-            let line = if of_line { roles.line.as_str() } else { "" };
-            let condition = format!("{}{line}", roles.load);
+            let roles = all[*number].group.runs[0].roles;
+            let condition = (roles.load, if of_line { roles.line } else { 0 });
             match found.iter_mut().find(|(known, _)| *known == condition) {
                 Some((_, numbers)) => numbers.push(*number),
                 None => found.push((condition, vec![*number])),
@@ -413,11 +412,10 @@ fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<Strin
         told.extend(idle.into_iter().cloned());
     }
     let shown = &all[answer.best[0]];
-    if keys.is_empty() {
-        told.extend(settings.iter().find_map(|number| {
-            Some(format!("With {}, {}", quoted(all[*number].name()), taken(&all[*number])?))
-        }));
-    }
+    let of_taker = std::iter::once(&answer.best[0]).chain(settings).find_map(|number| {
+        Some(format!("With {}, {}", quoted(all[*number].name()), taken(&all[*number])?))
+    });
+    told.extend(of_taker.filter(|_| keys.is_empty()));
     if !shown.is_good_as_measured() {
         let longest = causes(shown).first().map(|cause| cause.sentence());
         told.extend(longest.map(|told| format!("With {}, {told}", quoted(shown.name()))));
@@ -558,12 +556,12 @@ fn changes_with_condition(all: &[Judged<'_>], answers: &[Answer], choices: &[&An
             "No setting does best: each of the {count} has another load or line, which is no choice."
         );
     }
-    let best = |one: &Answer| -> BTreeSet<&str> {
-        one.best.iter().map(|number| all[*number].group.runs[0].roles.choice.as_str()).collect()
+    let best = |one: &Answer| -> BTreeSet<u64> {
+        one.best.iter().map(|number| all[*number].group.runs[0].roles.choice).collect()
     };
     let is_same = choices.iter().all(|one| best(one) == best(choices[0]));
-    let loads: BTreeSet<&str> =
-        choices.iter().map(|one| all[one.settings[0]].group.runs[0].roles.load.as_str()).collect();
+    let loads: BTreeSet<u64> =
+        choices.iter().map(|one| all[one.settings[0]].group.runs[0].roles.load).collect();
     let what = if loads.len() > 1 { "load" } else { "line" };
     if !is_same {
         return format!("Which setting does best changes with the {what}.");

@@ -1,8 +1,6 @@
 //! Which settings do best: a strict partial order by counts of grades, then by steps inside them. It knows no names,
 //! and of two settings nothing but their own levels.
 
-use serde::Serialize;
-
 use super::grades::{Assessment, Grade, Level};
 use super::groups::Judged;
 use super::thresholds::{
@@ -184,7 +182,6 @@ impl<'a, 'b> Question<'a, 'b> {
 }
 
 /// That on which an answer only just rests.
-#[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct Hair<'a> {
     /// The setting that is nearly as good.
     pub other: &'a str,
