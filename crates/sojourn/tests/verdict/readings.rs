@@ -89,6 +89,43 @@ fn an_upload_may_have_what_each_part_of_its_way_carries() {
         ("", &["core.x.upstream.rate_mbps=2"], &[("upload", "up", 1.0)], 120.0),
         ("", &["core.x.downstream.rate_mbps=2"], &[("upload", "up", 1.0)], 310.0),
         ("", &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0)], 120.0),
+        // An access line that carries less over time: 25 s of 2 and 10 of 4 Mbps, and 25 of 2 again.
+        (
+            "",
+            &[
+                "upstream.modem.kind=link",
+                "upstream.capacity.steps=[{for_s=25,mbps=2},{for_s=10,mbps=4}]",
+            ],
+            &[("upload", "up", 1.0)],
+            140.0,
+        ),
+        (
+            "",
+            &["upstream.modem.kind=link", "upstream.capacity.steps=[{for_s=60,mbps=80}]"],
+            &[("upload", "up", 1.0)],
+            310.0,
+        ),
+        ("", &["upstream.stalls=[{start_s=10,length_s=15}]"], &[("upload", "up", 1.0)], 232.5),
+        (
+            "",
+            &["upstream.stalls=[{start_s=10,length_s=5,every_s=20}]"],
+            &[("upload", "up", 1.0)],
+            232.5,
+        ),
+        (
+            "",
+            &["upstream.congestion.steps=[{for_s=10,mbps=2},{for_s=10,mbps=4}]"],
+            &[("upload", "up", 1.0)],
+            180.0,
+        ),
+        (
+            "",
+            &["upstream.congestion={levels_mbps=[1,2,3,4],step_s=5}"],
+            &[("upload", "up", 1.0)],
+            150.0,
+        ),
+        // A router's shaper is a choice and no part of the line.
+        ("", &["router.upstream.rate_mbps=2"], &[("upload", "up", 1.0)], 310.0),
         // Each is due what its own server carries, and both a fair part of what they share.
         (far, &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0), ("more", "up", 0.9)], 120.0),
         (again, &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0), ("more", "up", 1.0)], 60.0),
