@@ -227,6 +227,43 @@ def test_the_verdict_names_what_is_best_and_what_is_not_good(results: Results) -
     assert found.idle_lines == {"idle line"}
 
 
+def test_the_answer_is_data_too(results: Results) -> None:
+    found = verdict(results)
+    (answer,) = found.answers
+    assert (answer.best, answer.is_alike, answer.reference) == (["SFQ-CoDel"], True, "BufferBloat")
+    assert list(found.alike) == ["SFQ-CoDel"]
+    assert found.price == answer.price == []
+    (upload,) = found.transfers["SFQ-CoDel"]
+    assert (upload.application, upload.grade) == ("upload", Grade.GOOD)
+    assert upload.share_percent == pytest.approx(100 * upload.mbps / upload.part_mbps)
+    assert found.transfers["idle line"] == []
+
+
+def test_the_best_has_its_price() -> None:
+    scenario = {
+        "duration_s": 15,
+        "upstream": {"sustained_mbps": 10},
+        "downstream": {"sustained_mbps": 50},
+        "servers": {"near": {"delay_ms": 10}},
+        "traffic": {
+            "upload": {"kind": "transfer"},
+            "game": {"kind": "stream", "purpose": "game"},
+        },
+        "compare": {
+            "drop-tail": {},
+            "shaped": {
+                "router": {"upstream": {"rate_mbps": 7, "queue": {"law": {"kind": "codel"}}}}
+            },
+        },
+    }
+    found = verdict(Results.of(sojourn.run(scenario)))
+    assert (found.best, found.reference) == ("shaped", "drop-tail")
+    (price,) = found.price
+    assert (price.application, price.alternative) == ("upload", "drop-tail")
+    assert (price.before, price.after) == (Grade.GOOD, Grade.FAIR)
+    assert found.sentences[0].endswith("If the upload matters most: drop-tail.")
+
+
 def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison) -> None:
     assert verdict(Results.of(comparison)).ungraded == ""
     entries = {
