@@ -208,8 +208,7 @@ def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "simple.toml"
     scenario.write_text(SIMPLE)
     note = (
-        "upstream.priority (type 24.7 of a modem's file) has no effect: "
-        "service flows share no channel; "
+        'upstream.priority has no effect where upstream.modem.kind = "single_queue"; '
         'set upstream.modem.kind = "shared_channel"'
     )
     outcome = cli("validate", scenario, "--config", HOME)
@@ -217,7 +216,7 @@ def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     result = sojourn.run(scenario, config=HOME)
     assert isinstance(result, sojourn.Result)
     (warning,) = (one for one in result.warnings if str(one) == note)
-    assert (warning.code, warning.path) == ("idle-service-term", "upstream.priority")
+    assert (warning.code, warning.path) == ("idle-key", "upstream.priority")
     assert warning.remedy == {"upstream.modem.kind": "shared_channel"}
     remedied = sojourn.load(scenario, config=HOME, set=warning.remedy)
     assert warning.code not in [one.code for one in remedied[0].warnings()]

@@ -333,7 +333,7 @@ def test_modem_files_are_swept_side_by_side(tmp_path: Path, modems: Sequence[Pat
         (alone, *_) = sojourn.load(UPLOAD, config=modem)
         rates = json.loads(alone.to_json())["upstream"]
         assert run.settings["upstream"]["sustained_mbps"] == rates["sustained_mbps"]
-        assert any(one.code == "idle-service-term" for one in run.warnings)
+        assert any(one.path == "upstream.priority" for one in run.warnings)
 
 
 def test_a_sweep_takes_the_options_of_a_run(

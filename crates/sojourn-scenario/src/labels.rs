@@ -2,8 +2,11 @@
 //!
 //! What overrides a key that a variant sets goes into its name. Variants that are equal are one.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
+use super::ruled::{Idle, without_idle_keys};
 use super::schema::Scenario;
 use super::variant::Variant;
 use sojourn_input::problem::{Code, Warning};
@@ -121,23 +124,42 @@ pub(super) fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 
 /// The variants without those that are equal to an earlier one, which says so in its notes.
 pub fn distinct(variants: Vec<Variant>) -> Vec<Variant> {
-    let mut kept: Vec<(Variant, Vec<String>)> = Vec::new();
+    let mut kept: Vec<Kept> = Vec::new();
     for variant in variants {
-        match kept.iter_mut().find(|(known, _)| is_equal(&known.scenario, &variant.scenario)) {
-            Some((_, others)) => others.push(variant.name),
-            None => kept.push((variant, Vec::new())),
+        let (bare, idle) = bare(&variant.scenario);
+        match kept.iter_mut().find(|known| known.bare == bare) {
+            Some(known) => {
+                known.idle.extend(idle);
+                known.others.push(variant.name);
+            }
+            None => kept.push(Kept { variant, bare, others: Vec::new(), idle }),
         }
     }
-    let noted = |(mut variant, others): (Variant, Vec<String>)| {
+    kept.into_iter().map(Kept::noted).collect()
+}
+
+/// A variant, and those that are equal to it.
+struct Kept {
+    variant: Variant,
+    /// Its scenario without what does not change a run.
+    bare: Scenario,
+    others: Vec<String>,
+    /// The keys without effect of all of them, as sentences.
+    idle: BTreeSet<String>,
+}
+
+impl Kept {
+    fn noted(self) -> Variant {
+        let Self { mut variant, others, idle, .. } = self;
         if !others.is_empty() {
             let path = words::join(COMPARE, &variant.name);
-            let sentence = sentence(&variant.name, &others);
+            let reasons = idle.iter().map(|idle| format!("; {idle}"));
+            let sentence = sentence(&variant.name, &others) + &reasons.collect::<String>();
             let note = Warning::of_code(Code::EqualVariants, path, sentence).with("others", others);
             variant.notes.push(note);
         }
         variant
-    };
-    kept.into_iter().map(noted).collect()
+    }
 }
 
 fn sentence(name: &str, others: &[String]) -> String {
@@ -158,14 +180,14 @@ fn sentence(name: &str, others: &[String]) -> String {
     format!("{count} variants are equal, {quoted} among them: the run '{name}' stands for all")
 }
 
-/// Equal but for what does not change a run.
-fn is_equal(one: &Scenario, other: &Scenario) -> bool {
-    let bare = |scenario: &Scenario| Scenario {
-        title: String::new(),
-        description: String::new(),
-        ..scenario.clone()
-    };
-    bare(one) == bare(other)
+/// A scenario without what does not change a run, and why keys have no effect.
+fn bare(scenario: &Scenario) -> (Scenario, BTreeSet<String>) {
+    let aside =
+        |scenario| Scenario { title: String::new(), description: String::new(), ..scenario };
+    match without_idle_keys(scenario) {
+        None => (aside(scenario.clone()), BTreeSet::new()),
+        Some((bare, idle)) => (aside(bare), idle.iter().map(Idle::sentence).collect()),
+    }
 }
 
 /// The last part of a path.
@@ -216,6 +238,17 @@ mod tests {
                      stands for all";
         assert_eq!(reported[0].1, equal);
         assert_eq!(reported[1].0, "CoDel, but limit 50 kB");
+    }
+
+    /// A law that is switched off is none.
+    #[test]
+    fn variants_that_differ_in_keys_without_effect_are_one() {
+        let reported = names(&["upstream.aqm=false"]);
+        assert_eq!(reported.len(), 4, "{reported:?}");
+        let reported = names(&["upstream.aqm=false", "upstream.queue.limit_bytes=80000"]);
+        assert_eq!(reported.len(), 1, "{reported:?}");
+        let why = "; upstream.queue.law has no effect where upstream.aqm = false; set upstream.aqm = true";
+        assert!(reported[0].1.ends_with(why), "{}", reported[0].1);
     }
 
     #[test]

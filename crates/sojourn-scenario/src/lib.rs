@@ -23,6 +23,7 @@ mod presets;
 pub mod provision;
 mod rates;
 mod roles;
+mod ruled;
 pub(crate) mod schema;
 mod traces;
 pub mod traffic;
@@ -35,6 +36,7 @@ pub use file::{Source, load, to_toml};
 pub use parts::{Parts, Readable, file_schema, json_schema};
 pub use presets::presets;
 pub use roles::Roles;
+pub use ruled::{Idle, idle_keys};
 pub use schema::Scenario;
 pub use watch::{Load, Unwatched};
 

@@ -223,7 +223,8 @@ impl Scenario {
         self.groups().find(is_of).expect("a home of a group")
     }
 
-    /// The AQM algorithm in a direction of a group of homes; `None` where several queues may have others.
+    /// The AQM algorithm in a direction of a group of homes; `None` where several queues may have others, or where it is
+    /// switched off.
     pub fn only_law(&self, homes: &str, direction: Direction) -> Option<&AqmSpec> {
         let (number, group) = (0..).zip(self.groups()).find(|(_, group)| group.name == homes)?;
         if self.router(number, direction).is_some() {
@@ -231,10 +232,9 @@ impl Scenario {
         }
         let (up, down) = (group.upstream, group.downstream);
         match direction {
-            Direction::Up => up.flows.is_empty().then_some(&up.queue.law),
-            Direction::Down => {
-                (down.flows.is_empty() && self.cmts.is_none()).then_some(&down.queue.law)
-            }
+            Direction::Up => (up.aqm && up.flows.is_empty()).then_some(&up.queue.law),
+            Direction::Down => (down.aqm && down.flows.is_empty() && self.cmts.is_none())
+                .then_some(&down.queue.law),
         }
     }
 

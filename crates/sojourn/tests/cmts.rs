@@ -225,8 +225,9 @@ fn a_minimum_reserved_rate_goes_first() {
             "{TIERS}{keys}\nhomes.one = {{ downstream = {{ {reserved} }} }}\n{}",
             flood("one", 40.0)
         );
-        let warnings = sentences(run(&text).warnings).join("\n");
-        assert!(warnings.contains("minimum_mbps has no effect"), "{warnings:?}");
+        let warnings = run(&text).warnings;
+        let path = "homes.one.downstream.minimum_mbps";
+        assert!(warnings.iter().any(|one| (one.code, &*one.path) == (Code::IdleKey, path)));
     }
 }
 
@@ -321,7 +322,7 @@ fn warns_of_weights_without_effect() {
     };
     let reported = |scheduler: &str| {
         let warnings = run(&text(scheduler)).warnings;
-        warnings.iter().any(|warning| warning.code == Code::IdleWeights)
+        warnings.iter().any(|warning| warning.path == "homes.low.downstream.weight")
     };
     assert!(reported("fifo") && reported("sfq"));
     assert!(["drr", "wfq", "scfq", "abb"].iter().all(|scheduler| !reported(scheduler)));

@@ -18,36 +18,20 @@ fn warnings(mbps: u32, queue: &str) -> Vec<String> {
 #[test]
 fn keys_without_effect() {
     for (queue, key, why) in [
-        ("law = { kind = 'red', bottom = 0.1 }", "law.bottom", "without adaptive"),
+        (
+            "law = { kind = 'red', bottom = 0.1 }",
+            "law.bottom",
+            "where upstream.queue.law.adaptive = false; set upstream.queue.law.adaptive = true",
+        ),
         (
             "law = { kind = 'red', min_threshold_packets = 9, target_delay_ms = 9 }",
             "law.target_delay_ms",
-            "beside min_threshold_packets",
-        ),
-        (
-            "law = { kind = 'gsp', threshold_ms = 9, threshold_bytes = 90_000 }",
-            "law.threshold_ms",
-            "beside threshold_bytes",
-        ),
-        (
-            "law = { kind = 'gsp', adaptive = false, above_weight = 3 }",
-            "law.above_weight",
-            "without adaptive",
-        ),
-        (
-            "law = { kind = 'afd', sample_every = 2, history_s = 9 }",
-            "law.history_s",
-            "beside sample_every",
-        ),
-        (
-            "scheduler = { kind = 'choke', min_threshold_packets = 30, target_delay_ms = 9 }",
-            "scheduler.target_delay_ms",
-            "beside min_threshold_packets",
+            "beside upstream.queue.law.min_threshold_packets: leave one of them out",
         ),
         (
             "scheduler = { kind = 'sfb', rehash_s = 0, warmup_s = 9 }",
             "scheduler.warmup_s",
-            "without rehash_s",
+            "where upstream.queue.scheduler.rehash_s = 0: leave it out",
         ),
         (
             "scheduler = { kind = 'cake', overhead_bytes = 18 }",
@@ -60,14 +44,9 @@ fn keys_without_effect() {
             "on a rate without bandwidth_mbps: it counts in the turns of flows alone",
         ),
         (
-            "scheduler = { kind = 'dualq', time_shift_ms = 9 }",
-            "scheduler.time_shift_ms",
-            "without service = \"time_shifted_fifo\"",
-        ),
-        (
-            "scheduler = { kind = 'dualq', service = 'time_shifted_fifo', classic_weight_percent = 9 }",
-            "scheduler.classic_weight_percent",
-            "with service = \"time_shifted_fifo\"",
+            "scheduler = { kind = 'sfq', one_law = true }",
+            "scheduler.one_law",
+            "where upstream.queue.law.kind = \"none\": leave it out",
         ),
     ] {
         assert_eq!(warnings(20, queue), [format!("upstream.queue.{key} has no effect {why}")]);
@@ -155,8 +134,8 @@ fn queues_elsewhere() {
     assert_eq!(
         keys,
         [
-            "core.x.downstream.queue.law.threshold_ms",
             "router.upstream.queue.scheduler.mpu_bytes",
+            "core.x.downstream.queue.law.threshold_ms",
             "servers.near.queue.law.top",
         ]
     );

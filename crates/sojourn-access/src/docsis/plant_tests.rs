@@ -361,25 +361,9 @@ fn a_plant_warns_before_a_run() {
     let plain = |up, down| Homes { channel: UpstreamChannel::default(), ..of(up, down) };
     let cmts = |keys: &str| toml::from_str::<downstream_channel::Cmts>(keys).ok();
     let drr = "unit = 'service_flow'\nqueue.scheduler.kind = 'drr'\nchannel = { kind = 'rate', rate_mbps = 50, channels = 2 }";
-    let rate = "channel = { kind = 'rate', rate_mbps = 50, channels = 2 }";
     for (homes, cmts, want) in [
         (plain("", ""), None, vec![]),
         (of("", ""), None, vec!["upstream_channel has no effect"]),
-        (plain("minimum_mbps = 1", ""), None, vec!["upstream.minimum_mbps (type 24.10 "]),
-        (plain("priority = 1", ""), None, vec!["upstream.priority (type 24.7 "]),
-        (plain("", "minimum_mbps = 1"), None, vec!["downstream.minimum_mbps (type 25.10 "]),
-        (
-            plain("flows.a = { sustained_mbps = 1, priority = 2, match = [] }", ""),
-            None,
-            vec!["upstream.flows.a.priority "],
-        ),
-        (plain("", "priority = 3"), cmts(rate), vec![]),
-        (plain("", "minimum_mbps = 1"), cmts(rate), vec!["minimum_mbps has no effect downstream"]),
-        (
-            plain("", "minimum_mbps = 1"),
-            cmts("unit = 'connection'\nqueue.scheduler.kind = 'drr'"),
-            vec!["minimum_mbps has no effect downstream"],
-        ),
         (plain("", "minimum_mbps = 50"), cmts(drr), vec![]),
         (
             plain("", "minimum_mbps = 51"),
@@ -388,8 +372,6 @@ fn a_plant_warns_before_a_run() {
                 "the minimum_mbps of all downstream service flows add up to 102, but the channel carries at most 100.0",
             ],
         ),
-        (plain("", "weight = 2.0"), cmts(rate), vec!["weights of service flows have no effect"]),
-        (plain("", "weight = 2.0"), cmts(drr), vec![]),
         // 984 minislots of 8 B in 2 ms are 31.488 Mbps.
         (
             of("modem.kind = 'shared_channel'\nminimum_mbps = 8", ""),

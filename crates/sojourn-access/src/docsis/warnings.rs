@@ -1,16 +1,13 @@
 //! Warnings about the cable plant before a run: settings without effect, and rates that cannot be
 //! kept.
 
-use indexmap::IndexMap;
-use serde_json::json;
-
 use super::parameters::{ModemSpec, PlantSpec};
 use super::shared_channel::SharedChannel;
 use super::timing::{Specification, Timing};
 use super::upstream_channel::UpstreamChannel;
 use crate::Site;
 use crate::homes::{Group, of_downstream_flows};
-use crate::service::{Downstream, ServiceFlow, flow_path};
+use crate::service::{Downstream, flow_path};
 use crate::shaper::PEAK_BURST_BYTES;
 use sojourn_engine::packet::{Direction, FULL_PACKET};
 use sojourn_engine::queue::Unit;
@@ -26,24 +23,9 @@ pub(super) fn before_run(
     channel: Option<&SharedChannel>,
 ) -> Vec<Warning> {
     let mut warnings: Vec<_> = channel_warning(spec, site, channel).into_iter().collect();
-    for (group, modem) in site.groups.iter().zip(modems) {
-        warnings.extend(modem.iter().cloned());
-        let shares = group.upstream.modem == ModemSpec::SharedChannel;
-        let (up, down) = (group.upstream, group.downstream);
-        if !shares {
-            let own = (up.minimum_mbps, up.priority);
-            let remedy = Remedy::of("upstream.modem.kind", "shared_channel");
-            warnings.extend(unshared_terms(Direction::Up, own, &up.flows, [&remedy; 2]));
-        }
-        if spec.cmts.is_none() {
-            let own = (down.minimum_mbps, down.priority);
-            let remedies = [&reserving_cmts(), &Remedy::of("cmts", json!({}))];
-            warnings.extend(unshared_terms(Direction::Down, own, &down.flows, remedies));
-        }
-    }
+    warnings.extend(modems.iter().flatten().cloned());
     warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
     warnings.extend(unreachable_targets(spec, site, channel));
-    warnings.extend(idle_weights(spec, site));
     warnings.extend(downstream_reserved_rates(spec, site));
     warnings
 }
@@ -155,65 +137,13 @@ fn overbooked(direction: Direction, reserved_mbps: f64, most_mbps: f64) -> Optio
     })
 }
 
-/// Warns of minimum reserved rates that the scheduler of the shared channel ignores or cannot keep.
+/// Warns of minimum reserved rates that the scheduler of the shared channel cannot keep.
 fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<Warning> {
     let cmts = spec.cmts?;
     let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
-    let reserved_mbps: f64 = minimum_mbps.iter().flatten().sum();
     let is_kept =
         cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.parameters().keeps_reserved_rates();
-    if reserved_mbps > 0.0 && !is_kept {
-        let remedy = reserving_cmts();
-        return Some(fault!(IdleReservedRate, "downstream.minimum_mbps", remedy =>
-            "minimum_mbps has no effect downstream: it needs {remedy}"));
-    }
+    let reserved_mbps = if is_kept { minimum_mbps.iter().flatten().sum() } else { 0.0 };
     let most_mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
     overbooked(Direction::Down, reserved_mbps, most_mbps)
-}
-
-/// A CMTS that keeps minimum reserved rates.
-fn reserving_cmts() -> Remedy {
-    Remedy::of("cmts.queue.scheduler.kind", "drr").and("cmts.unit", "service_flow")
-}
-
-/// Warns of minimum reserved rates and priorities in a direction without a shared channel, each with its remedy.
-fn unshared_terms(
-    direction: Direction,
-    own: (f64, u8),
-    flows: &IndexMap<String, ServiceFlow>,
-    [for_rates, for_priorities]: [&Remedy; 2],
-) -> Vec<Warning> {
-    let terms_of = |flow: &ServiceFlow| (flow.minimum_mbps, flow.priority);
-    let further =
-        flows.iter().map(|(name, flow)| (flow_path(direction.stream(), name), terms_of(flow)));
-    let mut warnings = Vec::new();
-    for (path, (minimum_mbps, priority)) in
-        [(direction.stream().to_owned(), own)].into_iter().chain(further)
-    {
-        let set = [
-            ("minimum_mbps", "10", minimum_mbps > 0.0, for_rates),
-            ("priority", "7", priority > 0, for_priorities),
-        ];
-        let idle = set.into_iter().filter(|(.., is_set, _)| *is_set);
-        let tlv = if direction == Direction::Up { 24 } else { 25 };
-        warnings.extend(idle.map(|(key, number, _, remedy)| {
-            let remedy = remedy.clone();
-            fault!(IdleServiceTerm, format!("{path}.{key}"), remedy =>
-                "{path}.{key} (type {tlv}.{number} of a modem's file) has no effect: service flows share no \
-                 channel; set {remedy}")
-        }));
-    }
-    warnings
-}
-
-/// Warns of weights that the scheduler of the shared channel ignores.
-fn idle_weights(spec: &PlantSpec, site: &Site) -> Option<Warning> {
-    let scheduler = &spec.cmts?.queue.scheduler;
-    let mut weights = site.groups.iter().flat_map(|group| group.downstream.weights());
-    let is_idle = scheduler.parameters().weights().is_none() && weights.any(|weight| weight != 1.0);
-    is_idle.then(|| {
-        fault!(IdleWeights, "cmts.queue.scheduler" =>
-            "weights of service flows have no effect with this scheduler of cmts.queue: only drr, wfq, scfq and \
-             abb use them")
-    })
 }

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict, beyond_the_buffer,
-    idle,
 };
 use crate::count::Count;
 use crate::record::Gauges;
@@ -105,11 +104,6 @@ impl AqmParameters for Parameters {
 
     fn threshold(&self, _rate: BitRate) -> Option<Threshold> {
         Some(Threshold::of_delay("target_ms", self.target_ms, 1.0))
-    }
-
-    fn remarks(&self, _rate: BitRate) -> Faults {
-        let is_set = self.history_s != Self::default().history_s;
-        idle(self.sample_every.is_some(), "beside sample_every", &[("history_s", is_set)])
     }
 
     fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict, beyond_the_buffer,
-    check_interval, idle,
+    check_interval,
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
@@ -98,19 +98,6 @@ impl AqmParameters for Parameters {
             Some(bytes) => Threshold::of_packets("threshold_bytes", bytes as f64, 1.0, rate),
             None => Threshold::of_delay("threshold_ms", self.threshold_ms, 1.0),
         })
-    }
-
-    fn remarks(&self, _rate: BitRate) -> Faults {
-        let usual = Self::default();
-        let ms = [("threshold_ms", self.threshold_ms != usual.threshold_ms)];
-        let adaptive = [
-            ("time_constant_ms", self.time_constant_ms != usual.time_constant_ms),
-            ("above_weight", self.above_weight != usual.above_weight),
-            ("max_accumulated_s", self.max_accumulated_s != usual.max_accumulated_s),
-        ];
-        let mut remarks = idle(self.threshold_bytes.is_some(), "beside threshold_bytes", &ms);
-        remarks.add(idle(!self.adaptive, "without adaptive", &adaptive));
-        remarks
     }
 
     fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {

@@ -353,12 +353,6 @@ impl Threshold {
     }
 }
 
-/// Remarks on those of these keys that are set, where they have no effect.
-pub(crate) fn idle(is_idle: bool, why: &str, keys: &[(&str, bool)]) -> Faults {
-    let set = keys.iter().filter(|(_, is_set)| is_idle && *is_set);
-    set.map(|(key, _)| fault!(IdleKey, *key => "has no effect {why}")).collect()
-}
-
 /// A remark on a lower threshold that follows a delay, `meant_ms`, but is so many packets at least.
 pub(crate) fn at_least_packets(
     delay: (&str, f64),

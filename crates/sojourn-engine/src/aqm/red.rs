@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict,
-    at_least_packets, idle,
+    at_least_packets,
 };
 use crate::count::Count;
 use crate::packet::FULL_PACKET;
@@ -127,15 +127,7 @@ impl AqmParameters for Parameters {
     }
 
     fn remarks(&self, rate: BitRate) -> Faults {
-        let usual = Self::default();
-        let adaptive = [
-            ("interval_s", self.interval_s != usual.interval_s),
-            ("bottom", self.bottom != usual.bottom),
-            ("top", self.top != usual.top),
-        ];
-        let mut remarks = idle(!self.adaptive, "without adaptive", &adaptive);
-        remarks.add(self.thresholds().remarks(self.packet_bytes(), rate));
-        remarks
+        self.thresholds().remarks(self.packet_bytes(), rate)
     }
 }
 
@@ -202,17 +194,14 @@ impl Thresholds {
         }
     }
 
-    /// A target delay that has no effect, or that the least threshold exceeds.
+    /// A target delay that the least threshold exceeds.
     pub(super) fn remarks(&self, packet_bytes: u64, rate: BitRate) -> Faults {
-        let is_stated = self.min_packets.is_some();
-        let delay = ("target_delay_ms", self.target_delay_ms);
-        let is_set = self.target_delay_ms != TARGET_DELAY_MS;
-        let mut remarks = idle(is_stated, "beside min_threshold_packets", &[(delay.0, is_set)]);
-        if !is_stated {
-            let meant_ms = self.target_delay_ms / 2.0;
-            remarks.add(at_least_packets(delay, meant_ms, LEAST_PACKETS, packet_bytes, rate));
+        if self.min_packets.is_some() {
+            return Faults::default();
         }
-        remarks
+        let delay = ("target_delay_ms", self.target_delay_ms);
+        let meant_ms = self.target_delay_ms / 2.0;
+        at_least_packets(delay, meant_ms, LEAST_PACKETS, packet_bytes, rate).into()
     }
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::red::AVERAGE_PACKETS;
 use crate::aqm::red_linux::{Average, Region, Terms, log_weight};
-use crate::aqm::{AqmSpec, DrainRate, Threshold, Verdict, at_least_packets, idle};
+use crate::aqm::{AqmSpec, DrainRate, Threshold, Verdict, at_least_packets};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
 use crate::record::Gauges;
@@ -121,11 +121,9 @@ impl SchedulerParameters for Parameters {
     }
 
     fn remarks(&self, rate: BitRate, _buffer_bytes: u64) -> Faults {
-        let is_stated = self.min_threshold_packets.is_some();
-        let delay = ("target_delay_ms", self.target_delay_ms);
-        let is_set = self.target_delay_ms != Self::default().target_delay_ms;
-        let mut remarks = idle(is_stated, "beside min_threshold_packets", &[(delay.0, is_set)]);
-        if !is_stated {
+        let mut remarks = Faults::default();
+        if self.min_threshold_packets.is_none() {
+            let delay = ("target_delay_ms", self.target_delay_ms);
             let least = f64::from(LEAST_PACKETS);
             remarks.add(at_least_packets(delay, self.target_delay_ms, least, FULL as u64, rate));
         }

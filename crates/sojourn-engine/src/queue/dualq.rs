@@ -19,12 +19,12 @@ use super::lanes::{
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::marking::{BASE_PROBABILITY, LinuxPi, PiController, Ramp, rolls};
-use crate::aqm::{AqmSpec, DrainRate, idle};
+use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
 use crate::packet::{DropReason, Ecn, Packet};
 use crate::record::{Gauges, Member, MemberCounts};
 use crate::rng::Rng;
-use crate::units::{BitRate, Time};
+use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
 
 crate::series! {
@@ -210,15 +210,6 @@ impl SchedulerParameters for Parameters {
             signals: Signals::default(),
         }
         .into()
-    }
-
-    fn remarks(&self, _rate: BitRate, _buffer_bytes: u64) -> Faults {
-        let is_shifted = self.service == Service::TimeShiftedFifo;
-        let shift = [("time_shift_ms", self.time_shift_ms.is_some())];
-        let weight = [("classic_weight_percent", self.classic_weight_percent.is_some())];
-        let mut remarks = idle(!is_shifted, "without service = \"time_shifted_fifo\"", &shift);
-        remarks.add(idle(is_shifted, "with service = \"time_shifted_fifo\"", &weight));
-        remarks
     }
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow_table::mixed;
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::{AqmSpec, Threshold, Verdict, idle};
+use crate::aqm::{AqmSpec, Threshold, Verdict};
 use crate::count::Count;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::Gauges;
@@ -118,8 +118,7 @@ impl SchedulerParameters for Parameters {
     }
 
     fn remarks(&self, rate: BitRate, buffer_bytes: u64) -> Faults {
-        let is_set = self.warmup_s != Self::default().warmup_s;
-        let mut remarks = idle(self.rehash_s == 0.0, "without rehash_s", &[("warmup_s", is_set)]);
+        let mut remarks = Faults::default();
         let bytes = u64::from(self.target_packets) * FULL_PACKET;
         let fill = buffer_bytes / bytes + 1;
         if fill <= MANY_FLOWS {

@@ -341,6 +341,9 @@ impl Provision<'_> {
     fn queue(&self, direction: &DirectionSettings, flow: &ServiceFlow, own: &Value) -> Value {
         let is_up = direction.way == Direction::Up;
         let law = match &flow.aqm {
+            None if is_up && self.config.upstream_aqm_disable == Some(true) => {
+                Some(json!({ "kind": "none" }))
+            }
             None if is_up => Some(json!({ "kind": "docsis_pie" })),
             None => None,
             Some(Aqm { disable: Some(true), .. }) => Some(json!({ "kind": "none" })),

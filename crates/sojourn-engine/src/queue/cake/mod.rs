@@ -20,12 +20,13 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::{Bins, Measure};
 use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
-use crate::aqm::{AqmSpec, Threshold, idle};
+use crate::aqm::{AqmSpec, Threshold};
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
 use crate::record::Gauges;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
+use sojourn_input::fault;
 use sojourn_input::problem::Faults;
 
 pub use acks::AckFilter;
@@ -217,17 +218,18 @@ impl SchedulerParameters for Parameters {
 
     fn remarks(&self, _rate: BitRate, _buffer_bytes: u64) -> Faults {
         let usual = Self::default();
-        let set = [
+        let keys = [
             ("overhead_bytes", self.overhead_bytes != usual.overhead_bytes),
             ("mpu_bytes", self.mpu_bytes != usual.mpu_bytes),
             ("framing", self.framing != usual.framing),
         ];
         let is_idle = self.bandwidth_mbps.is_none();
-        idle(
-            is_idle,
-            "on a rate without bandwidth_mbps: it counts in the turns of flows alone",
-            &set,
-        )
+        let set = keys.into_iter().filter(|(_, is_set)| is_idle && *is_set);
+        set.map(|(key, _)| {
+            fault!(IdleKey, key =>
+            "has no effect on a rate without bandwidth_mbps: it counts in the turns of flows alone")
+        })
+        .collect()
     }
 
     fn counted_bytes(&self, size: u64) -> u64 {

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 use super::Simulation;
 use super::ledger::connections::ConnectionAccount;
 use super::reading::{QueueReading, Reading};
-use sojourn_access::{Access, AccessNetwork};
+use sojourn_access::{Access, AccessNetwork, Group};
+use sojourn_engine::capacity::Trace;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::Queue;
 use sojourn_engine::record::ChannelUse;
@@ -29,9 +30,9 @@ use sojourn_results::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, Q
 use sojourn_results::metrics::{LatencyCells, Results, SeriesRow};
 use sojourn_results::scores::qoe;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::Unwatched;
 use sojourn_scenario::apps::{Done, Quality};
 use sojourn_scenario::traffic::Entry;
+use sojourn_scenario::{Idle, Unwatched, idle_keys};
 use sojourn_transport::Transport;
 
 /// The results of a run that has come to its end.
@@ -258,8 +259,10 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<W
     warnings.extend(service_flows::strange_addresses(scenario));
     warnings.extend(starved::warnings(scenario));
     warnings.extend(routers_with_nothing_to_do(scenario));
+    warnings.extend(distinct(scenario.groups().flat_map(|group| idle_capacities(&group))));
     warnings.extend(slow_servers::warnings(scenario));
     warnings.extend(queue_keys::warnings(scenario));
+    warnings.extend(idle_keys(scenario).into_iter().map(Idle::warning));
     warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
         let start_s = late_start_s(entry, scenario)?;
         Some(fault!(LateTraffic, words::join("traffic", name) =>
@@ -292,6 +295,25 @@ fn routers_with_nothing_to_do(scenario: &Scenario) -> Vec<Warning> {
         })
     });
     distinct(idle)
+}
+
+/// What a link carries over time matters where it is less than the service.
+fn idle_capacities(group: &Group<'_>) -> Vec<Warning> {
+    let both = [
+        (Direction::Up, &group.upstream.capacity, group.upstream.terms()),
+        (Direction::Down, &group.downstream.capacity, group.downstream.terms()),
+    ];
+    let idle = both.into_iter().filter_map(|(way, trace, terms)| {
+        let least_mbps = trace.iter().flat_map(Trace::all).map(|step| step.mbps);
+        let least_mbps = least_mbps.reduce(f64::min)?;
+        let (way, peak_mbps) = (way.stream(), terms.peak_mbps);
+        (least_mbps >= peak_mbps).then(|| {
+            fault!(IdleKey, format!("{way}.capacity") =>
+                "{way}.capacity is never less than {way}.peak_mbps = {peak_mbps}: the token buckets are the limit, \
+                 and it has next to no effect; it has one with steps of less", way, peak_mbps)
+        })
+    });
+    idle.collect()
 }
 
 /// When an entry starts, if that is after the end of the run.
