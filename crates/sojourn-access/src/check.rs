@@ -33,6 +33,7 @@ impl Upstream {
         faults.add(outages::check("ranging_outages", &self.ranging_outages));
         faults.add(outages::check("stalls", &self.stalls));
         faults.add(self.check_scheduling());
+        faults.add(self.check_aqm());
         if let Some(congestion) = &self.congestion {
             faults.add_under("congestion", congestion.check());
         }
@@ -147,6 +148,7 @@ impl Downstream {
         });
         faults.add(self.check_no_scheduling());
         faults.add(self.check_capacity());
+        faults.add(self.check_aqm());
         faults.add(outages::check("stalls", &self.stalls));
         let queues = self.flows.iter().map(|(name, flow)| (flow_path("", name), &flow.queue));
         for (path, queue) in std::iter::once((String::new(), &self.queue)).chain(queues) {

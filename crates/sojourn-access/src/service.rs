@@ -14,6 +14,7 @@ use super::docsis::scheduling_service::SchedulingService;
 use sojourn_engine::capacity::Trace;
 use sojourn_engine::queue::{QueueSpec, default_limit_bytes};
 use sojourn_engine::units::BitRate;
+use sojourn_input::problem::Fault;
 use sojourn_input::words;
 
 /// Name, in results, of the service flow that the table itself describes.
@@ -97,8 +98,8 @@ pub struct Upstream {
     /// Buffer control of the primary flow (White 2014 §9).
     #[serde(default)]
     pub buffer: Buffer,
-    /// Whether the upstream queues use their AQM algorithms. `false` switches all of them off,
-    /// whatever `law` says (White 2014 §9).
+    /// Whether the upstream queues use their AQM algorithms. `false` switches `law` and the algorithms of the scheduler
+    /// `low_latency` off (White 2014 §9). Schedulers that are AQM algorithms themselves are refused beside it.
     #[serde(default = "yes")]
     #[schemars(extend("x-role" = "choice"))]
     pub aqm: bool,
@@ -174,8 +175,8 @@ pub struct Downstream {
     /// Buffer control of the primary flow (White 2014 §9).
     #[serde(default)]
     pub buffer: Buffer,
-    /// Whether the downstream queues use their AQM algorithms. `false` switches all of them off,
-    /// whatever `law` says (White 2014 §9).
+    /// Whether the downstream queues use their AQM algorithms. `false` switches `law` and the algorithms of the scheduler
+    /// `low_latency` off (White 2014 §9). Schedulers that are AQM algorithms themselves are refused beside it.
     #[serde(default = "yes")]
     #[schemars(extend("x-role" = "choice"))]
     pub aqm: bool,
@@ -359,6 +360,13 @@ macro_rules! service_flows {
             /// The classifiers of the further flows.
             pub fn classifiers(&self) -> impl Iterator<Item = &[Classifier]> {
                 self.flows.values().map(|flow| flow.classifiers.as_slice())
+            }
+
+            /// What the `aqm` switch cannot switch off.
+            pub(crate) fn check_aqm(&self) -> Result<(), Fault> {
+                let queues = self.flows.values().map(|flow| &flow.queue);
+                let mut on = [&self.queue].into_iter().chain(queues).filter(|_| !self.aqm);
+                on.try_for_each(QueueSpec::check_aqm_off)
             }
 
             /// Applies buffer control and the `aqm` switch to the queue.

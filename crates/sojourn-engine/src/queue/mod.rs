@@ -553,7 +553,19 @@ impl QueueSpec {
         })
     }
 
-    /// Leaves its scheduler without AQM algorithms. DualQ is nothing without its own.
+    /// Refuses a scheduler that is an AQM algorithm itself where AQM algorithms are switched off.
+    pub fn check_aqm_off(&self) -> Result<(), Fault> {
+        use SchedulerSpec::{Cake, Choke, DualQ, FqPie, Sfb};
+        let scheduler = self.scheduler.name();
+        match &self.scheduler {
+            Cake(_) | Choke(_) | DualQ(_) | FqPie(_) | Sfb(_) => Err(fault!(NotAllowed, "aqm" =>
+                "found false with scheduler {scheduler}, which is an AQM algorithm itself; allowed: true, or another \
+                 scheduler", scheduler)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Leaves its scheduler without AQM algorithms.
     pub fn switch_aqm_off(&mut self) {
         self.law = AqmSpec::default();
         if let SchedulerSpec::LowLatency(keys) = &mut self.scheduler {

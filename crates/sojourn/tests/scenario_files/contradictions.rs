@@ -612,3 +612,22 @@ fn marks_that_a_congestion_control_cannot_use() {
         "found 8; allowed: 3, 24",
     );
 }
+
+/// Schedulers that are AQM algorithms themselves cannot do without.
+#[test]
+fn schedulers_without_their_aqm() {
+    for scheduler in ["cake", "choke", "dualq", "fq_pie", "sfb"] {
+        for direction in ["upstream", "downstream"] {
+            let scheduler_set = format!("{direction}.queue.scheduler.kind={scheduler}");
+            let aqm_set = format!("{direction}.aqm=false");
+            assert_eq!(
+                refusal_of(&[&scheduler_set, &aqm_set]),
+                format!(
+                    "--set {aqm_set}: {direction}.aqm: found false with scheduler {scheduler}, which is an AQM \
+                     algorithm itself; allowed: true, or another scheduler"
+                )
+            );
+        }
+    }
+    only(SMALL, &["upstream.aqm=false", "upstream.queue.scheduler.kind=low_latency"]);
+}
