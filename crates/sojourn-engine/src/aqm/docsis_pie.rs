@@ -64,15 +64,10 @@ impl AqmParameters for Parameters {
     }
 
     fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
-        if is_low {
+        is_low.then(|| {
             let third = buffer_bytes / 3;
-            return Some(format!(
-                "it is inactive until a third of the buffer is full, {third} bytes: make the buffer smaller"
-            ));
-        }
-        let advice = "it takes the rates of the service for those of the channel: track_rate = true follows \
-                      the channel";
-        (!self.track_rate).then(|| advice.to_owned())
+            format!("it is inactive until a third of the buffer is full, {third} bytes: make the buffer smaller")
+        })
     }
 }
 

@@ -19,26 +19,6 @@ fn red() -> red::Parameters {
 }
 
 #[test]
-fn keys_of_red_that_have_no_effect_are_named() {
-    use red::Parameters;
-    for (p, want) in [
-        (red(), &[][..]),
-        (
-            Parameters { interval_s: 1.0, bottom: 0.1, top: 0.4, ..red() },
-            &["interval_s", "bottom", "top"],
-        ),
-        (Parameters { interval_s: 1.0, bottom: 0.1, top: 0.4, adaptive: true, ..red() }, &[]),
-        (Parameters { target_delay_ms: 9.0, ..red() }, &[]),
-        (
-            Parameters { target_delay_ms: 9.0, min_threshold_packets: Some(9.0), ..red() },
-            &["target_delay_ms"],
-        ),
-    ] {
-        assert_eq!(keys(p.remarks(line(10.0))), want, "{p:?}");
-    }
-}
-
-#[test]
 fn a_delay_of_red_that_its_least_threshold_exceeds_is_named() {
     use red::Parameters;
     // Five packets of 500 B take 2 ms at 10 Mbps, which is not more than twice half of a target of 2 ms; of 1522 B
@@ -107,34 +87,6 @@ fn keys_of_red_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn keys_of_gsp_and_afd_that_have_no_effect_are_named() {
-    let gsp = gsp::Parameters::default;
-    for (p, basic) in [
-        (gsp(), &[][..]),
-        (gsp::Parameters { time_constant_ms: 900.0, ..gsp() }, &["time_constant_ms"]),
-        (gsp::Parameters { above_weight: 3.0, ..gsp() }, &["above_weight"]),
-        (gsp::Parameters { max_accumulated_s: 9.0, ..gsp() }, &["max_accumulated_s"]),
-    ] {
-        assert_eq!(keys(p.remarks(line(10.0))), [""; 0], "{p:?}");
-        let p = gsp::Parameters { adaptive: false, ..p };
-        assert_eq!(keys(p.remarks(line(10.0))), basic, "{p:?}");
-    }
-    let short = gsp::Parameters { threshold_ms: 9.0, ..gsp() };
-    assert_eq!(keys(short.remarks(line(10.0))), [""; 0]);
-    let in_bytes = |p: gsp::Parameters| gsp::Parameters { threshold_bytes: Some(9000), ..p };
-    assert_eq!(keys(in_bytes(short).remarks(line(10.0))), ["threshold_ms"]);
-    assert_eq!(keys(in_bytes(gsp()).remarks(line(10.0))), [""; 0]);
-
-    let afd = |history_s, sample_every| {
-        let p = afd::Parameters { history_s, sample_every, ..afd::Parameters::default() };
-        keys(p.remarks(line(10.0)))
-    };
-    assert_eq!(afd(9.0, None), [""; 0]);
-    assert_eq!(afd(2.0, Some(2.0)), [""; 0]);
-    assert_eq!(afd(9.0, Some(2.0)), ["history_s"]);
-}
-
-#[test]
 fn what_keeps_an_algorithm_from_acting_is_named_with_the_key_that_helps() {
     use pie::{Estimate, Parameters};
     let (draft, awake) = (
@@ -142,26 +94,26 @@ fn what_keeps_an_algorithm_from_acting_is_named_with_the_key_that_helps() {
         Parameters { rests: false, ..Parameters::default() },
     );
     let awake_draft = Parameters { rests: false, ..draft.clone() };
-    let docsis = |track_rate| docsis_pie::Parameters { track_rate, ..Default::default() };
+    let docsis = docsis_pie::Parameters::default();
     let in_bytes = gsp::Parameters { threshold_bytes: Some(9000), ..Default::default() };
     let none: &dyn AqmParameters = &NoParameters {};
-    let cases: [(&dyn AqmParameters, u64, bool, Option<&str>); 20] = [
+    let cases: [(&dyn AqmParameters, u64, bool, Option<&str>); 19] = [
         (none, 1000, true, None),
         // The buffer holds less than the 2^14 bytes over which the rate is measured, or as much.
         (&draft, 16_383, false, Some("rate_threshold_bytes = 16384, and the buffer holds 16383")),
-        (&draft, 16_384, false, Some("rests until a third of the buffer is full")),
-        (&awake_draft, 16_384, false, None),
-        (&Parameters::default(), 1000, false, Some("rests = false keeps it active")),
-        (&awake, 1000, false, None),
+        (&draft, 16_384, true, Some("rests until a third of the buffer is full")),
+        (&awake_draft, 16_384, true, None),
+        (&Parameters::default(), 1000, true, Some("rests = false keeps it active")),
+        // It does not rest when the buffer is full.
+        (&Parameters::default(), 1000, false, None),
+        (&awake, 1000, true, None),
         (&pie_linux::Parameters::default(), 1000, false, None),
         (&pie_early::Parameters::default(), 9999, false, Some("rate_threshold_bytes = 10000")),
         (&pie_early::Parameters::default(), 10_000, false, None),
         (&codel_dt::Parameters::default(), 9999, true, Some("rate_threshold_bytes = 10000")),
         (&codel_dt::Parameters::default(), 10_000, true, None),
-        (&docsis(false), 9000, true, Some("a third of the buffer is full, 3000 bytes")),
-        (&docsis(true), 9000, true, Some("a third of the buffer is full, 3000 bytes")),
-        (&docsis(false), 9000, false, Some("track_rate = true follows the channel")),
-        (&docsis(true), 9000, false, None),
+        (&docsis, 9000, true, Some("a third of the buffer is full, 3000 bytes")),
+        (&docsis, 9000, false, None),
         (&in_bytes, 9000, false, Some("above threshold_bytes = 9000, and the buffer holds 9000")),
         (&in_bytes, 9001, false, None),
         (&gsp::Parameters::default(), 9000, true, None),

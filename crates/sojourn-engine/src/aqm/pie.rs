@@ -93,13 +93,13 @@ impl AqmParameters for Parameters {
         Some(self.target_ms)
     }
 
-    fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
+    fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
         let measures = self.estimate == Estimate::DraftDepartureRate;
         let small = || too_small_to_measure(self.rate_threshold_bytes, buffer_bytes);
         let rests = || {
             let advice =
                 "it rests until a third of the buffer is full: rests = false keeps it active";
-            self.rests.then(|| advice.to_owned())
+            (self.rests && is_low).then(|| advice.to_owned())
         };
         measures.then(small).flatten().or_else(rests)
     }

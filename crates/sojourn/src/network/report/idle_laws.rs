@@ -27,6 +27,11 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
         return None;
     }
     let law = scenario.only_law(scenario.group_of_home((*home)?).name, *direction)?;
+    // A transmit queue behind the managed one has no algorithm.
+    let name_of = |part: &str| meter.name().split(' ').any(|word| word == part);
+    if name_of("transmit") && !name_of(direction.stream()) {
+        return None;
+    }
     let (name, target_ms) = (law.name(), law.parameters().target_ms()?);
     let median_ms = meter.sojourn().quantile_ms(0.5)?;
     let what = match (counts.dropped_overflow, median_ms > target_ms) {

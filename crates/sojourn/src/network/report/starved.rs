@@ -50,12 +50,14 @@ fn of_group(scenario: &Scenario, group: &Group) -> Vec<Warning> {
         })
     });
     let flows = upstream.flow_names().zip(upstream.service_flows());
-    let polls = flows.flat_map(|(name, flow)| polls(&flow_path("upstream", name), &flow, end));
+    let map_interval = scenario.network().map_interval(upstream);
+    let polls = flows
+        .flat_map(|(name, flow)| polls(&flow_path("upstream", name), &flow, end, map_interval));
     outages.chain(polls).collect()
 }
 
 /// A flow that may request only when it is polled, and may request no more than its bucket holds.
-fn polls(path: &str, flow: &Upstream, end: Time) -> Vec<Warning> {
+fn polls(path: &str, flow: &Upstream, end: Time, map_interval: Option<Time>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let Some(times) = flow.scheduling.polls() else { return warnings };
     if times.interval >= end {
@@ -65,14 +67,24 @@ fn polls(path: &str, flow: &Upstream, end: Time) -> Vec<Warning> {
     }
     let policy = flow.scheduling.policy();
     let is_polled_alone = flow.scheduling.is_shaped() && !policy.contention && !policy.piggyback;
-    let burst_bytes = flow.terms().burst_bytes;
-    let enough = BitRate::from_mbps(flow.sustained_mbps).bytes_in(times.interval).ceil() as u64;
-    if is_polled_alone && burst_bytes < enough {
-        let key = format!("{path}.burst_bytes");
-        let remedy = Remedy::of(&key, enough);
-        warnings.push(fault!(BurstBelowPoll, &key, remedy =>
-            "{key} is {burst_bytes}: without piggyback a flow requests no more at a poll, and cannot reach \
-             {sustained_mbps} Mbps; set {remedy:#} or more", burst_bytes, sustained_mbps = flow.sustained_mbps));
+    let terms = flow.terms();
+    let enough = BitRate::from_mbps(terms.sustained_mbps).bytes_in(times.interval).ceil() as u64;
+    // What a poll requests must pass at the peak rate within a MAP interval.
+    let maps = map_interval.map_or(1.0, |map| times.interval.ms_f64() / map.ms_f64());
+    let enough_mbps = (terms.sustained_mbps * maps).ceil();
+    if is_polled_alone && (terms.burst_bytes < enough || terms.peak_mbps < enough_mbps) {
+        let [burst, peak] = ["burst_bytes", "peak_mbps"].map(|key| format!("{path}.{key}"));
+        let mut remedy = Remedy::default();
+        if terms.burst_bytes < enough {
+            remedy = remedy.and(&burst, enough);
+        }
+        if terms.peak_mbps < enough_mbps {
+            remedy = remedy.and(&peak, enough_mbps);
+        }
+        warnings.push(fault!(BurstBelowPoll, format!("{path}.burst_bytes"), remedy =>
+            "{burst} is {burst_bytes} and {peak} is {peak_mbps}: without piggyback a flow requests no more at a \
+             poll than they let pass, and cannot reach {sustained_mbps} Mbps; set {remedy:#} or more", burst, peak,
+            burst_bytes = terms.burst_bytes, peak_mbps = terms.peak_mbps, sustained_mbps = terms.sustained_mbps));
     }
     warnings
 }
