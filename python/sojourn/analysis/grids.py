@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from ..base.grid import Grid, shown
@@ -257,7 +258,12 @@ def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
     """
     queues = _by_variant(runs, lambda run: list(filter(_is_member, _rows_of("queues")(run))))
     with_members = {row["variant"] for row in queues}
-    tails = _by_variant(runs, _far_tails) if with_members else []
+    tails = [
+        {"variant": name, **row}
+        for name, seeds in runs.items()
+        for row in _over_seeds(seeds, _far_tails(seeds))
+        if with_members
+    ]
     grants = [row for row in _by_variant(runs, _proactive_grants) if _mean(row["unused_mbps"])]
     variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
     grids = [
@@ -278,15 +284,22 @@ _BEYOND = {"latency_p999_ms": 1_000, "latency_p9999_ms": 10_000}
 """Of how many packets one is beyond a quantile; of fewer it would be the longest delay."""
 
 
-def _far_tails(run: RunTables) -> list[Row]:
-    """The rows of games and calls, with the quantiles beyond which there are packets."""
-    return [
-        {
-            column: None if row["delivered_packets"] < _BEYOND.get(column, 0) else value
+def _far_tails(seeds: Seeds) -> Select:
+    """The rows of games and calls, with the quantiles beyond which each seed has packets."""
+    select = flows_of("game", "voice")
+    fewest: dict[tuple[str, str], int] = {}
+    for row in chain.from_iterable(map(select, seeds)):
+        of = row["traffic"], row["direction"]
+        fewest[of] = min(row["delivered_packets"], fewest.get(of, row["delivered_packets"]))
+
+    def kept(row: Row) -> Row:
+        count = fewest[row["traffic"], row["direction"]]
+        return {
+            column: None if count < _BEYOND.get(column, 0) else value
             for column, value in row.items()
         }
-        for row in flows_of("game", "voice")(run)
-    ]
+
+    return lambda run: list(map(kept, select(run)))
 
 
 def _rows_of(table: str) -> Select:
