@@ -15,6 +15,7 @@ mod determinism;
 mod fibre;
 mod hops;
 mod kernel_verdicts;
+mod keys;
 mod layers;
 mod linux_tcp;
 mod low_latency;

@@ -13,7 +13,7 @@ use sojourn::scenario::to_toml;
 use sojourn::scenario::{Scenario, Variant, load};
 
 /// Times in ns after the epoch, and sizes on the wire.
-const PACKETS: [(u64, u32); 6] = [
+pub(crate) const PACKETS: [(u64, u32); 6] = [
     (5_999_999_999, 60),
     (6_000_000_000, 1514),
     (6_000_000_777, 342),
@@ -31,7 +31,7 @@ fn directory(name: &str) -> PathBuf {
 }
 
 /// pcap with times in ns, of Ethernet, without a byte of the packets themselves.
-fn write_pcap(file: &Path, packets: &[(u64, u32)]) {
+pub(crate) fn write_pcap(file: &Path, packets: &[(u64, u32)]) {
     let mut words = vec![0xa1b2_3c4d, 4 << 16 | 2, 0, 0, 0, 1];
     for (at, size) in packets {
         words.extend([(at / 1_000_000_000) as u32, (at % 1_000_000_000) as u32, 0, *size]);

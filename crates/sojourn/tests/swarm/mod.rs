@@ -14,7 +14,7 @@ use sojourn::engine::rng::Rng;
 use sojourn::scenario::Scenario;
 
 /// Says on a failure what it was that failed.
-struct Reported<'a>(&'a Value);
+pub struct Reported<'a>(pub &'a Value);
 
 impl Drop for Reported<'_> {
     fn drop(&mut self) {
@@ -24,7 +24,7 @@ impl Drop for Reported<'_> {
     }
 }
 
-fn drawn(seed: u64) -> Value {
+pub fn drawn(seed: u64) -> Value {
     network::keys(Choices::Random(Rng::named(seed, "network")))
 }
 
