@@ -62,7 +62,8 @@ def test_json_is_all_there_is_on_stdout(cli: Cli) -> None:
     outcome = cli("run", HOME, "--duration", SHORT_S, "--seed", 7, "--json")
     assert (outcome.returncode, outcome.stderr) == (0, "")
     summary = json.loads(outcome.stdout)
-    assert set(summary) == {"title", "version", "variants", "means", "until", "verdict"}
+    keys = ["format", "title", "version", "variants", "means", "until", "verdict"]
+    assert list(summary) == keys
     assert [variant["name"] for variant in summary["variants"]] == VARIANTS
     for variant in summary["variants"]:
         assert (variant["seed"], variant["duration_s"]) == (7, SHORT_S)

@@ -251,7 +251,7 @@ def test_the_command_finds_a_buffer(
     assert command(*options, "--step", 12_000, "--out", out, "--json") == 0
     said, problems = capsys.readouterr()
     found = json.loads(said)
-    assert not problems
+    assert (found["format"], problems) == (1, "")
     (answer,) = found["answers"]
     holds, fails = answer["interval"]
     assert answer["answer"] == holds < fails <= 60_000

@@ -346,7 +346,7 @@ def test_a_sweep_takes_the_options_of_a_run(
     sweep = ("sweep", file, *options, "--out", tmp_path / "out")
     assert command(*sweep, "--json") == 0
     summary = json.loads(capsys.readouterr().out)
-    assert summary["verdict"]["sentences"]
+    assert summary["format"] == 1 and summary["verdict"]["sentences"]
     assert [one["seeds"] for one in summary["means"]] == [[1, 2]] * 8
     assert {one["variant"] for one in summary["means"]} == {
         f"{variant}{change}"

@@ -21,7 +21,7 @@ from .options import (
     Vary,
     requested,
 )
-from .say import say, say_json
+from .say import say, say_document
 
 
 def find(
@@ -92,7 +92,7 @@ def find(
             search, out, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs
         )
     if as_json:
-        say_json(found.to_json())
+        say_document(found.to_json())
     elif not quiet:
         found.summary()
         if out:

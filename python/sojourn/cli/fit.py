@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .options import Quiet
-from .say import say, say_json, say_written
+from .say import say, say_document, say_written
 
 
 def fit(
@@ -59,7 +59,7 @@ def fit(
         scenario = found.scenario()
         write_file(out, (head(found, scenario) + scenario).encode())
     if as_json:
-        say_json(values(found))
+        say_document(values(found))
     elif not quiet:
         if found.estimates:
             print_grids([table(found), quantile_table(found)])

@@ -19,7 +19,7 @@ from .options import (
     Vary,
     requested,
 )
-from .say import say, say_json
+from .say import say, say_document
 
 
 def run(
@@ -104,7 +104,7 @@ def run(
         if out:
             write(result.groups, out, wanted)
     if as_json:
-        say_json(summary_json(result.groups, targets))
+        say_document(summary_json(result.groups, targets))
     elif not quiet:
         result.summary()
         for target in targets:

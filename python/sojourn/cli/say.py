@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.plain_text import plain, sojourn_command
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -13,6 +14,15 @@ def say(text: str, err: bool = False, nl: bool = True) -> None:
     """Prints a text; control characters in it are shown as escapes."""
     stream = sys.stderr if err else sys.stdout
     print(plain(text), end="\n" if nl else "", file=stream, flush=True)
+
+
+JSON_FORMAT = 1
+"""The number of the form of `--json`; it rises if a key goes, or means something else."""
+
+
+def say_document(value: "Mapping[str, Any]") -> None:
+    """Prints what a command found as JSON, with the number of its form."""
+    say_json({"format": JSON_FORMAT, **value})
 
 
 def say_json(value: Any) -> None:

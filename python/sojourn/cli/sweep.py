@@ -22,7 +22,7 @@ from .options import (
     check_workers,
     requested,
 )
-from .say import say, say_json, say_report
+from .say import say, say_document, say_report
 from .shard import say_part, shard_of
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def sweep(
         shard=share,
     )
     if as_json:
-        say_json(sweep_json(Swept(store).results))
+        say_document(sweep_json(Swept(store).results))
     elif share and not quiet:
         say_part(share, store)
     elif not quiet:
