@@ -11,6 +11,9 @@ from sojourn.analysis.limits import failures, limit
 from sojourn.analysis.verdict import Grade, verdict
 from sojourn.base.lookup import UnknownError
 from sojourn.cli.app import application
+from stores import command
+
+WORST = list(Grade)[-1].word
 
 
 def failed(comparison: sojourn.Comparison, *limits: str) -> list[str]:
@@ -69,10 +72,7 @@ def test_a_value_that_rounds_to_its_bound_has_more_digits(comparison: sojourn.Co
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "bad",
-            "--fail-below: found 'bad'; allowed: good, fair, poor, or a condition, as 'game p99",
-        ),
+        (WORST, f"--fail-below: found '{WORST}'; allowed: good, fair, .*or a condition, as 'game"),
         ("gaem p99 < 3", "--fail-below: found 'gaem p99' .did you mean game"),
         ("video stalled < 3 ms", "found the unit 'ms'"),
     ],
@@ -94,10 +94,37 @@ def test_the_exit_status_is_that_of_the_limits(
     sojourn.sweep(alone, {"upstream.sustained_mbps": [5]}, duration_s=0.5, out=swept)
     run = ("run", alone, "--duration", 0.5, "--quiet", "--fail-below")
     report = ("report", swept, "--out", tmp_path / "report.html", "--fail-below")
-    for command, name in ((run, "this run"), (report, "sustained 5 Mbps")):
-        assert not application()([*map(str, command), "game loss < 1e9 %"], standalone_mode=False)
+    for typed, name in ((run, "this run"), (report, "sustained 5 Mbps")):
+        assert not application()([*map(str, typed), "game loss < 1e9 %"], standalone_mode=False)
         assert capsys.readouterr().err == ""
-        assert application()([*map(str, command), "game loss > 1e9"], standalone_mode=False) == 1
+        assert application()([*map(str, typed), "game loss > 1e9"], standalone_mode=False) == 1
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith(f"failed: {name}: game loss is 0.00 %; required: game loss > 1e+09")
         assert line.endswith(" %")
+
+
+def test_the_limits_hold_for_the_variants_that_are_named(comparison: sojourn.Comparison) -> None:
+    results = Results.of(comparison)
+    never = [limit("game loss < -1", "--fail-below")]
+    (idle,) = verdict(results).idle_lines
+    *loaded, last = list(comparison)
+    assert last == idle
+    for names, expected in (((), loaded), (loaded[1:2], loaded[1:2]), ((idle,), [idle])):
+        assert [one.partition(": ")[0] for one in failures(results, never, names)] == expected
+    with pytest.raises(
+        UnknownError, match=r"'CoDell' \(did you mean CoDel\?\); allowed: BufferBloat"
+    ):
+        list(failures(results, never, ["CoDell"]))
+
+
+def test_the_command_takes_a_variant_before_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    run = ("run", "upload", "--duration", 0.2, "--quiet", "--of")
+    limit = ("--fail-below", "game loss < -1")
+    assert command(*run, "drop-tail", *limit) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("failed: drop-tail: game loss is")
+    assert command(*run, "Drop tail", *limit) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: --of: found 'Drop tail' (did you mean drop-tail?); allowed: ")
+    assert command(*run, "drop-tail") == 2
+    assert "--of: found 'drop-tail' without --fail-below" in capsys.readouterr().err

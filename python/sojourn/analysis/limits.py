@@ -9,32 +9,39 @@ from .groups import Group, Results
 from .measures import Measure
 from .verdict import Assessment, Grade, verdict
 
-_GRADES = {grade.word: grade for grade in (Grade.GOOD, Grade.FAIR, Grade.POOR)}
 _BEST_FIRST = list(Grade)
+_GRADES = {grade.word: grade for grade in _BEST_FIRST[:-1]}
+"""Those that something may be below."""
 
 Limit = Grade | Bound
 
 
 def limit(text: str, what: str) -> Limit:
-    """Reads a grade or a condition such as `game p99 < 30`; raises `UnknownError`."""
+    """Reads a grade, or a condition such as `game p99 < 30`; raises `UnknownError`."""
     grade = _GRADES.get(text.strip().casefold())
     if grade is None and not any(sign in text for sign in "<>"):
         raise UnknownError(
-            f"{what}: found {text!r}; allowed: good, fair, poor, or a condition, as 'game p99 < 30'"
+            f"{what}: found {text!r}; allowed: {', '.join(_GRADES)}, or a condition, as "
+            "'game p99 < 30'"
         )
     return grade or bound(text, what)
 
 
-def failures(results: Results, limits: Sequence[Limit]) -> Iterator[str]:
-    """A sentence for each limit that a setting does not reach; idle lines need not.
+def failures(results: Results, limits: Sequence[Limit], names: Sequence[str] = ()) -> Iterator[str]:
+    """A sentence for each limit that a setting does not reach.
 
-    A grade or measure that is missing is not reached. Raises `NotMeasuredError` for a measure that
-    no setting has.
+    The settings are those with these names or variants, or else all but idle lines. A grade or
+    measure that is missing is not reached. Raises `NotMeasuredError` for a measure that no setting
+    has, and `UnknownError` for an unknown name.
     """
     if not limits:
         return
     graded = verdict(results)
-    loaded = [group for group in results.groups if group.name not in graded.idle_lines]
+    loaded = [
+        group
+        for group in results.only(names).groups
+        if names or group.name not in graded.idle_lines
+    ]
     if any(isinstance(one, Grade) for one in limits):
         yield from graded.unwatched
     for one in limits:

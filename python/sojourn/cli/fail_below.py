@@ -19,24 +19,45 @@ FailBelow = Annotated[
     typer.Option(
         _OPTION,
         metavar="LIMIT",
-        help="Exit with status 1 if any loaded setting is below this: good, fair, or a condition "
-        "such as 'voice MOS > 4'. Repeatable.",
+        help="Exit with status 1 if a setting is below this: a grade such as good or fair, or a "
+        "condition such as 'voice MOS > 4'. Repeatable.",
+    ),
+]
+Of = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--of",
+        metavar="VARIANT",
+        help=f"The variant of which {_OPTION} is required; default: all but idle lines. "
+        "Repeatable.",
     ),
 ]
 
 
-def read_limits(texts: "Sequence[str] | None") -> "list[Limit]":
-    """The limits that were typed."""
+def read_limits(texts: "Sequence[str] | None", of: "Sequence[str] | None" = None) -> "list[Limit]":
+    """The limits that were typed; raises `BadParameter` for variants without a limit."""
     from ..analysis.limits import limit
 
+    if of and not texts:
+        raise typer.BadParameter(f"--of: found {of[0]!r} without {_OPTION}; allowed: both")
     return [limit(text, _OPTION) for text in texts or ()]
 
 
-def check_limits(results: "Results", limits: "Sequence[Limit]") -> None:
+def check_variants(names: "Sequence[str] | None", there: "Sequence[str]") -> None:
+    """Raises `UnknownError` for the first of `--of` that is not there, before anything runs."""
+    from ..base.lookup import look_up
+
+    for name in names or ():
+        look_up("--of", name, list(filter(None, there)))
+
+
+def check_limits(
+    results: "Results", limits: "Sequence[Limit]", of: "Sequence[str] | None" = None
+) -> None:
     """Says on stderr what is below the limits, and then ends the command with status 1."""
     from ..analysis.limits import failures
 
-    found = list(failures(results, limits))
+    found = list(failures(results, limits, of or ()))
     for failure in found:
         say(f"failed: {failure}", err=True)
     if found:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .fail_below import FailBelow, check_limits, read_limits
+from .fail_below import FailBelow, Of, check_limits, read_limits
 from .options import Directories, Parts
 from .say import say
 
@@ -20,6 +20,7 @@ def report(
         Path | None, typer.Option(metavar="FILE", help="File to write; default: DIR/report.html.")
     ] = None,
     fail_below: FailBelow = None,
+    of: Of = None,
     part: Parts = None,
 ) -> None:
     """Write the report of stored results as one HTML file.
@@ -28,7 +29,7 @@ def report(
     report; --out must then name its file. A study that was run with --law needs its --part again.
 
     With --fail-below the exit status is 1 if a grade or a measure of any setting but an idle line
-    is below that limit, or missing.
+    is below that limit, or missing. With --of only that setting has to reach it.
     """
     from ..base.files import write_file
     from ..store.store import REPORT
@@ -37,12 +38,12 @@ def report(
         raise typer.BadParameter(
             "--out: missing; several directories have no common place for a report"
         )
-    limits = read_limits(fail_below)
+    limits = read_limits(fail_below, of)
     path = out or directories[0] / REPORT
     write_file(path, _page(directories).encode())
     say(f"report: {path}")
     if limits:
-        check_limits(_results(directories), limits)
+        check_limits(_results(directories), limits, of)
 
 
 def _page(directories: Sequence[Path]) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .fail_below import FailBelow, check_limits, read_limits
+from .fail_below import FailBelow, Of, check_limits, check_variants, read_limits
 from .options import (
     Configs,
     Duration,
@@ -60,6 +60,7 @@ def run(
     overwrite: Overwrite = False,
     max_memory: MaxMemory = None,
     fail_below: FailBelow = None,
+    of: Of = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the summary, as JSON.")
     ] = False,
@@ -73,8 +74,8 @@ def run(
     An idle line is run too: the same traffic without uploads, downloads and other bulk traffic.
     `baseline = false` in the scenario leaves it out.
 
-    With --fail-below the exit status is 1 if a grade or a measure of any setting but an idle line
-    is below that limit, or missing.
+    With --fail-below the exit status is 1 if a grade or a measure of any variant but an idle line
+    is below that limit, or missing. With --of only that variant has to reach it.
     """
     from ..analysis.precision import Target
     from ..analysis.summary import summary_json
@@ -83,8 +84,9 @@ def run(
     from ..runs.scenario import file_of
     from ..runs.seeds import most_seeds
 
-    limits = read_limits(fail_below)
+    limits = read_limits(fail_below, of)
     variants = requested(context).load()
+    check_variants(of, [variant.name for variant in with_idle_lines(variants)])
     targets = [Target.of(text, "--until") for text in until or ()]
     try:
         most = most_seeds(variants, seeds, targets)
@@ -111,4 +113,4 @@ def run(
             say(target.reached(result.groups).sentence)
         if out:
             say(f"report: {out / 'report.html'}")
-    check_limits(result.groups, limits)
+    check_limits(result.groups, limits, of)
