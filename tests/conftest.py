@@ -117,8 +117,9 @@ def comparison() -> sojourn.Comparison:
 
 @pytest.fixture(scope="session")
 def traced(alone: Path) -> sojourn.Result:
-    """A short run with a packet trace."""
-    result = sojourn.run(alone, duration_s=SHORT_S, set=["metrics.packet_trace=true"])
+    """A short run with both traces."""
+    traces = {"metrics.packet_trace": True, "metrics.modem_trace": True}
+    result = sojourn.run(alone, duration_s=SHORT_S, set=traces)
     assert isinstance(result, sojourn.Result)
     return result
 

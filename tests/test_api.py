@@ -233,7 +233,8 @@ def test_tables_of_a_comparison_are_those_of_its_results(comparison: sojourn.Com
     of_codel = flows.filter(pc.equal(flows["variant"], "CoDel")).drop_columns("variant")
     assert of_codel.combine_chunks() == comparison["CoDel"].flows.combine_chunks()
     for name in TABLES[1:]:
-        assert getattr(comparison, name).column_names[0] == "variant"
+        if name not in ("packets", "modem_events", "delay_parts"):
+            assert getattr(comparison, name).column_names[0] == "variant"
 
 
 def test_the_old_name_of_a_table_leads_to_the_new_one(traced: sojourn.Result) -> None:
@@ -266,6 +267,34 @@ def test_frames_name_the_run_of_each_row(comparison: sojourn.Comparison) -> None
     assert list(comparison["CoDel"].to_pandas()["variant"].unique()) == ["CoDel"]
     with pytest.raises(ValueError, match="did you mean queues"):
         comparison.tidy("queus")
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [("packets", "packet_trace"), ("modem_events", "modem_trace"), ("delay_parts", "modem_trace")],
+)
+def test_a_trace_that_was_not_recorded_is_an_error_with_its_key(
+    comparison: sojourn.Comparison, two_seeds: sojourn.Comparison, table: str, key: str
+) -> None:
+    of_one = comparison["CoDel"]
+    again = pickle.loads(pickle.dumps(of_one))
+    for result in (comparison, of_one, again, two_seeds):
+        for read in (result.to_pandas, result.to_polars, result.tidy, result.table):
+            with pytest.raises(
+                sojourn.InputError, match=rf"'{table}': .* set metrics.{key} = true"
+            ):
+                read(table)
+        with pytest.raises(sojourn.InputError, match="not recorded"):
+            getattr(result, table)
+
+
+def test_variants_without_a_trace_have_no_rows_of_it() -> None:
+    traced = {"metrics": {"packet_trace": True}}
+    both = sojourn.run("upload", duration_s=0.1, set={"compare": {"without": {}, "with": traced}})
+    assert isinstance(both, sojourn.Comparison)
+    for table in (both.packets, both.tidy("packets")):
+        assert len(table) > 0
+        assert "without" not in table["variant"].to_pylist()
 
 
 def test_a_missing_library_is_named(
@@ -322,7 +351,7 @@ def test_opened_results_are_those_that_were_saved(
         assert repr(result) == repr(fresh)
         assert list(result.runs) == list(fresh.runs)
         assert result.means().equals(fresh.means())
-        for table in ALL_TABLES:
+        for table in filter(fresh.runs[next(iter(fresh.runs))].keeps, ALL_TABLES):
             assert result.tidy(table).equals(fresh.tidy(table)), table
             for variant, run in fresh.runs.items():
                 assert result.runs[variant].table(table).equals(run.table(table)), table
@@ -337,7 +366,7 @@ def test_an_opened_sweep_is_the_one_that_was_run(tmp_path: Path) -> None:
     fresh = sojourn.sweep(scenario, keys, seeds=2, duration_s=0.2, out=out)
     opened = sojourn.open(out)
     assert isinstance(opened, sojourn.Swept)
-    for table in ("flows", "latencies", "packets"):
+    for table in ("flows", "latencies"):
         assert opened.tidy(table).equals(fresh.tidy(table))
     assert opened.means().equals(fresh.means())
     assert list(opened.settings) == list(fresh.settings)

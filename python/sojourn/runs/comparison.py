@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import pyarrow as pa
 
 from .frames import joined, labelled
-from .result import Outcome, Result
+from .result import Outcome, Result, having
 
 
 class Comparison(Outcome, Mapping[str, Result]):
@@ -45,6 +45,7 @@ class Comparison(Outcome, Mapping[str, Result]):
         return self
 
     def table(self, name: str) -> pa.Table:
-        """The tables of all results joined; raises `ValueError` if there is none of that name."""
-        tables = {variant: run.table(name) for variant, run in self.items()}
-        return joined(labelled(table, {"variant": name}) for name, table in tables.items())
+        """The tables of all results joined, without those that lack a trace, if others have it."""
+        return joined(
+            labelled(run.table(name), {"variant": run.name}) for run in having(name, self.values())
+        )

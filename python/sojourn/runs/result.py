@@ -3,7 +3,7 @@
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,7 +17,7 @@ from ..analysis.summary import print_summary, summary_json
 from ..base.errors import Warning
 from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
-from .tables import ALL_TABLES, known_table
+from .tables import ALL_TABLES, missing_key, recorded
 
 _OF_FACTS = ("flows", "queues", "pages", "delay_parts")
 
@@ -41,7 +41,7 @@ class Outcome(Frames):
 
     @abstractmethod
     def table(self, name: str) -> pa.Table:
-        """A table by its name; raises `ValueError` if there is none of that name."""
+        """A table by its name; raises `InputError` for an unknown name or a trace without key."""
 
     @cached_property
     def flows(self) -> pa.Table:
@@ -103,12 +103,12 @@ class Outcome(Frames):
 
     @cached_property
     def packets(self) -> pa.Table:
-        """Headers, times and outcome of every packet; empty without `metrics.packet_trace`."""
+        """Headers, times and outcome of every packet. Needs `metrics.packet_trace`."""
         return self.table("packets")
 
     @cached_property
     def modem_events(self) -> pa.Table:
-        """Events at the first home's modem; empty without `metrics.modem_trace`.
+        """Events at the first home's modem. Needs `metrics.modem_trace`.
 
         One row per event of its primary upstream service flow, in order of time.
 
@@ -144,8 +144,8 @@ class Outcome(Frames):
         ['variant', 'seed']
         """
         return joined(
-            labelled(run.table(table), {"variant": name, "seed": seed})
-            for name, of in self.runs.items()
+            labelled(run.table(table), {"variant": of.name, "seed": seed})
+            for of in having(table, self.runs.values())
             for seed, run in of.seeds.items()
         )
 
@@ -288,12 +288,12 @@ class Result(Outcome):
         return self._native.facts
 
     def keeps(self, table: str) -> bool:
-        """Does the result have this table? A stored run keeps only some of them."""
-        return table in ALL_TABLES
+        """Does the result have this table? Traces must be recorded, and some be stored."""
+        return table in ALL_TABLES and missing_key(table, self.settings) is None
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name; raises `ValueError` if there is none of that name."""
-        return arrow_table(self._native.table(known_table(name)))
+        """A table by its name; raises `InputError` for an unknown name or a trace without key."""
+        return arrow_table(self._native.table(recorded(name, self.settings)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         tables = {name: getattr(self, name) for name in ALL_TABLES if self.keeps(name)}
@@ -333,6 +333,12 @@ class Result(Outcome):
             demands_mbps=demands_mbps or {},
             capacity_mbps=capacity_mbps,
         )
+
+
+def having(table: str, results: Iterable[Result]) -> Sequence[Result]:
+    """The results that have a table, or all of them if none has."""
+    runs = list(results)
+    return [run for run in runs if run.keeps(table)] or runs
 
 
 def seeds_in_words(seeds: Sequence[int]) -> str:
@@ -392,4 +398,4 @@ class _Restored(SavedResult):
         return table in self._tables
 
     def table(self, name: str) -> pa.Table:
-        return self._tables[known_table(name)]
+        return self._tables[recorded(name, self.settings)]

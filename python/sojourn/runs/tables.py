@@ -3,15 +3,17 @@
 import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from .._sojourn import definitions_json
+from ..base.errors import InputError
 from ..base.lookup import UnknownError, look_up
 
 TRACES: Mapping[str, Sequence[str]] = {
     "packet_trace": ("packets",),
     "modem_trace": ("modem_events",),
 }
-"""The tables that are empty unless the scenario sets the key in `metrics`."""
+"""The tables that runs have only if the scenario sets the key in `metrics`."""
 
 _defined, _ = json.loads(definitions_json())
 
@@ -29,3 +31,19 @@ def known_table(name: str) -> str:
     if new := _RENAMED.get(name):
         raise UnknownError(f"table {name!r} was renamed in 0.2.0: use {new!r}")
     return look_up("table", name, ALL_TABLES)
+
+
+def missing_key(table: str, settings: Mapping[str, Any]) -> str | None:
+    """The key that a run with these settings would need to have the table."""
+    keys = (key for key, names in TRACES.items() if table in names)
+    return next((f"metrics.{key}" for key in keys if not settings["metrics"][key]), None)
+
+
+def recorded(name: str, settings: Mapping[str, Any]) -> str:
+    """The name itself; raises `InputError` for a trace that a run with these settings lacks."""
+    if key := missing_key(known_table(name), settings):
+        raise InputError(
+            f"table {name!r}: not recorded by this run; set {key} = true in the scenario (--set "
+            f'{key}=true, in Python set={{"{key}": True}})'
+        )
+    return name

@@ -15,7 +15,7 @@ from ..base.json_text import json_of
 from ..base.plain_text import is_plain
 from ..runs.frames import arrow_table
 from ..runs.result import SavedResult
-from ..runs.tables import TRACES, known_table
+from ..runs.tables import known_table, recorded
 from .checksums import SUMS, Checksums, DamagedError, StoreError
 from .row_limits import most_rows
 from .table_file import TableError, table_of
@@ -80,14 +80,9 @@ class StoredRun(SavedResult):
                 raise DamagedError(path, f"it has no checksum in {SUMS}")
 
     def table(self, name: str) -> pa.Table:
-        """A table by its name; raises `StoreError` if it is missing or damaged.
-
-        A trace that the scenario does not record is empty, as it is after the run.
-        """
+        """A table by its name; raises `StoreError` if it is missing or damaged."""
         if not self.keeps(known_table(name)):
-            metrics = self.settings["metrics"]
-            if any(name in names and not metrics[key] for key, names in TRACES.items()):
-                return _schemas()[name].empty_table()
+            recorded(name, self.settings)
             raise StoreError(f"{self.directory}: the table {name!r} was not stored")
         content = self._files.read(_file_of(name))
         try:
