@@ -1,5 +1,6 @@
 """Names of measures as people type them, and conditions on measures."""
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -98,3 +99,30 @@ def test_a_precision_is_read() -> None:
 def test_a_wrong_precision_is_refused(text: str) -> None:
     with pytest.raises(UnknownError, match="allowed: a measure and a percentage above 0"):
         precision(text)
+
+
+@pytest.mark.parametrize(
+    ("guess", "meant"),
+    [
+        ("call > 4", "voice MOS, video call incomplete or video call p90"),
+        ("game < 30", "game p50, game p90 or game p99"),
+        ("ping < 30", "game RTT p50, game RTT p90 or game RTT p99"),
+        ("game latency p99 < 30", "game RTT p99, game p99 or game RTT p50"),
+        ("loss < 1", "game loss"),
+        ("quality > 4", "voice MOS"),
+        ("page < 3", "page load or web response"),
+        ("film > 5", "video, video stalled or video call incomplete"),
+        ("throughput > 5", "upload or download"),
+        ("upstream delay < 5", "up queue p50 or up queue p99"),
+        ("gmae p99 < 30", "game p99"),
+    ],
+)
+def test_first_guesses_lead_to_measures(guess: str, meant: str) -> None:
+    with pytest.raises(UnknownError) as caught:
+        bound(guess)
+    assert re.search(r"\(did you mean (.*)\?\)", str(caught.value))[1] == meant  # type: ignore[index]
+
+
+def test_a_guess_that_means_nothing_suggests_nothing() -> None:
+    with pytest.raises(UnknownError, match="found 'colour'; allowed:"):
+        bound("colour < 3")

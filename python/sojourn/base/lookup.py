@@ -1,5 +1,6 @@
 """Looks names up, and suggests the nearest one for an unknown name."""
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TypeVar
@@ -47,7 +48,47 @@ def look_up(what: str, name: T | None, there: Sequence[T]) -> T:
 
 
 def meant_by(name: str, words: Sequence[str]) -> str:
-    """The nearest of the names as a question in brackets, if one is near."""
+    """The nearest names as a question in brackets: by their letters, or else by their meaning."""
     by_letters = {word.casefold(): word for word in words}
     near = get_close_matches(name.casefold(), by_letters, n=1, cutoff=0.75)
-    return f" (did you mean {quoted(by_letters[near[0]])}?)" if near else ""
+    meant = [by_letters[one] for one in near] or _alike(name, words)[:_MEANT_AT_MOST]
+    *others, last = map(quoted, meant or [""])
+    return (
+        f" (did you mean {' or '.join(filter(None, (', '.join(others), last)))}?)" if last else ""
+    )
+
+
+_MEANT_AT_MOST = 3
+_ALIKE = (
+    {"call", "voice", "phone", "telephone", "voip"},
+    {"game", "gaming"},
+    {"page", "pages", "web", "website", "browsing"},
+    {"video", "film", "movie", "streaming", "tv"},
+    {"upload", "up", "upstream", "uplink"},
+    {"download", "down", "downstream", "downlink"},
+    {"latency", "delay", "rtt", "ping", "lag", "p50", "p90", "p99"},
+    {"loss", "lost", "losses", "dropped"},
+    {"mos", "quality", "score"},
+    {"upload", "download", "rate", "speed", "throughput", "bandwidth", "goodput"},
+    {"stalled", "stall", "stalls", "rebuffering", "buffering"},
+    {"queue", "buffer", "bufferbloat"},
+    {"torrent", "bittorrent", "p2p"},
+    {"tail", "droptail", "taildrop", "fifo", "none"},
+    {"low", "lld", "l4s"},
+)
+"""Words for one thing: first guesses, and words in the names of measures, uses and settings."""
+
+
+def _alike(name: str, there: Sequence[str]) -> list[str]:
+    """The names that have each word of the name that means something; the nearest first."""
+    known = _words(" ".join(there)).union(*_ALIKE)
+    asked = {
+        word: {word}.union(*(of for of in _ALIKE if word in of)) for word in _words(name) & known
+    }
+    meant: set[str] = set().union(*asked.values())
+    found = [one for one in there if asked and all(_words(one) & of for of in asked.values())]
+    return sorted(found, key=lambda one: (len(_words(one) - meant), -len(_words(one) & {*asked})))
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9.]+", name.casefold()))
