@@ -382,3 +382,20 @@ def test_a_search_does_not_replace_a_sweep(short: Path, tmp_path: Path) -> None:
     run_search(search, out, overwrite=True)
     with pytest.raises(ValueError, match="holds results of"):
         sojourn.sweep(short, {LIMIT: [30_000]}, duration_s=0.1, out=out)
+
+
+def test_how_many_homes_of_a_mix(capsys: pytest.CaptureFixture[str]) -> None:
+    found = sojourn.find(
+        "neighbourhood",
+        key="homes.*.count",
+        until="game p90 < 1000",
+        low=0.5,
+        high=1.5,
+        seeds=1,
+        duration_s=0.5,
+    )
+    assert [*found.totals.values()] == [5 + 14 + 1, 15 + 44 + 1]  # 14.5 and 43.5, to the even
+    assert "from 0.5 (20 in all) to 1.5 (60 in all) of homes.*.count" in str(found)
+    wrong = ("find", "neighbourhood", "--until", "upload > 1", "--key")
+    assert command(*wrong, "homes.*.cnt") == 2
+    assert "--key: found homes.*.cnt, which the scenario does not set" in capsys.readouterr().err

@@ -440,3 +440,61 @@ def test_a_report_is_kept_while_nothing_changes(tmp_path: Path) -> None:
     report.write_text("kept")
     assert command(*study, "--resume") == 0
     assert report.read_text() == "kept"
+
+
+def counts(variant: sojourn.Variant) -> dict[str, int]:
+    homes: dict[str, dict[str, int]] = json.loads(variant.to_json())["homes"]
+    return {name: home["count"] for name, home in homes.items()}
+
+
+def test_a_factor_multiplies_what_the_scenario_sets() -> None:
+    scenario = {
+        "upstream": {"sustained_mbps": 10, "modem": {"kind": "shared_channel"}},
+        "downstream": {"sustained_mbps": 50},
+        "servers": {"s": {"delay_ms": 9}},
+        "homes": {"a": {"count": 4}, "b": {}, "c": {"count": 3}},
+        "traffic": {"up": {"kind": "transfer", "server": "s"}},
+        "compare": {"more": {"homes": {"c": {"count": 8}}}, "same": {}},
+    }
+    more, same = sojourn.load(scenario, scale=["homes.*.count=0.5", "upstream.sustained_mbps=0.25"])
+    assert counts(more) == {"a": 2, "b": 1, "c": 4} and counts(same) == {"a": 2, "b": 1, "c": 2}
+    assert json.loads(more.to_json())["upstream"]["sustained_mbps"] == 2.5
+    varied = Request.of(scenario, vary=["homes.*.count=2"]).load()
+    assert [one.name for one in varied][-1] == "same, homes count × 2"
+    assert counts(varied[-1]) == {"a": 8, "b": 1, "c": 6}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"scale": ["homes.*.cont=2"]},
+            "scale: found homes.*.cont, which the scenario does not set",
+        ),
+        ({"scale": ["homes.*.count=0"]}, "scale homes.*.count: found 0; allowed: a factor above 0"),
+        ({"scale": ["traffic.*.kind=2"]}, "scale traffic.call.kind: found "),
+        (
+            {"scale": ["homes.*.count=1e9"]},
+            "homes.senders.count: found 10000000000; allowed: a whole",
+        ),
+        (
+            {"set": ["homes.*.count=2"]},
+            "set homes.*.count=2: found a key with *; allowed: one without",
+        ),
+    ],
+)
+def test_factors_are_numbers_of_keys_that_are_set(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(sojourn.InputError) as caught:
+        sojourn.load("neighbourhood", **given)
+    assert message in str(caught.value)
+
+
+def test_a_sweep_over_a_factor_names_it(tmp_path: Path) -> None:
+    keys = {"homes.*.count": [0.5, 1]}
+    swept = sojourn.sweep("neighbourhood", keys, duration_s=0.1, out=tmp_path / "out")
+    assert swept.tidy().column_names[0] == "homes.*.count"
+    assert next(iter(swept.settings)) == "two channels, homes count × 0.5"
+    with pytest.raises(
+        sojourn.ScenarioError, match=r"sweeps homes\.\*\.count in keys; allowed: one"
+    ):
+        sojourn.sweep("neighbourhood", keys, set={"homes.senders.count": 1}, out=tmp_path / "other")

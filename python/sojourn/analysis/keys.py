@@ -5,19 +5,26 @@ from collections.abc import Collection, Sequence
 from .._sojourn import in_words, set_label
 
 
+def is_factor(key: str) -> bool:
+    """Is the key of all that a scenario sets, as `homes.*.count`, and its value a factor?"""
+    return "*" in key.split(".")
+
+
 def key_in_words(key: str) -> str:
     """`upstream queue limit` for `upstream.queue.limit_bytes`, without its unit."""
+    if is_factor(key):
+        return f"{key_in_words(_without_any(key))} factor"
     return in_words(f"{key}=0")[0].removeprefix("compare ")
 
 
 def unit_of_key(key: str) -> str:
     """The unit of a key's values; empty for none."""
-    return in_words(f"{key}=0")[1]
+    return "" if is_factor(key) else in_words(f"{key}=0")[1]
 
 
 def value_in_words(key: str, value: str) -> str:
     """A value as TOML with its unit: `64 kB`."""
-    return in_words(f"{key}={value}")[2]
+    return value if is_factor(key) else in_words(f"{key}={value}")[2]
 
 
 def setting_in_words(key: str, value: str, among: Collection[str] = ()) -> str:
@@ -32,6 +39,9 @@ def setting_in_words(key: str, value: str, among: Collection[str] = ()) -> str:
 
 def label_of(key: str, value: str, among: Collection[str]) -> str:
     """A key in words with its value, without the variant that the key is of."""
+    if is_factor(key):
+        return f"{key_in_words(_without_any(key))} × {value}"
+    among = [other for other in among if not is_factor(other)]
     name = set_label(f"{key}=0")
     if any(other != key and set_label(f"{other}=0") == name for other in among):
         return f"{key_in_words(key)} {value_in_words(key, value)}"
@@ -49,3 +59,7 @@ def numbers_of(key: str, values: Sequence[str]) -> tuple[list[float], str] | Non
         return None
     unit = unit_of_key(key)
     return ([number / 1000 for number in numbers], "kB") if unit == "bytes" else (numbers, unit)
+
+
+def _without_any(key: str) -> str:
+    return ".".join(name for name in key.split(".") if name != "*")

@@ -65,7 +65,10 @@ def dotted(path: Iterable[str]) -> str:
 
 
 def are_nested(one: str, other: str) -> bool:
-    """Is one dotted key the other, or within it?"""
+    """Is one dotted key the other, or within it? In both `*` is any name."""
+    if "*" in f"{one}{other}":
+        pairs = zip(one.split("."), other.split("."), strict=False)
+        return all(first == second or "*" in (first, second) for first, second in pairs)
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 

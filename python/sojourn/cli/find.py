@@ -16,6 +16,7 @@ from .options import (
     Parts,
     Quiet,
     Resume,
+    Scale,
     ScenarioFile,
     Set,
     Vary,
@@ -55,6 +56,7 @@ def find(
     config: Configs = None,
     part: Parts = None,
     vary: Vary = None,
+    scale: Scale = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="First seed; overrides the scenario's.")
     ] = None,

@@ -48,6 +48,15 @@ Vary = Annotated[
         help="Also run with this value of the key, side by side; repeatable.",
     ),
 ]
+Scale = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scale",
+        metavar="KEY.PATH=FACTOR",
+        help="Multiply a number that the scenario sets; * is any name, as in homes.*.count=2. "
+        "Repeatable.",
+    ),
+]
 
 
 def _allow(max_memory_gb: float | None) -> float | None:
@@ -145,6 +154,8 @@ _NAMES = {
     "seed": "--seed",
     "duration_s": "--duration",
     "vary": "--vary",
+    "scale": "--scale",
+    "set": "--set",
 }
 """The options that give the parameters of requests and searches."""
 
@@ -155,5 +166,6 @@ def requested(context: typer.Context) -> "Request":
 
     given = context.params
     scenarios = given.get("scenarios") or filter(None, [given.get("scenario")])
-    asked: dict[str, Any] = {name: given.get(name) for name in ("seed", "set", "config", "vary")}
+    names = ("seed", "set", "config", "vary", "scale")
+    asked: dict[str, Any] = {name: given.get(name) for name in names}
     return Request.of(*scenarios, **asked, duration_s=given["duration"], names=_NAMES)

@@ -14,6 +14,7 @@ from .options import (
     Overwrite,
     Parts,
     Quiet,
+    Scale,
     ScenarioFiles,
     Set,
     Vary,
@@ -29,6 +30,7 @@ def run(
     config: Configs = None,
     part: Parts = None,
     vary: Vary = None,
+    scale: Scale = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Random seed; overrides the scenario's.")
     ] = None,

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 
-from .._sojourn import ScenarioError, Variant, distinct, set_label
-from ..analysis.keys import label_of
+from .._sojourn import ScenarioError, Variant, distinct
+from ..analysis.keys import is_factor, label_of
 from ..base.errors import Problem
+from ..base.lookup import UnknownError
 from ..base.plain_text import plain_name
 from ..base.problems import refusal, refused
+from .factors import scaled
 from .parts import Given, Part, in_scope, parts_of
 from .scenario import Config, Loaded, Scenario, Settings, assignments, key_and_value, key_of, read
 
@@ -33,6 +35,8 @@ class Request:
     """Modem configuration files, with each of which each scenario is read."""
     vary: Sequence[str] = ()
     """Settings with each of which all variants are there once more."""
+    scale: Sequence[str] = ()
+    """Factors of keys that the scenarios set, as `homes.*.count=2`; those of `vary` may be too."""
     parts: Sequence[Part] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     """What parameters are called in messages, where it is not their name."""
@@ -45,6 +49,7 @@ class Request:
         set: Settings | None = None,
         config: Config | Sequence[Config] | None = None,
         vary: Settings | None = None,
+        scale: Settings | None = None,
         parts: Iterable[Given | Part] = (),
         names: Mapping[str, str] | None = None,
     ) -> "Request":
@@ -56,6 +61,7 @@ class Request:
             assignments(set or ()),
             [config] if isinstance(config, str | os.PathLike) else config or (),
             assignments(vary or ()),
+            assignments(scale or ()),
             parts_of(parts),
             names or {},
         )
@@ -110,10 +116,25 @@ class Request:
         given = {"seed": self.seed, "duration_s": self.duration_s}
         own = {name: one for name, one in given.items() if one is not None}
         options = dict(zip(assignments(own), map(self.names.get, own), strict=True))
-        sets = [*self.set, *options, *assignments(swept), *filter(None, [change])]
+        each = [*options, *assignments(swept), *filter(None, [change])]
+        if bad := next((one for one in self.set if is_factor(key_of(one))), ""):
+            what, scale = self.name("set"), self.name("scale")
+            raise UnknownError(
+                f"{what} {bad}: found a key with *; allowed: one without, or {scale}, which "
+                "multiplies"
+            )
+        factors = [*self.scale, *(one for one in each if is_factor(key_of(one)))]
+        sets = [*self.set, *(one for one in each if not is_factor(key_of(one)))]
         options[change] = f"--vary {change}"
+        pairs = list(map(key_and_value, factors))
         try:
-            return read(scenario, sets, config, max_memory_gb)
+            return read(
+                scenario,
+                sets,
+                config,
+                max_memory_gb,
+                (lambda table: scaled(table, pairs, self.name("scale"))) if pairs else None,
+            )
         except ScenarioError as error:
             problems = [_named(problem, options) for problem in error.problems]
             raise refused(ScenarioError, problems, error.rest) from None
@@ -139,6 +160,7 @@ def load(
     duration_s: float | None = None,
     set: Settings = (),
     config: Config | None = None,
+    scale: Settings = (),
     max_memory_gb: float | None = None,
     parts: Iterable[Given | Part] = (),
 ) -> Loaded:
@@ -147,7 +169,9 @@ def load(
     `scenario` is a path, a name of `sojourn.scenarios()`, TOML text of several lines, or a dict
     with the same keys, of which those that are `None` are left out. `set` overrides single keys:
     `["upstream.sustained_mbps=10"]` or
-    `{"upstream.sustained_mbps": 10}`. `config` is a modem configuration file; its service overrides
+    `{"upstream.sustained_mbps": 10}`. `scale` multiplies what the scenario sets, before anything
+    overrides it: with `{"homes.*.count": 2}` each group that has a count has twice as many homes.
+    `config` is a modem configuration file; its service overrides
     the scenario's. Settings of the file that cannot be simulated are listed in each variant's
     `notes` and in the warnings of its run. A variant whose run may need more memory than
     `max_memory_gb` is refused (default: half of the machine's). `parts` are parts of your own that
@@ -161,7 +185,13 @@ def load(
         ['drop-tail', 'DOCSIS-PIE']
     """
     request = Request.of(
-        scenario, seed=seed, duration_s=duration_s, set=set, config=config, parts=parts
+        scenario,
+        seed=seed,
+        duration_s=duration_s,
+        set=set,
+        config=config,
+        scale=scale,
+        parts=parts,
     )
     return request.load(max_memory_gb=max_memory_gb)
 
@@ -174,9 +204,10 @@ def _own(variant: Variant, swept: Settings) -> str:
 def _name(label: str, are_several: bool, own: str, change: str, keys: Sequence[str]) -> str:
     """The name of a variant among those of other files, with what was changed in it."""
     by = label_of(*key_and_value(change), keys) if change else ""
-    is_in_own = bool(change) and set_label(change) in own
+    label_alone = label_of(*key_and_value(change), ()) if change else ""
+    is_in_own = bool(change) and label_alone in own
     if is_in_own:
-        own = own.replace(set_label(change), by)
+        own = own.replace(label_alone, by)
     whose = f"{label}: {own}" if are_several and own and own != label else own or label
     return f"{whose}, {by}" if by and not is_in_own else whose
 

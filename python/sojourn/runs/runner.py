@@ -25,6 +25,7 @@ def run(
     duration_s: float | None = None,
     set: Settings = (),
     config: str | os.PathLike[str] | None = None,
+    scale: Settings = (),
     progress: Progress | None = None,
     jobs: int | None = None,
     max_memory_gb: float | None = None,
@@ -42,7 +43,8 @@ def run(
     of each measure is at most that share of its mean in every variant; `seeds` is then the most
     that are run (default: 100).
 
-    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config`, `max_memory_gb` and `parts`.
+    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config`, `scale`, `max_memory_gb` and
+    `parts`.
     `progress` is called several times a second with the simulated and the total time in s.
     `jobs` limits the runs that run in parallel (default: the number of CPU cores). Fewer run
     in parallel if memory may not suffice for so many. Ctrl-C stops all of them. Raises
@@ -61,6 +63,7 @@ def run(
         duration_s=duration_s,
         set=set,
         config=config,
+        scale=scale,
         max_memory_gb=max_memory_gb,
         parts=parts,
     )
@@ -83,6 +86,7 @@ def compare(
     set: Settings = (),
     configs: Sequence[Config] = (),
     vary: Settings = (),
+    scale: Settings = (),
     progress: Progress | None = None,
     jobs: int | None = None,
     parts: Iterable[Given] = (),
@@ -106,6 +110,7 @@ def compare(
         set=set,
         config=configs,
         vary=vary,
+        scale=scale,
         parts=parts,
     )
     result = run_variants(

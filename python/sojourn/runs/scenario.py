@@ -1,8 +1,9 @@
 """Reads, overrides and checks scenarios without running them."""
 
+import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -14,6 +15,7 @@ from .._sojourn import (
     ConfigFile,
     ScenarioError,
     Variant,
+    read_document,
 )
 from .._sojourn import load as load_native
 from ..base.errors import Problem
@@ -56,10 +58,19 @@ def key_and_value(change: str) -> tuple[str, str]:
 
 
 def read(
-    scenario: Scenario, sets: Sequence[str], config: Config | None, max_memory_gb: float | None
+    scenario: Scenario,
+    sets: Sequence[str],
+    config: Config | None,
+    max_memory_gb: float | None,
+    change: Callable[[Any], Any] | None = None,
 ) -> Loaded:
-    """The variants of a scenario, as `load` returns them, with the parts in scope."""
+    """The variants of a scenario, as `load` returns them, with the parts in scope.
+
+    `change` changes the scenario before anything else overrides it.
+    """
     text, source = _text_and_source(scenario)
+    if change:
+        text = toml_document(change(json.loads(read_document(text, "{}", source))))
     modem = None
     if config is not None:
         path = Path(config)

@@ -9,12 +9,14 @@ import pyarrow as pa
 
 from .._sojourn import ScenarioError
 from ..analysis.conditions import bound
+from ..analysis.keys import is_factor
 from ..analysis.search import Values, probes
 from ..analysis.tables import RunTables
 from ..base.csv_text import csv_bytes
 from ..base.json_text import json_of
 from ..base.progress import Progress
 from ..plot.drawing import picture
+from ..runs.factors import total
 from ..runs.parts import Given, in_scope
 from ..runs.request import Request
 from ..runs.scenario import Config, Scenario, Settings, file_of
@@ -40,6 +42,7 @@ def find(
     set: Settings = (),
     config: Config | Sequence[Config] = (),
     vary: Settings = (),
+    scale: Settings = (),
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -49,6 +52,7 @@ def find(
 ) -> Found:
     """Finds the values of a key at which conditions hold: how many homes, how small a buffer.
 
+    The values of a key such as `"homes.*.count"` are factors of what the scenario sets.
     `until` is a condition such as `"game p99 < 30"`, or several that must all hold. The search
     bisects between `low` and `high`. Without one of them it doubles and halves from the scenario's
     value. It stops at a distance of 2 % (1 for whole numbers), or of `step`. Each value is run with
@@ -70,6 +74,7 @@ def find(
         set=set,
         config=config,
         vary=vary,
+        scale=scale,
         parts=parts,
     )
     bounds = [bound(text) for text in ([until] if isinstance(until, str) else until)]
@@ -147,6 +152,8 @@ def _wanted(wanting: Mapping[str, Iterator[list[float]]], found: Found) -> list[
 
 def _add(found: Found, results: Mapping[tuple[str, float], Mapping[int, RunTables]]) -> None:
     for (name, value), by_seed in results.items():
+        if is_factor(found.key):
+            found.totals[value] = total(found.key, next(iter(by_seed.values())).settings)
         found.add(name, value, {seed: run.facts.measures for seed, run in by_seed.items()})
 
 

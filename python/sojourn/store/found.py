@@ -92,6 +92,8 @@ class Found(Mapping[str, Answer]):
         """The measures of each run, by variant, value and seed."""
         self.points_of: dict[str, Sequence[dict[float, Judged]]] = {}
         """What was found of each condition, by variant and value."""
+        self.totals: dict[float, float] = {}
+        """Of a key such as `homes.*.count`: the sum of all, by its factor."""
         self.remarks: list[str] = []
         """Why the search ended early, and warnings of the runs."""
 
@@ -248,7 +250,9 @@ class Found(Mapping[str, Answer]):
 
     def say(self, value: float) -> str:
         """A value of the key with its unit."""
-        return value_in_words(self.key, toml_value(value)).strip()
+        total = self.totals.get(value)
+        words = value_in_words(self.key, toml_value(value)).strip()
+        return words if total is None else f"{words} ({total:.15g} in all)"
 
 
 def _cells(condition: Condition, judged: Judged) -> list[str]:

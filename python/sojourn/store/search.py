@@ -8,12 +8,14 @@ from pathlib import Path
 
 from .._sojourn import ScenarioError, Variant
 from ..analysis.conditions import Bound
+from ..analysis.keys import is_factor
 from ..analysis.search import Values
 from ..base.errors import Problem
 from ..base.files import place_of
 from ..base.lookup import UnknownError
 from ..base.problems import refused
 from ..base.toml_text import are_nested
+from ..runs.factors import factor_key
 from ..runs.numeric_key import NumericKey, numeric_key
 from ..runs.request import Request
 from ..runs.scenario import Settings, file_of, key_of
@@ -73,6 +75,7 @@ class Search:
             "set": list(request.set),
             "config": list(map(str, request.configs)),
             "vary": list(request.vary),
+            "scale": list(request.scale),
         }
 
 
@@ -85,7 +88,8 @@ def values_of(search: Search) -> Values:
     except ValueError as error:
         raise UnknownError(str(error)) from None
     settings = tomllib.loads(variants[0].to_toml())
-    return _values(search, numeric_key(search.key, settings, search.name("key")))
+    describe = factor_key if is_factor(search.key) else numeric_key
+    return _values(search, describe(search.key, settings, search.name("key")))
 
 
 def _check_settings(search: Search) -> None:

@@ -87,6 +87,7 @@ def sweep(
     set: Settings = (),
     config: Config | Sequence[Config] = (),
     vary: Settings = (),
+    scale: Settings = (),
     series: bool | None = None,
     out: str | os.PathLike[str] = "out/sweep",
     resume: bool = False,
@@ -102,7 +103,8 @@ def sweep(
     each key, the second of each and so on. The seeds are 1 to `seeds` (default: 1). `set` overrides
     keys in all runs. `config` is a modem configuration file, or several that are swept side by
     side; their services override the scenario's. For each `key.path=value` of `vary` all variants
-    are swept once more with that key changed. `series` keeps what is measured over time. `resume`
+    are swept once more with that key changed. `scale` is that of `load`, and the values of a key
+    such as `"homes.*.count"` are factors too. `series` keeps what is measured over time. `resume`
     keeps the runs that are there and adds what is missing; `overwrite` replaces those of another
     sweep, or of other seeds and values. `parts` are parts of your own, as for `run`; their runs are
     made in processes of their own. Raises `ScenarioError` for keys and values that the
@@ -121,7 +123,9 @@ def sweep(
         wanted = read_sweep(file)
     else:
         wanted = Sweep(_NAME, Request((scenario,)), keys or {}, together)
-    request = Request.of(duration_s=duration_s, set=set, config=config, vary=vary, parts=parts)
+    request = Request.of(
+        duration_s=duration_s, set=set, config=config, vary=vary, scale=scale, parts=parts
+    )
     wanted = overridden(wanted, request, seeds, series)
     with in_scope(request.parts):
         store = run_sweep(wanted, Path(out), resume=resume, overwrite=overwrite, jobs=jobs)
