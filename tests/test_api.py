@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 
 import pandas as pd
@@ -321,6 +322,9 @@ print(result["CoDel"].flows.num_rows, result.tidy("queues"), result.to_polars())
 mos: object = sojourn.compare("a.toml", "b.toml")["a"].meta["seed"]
 swept = sojourn.sweep("home.toml", {"seed": [1]})
 print(len(swept), swept.to_polars().columns)
+verdict: sojourn.Verdict = result.verdict
+game: sojourn.Assessment = result["CoDel"].grades["game"]
+print(verdict.best, game.grade is sojourn.Grade.GOOD, swept.verdict.sentences)
 """
 
 
@@ -395,3 +399,20 @@ def test_names_after_a_bracket_are_completed(
     assert comparison._ipython_key_completions_() == list(comparison)
     assert comparison["CoDel"]._ipython_key_completions_() == ["CoDel"]
     assert traced._ipython_key_completions_() == []
+
+
+def test_grades_are_those_of_the_verdict(comparison: sojourn.Comparison) -> None:
+    verdict = comparison.verdict
+    assert list(comparison.grades) == list(verdict.groups) == list(comparison)
+    for name, graded in comparison.grades.items():
+        assert list(graded.values()) == verdict.groups[name]
+    with pytest.raises(FrozenInstanceError):
+        verdict.best = "CoDel"  # type: ignore[misc]
+
+
+def test_a_single_run_has_its_grades_by_name() -> None:
+    result = sojourn.run("upload", duration_s=1, set={"compare": {"one": {}}, "baseline": False})
+    assert isinstance(result, sojourn.Comparison)
+    graded = result["one"].grades
+    assert all(one.application == name for name, one in graded.items())
+    assert graded == result.grades["one"]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from ._sojourn import version as __version__
     from .analysis.groups import Results
+    from .analysis.verdict import Assessment, Grade, Verdict
     from .base.errors import InputError, Problem, Warning
     from .runs.changes import changes
     from .runs.comparison import Comparison
@@ -61,12 +62,14 @@ __all__ = [
     "MARK",
     "PASS",
     "SERVER",
+    "Assessment",
     "Comparison",
     "ConfigError",
     "ConfigFile",
     "Control",
     "Defect",
     "Found",
+    "Grade",
     "InputError",
     "Law",
     "PartError",
@@ -77,6 +80,7 @@ __all__ = [
     "Swept",
     "Traffic",
     "Variant",
+    "Verdict",
     "Warning",
     "__version__",
     "changes",
@@ -106,6 +110,7 @@ _PLACES = {
         ),
         "runs.parts",
     ),
+    **dict.fromkeys(("Assessment", "Grade", "Verdict"), "analysis.verdict"),
     "Comparison": "runs.comparison",
     "Found": "store.found",
     **dict.fromkeys(("InputError", "Problem", "Warning"), "base.errors"),

@@ -13,7 +13,11 @@ from .keys import key_in_words
 
 
 class Grade(Enum):
-    """A grade, and a mark that distinguishes it without colour."""
+    """A grade, and a mark that distinguishes it without colour; the best is the first.
+
+    >>> sojourn.Grade.GOOD.word, sojourn.Grade.GOOD.value
+    ('good', '✓')
+    """
 
     GOOD = "✓"
     FAIR = "~"
@@ -50,7 +54,12 @@ class Application:
 
 @dataclass(frozen=True)
 class Assessment:
-    """An application with its measured values and grade."""
+    """An application with its measured values and grade.
+
+    >>> call = sojourn.run("fibre", duration_s=2).grades["idle line of Fibre"]["call"]
+    >>> call.grade, call.values["mos"] > 4
+    (<Grade.GOOD: '✓'>, True)
+    """
 
     application: str
     grade: Grade | None
@@ -105,7 +114,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The question that results answer, the answer, and the grades of each group."""
+    """The question that results answer, the answer, and the grades of each group.
+
+    >>> verdict = sojourn.run("fibre", duration_s=2).verdict
+    >>> verdict.groups["Fibre"][0].application
+    'game'
+    """
 
     question: str
     sentences: Sequence[str]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
+from ..analysis.verdict import Assessment
 from .frames import joined, labelled
 from .result import Outcome, Result, having
 
@@ -43,6 +44,12 @@ class Comparison(Outcome, Mapping[str, Result]):
     def runs(self) -> Mapping[str, Result]:
         """The comparison itself."""
         return self
+
+    @property
+    def grades(self) -> Mapping[str, Mapping[str, Assessment]]:
+        """The grades of each variant, as in `Result.grades`."""
+        groups = self.verdict.groups
+        return {name: {one.application: one for one in groups[name]} for name in self}
 
     def table(self, name: str) -> pa.Table:
         """The tables of all results joined, without those that lack a trace, if others have it."""

@@ -14,6 +14,7 @@ from .._sojourn import Facts, RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.groups import Results
 from ..analysis.summary import print_summary, summary_json
+from ..analysis.verdict import Assessment, Verdict, verdict
 from ..base.errors import Warning
 from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
@@ -34,6 +35,18 @@ class Outcome(Frames):
     def groups(self) -> Results:
         """The runs of each variant, which differ in their seed."""
         return Results.of_seeds({name: [*of.seeds.values()] for name, of in self.runs.items()})
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The question of the runs, its answer in sentences, and the grades of each variant.
+
+        >>> verdict = sojourn.compare("upload", duration_s=2).verdict
+        >>> verdict.question
+        'Which of drop-tail and DOCSIS-PIE works best for game, call and upload?'
+        >>> list(verdict.groups)
+        ['drop-tail', 'DOCSIS-PIE', 'idle line']
+        """
+        return verdict(self.groups)
 
     @abstractmethod
     def __getitem__(self, variant: str) -> "Result":
@@ -237,6 +250,18 @@ class Result(Outcome):
     def seeds(self) -> Mapping[int, "Result"]:
         """The results by seed: only this one, if the scenario was run with one."""
         return {self.meta["seed"]: self}
+
+    @property
+    def grades(self) -> Mapping[str, Assessment]:
+        """What is graded, by its name, with its grade, its values and a summary in words.
+
+        Grades that need the idle line, as *under load*, are in those of a comparison alone.
+
+        >>> result = sojourn.run("upload", duration_s=2)["drop-tail"]
+        >>> result.grades["call"].values["mos"] < 4
+        True
+        """
+        return {one.application: one for one in self.verdict.groups[self.groups.groups[0].name]}
 
     def tidy(self, table: str = "flows") -> pa.Table:
         """A table with the first columns `variant` and `seed`, without the idle line."""

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
 
 from ..analysis.groups import Results
+from ..analysis.verdict import Verdict, verdict
 from ..base.files import read_text
 from ..runs.frames import Frames
 from ..runs.parts import Given, in_scope
@@ -59,6 +61,11 @@ class Swept(Frames):
         """The runs of each setting by its name: a `Result` for each seed."""
         groups = self._results.groups
         return {group.name: cast(Sequence[Result], group.runs) for group in groups}
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The question of the sweep, its answer, and the grades of each setting by its name."""
+        return verdict(self._results)
 
     def summary(self) -> None:
         """Prints the measures of all settings, means over their seeds, and the verdict."""
