@@ -1,6 +1,7 @@
 //! The homes on an access network, in groups of identical homes.
 
 use super::service::{Downstream, Terms, Upstream};
+use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 
 /// A group of identical homes.
@@ -16,6 +17,8 @@ pub struct Group<'a> {
     pub downstream: &'a Downstream,
     /// Length of the cable to each home in km, if it differs from that of the plant.
     pub distance_km: Option<f64>,
+    /// The router before the modem, if there is one.
+    pub router: Option<&'a Bottleneck>,
 }
 
 impl Group<'_> {

@@ -54,6 +54,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         upstream: &scenario.upstream,
         downstream: &scenario.downstream,
         distance_km: None,
+        router: None,
     };
     let base = service(scenario, &base, "", &room);
     // What homes take over from the scenario is reported once.

@@ -179,14 +179,18 @@ impl Scenario {
     /// The group of this number.
     pub fn group(&self, index: usize) -> Group<'_> {
         let (upstream, downstream) = (&self.upstream, &self.downstream);
+        let router = self.router(index, Direction::Up);
         match self.homes.get_index(index) {
-            None => Group { name: LONE_HOME, count: 1, upstream, downstream, distance_km: None },
+            None => {
+                Group { name: LONE_HOME, count: 1, upstream, downstream, distance_km: None, router }
+            }
             Some((name, homes)) => Group {
                 name,
                 count: homes.count,
                 upstream: homes.upstream.as_ref().unwrap_or(upstream),
                 downstream: homes.downstream.as_ref().unwrap_or(downstream),
                 distance_km: homes.distance_km,
+                router,
             },
         }
     }

@@ -52,6 +52,7 @@ impl Homes<'_> {
                 upstream,
                 downstream,
                 distance_km: *distance_km,
+                router: None,
             },
         );
         let (extent, dialect) = (Extent::Whole, Dialect::Rfc);

@@ -9,6 +9,7 @@ use crate::Site;
 use crate::homes::{Group, of_downstream_flows};
 use crate::service::{Downstream, flow_path};
 use crate::shaper::PEAK_BURST_BYTES;
+use sojourn_engine::aqm::Threshold;
 use sojourn_engine::packet::{Direction, FULL_PACKET};
 use sojourn_engine::queue::Unit;
 use sojourn_engine::units::{BitRate, Time};
@@ -90,14 +91,12 @@ fn unreachable_targets(
     let mut warnings = Vec::new();
     for group in &site.groups {
         let Some(wait) = grant_wait(spec, group, channel) else { continue };
+        warnings.extend(target_of_router(group, wait));
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
             let rate = BitRate::from_mbps(flow.sustained_mbps);
             let Some((part, threshold)) = flow.queue.threshold(rate) else { continue };
             let wait_ms = wait.ms_f64();
-            let enough = threshold.enough(wait_ms);
-            // Where a packet takes longer than that it always waits for one, and a higher target changes little.
-            let is_slow = rate.time_for(FULL_PACKET).ms_f64() >= enough / threshold.per_ms;
-            if threshold.ms < wait_ms && !is_slow && flow.scheduling.is_best_effort() {
+            if is_unreachable(&threshold, rate, wait_ms) && flow.scheduling.is_best_effort() {
                 let part = format!("{}.queue.{part}", flow_path("upstream", name));
                 let key = format!("{part}.{}", threshold.key);
                 let remedy = threshold.remedy(wait_ms).under(&part);
@@ -110,6 +109,33 @@ fn unreachable_targets(
         }
     }
     warnings
+}
+
+/// Is the threshold below this wait? Where a packet takes longer than what would do, it always waits for one, and a
+/// higher target changes little.
+fn is_unreachable(threshold: &Threshold, rate: BitRate, wait_ms: f64) -> bool {
+    let is_slow =
+        rate.time_for(FULL_PACKET).ms_f64() >= threshold.enough(wait_ms) / threshold.per_ms;
+    threshold.ms < wait_ms && !is_slow
+}
+
+/// Warns of such a target in a router before the modem. Nothing waits for grants there, but the modem sends what has
+/// come within one in a burst, whose acknowledgements let senders send bursts too.
+fn target_of_router(group: &Group, wait: Time) -> Option<Warning> {
+    let router = group.router.filter(|one| one.least_mbps() < group.upstream.sustained_mbps)?;
+    let rate = BitRate::from_mbps(router.least_mbps());
+    let (part, threshold) = router.queue.threshold(rate)?;
+    let wait_ms = wait.ms_f64();
+    is_unreachable(&threshold, rate, wait_ms).then(|| {
+        let part = format!("router.upstream.queue.{part}");
+        let key = format!("{part}.{}", threshold.key);
+        let remedy = threshold.remedy(wait_ms).under(&part);
+        fault!(TargetBelowGrant, &key, remedy =>
+            "{key} is {value}, so packets are to wait {value_ms:.1} ms at most, but senders send in bursts, as request \
+             and grant of the modem take about {wait_ms:.1} ms: the queue manager keeps dropping, and few flows leave \
+             much of the rate unused; set {remedy:#} or more",
+            value = threshold.value, value_ms = threshold.ms, wait_ms)
+    })
 }
 
 /// About what a packet of these homes waits where nothing else does: for an opportunity to request and for the MAP that
