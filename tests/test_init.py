@@ -107,7 +107,8 @@ def test_the_command_to_run_it_can_be_pasted(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_idle_line_has_nobody_who_fills_the_queue() -> None:
-    text = draft(down_mbps=20, up_mbps=5, uses=("game", "upload", "upload", "download"))
+    uses = ("game", "upload", "upload", "download")
+    text = draft(down_mbps=20, up_mbps=5, aqms=["docsis_pie"], uses=uses)
     comparison = sojourn.run(text, duration_s=5)
     assert isinstance(comparison, sojourn.Comparison)
     rows = comparison["idle line"].flows.to_pylist()
@@ -219,7 +220,26 @@ def test_each_queue_manager_is_compared_downstream(aqm: str) -> None:
         return
     assert isinstance(comparison, sojourn.Comparison)
     laws = {result.meta["fingerprint"] for name, result in comparison.runs.items()}
-    assert len(laws) == len(comparison.runs) == 3
+    assert len(laws) == len(comparison.runs) == (4 if "router" in aqm else 3)  # with idle lines
+
+
+def test_a_first_scenario_compares_what_one_can_buy() -> None:
+    text = drafts.draft(down_mbps=50, up_mbps=10, router_percent=95, aqms=(*drafts.USUAL, "codel"))
+    compared = tomllib.loads(text)["compare"]
+    router = "CAKE in a router at 95 %"
+    assert list(compared) == ["drop-tail", "DOCSIS-PIE", "LLD", router, "CoDel"]
+    cake = {"scheduler": {"kind": "cake", "rtt_ms": 200}}
+    ways = {"upstream": {"rate_mbps": 9.5, "queue": cake}}
+    ways["downstream"] = {"rate_mbps": 47.5, "queue": cake}
+    assert compared[router] == {"homes": {"ours": {"router": ways}}}
+    assert '[compare."CoDel"]   # a laboratory setting' in text
+    assert text.count("laboratory") == 1
+    assert "drop_tail" in drafts.TO_BUY and "cake" in drafts.LABORATORY
+    assert {*drafts.USUAL} < {*drafts.TO_BUY}
+    codes = {w.code for variant in sojourn.load(text) for w in variant.warnings()}
+    assert "target-below-grant" not in codes
+    with pytest.raises(UnknownError, match="router: found 101; allowed: 1 to 100 percent"):
+        draft(down_mbps=50, up_mbps=10, router_percent=101)
 
 
 def test_counts_are_of_one_entry_or_of_several() -> None:

@@ -6,7 +6,17 @@ from typing import Annotated
 import typer
 
 from ..base.lookup import UnknownError
-from ..runs.draft import AQMS, NEIGHBOURS, USES, bytes_of, draft, remarks
+from ..runs.draft import (
+    LABORATORY,
+    NEIGHBOURS,
+    TO_BUY,
+    USES,
+    USUAL,
+    USUAL_SHARE,
+    bytes_of,
+    draft,
+    remarks,
+)
 from .say import say, say_written
 
 _SCHEMA = "scenario.schema.json"
@@ -34,9 +44,21 @@ def init(
     aqm: Annotated[
         str,
         typer.Option(
-            metavar="LIST", help=f"Queue managers to compare with drop-tail: {', '.join(AQMS)}."
+            metavar="LIST",
+            help="Where and how queues are managed, to compare with drop-tail, the modem as it is. "
+            f"To buy or to set: {', '.join(TO_BUY)}. In a laboratory, in modem and CMTS: "
+            f"{', '.join(LABORATORY)}.",
         ),
-    ] = "docsis_pie",
+    ] = ",".join(USUAL),
+    router: Annotated[
+        float,
+        typer.Option(
+            metavar="PERCENT",
+            min=1,
+            max=100,
+            help="What a router before the modem sends, of the rates of the service.",
+        ),
+    ] = USUAL_SHARE,
     uses: Annotated[
         str | None,
         typer.Option(
@@ -78,6 +100,7 @@ def init(
             buffer_bytes=_buffer_bytes("--buffer", buffer),
             down_buffer_bytes=_buffer_bytes("--down-buffer", down_buffer),
             aqms=_keyed(aqm),
+            router_percent=router,
             uses=_keyed(_written(uses, people)),
             neighbours=kind,
             schema=f"./{_SCHEMA}" if with_schema else "",

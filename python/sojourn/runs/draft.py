@@ -5,7 +5,7 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,14 @@ _USES = {
 
 AQMS = tuple(name for name, preset in _PRESETS.items() if "only_for" not in preset)
 """What `aqms` may be: those for any line of today."""
+TO_BUY = tuple(name for name in AQMS if "where" in _PRESETS[name])
+"""Those that one can buy or set: in a modem, or in a router before it."""
+LABORATORY = tuple(name for name in AQMS if name not in TO_BUY)
+"""The others, which replace the queues of modem and CMTS."""
+USUAL = ("docsis_pie", "low_latency", "router_cake")
+"""What drop-tail, the modem as it is, is compared with."""
+USUAL_SHARE = 90
+"""Of the rates of the service, in percent: what a router before the modem may send."""
 USES = tuple(_USES)
 """What `uses` may be."""
 _MOST = 100
@@ -138,14 +146,17 @@ def draft(
     up_mbps: float,
     buffer_bytes: int | None = None,
     down_buffer_bytes: int | None = None,
-    aqms: Sequence[str] = ("docsis_pie",),
+    aqms: Sequence[str] = USUAL,
+    router_percent: float = USUAL_SHARE,
     uses: Sequence[str] = ("game", "call", "upload"),
     people: Sequence[str] | None = None,
     neighbours: str = "neighbourhood",
     schema: str = "",
 ) -> str:
-    """The TOML text of a scenario that compares drop-tail and `aqms`.
+    """The TOML text of a scenario that compares drop-tail, the modem as it is, and `aqms`.
 
+    Each is in a modem or in a router before it, as one can buy or set it, or else in modem and
+    CMTS, as in a laboratory. A router sends `router_percent` of the service's rates, both ways.
     Rates are those of the service in Mbps. `buffer_bytes` and `down_buffer_bytes` are the buffers
     of the modem and of the CMTS, by default what 250 ms at the rate fill. `uses` are what the
     household does, with counts such as `upload:4`; the variants change the queues that it fills.
@@ -166,6 +177,8 @@ def draft(
             )
     for aqm in aqms:
         look_up("aqm", aqm, AQMS)
+    if not 1 <= router_percent <= 100:
+        raise UnknownError(f"router: found {router_percent:g}; allowed: 1 to 100 percent")
     others = _ON_CHANNEL[look_up("neighbours", neighbours, NEIGHBOURS)]
     counts = _counts(uses)
     fills = {_USES[use].fills for use in counts}
@@ -179,8 +192,14 @@ def draft(
         *([_ELSEWHERE, _channel(up_mbps), *_homes(others), _SEEN] if others else []),
         *(text for use, count in counts.items() for text in _entries(use, count)),
         *(_entries_of_neighbours(others) if others else []),
-        _variants(
-            aqms, compared, others is not None, len({_USES[use].is_bulk for use in counts}) == 2
+        _head_of_variants(
+            compared, others is not None, len({_USES[use].is_bulk for use in counts}) == 2
+        ),
+        *(
+            _in_router(_PRESETS[aqm], router_percent, (up_mbps, down_mbps), others is not None)
+            if _PRESETS[aqm].get("where") == "router"
+            else _in_queues(_PRESETS[aqm], compared)
+            for aqm in dict.fromkeys(("drop_tail", *aqms))
         ),
     ]
     return "\n".join(parts)
@@ -347,27 +366,48 @@ def _entries_of_neighbours(neighbours: _Neighbours) -> list[str]:
 _WHOSE = {"upstream": "the modem's queue", "downstream": "the queue at the CMTS"}
 
 
-def _variants(
-    aqms: Sequence[str], compared: Sequence[str], has_neighbours: bool, has_idle_line: bool
-) -> str:
+def _head_of_variants(compared: Sequence[str], has_neighbours: bool, has_idle_line: bool) -> str:
     queues = " and ".join(_WHOSE[direction] for direction in compared)
-    parts = [
+    lines = [
         "# Each variant changes some keys; the traffic is the same in all of them. They differ in",
         f"# the queue manager of what this household fills: {queues}.",
+        "# A router before the modem leaves these queues as they are.",
     ]
     if has_neighbours:
-        parts.append("# Those of the neighbours change with it.")
+        lines.append("# Those of the neighbours change with it; they have no routers.")
     if has_idle_line:
-        parts.append(
+        lines.append(
             "# An idle line is run as well: the same traffic without uploads and downloads."
         )
-    parts.append("")
-    for preset in (_PRESETS[aqm] for aqm in dict.fromkeys(("drop_tail", *aqms))):
-        note = f"   # {preset['note']}" if "note" in preset else ""
-        lines = [
-            f"{direction}.queue.{key} = {toml_value(value)}{note}"
-            for direction in compared
-            for key, value in preset["queue"].items()
-        ]
-        parts.append("\n".join([f'[compare."{preset["label"]}"]', *lines, ""]))
-    return "\n".join(parts)
+    return "\n".join([*lines, ""])
+
+
+def _in_queues(preset: Mapping[str, Any], compared: Sequence[str]) -> str:
+    """The variant with a queue manager in the modem, at the CMTS or in both."""
+    where = [] if "where" in preset else ["a laboratory setting, which nobody sells"]
+    note = "; ".join([*where, *([preset["note"]] if "note" in preset else [])])
+    lines = [
+        f"{direction}.queue.{key} = {toml_value(value)}"
+        for direction in compared
+        for key, value in preset["queue"].items()
+    ]
+    return _variant(preset["label"], note, lines)
+
+
+def _in_router(
+    preset: Mapping[str, Any], percent: float, rates_mbps: Sequence[float], has_neighbours: bool
+) -> str:
+    """The variant with a queue manager in a router that sends less than the modem may."""
+    router = "homes.ours.router" if has_neighbours else "router"
+    ways = {
+        way: {"rate_mbps": mbps * percent / 100, "queue": preset["queue"]}
+        for way, mbps in zip(("upstream", "downstream"), rates_mbps, strict=True)
+    }
+    lines = [f"{router}.{way} = {toml_value(keys)}" for way, keys in ways.items()]
+    note = f"{percent:g} % of the service's rates; the answer says what that costs"
+    return _variant(f"{preset['label']} at {percent:g} %", note, lines)
+
+
+def _variant(name: str, note: str, lines: Sequence[str]) -> str:
+    head = f'[compare."{name}"]' + (f"   # {note}" if note else "")
+    return "\n".join([head, *lines, ""])

@@ -8,6 +8,7 @@ import { named } from "./schema.js";
 import { isTable } from "./toml.js";
 
 const BASE_KEYS = ["duration_s", "seed", "dialect", "cable"];
+const USUAL_SHARE_PERCENT = 90;
 const DESCRIPTION = "Made with the live page.";
 
 /** The choices at first. */
@@ -21,9 +22,11 @@ export function firstChoices() {
   };
 }
 
-/** A queue setting of the catalogue. */
+/** A queue setting of the catalogue; one of a router has a share of the service's rates. */
 export function settingOf(key) {
-  return { key, label: QUEUES[key].label, from: QUEUES[key].queue, queue: structuredClone(QUEUES[key].queue) };
+  const { label, queue, where } = QUEUES[key];
+  const share = where === "router" ? { share_percent: USUAL_SHARE_PERCENT } : {};
+  return { key, label, from: queue, queue: structuredClone(queue), ...share };
 }
 
 /** A setting from elsewhere, such as a modem file. */
@@ -37,7 +40,8 @@ export function namesOf(settings) {
   return names.map((name, index) => (names.indexOf(name) < index ? `${name} (again)` : name));
 }
 
-function nameOf({ label, from, queue }) {
+function nameOf({ label: manager, from, queue, share_percent: share }) {
+  const label = share === undefined ? manager : `${manager} at ${share} %`;
   const now = Object.fromEntries(flattened(queue));
   const before = Object.fromEntries(flattened(from));
   const isKind = key => key === "kind" || key.endsWith(".kind");
@@ -93,6 +97,7 @@ export function scenarioOf(choices) {
     ...own,
     upstream: upstreamOf(choices),
     downstream: base.downstream,
+    router: settings.length > 1 ? undefined : routerOf(settings[0], base),
     servers: serversOf(choices),
     traffic: Object.assign(
       {},
@@ -105,22 +110,30 @@ export function scenarioOf(choices) {
 /** The settings determine queue and buffer of the primary service flow. */
 function upstreamOf({ base, settings }) {
   const { queue: _, buffer, ...service } = base.upstream;
-  return settings.length > 1 ? service : { ...service, ...withQueue(settings[0].queue, buffer) };
+  return settings.length > 1 ? service : { ...service, ...withQueue(settings[0], buffer) };
 }
 
-/** A limit of the queue overrides the buffer control of the service. */
-function withQueue(queue, buffer) {
+/** A limit of the queue overrides the buffer control of the service, and a router leaves the modem as it is. */
+function withQueue({ queue, share_percent: share }, buffer) {
+  if (share !== undefined) return { buffer };
   const isLimited = "limit_bytes" in queue || "limit_packets" in queue;
   return { queue, buffer: isLimited ? undefined : buffer };
 }
 
 function compareOf({ base, settings }, names) {
   if (settings.length < 2) return undefined;
-  const variants = settings.map(({ queue }, index) => [
+  const variants = settings.map((setting, index) => [
     names[index],
-    { upstream: withQueue(queue, base.upstream.buffer) },
+    { upstream: withQueue(setting, base.upstream.buffer), router: routerOf(setting, base) },
   ]);
   return Object.fromEntries(variants);
+}
+
+/** The router of a setting, which sends a share of the service's rates both ways; undefined without one. */
+function routerOf({ queue, share_percent: share }, { upstream, downstream }) {
+  if (share === undefined) return undefined;
+  const way = mbps => ({ rate_mbps: Number(((mbps * share) / 100).toPrecision(9)), queue });
+  return { upstream: way(upstream.sustained_mbps), downstream: way(downstream.sustained_mbps) };
 }
 
 function serversOf(choices) {
@@ -174,18 +187,20 @@ function countsOf(traffic) {
   return counts;
 }
 
-function settingsOf({ title = "", upstream, compare }) {
-  const named = compare
-    ? Object.entries(compare).map(([name, variant]) => [name, variant?.upstream?.queue])
-    : [[plain(title), upstream.queue]];
-  return named.slice(0, 2).map(([name, queue]) => recognised(name, structuredClone(queue ?? {})));
+function settingsOf({ title = "", upstream, router, compare }) {
+  const named = compare ? Object.entries(compare) : [[plain(title), { upstream, router }]];
+  return named.slice(0, 2).map(([name, variant]) => recognised(name, variant, upstream.sustained_mbps));
 }
 
 /** The setting of the catalogue that has this name with this queue, or else one of its own. */
-function recognised(name, queue) {
+function recognised(name, variant, serviceMbps) {
   const plain = name.replace(/ \(again\)$/, "");
+  const router = variant?.router?.upstream;
+  const queue = structuredClone((router ?? variant?.upstream)?.queue ?? {});
+  const share = router && Number(((100 * router.rate_mbps) / serviceMbps).toPrecision(9));
   const found = Object.keys(QUEUES)
-    .map(key => ({ ...settingOf(key), queue }))
+    .filter(key => (QUEUES[key].where === "router") === Boolean(router))
+    .map(key => ({ ...settingOf(key), queue, ...(router && { share_percent: share }) }))
     .find(setting => nameOf(setting) === plain && name.startsWith(setting.label));
   return found ?? ownSetting(plain, queue);
 }

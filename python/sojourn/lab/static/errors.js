@@ -35,5 +35,8 @@ function showFault({ path, message }, names) {
 function pathOnPage(path, names) {
   const variant = names.findIndex(name => path.startsWith(`variant ${name}: `));
   const key = variant < 0 ? path : path.slice(`variant ${names[variant]}: `.length);
-  return key.replace(/^upstream\.queue/, `settings.${Math.max(0, variant)}.queue`);
+  const setting = `settings.${Math.max(0, variant)}`;
+  return key
+    .replace(/^(upstream|router\.(up|down)stream)\.queue/, `${setting}.queue`)
+    .replace(/^router\.(up|down)stream\.rate_mbps/, `${setting}.share_percent`);
 }

@@ -5,6 +5,20 @@ import { namesOf, settingOf } from "./choices.js";
 import { make, newId, show } from "./dom.js";
 import { LETTERS } from "./letters.js";
 
+/** What a setting of the catalogue is, by where it is set: headings of the list. */
+const WHERE = {
+  modem: "In the modem: to buy or set",
+  router: "In a router before the modem: to buy or set",
+  laboratory: "In the modem: for a laboratory",
+  elsewhere: "For other lines",
+};
+const SHARE = {
+  type: "number",
+  minimum: 1,
+  maximum: 100,
+  description: "What the router sends, of the service's rates, both ways. Less costs rate; more lets packets wait in the modem.",
+};
+
 /** Edits `choices.settings`; `changed` is called after each change. */
 export class Settings {
   constructor(choices, forms, schema, changed) {
@@ -44,15 +58,28 @@ export class Settings {
       const { key, label } = this.choices.settings[index];
       const { only_for: home, note } = QUEUES[key] ?? {};
       const name = names[index] !== label && names[index];
-      place.textContent = [name, home && `Only for ${home}`, note].filter(Boolean).join(". ");
+      const laboratory = whereOf(key) === "laboratory" && "A laboratory setting, which nobody sells";
+      const said = [name, home && `Only for ${home}`, laboratory, note];
+      place.textContent = said.filter(Boolean).join(". ");
     }
+  }
+
+  /** The field of the share of the rates that a router sends; null without a router. */
+  share(index) {
+    const setting = this.choices.settings[index];
+    if (setting.share_percent === undefined) return null;
+    return this.forms.field("share_percent", SHARE, setting, `settings.${index}.share_percent`);
   }
 
   setting(index) {
     const { settings } = this.choices;
     const place = make("div");
     const rebuild = () =>
-      show(place, this.forms.table(this.node, settings[index].queue, `settings.${index}.queue`));
+      show(
+        place,
+        this.share(index),
+        this.forms.table(this.node, settings[index].queue, `settings.${index}.queue`),
+      );
     const id = newId();
     const select = make(
       "select",
@@ -64,9 +91,7 @@ export class Settings {
           this.changed();
         },
       },
-      ...Object.entries(QUEUES).map(([key, { label }]) =>
-        make("option", { value: key, selected: key === settings[index].key }, label),
-      ),
+      ...Object.entries(WHERE).map(([where, label]) => group(where, label, settings[index].key)),
     );
     if (!settings[index].key) {
       const own = { value: "", selected: true, disabled: true };
@@ -87,4 +112,18 @@ export class Settings {
       make("details", {}, make("summary", {}, `Parameters of ${letter}`), place),
     );
   }
+}
+
+/** Where a setting of the catalogue is set. */
+function whereOf(key) {
+  const { where, only_for: home } = QUEUES[key] ?? { where: "own" };
+  return where ?? (home ? "elsewhere" : "laboratory");
+}
+
+function group(where, label, chosen) {
+  const keys = Object.keys(QUEUES).filter(key => whereOf(key) === where);
+  const options = keys.map(key =>
+    make("option", { value: key, selected: key === chosen }, QUEUES[key].label),
+  );
+  return options.length ? make("optgroup", { label }, ...options) : null;
 }
