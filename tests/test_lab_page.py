@@ -148,11 +148,33 @@ def test_every_queue_manager_is_in_the_list(page: Page) -> None:
 
     second = page.get_by_role("combobox", name="Queue management B")
     labels = [one["label"] for one in json.loads(presets_json()).values()]
-    expect(second.locator("option")).to_have_text(labels)
+    assert sorted(second.locator("option").all_text_contents()) == sorted(labels)
+    first = second.locator("optgroup").first
+    expect(first).to_have_attribute("label", re.compile("to buy"))
+    expect(first.locator("option")).to_have_text(["drop-tail", "DOCSIS-PIE", "LLD"])
     for chosen in ("CAKE", "AFD", "ABB-CoDel"):
         second.select_option(chosen)
         expect(verdict_heads(page).nth(1)).to_have_text(f"B: {chosen}")
     expect(page.get_by_text("Only for channels that many homes share")).to_be_visible()
+
+
+def test_a_router_before_the_modem_sends_a_share_of_the_rates(page: Page) -> None:
+    page.get_by_label("Queue management B").select_option("CAKE in a router")
+    expect(verdict_heads(page).nth(1)).to_have_text("B: CAKE in a router at 90 %")
+    parameter(page, "B", "share (%)").fill("80")
+    expect(verdict_heads(page).nth(1)).to_have_text("B: CAKE in a router at 80 %")
+    settled(page)
+    (_, router) = tomllib.loads(scenario_of(page))["compare"].values()
+    assert [router["router"][way]["rate_mbps"] for way in ("upstream", "downstream")] == [4, 16]
+    parameter(page, "B", "share (%)").fill("0")
+    faults = page.locator('[data-path="settings.1.share_percent"] .error')
+    expect(faults.first).to_contain_text("found 0; allowed: a number from")
+
+
+def test_bufferbloat_is_a_letter_and_three_numbers(page: Page) -> None:
+    rows = page.locator(".bufferbloat tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_have_text(re.compile(r"A: drop-tail[A-F]\+?\d+ msnot measured\d+ ms$"))
 
 
 def test_a_name_holds_what_was_changed(page: Page) -> None:

@@ -11,26 +11,29 @@ from ..base.errors import Warning
 from ..base.lookup import quoted
 from ..base.plain_text import plain
 from ..base.terminal import print_grids
+from .bufferbloat import bufferbloat_grid
 from .grids import summary_grids
 from .groups import THIS_RUN, Group, Results
 from .measures import MEASURES
 from .precision import Target
 from .statistics import Value
 from .tables import RunTables
-from .verdict import verdict, verdict_json
+from .verdict import Verdict, verdict, verdict_json
 
 _SENTENCE_WIDTH = 80
 
 
 def print_summary(results: Results) -> None:
     """Prints the summary tables, the verdict and the warnings to stdout."""
-    print_answer(results, print_grids(summary_grids(results.by_variant)))
+    judged = verdict(results)
+    headline = bufferbloat_grid(judged)
+    grids = summary_grids(results.by_variant)
+    print_answer(results, print_grids([*grids, *([headline] if headline else [])]), judged)
 
 
-def print_answer(results: Results, console: Console) -> None:
+def print_answer(results: Results, console: Console, judged: Verdict) -> None:
     """Prints the verdict and the warnings below the tables."""
     console.print()
-    judged = verdict(results)
     for sentence in filter(None, (*judged.sentences, judged.ungraded)):
         console.print(Text(plain(sentence)), width=min(console.width, _SENTENCE_WIDTH))
     for warning in warnings_of(results):

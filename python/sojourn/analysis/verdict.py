@@ -113,6 +113,21 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class RoundTrip:
+    """The median round trip of games in ms, on the idle line and under load.
+
+    `None` is what was not measured. Where bulk traffic goes both ways at once, the two under load
+    are of the same time.
+    """
+
+    letter: str | None
+    """From A+ to F, by what load adds to the mean."""
+    idle_ms: float | None
+    downloading_ms: float | None
+    uploading_ms: float | None
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The question that results answer, the answer, and the grades of each group.
 
@@ -146,6 +161,8 @@ class Verdict:
     """The groups that are idle lines: the same traffic without bulk traffic."""
     unwatched: Sequence[str]
     """A sentence for each direction that bulk traffic loads and in which nothing measures delay."""
+    round_trips: Mapping[str, RoundTrip]
+    """Those of the groups that measured one and are no idle line."""
     causes: Mapping[str, Sequence[str]]
     """Where the time goes in each group, in a sentence for each game, call and video call."""
 
@@ -216,6 +233,9 @@ def verdict(results: Results) -> Verdict:
         },
         idle_lines=frozenset(g["name"] for g in found["groups"] if g["is_idle_line"]),
         unwatched=found["unwatched"],
+        round_trips={
+            g["name"]: RoundTrip(**g["round_trip"]) for g in found["groups"] if g["round_trip"]
+        },
         causes={g["name"]: g["causes"] for g in found["groups"]},
     )
 

@@ -16,7 +16,7 @@ from ..analysis.grids import (
 from ..analysis.groups import Results
 from ..analysis.keys import key_in_words, value_in_words
 from ..analysis.summary import means_of, print_answer, warnings_json
-from ..analysis.verdict import verdict_json
+from ..analysis.verdict import verdict, verdict_json
 from ..base.grid import Grid
 from ..base.terminal import print_grids
 from .tidy import labelled_groups
@@ -27,7 +27,7 @@ def print_sweep(results: Results) -> None:
     console = print_grids(_grids(results))
     if results.seeds > 1:
         console.print(f"Means of {results.seeds} seeds, ± half of their 95 % interval.")
-    print_answer(results, console)
+    print_answer(results, console, verdict(results))
 
 
 def _grids(results: Results) -> list[Grid]:

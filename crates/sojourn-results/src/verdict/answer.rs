@@ -11,6 +11,7 @@ use super::groups::{Group, Judged, SAME, judged};
 use super::measures::MEASURES;
 use super::order::Question;
 use super::over_seeds::Value;
+use super::round_trip::RoundTrip;
 use super::sentences::{NAMED_AT_MOST, bulk_words, call_clause, sentences, taken, value_of};
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, UNDER_LOAD, UPSTREAM_QUEUE,
@@ -52,6 +53,8 @@ pub struct Graded {
     pub measures: BTreeMap<&'static str, Value>,
     /// What they are more than on its idle line.
     pub over_idle_line: BTreeMap<&'static str, f64>,
+    /// The round trip of games, idle and under load; `None` on an idle line.
+    pub round_trip: Option<RoundTrip>,
     /// Where the time goes of what users notice, in a sentence for each traffic entry, the longest first.
     pub causes: Vec<String>,
 }
@@ -244,6 +247,9 @@ fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
         assessments: judged.assessments.clone(),
         transfers: judged.transfers.clone(),
         over_idle_line,
+        round_trip: (!judged.is_idle_line)
+            .then(|| RoundTrip::of(&own, &idle, &judged.assessments))
+            .flatten(),
         measures: own,
         causes: causes(judged).into_iter().map(Cause::sentence).collect(),
     }

@@ -319,7 +319,7 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Option<A
 const OTHERS_AT_MOST: usize = 3;
 
 /// The letter of a delay that load adds to a round trip.
-fn letter(added_ms: f64) -> &'static str {
+pub(super) fn letter(added_ms: f64) -> &'static str {
     let found = LETTERS.iter().find(|(below_ms, _)| added_ms < *below_ms);
     found.map_or(WORST_LETTER, |(_, letter)| letter)
 }

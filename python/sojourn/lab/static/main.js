@@ -390,7 +390,8 @@ function judgedRows({ sentences, ungraded, groups, applications }) {
       return one && { ...one, grade: one.grade ?? "not graded" };
     }),
   }));
-  return { sentences, ungraded, rows, delays: delaysOf(groups) };
+  const roundTrips = groups.map(group => group.round_trip);
+  return { sentences, ungraded, rows, delays: delaysOf(groups), roundTrips };
 }
 
 /** The delay of the queues of each direction: a row with a cell for each setting. */

@@ -1,6 +1,7 @@
 // The results as one HTML file, which opens offline and has no scripts.
 
 import { LETTERS } from "./letters.js";
+import { BUFFERBLOAT, bufferbloatRows } from "./verdicts.js";
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1b1b1b; --ground: #fff; --rule: #d9d9d9; }
@@ -43,6 +44,7 @@ export function report({ title, text, names, results, judged, drawings, palette 
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escaped(title)}</title><style>${STYLE}${lines}</style></head><body>
 <h1>${escaped(title)}</h1>
+${bufferbloat(names, judged.roundTrips)}
 <ul>${judged.sentences.map(item).join("")}</ul>
 <table><thead><tr><td></td>${heads.join("")}</tr></thead><tbody>${body.join("")}</tbody></table>
 ${warningsOf(results).map(warning => `<p><strong>Warning:</strong> ${escaped(warning)}</p>`).join("\n")}
@@ -55,6 +57,15 @@ same results for this scenario:</p>
 <pre tabindex="0">${escaped(text)}</pre>
 </body></html>
 `;
+}
+
+function bufferbloat(names, roundTrips) {
+  const [heads, ...rows] = bufferbloatRows(names, roundTrips) ?? [];
+  if (!heads) return "";
+  const line = (tag, cells) => `<tr>${cells.map(text => `<${tag}>${escaped(text)}</${tag}>`).join("")}</tr>`;
+  return `<table><caption>${BUFFERBLOAT}</caption><thead>${line("th", heads)}</thead><tbody>${rows
+    .map(row => line("td", row))
+    .join("")}</tbody></table>`;
 }
 
 function cell(one) {

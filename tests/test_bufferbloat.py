@@ -1,0 +1,39 @@
+"""The letter and the three numbers of bufferbloat before the answer of a run."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import sojourn
+from sojourn.analysis.bufferbloat import bufferbloat_grid
+from sojourn.analysis.verdict import RoundTrip
+
+
+def judged(**found: RoundTrip) -> Any:
+    return SimpleNamespace(round_trips=found)
+
+
+def test_what_the_household_does_not_do_is_not_measured() -> None:
+    grid = bufferbloat_grid(
+        judged(up=RoundTrip("C", 23.1, None, 189.8), no_idle_line=RoundTrip(None, None, 60.4, 60.4))
+    )
+    assert grid is not None
+    assert grid.rows == [
+        ["up", "C", "23", "not measured", "190"],
+        ["no_idle_line", "not measured", "not measured", "60", "60"],
+    ]
+    assert bufferbloat_grid(judged(alone=RoundTrip(None, 23.1, None, None))) is None
+    assert bufferbloat_grid(judged()) is None
+
+
+def test_the_numbers_are_medians_of_games() -> None:
+    result = sojourn.run("upload", duration_s=12)
+    assert isinstance(result, sojourn.Comparison)
+    measures = {name: run.facts.measures for name, run in result.items()}
+    idle_ms = measures["idle line"]["game_rtt_p50_ms"]
+    found = result.verdict.round_trips
+    assert list(found) == ["drop-tail", "DOCSIS-PIE"]
+    for name, one in found.items():
+        loaded_ms = measures[name]["game_rtt_p50_ms"]
+        assert (one.idle_ms, one.downloading_ms, one.uploading_ms) == (idle_ms, None, loaded_ms)
+    assert found["drop-tail"].letter == "C"
+    assert "C on DSLReports' scale" in result.grades["drop-tail"]["under load"].summary
