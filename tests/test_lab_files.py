@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import sojourn
 import wasm_modules
 from browser import visit
@@ -208,7 +209,7 @@ def test_what_is_no_part_is_rejected(page: Page) -> None:
     for content, message in (
         (wasm_modules.law(abi=2), "bad.wasm was rejected: sojourn_abi: found 2; allowed: 1"),
         (b"\0asm", "bad.wasm was rejected: found no WebAssembly module"),
-        (wasm_modules.law(memory=wasm_modules.PAGES_300_MIB), "more than 4096 pages of memory"),
+        (wasm_modules.law(memory=wasm_modules.PAGES_300_MIB), "more than 256 pages of memory"),
         (wasm_modules.law(more=wasm_modules.table(20_000)), "more than 10000 elements"),
         (wasm_modules.OBJECTS, "bad.wasm was rejected: found types of objects"),
         (wasm_modules.law(name="codel"), 'found a part from outside called "codel"'),
@@ -237,6 +238,32 @@ def test_the_memory_of_a_part_cannot_grow_beyond_its_limit(chromium: Browser, la
         for memory in (b"\x00\x01", b"\x01\x01\x80\x80\x04"):
             part = wasm_modules.law(memory=memory, more=wasm_modules.table(10_000))
             assert visited.page.evaluate(_GROW, list(part)) == [1, "RangeError", True]
+
+
+_GREEDY = """async ([part, mostBytes, needs]) => {
+  const { Workers } = await import("./workers.js");
+  const { INSPECTED_BYTES, Parts } = await import("./parts.js");
+  const workers = new Workers(undefined, mostBytes);
+  workers.admit(needs);
+  const parts = new Parts();
+  for (const _ of [0, 1]) parts.add(new Uint8Array(part));
+  parts.reset(workers.partBytes);
+  for (const number of [0, 1]) parts.start(number, new Float64Array(2), 0, 2);
+  return needs.reduce((sum, need) => sum + need + parts.memoryBytes, INSPECTED_BYTES);
+}"""
+
+
+@pytest.mark.parametrize("settings", [1, 5, 12])
+def test_parts_that_take_all_memory_leave_the_page_within_its_limit(
+    chromium: Browser, lab: str, settings: int
+) -> None:
+    """Each of two parts grows as far as it can, within a call, in each of the workers."""
+    part = wasm_modules.law(start=wasm_modules.GROW_ALL)
+    with visit(chromium, lab) as visited:
+        given = [list(part), most := 1_500_000_000, [20_000_000] * settings]
+        taken = visited.page.evaluate(_GREEDY, given)
+    run = 256 * 2**20 + 20_000_000
+    assert min(settings * run, 0.95 * most) < taken <= most
 
 
 def patience_can_be_changed(route: Route) -> None:

@@ -6,7 +6,10 @@ import { limited } from "./part-limits.js";
 const VERSION = 1;
 const MOST_DECLARATION_BYTES = 65_536;
 const MOST_MODULE_BYTES = 1 << 20;
-const MOST_MEMORY_BYTES = 256 * 1024 * 1024;
+/** Of an instance on the command line, so also of one that is only asked what it is. */
+export const INSPECTED_BYTES = 16 * 1024 * 1024;
+/** Of all programs of a run. */
+export const RUN_BYTES = 256 * 1024 * 1024;
 const MOST_NUMBERS = 64;
 const MOST_ANSWERS = 256;
 const FLOAT_BYTES = 8;
@@ -48,7 +51,7 @@ export async function inspect(bytes) {
   const functions = WebAssembly.Module.exports(module).filter(({ kind }) => kind === "function");
   const instance = new Program(module);
   return {
-    module,
+    bytes,
     functions: functions.map(({ name }) => name),
     declaration: instance.declaration,
     digest: await digestOf(bytes),
@@ -60,7 +63,7 @@ async function compiled(bytes) {
     throw new PartError(`found no WebAssembly module: ${error.message}`);
   });
   try {
-    return await WebAssembly.compile(limited(bytes, MOST_MEMORY_BYTES));
+    return await WebAssembly.compile(limited(bytes, INSPECTED_BYTES));
   } catch ({ message }) {
     throw new PartError(message);
   }
@@ -75,9 +78,7 @@ export async function digestOf(bytes) {
 
 /** A module with its memory, in which all instances of a part live. */
 class Program {
-  /** `memoryBytes` returns what the programs of a run have together. */
-  constructor(module, memoryBytes = () => this.exports.memory.buffer.byteLength) {
-    this.memoryBytes = memoryBytes;
+  constructor(module) {
     try {
       this.exports = new WebAssembly.Instance(module, {}).exports;
     } catch (error) {
@@ -106,18 +107,7 @@ class Program {
       return work();
     } catch (error) {
       throw error instanceof PartError ? error : new PartError(`${name}: ${error.message}`);
-    } finally {
-      this.checkMemory();
     }
-  }
-
-  /** Its memory has another buffer after it has grown. */
-  checkMemory() {
-    const { buffer } = this.exports.memory;
-    if (buffer === this.checked) return;
-    if (this.memoryBytes() > MOST_MEMORY_BYTES)
-      throw new PartError(`found more than ${MOST_MEMORY_BYTES >> 20} MiB of memory; allowed: less`);
-    this.checked = buffer;
   }
 
   /** The address of so many floats. */
@@ -180,17 +170,18 @@ function floatsOf(memoryOf) {
 /** The parts that a simulator may call. */
 export class Parts {
   constructor() {
-    this.modules = [];
+    this.parts = [];
     this.reset();
   }
 
-  /** Takes a compiled module; returns its number. */
-  add(module) {
-    return this.modules.push(module) - 1;
+  /** Takes the bytes of a module; returns its number. */
+  add(bytes) {
+    return this.parts.push({ bytes }) - 1;
   }
 
-  /** Forgets all instances: a new run has new ones. */
-  reset() {
+  /** Forgets all instances: a new run has new ones, whose programs may have so much memory together. */
+  reset(mostBytes = RUN_BYTES) {
+    this.mostBytes = mostBytes;
     this.programs = new Map();
     this.instances = [];
   }
@@ -221,9 +212,20 @@ export class Parts {
     return { parts: { call } };
   }
 
+  /** The module of a part. It cannot grow beyond its part of the memory, not even within a call. */
+  module(number) {
+    const mostBytes = Math.floor(this.mostBytes / this.parts.length);
+    const part = this.parts[number];
+    if (part.mostBytes !== mostBytes) {
+      part.module = new WebAssembly.Module(limited(part.bytes, mostBytes));
+      part.mostBytes = mostBytes;
+    }
+    return part.module;
+  }
+
   /** Starts an instance of a part; returns its number. */
   start(number, from, at, count) {
-    if (!this.programs.has(number)) this.programs.set(number, new Program(this.modules[number], () => this.memoryBytes));
+    if (!this.programs.has(number)) this.programs.set(number, new Program(this.module(number)));
     const program = this.programs.get(number);
     return this.instances.push({ program, instance: program.start(from, at, count) }) - 1;
   }

@@ -53,9 +53,9 @@ async function inspected({ id, bytes }) {
   }
 }
 
-async function work({ id, request, pictureFromS }) {
+async function work({ id, request, pictureFromS, partBytes }) {
   try {
-    core.parts.reset();
+    core.parts.reset(partBytes);
     core.ask({ verb: "start", ...request });
     if (!(await simulate(id))) return;
     const verb = pictureFromS === undefined ? { verb: "finish" } : { verb: "picture", from_s: pictureFromS };

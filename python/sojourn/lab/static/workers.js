@@ -1,6 +1,7 @@
 // Workers, one for each variant. Each does the latest job that it was given.
 
 import { FAST, loadModule, ModuleError } from "./module.js";
+import { INSPECTED_BYTES, RUN_BYTES } from "./parts.js";
 
 /** A worker with more memory is replaced once it has nothing to do: its memory does not shrink. */
 const KEPT_BYTES = 50_000_000;
@@ -22,9 +23,15 @@ export class Workers {
     Object.assign(this, { module, mostBytes, slots: new Map(), files: new Map(), parts: [], jobs: 0 });
   }
 
-  /** Throws `MemoryError` if jobs of these needs cannot run at once. */
+  /**
+   * Throws `MemoryError` if jobs of these needs cannot run at once. Their parts share what they leave, and workers of
+   * more jobs than these are ended.
+   */
   admit(needs) {
+    for (const slot of [...this.slots.values()]) if (slot.index >= needs.length) this.end(slot);
     const bytes = needs.reduce((sum, need) => sum + need, 0);
+    const leftBytes = Math.max(0, this.mostBytes - bytes - INSPECTED_BYTES);
+    this.partBytes = Math.min(RUN_BYTES, Math.floor(leftBytes / needs.length));
     if (bytes <= this.mostBytes) return;
     const who = needs.length > 1 ? `The ${needs.length} settings need together` : "The setting needs";
     throw new MemoryError(`${who} up to ${(bytes / 1e9).toFixed(1)} GB`, this.mostBytes);
@@ -54,7 +61,7 @@ export class Workers {
     const id = ++this.jobs;
     return new Promise((resolve, reject) => {
       slot.job = { id, resolve, reject, onProgress };
-      slot.worker.postMessage({ kind: "job", id, ...job });
+      slot.worker.postMessage({ kind: "job", id, partBytes: this.partBytes, ...job });
       this.watch(slot);
     });
   }
@@ -104,6 +111,8 @@ export class Workers {
       slot.job.reject(new Stopped());
       slot.job = undefined;
       clearTimeout(slot.timer);
+      // How much memory its parts have is not known.
+      if (this.parts.length) return this.end(slot);
       worker.postMessage({ kind: "stop" });
       this.rest(slot);
     };
