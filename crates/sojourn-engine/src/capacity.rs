@@ -1,5 +1,7 @@
 //! What a link carries over time: a constant rate, or a trace of rates.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +30,7 @@ pub struct Trace {
     pub digest: Option<String>,
     /// The rates of the file, once it has been read.
     #[serde(skip)]
-    pub read: Vec<Step>,
+    pub read: Arc<[Step]>,
 }
 
 /// A time of constant rate.
@@ -204,6 +206,8 @@ pub const ALLOWED: &str = "allowed: CSV with the columns time_s and mbps, or a t
                        milliseconds, one in a line";
 /// More lines than these are no trace of a line.
 const MOST_LINES: usize = 10_000_000;
+/// A day, and a little more.
+const MOST_MS: usize = 100_000_000;
 
 fn of_csv<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
@@ -242,27 +246,33 @@ fn of_csv<'a>(
 /// Chances to send 1500 bytes within a millisecond are a rate in it.
 fn of_mahimahi<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<Step>, String> {
     const MBPS: f64 = 1500.0 * 8.0 / 1e3;
-    let mut chances: Vec<u32> = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
+    let mut add_ms = |count: usize, chances: u32| {
+        let mbps = f64::from(chances) * MBPS;
+        for _ in 0..count {
+            match steps.last_mut() {
+                Some(last) if last.mbps == mbps => last.for_s += 1e-3,
+                _ => steps.push(Step { for_s: 1e-3, mbps }),
+            }
+        }
+    };
+    let (mut place, mut chances) = (0, 0);
     for (number, line) in lines {
-        let ms = line.parse::<usize>().ok().filter(|ms| *ms <= 100_000_000);
+        let ms = line.parse::<usize>().ok().filter(|ms| *ms <= MOST_MS);
         // The chance at a time is of the millisecond before it, and time 0 is of the first one.
-        let Some(place) = ms.map(|ms| ms.saturating_sub(1)).filter(|ms| ms + 1 >= chances.len())
-        else {
+        let Some(next) = ms.map(|ms| ms.saturating_sub(1)).filter(|next| *next >= place) else {
             return Err(format!(
                 "whose line {number} is {line:?}; allowed: whole milliseconds that do not descend"
             ));
         };
-        chances.resize(place + 1, 0);
-        chances[place] += 1;
-    }
-    let mut steps: Vec<Step> = Vec::new();
-    for count in chances {
-        let mbps = f64::from(count) * MBPS;
-        match steps.last_mut() {
-            Some(last) if last.mbps == mbps => last.for_s += 1e-3,
-            _ => steps.push(Step { for_s: 1e-3, mbps }),
+        if next > place {
+            add_ms(1, chances);
+            add_ms(next - place - 1, 0);
+            (place, chances) = (next, 0);
         }
+        chances += 1;
     }
+    add_ms(1, chances);
     Ok(steps)
 }
 
@@ -308,6 +318,10 @@ mod tests {
         assert_eq!(of("x,mbps,time_s\r\na,1,0\r\nb,2,3"), Ok(vec![(3.0, 1.0), (3.0, 2.0)]));
         // Two chances in the first ms, none in the second, one in the third: 24, 0, 12 Mbps.
         assert_eq!(of("1\n1\n3\n"), Ok(vec![(1e-3, 24.0), (1e-3, 0.0), (1e-3, 12.0)]));
+        assert_eq!(of("0\n1\n"), Ok(vec![(1e-3, 24.0)]));
+        assert_eq!(of("4\n"), Ok(vec![(1e-3 + 1e-3 + 1e-3, 0.0), (1e-3, 12.0)]));
+        // A pause of a day takes no more memory than one of a millisecond.
+        assert_eq!(parse("99999999\n").unwrap().capacity(), 4);
         for (text, found) in [
             ("", "which is empty"),
             ("a,b\n1,2", "whose first line is \"a,b\""),

@@ -1,25 +1,53 @@
 //! Capacity traces that a scenario names. They are read when the scenario is loaded, as captures are.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::files::Files;
+use super::files::{Files, MOST_TRACE_BYTES};
 use super::schema::Scenario;
-use sojourn_engine::capacity::{ALLOWED, Trace, parse};
+use sojourn_engine::capacity::{ALLOWED, Step, Trace, parse};
 use sojourn_engine::hop::Bottlenecks;
 use sojourn_input::digest::digest;
 use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
 
-/// Fills each trace of a scenario that is in a file: its rates, their digest, and the path they came from.
-///
-/// # Errors The faults of all traces.
-pub(super) fn fill(scenario: &mut Scenario, directory: &Path, files: &dyn Files) -> Faults {
-    let mut faults = Faults::default();
-    for (path, trace) in traces(scenario) {
-        faults.add_under(&path, fill_one(trace, directory, files));
+/// The traces of one scenario file's runs, each read once.
+#[derive(Default)]
+pub(super) struct Traces(RefCell<BTreeMap<PathBuf, Arc<[Step]>>>);
+
+impl Traces {
+    /// Fills each trace of a scenario that is in a file: its rates, their digest, and the path they came from.
+    ///
+    /// # Errors The faults of all traces.
+    pub(super) fn fill(
+        &self,
+        scenario: &mut Scenario,
+        directory: &Path,
+        files: &dyn Files,
+    ) -> Faults {
+        let mut faults = Faults::default();
+        for (path, trace) in traces(scenario) {
+            faults.add_under(&path, fill_one(trace, directory, |file| self.read(file, files)));
+        }
+        faults
     }
-    faults
+
+    fn read(&self, file: &Path, files: &dyn Files) -> Result<Arc<[Step]>, String> {
+        if let Some(steps) = self.0.borrow().get(file) {
+            return Ok(steps.clone());
+        }
+        let bytes = files
+            .read(file, MOST_TRACE_BYTES)
+            .map_err(|error| format!("which cannot be read ({error}); {ALLOWED}"))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| format!("which is no text; {ALLOWED}"))?;
+        let steps: Arc<[_]> = parse(&text)?.into();
+        self.0.borrow_mut().insert(file.to_owned(), steps.clone());
+        Ok(steps)
+    }
 }
 
 /// All traces with their paths.
@@ -60,16 +88,16 @@ fn own<'a>(
     named.collect()
 }
 
-fn fill_one(trace: &mut Trace, directory: &Path, files: &dyn Files) -> Result<(), Fault> {
+fn fill_one(
+    trace: &mut Trace,
+    directory: &Path,
+    read: impl Fn(&Path) -> Result<Arc<[Step]>, String>,
+) -> Result<(), Fault> {
     let Some(name) = &trace.file else { return Ok(()) };
     let wrong = |why: String| fault!(UnusableFile, "file" => "found {name:?}, {why}", name, why);
     let file = directory.join(name);
     let file = std::path::absolute(&file).unwrap_or(file);
-    let unreadable = |error| wrong(format!("which cannot be read ({error}); {ALLOWED}"));
-    let bytes = files.read(&file).map_err(unreadable)?;
-    let text =
-        String::from_utf8(bytes).map_err(|_| wrong(format!("which is no text; {ALLOWED}")))?;
-    let read = parse(&text).map_err(wrong)?;
+    let read = read(&file).map_err(wrong)?;
     let digest = digest(read.iter().flat_map(|step| [step.for_s, step.mbps].map(f64::to_bits)));
     if let Some(other) = trace.digest.as_ref().filter(|other| **other != digest) {
         let other = words::quoted(other);

@@ -24,7 +24,7 @@ impl Kept {
 
 impl Files for Kept {
     /// Files have no directories here, so the last part of a path is its name.
-    fn read(&self, path: &Path) -> Result<Vec<u8>, Error> {
+    fn read(&self, path: &Path, _: u64) -> Result<Vec<u8>, Error> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         self.get(name).map(<[u8]>::to_vec).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, "a page reads no disk; drop the file on the page")

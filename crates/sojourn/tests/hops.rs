@@ -209,7 +209,7 @@ fn a_server_as_slow_as_the_service_has_a_warning() {
 struct OneFile(&'static str);
 
 impl sojourn::scenario::Files for OneFile {
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+    fn read(&self, path: &Path, _: u64) -> io::Result<Vec<u8>> {
         assert!(path.ends_with("there/cell.csv"), "{path:?}");
         Ok(self.0.as_bytes().to_vec())
     }

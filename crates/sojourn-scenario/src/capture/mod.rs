@@ -16,9 +16,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::files::Files;
+use super::files::{Files, MOST_CAPTURE_BYTES};
 use super::schema::Scenario;
-use super::traces;
+use super::traces::Traces;
 use crate::apps::AppSpec;
 use crate::apps::replay::Parameters;
 use sojourn_input::fault;
@@ -31,6 +31,7 @@ pub use reading::{How, Reading, Refusal, parse};
 pub(super) struct Captures<'a> {
     files: &'a dyn Files,
     directory: PathBuf,
+    traces: Traces,
     read: RefCell<BTreeMap<(PathBuf, How), Reading>>,
 }
 
@@ -38,7 +39,7 @@ impl<'a> Captures<'a> {
     /// Captures with paths relative to the directory of the scenario file `source`.
     pub(crate) fn beside(source: &str, files: &'a dyn Files) -> Self {
         let directory = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
-        Self { files, directory, read: RefCell::default() }
+        Self { files, directory, traces: Traces::default(), read: RefCell::default() }
     }
 
     /// Fills each replay of a scenario: its packets, their digest and directions, and the path they came
@@ -47,7 +48,7 @@ impl<'a> Captures<'a> {
     /// # Errors The faults of all replays and traces.
     pub(crate) fn fill(&self, scenario: &mut Scenario) -> Result<Vec<Warning>, Faults> {
         let mut notes = Vec::new();
-        let mut faults = traces::fill(scenario, &self.directory, self.files);
+        let mut faults = self.traces.fill(scenario, &self.directory, self.files);
         for (name, entry) in &mut scenario.traffic {
             if let AppSpec::Replay(replay) = &mut entry.app {
                 let path = words::join("traffic", name);
@@ -101,7 +102,8 @@ impl<'a> Captures<'a> {
         }
         let unreadable =
             |error| Refusal::File(format!("which cannot be read ({error}); {}", reader::ALLOWED));
-        let reading = parse(&self.files.read(file).map_err(unreadable)?, &key.1)?;
+        let bytes = self.files.read(file, MOST_CAPTURE_BYTES).map_err(unreadable)?;
+        let reading = parse(&bytes, &key.1)?;
         self.read.borrow_mut().insert(key, reading.clone());
         Ok(reading)
     }

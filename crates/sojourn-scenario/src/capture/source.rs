@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use crate::files::MOST_BYTES;
+use crate::files::MOST_CAPTURE_BYTES;
 use flate2::read::MultiGzDecoder;
 
 /// How a file that gzip has written begins (RFC 1952 §2.3.1).
@@ -90,8 +90,8 @@ impl<'a> Source<'a> {
         };
         let added = self.buffer.len() - held;
         self.read_bytes += added as u64;
-        if self.read_bytes > MOST_BYTES {
-            let message = format!("which unpacks to more bytes; allowed: {MOST_BYTES} or less");
+        if self.read_bytes > MOST_CAPTURE_BYTES {
+            let message = format!("which unpacks to more bytes; allowed: {MOST_CAPTURE_BYTES} or less");
             return Err(Stop::Refused(message));
         }
         match self.fault.take_if(|_| added == 0) {
