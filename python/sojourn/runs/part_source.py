@@ -8,6 +8,8 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
+from ..base.files import read_content
+
 
 def digest_of(content: bytes) -> str:
     """A short digest, as results name it."""
@@ -22,7 +24,7 @@ def source_of(cls: type) -> tuple[Path | None, str]:
     """
     file = _file_of(cls)
     if file:
-        return file.resolve(), digest_of(file.read_bytes())
+        return file.resolve(), digest_of(read_content(file))
     return None, digest_of("\n".join(_of_class(cls)).encode())
 
 

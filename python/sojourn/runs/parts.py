@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from .._sojourn import Part as NativePart
-from ..base.files import open_regular
+from ..base.files import open_regular, read_content
 from ..base.lookup import UnknownError
 from .part_source import digest_of, source_of
 
@@ -332,10 +332,11 @@ def _part_of(given: Given) -> Part:
 
 def _of_file(file: Path, name: str) -> Part:
     try:
-        digest = digest_of(file.read_bytes())
+        content = read_content(file)
     except OSError as error:
         raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
-    found = getattr(_module(file, digest), name, None)
+    digest = digest_of(content)
+    found = getattr(_module(file, content, digest), name, None)
     if not isinstance(found, type) or not issubclass(found, _ROLES) or found in _ROLES:
         fault = (
             f"class {name} extends none of these"
@@ -362,20 +363,20 @@ def _of_module(file: Path) -> Part:
     return Part(file.resolve(), native.kind, digest, native)
 
 
-def _module(file: Path, digest: str) -> ModuleType:
-    """The file as a module, run once for each content. It may import files beside it."""
+def _module(file: Path, content: bytes, digest: str) -> ModuleType:
+    """A file of this content as a module, run once. It may import files beside it."""
     name = f"sojourn_part_{digest}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)
-    assert spec and spec.loader
+    assert spec
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     folder = str(file.resolve().parent)
     sys.path.insert(0, folder)
     token = _IS_READING.set(True)
     try:
-        spec.loader.exec_module(module)
+        exec(compile(content, file, "exec", dont_inherit=True), vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
