@@ -105,10 +105,58 @@ def test_a_signal_waits_for_an_import(tmp_path: Path, number: int) -> None:
         "    time.sleep(9)\n"
         "cli._run = run\ncli.main([])"
     )
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENT_S)
-    assert (done.returncode, done.stdout) == (128 + number, "imported\n")
-    assert done.stderr == "stopped; nothing was written\n"
+    found = printed_by(program, place=tmp_path)
+    assert found == (128 + number, "imported\n", "stopped; nothing was written\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("module", "printed"),
+    [
+        ("sojourn.cli.main", ""),
+        ("sojourn.base.plain_text", ""),
+        ("sojourn.cli.app", "stopped; nothing was written\n"),
+    ],
+)
+def test_a_signal_during_imports_ends_the_command_quietly(
+    module: str, printed: str, number: int
+) -> None:
+    """The first second of a command is imports."""
+    program = f"""
+import os, sys
+class Finder:
+    def find_spec(name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), {int(number)})
+sys.meta_path.insert(0, Finder)
+from sojourn.cli.start import start
+start()
+"""
+    assert printed_by(program, "validate", HOME) == (128 + number, "", printed)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_the_end_leaves_no_traceback(number: int) -> None:
+    """The interpreter waits for threads when the command has done its work."""
+    program = f"""
+import os, time
+from threading import Thread, main_thread
+from sojourn.cli import main as cli
+def late():
+    main_thread().join()
+    os.kill(os.getpid(), {int(number)})
+    time.sleep(9)
+cli._run = lambda _: Thread(target=late).start()
+cli.main([])
+"""
+    assert printed_by(program) == (-number, "", "")
+
+
+def printed_by(program: str, *arguments: object, place: Path | None = None) -> tuple[int, str, str]:
+    """Status, stdout and stderr of a program."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=PATIENT_S)
+    return done.returncode, done.stdout, done.stderr
 
 
 def ended(*arguments: object) -> tuple[int, str]:

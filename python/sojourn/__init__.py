@@ -10,14 +10,13 @@ In short:
     result = sojourn.open("out/home")
 """
 
-from collections.abc import Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from .runs.hooks import Hooks, register
 
+TYPE_CHECKING = False  # a signal while `typing` is imported would end the command with a traceback
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+    from typing import Any
 
     from ._sojourn import (
         ConfigError,
@@ -129,10 +128,12 @@ _PLACES = {
 """Modules of the public names that are not in the native module."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     # Imported on first use: `sojourn --help` must not wait for pyarrow.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     module = import_module(f".{_PLACES.get(name, '_sojourn')}", __name__)
     return getattr(module, "version" if name == "__version__" else name)
 

@@ -1,5 +1,5 @@
 """`python -m sojourn` is `sojourn`."""
 
-from .cli.main import main
+from .cli.start import start
 
-main()
+start()

@@ -16,7 +16,7 @@ from .say import say
 
 _STOPPED = 130  # 128 + SIGINT, as in shells
 _NO_READER = 141  # 128 + SIGPIPE
-_AGAIN_S = 0.05
+_AGAIN_S = 0.01
 """Delay before a signal that arrived during an import is sent again."""
 
 
@@ -47,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # Typer turns Ctrl-C within a command into this status.
     if status == _STOPPED and not is_explained:
         say("stopped; nothing was written", err=True)
+    stop.hear_no_more()
     sys.exit(stop.status if status == _STOPPED else status)
 
 
@@ -86,6 +87,12 @@ class _Stop:
             # Shells make background jobs ignore Ctrl-C.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._end)
+
+    def hear_no_more(self) -> None:
+        """Lets a signal end the process, which has no more to do than to end."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if signal.getsignal(number) == self._end:
+                signal.signal(number, signal.SIG_DFL)
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         self.status = 128 + number

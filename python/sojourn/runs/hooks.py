@@ -3,25 +3,32 @@
 This package cannot import those, so `sojourn` registers their functions when it is imported.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
+TYPE_CHECKING = False  # as in `sojourn/__init__.py`
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from .._sojourn import Variant
     from ..analysis.groups import Results
 
 
-class Hooks(NamedTuple):
+class Hooks:
     """The registered functions."""
 
-    results_html: "Callable[[Results], str]"
-    """Renders results in a notebook."""
-    scenario_html: "Callable[[Sequence[Variant]], str]"
-    """Renders a scenario in a notebook."""
-    save: "Callable[[Results, Path, bool], None]"
-    """Writes report, summary and tables to a directory, and may overwrite; raises `OSError`."""
+    def __init__(
+        self,
+        results_html: "Callable[[Results], str]",
+        scenario_html: "Callable[[Sequence[Variant]], str]",
+        save: "Callable[[Results, Path, bool], None]",
+    ) -> None:
+        """Takes what renders results and scenarios in a notebook, and what writes results.
+
+        `save` writes report, summary and tables to a directory, and may overwrite; it raises
+        `OSError`.
+        """
+        self.results_html = results_html
+        self.scenario_html = scenario_html
+        self.save = save
 
 
 _registered: list[Hooks] = []

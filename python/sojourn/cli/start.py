@@ -1,0 +1,14 @@
+"""Starts the command `sojourn`: before anything is written, a signal ends it at once."""
+
+import _signal as signal  # `signal` imports much, and a signal meanwhile would end in a traceback
+import os
+
+
+def start() -> None:
+    """Runs the command and exits, as `main` says; also while that is imported."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _: os._exit(128 + number))
+    from .main import main
+
+    main()
