@@ -212,6 +212,38 @@ def test_a_run_that_is_listed_again_is_read_once(copied: Copied) -> None:
     assert len(group.runs) == 3 and len({id(run) for run in group.runs}) == 1
 
 
+@pytest.mark.parametrize(
+    ("key", "values", "found"),
+    [
+        ("upstream.sustained_mbps", ["5", "6.0000001"], "upstream.sustained_mbps"),
+        ("upstream.queue.law.kind", ['"codel"', '"pie"'], "upstream.queue.law.kind"),
+        ("upstream.queue", ["{ limit_bytes = 9000 }", "{ limit_bytes = 8000 }"], "upstream.queue"),
+        ("compare.one.upstream.sustained_mbps", ["5", "6"], "compare.one.upstream.sustained_mbps"),
+    ],
+)
+def test_runs_that_were_exchanged_in_the_list_are_refused(
+    tmp_path: Path, refusal: Refusal, key: str, values: Sequence[str], found: str
+) -> None:
+    """Its checksum is right, and each run is as it was written."""
+    scenario = {**SCENARIO, "duration_s": 0.5, "compare": {"one": {"title": "one"}}}
+    (tmp_path / "home.toml").write_text(toml_document(scenario))
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(f"scenario = 'home.toml'\nkeys.'{key}' = [{', '.join(values)}]\n")
+    directory = tmp_path / "out"
+    assert command("sweep", sweep, "--out", directory) == 0
+    read_results(directory)
+    path = directory / RUN_LIST
+    heading, (first, _, one), (second, _, other) = (
+        line.rpartition(",") for line in path.read_text().splitlines()
+    )
+    path.write_text(f"{''.join(heading)}\n{first},{other}\n{second},{one}\n")
+    resealed(directory)
+    message = refusal("report", directory, "--out", tmp_path / "page.html")
+    assert (
+        message.startswith(f"error: {path}: damaged (run ") and f" has another {found})" in message
+    )
+
+
 def test_a_swept_key_may_have_the_name_of_a_column(copied: Copied) -> None:
     """As `traffic` has, whose values are then tables."""
     path = copied("sweep") / RUN_LIST

@@ -2,16 +2,20 @@
 
 import errno
 import json
+import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from math import isclose
 from pathlib import Path
+from typing import Any
 
 from ..analysis.groups import THIS_RUN, Group, Results
 from ..analysis.keys import setting_in_words
 from ..analysis.tables import RunTables
 from ..base.lookup import UnknownError
 from ..base.plain_text import plain, plain_name
+from ..base.toml_text import key_path
 from ..runs.result import Result
 from .checksums import DamagedError, StoreError
 from .listing import SUMMARY, is_toml_value, listed_runs, runs_of_summary
@@ -106,13 +110,39 @@ def results_of_store(store: Store) -> Results:
         variant = line.get("variant") or line.get("case") or ""
         place = (*(line[key] for key in keys), variant)
         run = named(line["run"], variant)
+        found = f"run {line['run']} has"
         if line["seed"] != str(run.meta["seed"]):
-            raise DamagedError(
-                store.directory / RUN_LIST, f"run {line['run']} has seed {run.meta['seed']}"
-            )
+            raise DamagedError(store.directory / RUN_LIST, f"{found} seed {run.meta['seed']}")
+        for key in keys:
+            if not _is_value(line[key], run.settings, key, variant):
+                raise DamagedError(store.directory / RUN_LIST, f"{found} another {key}")
         groups.setdefault(place, []).append(run)
     settings = [_group(keys, place, runs) for place, runs in groups.items()]
     return Results(settings, keys, _answer(store))
+
+
+def _is_value(text: str, settings: Any, key: str, variant: str) -> bool:
+    """Does a scenario have this value, as TOML, of a key? It does not have all keys as given."""
+    path = key_path(key)
+    if path[:1] == ("compare",):
+        path = path[2:] if path[1:2] == (variant,) else ()
+    for name in path:
+        settings = settings.get(name) if isinstance(settings, dict) else None
+    return not path or _agree(tomllib.loads(f"value = {text}")["value"], settings)
+
+
+def _agree(given: Any, found: Any) -> bool:
+    """Can a scenario with the value `given` have `found`? It has whole bits, and whole paths."""
+    match given, found:
+        case dict(), dict():
+            return all(_agree(value, found[key]) for key, value in given.items() if key in found)
+        case list(), list():
+            return len(given) == len(found) and all(map(_agree, given, found))
+        case int() | float(), int() | float():
+            return isclose(given, found, rel_tol=1e-6, abs_tol=1e-6)
+        case str(), str():
+            return given == found or not given.isidentifier()
+    return True
 
 
 def _answer(store: Store) -> list[str]:
