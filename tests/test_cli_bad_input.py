@@ -1,6 +1,5 @@
 """Whatever a user gets wrong: status 2, a line on stderr for each fault, nothing on stdout."""
 
-import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -217,32 +216,6 @@ def test_a_damaged_name_of_a_sweep_is_not_believed(cli: Cli, tmp_path: Path) -> 
     assert cli("verify", tmp_path / "out").returncode == 2
     assert cli(*command).returncode == 0
     assert origin.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("command", "kind"),
-    [
-        (["run"], "device"),
-        (["run"], "large file"),
-        (["sweep"], "pipe"),
-        (["run", HOME, "--config"], "directory"),
-    ],
-)
-def test_only_regular_files_of_some_size_are_read(
-    cli: Cli, tmp_path: Path, command: list[object], kind: str
-) -> None:
-    path = tmp_path / "given.toml"
-    if kind == "device":
-        path.symlink_to("/dev/zero")
-    elif kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "directory":
-        path.mkdir()
-    else:
-        path.touch()
-        os.truncate(path, 10 * 10**9)  # without any block on the disk
-    found = "more than" if kind == "large file" else f"a {kind}; allowed: a regular file"
-    assert_refused(cli(*command, path), f"{path}: found {found}")
 
 
 ONE_WAY = [
