@@ -254,12 +254,12 @@ impl File<'_> {
         let mut notes = self.overlay.map_or_else(Vec::new, |overlay| {
             let notes = overlay.apply(&mut value);
             let overrides = |path: &str| self.is_levelled(overlay, path);
-            overridden.by(&file_name(overlay.source()), &value, true, overrides);
+            overridden.by(&file_name(overlay.source()), &value, overrides);
             notes
         });
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
-            overridden.by(&set.label(), &value, !set.is_of_runs(), |_| false);
+            overridden.by(&set.label(), &value, |_| false);
         }
         let scenario = match self.scenario(&value) {
             Ok((scenario, reported)) => {

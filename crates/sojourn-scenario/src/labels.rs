@@ -21,6 +21,8 @@ const ASIDE: [&str; 2] = ["title", "description"];
 pub(super) struct Overridden {
     /// Path and value of each key; without a value where the file leaves it out.
     own: Vec<(String, Option<Value>)>,
+    /// Those that were overridden, with the values that they have now.
+    gone: Vec<(String, Option<Value>)>,
     /// What overrode some of them, each once, in its order.
     by: Vec<String>,
     /// Are they all overridden?
@@ -43,28 +45,30 @@ impl Overridden {
             };
             named_for = others.map(|(path, _)| in_file(path)).collect();
         }
-        Self { own: named_for, by: Vec::new(), entirely: false, within: Vec::new() }
+        Self {
+            own: named_for,
+            gone: Vec::new(),
+            by: Vec::new(),
+            entirely: false,
+            within: Vec::new(),
+        }
     }
 
     /// Something may have overridden some of them, and `value` is the result: keys with another value, and
-    /// those that it `overrides` with the same. `is_setting`: it may name a variant of which nothing else
-    /// is left.
-    pub(crate) fn by(
-        &mut self,
-        label: &str,
-        value: &Value,
-        is_setting: bool,
-        overrides: impl Fn(&str) -> bool,
-    ) {
-        let before = self.own.len();
-        self.own.retain(|(path, own)| at(value, path) == own.as_ref() && !overrides(path));
-        if self.own.len() < before {
+    /// those that it `overrides` with the same.
+    pub(crate) fn by(&mut self, label: &str, value: &Value, overrides: impl Fn(&str) -> bool) {
+        let is_other = |(path, now): &(String, Option<Value>)| at(value, path) != now.as_ref();
+        let own = std::mem::take(&mut self.own).into_iter();
+        let (gone, kept): (Vec<_>, _) = own.partition(|leaf| is_other(leaf) || overrides(&leaf.0));
+        // Nothing of the variant is left: what changes its keys again names it too.
+        let is_named = !gone.is_empty() || self.entirely && self.gone.iter().any(is_other);
+        if is_named {
             self.by.push(label.to_owned());
-            self.entirely = self.own.is_empty();
-        } else if self.entirely && before == 0 && is_setting {
-            // Nothing of the variant is left: what comes after names it too.
-            self.by.push(label.to_owned());
+            self.entirely = kept.is_empty();
         }
+        self.own = kept;
+        self.gone.extend(gone);
+        self.gone.iter_mut().for_each(|(path, now)| *now = at(value, path).cloned());
     }
 
     /// The variant was changed in the `compare` table, so that it sets `now`.
@@ -269,6 +273,16 @@ mod tests {
         assert_eq!(reported[0].0, "limit 90 kB");
         assert_eq!(reported[1].0, "CoDel, but limit 90 kB");
         assert_eq!(names(&["upstream.queue.limit_bytes=80000"])[1].0, "CoDel");
+    }
+
+    #[test]
+    fn what_no_variant_sets_is_in_no_name() {
+        let limit = "upstream.queue.limit_bytes=50000";
+        let reported = names(&[limit, "servers.near.delay_ms=5", "upstream.queue.law.kind=pie"]);
+        assert_eq!(reported[0].0, "limit 50 kB");
+        assert_eq!(names(&[limit, "duration_s=2", "servers.near.delay_ms=5"])[0].0, "limit 50 kB");
+        let again = names(&[limit, "upstream.queue.limit_bytes=60000"]);
+        assert_eq!(again[0].0, "limit 50 kB, limit 60 kB");
     }
 
     #[test]

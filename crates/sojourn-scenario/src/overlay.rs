@@ -126,11 +126,6 @@ impl Set {
         self.path.first().is_some_and(|key| key == COMPARE)
     }
 
-    /// Does it change how long or by which random numbers all variants run?
-    pub(crate) fn is_of_runs(&self) -> bool {
-        matches!(&*self.path, [key] if ["duration_s", "seed"].contains(&&**key))
-    }
-
     /// If it changed the kind of the table with the key at `path`, how to replace the whole table.
     pub(crate) fn whole_table(&self, path: &str, variant: &str) -> Option<String> {
         let (tag, table) = self.path.split_last().filter(|(tag, _)| *tag == TAG)?;
