@@ -280,6 +280,11 @@ impl Faults {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Are there so many that nobody reads more? A file could hold millions.
+    pub fn are_enough(&self) -> bool {
+        self.0.len() >= 1000
+    }
 }
 
 impl From<Fault> for Faults {

@@ -62,6 +62,9 @@ impl Checker {
             Value::Array(list) => {
                 faults.add(count(list.len(), &shape::items(schema), value, path));
                 for (i, item) in list.iter().enumerate() {
+                    if faults.are_enough() {
+                        return;
+                    }
                     self.node(&schema["items"], item, &words::join(path, &i.to_string()), faults);
                 }
             }
@@ -125,6 +128,9 @@ impl Checker {
     fn table(&self, schema: &Value, table: &Map<String, Value>, path: &str, faults: &mut Faults) {
         let others = &schema["additionalProperties"];
         for (key, value) in table {
+            if faults.are_enough() {
+                return;
+            }
             if let Some(hidden) = words::hidden(key) {
                 faults.add(fault!(HiddenCharacter, words::join(path, key) =>
                     "found a name with the invisible character U+{found:04X}; allowed: a name without",
