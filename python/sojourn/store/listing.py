@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from io import StringIO
 from itertools import chain
 from pathlib import Path
@@ -25,6 +26,9 @@ FORMATS = ("sojourn-output-2", "sojourn-output-3", "sojourn-output-4", "sojourn-
 
 _READ = FORMATS[-2:]
 """Those that can be read. Since the last a variant may have several runs."""
+
+_SIMPLE = re.compile(r'-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,20})?|"[^"\\]*"')
+"""Most values of keys. Hundreds of thousands of them are recognized in no time."""
 
 _MOST_CELLS = 1_000_000
 """A list of a hundred thousand runs has fewer."""
@@ -66,7 +70,8 @@ def listed_runs(store: Store) -> list[dict[str, str]]:
             f"{store.directory}: incomplete, runs.csv is missing; repeat the command with --resume"
         ) from None
     lines = listed_lines(store)
-    store.check([store.keeps(line["run"]) for line in lines])
+    there = set(store.runs)
+    store.check([line["run"] in there for line in lines])
     return lines
 
 
@@ -81,7 +86,9 @@ def listed_lines(store: Store) -> list[dict[str, str]]:
 def is_toml_value(text: str) -> bool:
     """Is it a value of a key, as `runs.csv` has it?"""
     try:
-        return list(json.loads(read_document(f"value = {text}", "{}", ""))) == ["value"]
+        return bool(_SIMPLE.fullmatch(text)) or list(
+            json.loads(read_document(f"value = {text}", "{}", ""))
+        ) == ["value"]
     except ScenarioError:
         return False
 
