@@ -175,6 +175,15 @@ def test_the_edge_of_points(found: Sequence[Sequence[float]], greatest: Edge, la
     assert least == Edge(*(None if v is None else -v for v in (greatest.holds, greatest.fails)))
 
 
+def test_of_several_edges_the_strictest_counts() -> None:
+    """Above 4 the first condition holds, above 6 the second; below 16 and below 14."""
+    lower = [Span(0, 20, least=Edge(4, 3)), Span(0, 20, least=Edge(6, 5))]
+    upper = [Span(0, 20, greatest=Edge(16, 17)), Span(0, 20, greatest=Edge(14, 15))]
+    assert joint(lower) == joint(lower[::-1]) == Span(0, 20, least=Edge(6, 5))
+    assert joint(upper) == joint(upper[::-1]) == Span(0, 20, greatest=Edge(14, 15))
+    assert joint([*lower, *upper]).holds == (6, 14)
+
+
 def test_conditions_that_change_twice_have_no_answer() -> None:
     values = Values(1, 100, is_whole=True)
     # The middle of 1 and 100 is 10.

@@ -14,7 +14,7 @@ from sojourn.cli.app import application
 from sojourn.fit import proof
 from sojourn.fit.answer import not_of_log, sentences
 from sojourn.fit.fitted import Fit, fit_log, streams_of
-from sojourn.fit.grid import found_grid
+from sojourn.fit.grid import Grid, _polished, found_grid
 from sojourn.fit.learn import learned
 from sojourn.fit.loaded import Queue, queue_of
 from sojourn.fit.log import Log, Probes
@@ -79,6 +79,26 @@ def test_no_grid_where_probes_take_what_chance_gives(deviation: float) -> None:
     probes = made(deviation=deviation)
     delays = np.random.default_rng(2).exponential(2, len(probes))
     assert found_grid(log_of(Probes("made", probes.sent_ms, delays))) is None
+
+
+def test_the_error_of_a_period_is_half_of_a_90_percent_interval() -> None:
+    """Twelve arrivals, 100 periods of 2 ms apart and off by up to a hundredth of one.
+
+    With 10 degrees of freedom, Student's t has its 95 % point at 1.812.
+    """
+    off = 0.01 * np.random.default_rng(1).uniform(-1, 1, 12)
+    times = 2 * (100 * np.arange(12) + off)
+    _, covariance = np.polyfit(times, off, 1, cov=True)
+    _, error = _polished(times, 1 / 2)
+    assert error == pytest.approx(1.812 * np.sqrt(covariance[0, 0]), rel=1e-3)
+
+
+def test_the_share_of_a_grid_is_what_is_above_its_emptiest_places() -> None:
+    """Of 180 arrivals the emptiest places have 5 each, so 100 of them come at any time."""
+    places = np.array([10.0] * 16 + [5.0] * 4)
+    assert Grid(2.0, 0.1, 0.5, (), places).share == pytest.approx(80 / 180)
+    assert Grid(2.0, 0.1, 0.5, (), places[::-1]).share == pytest.approx(80 / 180)
+    assert Grid(2.0, 0.1, 0.5, (), np.array([7.0] + [0.0] * 19)).share == 1
 
 
 def test_irtt_flent_and_csv_give_the_same_probes(tmp_path: Path) -> None:
