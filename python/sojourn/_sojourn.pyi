@@ -5,45 +5,6 @@ from typing import Protocol, final
 
 from .base.errors import InputError, Problem, Warning
 
-__all__ = [
-    "ArrowTable",
-    "Cancelled",
-    "ConfigError",
-    "ConfigFile",
-    "Defect",
-    "Facts",
-    "Job",
-    "Part",
-    "PartError",
-    "RunResult",
-    "ScenarioError",
-    "Variant",
-    "all_changed_defaults",
-    "all_codes",
-    "applications_json",
-    "definitions_json",
-    "distinct",
-    "empty_tables",
-    "idle_lines",
-    "in_words",
-    "jfi",
-    "load",
-    "max_min",
-    "measures_json",
-    "mmr",
-    "presets_json",
-    "read_document",
-    "run",
-    "schema_json",
-    "set_label",
-    "shipped",
-    "stored_scenario",
-    "studies",
-    "unit_of",
-    "verdict",
-    "version",
-]
-
 version: str
 
 class ScenarioError(InputError):
