@@ -135,7 +135,7 @@ def _run(
         if cluster:
             done = run_on_cluster(tasks, cluster, progress)
         else:
-            done = _run_here(tasks, progress, jobs)
+            done = run_tasks(tasks, progress, jobs)
         with closing(done):
             for number, (ran, took_s) in done:
                 store.put(tasks[number], ran)
@@ -144,7 +144,8 @@ def _run(
             store.sync_names()
 
 
-def _run_here(tasks: Sequence[Task], progress: Progress | None, jobs: int | None) -> Done:
+def run_tasks(tasks: Sequence[Task], progress: Progress | None, jobs: int | None) -> Done:
+    """Runs the tasks on this machine, as many at once as `jobs` and memory allow."""
     works = [_timed(task) for task in tasks]
     needs = [task.memory_bytes for task in tasks]
     fitting = side_by_side(jobs or os.cpu_count() or 1, needs, allowed_bytes())

@@ -1,7 +1,6 @@
 """The runs of a search, a round at a time: in memory, or into a store."""
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 
@@ -10,17 +9,16 @@ from ..analysis.tables import RunTables
 from ..base.csv_text import csv_bytes
 from ..base.errors import Warning
 from ..base.lookup import UnknownError
-from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
 from ..base.toml_text import toml_value
 from ..runs.result import Result
 from ..runs.seeds import seeded
-from ..runs.threads import Work, run_all, run_each
-from .isolated import execute_fairly
+from ..runs.threads import run_all
+from .batch import run_tasks
 from .search import Search
 from .store import ANSWER, ORIGIN, REPORT, RUN_LIST, Store
 from .sweep import Sweep
-from .task import Ran, Task
+from .task import Task
 
 POINTS, VALUES, FIGURES = "points.csv", "values.csv", "find*.svg"
 """The files of a search beside its runs."""
@@ -138,13 +136,9 @@ class StoredRuns:
             for (name, value, seed), task in zip(runs, tasks, strict=True)
         ]
         missing = [task for task in new if not (self._resume and self._is_whole(task))]
-        works = [_executing(task) for task in missing]
-        needs = [task.memory_bytes for task in missing]
-        workers = side_by_side(self._jobs or os.cpu_count() or 1, needs, allowed_bytes())
-        total_s = sum(task.duration_s for task in missing)
         if missing:
-            with closing(run_each(works, total_s, progress, workers)) as done:
-                for number, ran in done:
+            with closing(run_tasks(missing, progress, self._jobs)) as done:
+                for number, (ran, _) in done:
                     self._store.put(missing[number], ran)
             self._store.sync_names()
         return [self._store[task] for task in tasks]
@@ -158,7 +152,3 @@ class StoredRuns:
 
     def _is_whole(self, task: Task) -> bool:
         return task in self._store and self._store.damage_of(task.run) is None
-
-
-def _executing(task: Task) -> Work[Ran]:
-    return lambda job: execute_fairly(task, job)
