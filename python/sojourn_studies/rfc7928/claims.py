@@ -13,6 +13,8 @@ SINGLE = ("codel", "codel-dt", "pie", "docsis-pie", "pi2", "red", "ared")
 """With a law, and one queue for all flows."""
 EVERYWHERE = tuple(name for name, manager in MANAGERS.items() if manager.links == LINKS)
 LAWS = tuple(name for name in EVERYWHERE if name not in ("drop-tail", "sfq"))
+BY_SOJOURN = ("codel", "sfq-codel", "fq-codel", "pi2", "dualpi2")
+"""With laws that measure how long packets wait."""
 MARKS = ("codel", "pi2", "red", "ared", "sfq-codel", "fq-codel", "dualpi2")
 """Managers that mark whatever supports ECN under such loads."""
 
@@ -34,6 +36,13 @@ def _cells(
     ]
 
 
+def _groups(
+    cells: Cells, experiment: str, metric: str, *groups: Sequence[str], flow: str = ""
+) -> list[list[float]]:
+    """The cells of several groups of managers, on all links."""
+    return [_cells(cells, experiment, metric, schemes, flow=flow) for schemes in groups]
+
+
 def _one(cells: Cells, experiment: str, metric: str, scheme: str, link: str = "link") -> float:
     return _cells(cells, experiment, metric, [scheme], links=[link])[0]
 
@@ -45,9 +54,7 @@ def _range(values: Iterable[float], unit: str, digits: int = 0) -> str:
 
 
 def _laws_keep_the_queue_short(cells: Cells, runs: Runs) -> Verdict:
-    laws, full = (
-        _cells(cells, "reno", "delay_mean", schemes) for schemes in (LAWS, ("drop-tail", "sfq"))
-    )
+    laws, full = _groups(cells, "reno", "delay_mean", LAWS, ("drop-tail", "sfq"))
     words = f"{_range(laws, 'ms')}; without a law {_range(full, 'ms')}"
     return Verdict(max(laws) < min(full) / 4, words)
 
@@ -72,93 +79,64 @@ def _red_of_ns3(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _own_queues_guard_tcp(cells: Cells, runs: Runs) -> Verdict:
-    own, shared = (
-        _cells(cells, "udp-reno", "goodput", schemes, flow="reno")
-        for schemes in (FLOW_QUEUES, ("drop-tail", *SINGLE, "dualpi2", "low-latency"))
-    )
+    others = ("drop-tail", *SINGLE, "dualpi2", "low-latency")
+    own, shared = _groups(cells, "udp-reno", "goodput", FLOW_QUEUES, others, flow="reno")
     words = f"{_range(own, 'Mbps', 1)}; in a shared queue {_range(shared, 'Mbps', 1)}"
     return Verdict(min(own) > 1.5 * max(shared), words)
 
 
 def _codel_and_udp(cells: Cells, runs: Runs) -> Verdict:
-    codel, others = (
-        _cells(cells, "udp", "delay_mean", schemes)
-        for schemes in (("codel", "sfq-codel", "fq-codel"), ("pie", "docsis-pie", "pi2", "dualpi2"))
-    )
+    of_codel, of_pie = ("codel", "sfq-codel", "fq-codel"), ("pie", "docsis-pie", "pi2", "dualpi2")
+    codel, others = _groups(cells, "udp", "delay_mean", of_codel, of_pie)
     words = f"{_range(codel, 'ms')}; of the PIE family {_range(others, 'ms')}"
     return Verdict(min(codel) > 4 * max(others), words)
 
 
 def _ledbat_needs_a_queue(cells: Cells, runs: Runs) -> Verdict:
-    tail, others = (
-        _cells(cells, "ledbat-reno", "goodput", schemes, flow="ledbat")
-        for schemes in (["drop-tail"], [name for name in EVERYWHERE if name != "drop-tail"])
-    )
+    rest = [name for name in EVERYWHERE if name != "drop-tail"]
+    tail, others = _groups(cells, "ledbat-reno", "goodput", ["drop-tail"], rest, flow="ledbat")
     words = f"{_range(tail, 'Mbps', 2)} with drop-tail, {_range(others, 'Mbps', 1)} with the others"
     return Verdict(max(tail) < 0.5 and min(others) > 2, words)
 
 
 def _windows(cells: Cells, runs: Runs) -> Verdict:
-    gains = [
-        three / ten
-        for three, ten in zip(
-            *(_cells(cells, name, "fct", EVERYWHERE) for name in ("iw-3", "iw-10")),
-            strict=True,
-        )
-    ]
+    three, ten = (_cells(cells, name, "fct", EVERYWHERE) for name in ("iw-3", "iw-10"))
+    gains = [slow / fast for slow, fast in zip(three, ten, strict=True)]
     return Verdict(min(gains) > 1, f"{_range(gains, 'times as long with 3', 2)}")
 
 
 def _own_queues_and_round_trips(cells: Cells, runs: Runs) -> Verdict:
-    own, single = (
-        _cells(cells, "rtt-20", "jain", schemes) for schemes in (FLOW_QUEUES, (*SINGLE, "dualpi2"))
-    )
+    own, single = _groups(cells, "rtt-20", "jain", FLOW_QUEUES, (*SINGLE, "dualpi2"))
     words = f"index {min(own):.2f} to {max(own):.2f}; in one queue {min(single):.2f} to"
     return Verdict(min(own) > max(single), f"{words} {max(single):.2f}")
 
 
 def _own_queues_and_cbr(cells: Cells, runs: Runs) -> Verdict:
-    own, single, tail = (
-        _cells(cells, "burst-4", "latency_p99", schemes, flow="cbr")
-        for schemes in (FLOW_QUEUES, SINGLE, ["drop-tail"])
-    )
+    groups = (FLOW_QUEUES, SINGLE, ["drop-tail"])
+    own, single, tail = _groups(cells, "burst-4", "latency_p99", *groups, flow="cbr")
     words = f"{_range(own, 'ms')}; in one queue with a law {_range(single, 'ms')}, without one"
     return Verdict(max(own) < RTT_MS / 2 + 12 < min(single), f"{words} {_range(tail, 'ms')}")
 
 
 def _own_queues_and_video(cells: Cells, runs: Runs) -> Verdict:
-    own, single = (
-        _cells(cells, "burst-4", "latency_p99", schemes, flow="video")
-        for schemes in (("sfq-codel", "fq-codel", "fq-pie"), ("codel", "pi2", "dualpi2"))
-    )
+    groups = (("sfq-codel", "fq-codel", "fq-pie"), ("codel", "pi2", "dualpi2"))
+    own, single = _groups(cells, "burst-4", "latency_p99", *groups, flow="video")
     words = f"{_range(own, 'ms')}; with CoDel, PI2 and DualPI2 {_range(single, 'ms')}"
     return Verdict(min(own) > max(single), words)
 
 
 def _pages_alone(cells: Cells, runs: Runs) -> Verdict:
-    resting, early, tail = (
-        _cells(cells, "burst-1", "fct", schemes)
-        for schemes in (
-            ("pie", "docsis-pie", "fq-pie"),
-            ("pi2", "dualpi2", "red", "ared"),
-            ["drop-tail"],
-        )
-    )
+    groups = (("pie", "docsis-pie", "fq-pie"), ("pi2", "dualpi2", "red", "ared"), ["drop-tail"])
+    resting, early, tail = _groups(cells, "burst-1", "fct", *groups)
     holds = max(resting) < 1.02 * max(tail) and min(early) > 1.1 * min(tail)
     words = f"{_range(resting, 's', 2)} and {_range(early, 's', 2)}; with drop-tail"
     return Verdict(holds, f"{words} {_range(tail, 's', 2)}")
 
 
 def _pages(cells: Cells, runs: Runs) -> Verdict:
-    own, single, red, tail = (
-        _cells(cells, "burst-2", "fct", schemes)
-        for schemes in (
-            FLOW_QUEUES,
-            ("codel", "codel-dt", "pie", "docsis-pie", "pi2", "dualpi2", "low-latency"),
-            ("red", "ared"),
-            ["drop-tail"],
-        )
-    )
+    shared = ("codel", "codel-dt", "pie", "docsis-pie", "pi2", "dualpi2", "low-latency")
+    groups = (FLOW_QUEUES, shared, ("red", "ared"), ["drop-tail"])
+    own, single, red, tail = _groups(cells, "burst-2", "fct", *groups)
     holds = max(own) < min(single) and max(single) < min(tail)
     words = f"{_range(own, 's', 2)}; in one queue {_range(single, 's', 2)}, with drop-tail"
     return Verdict(holds, f"{words} {_range(tail, 's', 2)}, with RED {_range(red, 's', 2)}")
@@ -180,24 +158,15 @@ def _codel_grows(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _falling_capacity(cells: Cells, runs: Runs) -> Verdict:
-    sojourns, estimates, tail = (
-        _cells(cells, "steps", "delay_mean", schemes)
-        for schemes in (
-            ("codel", "sfq-codel", "fq-codel", "pi2", "dualpi2"),
-            ("pie", "docsis-pie", "red", "ared", "fq-pie"),
-            ("drop-tail", "sfq"),
-        )
-    )
+    groups = (BY_SOJOURN, ("pie", "docsis-pie", "red", "ared", "fq-pie"), ("drop-tail", "sfq"))
+    sojourns, estimates, tail = _groups(cells, "steps", "delay_mean", *groups)
     holds = max(sojourns) < 15 < min(estimates) and max(estimates) < min(tail) / 4
     words = f"{_range(sojourns, 'ms')}, {_range(estimates, 'ms')} and {_range(tail, 'ms')}"
     return Verdict(holds, words)
 
 
 def _fluttering_capacity(cells: Cells, runs: Runs) -> Verdict:
-    sojourns, tail = (
-        _cells(cells, "flutter", "goodput", schemes)
-        for schemes in (("codel", "sfq-codel", "fq-codel", "pi2", "dualpi2"), ("drop-tail", "sfq"))
-    )
+    sojourns, tail = _groups(cells, "flutter", "goodput", BY_SOJOURN, ("drop-tail", "sfq"))
     words = f"{_range(sojourns, 'Mbps', 1)} of {_range(tail, 'Mbps', 1)}"
     return Verdict(max(sojourns) < 0.5 * min(tail), words)
 
@@ -209,12 +178,8 @@ def _second_queue(cells: Cells, runs: Runs) -> Verdict:
 
 def _ecn_saves_packets(cells: Cells, runs: Runs) -> Verdict:
     marked, dropped = (_cells(cells, name, "loss", MARKS) for name in ("ecn", "medium"))
-    rates = [
-        ecn / without
-        for ecn, without in zip(
-            *(_cells(cells, name, "goodput", MARKS) for name in ("ecn", "medium")), strict=True
-        )
-    ]
+    goodputs = (_cells(cells, name, "goodput", MARKS) for name in ("ecn", "medium"))
+    rates = [ecn / without for ecn, without in zip(*goodputs, strict=True)]
     words = f"{_range(marked, '%', 2)} instead of {_range(dropped, '%', 2)}, at"
     changed = max(abs(rate - 1) for rate in rates)
     holds = max(marked) < 0.1 < min(dropped) and changed <= 0.05
@@ -232,12 +197,10 @@ def _scheduler_and_law(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _two_queues_for_l4s(cells: Cells, runs: Runs) -> Verdict:
+    two = ("dualpi2", "low-latency")
+    one = [name for name in EVERYWHERE if name not in two]
     dual, others = (
-        _cells(cells, "l4s", "delay_mean", schemes, links=["link"])
-        for schemes in (
-            ("dualpi2", "low-latency"),
-            [name for name in EVERYWHERE if name not in ("dualpi2", "low-latency")],
-        )
+        _cells(cells, "l4s", "delay_mean", schemes, links=["link"]) for schemes in (two, one)
     )
     words = f"{_range(dual, 'ms', 1)}; the others {_range(others, 'ms', 1)}"
     return Verdict(max(dual) < 1 < min(others), words)
@@ -267,14 +230,11 @@ def _docsis_pie_and_prague(cells: Cells, runs: Runs) -> Verdict:
 
 
 def _prague_starves_cubic(cells: Cells, runs: Runs) -> Verdict:
-    low = _cells(cells, "l4s-cubic", "goodput", ("codel", "red", "ared"), flow="cubic")
-    coupled = _cells(
-        cells, "l4s-cubic", "goodput", ("pi2", "dualpi2", "fq-codel", "sfq-codel"), flow="cubic"
-    )
-    words = (
-        f"{_range(low, 'Mbps', 1)}; coupled or in queues of their own {_range(coupled, 'Mbps', 1)}"
-    )
-    return Verdict(max(low) < 1 and min(coupled) > 3.5, words)
+    groups = (("codel", "red", "ared"), ("pi2", "dualpi2", "fq-codel", "sfq-codel"))
+    low, coupled = _groups(cells, "l4s-cubic", "goodput", *groups, flow="cubic")
+    words = f"{_range(low, 'Mbps', 1)}; coupled or in queues of their own"
+    holds = max(low) < 1 and min(coupled) > 3.5
+    return Verdict(holds, f"{words} {_range(coupled, 'Mbps', 1)}")
 
 
 def _red_on_a_modem(cells: Cells, runs: Runs) -> Verdict:
