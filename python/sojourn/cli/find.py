@@ -7,27 +7,13 @@ from typing import Annotated
 import typer
 
 from ..base.plain_text import sojourn_command
-from .options import (
-    Configs,
-    Duration,
-    Jobs,
-    MaxMemory,
-    Overwrite,
-    Parts,
-    Quiet,
-    Resume,
-    Scale,
-    ScenarioFile,
-    Set,
-    Vary,
-    requested,
-)
+from . import options
 from .say import say, say_document
 
 
 def find(
     context: typer.Context,
-    scenario: ScenarioFile,
+    scenario: options.ScenarioFile,
     key: Annotated[
         str, typer.Option(metavar="KEY.PATH", help="The key to search, which has a number.")
     ],
@@ -52,26 +38,26 @@ def find(
         ),
     ] = None,
     seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of each value.")] = 5,
-    set: Set = None,
-    config: Configs = None,
-    part: Parts = None,
-    vary: Vary = None,
-    scale: Scale = None,
+    set: options.Set = None,
+    config: options.Configs = None,
+    part: options.Parts = None,
+    vary: options.Vary = None,
+    scale: options.Scale = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="First seed; overrides the scenario's.")
     ] = None,
-    duration: Duration = None,
-    jobs: Jobs = None,
-    max_memory: MaxMemory = None,
+    duration: options.Duration = None,
+    jobs: options.Jobs = None,
+    max_memory: options.MaxMemory = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Store runs, points and a figure here.")
     ] = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
+    resume: options.Resume = False,
+    overwrite: options.Overwrite = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print only the answer, as JSON.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Find the values of a key at which conditions hold: how many homes, how small a buffer.
 
@@ -88,7 +74,7 @@ def find(
     from ..store.search import Search
 
     bounds = [bound(text, "--until") for text in until]
-    search = Search(requested(context), key, bounds, low, high, step, seeds)
+    search = Search(options.requested(context), key, bounds, low, high, step, seeds)
     with nullcontext() if quiet else progress_bar() as progress:
         found = run_search(
             search, out, resume=resume, overwrite=overwrite, progress=progress, jobs=jobs

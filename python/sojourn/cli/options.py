@@ -117,6 +117,7 @@ Duration = Annotated[
     float | None,
     typer.Option("--duration", metavar="SECONDS", help="Simulated time; overrides the scenario's."),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only the summary, as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]
 Overwrite = Annotated[
     bool,

@@ -6,31 +6,19 @@ from typing import Annotated
 
 import typer
 
+from . import options
 from .fail_below import FailBelow, Of, check_limits, check_variants, read_limits
-from .options import (
-    Configs,
-    Duration,
-    MaxMemory,
-    Overwrite,
-    Parts,
-    Quiet,
-    Scale,
-    ScenarioFiles,
-    Set,
-    Vary,
-    requested,
-)
 from .say import say, say_document
 
 
 def run(
     context: typer.Context,
-    scenarios: ScenarioFiles,
-    set: Set = None,
-    config: Configs = None,
-    part: Parts = None,
-    vary: Vary = None,
-    scale: Scale = None,
+    scenarios: options.ScenarioFiles,
+    set: options.Set = None,
+    config: options.Configs = None,
+    part: options.Parts = None,
+    vary: options.Vary = None,
+    scale: options.Scale = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Random seed; overrides the scenario's.")
     ] = None,
@@ -51,7 +39,7 @@ def run(
             "most --seeds, or 100.",
         ),
     ] = None,
-    duration: Duration = None,
+    duration: options.Duration = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -59,14 +47,12 @@ def run(
             help="Write report, summary and tables here; other results are not replaced.",
         ),
     ] = None,
-    overwrite: Overwrite = False,
-    max_memory: MaxMemory = None,
+    overwrite: options.Overwrite = False,
+    max_memory: options.MaxMemory = None,
     fail_below: FailBelow = None,
     of: Of = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print only the summary, as JSON.")
-    ] = False,
-    quiet: Quiet = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Run a scenario and print latency, loss, throughput and scores.
 
@@ -87,7 +73,7 @@ def run(
     from ..runs.seeds import most_seeds
 
     limits = read_limits(fail_below, of)
-    variants = requested(context).load()
+    variants = options.requested(context).load()
     check_variants(of, [variant.name for variant in with_idle_lines(variants)])
     targets = [Target.of(text, "--until") for text in until or ()]
     try:

@@ -7,22 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..base.plain_text import sojourn_command
-from .options import (
-    Configs,
-    Dask,
-    Jobs,
-    MaxMemory,
-    Overwrite,
-    Parts,
-    Quiet,
-    Resume,
-    Scale,
-    Set,
-    ShardOf,
-    Vary,
-    check_workers,
-    requested,
-)
+from . import options
 from .say import say, say_document, say_report
 from .shard import say_part, shard_of
 
@@ -45,26 +30,24 @@ Seconds = Annotated[
 def sweep(
     context: typer.Context,
     file: SweepFile,
-    set: Set = None,
-    config: Configs = None,
-    part: Parts = None,
-    vary: Vary = None,
-    scale: Scale = None,
+    set: options.Set = None,
+    config: options.Configs = None,
+    part: options.Parts = None,
+    vary: options.Vary = None,
+    scale: options.Scale = None,
     seeds: Seeds = None,
     duration: Seconds = None,
-    jobs: Jobs = None,
-    dask: Dask = None,
-    shard: ShardOf = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    max_memory: MaxMemory = None,
+    jobs: options.Jobs = None,
+    dask: options.Dask = None,
+    shard: options.ShardOf = None,
+    resume: options.Resume = False,
+    overwrite: options.Overwrite = False,
+    max_memory: options.MaxMemory = None,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Results directory.")] = Path(
         "out/sweep"
     ),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print only the summary, as JSON.")
-    ] = False,
-    quiet: Quiet = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Run a scenario for all combinations of values and seeds.
 
@@ -76,13 +59,13 @@ def sweep(
     from ..store.sweep import overridden, read_sweep, run_sweep
     from ..store.swept import Swept
 
-    check_workers(jobs, dask)
+    options.check_workers(jobs, dask)
     if shard is not None and as_json:
         raise typer.BadParameter("--shard, --json: found both; allowed: one of them")
     share = shard_of(context, "sweep", shard)
     start = time.perf_counter()
     store = run_sweep(
-        overridden(read_sweep(file), requested(context), seeds),
+        overridden(read_sweep(file), options.requested(context), seeds),
         out,
         resume=resume,
         overwrite=overwrite,
