@@ -11,7 +11,18 @@ import typer
 from sojourn.base.lookup import UnknownError
 from sojourn.base.plain_text import sojourn_command
 from sojourn.cli.command import Command
-from sojourn.cli.options import Dask, Jobs, MaxMemory, Parts, Resume, ShardOf, check_workers
+from sojourn.cli.options import (
+    Dask,
+    Jobs,
+    MaxMemory,
+    Parts,
+    Resume,
+    ShardOf,
+    argument,
+    check_workers,
+    flag,
+    option,
+)
 from sojourn.cli.report import report
 from sojourn.cli.say import say
 from sojourn.cli.shard import say_part, shard_of
@@ -63,48 +74,35 @@ def _listed(word: str) -> str:
 @studies.command("run", cls=Command)
 def run_study(
     context: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The study; `sojourn study list` shows them.")
-    ],
+    name: Annotated[str, argument("NAME", "The study; `sojourn study list` shows them.")],
     table: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TABLE", help="Only this table, such as 4.2 or fig-3; repeatable."),
+        list[str] | None, option("TABLE", "Only this table, such as 4.2 or fig-3; repeatable.")
     ] = None,
     experiment: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this experiment; repeatable."),
+        list[str] | None, option("NAME", "Only this experiment; repeatable.")
     ] = None,
-    scheme: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this scheme; repeatable.")
-    ] = None,
-    load: Annotated[
-        list[str] | None, typer.Option(metavar="LOAD", help="Only this load; repeatable.")
-    ] = None,
+    scheme: Annotated[list[str] | None, option("NAME", "Only this scheme; repeatable.")] = None,
+    load: Annotated[list[str] | None, option("LOAD", "Only this load; repeatable.")] = None,
     figure: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIGURE", help="Only this figure of the document; repeatable."),
+        list[str] | None, option("FIGURE", "Only this figure of the document; repeatable.")
     ] = None,
     duration_scale: Annotated[
-        float,
-        typer.Option(metavar="F", min=0.0001, max=1000, help="Multiply the duration of every run."),
+        float, option("F", "Multiply the duration of every run.", min=0.0001, max=1000)
     ] = 1.0,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
+        option(
+            "N",
+            "Run everything with the seeds 1 to N; default: as many as the study has.",
             min=1,
             max=10_000,
-            help="Run everything with the seeds 1 to N; default: as many as the study has.",
         ),
     ] = None,
     alternatives: Annotated[
-        bool, typer.Option("--alternatives", help="Also run the alternative assumptions.")
+        bool, flag("--alternatives", "Also run the alternative assumptions.")
     ] = False,
     law: Annotated[
-        str,
-        typer.Option(
-            metavar="KIND", help="Also run all with this law in the place of those that it has."
-        ),
+        str, option("KIND", "Also run all with this law in the place of those that it has.")
     ] = "",
     each_way: Annotated[bool, typer.Option("--each-way", hidden=True)] = False,
     part: Parts = None,
@@ -113,9 +111,7 @@ def run_study(
     shard: ShardOf = None,
     resume: Resume = False,
     max_memory: MaxMemory = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Results directory; default: out/NAME.")
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Results directory; default: out/NAME.")] = None,
 ) -> None:
     """Run a study or a part of it.
 
@@ -153,7 +149,7 @@ def run_study(
 
 @studies.command("score", cls=Command)
 def score_study(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Results of study run.")],
+    directory: Annotated[Path, argument("DIR", "Results of study run.")],
     part: Parts = None,
 ) -> None:
     """Compare the results of a study with the published values."""
@@ -179,11 +175,10 @@ def score_study(
 @studies.command("snapshot", cls=Command)
 def snapshot_study(
     directories: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="DIR", help="Results of study run at full length."),
+        list[Path] | None, argument("DIR", "Results of study run at full length.")
     ] = None,
     repository: Annotated[
-        Path, typer.Option(metavar="DIR", help="Copy of the repository whose files to renew.")
+        Path, option("DIR", "Copy of the repository whose files to renew.")
     ] = Path(),
 ) -> None:
     """Renew the stored results of studies in the repository.

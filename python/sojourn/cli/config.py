@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .command import Command
-from .options import Parts
+from .options import Parts, argument, flag, option
 from .say import say, say_json
 
 # As in `main`, other rooms are imported where they are used.
@@ -18,25 +18,18 @@ config = typer.Typer(help="Read and write cable modem configuration files.", ric
 
 Secret = Annotated[
     str | None,
-    typer.Option(
-        metavar="TEXT",
-        envvar="SOJOURN_CMTS_SECRET",
-        help="Shared secret of the CMTS; the CMTS MIC needs it.",
+    option(
+        "TEXT", "Shared secret of the CMTS; the CMTS MIC needs it.", envvar="SOJOURN_CMTS_SECRET"
     ),
 ]
 
 
 @config.command(cls=Command)
 def show(
-    file: Annotated[Path, typer.Argument(metavar="MODEM.cfg", help="Configuration file.")],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the tree of TLVs as JSON.")
-    ] = False,
+    file: Annotated[Path, argument("MODEM.cfg", "Configuration file.")],
+    as_json: Annotated[bool, flag("--json", "Print the tree of TLVs as JSON.")] = False,
     as_toml: Annotated[
-        bool,
-        typer.Option(
-            "--toml", help="Print the settings as TOML, which `config write --from` reads."
-        ),
+        bool, flag("--toml", "Print the settings as TOML, which `config write --from` reads.")
     ] = False,
     secret: Secret = None,
 ) -> None:
@@ -87,26 +80,17 @@ def _say_problems(content: "ConfigFile", file: Path) -> None:
 
 @config.command(cls=Command)
 def write(
-    out: Annotated[Path, typer.Argument(metavar="OUT.cfg", help="Configuration file to write.")],
+    out: Annotated[Path, argument("OUT.cfg", "Configuration file to write.")],
     source: Annotated[
         Path | None,
-        typer.Option(
-            "--from",
-            metavar="FILE.toml",
-            help="Settings in TOML, as `config show --toml` prints them.",
-        ),
+        option("FILE.toml", "Settings in TOML, as `config show --toml` prints them.", "--from"),
     ] = None,
-    scenario: Annotated[
-        Path | None,
-        typer.Option(metavar="SCENARIO", help="Scenario whose service to write."),
-    ] = None,
+    scenario: Annotated[Path | None, option("SCENARIO", "Scenario whose service to write.")] = None,
     home: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Group of homes in the scenario; default: the first."),
+        str | None, option("NAME", "Group of homes in the scenario; default: the first.")
     ] = None,
     variant: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Variant of the scenario, if there are several."),
+        str | None, option("NAME", "Variant of the scenario, if there are several.")
     ] = None,
     part: Parts = None,
     secret: Secret = None,

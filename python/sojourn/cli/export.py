@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from .options import argument, option
 from .say import say
 
 if TYPE_CHECKING:
@@ -12,33 +11,16 @@ if TYPE_CHECKING:
 
 
 def export(
-    results: Annotated[
-        Path,
-        typer.Argument(metavar="RESULTS", help="Results of run --out, sweep or study run."),
-    ],
-    form: Annotated[
-        str,
-        typer.Option("--format", metavar="FORMAT", help="csv, parquet, arrow, flent or pcapng."),
-    ],
+    results: Annotated[Path, argument("RESULTS", "Results of run --out, sweep or study run.")],
+    form: Annotated[str, option("FORMAT", "csv, parquet, arrow, flent or pcapng.", "--format")],
     out: Annotated[
-        Path,
-        typer.Option(
-            metavar="PATH", help="File to write; for csv, parquet and arrow a new directory."
-        ),
+        Path, option("PATH", "File to write; for csv, parquet and arrow a new directory.")
     ],
     point: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Capture point of pcapng: home, channel, cmts or server."
-        ),
+        str | None, option("NAME", "Capture point of pcapng: home, channel, cmts or server.")
     ] = None,
-    variant: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Export only this variant or setting."),
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Export only the runs with this seed.")
-    ] = None,
+    variant: Annotated[str | None, option("NAME", "Export only this variant or setting.")] = None,
+    seed: Annotated[int | None, option("N", "Export only the runs with this seed.")] = None,
 ) -> None:
     """Export tables of all runs, or a run for flent or Wireshark (pcapng).
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import option
 from .say import say
 
 if TYPE_CHECKING:
@@ -16,20 +17,18 @@ _OPTION = "--fail-below"
 
 FailBelow = Annotated[
     list[str] | None,
-    typer.Option(
-        _OPTION,
-        metavar="LIMIT",
-        help="Exit with status 1 if a setting is below this: a grade such as good or fair, or a "
+    option(
+        "LIMIT",
+        "Exit with status 1 if a setting is below this: a grade such as good or fair, or a "
         "condition such as 'voice MOS > 4'. Repeatable.",
+        _OPTION,
     ),
 ]
 Of = Annotated[
     list[str] | None,
-    typer.Option(
-        "--of",
-        metavar="VARIANT",
-        help=f"The variant of which {_OPTION} is required; default: all but idle lines. "
-        "Repeatable.",
+    option(
+        "VARIANT",
+        f"The variant of which {_OPTION} is required; default: all but idle lines. Repeatable.",
     ),
 ]
 

@@ -8,55 +8,38 @@ import typer
 
 from ..base.plain_text import sojourn_command
 from . import options
+from .options import flag, option
 from .say import say, say_document
 
 
 def find(
     context: typer.Context,
     scenario: options.ScenarioFile,
-    key: Annotated[
-        str, typer.Option(metavar="KEY.PATH", help="The key to search, which has a number.")
-    ],
+    key: Annotated[str, option("KEY.PATH", "The key to search, which has a number.")],
     until: Annotated[
         list[str],
-        typer.Option(
-            metavar="CONDITION",
-            help="What must hold, such as 'game p99 < 30'; repeatable: all of them.",
-        ),
+        option("CONDITION", "What must hold, such as 'game p99 < 30'; repeatable: all of them."),
     ],
-    low: Annotated[
-        float | None, typer.Option("--from", metavar="VALUE", help="The least value of the key.")
-    ] = None,
-    high: Annotated[
-        float | None, typer.Option("--to", metavar="VALUE", help="The greatest value of the key.")
-    ] = None,
+    low: Annotated[float | None, option("VALUE", "The least value of the key.", "--from")] = None,
+    high: Annotated[float | None, option("VALUE", "The greatest value of the key.", "--to")] = None,
     step: Annotated[
         float | None,
-        typer.Option(
-            metavar="VALUE",
-            help="How near to come; default: 2 % of the value, and 1 for whole numbers.",
-        ),
+        option("VALUE", "How near to come; default: 2 % of the value, and 1 for whole numbers."),
     ] = None,
-    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Seeds of each value.")] = 5,
+    seeds: Annotated[int, option("N", "Seeds of each value.", min=1)] = 5,
     set: options.Set = None,
     config: options.Configs = None,
     part: options.Parts = None,
     vary: options.Vary = None,
     scale: options.Scale = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="First seed; overrides the scenario's.")
-    ] = None,
+    seed: Annotated[int | None, option("N", "First seed; overrides the scenario's.")] = None,
     duration: options.Duration = None,
     jobs: options.Jobs = None,
     max_memory: options.MaxMemory = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Store runs, points and a figure here.")
-    ] = None,
+    out: Annotated[Path | None, option("DIR", "Store runs, points and a figure here.")] = None,
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print only the answer, as JSON.")
-    ] = False,
+    as_json: Annotated[bool, flag("--json", "Print only the answer, as JSON.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find the values of a key at which conditions hold: how many homes, how small a buffer.

@@ -6,37 +6,31 @@ from typing import Annotated
 
 import typer
 
-from .options import Quiet
+from .options import Quiet, argument, flag, option
 from .say import say, say_document, say_written
 
 
 def fit(
     logs: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="LOG...",
-            help="Probes of the line: irtt JSON, flent.gz, ping -D, fping or CSV.",
-        ),
+        argument("LOG...", "Probes of the line: irtt JSON, flent.gz, ping -D, fping or CSV."),
     ],
     upload: Annotated[
-        Path | None,
-        typer.Option(metavar="LOG", help="Probes of the same line while an upload ran."),
+        Path | None, option("LOG", "Probes of the same line while an upload ran.")
     ] = None,
     up: Annotated[
         float | None,
-        typer.Option(
-            metavar="MBPS",
+        option(
+            "MBPS",
+            "Rate from the home; default: that of the log's upload, or 10.",
             min=0.01,
             max=100_000,
-            help="Rate from the home; default: that of the log's upload, or 10.",
         ),
     ] = None,
-    out: Annotated[
-        Path, typer.Option(metavar="SCENARIO.toml", help="The new file of the fitted scenario.")
-    ] = Path("fitted.toml"),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print only the values, as JSON.")
-    ] = False,
+    out: Annotated[Path, option("SCENARIO.toml", "The new file of the fitted scenario.")] = Path(
+        "fitted.toml"
+    ),
+    as_json: Annotated[bool, flag("--json", "Print only the values, as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Fit a scenario to probes of a real line: its grid, its neighbours and its buffer.

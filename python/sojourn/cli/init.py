@@ -17,6 +17,7 @@ from ..runs.draft import (
     draft,
     remarks,
 )
+from .options import argument, flag, option
 from .say import say, say_written
 
 _SCHEMA = "scenario.schema.json"
@@ -24,59 +25,47 @@ _DEFAULT_USES = "game,call,upload"
 
 
 def init(
-    file: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The new file.")] = Path(
-        "scenario.toml"
-    ),
-    down: Annotated[
-        float, typer.Option(metavar="MBPS", min=0.01, max=100_000, help="Rate to the home.")
-    ] = 50,
-    up: Annotated[
-        float, typer.Option(metavar="MBPS", min=0.01, max=100_000, help="Rate from the home.")
-    ] = 10,
+    file: Annotated[Path, argument("SCENARIO.toml", "The new file.")] = Path("scenario.toml"),
+    down: Annotated[float, option("MBPS", "Rate to the home.", min=0.01, max=100_000)] = 50,
+    up: Annotated[float, option("MBPS", "Rate from the home.", min=0.01, max=100_000)] = 10,
     buffer: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Modem buffer, as 256kB; default: 250 ms."),
+        str | None, option("SIZE", "Modem buffer, as 256kB; default: 250 ms.")
     ] = None,
     down_buffer: Annotated[
-        str | None,
-        typer.Option(metavar="SIZE", help="Buffer of the CMTS, downstream; default: 250 ms."),
+        str | None, option("SIZE", "Buffer of the CMTS, downstream; default: 250 ms.")
     ] = None,
     aqm: Annotated[
         str,
-        typer.Option(
-            metavar="LIST",
-            help="Where and how queues are managed, to compare with drop-tail, the modem as it is. "
+        option(
+            "LIST",
+            "Where and how queues are managed, to compare with drop-tail, the modem as it is. "
             f"To buy or to set: {', '.join(TO_BUY)}. In a laboratory, in modem and CMTS: "
             f"{', '.join(LABORATORY)}.",
         ),
     ] = ",".join(USUAL),
     router: Annotated[
         float,
-        typer.Option(
-            metavar="PERCENT",
+        option(
+            "PERCENT",
+            "What a router before the modem sends, of the rates of the service.",
             min=1,
             max=100,
-            help="What a router before the modem sends, of the rates of the service.",
         ),
     ] = USUAL_SHARE,
     uses: Annotated[
         str | None,
-        typer.Option(
-            metavar="LIST",
-            help=f"What the household does, with counts as upload:4: {', '.join(USES)}; "
+        option(
+            "LIST",
+            f"What the household does, with counts as upload:4: {', '.join(USES)}; "
             f"default: {_DEFAULT_USES}.",
         ),
     ] = None,
-    people: Annotated[
-        str | None, typer.Option(metavar="LIST", help="The old name of --uses.")
-    ] = None,
+    people: Annotated[str | None, option("LIST", "The old name of --uses.")] = None,
     neighbours: Annotated[
-        str,
-        typer.Option(metavar="KIND", help=f"Homes on the same channels: {', '.join(NEIGHBOURS)}."),
+        str, option("KIND", f"Homes on the same channels: {', '.join(NEIGHBOURS)}.")
     ] = "neighbourhood",
     with_schema: Annotated[
-        bool,
-        typer.Option("--schema/--no-schema", help=f"Write {_SCHEMA} beside it, for editors."),
+        bool, flag("--schema/--no-schema", f"Write {_SCHEMA} beside it, for editors.")
     ] = True,
 ) -> None:
     """Write a commented scenario for a line and a household, ready to run."""

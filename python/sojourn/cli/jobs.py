@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .options import Configs, MaxMemory, Parts, Set, Vary, requested
+from .options import Configs, MaxMemory, Parts, Set, Vary, flag, option, requested
 from .say import say
 from .shard import typed
 from .sweep import Seconds, Seeds, SweepFile
@@ -16,13 +16,10 @@ _NOT_OF_A_SWEEP = ("slurm", "snakemake", "shards", "out")
 def jobs(
     context: typer.Context,
     file: SweepFile,
-    slurm: Annotated[bool, typer.Option("--slurm", help="Print a script for SLURM.")] = False,
-    snakemake: Annotated[bool, typer.Option("--snakemake", help="Print a Snakefile.")] = False,
+    slurm: Annotated[bool, flag("--slurm", "Print a script for SLURM.")] = False,
+    snakemake: Annotated[bool, flag("--snakemake", "Print a Snakefile.")] = False,
     shards: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Number of parts; default: as many as runs, at most 100."
-        ),
+        int | None, option("N", "Number of parts; default: as many as runs, at most 100.", min=1)
     ] = None,
     set: Set = None,
     config: Configs = None,
@@ -31,9 +28,7 @@ def jobs(
     seeds: Seeds = None,
     duration: Seconds = None,
     max_memory: MaxMemory = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Directory of the joined results.")] = (
-        Path("out/sweep")
-    ),
+    out: Annotated[Path, option("DIR", "Directory of the joined results.")] = (Path("out/sweep")),
 ) -> None:
     """Print a script that runs a sweep in parts on a cluster, then joins them.
 

@@ -5,19 +5,16 @@ from typing import Annotated
 
 import typer
 
+from .options import flag, option
+
 _PORT = 8470
 
 
 def lab(
     port: Annotated[
-        int,
-        typer.Option(
-            metavar="PORT", min=0, max=65535, help="Port of the server; 0 picks a free one."
-        ),
+        int, option("PORT", "Port of the server; 0 picks a free one.", min=0, max=65535)
     ] = _PORT,
-    open_page: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
-    ] = True,
+    open_page: Annotated[bool, flag("--open/--no-open", "Open the page in a browser.")] = True,
 ) -> None:
     """Open a live page: change a home and see the effect.
 

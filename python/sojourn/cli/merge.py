@@ -3,19 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from .options import Parts
+from .options import Parts, argument, option
 from .plugins import files_of
 from .say import say, say_report
 
 
 def merge(
-    parts: Annotated[
-        list[Path],
-        typer.Argument(metavar="PART", help="Results of a command with --shard."),
-    ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="New directory for all results.")],
+    parts: Annotated[list[Path], argument("PART", "Results of a command with --shard.")],
+    out: Annotated[Path, option("DIR", "New directory for all results.")],
     part: Parts = None,
 ) -> None:
     """Join the parts of a sweep or study that ran with --shard.

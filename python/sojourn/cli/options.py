@@ -10,50 +10,52 @@ from ..base.memory import allow
 if TYPE_CHECKING:
     from ..runs.request import Request
 
+
+def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
+    """An option with a value, which its help calls `metavar`."""
+    return typer.Option(*names, metavar=metavar, help=help, **more)
+
+
+def flag(name: str, help: str, **more: Any) -> Any:
+    """An option without a value."""
+    return typer.Option(name, help=help, **more)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """An argument, which the help calls `metavar`."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
 ScenarioFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SCENARIO", help="Scenario file, or a name that sojourn scenarios lists."
-    ),
+    Path, argument("SCENARIO", "Scenario file, or a name that sojourn scenarios lists.")
 ]
 ScenarioFiles = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="SCENARIO", help="Scenario files, or names that sojourn scenarios lists."
-    ),
+    list[Path], argument("SCENARIO", "Scenario files, or names that sojourn scenarios lists.")
 ]
 Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Override a scenario key; repeatable."),
+    list[str] | None, option("KEY.PATH=VALUE", "Override a scenario key; repeatable.", "--set")
 ]
 Config = Annotated[
     Path | None,
-    typer.Option(
-        metavar="MODEM.cfg",
-        help="Modem configuration file; its service replaces the scenario's.",
-    ),
+    option("MODEM.cfg", "Modem configuration file; its service replaces the scenario's."),
 ]
 Configs = Annotated[
     list[Path] | None,
-    typer.Option(
+    option(
+        "MODEM.cfg",
+        "Modem configuration file; its service replaces the scenario's. Repeatable.",
         "--config",
-        metavar="MODEM.cfg",
-        help="Modem configuration file; its service replaces the scenario's. Repeatable.",
     ),
 ]
 Vary = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="KEY.PATH=VALUE",
-        help="Also run with this value of the key, side by side; repeatable.",
-    ),
+    option("KEY.PATH=VALUE", "Also run with this value of the key, side by side; repeatable."),
 ]
 Scale = Annotated[
     list[str] | None,
-    typer.Option(
-        "--scale",
-        metavar="KEY.PATH=FACTOR",
-        help="Multiply a number that the scenario sets; * is any name, as in homes.*.count=2. "
+    option(
+        "KEY.PATH=FACTOR",
+        "Multiply a number that the scenario sets; * is any name, as in homes.*.count=2. "
         "Repeatable.",
     ),
 ]
@@ -67,12 +69,12 @@ def _allow(max_memory_gb: float | None) -> float | None:
 
 MaxMemory = Annotated[
     float | None,
-    typer.Option(
+    option(
+        "GB",
+        "Refuse runs that may need more memory than this; default: half of the machine's.",
         "--max-memory",
-        metavar="GB",
         min=0.001,
         callback=_allow,
-        help="Refuse runs that may need more memory than this; default: half of the machine's.",
     ),
 ]
 
@@ -88,54 +90,34 @@ def _use(parts: list[str] | None) -> list[str] | None:
 
 Parts = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "FILE.py:CLASS|FILE.wasm",
+        "Part of your own that scenarios may choose by kind; repeatable.",
         "--part",
-        metavar="FILE.py:CLASS|FILE.wasm",
         callback=_use,
-        help="Part of your own that scenarios may choose by kind; repeatable.",
     ),
 ]
-Directory = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Results of run --out, sweep or study run.")
-]
-Directories = Annotated[
-    list[Path], typer.Argument(metavar="DIR", help="Results of run --out, sweep or study run.")
-]
+Directory = Annotated[Path, argument("DIR", "Results of run --out, sweep or study run.")]
+Directories = Annotated[list[Path], argument("DIR", "Results of run --out, sweep or study run.")]
 Jobs = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, help="Runs at the same time; default: the number of CPU cores."
-    ),
+    int | None, option("N", "Runs at the same time; default: the number of CPU cores.", min=1)
 ]
 Dask = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS", help="Run on the Dask cluster of this scheduler, tcp://HOST:PORT."
-    ),
+    str | None, option("ADDRESS", "Run on the Dask cluster of this scheduler, tcp://HOST:PORT.")
 ]
 Duration = Annotated[
-    float | None,
-    typer.Option("--duration", metavar="SECONDS", help="Simulated time; overrides the scenario's."),
+    float | None, option("SECONDS", "Simulated time; overrides the scenario's.", "--duration")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print only the summary, as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors.")]
+AsJson = Annotated[bool, flag("--json", "Print only the summary, as JSON.")]
+Quiet = Annotated[bool, flag("--quiet", "Print only errors.")]
 Overwrite = Annotated[
-    bool,
-    typer.Option(
-        "--overwrite", help="Replace results of another scenario, sweep, seed or setting in DIR."
-    ),
+    bool, flag("--overwrite", "Replace results of another scenario, sweep, seed or setting in DIR.")
 ]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Keep finished runs and run only the missing ones.")
-]
+Resume = Annotated[bool, flag("--resume", "Keep finished runs and run only the missing ones.")]
 
 ShardOf = Annotated[
     str | None,
-    typer.Option(
-        "--shard",
-        metavar="I/N",
-        help="Run only the part I of N; `sojourn merge` joins the parts.",
-    ),
+    option("I/N", "Run only the part I of N; `sojourn merge` joins the parts.", "--shard"),
 ]
 
 

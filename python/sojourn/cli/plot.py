@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from .options import Directory
+from .options import Directory, flag, option
 from .say import say
 
 
@@ -13,46 +11,34 @@ def plot(
     directory: Directory,
     kind: Annotated[
         str,
-        typer.Option(
-            metavar="KIND",
-            help="cdf, ccdf, timeseries, box, ellipse, heatmap, sweep, interval, drops or delay.",
+        option(
+            "KIND", "cdf, ccdf, timeseries, box, ellipse, heatmap, sweep, interval, drops or delay."
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="File to write: .pdf, .svg or .png.")],
+    out: Annotated[Path, option("FILE", "File to write: .pdf, .svg or .png.")],
     columns: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, max=2, help="Width in columns of a paper: 3.5 or 7.16 in."
-        ),
+        int, option("N", "Width in columns of a paper: 3.5 or 7.16 in.", min=1, max=2)
     ] = 1,
     metric: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Metric to draw; each kind has a default."),
+        str | None, option("NAME", "Metric to draw; each kind has a default.")
     ] = None,
     traffic: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ENTRY", help="Draw only this traffic entry or queue; repeatable."),
+        list[str] | None, option("ENTRY", "Draw only this traffic entry or queue; repeatable.")
     ] = None,
     variant: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Draw only this variant; repeatable.")
+        list[str] | None, option("NAME", "Draw only this variant; repeatable.")
     ] = None,
-    title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Title above the figure; default: none.")
-    ] = None,
-    xlabel: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Label of the horizontal axis.")
-    ] = None,
-    ylabel: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Label of the vertical axis.")
-    ] = None,
+    title: Annotated[str | None, option("TEXT", "Title above the figure; default: none.")] = None,
+    xlabel: Annotated[str | None, option("TEXT", "Label of the horizontal axis.")] = None,
+    ylabel: Annotated[str | None, option("TEXT", "Label of the vertical axis.")] = None,
     legend_title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Title of the legend; default: none.")
+        str | None, option("TEXT", "Title of the legend; default: none.")
     ] = None,
     bands: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--bands/--no-bands",
-            help="Show the 95 % interval over seeds around lines, where there are several seeds.",
+            "Show the 95 % interval over seeds around lines, where there are several seeds.",
         ),
     ] = True,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .fail_below import FailBelow, Of, check_limits, read_limits
-from .options import Directories, Parts
+from .options import Directories, Parts, option
 from .say import say
 
 if TYPE_CHECKING:
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 def report(
     directories: Directories,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File to write; default: DIR/report.html.")
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "File to write; default: DIR/report.html.")] = None,
     fail_below: FailBelow = None,
     of: Of = None,
     part: Parts = None,

@@ -8,6 +8,7 @@ import typer
 
 from . import options
 from .fail_below import FailBelow, Of, check_limits, check_variants, read_limits
+from .options import option
 from .say import say, say_document
 
 
@@ -19,22 +20,20 @@ def run(
     part: options.Parts = None,
     vary: options.Vary = None,
     scale: options.Scale = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="Random seed; overrides the scenario's.")
-    ] = None,
+    seed: Annotated[int | None, option("N", "Random seed; overrides the scenario's.")] = None,
     seeds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
+        option(
+            "N",
+            "Run with N seeds, counted from the scenario's, and show means with intervals.",
             min=1,
-            help="Run with N seeds, counted from the scenario's, and show means with intervals.",
         ),
     ] = None,
     until: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="'MEASURE SHARE'",
-            help="Add seeds until the mean of the measure is so precise in every variant: with "
+        option(
+            "'MEASURE SHARE'",
+            "Add seeds until the mean of the measure is so precise in every variant: with "
             "'game p99 5%', half of its 95 % interval is at most 5 % of it. Repeatable; runs at "
             "most --seeds, or 100.",
         ),
@@ -42,10 +41,7 @@ def run(
     duration: options.Duration = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write report, summary and tables here; other results are not replaced.",
-        ),
+        option("DIR", "Write report, summary and tables here; other results are not replaced."),
     ] = None,
     overwrite: options.Overwrite = False,
     max_memory: options.MaxMemory = None,

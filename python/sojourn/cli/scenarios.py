@@ -2,15 +2,12 @@
 
 from typing import Annotated
 
-import typer
-
+from .options import argument
 from .say import say
 
 
 def scenarios(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Scenario whose text to print.")
-    ] = None,
+    name: Annotated[str | None, argument("NAME", "Scenario whose text to print.")] = None,
 ) -> None:
     """List the scenarios that come with Sojourn, which run, validate and find take by name.
 

@@ -5,23 +5,20 @@ from typing import Annotated
 
 import typer
 
-from .options import Parts
+from .options import Parts, argument, option
 from .say import say
 
 
 def schema(
     key: Annotated[
         str | None,
-        typer.Argument(
-            metavar="KEY.PATH",
-            help="Part to describe, such as upstream.queue or traffic; or a word to look for.",
+        argument(
+            "KEY.PATH",
+            "Part to describe, such as upstream.queue or traffic; or a word to look for.",
         ),
     ] = None,
     part: Parts = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the JSON Schema here, for editors."),
-    ] = None,
+    out: Annotated[Path | None, option("FILE", "Write the JSON Schema here, for editors.")] = None,
 ) -> None:
     """Describe the keys of scenario files.
 

@@ -8,23 +8,18 @@ import typer
 
 from ..base.plain_text import sojourn_command
 from . import options
+from .options import argument, option
 from .say import say, say_document, say_report
 from .shard import say_part, shard_of
 
 if TYPE_CHECKING:
     from ..store.store import Store
 
-SweepFile = Annotated[Path, typer.Argument(metavar="SWEEP.toml", help="Sweep file.")]
+SweepFile = Annotated[Path, argument("SWEEP.toml", "Sweep file.")]
 Seeds = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", min=1, max=10_000, help="Run the seeds 1 to N; overrides the file's."
-    ),
+    int | None, option("N", "Run the seeds 1 to N; overrides the file's.", min=1, max=10_000)
 ]
-Seconds = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", help="Simulated time; overrides the file's."),
-]
+Seconds = Annotated[float | None, option("SECONDS", "Simulated time; overrides the file's.")]
 
 
 def sweep(
@@ -43,9 +38,7 @@ def sweep(
     resume: options.Resume = False,
     overwrite: options.Overwrite = False,
     max_memory: options.MaxMemory = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Results directory.")] = Path(
-        "out/sweep"
-    ),
+    out: Annotated[Path, option("DIR", "Results directory.")] = Path("out/sweep"),
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
