@@ -1,6 +1,6 @@
 """What the scenarios of CableLabs' three studies have in common."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..framework.cases import Case
@@ -42,6 +42,21 @@ def transport(sustained_mbps: float) -> Table:
     return {"max_window_segments": 16 * packets}
 
 
+def home(
+    duration_s: float, upstream: Table, levels_mbps: Sequence[float] = (), **more: Any
+) -> Table:
+    """A home on the studies' plant, whose channel gives it `levels_mbps` in turn, if any."""
+    congestion = {"congestion": {"levels_mbps": levels_mbps}} if levels_mbps else {}
+    return {
+        "duration_s": duration_s,
+        "dialect": "ns2",
+        "cable": CABLE,
+        "tcp": transport(upstream["sustained_mbps"]),
+        "upstream": {**upstream, **congestion},
+        **more,
+    }
+
+
 def servers(**file_rtts_ms: float) -> Table:
     """File servers with these round trips, the far ends of calls and datagrams, and web servers.
 
@@ -78,13 +93,15 @@ def repeated(server: str, connections: int, file_bytes: int, every_s: float | No
     }
 
 
-_CALL: Table = {"kind": "stream", "purpose": "voice", "direction": "up", "playout": "fixed"}
-"""A call as the studies have it: what the home says, and not what it hears."""
+def call_to(server: str) -> Table:
+    """A call as the studies have it: what the home says, and not what it hears."""
+    call = {"kind": "stream", "purpose": "voice", "direction": "up", "playout": "fixed"}
+    return {**call, "server": server}
 
 
 def calls(count: int) -> Table:
     """Calls `call1` and so on, which stand for games as well."""
-    return {f"call{number}": {**_CALL, "server": "peer"} for number in range(1, count + 1)}
+    return {f"call{number}": call_to("peer") for number in range(1, count + 1)}
 
 
 def web(objects: Mapping[str, Any], users: int = 1) -> Table:
@@ -118,6 +135,6 @@ def voice_model() -> Case:
             "upstream": {"sustained_mbps": 20, "peak_mbps": 20, "burst_bytes": 10_000_000},
             "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 10_000_000},
             "servers": {f"peer{ms}": {"delay_ms": ms} for ms in _EXTRA_MS},
-            "traffic": {f"call{ms}": {**_CALL, "server": f"peer{ms}"} for ms in _EXTRA_MS},
+            "traffic": {f"call{ms}": call_to(f"peer{ms}") for ms in _EXTRA_MS},
         },
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ..cablelabs.scenarios import BURSTY, CABLE, CBR, UPLOAD, repeated, servers, transport, web
+from ..cablelabs.scenarios import BURSTY, CBR, UPLOAD, call_to, home, repeated, servers, web
 from ..framework.cases import Case
 
 DURATION_S = 600
@@ -99,17 +99,14 @@ def scenario(experiment: str, scheme: Scheme) -> dict[str, Any]:
     """A test case as a scenario."""
     congested, bulk = experiment[1] == "1", _BULK[experiment[2]]
     is_long = experiment[2] in "3579"
-    return {
-        "title": f"White & Padden 2012, {experiment}, {scheme.name}",
-        "duration_s": DURATION_S,
-        "dialect": "ns2",
-        "cable": CABLE,
-        "tcp": transport(SUSTAINED_MBPS),
-        "upstream": _upstream(scheme, congested),
-        "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 20_000_000},
-        "servers": servers(files=100 if is_long else 20),
-        "traffic": _traffic(bulk),
-    }
+    return home(
+        DURATION_S,
+        _upstream(scheme, congested),
+        title=f"White & Padden 2012, {experiment}, {scheme.name}",
+        downstream={"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 20_000_000},
+        servers=servers(files=100 if is_long else 20),
+        traffic=_traffic(bulk),
+    )
 
 
 def _upstream(scheme: Scheme, congested: bool) -> dict[str, Any]:
@@ -127,16 +124,7 @@ def _upstream(scheme: Scheme, congested: bool) -> dict[str, Any]:
 
 
 def _traffic(bulk: str) -> dict[str, Any]:
-    traffic: dict[str, Any] = {
-        "call": {
-            "kind": "stream",
-            "purpose": "voice",
-            "direction": "up",
-            "playout": "fixed",
-            "server": "peer",
-        },
-        "web": _web(),
-    }
+    traffic = {"call": call_to("peer"), "web": _web()}
     if ftp := _FTP[bulk]:
         traffic["ftp"] = {"kind": "transfer", **ftp, "server": "files"}
     if bulk == "4":

@@ -12,15 +12,14 @@ from typing import Any
 
 from ..cablelabs.scenarios import (
     BURSTY,
-    CABLE,
     CBR,
     LEDBAT,
     RENO_UPLOAD,
     UPLOAD,
     calls,
+    home,
     repeated,
     servers,
-    transport,
     web,
 )
 from ..framework.cases import Case
@@ -30,6 +29,7 @@ DURATION_S = 7200
 
 SUSTAINED_MBPS, PEAK_MBPS, BURST_BYTES = 5, 20, 10_000_000
 """The upstream service (§3.4)."""
+_SERVICE = {"sustained_mbps": SUSTAINED_MBPS, "peak_mbps": PEAK_MBPS, "burst_bytes": BURST_BYTES}
 
 SHORT_S, SHORT_INTERVAL_MS = 30, 100
 """§4.4 and §3.8: the upload alone."""
@@ -171,23 +171,10 @@ def page_alone(extra_rtt_ms: int) -> Case:
 
 
 def _scenario(queue: Mapping[str, Any], rf: str) -> dict[str, Any]:
-    upstream: dict[str, Any] = {
-        "sustained_mbps": SUSTAINED_MBPS,
-        "peak_mbps": PEAK_MBPS,
-        "burst_bytes": BURST_BYTES,
-        "queue": queue,
-    }
-    if levels := RF[rf]:
-        upstream["congestion"] = {"levels_mbps": levels}
-    return {
-        "duration_s": DURATION_S,
-        "dialect": "ns2",
-        "cable": CABLE,
-        "tcp": transport(SUSTAINED_MBPS),
-        "upstream": upstream,
-        "downstream": {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 10_000_000},
-        "metrics": {"connections": 0},
-    }
+    upstream = {**_SERVICE, "queue": queue}
+    downstream = {"sustained_mbps": 20, "peak_mbps": 50, "burst_bytes": 10_000_000}
+    metrics = {"connections": 0}
+    return home(DURATION_S, upstream, RF[rf], downstream=downstream, metrics=metrics)
 
 
 def _traffic(load: Traffic) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from ..cablelabs.scenarios import (
     RENO_UPLOAD,
     UPLOAD,
     calls,
+    home,
     repeated,
     servers,
-    transport,
     web,
 )
 from ..framework.cases import Case
@@ -30,6 +30,7 @@ TEST_INTERVAL_MS = 100
 
 SUSTAINED_MBPS, PEAK_MBPS, BURST_BYTES = 200, 250, 30_000_000
 """The upstream service (§2.1)."""
+_SERVICE = {"sustained_mbps": SUSTAINED_MBPS, "peak_mbps": PEAK_MBPS, "burst_bytes": BURST_BYTES}
 
 RF: Mapping[str, tuple[float, ...]] = {
     "none": (),
@@ -206,25 +207,12 @@ def overload() -> Case:
 
 
 def _scenario(queue: Mapping[str, Any], levels: tuple[float, ...]) -> dict[str, Any]:
-    upstream: dict[str, Any] = {
-        "sustained_mbps": SUSTAINED_MBPS,
-        "peak_mbps": PEAK_MBPS,
-        "burst_bytes": BURST_BYTES,
-        "mac": {"channel_mbps": 1000},  # §7: bursts at up to 1 Gbps in DOCSIS 3.1
-        "queue": queue,
-    }
-    if levels:
-        upstream["congestion"] = {"levels_mbps": levels}
-    downstream = {"sustained_mbps": 1000, "peak_mbps": 1500, "burst_bytes": 330_000_000}
-    return {
-        "duration_s": DURATION_S,
-        "dialect": "ns2",
-        "cable": CABLE,
-        "tcp": transport(SUSTAINED_MBPS),
-        "upstream": upstream,
-        "downstream": {**downstream, "queue": {"limit_bytes": 250_000}},
-        "metrics": {"connections": 0},
-    }
+    # §7: bursts at up to 1 Gbps in DOCSIS 3.1.
+    upstream = {**_SERVICE, "mac": {"channel_mbps": 1000}, "queue": queue}
+    rates = {"sustained_mbps": 1000, "peak_mbps": 1500, "burst_bytes": 330_000_000}
+    downstream = {**rates, "queue": {"limit_bytes": 250_000}}
+    metrics = {"connections": 0}
+    return home(DURATION_S, upstream, levels, downstream=downstream, metrics=metrics)
 
 
 def _traffic(load: Load) -> dict[str, Any]:
