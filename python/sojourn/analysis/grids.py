@@ -43,15 +43,19 @@ class Column:
     digits: int = 0
 
 
+def _quantiles(of: str, digits: int, *percents: str) -> list[Column]:
+    """Columns of quantiles in ms, as `latency_p999_ms` of 99.9 %."""
+    return [Column(f"{of}_p{q.replace('.', '')}_ms", f"p{q}\nms", digits) for q in percents]
+
+
+_TRAFFIC = (Column("traffic", "traffic"), Column("direction", "direction"))
+
 FLOW_COLUMNS = (
-    Column("traffic", "traffic"),
-    Column("direction", "direction"),
+    *_TRAFFIC,
     Column("quality", "quality"),
     Column("throughput_mbps", "rate\nMbps", 2),
     Column("loss_percent", "loss\n%", 2),
-    Column("latency_p50_ms", "p50\nms", 1),
-    Column("latency_p90_ms", "p90\nms", 1),
-    Column("latency_p99_ms", "p99\nms", 1),
+    *_quantiles("latency", 1, "50", "90", "99"),
     Column("mos", "MOS", 2),
     Column("page_loads", "pages"),
     Column("page_load_median_s", "load\ns", 2),
@@ -75,8 +79,7 @@ QUALITY_COLUMNS = (
 )
 
 TCP_COLUMNS = (
-    Column("traffic", "traffic"),
-    Column("direction", "direction"),
+    *_TRAFFIC,
     Column("connections", "connections"),
     Column("rtt_mean_ms", "RTT mean\nms", 1),
     Column("rtt_p90_ms", "RTT p90\nms", 1),
@@ -88,18 +91,13 @@ TCP_COLUMNS = (
 QUEUE_COLUMNS = (
     Column("queue", "queue"),
     Column("departed_packets", "packets"),
-    Column("sojourn_p50_ms", "p50\nms", 1),
-    Column("sojourn_p90_ms", "p90\nms", 1),
-    Column("sojourn_p99_ms", "p99\nms", 1),
+    *_quantiles("sojourn", 1, "50", "90", "99"),
     Column("sojourn_max_ms", "max\nms", 1),
 )
 
 LOW_LATENCY_COLUMNS = (
     Column("queue", "queue"),
-    Column("sojourn_p50_ms", "p50\nms", 2),
-    Column("sojourn_p99_ms", "p99\nms", 2),
-    Column("sojourn_p999_ms", "p99.9\nms", 2),
-    Column("sojourn_p9999_ms", "p99.99\nms", 2),
+    *_quantiles("sojourn", 2, "50", "99", "99.9", "99.99"),
     Column("native_marked_packets", "native\nmarks"),
     Column("coupled_marked_packets", "coupled\nmarks"),
     Column("overload_marked_packets", "overload\nmarks"),
@@ -108,11 +106,8 @@ LOW_LATENCY_COLUMNS = (
 )
 
 GAME_TAIL_COLUMNS = (
-    Column("traffic", "traffic"),
-    Column("direction", "direction"),
-    Column("latency_p99_ms", "p99\nms", 1),
-    Column("latency_p999_ms", "p99.9\nms", 1),
-    Column("latency_p9999_ms", "p99.99\nms", 1),
+    *_TRAFFIC,
+    *_quantiles("latency", 1, "99", "99.9", "99.99"),
     Column("sanctioned_packets", "sanc-\ntioned"),
 )
 
@@ -124,8 +119,7 @@ GRANT_COLUMNS = (
 )
 
 DROP_COLUMNS = (
-    Column("traffic", "traffic"),
-    Column("direction", "direction"),
+    *_TRAFFIC,
     Column("sent_packets", "packets sent"),
     Column("dropped_overflow_packets", "queue full"),
     Column("dropped_aqm_packets", "AQM"),
@@ -160,7 +154,16 @@ def idle_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
 
 def run_grids(seeds: Seeds) -> list[Grid]:
     """All tables of a single run."""
-    grids = [flow_grid(seeds), quality_grid(seeds), tcp_grid(seeds), queue_grid(seeds)]
+    flows, classes, queues = (
+        _over_seeds(seeds, _rows_of(name)) for name in ("flows", "traffic_classes", "queues")
+    )
+    measured = [row for row in flows if row["rtt_mean_ms"] is not None]
+    grids = [
+        _grid("Traffic: rate with headers, loss, one-way latency", FLOW_COLUMNS, flows),
+        _grid("Traffic by quality, the measure by which it is judged", QUALITY_COLUMNS, classes),
+        _grid("Round-trip times and retransmissions", TCP_COLUMNS, measured),
+        _grid("Queues: delay of packets", QUEUE_COLUMNS, queues),
+    ]
     return [grid for grid in grids if grid.rows] + low_latency_grids({"": seeds})
 
 
@@ -226,37 +229,12 @@ def rates_grid(runs: Mapping[str, Seeds]) -> Grid:
     return Grid("Throughput of each transfer in Mbps", ["variant", *columns], rows)
 
 
-def flow_grid(seeds: Seeds) -> Grid:
-    """One row per flow."""
-    title = "Traffic: rate with headers, loss, one-way latency"
-    return _grid(title, FLOW_COLUMNS, _over_seeds(seeds, _rows_of("flows")))
-
-
-def queue_grid(seeds: Seeds) -> Grid:
-    """One row per queue."""
-    title = "Queues: delay of packets"
-    return _grid(title, QUEUE_COLUMNS, _over_seeds(seeds, _rows_of("queues")))
-
-
-def quality_grid(seeds: Seeds) -> Grid:
-    """One row per quality (how traffic is judged) and direction."""
-    title = "Traffic by quality, the measure by which it is judged"
-    return _grid(title, QUALITY_COLUMNS, _over_seeds(seeds, _rows_of("traffic_classes")))
-
-
-def tcp_grid(seeds: Seeds) -> Grid:
-    """One row per flow with measured round-trip times."""
-    rows = _over_seeds(seeds, _rows_of("flows"))
-    measured = [row for row in rows if row["rtt_mean_ms"] is not None]
-    return _grid("Round-trip times and retransmissions", TCP_COLUMNS, measured)
-
-
 def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
     """Low-latency and classic queues each, the far tail beside them, and what grants cost.
 
     Nothing where no run has such queues.
     """
-    queues = _by_variant(runs, lambda run: list(filter(_is_member, _rows_of("queues")(run))))
+    queues = [row for row in _by_variant(runs, _rows_of("queues")) if row["member"] is not None]
     with_members = {row["variant"] for row in queues}
     tails = [
         {"variant": name, **row}
@@ -266,12 +244,9 @@ def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
     ]
     grants = [row for row in _by_variant(runs, _proactive_grants) if _mean(row["unused_mbps"])]
     variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
+    title = "Low-latency and classic queue: delay, marks by cause"
     grids = [
-        _grid(
-            "Low-latency and classic queue: delay, marks by cause",
-            variant + LOW_LATENCY_COLUMNS,
-            queues,
-        ),
+        _grid(title, variant + LOW_LATENCY_COLUMNS, queues),
         _grid("The far tail of one-way latency", variant + GAME_TAIL_COLUMNS, tails),
         _grid("Proactive grants: rate granted in all, and unused", variant + GRANT_COLUMNS, grants),
     ]
@@ -340,11 +315,6 @@ def _over(values: Sequence[Any]) -> Any:
 
 def _mean(value: Any) -> Any:
     return value.mean if isinstance(value, Value) else value
-
-
-def _is_member(row: Row) -> bool:
-    """Is it a low-latency or classic queue, which has counts of its own?"""
-    return row["member"] is not None
 
 
 def _proactive_grants(run: RunTables) -> list[Row]:
