@@ -8,12 +8,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import sojourn
 from browser import PATIENT_MS, chromium_browser
 from playwright.sync_api import Browser
+from sojourn.analysis.groups import Results
 
 pytest_plugins = ["lab_page", "stores"]
 
@@ -32,7 +34,33 @@ def pcap(packets: Sequence[tuple[int, int]]) -> bytes:
     return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + frames
 
 
-Cli = Callable[..., subprocess.CompletedProcess[str]]
+@dataclass
+class Cli:
+    """Runs the command, away from the repository, as a user would."""
+
+    forked: Sequence[str]
+    elsewhere: Path
+
+    def __call__(self, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+        # An environment may be for the start of the interpreter, and limits are for its process.
+        own = {"env", "preexec_fn"} & options.keys()
+        start = [sys.executable, "-m", "sojourn"] if own else self.forked
+        typed = [*start, *map(str, arguments)]
+        options = {"cwd": self.elsewhere, "timeout": PATIENT_S, **options}
+        return subprocess.run(typed, capture_output=True, text=True, **options)
+
+    def printed(self, *arguments: object, **options: object) -> str:
+        """What a command prints that succeeds without a word on stderr."""
+        done = self(*arguments, **options)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return done.stdout
+
+    def refused(self, *arguments: object, **options: object) -> str:
+        """The line that says what is wrong with a command, which prints nothing else."""
+        done = self(*arguments, **options)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+        assert done.stderr.startswith("error: ")
+        return done.stderr
 
 
 def warning_data(message: str, path: str = "") -> dict[str, object]:
@@ -85,18 +113,7 @@ def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 
 @pytest.fixture(scope="session")
 def cli(tmp_path_factory: pytest.TempPathFactory, forked: list[str]) -> Cli:
-    """Runs the command, away from the repository, as a user would."""
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-
-    def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        # An environment may be for the start of the interpreter, and limits are for its process.
-        own = {"env", "preexec_fn"} & options.keys()
-        start = [sys.executable, "-m", "sojourn"] if own else forked
-        typed = [*start, *map(str, arguments)]
-        options = {"cwd": elsewhere, "timeout": PATIENT_S, **options}
-        return subprocess.run(typed, capture_output=True, text=True, **options)
-
-    return run
+    return Cli(forked, tmp_path_factory.mktemp("elsewhere"))
 
 
 @pytest.fixture(scope="session")
@@ -110,18 +127,27 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def comparison() -> sojourn.Comparison:
     """A short run of the home scenario."""
-    result = sojourn.run(HOME, duration_s=SHORT_S)
-    assert isinstance(result, sojourn.Comparison)
-    return result
+    return sojourn.run(HOME, duration_s=SHORT_S)
+
+
+@pytest.fixture(scope="session")
+def results(comparison: sojourn.Comparison) -> Results:
+    return Results.of(comparison)
+
+
+@pytest.fixture(scope="session")
+def saved(comparison: sojourn.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What that run writes to a directory, for tests that change nothing there."""
+    directory = tmp_path_factory.mktemp("saved") / "deep" / "out"
+    comparison.save(directory)
+    return directory
 
 
 @pytest.fixture(scope="session")
 def traced(alone: Path) -> sojourn.Result:
     """A short run with both traces."""
     traces = {"metrics.packet_trace": True, "metrics.modem_trace": True}
-    result = sojourn.run(alone, duration_s=SHORT_S, set=traces)
-    assert isinstance(result, sojourn.Result)
-    return result
+    return sojourn.run(alone, duration_s=SHORT_S, set=traces)
 
 
 @pytest.fixture(scope="session")

@@ -22,13 +22,13 @@ import pyarrow.parquet as pq
 import pytest
 import sojourn
 from sojourn.base.toml_text import toml_document
-from sojourn.store.checksums import SUMS, StoreError, sums_of
+from sojourn.store.checksums import SUMS, StoreError
 from sojourn.store.listing import listed_runs, runs_of_summary
 from sojourn.store.replace import Wanted, check
 from sojourn.store.store import Store
 from sojourn.store.stored_run import StoredRun
 from sojourn.store.table_file import parquet_of
-from stores import STUDY, command
+from stores import STUDY, command, resealed
 
 SCENARIO = {
     "duration_s": 0.3,
@@ -86,7 +86,7 @@ def test_a_damaged_value_is_refused_or_does_no_harm(
     for path, (what, damage) in random.sample(damages, TRIED):
         content, sums = path.read_bytes(), (path.parent / SUMS).read_bytes()
         damage()
-        reseal(path.parent)
+        resealed(path.parent)
         directory = stored / path.relative_to(stored).parts[0]
         if is_readable(path) and commands < COMMANDS:
             commands += 1
@@ -265,9 +265,3 @@ def filled(table: pa.Table, name: str, value: object, kind: pa.DataType | None) 
     except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
         return table
     return table.set_column(table.column_names.index(name), name, column)
-
-
-def reseal(directory: Path) -> None:
-    """Makes the checksums of a directory those of its files."""
-    names = [line[66:] for line in (directory / SUMS).read_text().splitlines()[:-1]]
-    (directory / SUMS).write_bytes(sums_of({n: (directory / n).read_bytes() for n in names}))

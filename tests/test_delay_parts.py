@@ -28,14 +28,11 @@ def parts_ms(run: sojourn.Result, traffic: str, direction: str) -> dict[str, flo
 
 
 def of_line(keys: str = "") -> sojourn.Result:
-    run = sojourn.run(sojourn.Scenario(LINE + keys))
-    assert isinstance(run, sojourn.Result)
-    return run
+    return sojourn.run(sojourn.Scenario(LINE + keys))
 
 
 def test_parts_add_up_and_are_those_of_all_packets(alone: Path) -> None:
     run = sojourn.run(alone, duration_s=3)
-    assert isinstance(run, sojourn.Result)
     flows = {(row["traffic"], row["direction"]): row for row in run.flows.to_pylist()}
     assert {(row["traffic"], row["direction"]) for row in run.delay_parts.to_pylist()} == set(flows)
     for (traffic, direction), flow in flows.items():
@@ -100,9 +97,7 @@ def test_of_many_settings_there_are_bars_but_no_curves(comparison: sojourn.Compa
     assert "Parts of the delay" in page
 
 
-def test_the_command_draws_it(comparison: sojourn.Comparison, cli: Cli, tmp_path: Path) -> None:
-    comparison.save(tmp_path / "out")
+def test_the_command_draws_it(saved: Path, cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "delay.svg"
-    done = cli("plot", tmp_path / "out", "--kind", "delay", "--out", out)
-    assert (done.returncode, done.stdout, done.stderr) == (0, f"figure: {out}\n", "")
+    assert cli.printed("plot", saved, "--kind", "delay", "--out", out) == f"figure: {out}\n"
     assert "request wait" in out.read_text()

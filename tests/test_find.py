@@ -11,8 +11,6 @@ from markupsafe import escape
 from sojourn.analysis.answers import Words, sentences
 from sojourn.analysis.conditions import Holds, Judged, bound
 from sojourn.analysis.search import Edge, Span, Values, joint, probes, span_of
-from sojourn.cli.app import application
-from sojourn.plot.charts.lines import Lines
 from sojourn.plot.figures.by_kind import chart
 from sojourn.report.html import report_of
 from sojourn.runs.request import Request
@@ -20,6 +18,7 @@ from sojourn.store.find import run_search
 from sojourn.store.read import read_results
 from sojourn.store.search import Search
 from sojourn.store.verify import verify
+from stores import command
 
 Measured = Callable[[float], Sequence[float | None]]
 """What the seeds measure at a value."""
@@ -247,11 +246,6 @@ def short(tmp_path: Path) -> Path:
     return path
 
 
-def command(*arguments: object) -> int:
-    """The exit status of the command."""
-    return application()([*map(str, arguments)], standalone_mode=False) or 0
-
-
 def test_the_command_finds_a_buffer(
     short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,7 +265,6 @@ def test_the_command_finds_a_buffer(
     )
     assert runs["seed"].to_list() == [1, 2]
     alone = sojourn.run(short, set={LIMIT: fails}, seed=2)
-    assert isinstance(alone, sojourn.Result)
     assert alone.facts.measures[measure] == runs["value"][1]
     points = pl.read_csv(out / "points.csv")
     assert points[LIMIT].is_sorted() and points.filter(pl.col(LIMIT) == holds)["holds"][0] == "yes"
@@ -314,7 +307,6 @@ def test_variants_have_answers_of_their_own(tmp_path: Path) -> None:
     assert list(found) == ["slow", "fast"]
     # Each variant has its own points, so its line in the report has no gaps where others have some.
     drawn = chart(read_results(tmp_path / "out"), "sweep", "upload_mbps", [])
-    assert isinstance(drawn, Lines)
     for curve in drawn.curves:
         assert [1000 * x for x in curve.x] == sorted(found.runs_of[curve.name])
     # The report of the directory begins with the answer.

@@ -45,7 +45,6 @@ def made(
 
 def csv_of(probes: Probes, unit: float = 1.0, name: str = "ms") -> str:
     """The probes as a log."""
-    assert probes.up_ms is not None and probes.rtt_ms is not None
     lines = [f"sent_{name},received_{name},returned_{name}"]
     for sent, up, rtt in zip(probes.sent_ms, probes.up_ms, probes.rtt_ms, strict=True):
         lines.append(",".join(f"{v * unit:.7f}" for v in (sent, sent + up, sent + rtt)))
@@ -59,14 +58,12 @@ def log_of(probes: Probes) -> Log:
 @pytest.mark.parametrize("period", [0.8, 2.5, 5.04])
 def test_period_of_the_grid_is_found_blind(period: float) -> None:
     grid = found_grid(log_of(made(period=period)))
-    assert grid is not None
     assert grid.period_ms == pytest.approx(period, rel=1e-4)
     assert grid.share > 0.9 and not grid.aliases_ms
 
 
 def test_steady_probes_make_aliases_and_the_strongest_counts() -> None:
     grid = found_grid(log_of(made(period=5.04, interval=200, deviation=0)))
-    assert grid is not None
     assert grid.period_ms == pytest.approx(5.04, rel=1e-3)
     assert all(
         abs((1 / other - 1 / 5.04) * 200 - round((1 / other - 1 / 5.04) * 200)) < 0.01
@@ -103,7 +100,6 @@ def test_the_share_of_a_grid_is_what_is_above_its_emptiest_places() -> None:
 
 def test_irtt_flent_and_csv_give_the_same_probes(tmp_path: Path) -> None:
     probes = made(1200)
-    assert probes.up_ms is not None and probes.down_ms is not None and probes.rtt_ms is not None
     trips, points = [], []
     for at in range(len(probes)):
         sent, up, down = (v[at] for v in (probes.sent_ms, probes.up_ms, probes.down_ms))
@@ -123,7 +119,6 @@ def test_irtt_flent_and_csv_give_the_same_probes(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(csv_of(probes, 1e-3, "s"))
     for name in ("irtt.json.gz", "a.flent.gz", "a.csv"):
         (stream,) = repaired(read(tmp_path / name)).streams
-        assert stream.up_ms is not None and stream.down_ms is not None
         assert len(stream) == len(probes), name
         assert np.allclose(stream.sent_ms, probes.sent_ms, atol=1e-3), name
         assert np.allclose(stream.up_ms, probes.up_ms, atol=1e-3), name
@@ -241,19 +236,16 @@ def doubled(p: Probes) -> Probes:
 
 
 def stepped(p: Probes) -> Probes:
-    assert p.up_ms is not None and p.down_ms is not None
     step = np.where(np.arange(len(p)) >= 1234, 40.0, 0.0)
     return Probes(p.name, p.sent_ms, p.up_ms + step, p.down_ms - step, p.rtt_ms)
 
 
 def drifting(p: Probes) -> Probes:
-    assert p.up_ms is not None and p.down_ms is not None
     drift = 50e-6 * (p.sent_ms - p.sent_ms[0])
     return Probes(p.name, p.sent_ms, p.up_ms + drift, p.down_ms - drift, p.rtt_ms)
 
 
 def returned(p: Probes) -> Probes:
-    assert p.rtt_ms is not None
     return Probes(p.name, p.sent_ms + p.rtt_ms, p.up_ms, p.down_ms, p.rtt_ms)
 
 
@@ -275,19 +267,16 @@ def test_what_can_be_mended_is_with_a_sentence(
     (note,) = log.notes
     assert says in note
     (stream,) = log.streams
-    assert stream.up_ms is not None and whole.up_ms is not None
     off = stream.sent_ms - whole.sent_ms + stream.up_ms - whole.up_ms
     assert np.percentile(abs(off - np.median(off)), 99) < 0.3
     assert repaired(log_of(whole)).notes == []
 
 
 def set_back(p: Probes) -> Probes:
-    assert p.up_ms is not None
     return Probes(p.name, p.sent_ms - np.where(np.arange(len(p)) > 1300, 3333.0, 0), p.up_ms)
 
 
 def paused(p: Probes) -> Probes:
-    assert p.up_ms is not None
     return Probes(p.name, p.sent_ms + np.where(np.arange(len(p)) > 700, 9e7, 0), p.up_ms)
 
 
@@ -361,7 +350,6 @@ def test_command_writes_a_scenario_that_runs(
     monkeypatch.setattr("sojourn.fit.fitted._SEARCHED", (2, 2))
     monkeypatch.setattr("sojourn.fit.fitted._LONGEST_S", 10.0)
     idle = made(1500, period=2.5)
-    assert idle.up_ms is not None and idle.rtt_ms is not None
     queue = np.random.default_rng(1).uniform(90, 180, len(idle))
     busy = Probes("made", idle.sent_ms, idle.up_ms + queue, None, idle.rtt_ms + queue)
     (tmp_path / "log.csv").write_text(csv_of(idle))
@@ -426,7 +414,6 @@ def test_every_value_that_no_probe_told_is_marked_and_listed() -> None:
 
 
 def busy_of(idle: Probes, queue: np.ndarray, down: np.ndarray | float = 0.0) -> Log:
-    assert idle.up_ms is not None and idle.down_ms is not None
     up, back = idle.up_ms + queue, idle.down_ms + down
     return log_of(Probes("made", idle.sent_ms, up, back, up + back))
 
@@ -450,14 +437,12 @@ def test_what_is_before_and_after_an_upload_is_not_in_its_mean() -> None:
     idle, other = made(), made(seed=2)
     runs = (other.sent_ms > 30e3) & (other.sent_ms < 60e3)
     found = fit_log(log_of(idle), busy_of(other, np.where(runs, 100.0, 0.0)), search=False)
-    assert found.rises is not None
     assert np.percentile(found.rises, [10, 90]) == pytest.approx([100, 100], abs=10)
 
 
 def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None:
     def found(period: float, step: float) -> tuple[Fit, str]:
         probes = made(4000, period=period)
-        assert probes.up_ms is not None
         times = (probes.sent_ms, probes.sent_ms + probes.up_ms)
         rows = zip(*(np.round(one / step) * step for one in times), strict=True)
         lines = [f"{sent:.3f},{received:.3f}" for sent, received in rows]

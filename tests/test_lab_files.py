@@ -62,26 +62,24 @@ def test_settings_of_a_case_can_be_chosen_and_changed(chromium: Browser, lab: st
         assert found[:2] == [native[name].meta["fingerprint"] for name in ("256 kB", "1 MB")]
 
 
-def test_a_modem_file_gives_the_service(chromium: Browser, lab: str, tmp_path: Path) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        chooser = page.get_by_label("Open or drop a modem configuration file")
-        chooser.set_input_files(MODEM)
-        expect(page.get_by_text("Service from home-5x20.cm.")).to_be_visible()
-        expect(verdict_heads(page).first).to_have_text("A: home-5x20.cm")
-        settled(page)
-        buffer = tomllib.loads(scenario_of(page))["compare"]["home-5x20.cm"]["upstream"]["buffer"]
-        assert buffer["target_bytes"] == 31_250
-        drop(page, "dropped.cm", MODEM.read_bytes())
-        expect(page.get_by_text("Service from dropped.cm.")).to_be_visible()
-        settled(page)
-        link = page.url
-        bad = tmp_path / "bad.cm"
-        bad.write_bytes(b"\x18\xff\x01")
-        chooser.set_input_files(bad)
-        expect(alert(page)).to_contain_text("bad.cm was rejected")
-        expect(alert(page)).to_contain_text("allowed")
-        expect(verdict_heads(page).first).to_have_text("A: dropped.cm")
+def test_a_modem_file_gives_the_service(chromium: Browser, page: Page, tmp_path: Path) -> None:
+    chooser = page.get_by_label("Open or drop a modem configuration file")
+    chooser.set_input_files(MODEM)
+    expect(page.get_by_text("Service from home-5x20.cm.")).to_be_visible()
+    expect(verdict_heads(page).first).to_have_text("A: home-5x20.cm")
+    settled(page)
+    buffer = tomllib.loads(scenario_of(page))["compare"]["home-5x20.cm"]["upstream"]["buffer"]
+    assert buffer["target_bytes"] == 31_250
+    drop(page, "dropped.cm", MODEM.read_bytes())
+    expect(page.get_by_text("Service from dropped.cm.")).to_be_visible()
+    settled(page)
+    link = page.url
+    bad = tmp_path / "bad.cm"
+    bad.write_bytes(b"\x18\xff\x01")
+    chooser.set_input_files(bad)
+    expect(alert(page)).to_contain_text("bad.cm was rejected")
+    expect(alert(page)).to_contain_text("allowed")
+    expect(verdict_heads(page).first).to_have_text("A: dropped.cm")
     with opened(chromium, link) as visited:
         expect(verdict_heads(visited.page).first).to_have_text("A: dropped.cm")
         expect(visited.page.get_by_label("Games", exact=True)).to_be_visible()
@@ -144,26 +142,23 @@ def test_files_have_a_limit_alone_and_together(chromium: Browser, lab: str) -> N
         assert visited.complaints == []
 
 
-def test_results_and_report_are_taken_away(chromium: Browser, lab: str, tmp_path: Path) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        found = settled(page)
-        for name in ("scenario", "results", "report"):
-            with page.expect_download() as download:
-                page.get_by_role("button", name=f"Download {name}").click()
-            download.value.save_as(tmp_path / name)
-        scenario = (tmp_path / "scenario").read_text()
-        assert scenario == scenario_of(page)
-        results = json.loads((tmp_path / "results").read_text())
-        assert [run["fingerprint"] for run in results["runs"]] == found
-        native = next(iter(sojourn.run(scenario).runs.values()))
-        assert results["runs"][0]["tables"]["flows"] == native.flows.to_pylist()
-        report = (tmp_path / "report").read_text()
-        assert all(fingerprint in report for fingerprint in found)
-        assert "<script" not in report and "<svg" in report
-    with visit(
-        chromium, (tmp_path / "report").rename(tmp_path / "report.html").as_uri()
-    ) as visited:
+def test_results_and_report_are_taken_away(chromium: Browser, page: Page, tmp_path: Path) -> None:
+    found = settled(page)
+    for name in ("scenario", "results", "report"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"Download {name}").click()
+        download.value.save_as(tmp_path / f"{name}.html")
+    scenario, results, report = (
+        (tmp_path / f"{name}.html").read_text() for name in ("scenario", "results", "report")
+    )
+    assert scenario == scenario_of(page)
+    runs = json.loads(results)["runs"]
+    assert [run["fingerprint"] for run in runs] == found
+    native = next(iter(sojourn.run(scenario).runs.values()))
+    assert runs[0]["tables"]["flows"] == native.flows.to_pylist()
+    assert all(fingerprint in report for fingerprint in found)
+    assert "<script" not in report and "<svg" in report
+    with visit(chromium, (tmp_path / "report.html").as_uri()) as visited:
         visited.photograph("lab-report")
         assert visited.faults() == []
 
@@ -183,13 +178,11 @@ def test_a_part_of_ones_own_runs_as_on_the_command_line(page: Page) -> None:
     assert found == [run.meta["fingerprint"] for run in runs.values()]
 
 
-def test_code_of_a_link_runs_only_if_one_agrees(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        drop(page, "codel-rust.wasm", PART.read_bytes())
-        page.get_by_label("Queue management B").select_option("codel_rust")
-        expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
-        found, link = settled(page), page.url
+def test_code_of_a_link_runs_only_if_one_agrees(chromium: Browser, page: Page) -> None:
+    drop(page, "codel-rust.wasm", PART.read_bytes())
+    page.get_by_label("Queue management B").select_option("codel_rust")
+    expect(verdict_heads(page).nth(1)).to_have_text("B: codel_rust")
+    found, link = settled(page), page.url
     assert "&part=" in link
     with opened(chromium, link) as visited:
         page = visited.page

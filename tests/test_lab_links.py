@@ -23,20 +23,16 @@ pytestmark = needs_module
 # The address
 
 
-def test_a_link_gives_the_same_page_elsewhere(chromium: Browser, lab: str) -> None:
-    with opened(chromium, lab) as visited:
-        page = visited.page
-        page.get_by_label("Queue management A").select_option("CoDel")
-        page.get_by_label("Games", exact=True).fill("3")
-        parameter(page, "B", "target (ms)").fill("15")
-        page.get_by_role("combobox", name="Service").select_option(
-            "10 Mbps up, 20 in bursts; 100 down"
-        )
-        found = settled(page)
-        expect(page).to_have_url(re.compile("#z="))
-        link = page.url
+def test_a_link_gives_the_same_page_elsewhere(chromium: Browser, page: Page) -> None:
+    page.get_by_label("Queue management A").select_option("CoDel")
+    page.get_by_label("Games", exact=True).fill("3")
+    parameter(page, "B", "target (ms)").fill("15")
+    service = page.get_by_role("combobox", name="Service")
+    service.select_option("10 Mbps up, 20 in bursts; 100 down")
+    found = settled(page)
+    expect(page).to_have_url(re.compile("#z="))
     # A context of its own is a fresh profile.
-    with opened(chromium, link) as visited:
+    with opened(chromium, page.url) as visited:
         page = visited.page
         assert settled(page) == found
         expect(page.get_by_label("Games", exact=True)).to_have_value("3")

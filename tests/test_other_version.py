@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import sojourn
 from conftest import Cli
-from sojourn.store.checksums import SUMS, StoreError, sums_of
+from sojourn.store.checksums import StoreError
 from sojourn.store.read import read_results
 from sojourn.store.verify import verify
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.running import run_plan
+from stores import resealed
 
 SCENARIO = """
 duration_s = 0.5
@@ -28,9 +29,7 @@ def _date_back(directory: Path, name: str, form: str) -> None:
     file = directory / name
     old = {**json.loads(file.read_text()), "format": form, "version": "0.2.0"}
     file.write_text(json.dumps(old))
-    listed = [line.split("  ")[1] for line in (directory / SUMS).read_text().splitlines()[:-1]]
-    sums = sums_of({name: (directory / name).read_bytes() for name in listed})
-    (directory / SUMS).write_bytes(sums)
+    resealed(directory)
 
 
 @pytest.fixture(autouse=True)
@@ -41,15 +40,14 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _refusal(cli: Cli, place: Path) -> str:
     """What commands and Python say of these results, after the versions."""
-    done = cli("report", place, cwd=place.parent)
-    assert (done.returncode, done.stdout) == (2, "")
+    message = cli.refused("report", place, cwd=place.parent)
     for read in (sojourn.open, read_results, verify):
         with pytest.raises(StoreError) as refused:
             read(place)
-        assert done.stderr == f"error: {refused.value}\n"
+        assert message == f"error: {refused.value}\n"
     now = sojourn.__version__
-    assert f"{place}: written by sojourn 0.2.0, whose results sojourn {now} does" in done.stderr
-    return done.stderr.strip().partition(": sojourn ")[2]
+    assert f"{place}: written by sojourn 0.2.0, whose results sojourn {now} does" in message
+    return message.strip().partition(": sojourn ")[2]
 
 
 def test_results_of_run_are_refused_with_their_command(tmp_path: Path, cli: Cli) -> None:

@@ -41,9 +41,7 @@ def no_parts_of_commands() -> Any:
 
 
 def run(sets: list[str], *parts: Any, **keys: Any) -> sojourn.Result:
-    result = sojourn.run(HOME, set=sets, parts=parts, **keys)
-    assert isinstance(result, sojourn.Result)
-    return result
+    return sojourn.run(HOME, set=sets, parts=parts, **keys)
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "sfq"])

@@ -42,11 +42,6 @@ series = true
 
 
 @pytest.fixture(scope="module")
-def results(comparison: sojourn.Comparison) -> Results:
-    return Results.of(comparison)
-
-
-@pytest.fixture(scope="module")
 def page(comparison: sojourn.Comparison) -> str:
     return report_of(comparison.groups)
 
@@ -56,8 +51,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory, cli: Cli) -> Path:
     """The store of a sweep: two values of a key, five variants, three seeds."""
     directory = tmp_path_factory.mktemp("swept")
     (directory / "sweep.toml").write_text(SWEEP)
-    done = cli("sweep", directory / "sweep.toml", "--out", directory / "out")
-    assert (done.returncode, done.stderr) == (0, "")
+    cli.printed("sweep", directory / "sweep.toml", "--out", directory / "out")
     return directory / "out"
 
 
@@ -80,8 +74,8 @@ def reports(
         == 0
     )
     for source, name in ((swept, "sweep"), (directory / "a", "study")):
-        done = cli("report", source, "--out", paths[name])
-        assert (done.returncode, done.stdout) == (0, f"report: {paths[name]}\n"), done.stderr
+        printed = cli.printed("report", source, "--out", paths[name])
+        assert printed == f"report: {paths[name]}\n"
     return paths
 
 
@@ -430,11 +424,8 @@ def test_the_figure_is_the_same_for_the_same_runs(comparison: sojourn.Comparison
     assert svg.startswith(b"<?xml")
 
 
-def test_what_was_stored_gives_the_same_report(
-    comparison: sojourn.Comparison, page: str, tmp_path: Path
-) -> None:
-    comparison.save(tmp_path / "out")
-    assert report_of(read_results(tmp_path / "out")) == page
+def test_what_was_stored_gives_the_same_report(saved: Path, page: str) -> None:
+    assert report_of(read_results(saved)) == page
 
 
 def test_a_sweep_is_read_by_group_and_seed(swept: Path) -> None:

@@ -76,8 +76,8 @@ def test_an_unknown_name_is_refused_with_one_that_is_near(elsewhere: Path, cli: 
         "uplod: found neither a file nor a scenario of this name (did you mean upload?); "
         "allowed: the path of a file, or a name that `sojourn scenarios` lists"
     )
-    refused = cli("run", "uplod")
-    assert (refused.returncode, refused.stderr) == (2, f"error: {caught.value}\n")
+    message = cli.refused("run", "uplod")
+    assert message == f"error: {caught.value}\n"
     assert "NAME: found 'uplod' (did you mean upload?)" in cli("scenarios", "uplod").stderr
     with pytest.raises(FileNotFoundError):
         sojourn.load("upload.toml")

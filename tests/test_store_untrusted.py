@@ -421,7 +421,6 @@ def test_a_run_with_many_series_connections_and_pages_is_within_the_limits() -> 
             "metrics": {"series_interval_ms": 10, "connections": 2, "watch_flows": 4},
         }
     )
-    assert isinstance(result, sojourn.Result)
     settings = tomllib.loads(result.scenario)
     for name in TABLES:
         assert len(result.table(name)) <= most_rows(name, settings), name
