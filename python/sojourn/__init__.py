@@ -94,36 +94,24 @@ __all__ = [
 ]
 
 _PLACES = {
-    **dict.fromkeys(
-        (
-            "DROP",
-            "ENDLESS",
-            "HOME",
-            "MARK",
-            "PASS",
-            "SERVER",
-            "Control",
-            "Law",
-            "Traffic",
-            "parameter",
-        ),
-        "runs.parts",
-    ),
-    **dict.fromkeys(("Assessment", "Grade", "Verdict"), "analysis.verdict"),
-    "Comparison": "runs.comparison",
-    "Found": "store.found",
-    **dict.fromkeys(("InputError", "Problem", "Warning"), "base.errors"),
-    "Result": "runs.result",
-    "StoreError": "store.checksums",
-    "Swept": "store.swept",
-    "changes": "runs.changes",
-    "compare": "runs.runner",
-    "find": "store.find",
-    "load": "runs.request",
-    "open": "store.opened",
-    "run": "runs.runner",
-    "scenarios": "runs.shipped",
-    "sweep": "store.swept",
+    name: module
+    for module, names in {
+        "analysis.verdict": "Assessment Grade Verdict",
+        "base.errors": "InputError Problem Warning",
+        "runs.changes": "changes",
+        "runs.comparison": "Comparison",
+        "runs.parts": "DROP ENDLESS HOME MARK PASS SERVER Control Law Traffic parameter",
+        "runs.request": "load",
+        "runs.result": "Result",
+        "runs.runner": "compare run",
+        "runs.shipped": "scenarios",
+        "store.checksums": "StoreError",
+        "store.find": "find",
+        "store.found": "Found",
+        "store.opened": "open",
+        "store.swept": "Swept sweep",
+    }.items()
+    for name in names.split()
 }
 """Modules of the public names that are not in the native module."""
 
