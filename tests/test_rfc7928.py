@@ -11,7 +11,6 @@ from sojourn.runs.scenario_keys import ScenarioSchema
 from sojourn_studies.framework.plan import Plan
 from sojourn_studies.framework.rows import Row
 from sojourn_studies.framework.running import run_plan
-from sojourn_studies.rfc7928.cells import jain
 from sojourn_studies.rfc7928.figures import Cloud
 from sojourn_studies.rfc7928.managers import LEFT_OUT, MANAGERS
 from sojourn_studies.rfc7928.ranking import GOALS, grids, groups
@@ -88,12 +87,6 @@ def test_managers_are_alike_within_two_percent() -> None:
     values = {"a": Value(100, 99.9, 100.1, 5), "b": Value(101.9, 101.8, 102, 5)}
     assert groups(values) == [["a", "b"]]
     assert groups({**values, "b": Value(103, 102.9, 103.1, 5)}) == [["a"], ["b"]]
-
-
-def test_jains_index() -> None:
-    # (1 + 3)² / (2 (1 + 9)) = 0.8.
-    assert jain([1, 3]) == pytest.approx(0.8)
-    assert jain([0, 0]) is None
 
 
 def test_ellipses_reach_one_standard_deviation() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from sojourn import _sojourn
 from sojourn.analysis.statistics import Value
 from sojourn.base.grid import Grid
 from sojourn.store.stored_run import AbsentError, StoredRun
@@ -71,7 +72,7 @@ def _value(one: Scenario, entry: str, metric: str, run: StoredRun) -> float | No
     if metric == "fct":
         return completion_s(one, run)
     if metric == "jain":
-        return jain(_rates(one, run))
+        return _sojourn.jfi(_rates(one, run))
     flows = [run.flow(name, "up") for name in ([entry] if entry else _sent(one, run))]
     if metric == "goodput":
         return sum(float(flow["goodput_mbps"] or 0) for flow in flows)
@@ -117,12 +118,6 @@ def _rates(one: Scenario, run: StoredRun) -> list[float]:
 
     rows = _connections(one.shares, run)
     return [row["payload_bytes"] / seconds(row["traffic"]) for row in rows]
-
-
-def jain(rates: Sequence[float]) -> float | None:
-    """Jain's fairness index; none of nothing."""
-    squares = sum(rate * rate for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
 def completion_s(one: Scenario, run: StoredRun) -> float | None:
