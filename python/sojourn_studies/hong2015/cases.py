@@ -170,10 +170,6 @@ def _capped(load: Mapping[str, int], factor: int, is_active: bool) -> list[Flows
 # Chapter 5.
 
 
-def _example(load: Mapping[str, int]) -> list[Flows]:
-    return [udp(f"udp-{n}", rate) for n, rate in enumerate(EXAMPLE_MBPS, 1)]
-
-
 def _unequal(load: Mapping[str, int]) -> list[Flows]:
     return [*_ftps(around(80, 10, load["ftp"])), voip(VOIP_5_MS)]
 
@@ -244,7 +240,7 @@ def _downloads(flows: Mapping[int, int]) -> list[Flows]:
 
 
 _FLOWS: Mapping[str, Callable[[Mapping[str, int]], list[Flows]]] = {
-    "ABB-example": _example,
+    "ABB-example": lambda load: [udp(f"udp-{n}", rate) for n, rate in enumerate(EXAMPLE_MBPS, 1)],
     "BASE": _unequal,
     "BASE-samples": _unequal,
     "ME1": _mice,

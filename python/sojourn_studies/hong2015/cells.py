@@ -39,15 +39,12 @@ LARGE_KB = 2048
 """The object of the five response times beside figure 4.4; its size is not stated: the largest."""
 
 
-def _chapter(row: Row) -> int:
-    return int(re.split("[-.]", row.table)[1])
-
-
 # A number of one run.
 
 
 def _run_of(row: Row) -> Case:
-    return case(_chapter(row), row.experiment, row.scheme, row.load)
+    chapter = int(re.split("[-.]", row.table)[1])
+    return case(chapter, row.experiment, row.scheme, row.load)
 
 
 def single(row: Row, run: StoredRun) -> float | None:
@@ -310,10 +307,6 @@ def _width_cases(row: Row) -> Sequence[Case]:
     return [case for scheme in schemes for case in _five_cases(row._replace(scheme=scheme))]
 
 
-def _width(row: Row, runs: Runs) -> float | None:
-    return _widest(row, lambda cell: _five(cell, runs))
-
-
 def _widest(row: Row, end_of: Callable[[Row], float | None]) -> float | None:
     """The widest interval of table 4.5, of a throughput in Mbps or a round trip in ms."""
     metric = row.metric.removesuffix("_ci_width_max")
@@ -437,10 +430,6 @@ def responses(scheme: str, kilobytes: int, replication: int = 0) -> Case:
     return case(4, "WEB", scheme, "ftp=5:web=50", replication, kilobytes)
 
 
-def _web(row: Row, run: StoredRun) -> float | None:
-    return single(row._replace(load=_load_with_web(row)), run)
-
-
 def _load_with_web(row: Row) -> str:
     return row.load if "web" in row.load else f"{row.load}:web=80"
 
@@ -487,13 +476,14 @@ def _rule(row: Row) -> Rule:
         case "table-4.7", _:
             return _BY_ROUND_TRIP
         case "sec-4.2.1.1", _ if row.metric.endswith("_ci_width_max"):
-            return _width_cases, _width
+            return _width_cases, lambda row, runs: _widest(row, lambda cell: _five(cell, runs))
         case "sec-4.2.1.1", _:
             return of_several(_grid, _sentence_of_base)
         case "sec-4.2.2", _:
             return _video_cases, _video_sentence
         case "fig-4.3" | "fig-4.4", _:
-            return of_one(_web_case, _web)
+            asked = row._replace(load=_load_with_web(row))
+            return of_one(_web_case, lambda row, run: single(asked, run))
         case "fig-4.5" | "sec-4.3", _:
             return of_one(_tier_case, _tier)
         case "fig-4.6", _:

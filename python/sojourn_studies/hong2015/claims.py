@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ..framework.cases import Runs
@@ -39,6 +39,11 @@ def _list(values: Iterable[float], digits: int = 2) -> str:
     return ", ".join(f"{value:z.{digits}f}" for value in values)
 
 
+def _lists(found: Mapping[str, Iterable[float]], digits: int = 2, unit: str = "") -> str:
+    """Names with their values."""
+    return "; ".join(f"{name} {_list(values, digits)}{unit}" for name, values in found.items())
+
+
 def _grows(values: Sequence[float]) -> bool:
     return values[-1] > values[0]
 
@@ -63,8 +68,7 @@ def _fills(cells: Cells, runs: Runs) -> Verdict:
 def _losses(cells: Cells, runs: Runs) -> Verdict:
     loss = {each: _over_ftps(cells, "4.3", each, "ftp-mean", "loss") for each in (*_AQM, "DT20")}
     highest = max(loss, key=lambda each: loss[each][-1])
-    numbers = "; ".join(f"{each} {_list(values, 3)}" for each, values in loss.items())
-    return Verdict(highest == "DT20" and all(map(_grows, loss.values())), numbers)
+    return Verdict(highest == "DT20" and all(map(_grows, loss.values())), _lists(loss, 3))
 
 
 def _waits(cells: Cells, runs: Runs) -> Verdict:
@@ -80,8 +84,7 @@ def _waits(cells: Cells, runs: Runs) -> Verdict:
         and all(440 < wait < 620 for wait in drop_tail)
         and max(per_flow) < 1.3 * min(per_flow)
     )
-    numbers = {**low, "ARED": ared, "DT": drop_tail, "DRR": drr}
-    return Verdict(holds, "; ".join(f"{name} {_list(w, 0)} ms" for name, w in numbers.items()))
+    return Verdict(holds, _lists({**low, "ARED": ared, "DT": drop_tail, "DRR": drr}, 0, " ms"))
 
 
 def _fairness(runs: Runs, scheme: str) -> list[float]:
@@ -118,7 +121,7 @@ def _by_round_trip(cells: Cells, runs: Runs) -> Verdict:
         sum(b < a for a, b in pairwise(each)) >= 8 and each[-1] < each[0] / 1.5
         for each in rates.values()
     )
-    return Verdict(holds, "; ".join(f"{name} {_list(each)}" for name, each in rates.items()))
+    return Verdict(holds, _lists(rates))
 
 
 def _same_round_trip(cells: Cells, runs: Runs) -> Verdict:
@@ -137,7 +140,7 @@ def _wider(cells: Cells, runs: Runs) -> Verdict:
         for scheme in _AQM
     }
     holds = all(values[-1] < values[0] for values in found.values())
-    return Verdict(holds, "; ".join(f"{name} {_list(v, 3)}" for name, v in found.items()))
+    return Verdict(holds, _lists(found, 3))
 
 
 def _call(cells: Cells, runs: Runs) -> Verdict:
@@ -190,7 +193,7 @@ def _favours_ftp(cells: Cells, runs: Runs) -> Verdict:
     holds = holds and min(bias, key=lambda s: math.fsum(bias[s])) == "DT"
     better = [s for s in VIDEO_SCHEMES if bias[s][-1] > bias[s][1] + _BIAS_PERCENT]
     holds = holds and better == ["DRR"]
-    return Verdict(holds, "; ".join(f"{s} {_list(v, 0)} %" for s, v in bias.items()))
+    return Verdict(holds, _lists(bias, 0, " %"))
 
 
 def _video_rates(cells: Cells, runs: Runs) -> Verdict:
@@ -200,7 +203,7 @@ def _video_rates(cells: Cells, runs: Runs) -> Verdict:
     holds = all(a > b for s in _AQM for a, b in zip(rate[s], rate["DT"], strict=True))
     holds = holds and max(_AQM, key=lambda s: total[s]) == "CoDel"
     holds = holds and min(total, key=lambda s: total[s]) == "DRR"
-    return Verdict(holds, "; ".join(f"{s} {_list(v)} Mbps" for s, v in rate.items()))
+    return Verdict(holds, _lists(rate, unit=" Mbps"))
 
 
 def _stalls(cells: Cells, runs: Runs) -> Verdict:
@@ -233,9 +236,7 @@ def _responses(cells: Cells, runs: Runs) -> Verdict:
     flat = all(max(v) < 1.25 * min(v) for s, v in found.items() if s != "DT")
     large = min(found["DT"]) > 3 * max(found["CoDel"])
     erratic = max(found["DT"]) > 1.5 * min(found["DT"])
-    return Verdict(
-        flat and large and erratic, "; ".join(f"{s} {_list(v)} s" for s, v in found.items())
-    )
+    return Verdict(flat and large and erratic, _lists(found, unit=" s"))
 
 
 def _sizes(cells: Cells, runs: Runs) -> Verdict:
@@ -262,7 +263,7 @@ def _tiers_differ(table: str) -> Callable[[Cells, Runs], Verdict]:
         found = {s: [ratio(s, n) for n in (5, 7, 9, 11)] for s in (*_AQM, "DT")}
         holds = all(found[s][0] > 1.2 and found[s][-1] < 1.1 for s in _AQM)
         holds = holds and min(found["DT"]) > 1
-        return Verdict(holds, "; ".join(f"{s} {_list(v)}" for s, v in found.items()))
+        return Verdict(holds, _lists(found))
 
     return test
 
@@ -331,7 +332,7 @@ def _switching(cells: Cells, runs: Runs) -> Verdict:
 
     rates = {s: over("bin_switch_rate", s) for s in _BINNED}
     most = max(max(over("disruption_ratio", s)) for s in _BINNED)
-    numbers = "; ".join(f"{s} {_list(v)}" for s, v in rates.items()) + f"; disruption {most:.4f}"
+    numbers = f"{_lists(rates)}; disruption {most:.4f}"
     return Verdict(all(map(_grows, rates.values())) and most < 0.01, numbers)
 
 
@@ -431,7 +432,7 @@ def _floods(cells: Cells, runs: Runs) -> Verdict:
     holds = low["DRR-CoDel"] < 16 and min(low["CoDel"], low["ABB-2"], low["ABB-3"]) > 45
     above = {s: math.fsum(found[s]) for s in ("ABB-4", "ABB-5")}
     holds = holds and low["ABB-4"] < 45 and above["ABB-5"] < above["ABB-4"]
-    return Verdict(holds, "; ".join(f"{s} {_list(v, 1)}" for s, v in found.items()))
+    return Verdict(holds, _lists(found, 1))
 
 
 def _floods_and_weights(cells: Cells, runs: Runs) -> Verdict:
@@ -456,8 +457,7 @@ def _video_tiers(cells: Cells, runs: Runs) -> Verdict:
     changes = [each(s, "adaptation_rate") for s in _BINNED]
     fewer = all(v[0] > v[1] > v[2] for v in changes)
     alike = max(rates["CoDel"]) < 1.15 * min(rates["CoDel"])
-    numbers = "; ".join(f"{s} {_list(v)}" for s, v in rates.items())
-    return Verdict(ordered and fewer and alike, numbers)
+    return Verdict(ordered and fewer and alike, _lists(rates))
 
 
 def _occupancy(cells: Cells, runs: Runs) -> Verdict:

@@ -188,10 +188,6 @@ def _loads(
     return {float(value): f"{prefix}{name}={value}{suffix}" for value in values}
 
 
-def _ftp_mbps(run: StoredRun) -> float | None:
-    return mean(throughputs(run, "ftp"))
-
-
 FIGURES: Mapping[FigureNumber, Figure] = {
     "4.1": _grid(
         "BASE: Jain's index and min-max ratio", 4, "BASE", CHAPTER_4, _loads("ftp", FTPS)
@@ -212,7 +208,7 @@ FIGURES: Mapping[FigureNumber, Figure] = {
         _loads("web", WEB_FLOWS, "ftp=5:"),
         "web flows",
         "throughput (Mbps)",
-    ).figure(_ftp_mbps),
+    ).figure(lambda run: mean(throughputs(run, "ftp"))),
     "4.4": _sizes().figure(_response_s),
     "4.5": _over_time(
         "TIER: CoDel, nine Tier-1 flows and one Tier-2 flow",

@@ -74,12 +74,11 @@ def rtt_spread(values: Sequence[float | None]) -> float | None:
 def bias_percent(run: StoredRun, name: str) -> float | None:
     """Of a class against its max-min fair share of what FTP and video got (section 4.2.2)."""
     classes = ("ftp", "has")
-    got = {each: throughputs(run, each) for each in classes}
-    demands = [VIDEO_MBPS if each == "has" else math.inf for each in classes for _ in got[each]]
-    every = [rate for each in classes for rate in got[each]]
-    shares = max_min(math.fsum(every), demands, [1.0] * len(every))
-    fair = [share for each, share in zip(_labels(got), shares, strict=True) if each == name]
-    average = mean(got[name])
+    every = [(each, rate) for each in classes for rate in throughputs(run, each)]
+    demands = [VIDEO_MBPS if each == "has" else math.inf for each, _ in every]
+    shares = max_min(math.fsum(rate for _, rate in every), demands, [1.0] * len(every))
+    fair = [share for (each, _), share in zip(every, shares, strict=True) if each == name]
+    average = mean([rate for each, rate in every if each == name])
     return None if average is None or not fair else 100 * (average / fair[0] - 1)
 
 
@@ -94,10 +93,6 @@ def within(run: StoredRun, entry: str, start_s: float, stop_s: float) -> float |
     time_s, rate = series_of(run.series, f"{entry} down", "throughput")
     inside = rate[(time_s > start_s) & (time_s <= stop_s)]
     return float(np.nanmean(inside)) if len(inside) else None
-
-
-def _labels(got: dict[str, list[float]]) -> list[str]:
-    return [name for name, rates in got.items() for _ in rates]
 
 
 def _belongs(entry: str, name: str) -> bool:

@@ -124,7 +124,7 @@ def _upstream(scheme: Scheme, congested: bool) -> dict[str, Any]:
 
 
 def _traffic(bulk: str) -> dict[str, Any]:
-    traffic = {"call": call_to("peer"), "web": _web()}
+    traffic: dict[str, Any] = {"call": call_to("peer"), "web": _web()}
     if ftp := _FTP[bulk]:
         traffic["ftp"] = {"kind": "transfer", **ftp, "server": "files"}
     if bulk == "4":

@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pyarrow.compute as pc
@@ -127,10 +127,6 @@ def _pairs(scheme: str) -> list[tuple[Case, Case]]:
     return [(case(f"D0{n}", scheme), case(f"C0{n}", _CODEL)) for n in LOADED]
 
 
-def _loaded_cases(row: Row) -> Sequence[Case]:
-    return [case for pair in _pairs(row.scheme.split("/")[1]) for case in pair]
-
-
 def _summary(row: Row, runs: Runs) -> float | None:
     pairs = [(runs[dt.name], runs[codel.name]) for dt, codel in _pairs(row.scheme.split("/")[1])]
 
@@ -168,10 +164,6 @@ def _over_pairs(row: Row, compared: Callable[[str], list[float]]) -> float | Non
             low, _, high = statistics.quantiles(map(abs, compared("mos_delta")), method="inclusive")
             return _end(row, low, high)
     raise AssertionError(row)
-
-
-def _expected_cases(row: Row) -> Sequence[Case]:
-    return [case("D01", _SMALL), case("D02", _SMALL)]
 
 
 def _expected(row: Row, runs: Sequence[StoredRun]) -> float | None:
@@ -213,10 +205,6 @@ _SHOWN = {
     "D02-to-D05": ("D02", "D03", "D04", "D05"),
     "C02-to-C05": ("C02", "C03", "C04", "C05"),
 }
-
-
-def _early_cases(row: Row) -> Sequence[Case]:
-    return [early(experiment, row.scheme) for experiment in _SHOWN[row.experiment]]
 
 
 def _early(row: Row, shown: Sequence[StoredRun]) -> float | None:
@@ -307,16 +295,8 @@ def _stuck(row: Row, run: StoredRun) -> float | None:
 # §4.2.2, §4.3.1, §4.3.2, figure 9 and appendix A.
 
 
-def _all_small(row: Row) -> Sequence[Case]:
-    return [case(f"D0{n}", _SMALL) for n in f"1{LOADED}"]
-
-
 def _latest(row: Row, runs: Sequence[StoredRun]) -> float:
     return max(float(run.flow("call", "up")["late_percent"]) for run in runs)
-
-
-def _codel_loaded(row: Row) -> Sequence[Case]:
-    return [case(f"C0{n}", _CODEL) for n in LOADED]
 
 
 def _typical_scatter(row: Row, runs: Sequence[StoredRun]) -> float | None:
@@ -408,16 +388,16 @@ def _end(row: Row, low: float | None, high: float | None) -> float | None:
 
 _SINGLE = of_one(lambda row: case(row.experiment, row.scheme), single)
 _COMPARED = of_several(_pair, _compared)
-_EARLY = of_several(_early_cases, _early)
+_EARLY = of_several(lambda row: [early(d, row.scheme) for d in _SHOWN[row.experiment]], _early)
 
 _RULES: dict[str, Rule] = {
     "appendix-a": of_one(lambda row: page_of_appendix_a(), _object_size),
-    "sec-exec": (_loaded_cases, _summary),
-    "sec-1.2": of_several(_expected_cases, _expected),
+    "sec-exec": (lambda row: [*chain(*_pairs(row.scheme.split("/")[1]))], _summary),
+    "sec-1.2": of_several(lambda row: [case(name, _SMALL) for name in ("D01", "D02")], _expected),
     "sec-3.2.1": (no_runs, _ideal),
     **{f"fig-{n}": _EARLY for n in range(2, 8)},
-    "sec-4.2.2": of_several(_all_small, _latest),
-    "sec-4.3.1": of_several(_codel_loaded, _typical_scatter),
+    "sec-4.2.2": of_several(lambda row: [case(f"D0{n}", _SMALL) for n in f"1{LOADED}"], _latest),
+    "sec-4.3.1": of_several(lambda row: [case(f"C0{n}", _CODEL) for n in LOADED], _typical_scatter),
     "fig-9": (lambda row: [depth()], _nearly_full),
 }
 """By table, where all its rows are computed alike: the runs, and the value from them."""

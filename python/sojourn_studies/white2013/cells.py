@@ -201,10 +201,6 @@ _SWARMS = [number for number, load in TRAFFIC.items() if load.upload == "bittorr
 _TEN_FTPS = [number for number, load in TRAFFIC.items() if load.connections == 10]
 
 
-def _swarms(row: Row) -> list[Case]:
-    return [case(row.scheme, number, "none") for number in _SWARMS]
-
-
 def _ledbat_delay(row: Row, runs: Sequence[StoredRun]) -> float:
     """Median queueing delay at which LEDBAT settles, without congestion."""
     return statistics.fmean(run.queue("upstream")["sojourn_p50_ms"] for run in runs)
@@ -406,7 +402,9 @@ _RULES: Mapping[str, Rule] = {
     "latency_max": (_whole_grid, _greatest),
     "latency_min": (_whole_grid, _least),
     "fraction_latency_below_5ms": (_whole_grid, _below_5_ms),
-    "ledbat_delay": of_several(_swarms, _ledbat_delay),
+    "ledbat_delay": of_several(
+        lambda row: [case(row.scheme, number, "none") for number in _SWARMS], _ledbat_delay
+    ),
     "sessions": (no_runs, _sessions),
     "best_subflow_count": (_other_bins, _best_bins),
     **dict.fromkeys(("buffer", "runs", "duration", "fair_share_flow_limit"), _ARITHMETIC),

@@ -64,10 +64,6 @@ def _together(what: str, runs: tuple[StoredRun, ...]) -> Distribution:
     return evenly(map(OF_RUN[what], runs))
 
 
-def _aggregate_cases(row: Row) -> list[Case]:
-    return cases_under(row.scheme)
-
-
 def _aggregate(row: Row, runs: Runs) -> float | None:
     """A quantile over all conditions, also where the paper has a range over several schemes."""
     what, _, statistic = row.metric.partition("_")
@@ -235,7 +231,7 @@ def _hardware_queues(row: Row, runs: Runs) -> float:
 
 _BINOMIAL: Rule = (no_runs, _binomial)
 _DERANDOMISED: Rule = (no_runs, _derandomised)
-_AGGREGATE: Rule = (_aggregate_cases, _aggregate)
+_AGGREGATE: Rule = (lambda row: cases_under(row.scheme), _aggregate)
 
 _BY_TABLE: Mapping[str, Rule] = {
     "fig-1": _AGGREGATE,

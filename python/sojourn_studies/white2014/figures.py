@@ -1,6 +1,7 @@
 """Figures 1 to 16 of White 2014, redrawn."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ..cablelabs.mixture import call_latencies
@@ -65,10 +66,7 @@ FIGURES: Mapping[FigureNumber, Figure] = {
     8: _alone(derandomiser.binomial_drops),
     9: _alone(derandomiser.run_length),
     10: _alone(derandomiser.drops),
-    11: _alone(rates.departure_rate),
-    12: _alone(rates.departure_rate_in_detail),
-    13: _alone(rates.grant_rate),
-    14: _alone(rates.grant_rate_in_detail),
+    **{number: _alone(partial(rates.estimate, number)) for number in range(11, 15)},
     15: Figure(_tracking, [tracking(on, share) for on in (True, False) for share in (1, EXTREME)]),
     16: _alone(derandomiser.effective_probability),
 }

@@ -5,7 +5,6 @@ from importlib.resources import files
 
 from sojourn.analysis.curves import series
 from sojourn.runs.comparison import Comparison
-from sojourn.runs.result import Result
 from sojourn.runs.runner import run
 
 from ..framework.canvas import Plot, svg
@@ -23,31 +22,22 @@ def _runs() -> Comparison:
     return runs
 
 
-def departure_rate() -> Drawing:
-    """Figure 11: PIE's departure rate, which sees the bursts of grants."""
-    return _drawing("PIE's departure rate estimate", _runs()["PIE's own"])
+_SHOWN = {
+    11: ("PIE's departure rate estimate", "PIE's own", None),  # which sees the bursts of grants
+    12: ("PIE's departure rate estimate, in detail", "PIE's own", _DETAIL_S),
+    13: ("Rate estimate from grants", "from grants", None),  # as MAPs have them
+    14: ("Rate estimate from grants, in detail", "from grants", _DETAIL_S),
+}
 
 
-def departure_rate_in_detail() -> Drawing:
-    """Figure 12: the same, around two steps."""
-    return _drawing("PIE's departure rate estimate, in detail", _runs()["PIE's own"], _DETAIL_S)
-
-
-def grant_rate() -> Drawing:
-    """Figure 13: the rate counted from the grants of MAPs."""
-    return _drawing("Rate estimate from grants", _runs()["from grants"])
-
-
-def grant_rate_in_detail() -> Drawing:
-    """Figure 14: the same, around two steps."""
-    return _drawing("Rate estimate from grants, in detail", _runs()["from grants"], _DETAIL_S)
-
-
-def _drawing(title: str, result: Result, span_s: tuple[float, float] | None = None) -> Drawing:
+def estimate(figure: int) -> Drawing:
+    """One of figures 11 to 14."""
+    title, variant, span_s = _SHOWN[figure]
+    result = _runs()[variant]
     time, channel = series(result, "upstream", "channel_rate")
-    _, estimate = series(result, "upstream", "rate_estimate")
-    plots = [Plot("actual", time, channel), Plot("estimate", time, estimate)]
+    _, estimated = series(result, "upstream", "rate_estimate")
+    plots = [Plot("actual", time, channel), Plot("estimate", time, estimated)]
     limits = {"xlim": span_s} if span_s else {}
     picture = svg(plots, title=title, xlabel="time (s)", ylabel="rate (Mbps)", **limits)
-    rows = list(zip(time.tolist(), channel.tolist(), estimate.tolist(), strict=True))
+    rows = list(zip(time.tolist(), channel.tolist(), estimated.tolist(), strict=True))
     return Drawing(title, picture, ("time_s", "actual_mbps", "estimate_mbps"), rows)
