@@ -51,7 +51,6 @@ FIND = (
     "find home.toml --key upstream.sustained_mbps --from 2 --to 5 --step 2 --seeds 2 "
     "--until upload>0 --quiet"
 )
-SWEEP = 'scenario = "home.toml"\nseeds = 2\n'
 
 FAULTS = {
     # Between two system calls files do not change, so this is every moment.
@@ -67,47 +66,35 @@ class Case:
     """A command that is disturbed, and how it is repeated."""
 
     command: str
-    again: str
+    option: str = ""
+    """What is added when it is repeated."""
     before: Sequence[str] = ()
     """What filled the directory before."""
     is_whole: bool = False
     """Are the files the old or the new ones at any time?"""
 
 
+STUDY = "study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001"
+SWEEP = "sweep sweep.toml"
 CASES = {
-    "sweep": Case("sweep sweep.toml --out out", "sweep sweep.toml --out out --resume"),
-    "sweep again": Case(
-        "sweep sweep.toml --out out",
-        "sweep sweep.toml --out out --resume",
-        before=["sweep sweep.toml --out out"],
-    ),
-    "shard": Case(
-        "sweep sweep.toml --shard 2/2 --out out", "sweep sweep.toml --shard 2/2 --out out --resume"
-    ),
+    "sweep": Case(f"{SWEEP} --out out", "--resume"),
+    "sweep again": Case(f"{SWEEP} --out out", "--resume", before=[f"{SWEEP} --out out"]),
+    "shard": Case(f"{SWEEP} --shard 2/2 --out out", "--resume"),
     "merge": Case(
         "merge 1 2 --out out",
-        "merge 1 2 --out out",
-        before=[f"sweep sweep.toml --shard {number}/2 --out {number}" for number in (1, 2)],
+        before=[f"{SWEEP} --shard {number}/2 --out {number}" for number in (1, 2)],
         is_whole=True,
     ),
-    "run": Case("run home.toml --out out", "run home.toml --out out"),
+    "run": Case("run home.toml --out out"),
     "run again": Case(
-        "run home.toml --out out --overwrite",
         "run home.toml --out out --overwrite",
         before=["run home.toml --out out --seed 7"],
         is_whole=True,
     ),
-    "find": Case(f"{FIND} --out out", f"{FIND} --out out --resume"),
-    "study": Case(
-        "study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 --out out",
-        "study run white2012 --table 7 --experiment D01/C01 --duration-scale 0.001 --out out "
-        "--resume",
-    ),
+    "find": Case(f"{FIND} --out out", "--resume"),
+    "study": Case(f"{STUDY} --out out", "--resume"),
     "report": Case(
-        "report out --out new/page.html",
-        "report out --out new/page.html",
-        before=["run home.toml --out out"],
-        is_whole=True,
+        "report out --out new/page.html", before=["run home.toml --out out"], is_whole=True
     ),
 }
 
@@ -138,7 +125,7 @@ def disturb(case: Case, fault: str, every: int, place: Path) -> int:
     start, whole, tried = place / "start", place / "whole", place / "tried"
     start.mkdir(parents=True)
     (start / "home.toml").write_text(SCENARIO)
-    (start / "sweep.toml").write_text(SWEEP)
+    (start / "sweep.toml").write_text('scenario = "home.toml"\nseeds = 2\n')
     for earlier in case.before:
         _require(run(earlier, start))
     shutil.copytree(start, whole)
@@ -152,7 +139,7 @@ def disturb(case: Case, fault: str, every: int, place: Path) -> int:
             return (number - 1) // every
         try:
             _check(case, ended, old, new, tried)
-            _require(run(case.again, tried))
+            _require(run(f"{case.command} {case.option}", tried))
             _same(contents(tried), new)
         except Failed as failure:
             printed = f"{case.command}\n{fault} at place {number}: {failure}\n{ended.printed}"

@@ -6,6 +6,8 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -103,23 +105,29 @@ def test_other_directories_are_left_alone(tmp_path: Path, cli: Cli) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["letter"]
 
 
-def test_a_full_disk_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def full_disk(at: str, directory: Path, place: Path, saved: str) -> Iterator[None]:
+    """No file below that name can be written: says where, and what is saved in the directory."""
     whole = Path.write_bytes
 
     def full(path: Path, content: bytes) -> int:
-        if second.run in str(path):
+        if at in str(path):
             raise OSError(28, "No space left on device")
         return whole(path, content)
 
-    second = tasks(2)[1]
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(BatchStopped) as stop:
-        run_batch(tasks(2), tmp_path, jobs=1)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(BatchStopped) as stop:
+        patch.setattr(Path, "write_bytes", full)
+        yield
     assert stop.value.status == 2
     assert str(stop.value) == (
-        f"error: cannot write {tmp_path}: No space left on device; "
-        f"1 of 2 runs are saved in {tmp_path}; repeat the command with --resume to run the rest"
+        f"error: cannot write {place}: No space left on device; "
+        f"{saved} runs are saved in {directory}; repeat the command with --resume to run the rest"
     )
+
+
+def test_a_full_disk_says_what_is_kept(tmp_path: Path) -> None:
+    with full_disk(tasks(2)[1].run, tmp_path, tmp_path, "1 of 2"):
+        run_batch(tasks(2), tmp_path, jobs=1)
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
 
@@ -138,25 +146,10 @@ def test_a_run_that_was_removed_meanwhile_is_missed(
         run_batch(tasks(2), tmp_path, jobs=1)
 
 
-def test_a_disk_that_is_full_at_the_last_says_that_all_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = Path.write_bytes
-
-    def full(path: Path, content: bytes) -> int:
-        if "cells.csv" in path.name:
-            raise OSError(28, "No space left on device")
-        return whole(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", full)
+def test_a_disk_that_is_full_at_the_last_says_that_all_is_kept(tmp_path: Path) -> None:
     plan = Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01)
-    with pytest.raises(BatchStopped) as stop:
+    with full_disk("cells.csv", tmp_path, tmp_path / "cells.csv", "2 of 2"):
         run_plan(plan, tmp_path)
-    assert stop.value.status == 2
-    assert str(stop.value) == (
-        f"error: cannot write {tmp_path / 'cells.csv'}: No space left on device; "
-        f"2 of 2 runs are saved in {tmp_path}; repeat the command with --resume to run the rest"
-    )
 
 
 def test_a_store_that_may_not_be_written_is_refused_before_it_is_run(
