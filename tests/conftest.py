@@ -21,6 +21,7 @@ pytest_plugins = ["lab_page", "stores"]
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "scenarios" / "home.toml"
+VARIANTS = ["BufferBloat", "Buffer Control", "CoDel", "SFQ-CoDel", "DOCSIS-PIE", "idle line"]
 
 PATIENT_S = PATIENT_MS // 1000
 
@@ -34,20 +35,8 @@ def pcap(packets: Sequence[tuple[int, int]]) -> bytes:
     return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + frames
 
 
-@dataclass
-class Cli:
-    """Runs the command, away from the repository, as a user would."""
-
-    forked: Sequence[str]
-    elsewhere: Path
-
-    def __call__(self, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        # An environment may be for the start of the interpreter, and limits are for its process.
-        own = {"env", "preexec_fn"} & options.keys()
-        start = [sys.executable, "-m", "sojourn"] if own else self.forked
-        typed = [*start, *map(str, arguments)]
-        options = {"cwd": self.elsewhere, "timeout": PATIENT_S, **options}
-        return subprocess.run(typed, capture_output=True, text=True, **options)
+class Commands:
+    """Runs commands, in whatever way, and looks at what they come to."""
 
     def printed(self, *arguments: object, **options: object) -> str:
         """What a command prints that succeeds without a word on stderr."""
@@ -61,6 +50,22 @@ class Cli:
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
         assert done.stderr.startswith("error: ")
         return done.stderr
+
+
+@dataclass
+class Cli(Commands):
+    """Runs the command, away from the repository, as a user would."""
+
+    forked: Sequence[str]
+    elsewhere: Path
+
+    def __call__(self, *arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+        # An environment may be for the start of the interpreter, and limits are for its process.
+        own = {"env", "preexec_fn"} & options.keys()
+        start = [sys.executable, "-m", "sojourn"] if own else self.forked
+        typed = [*start, *map(str, arguments)]
+        options = {"cwd": self.elsewhere, "timeout": PATIENT_S, **options}
+        return subprocess.run(typed, capture_output=True, text=True, **options)
 
 
 def warning_data(message: str, path: str = "") -> dict[str, object]:

@@ -1,7 +1,9 @@
 """Stores that tests write, change and seal again."""
 
 import shutil
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,9 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sojourn
+from conftest import Commands
 from sojourn.base.csv_text import csv_bytes
 from sojourn.base.toml_text import toml_document
 from sojourn.cli.main import main as command_line
+from sojourn.runs.parts import use
 from sojourn.store.checksums import SUMS, sums_of
 from sojourn.store.table_file import parquet_of
 from sojourn.store.task import Task, task
@@ -78,6 +82,7 @@ def command(*arguments: object) -> int | str:
     """Runs the command in this process, and returns its exit status."""
     with pytest.raises(SystemExit) as end:
         command_line([str(argument) for argument in arguments])
+    use(())  # it lets the whole process choose its parts
     return end.value.code or 0
 
 
@@ -94,7 +99,6 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 Copied = Callable[[str], Path]
-Refusal = Callable[..., str]
 
 
 @pytest.fixture
@@ -103,15 +107,17 @@ def copied(stored: Path, tmp_path: Path) -> Copied:
     return lambda kind: Path(shutil.copytree(stored / kind, tmp_path / kind))
 
 
+@dataclass
+class Inside(Commands):
+    """Runs the command in this process, where what a test patches holds."""
+
+    capfd: pytest.CaptureFixture[str]
+
+    def __call__(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        self.capfd.readouterr()
+        return subprocess.CompletedProcess(arguments, command(*arguments), *self.capfd.readouterr())
+
+
 @pytest.fixture
-def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
-    """Runs a command that is refused in a line, and returns that line."""
-
-    def refused(*arguments: object) -> str:
-        capsys.readouterr()
-        assert command(*arguments) == 2, arguments
-        message = capsys.readouterr().err
-        assert message.startswith("error: ") and message.count("\n") == 1, message
-        return message
-
-    return refused
+def inside(capfd: pytest.CaptureFixture[str]) -> Inside:
+    return Inside(capfd)

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 import sojourn
-from conftest import HOME, ROOT, SHORT_S
-from sojourn.runs.tables import ALL_TABLES
+from conftest import HOME, ROOT, SHORT_S, VARIANTS
+from sojourn.runs.tables import ALL_TABLES, TABLES
 
 
 def address(column: pa.ChunkedArray) -> int:
@@ -24,14 +24,7 @@ def address(column: pa.ChunkedArray) -> int:
 
 
 def test_comparison_is_a_mapping_in_the_order_of_the_file(comparison: sojourn.Comparison) -> None:
-    assert list(comparison) == [
-        "BufferBloat",
-        "Buffer Control",
-        "CoDel",
-        "SFQ-CoDel",
-        "DOCSIS-PIE",
-        "idle line",
-    ]
+    assert list(comparison) == VARIANTS
     assert comparison["CoDel"].name == "CoDel"
     assert comparison.runs is comparison
 
@@ -44,20 +37,6 @@ def test_meta(traced: sojourn.Result) -> None:
     assert 0 < traced.meta["forwarded_packets"] < delivered < traced.meta["events"]
 
 
-TABLES = [
-    "flows",
-    "traffic_classes",
-    "connections",
-    "service_flows",
-    "queues",
-    "latency_histogram",
-    "pages",
-    "latencies",
-    "series",
-    "packets",
-]
-
-
 def test_a_shared_channel_has_a_row() -> None:
     shared = sojourn.run(HOME.with_name("neighbourhood.toml"), duration_s=1)
     rows = shared.channels.to_pylist()
@@ -66,12 +45,12 @@ def test_a_shared_channel_has_a_row() -> None:
     assert all(0 < row["collisions"] < row["contention_requests"] for row in rows)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", ALL_TABLES)
 def test_tables_reach_pandas_and_polars(traced: sojourn.Result, table: str) -> None:
     arrow = getattr(traced, table)
     assert isinstance(arrow, pa.Table)
     # Only low-latency aggregates count their latencies (tests/low_latency.rs).
-    assert (arrow.num_rows > 0) == (table != "latency_histogram")
+    assert (arrow.num_rows > 0) == (table not in ("latency_histogram", "channels"))
     assert pl.DataFrame(arrow).shape == arrow.to_pandas().shape == arrow.shape
 
 
@@ -234,8 +213,7 @@ def test_tables_of_a_comparison_are_those_of_its_results(comparison: sojourn.Com
     of_codel = flows.filter(pc.equal(flows["variant"], "CoDel")).drop_columns("variant")
     assert of_codel.combine_chunks() == comparison["CoDel"].flows.combine_chunks()
     for name in TABLES[1:]:
-        if name not in ("packets", "modem_events", "delay_parts"):
-            assert getattr(comparison, name).column_names[0] == "variant"
+        assert getattr(comparison, name).column_names[0] == "variant"
 
 
 def test_the_old_name_of_a_table_leads_to_the_new_one(traced: sojourn.Result) -> None:
@@ -271,8 +249,7 @@ def test_frames_name_the_run_of_each_row(comparison: sojourn.Comparison) -> None
 
 
 @pytest.mark.parametrize(
-    ("table", "key"),
-    [("packets", "packet_trace"), ("modem_events", "modem_trace"), ("delay_parts", "modem_trace")],
+    ("table", "key"), [("packets", "packet_trace"), ("modem_events", "modem_trace")]
 )
 def test_a_trace_that_was_not_recorded_is_an_error_with_its_key(
     comparison: sojourn.Comparison, two_seeds: sojourn.Comparison, table: str, key: str

@@ -9,16 +9,8 @@ from pathlib import Path
 
 import pytest
 import sojourn
-from conftest import HOME, SHORT_S, Cli
-
-VARIANTS = [
-    "BufferBloat",
-    "Buffer Control",
-    "CoDel",
-    "SFQ-CoDel",
-    "DOCSIS-PIE",
-    "idle line",
-]
+from conftest import HOME, SHORT_S, VARIANTS, Cli
+from stores import Inside
 
 
 def test_summary_has_a_row_per_variant_and_stderr_stays_empty(cli: Cli) -> None:
@@ -189,15 +181,11 @@ def test_a_terminal_that_knows_only_ascii(cli: Cli) -> None:
 
 
 def test_defects_are_told_apart_from_bad_input(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> None:
-    from sojourn.cli.main import main
-
     def broken(*_: object) -> None:
         raise sojourn.Defect("a defect in sojourn, please report: no")
 
     monkeypatch.setattr("sojourn.runs.threads.run_native", broken)
-    with pytest.raises(SystemExit) as exit:
-        main(["run", str(HOME)])
-    assert exit.value.code == 1
-    assert capsys.readouterr().err == "error: a defect in sojourn, please report: no\n"
+    done = inside("run", HOME)
+    assert (done.returncode, done.stderr) == (1, "error: a defect in sojourn, please report: no\n")

@@ -26,7 +26,7 @@ from sojourn.analysis.grids import comparison_grid
 from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
 from sojourn.store.table_file import parquet_of
-from stores import command, resealed, with_values
+from stores import Inside, resealed, with_values
 
 # Two uploads under CoDel, one of which is marked and the other dropped, a download and a call.
 SCENARIO = """
@@ -122,24 +122,21 @@ def test_all_variants_are_in_one_table_unless_one_is_named(
     assert one.equals(every.filter(pl.col("variant") == "CoDel"))
 
 
-def test_an_export_says_what_it_wrote_and_what_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_export_says_what_it_wrote_and_what_is_missing(tmp_path: Path, inside: Inside) -> None:
     scenario = tomllib.loads(SCENARIO)
     scenario |= {"duration_s": 1, "baseline": False, "metrics": {"connections": 0}}
     sojourn.run({**scenario, "compare": {"a": {}, "b": {"metrics": {"packet_trace": True}}}}).save(
         tmp_path / "run"
     )
     out = tmp_path / "arrow"
-    assert command("export", tmp_path / "run", "--format", "arrow", "--out", out) == 0
-    printed = capsys.readouterr().out
+    printed = inside.printed("export", tmp_path / "run", "--format", "arrow", "--out", out)
     assert printed.startswith(f"{out}: 2 runs of 2 settings, ")
     assert re.search(r"\n  packets\.arrow: \d+ rows of 1 run\n", printed)
     assert re.search(r"\n  summary\.arrow: 2 rows\n", printed)
     assert "(metrics.connections): 6 more connections opened" in printed
     sojourn.sweep(scenario, duration_s=0.1, out=tmp_path / "sweep")
-    command("export", tmp_path / "sweep", "--format", "csv", "--out", tmp_path / "csv")
-    assert "not stored with these runs: series\n" in capsys.readouterr().out
+    done = inside("export", tmp_path / "sweep", "--format", "csv", "--out", tmp_path / "csv")
+    assert "not stored with these runs: series\n" in done.stdout
 
 
 # Tables of a sweep.
@@ -610,22 +607,15 @@ def changed(short: Path, there: Path, table: str, change: Callable[[pa.Table], p
 )
 @pytest.mark.parametrize("form", ["pcapng", "flent"])
 def test_packets_that_no_run_of_the_scenario_has_are_refused(
-    short: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    form: str,
-    column: str,
-    value: object,
-    found: str,
+    short: Path, tmp_path: Path, inside: Inside, form: str, column: str, value: object, found: str
 ) -> None:
     kind = pq.read_schema(short / "run/packets.parquet").field(column).type
     values = pa.array([value], getattr(kind, "value_type", kind)).cast(kind)
     path = changed(short, tmp_path / "out", "packets", with_values(column, values))
     point = ["--point", "server"] if form == "pcapng" else []
-    out = ["--out", tmp_path / "x"]
-    assert command("export", tmp_path / "out", "--format", form, *point, *out) == 2
-    printed = capsys.readouterr().err
-    assert printed.startswith(f"error: {path}: damaged ({found}") and printed.count("\n") == 1
+    words = ("--format", form, *point, "--out", tmp_path / "x")
+    printed = inside.refused("export", tmp_path / "out", *words)
+    assert printed.startswith(f"error: {path}: damaged ({found}")
     assert [there.name for there in tmp_path.iterdir()] == ["out"]
 
 
@@ -640,15 +630,13 @@ def test_packets_that_no_run_of_the_scenario_has_are_refused(
 def test_flent_refuses_series_without_intervals(
     short: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    inside: Inside,
     change: Callable[[pa.Table], pa.Table],
     found: str,
 ) -> None:
     changed(short, tmp_path / "out", "series", change)
     words = ("--format", "flent", "--out", tmp_path / "x")
-    assert command("export", tmp_path / "out", *words) == 2
-    printed = capsys.readouterr().err
-    assert printed.startswith("error: ") and found in printed and printed.count("\n") == 1
+    assert found in inside.refused("export", tmp_path / "out", *words)
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -18,7 +18,7 @@ from sojourn.store.find import run_search
 from sojourn.store.read import read_results
 from sojourn.store.search import Search
 from sojourn.store.verify import verify
-from stores import command
+from stores import Inside
 
 Measured = Callable[[float], Sequence[float | None]]
 """What the seeds measure at a value."""
@@ -246,15 +246,11 @@ def short(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_command_finds_a_buffer(
-    short: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_finds_a_buffer(short: Path, tmp_path: Path, inside: Inside) -> None:
     out = tmp_path / "out"
     options = ("find", short, "--key", LIMIT, "--until", "Game p99 <60ms", "--seeds", 2)
-    assert command(*options, "--step", 12_000, "--out", out, "--json") == 0
-    said, problems = capsys.readouterr()
-    found = json.loads(said)
-    assert (found["format"], problems) == (1, "")
+    found = json.loads(inside.printed(*options, "--step", 12_000, "--out", out, "--json"))
+    assert found["format"] == 1
     (answer,) = found["answers"]
     holds, fails = answer["interval"]
     assert answer["answer"] == holds < fails <= 60_000
@@ -278,18 +274,16 @@ def test_the_command_finds_a_buffer(
     with pytest.raises(ValueError, match="holds the results of the search of"):
         run_search(Search(Request.of(short), LIMIT, [bound("game p99 < 60")]), out)
     kept = {path: path.stat().st_mtime_ns for path in out.glob("runs/*/meta.json")}
-    assert command(*options, "--step", 12_000, "--out", out, "--resume", "--quiet") == 0
-    assert capsys.readouterr() == ("", "")
+    assert inside.printed(*options, "--step", 12_000, "--out", out, "--resume", "--quiet") == ""
     assert {path: path.stat().st_mtime_ns for path in out.glob("runs/*/meta.json")} == kept
     assert f"holds with {LIMIT} up to" in answer["sentences"][0]
 
 
-def test_the_exit_status_says_whether_there_is_a_value(
-    short: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exit_status_says_whether_there_is_a_value(short: Path, inside: Inside) -> None:
     ends = ("--from", 30_000, "--to", 60_000, "--seeds", 2, "--step", 20_000)
-    assert command("find", short, "--key", LIMIT, "--until", "game p99 < 1", *ends) == 1
-    assert "holds at no probed value from 30 kB to 60 kB" in capsys.readouterr().out
+    done = inside("find", short, "--key", LIMIT, "--until", "game p99 < 1", *ends)
+    assert done.returncode == 1
+    assert "holds at no probed value from 30 kB to 60 kB" in done.stdout
 
 
 def test_variants_have_answers_of_their_own(tmp_path: Path) -> None:
@@ -385,7 +379,7 @@ def test_a_search_does_not_replace_a_sweep(short: Path, tmp_path: Path) -> None:
         sojourn.sweep(short, {LIMIT: [30_000]}, duration_s=0.1, out=out)
 
 
-def test_how_many_homes_of_a_mix(capsys: pytest.CaptureFixture[str]) -> None:
+def test_how_many_homes_of_a_mix(inside: Inside) -> None:
     found = sojourn.find(
         "neighbourhood",
         key="homes.*.count",
@@ -398,5 +392,5 @@ def test_how_many_homes_of_a_mix(capsys: pytest.CaptureFixture[str]) -> None:
     assert [*found.totals.values()] == [5 + 14 + 1, 15 + 44 + 1]  # 14.5 and 43.5, to the even
     assert "from 0.5 (20 in all) to 1.5 (60 in all) of homes.*.count" in str(found)
     wrong = ("find", "neighbourhood", "--until", "upload > 1", "--key")
-    assert command(*wrong, "homes.*.cnt") == 2
-    assert "--key: found homes.*.cnt, which the scenario does not set" in capsys.readouterr().err
+    said = inside.refused(*wrong, "homes.*.cnt")
+    assert "--key: found homes.*.cnt, which the scenario does not set" in said

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sojourn
-from sojourn.cli.app import application
 from sojourn.fit import proof
 from sojourn.fit.answer import not_of_log, sentences
 from sojourn.fit.fitted import Fit, fit_log, streams_of
@@ -23,7 +22,7 @@ from sojourn.fit.prior import MINISLOT_MS, PRIOR, drawn
 from sojourn.fit.read import UNTIMED, read
 from sojourn.fit.repair import repaired
 from sojourn.fit.table import row, stored
-from typer.testing import CliRunner
+from stores import Inside
 
 
 def made(
@@ -345,7 +344,7 @@ def test_no_grid_on_fibre() -> None:
 
 
 def test_command_writes_a_scenario_that_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> None:
     monkeypatch.setattr("sojourn.fit.fitted._SEARCHED", (2, 2))
     monkeypatch.setattr("sojourn.fit.fitted._LONGEST_S", 10.0)
@@ -355,22 +354,21 @@ def test_command_writes_a_scenario_that_runs(
     (tmp_path / "log.csv").write_text(csv_of(idle))
     (tmp_path / "upload.csv").write_text(csv_of(busy))
     out = tmp_path / "mine.toml"
-    logs = [str(tmp_path / "log.csv"), "--upload", str(tmp_path / "upload.csv")]
-    done = CliRunner().invoke(application(), ["fit", *logs, "--out", str(out)])
-    assert done.exit_code == 0, done.output
-    assert "a period of 2.5 ms" in done.output and "how many homes" in done.output
-    found = re.search(r"queues (\d+) ms when .*DOCSIS-PIE would make it (\d+) ms", done.output)
+    logs = (tmp_path / "log.csv", "--upload", tmp_path / "upload.csv")
+    said = inside.printed("fit", *logs, "--out", out)
+    assert "a period of 2.5 ms" in said and "how many homes" in said
+    found = re.search(r"queues (\d+) ms when .*DOCSIS-PIE would make it (\d+) ms", said)
     assert found and int(found[1]) > 60 > 30 > int(found[2])
     text = out.read_text()
     assert "map_interval_ms = 2.5" in text
-    assert re.search(r"idle, measured( +-?\d+\.\d\d){4}", done.output)
-    assert re.search(r"upload, fitted( +\d+\.\d\d){4}", done.output)
+    assert re.search(r"idle, measured( +-?\d+\.\d\d){4}", said)
+    assert re.search(r"upload, fitted( +\d+\.\d\d){4}", said)
     result = sojourn.run(text, duration_s=2)
     assert list(result) == ["as it is", "DOCSIS-PIE", "idle line"]
     warnings = " ".join(str(one) for run in result.values() for one in run.warnings)
     assert "homes.asking" not in warnings and "homes.sending" not in warnings
-    again = CliRunner().invoke(application(), ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
-    assert again.exit_code == 2 and out.read_text() == text
+    inside.refused("fit", tmp_path / "log.csv", "--out", out)
+    assert out.read_text() == text
 
 
 FITTED_KEYS = (
@@ -462,11 +460,11 @@ def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None
     assert whole.grid is not None and whole.grid.period_ms == pytest.approx(5.04, rel=1e-3)
 
 
-def test_command_says_what_is_wrong(tmp_path: Path) -> None:
+def test_command_says_what_is_wrong(tmp_path: Path, inside: Inside) -> None:
     (tmp_path / "log.csv").write_text("")
     out = tmp_path / "mine.toml"
-    done = CliRunner().invoke(application(), ["fit", str(tmp_path / "log.csv"), "--out", str(out)])
-    assert done.exit_code != 0 and not out.exists()
+    inside.refused("fit", tmp_path / "log.csv", "--out", out)
+    assert not out.exists()
 
 
 def test_round_trips_alone_give_the_grid(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stores import bytes_of, command
+from stores import Inside, bytes_of, command
 from test_shards import SCENARIO, SWEEP
 
 STRANGE = 'it\'s a "дом" $HOME `x`'
@@ -45,18 +45,15 @@ def strange(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def script_of(
-    strange: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    strange: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> Callable[[str], Path]:
     """The script for two parts of the sweep."""
 
     def printed(system: str) -> Path:
         monkeypatch.chdir(tmp_path)
         options = ("--shards", "2", *OPTIONS, "--out", f"{STRANGE} 2")
-        assert command("jobs", strange.relative_to(tmp_path), system, *options) == 0
-        (tmp_path / "the script").write_text(capsys.readouterr().out)
+        script = inside.printed("jobs", strange.relative_to(tmp_path), system, *options)
+        (tmp_path / "the script").write_text(script)
         return tmp_path / "the script"
 
     return printed
@@ -123,10 +120,5 @@ def test_a_script_for_snakemake(
         (["--slurm", "--set", "a.b=1"], "--set a.b=1: a: unknown key"),
     ],
 )
-def test_jobs_refuses(
-    strange: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command("jobs", strange, *options) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(f"error: {message}")
+def test_jobs_refuses(strange: Path, options: list[str], message: str, inside: Inside) -> None:
+    assert inside.refused("jobs", strange, *options).startswith(f"error: {message}")

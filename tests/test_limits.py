@@ -10,8 +10,7 @@ from sojourn.analysis.groups import Results
 from sojourn.analysis.limits import failures, limit
 from sojourn.analysis.verdict import Grade, verdict
 from sojourn.base.lookup import UnknownError
-from sojourn.cli.app import application
-from stores import command
+from stores import Inside
 
 WORST = list(Grade)[-1].word
 
@@ -85,18 +84,16 @@ def test_a_measure_that_nothing_has_is_bad_input(comparison: sojourn.Comparison)
         failed(comparison, "low-latency p99 < 3")
 
 
-def test_the_exit_status_is_that_of_the_limits(
-    alone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_exit_status_is_that_of_the_limits(alone: Path, tmp_path: Path, inside: Inside) -> None:
     swept = tmp_path / "swept"
     sojourn.sweep(alone, {"upstream.sustained_mbps": [5]}, duration_s=0.5, out=swept)
     run = ("run", alone, "--duration", 0.5, "--quiet", "--fail-below")
     report = ("report", swept, "--out", tmp_path / "report.html", "--fail-below")
-    for typed, name in ((run, "this run"), (report, "sustained 5 Mbps")):
-        assert not application()([*map(str, typed), "game loss < 1e9 %"], standalone_mode=False)
-        assert capsys.readouterr().err == ""
-        assert application()([*map(str, typed), "game loss > 1e9"], standalone_mode=False) == 1
-        (line,) = capsys.readouterr().err.splitlines()
+    for command, name in ((run, "this run"), (report, "sustained 5 Mbps")):
+        inside.printed(*command, "game loss < 1e9 %")
+        done = inside(*command, "game loss > 1e9")
+        assert done.returncode == 1
+        (line,) = done.stderr.splitlines()
         assert line.startswith(f"failed: {name}: game loss is 0.00 %; required: game loss > 1e+09")
         assert line.endswith(" %")
 
@@ -115,14 +112,13 @@ def test_the_limits_hold_for_the_variants_that_are_named(comparison: sojourn.Com
         list(failures(results, never, ["CoDell"]))
 
 
-def test_the_command_takes_a_variant_before_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_takes_a_variant_before_it_runs(inside: Inside) -> None:
     run = ("run", "upload", "--duration", 0.2, "--quiet", "--of")
     limit = ("--fail-below", "game loss < -1")
-    assert command(*run, "drop-tail", *limit) == 1
-    (line,) = capsys.readouterr().err.splitlines()
+    done = inside(*run, "drop-tail", *limit)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
     assert line.startswith("failed: drop-tail: game loss is")
-    assert command(*run, "Drop tail", *limit) == 2
-    said = capsys.readouterr().err
+    said = inside.refused(*run, "Drop tail", *limit)
     assert said.startswith("error: --of: found 'Drop tail' (did you mean drop-tail?); allowed: ")
-    assert command(*run, "drop-tail") == 2
-    assert "--of: found 'drop-tail' without --fail-below" in capsys.readouterr().err
+    assert "--of: found 'drop-tail' without --fail-below" in inside.refused(*run, "drop-tail")

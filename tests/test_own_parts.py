@@ -11,8 +11,8 @@ import sojourn
 from conftest import PATIENT_S, wait_until
 from sojourn import Law
 from sojourn.base.lookup import UnknownError
-from sojourn.cli.main import main
 from sojourn.runs.parts import parts_of, use
+from stores import Inside
 
 ROOT = Path(__file__).parents[1]
 OWN = ROOT / "docs" / "own"
@@ -35,7 +35,6 @@ HOME: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def no_parts_of_commands() -> Any:
-    """Commands let the whole process choose their parts."""
     yield
     use(())
 
@@ -104,23 +103,6 @@ def scenario(place: Path) -> Path:
     return path
 
 
-def refused(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    with pytest.raises(SystemExit) as stopped:
-        main(command)
-    assert stopped.value.code == 2
-    return capsys.readouterr().err
-
-
-def printed(command: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints that succeeds."""
-    with pytest.raises(SystemExit) as stopped:
-        main(command)
-    use(())
-    said = capsys.readouterr()
-    assert not stopped.value.code, said.err
-    return said.out
-
-
 BAD = {
     "class A(Law):\n    pass": "part A: found no hook; allowed in a law: on_arrival",
     "class A(Law):\n    a = parameter(float('nan'))": "part A: a: found [nan] as default and range",
@@ -145,19 +127,14 @@ BAD = {
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_is_no_part_is_refused(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_part_is_refused(text: str, tmp_path: Path, inside: Inside) -> None:
     path = write(tmp_path, text)
-    printed = refused(["validate", str(scenario(tmp_path)), "--part", f"{path}:A"], capsys)
-    assert printed.startswith("error: ")
-    assert BAD[text] in printed
-    assert printed.count("\n") == 1
+    assert BAD[text] in inside.refused("validate", scenario(tmp_path), "--part", f"{path}:A")
 
 
 @pytest.mark.parametrize("part", ["own.py", "own.py:", "own.txt:A", "no_such.py:A", ":A"])
-def test_what_names_no_part_is_refused(part: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert part in refused(["schema", "--part", part], capsys)
+def test_what_names_no_part_is_refused(part: str, inside: Inside) -> None:
+    assert part in inside.refused("schema", "--part", part)
 
 
 FAILING = {
@@ -171,17 +148,14 @@ FAILING = {
 
 
 @pytest.mark.parametrize("body", FAILING)
-def test_a_part_that_fails_ends_the_run(
-    body: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_part_that_fails_ends_the_run(body: str, tmp_path: Path, inside: Inside) -> None:
     path = write(tmp_path, f"class Own(Law):\n    def on_arrival(self, *numbers): {body}")
     out = tmp_path / "out"
-    command = ["run", str(scenario(tmp_path)), "--part", f"{path}:Own", "--out", str(out)]
-    printed = refused([*command, "--quiet", "--set", "upstream.queue.law.kind='own'"], capsys)
-    message, line = FAILING[body]
-    assert "error: own, on_arrival, at 0." in printed
-    assert message in printed
-    assert line in printed
+    options = ("--set", "upstream.queue.law.kind='own'", "--part", f"{path}:Own", "--out", out)
+    done = inside("run", scenario(tmp_path), "--quiet", *options)
+    assert done.returncode == 2
+    for said in ("error: own, on_arrival, at 0.", *FAILING[body]):
+        assert said in done.stderr
     assert not out.exists()
 
 
@@ -192,9 +166,7 @@ def test_python_gets_the_exception_of_the_part(tmp_path: Path) -> None:
     assert isinstance(raised.value.__cause__, KeyError)
 
 
-def test_a_sweep_runs_in_processes_and_resumes(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sweep_runs_in_processes_and_resumes(tmp_path: Path, inside: Inside) -> None:
     path = tmp_path / "codel.py"
     path.write_text((OWN / "codel.py").read_text())
     keys = {"upstream.queue.law.target_ms": [5]}
@@ -226,7 +198,7 @@ def test_a_sweep_runs_in_processes_and_resumes(
     path.unlink()
     assert len(sojourn.open(tmp_path / "swept")) == 1
     for command in ("verify", "report"):
-        printed([command, str(tmp_path / "swept")], capsys)
+        inside.printed(command, tmp_path / "swept")
 
 
 def test_a_part_that_fails_in_a_sweep_is_told(tmp_path: Path) -> None:
@@ -265,17 +237,15 @@ def test_a_study_runs_with_an_own_law_beside_its_own(
     assert "own_codel" in case.task(1, 0.2).scenario
 
 
-def test_an_init_that_fails_shows_its_own_lines(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_init_that_fails_shows_its_own_lines(tmp_path: Path, inside: Inside) -> None:
     path = write(
         tmp_path,
         "class Own(Law):\n    def __init__(self): self.missing\n    def on_arrival(self, *n): pass",
     )
-    command = ["run", str(scenario(tmp_path)), "--set", "upstream.queue.law.kind='own'"]
-    text = refused([*command, "--part", f"{path}:Own"], capsys)
-    assert "self.missing" in text
-    assert "parts.py" not in text
+    options = ("--set", "upstream.queue.law.kind='own'", "--part", f"{path}:Own")
+    done = inside("run", scenario(tmp_path), *options)
+    assert done.returncode == 2
+    assert "self.missing" in done.stderr and "parts.py" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -303,15 +273,12 @@ def test_the_busy_hour_takes_an_own_law() -> None:
     assert "own_pie" in first.to_toml()
 
 
-OWN_LAW = ["--part", CODEL, "--set", "upstream.queue.law.kind='own_codel'"]
-
-
-def test_a_search_takes_an_own_law(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_takes_an_own_law(tmp_path: Path, inside: Inside) -> None:
     key = ["--key", "upstream.queue.law.target_ms", "--from", "5", "--to", "20", "--step", "10"]
-    find = ["find", str(scenario(tmp_path)), *key, "--until", "game p99 < 118", "--seeds", "2"]
-    own = printed([*find, *OWN_LAW], capsys)
+    find = ["find", scenario(tmp_path), *key, "--until", "game p99 < 118", "--seeds", "2", "--set"]
+    own = inside.printed(*find, "upstream.queue.law.kind='own_codel'", "--part", CODEL)
     assert "holds with upstream.queue.law.target_ms up to " in own
-    assert own == printed([*find, "--set", "upstream.queue.law.kind='codel'"], capsys)
+    assert own == inside.printed(*find, "upstream.queue.law.kind='codel'")
 
 
 def test_a_stored_search_takes_an_own_law(tmp_path: Path) -> None:
@@ -334,44 +301,36 @@ def test_a_stored_search_takes_an_own_law(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("system", ["--slurm", "--snakemake"])
 def test_a_cluster_gets_an_own_law(
-    system: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text((OWN / "codel.py").read_text())
     (tmp_path / "sweep.toml").write_text(f'scenario = "{scenario(tmp_path).name}"\nseeds = 2\n')
     own_law = ["--part", "own.py:OwnCodel", "--set", "upstream.queue.law.kind='own_codel'"]
-    script = printed(["jobs", "sweep.toml", system, *own_law], capsys)
+    script = inside.printed("jobs", "sweep.toml", system, *own_law)
     assert "own.py:OwnCodel" in script
     # What the jobs need has changed if the file has.
     assert (system == "--slurm") == ("'own.py'" not in script)
 
 
-def test_a_file_of_a_modem_is_written_beside_an_own_law(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_a_modem_is_written_beside_an_own_law(tmp_path: Path, inside: Inside) -> None:
     law = "downstream.queue.law.kind='own_pie'"
     home = tmp_path / "home.toml"
     home.write_text(sojourn.load(HOME, set=[law], parts=[PIE])[0].to_toml())
-    write = ["config", "write", str(tmp_path / "modem.cfg"), "--scenario", str(home)]
-    assert "own_pie" in refused(write, capsys)
-    assert "bytes" in printed([*write, "--part", PIE], capsys)
+    write = ("config", "write", tmp_path / "modem.cfg", "--scenario", home)
+    assert "own_pie" in inside.refused(*write)
+    assert "bytes" in inside(*write, "--part", PIE).stdout
 
 
-def test_a_study_with_an_own_law_is_joined(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_study_with_an_own_law_is_joined(tmp_path: Path, inside: Inside) -> None:
     study = ["study", "run", "white2012", "--table", "3", "--scheme", "CoDel-417pkt"]
     short = ["--duration-scale", "0.001", "--seeds", "1", "--law", "codel_rust", "--part", MODULE]
-    parts = [str(tmp_path / "1"), str(tmp_path / "2")]
-    for number, part in enumerate(parts, 1):
-        printed([*study, *short, "--shard", f"{number}/2", "--out", part], capsys)
-    whole = str(tmp_path / "whole")
-    assert "codel_rust" in refused(["merge", *parts, "--out", whole], capsys)
-    printed(["merge", *parts, "--out", whole, "--part", MODULE], capsys)
-    assert "codel_rust" in (tmp_path / "whole" / "alternatives.csv").read_text()
+    parts, whole = [tmp_path / "1", tmp_path / "2"], tmp_path / "whole"
+    for part in parts:
+        inside.printed(*study, *short, "--shard", f"{part.name}/2", "--out", part)
+    assert "codel_rust" in inside.refused("merge", *parts, "--out", whole)
+    inside.printed("merge", *parts, "--out", whole, "--part", MODULE)
+    assert "codel_rust" in (whole / "alternatives.csv").read_text()
 
 
 def own_law(body: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from sojourn.base.toml_text import toml_document
-from stores import SCENARIO, Refusal
+from stores import SCENARIO, Inside
 
 PROMISES: Mapping[str, Sequence[str]] = {
     "Scenarios, sweeps, modem configuration files, captures and stored results are read": [
@@ -117,13 +117,13 @@ KINDS: Mapping[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", GIVEN)
 def test_only_regular_files_of_some_size_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusal: Refusal, name: str, kind: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside, name: str, kind: str
 ) -> None:
     """At once, in one message, and without a byte of a device."""
     monkeypatch.chdir(tmp_path)
     Path("home.toml").write_text(toml_document(SCENARIO))
     KINDS[kind](Path(name))
-    message = refusal(*GIVEN[name])
+    message = inside.refused(*GIVEN[name])
     assert name in message
     found = (
         "found (more than )?[0-9]+ bytes|more than" if kind == "large file" else "a regular file"

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,16 +17,14 @@ from sojourn.analysis.precision import Target
 from sojourn.analysis.statistics import over_seeds
 from sojourn.base.grid import Grid
 from sojourn.base.terminal import print_grids
-from sojourn.cli.main import main as command_line
 from sojourn.store import write
 from sojourn.store.read import read_results, side_by_side
 from sojourn.store.replace import Wanted, reserved
+from stores import Inside
 
 FIBRE = HOME.with_name("fibre.toml")
 ALONE = FIBRE.read_text().partition("[compare")[0]
 SHORT_S = 0.5
-
-Command = Callable[..., tuple[int, str]]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,19 +34,6 @@ def undrawn() -> Iterator[None]:
         patch.setattr(write, "report_of", lambda results: "")
         patch.setattr(write, "latency_cdf_svg", lambda results: None)
         yield
-
-
-@pytest.fixture
-def command(capfd: pytest.CaptureFixture[str]) -> Command:
-    """Runs the command in this process; returns its status and what it printed."""
-
-    def run(*arguments: object) -> tuple[int, str]:
-        with pytest.raises(SystemExit) as end:
-            command_line([str(argument) for argument in arguments])
-        printed = capfd.readouterr()
-        return int(end.value.code or 0), printed.err or printed.out
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +91,8 @@ def test_means_are_those_of_the_runs(three: sojourn.Comparison) -> None:
     assert row["low"] < row["mean"] < row["high"]
 
 
-def test_the_summary_lists_every_run_and_the_means(command: Command) -> None:
-    _, printed = command("run", FIBRE, "--seeds", 2, "--duration", SHORT_S, "--json")
+def test_the_summary_lists_every_run_and_the_means(inside: Inside) -> None:
+    printed = inside.printed("run", FIBRE, "--seeds", 2, "--duration", SHORT_S, "--json")
     summary = json.loads(printed)
     idle = ["idle line of Cable", "idle line of Fibre"]
     variants = [*(variant.name for variant in sojourn.load(FIBRE)), *idle]
@@ -124,13 +109,13 @@ def test_the_summary_lists_every_run_and_the_means(command: Command) -> None:
 
 
 def test_what_was_saved_is_read_back_by_variant_and_seed(
-    saved: Path, three: sojourn.Comparison, command: Command
+    saved: Path, three: sojourn.Comparison, inside: Inside
 ) -> None:
     results = read_results(saved)
     assert [group.name for group in results.groups] == list(three)
     for group in results.groups:
         assert [run.meta["seed"] for run in group.runs] == [4, 5, 6]
-    assert command("verify", saved) == (0, f"{3 * len(three)} runs verified in {saved}\n")
+    assert inside.printed("verify", saved) == f"{3 * len(three)} runs verified in {saved}\n"
 
 
 def test_a_table_too_wide_has_intervals_below_means(
@@ -177,12 +162,11 @@ def test_seeds_without_drops_count_in_the_mean() -> None:
     ],
 )
 def test_bad_seeds_are_refused(
-    arguments: list[str], message: str, tmp_path: Path, command: Command
+    arguments: list[str], message: str, tmp_path: Path, inside: Inside
 ) -> None:
     scenario, out = tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(ALONE)
-    status, printed = command("run", scenario, *arguments, "--duration", 0.1, "--out", out)
-    assert (status, printed.count("\n")) == (2, 1)
+    printed = inside.refused("run", scenario, *arguments, "--duration", 0.1, "--out", out)
     assert printed.startswith(f"error: {message}")
     assert not out.exists()
 
@@ -205,13 +189,12 @@ def test_seeds_are_added_until_the_mean_is_precise() -> None:
     assert printed[-1] == pytest.approx([2 * reached.seeds * SHORT_S] * 2)
 
 
-def test_the_bound_ends_it_and_is_reported(command: Command, tmp_path: Path) -> None:
+def test_the_bound_ends_it_and_is_reported(inside: Inside, tmp_path: Path) -> None:
     scenario = tmp_path / "s.toml"
     scenario.write_text(ALONE)
     out = tmp_path / "out"
     run = ("run", scenario, "--seeds", 4, "--duration", 0.2, "--out", out, "--until")
-    status, printed = command(*run, "game p99 0.001%")
-    assert status == 0
+    printed = inside.printed(*run, "game p99 0.001%")
     assert re.search(
         r"game RTT p99: ± [\d.]+ % of its mean with 4 seeds \(least precise in .+\); "
         r"not the ± 0\.001 % that was wanted\.\n",
@@ -219,10 +202,10 @@ def test_the_bound_ends_it_and_is_reported(command: Command, tmp_path: Path) -> 
     )
     (entry,) = json.loads((out / "summary.json").read_text())["until"]
     assert (entry["until"], entry["is_reached"]) == ("game p99 0.001%", False)
-    assert command(*run, "game p99 0.001%")[0] == 0  # the same runs again
-    _, printed = command(*run, "game p99 1%")
+    inside.printed(*run, "game p99 0.001%")  # the same runs again
+    printed = inside.refused(*run, "game p99 1%")
     assert "with seeds until game p99 0.001% instead of seeds until game p99 1%; " in printed
-    _, printed = command(*run[:-3], "--until", "game p99 1e-300%")
+    printed = inside.printed(*run[:-3], "--until", "game p99 1e-300%")
     assert "not the ± 1e-300 % that was wanted" in printed
 
 
@@ -273,42 +256,41 @@ def test_a_run_without_variants_is_merged_too(tmp_path: Path) -> None:
     ],
 )
 def test_results_of_other_runs_are_not_replaced(
-    arguments: list[str], difference: str, tmp_path: Path, command: Command
+    arguments: list[str], difference: str, tmp_path: Path, inside: Inside
 ) -> None:
     scenario, out = tmp_path / "s.toml", tmp_path / "out"
     scenario.write_text(ALONE)
     run = ("run", scenario, "--duration", 0.1, "--out", out, "--quiet")
-    assert command(*run) == command(*run) == (0, "")
+    assert inside.printed(*run) == inside.printed(*run) == ""
     before = (out / "summary.json").read_bytes()
-    status, printed = command(*run, *arguments)
-    assert (status, printed.count("\n")) == (2, 1)
+    printed = inside.refused(*run, *arguments)
     assert f" with {difference}" in printed
     assert "; allowed: another directory, or --overwrite (" in printed
     assert (out / "summary.json").read_bytes() == before
-    assert command(*run, *arguments, "--overwrite") == (0, "")
+    assert inside.printed(*run, *arguments, "--overwrite") == ""
 
 
-def test_an_edited_scenario_is_another(tmp_path: Path, command: Command) -> None:
+def test_an_edited_scenario_is_another(tmp_path: Path, inside: Inside) -> None:
     scenario = tmp_path / "s.toml"
     run = ("run", scenario, "--duration", 0.1, "--out", tmp_path / "out", "--quiet")
     for text in (ALONE, f"# The same, with a comment.\n{ALONE}"):
         scenario.write_text(text)
-        assert command(*run) == (0, "")
+        assert inside.printed(*run) == ""
     scenario.write_text(ALONE.replace("delay_ms = 9", "delay_ms = 8"))
-    _, printed = command(*run)
+    printed = inside.refused(*run)
     assert "with servers.files.delay_ms 9.0 instead of 8.0; allowed: another directory" in printed
 
 
-def test_a_directory_has_one_writer_at_a_time(tmp_path: Path, command: Command) -> None:
+def test_a_directory_has_one_writer_at_a_time(tmp_path: Path, inside: Inside) -> None:
     out = tmp_path / "out"
     busy = f"error: {out}: another sojourn process is writing here; wait for it, or give "
     with reserved(out, Wanted({}, {})):
-        ended = command("run", FIBRE, "--duration", 0.1, "--out", out)
-        assert ended == (2, f"{busy}another directory\n")
+        ended = inside.refused("run", FIBRE, "--duration", 0.1, "--out", out)
+        assert ended == f"{busy}another directory\n"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_of_sweeps_at_once_one_wins_whole(tmp_path: Path, command: Command) -> None:
+def test_of_sweeps_at_once_one_wins_whole(tmp_path: Path, inside: Inside) -> None:
     (tmp_path / "s.toml").write_text(ALONE)
     (tmp_path / "sweep.toml").write_text('scenario = "s.toml"\nseeds = 2\n')
     typed = [sys.executable, "-m", "sojourn", "sweep", "sweep.toml", "--out", "out"]
@@ -321,25 +303,26 @@ def test_of_sweeps_at_once_one_wins_whole(tmp_path: Path, command: Command) -> N
         assert process.returncode == (2 if printed else 0)
         assert printed in ("", "error: out: " + printed.partition("out: ")[2])
         assert "another sojourn process is writing here; wait for it" in printed or not printed
-    assert command("verify", tmp_path / "out")[0] == 0
+    inside.printed("verify", tmp_path / "out")
     assert not [name for name in os.listdir(tmp_path / "out") if name.startswith(".")]
 
 
-def test_a_sweep_does_not_replace_other_runs(tmp_path: Path, command: Command) -> None:
+def test_a_sweep_does_not_replace_other_runs(tmp_path: Path, inside: Inside) -> None:
     file, out = tmp_path / "sweep.toml", tmp_path / "out"
     (tmp_path / "s.toml").write_text(ALONE)
 
-    def swept(seeds: int, *options: str) -> tuple[int, str]:
+    def swept(seeds: int, *options: str) -> subprocess.CompletedProcess[str]:
         file.write_text(f'scenario = "s.toml"\nseeds = {seeds}\nduration_s = 0.1\n')
-        return command("sweep", file, "--out", out, *options)
+        return inside("sweep", file, "--out", out, *options)
 
-    assert [swept(2)[0], swept(2)[0]] == [0, 0]
-    status, printed = swept(1)
-    assert status == 2
+    assert [swept(2).returncode, swept(2).returncode] == [0, 0]
+    other = swept(1)
+    assert other.returncode == 2
     assert (
-        "sweep.toml, and 1 of its 2 runs are not in this sweep, since seeds, values or" in printed
+        "sweep.toml, and 1 of its 2 runs are not in this sweep, since seeds, values or"
+        in other.stderr
     )
-    assert swept(3, "--resume")[0] == swept(1, "--overwrite")[0] == 0
+    assert swept(3, "--resume").returncode == swept(1, "--overwrite").returncode == 0
 
 
 def test_a_plain_scenario_is_swept_over_seeds(tmp_path: Path) -> None:

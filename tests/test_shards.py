@@ -12,7 +12,7 @@ from sojourn.store.merge import PartsError, merge
 from sojourn.store.shard import Shard
 from sojourn.store.sweep import read_sweep, run_sweep
 from sojourn.store.task import Task
-from stores import bytes_of, command, resealed
+from stores import Inside, bytes_of, command, resealed
 
 SCENARIO = """
 duration_s = 0.5
@@ -91,25 +91,21 @@ def test_parts_of_a_study_join_to_the_bytes_of_one_run(tmp_path: Path) -> None:
     assert "cells.csv" in bytes_of(joined)
 
 
-def test_a_part_of_a_study_is_no_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_of_a_study_is_no_study(tmp_path: Path, inside: Inside) -> None:
     assert command(*STUDY, *SHORT, "--shard", "1/2", "--out", tmp_path) == 0
     for reading in ("report", "study score"):
-        assert command(*reading.split(), tmp_path) == 2
-        assert f"error: {tmp_path}: holds part 1/2 alone; join all parts first: sojourn merge " in (
-            capsys.readouterr().err
-        )
+        message = inside.refused(*reading.split(), tmp_path)
+        assert f"{tmp_path}: holds part 1/2 alone; join all parts first: sojourn merge " in message
 
 
-def test_a_part_of_a_sweep_has_no_report(
-    parts: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_part_of_a_sweep_has_no_report(parts: list[Path], inside: Inside) -> None:
     for reading in ("report", "export --format csv"):
-        assert command(*reading.split(), parts[0], "--out", parts[0].parent / "out") == 2
-        assert f"{parts[0]}: holds part 1/3 alone; join all parts" in capsys.readouterr().err
+        message = inside.refused(*reading.split(), parts[0], "--out", parts[0].parent / "out")
+        assert f"{parts[0]}: holds part 1/3 alone; join all parts" in message
     assert command("verify", parts[0]) == 0
 
 
-def test_a_part_goes_on(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_goes_on(sweep: Path, inside: Inside) -> None:
     part = part_of(sweep, 1, 2)
     whole = bytes_of(part)
     lost = next((part / "runs").iterdir())
@@ -121,8 +117,8 @@ def test_a_part_goes_on(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None
         f"sojourn sweep 'my sweep.toml' --shard 1/2 --resume --out {part}"
     )
     kept = {path: path.stat().st_ino for path in part.glob("runs/*/*")}
-    assert command("sweep", sweep, "--shard", "1/2", "--resume", "--out", part) == 0
-    assert f"part 1/2: 1 run added to {part}" in capsys.readouterr().out
+    printed = inside.printed("sweep", sweep, "--shard", "1/2", "--resume", "--out", part)
+    assert f"part 1/2: 1 run added to {part}" in printed
     assert all(path.stat().st_ino == number for path, number in kept.items())
     # The command that made it is another than before, and the runs are the same.
     assert {name for name, _ in bytes_of(part).items() ^ whole.items()} <= {
@@ -179,7 +175,7 @@ def test_each_damaged_part_is_named(parts: list[Path]) -> None:
 @pytest.mark.parametrize("name", ["shard.json", "store.json", "runs.csv", "SHA256SUMS"])
 @pytest.mark.parametrize("harm", ["emptied", "removed", "a directory", "a pipe"])
 def test_the_advice_on_a_damaged_part_mends_it(
-    sweep: Path, name: str, harm: str, capsys: pytest.CaptureFixture[str]
+    sweep: Path, name: str, harm: str, inside: Inside
 ) -> None:
     part, joined = sweep.with_name("part"), sweep.with_name("joined")
     again = ("sweep", sweep, "--shard", "1/1", "--quiet", "--out", part)
@@ -192,8 +188,7 @@ def test_the_advice_on_a_damaged_part_mends_it(
         os.mkfifo(file)
     elif harm == "emptied":
         file.touch()
-    assert command("merge", part, "--out", joined) == 2
-    printed = capsys.readouterr().err
+    printed = inside.refused("merge", part, "--out", joined)
     assert printed.startswith(f"error: {file}: damaged (") and "repeat the command" in printed
     if is_odd := harm in ("a directory", "a pipe"):
         remove(file)
@@ -248,13 +243,11 @@ def test_parts_are_not_joined_in_one_of_them(parts: list[Path]) -> None:
     assert bytes_of(parts[0].parent) == before
 
 
-def test_what_is_no_part_is_refused(
-    sweep: Path, parts: list[Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_part_is_refused(sweep: Path, parts: list[Path], inside: Inside) -> None:
     whole, joined = sweep.with_name("whole"), sweep.with_name("joined")
     run_sweep(read_sweep(sweep), whole, quiet=True)
-    assert command("merge", sweep, whole, sweep.with_name("none"), "--out", joined) == 2
-    assert capsys.readouterr().err.splitlines() == [
+    done = inside("merge", sweep, whole, sweep.with_name("none"), "--out", joined)
+    assert done.stderr.splitlines() == [
         f"error: {sweep}: holds no sweep or study",
         f"error: {whole}: holds no part; allowed: what `sojourn sweep --shard` or "
         "`sojourn study run --shard` wrote",
@@ -300,25 +293,24 @@ def test_a_stopped_merge_leaves_nothing(
     assert bytes_of(parts[0].parent) == before
 
 
-def test_a_directory_holds_one_part(sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_directory_holds_one_part(sweep: Path, inside: Inside) -> None:
     place = sweep.with_name("out")
     tasks = ("sweep", sweep, "--quiet", "--out", place)
     assert command(*tasks, "--shard", "1/2") == 0
     there = bytes_of(place)
     for more, wanted in ((["--shard", "2/2"], "part 2/2"), ([], "all runs"), (["--resume"], "all")):
-        assert command(*tasks, *more) == 2
-        assert f"error: {place}: holds part 1/2; allowed for {wanted}" in capsys.readouterr().err
+        refused = inside.refused(*tasks, *more)
+        assert f"error: {place}: holds part 1/2; allowed for {wanted}" in refused
         assert bytes_of(place) == there
     assert command(*tasks, "--overwrite") == 0
     assert not (place / "shard.json").exists()
-    assert command(*tasks, "--shard", "1/2") == 2
-    assert f"{place}: holds all runs; allowed for part 1/2:" in capsys.readouterr().err
+    refused = inside.refused(*tasks, "--shard", "1/2")
+    assert f"{place}: holds all runs; allowed for part 1/2:" in refused
 
 
 @pytest.mark.parametrize("text", ["0/5", "6/5", "1/0", "x/y", "1", "1/100001", "1/2/3", " 1/2"])
-def test_bad_shards(text: str, sweep: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command("sweep", sweep, "--shard", text, "--out", sweep.with_name("out")) == 2
-    printed = capsys.readouterr().err
+def test_bad_shards(text: str, sweep: Path, inside: Inside) -> None:
+    printed = inside.refused("sweep", sweep, "--shard", text, "--out", sweep.with_name("out"))
     assert printed.startswith(f"error: --shard: found {text!r}; allowed: I/N, the part I of N")
     assert not sweep.with_name("out").exists()
 

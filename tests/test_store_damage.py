@@ -14,7 +14,7 @@ from sojourn.store.batch import run_batch
 from sojourn.store.checksums import StoreError
 from sojourn.store.read import read_results
 from sojourn.store.verify import verify
-from stores import STUDY, Refusal, bytes_of, command, flipped, listed, tasks
+from stores import STUDY, Inside, bytes_of, command, flipped, listed, tasks
 
 
 def each_changed(directory: Path) -> Iterator[Path]:
@@ -108,7 +108,7 @@ def test_verify_tells_that_runs_are_missing(tmp_path: Path, cli: Cli) -> None:
 
 @pytest.mark.parametrize("kind", ["run", "sweep", "study"])
 def test_a_report_of_a_directory_with_a_changed_bit_is_refused(
-    stored: Path, tmp_path: Path, refusal: Refusal, kind: str
+    stored: Path, tmp_path: Path, inside: Inside, kind: str
 ) -> None:
     """In any file, also in one that the report does not show."""
     directory, page = stored / kind, tmp_path / "page.html"
@@ -116,7 +116,7 @@ def test_a_report_of_a_directory_with_a_changed_bit_is_refused(
     page.unlink()
     tried = 0
     for path in each_changed(directory):
-        assert str(directory) in refusal("report", directory, "--out", page), path
+        assert str(directory) in inside.refused("report", directory, "--out", page), path
         assert not page.exists(), path
         tried += 1
     # Two runs of all tables, two runs of some, and what describes them.
@@ -124,20 +124,20 @@ def test_a_report_of_a_directory_with_a_changed_bit_is_refused(
 
 
 def test_plot_and_export_refuse_a_directory_with_a_changed_bit(
-    stored: Path, tmp_path: Path, refusal: Refusal
+    stored: Path, tmp_path: Path, inside: Inside
 ) -> None:
     directory = stored / "run"
     out = tmp_path / "x.svg"
     for path in islice(each_changed(directory), 0, None, 6):
         for arguments in (["plot", directory, "--kind", "drops"], ["export", directory]):
             more = ["--format", "csv"] if arguments[0] == "export" else []
-            assert "damaged" in refusal(*arguments, *more, "--out", out), path
+            assert "damaged" in inside.refused(*arguments, *more, "--out", out), path
     assert not out.exists()
 
 
 @pytest.mark.parametrize("kind", ["sweep", "study"])
 def test_resume_mends_a_changed_bit_wherever_it_is(
-    stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
+    stored: Path, tmp_path: Path, inside: Inside, kind: str
 ) -> None:
     """Or it refuses the directory, which is then as it was."""
     for name in ("home.toml", "sweep.toml"):
@@ -146,10 +146,10 @@ def test_resume_mends_a_changed_bit_wherever_it_is(
     arguments = STUDY if kind == "study" else ("sweep", tmp_path / "sweep.toml")
     shutil.copytree(stored / kind, directory)
     for path in each_changed(directory):
-        assert command(*arguments, "--out", directory, "--resume") == 0, path
-        assert bytes_of(directory) == whole, path
+        done = inside(*arguments, "--out", directory, "--resume")
+        assert (done.returncode, bytes_of(directory)) == (0, whole), path
         if path.parent != directory:
-            assert f"{path}: damaged" in capsys.readouterr().err
+            assert f"{path}: damaged" in done.stderr
 
 
 def test_resume_removes_a_damaged_run_that_no_command_would_repeat(

@@ -29,7 +29,7 @@ from sojourn.store.verify import require_whole
 from stores import (
     SCENARIO,
     Copied,
-    Refusal,
+    Inside,
     bytes_of,
     changed_table,
     command,
@@ -59,7 +59,7 @@ NOT_FINITE = "a value of 'latency_p99_ms' is not finite"
 @pytest.mark.parametrize("words", ["report", "plot --kind cdf", "export --format csv"])
 def test_a_store_of_other_tables_is_refused_in_a_line(
     copied: Copied,
-    refusal: Refusal,
+    inside: Inside,
     change: Callable[[pa.Table], pa.Table],
     found: str,
     words: str,
@@ -68,7 +68,7 @@ def test_a_store_of_other_tables_is_refused_in_a_line(
     flows = next(directory.rglob("flows.parquet"))
     changed_table(flows, change)
     name, *options = words.split()
-    message = refusal(name, directory, *options, "--out", directory.with_name("x.svg"))
+    message = inside.refused(name, directory, *options, "--out", directory.with_name("x.svg"))
     assert message.startswith(f"error: {flows}: damaged ({found})"), message
 
 
@@ -97,7 +97,7 @@ NO_LIST = "not a list of runs as sojourn writes it"
     ],
 )
 def test_other_content_is_refused_in_a_line(
-    copied: Copied, refusal: Refusal, file: str, before: str, after: str, found: str
+    copied: Copied, inside: Inside, file: str, before: str, after: str, found: str
 ) -> None:
     """Its checksum is right."""
     kind, name = file.split("/")
@@ -107,7 +107,7 @@ def test_other_content_is_refused_in_a_line(
     path.write_text(text.replace(before, after, 1))
     assert path.read_text() != text
     resealed(path.parent)
-    message = refusal("report", directory, "--out", directory.with_name("page.html"))
+    message = inside.refused("report", directory, "--out", directory.with_name("page.html"))
     assert message.startswith(f"error: {directory}") and found in message
 
 
@@ -120,7 +120,7 @@ def test_other_content_is_refused_in_a_line(
     ],
 )
 def test_a_store_with_what_is_no_file_is_refused_in_a_line(
-    copied: Copied, refusal: Refusal, kind: str, names: Sequence[str]
+    copied: Copied, inside: Inside, kind: str, names: Sequence[str]
 ) -> None:
     """Reading a device might never end, and reading a pipe never begin."""
     directory = copied(kind)
@@ -134,7 +134,7 @@ def test_a_store_with_what_is_no_file_is_refused_in_a_line(
     for path, (found, change) in product(checked, changes.items()):
         path.rename(aside := directory.with_name("aside"))
         change(path)
-        message = refusal("verify", directory)
+        message = inside.refused("verify", directory)
         assert str(path) in message and found in message, message
         remove(path)
         aside.rename(path)
@@ -142,7 +142,7 @@ def test_a_store_with_what_is_no_file_is_refused_in_a_line(
 
 
 @pytest.mark.parametrize("kind", ["run", "sweep"])
-def test_results_are_not_read_through_links(copied: Copied, refusal: Refusal, kind: str) -> None:
+def test_results_are_not_read_through_links(copied: Copied, inside: Inside, kind: str) -> None:
     """They may lead to anything, even if it is as it was written."""
     directory = copied(kind)
     run = next(directory.rglob("meta.json")).parent
@@ -150,7 +150,7 @@ def test_results_are_not_read_through_links(copied: Copied, refusal: Refusal, ki
         path.rename(aside := directory.with_name("aside"))
         path.symlink_to(aside)
         for name, *more in (["verify"], ["report", "--out", directory.with_name("page.html")]):
-            message = refusal(name, directory, *more)
+            message = inside.refused(name, directory, *more)
             assert message.startswith(f"error: {path}: ") and "found a link; allowed: " in message
         with pytest.raises(StoreError, match="found a link"):
             sojourn.open(directory)
@@ -161,7 +161,7 @@ def test_results_are_not_read_through_links(copied: Copied, refusal: Refusal, ki
 
 @pytest.mark.parametrize("name", ["runs", "one run"])
 def test_resume_leaves_alone_what_links_lead_to(
-    copied: Copied, stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+    copied: Copied, stored: Path, tmp_path: Path, inside: Inside, name: str
 ) -> None:
     """It sweeps drafts from the directory of runs, and replaces what is damaged there."""
     for file in ("home.toml", "sweep.toml"):
@@ -175,10 +175,10 @@ def test_resume_leaves_alone_what_links_lead_to(
         (tmp_path / letter).write_text("dear")
     path.symlink_to(tmp_path / "letters")
     before = bytes_of(tmp_path / "letters")
-    status = command("sweep", tmp_path / "sweep.toml", "--out", directory, "--resume", "--quiet")
+    done = inside("sweep", tmp_path / "sweep.toml", "--out", directory, "--resume", "--quiet")
     assert bytes_of(tmp_path / "letters") == before
-    printed = capsys.readouterr().err
-    assert f"{path}: " in printed and "found a link; allowed: a directory" in printed
+    assert f"{path}: " in done.stderr and "found a link; allowed: a directory" in done.stderr
+    status = done.returncode
     assert status == (2 if name == "runs" else 0)
     # A link in the place of a run has become the run.
     assert (command("verify", directory), path.is_symlink()) == (status, name == "runs")
@@ -186,21 +186,22 @@ def test_resume_leaves_alone_what_links_lead_to(
 
 @pytest.mark.parametrize("name", ["a\0b", "..", "a\u202eb"])
 def test_checksums_of_what_is_no_name_are_refused(
-    copied: Copied, refusal: Refusal, name: str
+    copied: Copied, inside: Inside, name: str
 ) -> None:
     directory = copied("run")
     path = next(directory.rglob("meta.json")).with_name(SUMS)
     path.write_bytes(sums_of({name: b""}))
-    assert f"{path}: damaged (not a list of checksums" in refusal("verify", directory)
+    assert f"{path}: damaged (not a list of checksums" in inside.refused("verify", directory)
 
 
 @pytest.mark.parametrize("line", [b"\n", b"\r", b"1,a\n"])
-def test_a_list_of_too_many_runs_is_refused(copied: Copied, refusal: Refusal, line: bytes) -> None:
+def test_a_list_of_too_many_runs_is_refused(copied: Copied, inside: Inside, line: bytes) -> None:
     """The lines of a file of 60 MB filled 7 GB."""
     path = copied("sweep") / RUN_LIST
     path.write_bytes(b"seed,run\n" + line * 1_000_001)
     resealed(path.parent)
-    assert f"{path}: damaged (found more than 1000000 cells)" in refusal("verify", path.parent)
+    message = inside.refused("verify", path.parent)
+    assert f"{path}: damaged (found more than 1000000 cells)" in message
 
 
 def test_a_run_that_is_listed_again_is_read_once(copied: Copied) -> None:
@@ -222,7 +223,7 @@ def test_a_run_that_is_listed_again_is_read_once(copied: Copied) -> None:
     ],
 )
 def test_runs_that_were_exchanged_in_the_list_are_refused(
-    tmp_path: Path, refusal: Refusal, key: str, values: Sequence[str], found: str
+    tmp_path: Path, inside: Inside, key: str, values: Sequence[str], found: str
 ) -> None:
     """Its checksum is right, and each run is as it was written."""
     scenario = {**SCENARIO, "duration_s": 0.5, "compare": {"one": {"title": "one"}}}
@@ -238,7 +239,7 @@ def test_runs_that_were_exchanged_in_the_list_are_refused(
     )
     path.write_text(f"{''.join(heading)}\n{first},{other}\n{second},{one}\n")
     resealed(directory)
-    message = refusal("report", directory, "--out", tmp_path / "page.html")
+    message = inside.refused("report", directory, "--out", tmp_path / "page.html")
     assert (
         message.startswith(f"error: {path}: damaged (run ") and f" has another {found})" in message
     )
@@ -295,29 +296,29 @@ def of_a_terabyte(path: Path) -> None:
     [("run/meta.json", "version"), ("run/summary.json", "format"), ("study/study.json", "name")],
 )
 def test_json_too_deep_is_refused_in_a_line(
-    copied: Copied, refusal: Refusal, file: str, key: str
+    copied: Copied, inside: Inside, file: str, key: str
 ) -> None:
     kind, name = file.split("/")
     directory = copied(kind)
     path = next(directory.rglob(name))
     path.write_text(nested(key))
     resealed(path.parent)
-    assert str(path) in refusal("report", directory, "--out", directory.with_name("page.html"))
+    assert str(path) in inside.refused(
+        "report", directory, "--out", directory.with_name("page.html")
+    )
 
 
-def test_summaries_name_only_directories_within(copied: Copied, refusal: Refusal) -> None:
+def test_summaries_name_only_directories_within(copied: Copied, inside: Inside) -> None:
     path = copied("run") / "summary.json"
     summary = json.loads(path.read_text())
     for place in ("..", ".", "/dev", "a/b"):
         summary["variants"][0]["directory"] = place
         path.write_text(json.dumps(summary))
         resealed(path.parent)
-        assert "not a summary that sojourn wrote" in refusal("verify", path.parent)
+        assert "not a summary that sojourn wrote" in inside.refused("verify", path.parent)
 
 
-def test_warnings_of_strangers_are_shown_with_escapes(
-    copied: Copied, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_warnings_of_strangers_are_shown_with_escapes(copied: Copied, inside: Inside) -> None:
     directory = copied("run")
     for path in directory.rglob("meta.json"):
         meta = json.loads(path.read_text())
@@ -325,10 +326,10 @@ def test_warnings_of_strangers_are_shown_with_escapes(
         path.write_text(json.dumps({**meta, "warnings": warnings}))
         resealed(path.parent)
     sojourn.open(directory).summary()
+    printed, shown = inside.capfd.readouterr().out, r"a\x1b[2Jb\u202ec\ud800"
     page = directory.with_name("page.html")
-    assert command("report", directory, "--out", page) == 0
-    shown = r"a\x1b[2Jb\u202ec\ud800"
-    assert shown in capsys.readouterr().out and shown in page.read_text()
+    inside.printed("report", directory, "--out", page)
+    assert shown in printed and shown in page.read_text()
 
 
 @pytest.mark.parametrize(
@@ -355,12 +356,11 @@ def test_names_in_stores_of_strangers_are_shown_with_escapes(copied: Copied) -> 
     assert str(PartsError(["a\0", "b\u2800"])) == r"a\x00; b\u2800"
 
 
-def test_titles_are_shown_with_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_titles_are_shown_with_escapes(tmp_path: Path, inside: Inside) -> None:
     title, shown = "a\x1b[2Jb\u202ec\x07\x7f", r"a\x1b[2Jb\u202ec\x07\x7f"
     scenario = tmp_path / "home.toml"
     scenario.write_text(toml_document({**SCENARIO, "title": title}))
-    assert command("run", scenario, "--duration", "1", "--out", tmp_path / "run", "--json") == 0
-    printed = capsys.readouterr().out
+    printed = inside.printed("run", scenario, "--duration", 1, "--out", tmp_path / "run", "--json")
     assert plain(printed) == printed and json.loads(printed)["title"] == title
     page = (tmp_path / "run" / "report.html").read_text()
     assert plain(page) == page and shown in page
@@ -368,11 +368,11 @@ def test_titles_are_shown_with_escapes(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("packets", [2**53 + 1, 2**62, 2**64 - 1])
-def test_counts_that_no_run_has_are_refused(copied: Copied, refusal: Refusal, packets: int) -> None:
+def test_counts_that_no_run_has_are_refused(copied: Copied, inside: Inside, packets: int) -> None:
     directory = copied("run")
     path = next(directory.rglob("latencies.parquet"))
     changed_table(path, with_values("packets", pa.array([packets], pa.uint64())))
-    message = refusal("report", directory, "--out", directory.with_name("page.html"))
+    message = inside.refused("report", directory, "--out", directory.with_name("page.html"))
     assert "a value of 'packets' is too large" in message
 
 

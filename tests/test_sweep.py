@@ -16,7 +16,7 @@ from sojourn.runs.request import Request
 from sojourn.runs.tables import TABLES
 from sojourn.store.read import read_results
 from sojourn.store.sweep import read_sweep
-from stores import bytes_of, command
+from stores import Inside, bytes_of, command
 
 SWEEP = f"""
 scenario = "{HOME}"
@@ -330,16 +330,13 @@ def test_modem_files_are_swept_side_by_side(tmp_path: Path, modems: Sequence[Pat
         assert any(one.path == "upstream.priority" for one in run.warnings)
 
 
-def test_a_sweep_takes_the_options_of_a_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sweep_takes_the_options_of_a_run(tmp_path: Path, inside: Inside) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(f'scenario = "{UPLOAD}"\nseeds = 9\nkeys."cable.delay_ms" = [1, 2]\n')
     options = ["--set", "upstream.burst_bytes=9_000", "--vary", "upstream.sustained_mbps=7"]
     options += ["--seeds", "2", "--duration", "0.3"]
     sweep = ("sweep", file, *options, "--out", tmp_path / "out")
-    assert command(*sweep, "--json") == 0
-    summary = json.loads(capsys.readouterr().out)
+    summary = json.loads(inside.printed(*sweep, "--json"))
     assert summary["format"] == 1 and summary["verdict"]["sentences"]
     assert [one["seeds"] for one in summary["means"]] == [[1, 2]] * 8
     assert {one["variant"] for one in summary["means"]} == {
@@ -358,12 +355,10 @@ def test_a_sweep_takes_the_options_of_a_run(
         measure = next(m for m in MEASURES if m.key == "upload_mbps")
         assert one["summary"]["upload_mbps"] == asdict(measure.over(runs))
         assert one["settings"] == {"cable.delay_ms": runs[0].settings["cable"]["delay_ms"]}
-    assert command(*sweep, "--resume") == 0
-    shown = capsys.readouterr().out
+    shown = inside.printed(*sweep, "--resume")
     assert " ".join(summary["verdict"]["sentences"][0].split()) in " ".join(shown.split())
     assert "16 of 16 runs were there already" in shown
-    assert command(*sweep, "--resume", "--quiet") == 0
-    assert capsys.readouterr() == ("", "")
+    assert inside.printed(*sweep, "--resume", "--quiet") == ""
 
 
 @pytest.mark.parametrize(
@@ -384,14 +379,12 @@ def test_a_sweep_takes_the_options_of_a_run(
     ],
 )
 def test_options_that_a_sweep_refuses(
-    options: Sequence[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    options: Sequence[str], message: str, tmp_path: Path, inside: Inside
 ) -> None:
     file = tmp_path / "sweep.toml"
     file.write_text(f'scenario = "{UPLOAD}"\nkeys."cable.delay_ms" = [1, 2]\n')
-    assert command("sweep", file, *options, "--out", tmp_path / "out") == 2
-    printed = capsys.readouterr()
-    assert (printed.out, printed.err.count("\n")) == ("", 1)
-    assert printed.err.startswith(f"error: {message.replace('FILE', str(file))}")
+    printed = inside.refused("sweep", file, *options, "--out", tmp_path / "out")
+    assert printed.startswith(f"error: {message.replace('FILE', str(file))}")
     assert not (tmp_path / "out").exists()
 
 

@@ -8,8 +8,7 @@ import pytest
 import sojourn
 import wasm_modules
 from conftest import ROOT
-from sojourn.runs.parts import use
-from stores import command
+from stores import Inside
 
 TEMPLATES = ROOT / "docs" / "own"
 RUST = TEMPLATES / "codel-rust.wasm"
@@ -123,15 +122,15 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_module_ends_in_one_message(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> None:
     content, printed = HOSTILE[name]
     monkeypatch.chdir(tmp_path)
     Path("bad.wasm").write_bytes(content)
     Path("home.toml").write_text(HOME + 'own = { upstream.queue.law = { kind = "mine" } }\n')
-    assert command("run", "home.toml", "--part", "bad.wasm", "--out", "out") == 2
-    use(())
-    said = capsys.readouterr().err
+    done = inside("run", "home.toml", "--part", "bad.wasm", "--out", "out")
+    assert done.returncode == 2
+    said = done.stderr
     assert printed in said and "Traceback" not in said
     assert len([line for line in said.splitlines() if "error" in line]) == 1
     assert not (tmp_path / "out").exists()
