@@ -1,6 +1,6 @@
 """Distributions put together from several runs, as the CableLabs studies plot them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import pyarrow.compute as pc
@@ -36,6 +36,15 @@ def call_scores(run: StoredRun) -> Distribution:
 def page_loads(run: StoredRun) -> Distribution:
     """Page load times of a run in s."""
     return Distribution.of(run.pages["load_time_s"].to_pylist())
+
+
+OF_RUN: Mapping[str, Callable[[StoredRun], Distribution]] = {
+    "latency": call_latencies,
+    "loss": lambda run: Distribution.of([call_loss_percent(run)]),
+    "plt": page_loads,
+    "mos": call_scores,
+}
+"""What a run reports, by what metrics call it: in ms, %, s and from 1 to 5."""
 
 
 def _calls(run: StoredRun) -> list[Mapping[str, float]]:

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Distribution, Numbers, evenly, pooled
 from sojourn.store.stored_run import StoredRun
 
-from ..cablelabs.mixture import call_latencies, call_loss_percent, call_scores, page_loads
+from ..cablelabs.mixture import OF_RUN, call_latencies, call_loss_percent, page_loads
 from ..cablelabs.scenarios import voice_model
 from ..framework.cases import Case, Rule, Runs, by_rule, no_runs, of_several
 from ..framework.rows import Row
@@ -74,12 +74,7 @@ def _rounded_up(run: StoredRun) -> Distribution:
     return pooled([Distribution(np.ceil(exact.values), exact.weights)])
 
 
-_OF_RUN: Mapping[str, Callable[[StoredRun], Distribution]] = {
-    "latency": _rounded_up,
-    "loss": lambda run: Distribution.of([call_loss_percent(run)]),
-    "plt": page_loads,
-    "mos": call_scores,
-}
+_OF_RUN = {**OF_RUN, "latency": _rounded_up}
 
 
 def distribution(what: str, scheme: str, cells: Iterable[Cell], runs: Runs) -> Distribution:

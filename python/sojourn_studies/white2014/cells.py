@@ -1,7 +1,7 @@
 """From runs to the cells of White 2014."""
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
@@ -10,7 +10,7 @@ from sojourn.analysis.curves import series_of
 from sojourn.analysis.distribution import Distribution, Numbers, evenly
 from sojourn.store.stored_run import StoredRun
 
-from ..cablelabs.mixture import call_latencies, call_loss_percent, call_scores, page_loads
+from ..cablelabs.mixture import OF_RUN, call_loss_percent
 from ..cablelabs.scenarios import voice_model
 from ..framework.cases import Case, Rule, Runs, by_rule, no_runs, of_one
 from ..framework.rows import Row
@@ -39,14 +39,6 @@ _JUMP_PERCENT = 5
 _SEED = 1
 EXTREME = 0.3
 """Appendix A.1: what the extreme channel gives of the sustained rate."""
-
-
-OF_RUN: Mapping[str, Callable[[StoredRun], Distribution]] = {
-    "latency": call_latencies,
-    "loss": lambda run: Distribution.of([call_loss_percent(run)]),
-    "plt": page_loads,
-    "mos": call_scores,
-}
 
 
 def cases_under(scheme: str) -> list[Case]:
