@@ -23,6 +23,15 @@ from .tables import ALL_TABLES, missing_key, recorded
 _OF_FACTS = ("flows", "queues", "pages", "delay_parts")
 
 
+class _Table(cached_property[pa.Table]):
+    """A table of results, by the name of the attribute."""
+
+    def __init__(self, doc: str) -> None:
+        """Takes what the table has."""
+        super().__init__(lambda of: of.table(self.attrname))
+        self.__doc__ = doc
+
+
 class Outcome(Frames):
     """The return value of `sojourn.run`: a `Result`, or a `Comparison` of several."""
 
@@ -56,71 +65,40 @@ class Outcome(Frames):
     def table(self, name: str) -> pa.Table:
         """A table by its name; raises `InputError` for an unknown name or a trace without key."""
 
-    @cached_property
-    def flows(self) -> pa.Table:
-        """One row per traffic entry and direction: counts, loss, rates, latency, scores."""
-        return self.table("flows")
-
-    @cached_property
-    def traffic_classes(self) -> pa.Table:
-        """One row per quality (how traffic is judged) and direction: counts, loss and scores."""
-        return self.table("traffic_classes")
-
-    @cached_property
-    def connections(self) -> pa.Table:
+    flows = _Table("One row per traffic entry and direction: counts, loss, rates, latency, scores.")
+    traffic_classes = _Table(
+        "One row per quality (how traffic is judged) and direction: counts, loss and scores."
+    )
+    connections = _Table(
         """One row per TCP connection and direction: times, bytes, losses and retransmissions.
 
         Only the first connections of each traffic entry have rows, up to the scenario's
         `metrics.connections`.
         """
-        return self.table("connections")
-
-    @cached_property
-    def service_flows(self) -> pa.Table:
-        """One row per group of homes, service flow and direction: counters as in a modem's MIB."""
-        return self.table("service_flows")
-
-    @cached_property
-    def channels(self) -> pa.Table:
-        """One row for the upstream channel, if modems share it: its use and contention."""
-        return self.table("channels")
-
-    @cached_property
-    def queues(self) -> pa.Table:
-        """One row per queue in the first home of each group: sojourn times in ms."""
-        return self.table("queues")
-
-    @cached_property
-    def latency_histogram(self) -> pa.Table:
+    )
+    service_flows = _Table(
+        "One row per group of homes, service flow and direction: counters as in a modem's MIB."
+    )
+    channels = _Table(
+        "One row for the upstream channel, if modems share it: its use and contention."
+    )
+    queues = _Table("One row per queue in the first home of each group: sojourn times in ms.")
+    latency_histogram = _Table(
         """Packets of low-latency aggregates by estimated queue latency, as modems count them.
 
         Empty unless a scheduler `low_latency` sets `latency_histogram_ms`. One row per queue,
         member of the aggregate and bin.
         """
-        return self.table("latency_histogram")
-
-    @cached_property
-    def pages(self) -> pa.Table:
-        """One row per loaded web page: start and load time in s, and its rank by load time."""
-        return self.table("pages")
-
-    @cached_property
-    def latencies(self) -> pa.Table:
-        """Histogram of one-way latency: number of packets per bin, by its upper edge in ms."""
-        return self.table("latencies")
-
-    @cached_property
-    def series(self) -> pa.Table:
-        """Values over time; `time_s` is the end of the interval of a value."""
-        return self.table("series")
-
-    @cached_property
-    def packets(self) -> pa.Table:
-        """Headers, times and outcome of every packet. Needs `metrics.packet_trace`."""
-        return self.table("packets")
-
-    @cached_property
-    def modem_events(self) -> pa.Table:
+    )
+    pages = _Table(
+        "One row per loaded web page: start and load time in s, and its rank by load time."
+    )
+    latencies = _Table(
+        "Histogram of one-way latency: number of packets per bin, by its upper edge in ms."
+    )
+    series = _Table("Values over time; `time_s` is the end of the interval of a value.")
+    packets = _Table("Headers, times and outcome of every packet. Needs `metrics.packet_trace`.")
+    modem_events = _Table(
         """Events at the first home's modem. Needs `metrics.modem_trace`.
 
         One row per event of its primary upstream service flow, in order of time.
@@ -136,10 +114,8 @@ class Outcome(Frames):
         `tokens_bytes` is the level of the sustained-rate bucket. `backlog_bytes` is the queue
         after the event, without the packet in transmission.
         """
-        return self.table("modem_events")
-
-    @cached_property
-    def delay_parts(self) -> pa.Table:
+    )
+    delay_parts = _Table(
         """What packets spend their time on: one row per traffic entry, direction and part.
 
         The time of a packet lasts until it is delivered or dropped, or until the run ends. The
@@ -147,7 +123,7 @@ class Outcome(Frames):
         `total`. Quantiles are those of delivered packets, and null without `metrics.modem_trace`.
         The column `part` in `docs/columns.md` names the parts.
         """
-        return self.table("delay_parts")
+    )
 
     def tidy(self, table: str = "flows") -> pa.Table:
         """A table of all variants together, with the first columns `variant` and `seed`.
@@ -296,7 +272,7 @@ class Result(Outcome):
         """What a user should know of the run, each with its code, values and remedy."""
         return [Warning(**data) for data in self.meta["warnings"]]
 
-    @property
+    @cached_property
     def scenario(self) -> str:
         """The complete scenario with defaults, as TOML that can be run again."""
         return self._variant.to_toml()
@@ -404,20 +380,8 @@ class _Restored(SavedResult):
     ) -> None:
         super().__init__(name)
         self.idle_line = idle_line
-        self._scenario, self._settings, self._meta = scenario, settings, meta
+        self.__dict__.update(scenario=scenario, settings=settings, meta=meta)
         self._tables = tables
-
-    @property
-    def scenario(self) -> str:
-        return self._scenario
-
-    @cached_property
-    def settings(self) -> dict[str, Any]:
-        return self._settings
-
-    @cached_property
-    def meta(self) -> dict[str, Any]:
-        return self._meta
 
     def keeps(self, table: str) -> bool:
         return table in self._tables
