@@ -493,16 +493,14 @@ def _rule(row: Row) -> Rule:
         case (("sec-5.1.3" | "sec-5.3.2"), _) if row.scheme == "none":
             return _IDEAL
         case "sec-5.3.1", _:
-            return of_several(_bloated_cases, _bloated)
+            return _BLOATED
     return _SINGLE
 
 
-def _bloated_cases(row: Row) -> Sequence[Case]:
-    return [case(5, row.experiment, "DRR", f"ftp={ftps}") for ftps in FTPS[1:]]
-
-
-def _bloated(row: Row, runs: Sequence[StoredRun]) -> float:
-    return statistics.fmean(total(run, "ftp") for run in runs)
+_BLOATED = of_several(
+    lambda row: [case(5, row.experiment, "DRR", f"ftp={ftps}") for ftps in FTPS[1:]],
+    lambda row, runs: statistics.fmean(total(run, "ftp") for run in runs),
+)
 
 
 cases_of, value_of = by_rule(_rule)

@@ -52,15 +52,12 @@ def _pings(directory: Path) -> dict[str, Series]:
     return {run: dict(zip(names, np.array(lines).T, strict=True)) for run, lines in rows.items()}
 
 
-def _between(series: Series, column: str, start_s: float, end_s: float) -> Numbers:
-    return series[column][(series["t_s"] >= start_s) & (series["t_s"] < end_s)]
-
-
 def _parts(series: Series, column: str) -> list[Numbers]:
     """The series in parts of about `_PART_S`, the same number in each half."""
-    end_s = float(series["t_s"].max()) + 1e-9
+    values, time_s = series[column], series["t_s"]
+    end_s = float(time_s.max()) + 1e-9
     ends = np.linspace(0, end_s, 2 * round(end_s / 2 / _PART_S) + 1)
-    return [_between(series, column, *part) for part in pairwise(ends)]
+    return [values[(start <= time_s) & (time_s < end)] for start, end in pairwise(ends)]
 
 
 def _lines_of_pings(runs: dict[str, Series]) -> Iterator[tuple[list[str], str]]:
