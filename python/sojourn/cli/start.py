@@ -1,6 +1,7 @@
 """Starts the command `sojourn`: before anything is written, a signal ends it at once."""
 
-import _signal as signal  # `signal` imports much, and a signal meanwhile would end in a traceback
+# The module `signal` imports much, and a signal meanwhile would end in a traceback.
+import _signal as signal  # type: ignore[import-not-found]
 import os
 
 
