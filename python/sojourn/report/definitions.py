@@ -58,8 +58,8 @@ DERIVED = Section(
             "share_percent",
             "%",
             "Throughput of a transfer, torrent or stream of data while it runs, over its max-min "
-            "fair part of what service, access line, core and servers carry beside light traffic or, "
-            "if that is less, over what it has to send. Of several the least.",
+            "fair part of what service, access line, core and servers carry beside light traffic "
+            "or, if that is less, over what it has to send. Of several the least.",
             "Bertsekas & Gallager 1992, section 6.5.2; DOCSIS 3.1 MULPI, section C.2.2.7",
         ),
         Definition(
