@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::grades::{Assessment, Grade, Share};
+use super::grades::{Assessment, Share};
 use super::groups::{Group, Judged, SAME, judged};
 use super::measures::MEASURES;
-use super::order::Question;
+use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
 use super::sentences::{NAMED_AT_MOST, bulk_words, call_clause, sentences, taken, value_of};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, UNDER_LOAD, UPSTREAM_QUEUE,
+    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, Grade, UNDER_LOAD, UPSTREAM_QUEUE,
 };
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
@@ -57,38 +57,6 @@ pub struct Graded {
     pub round_trip: Option<RoundTrip>,
     /// Where the time goes of what users notice, in a sentence for each traffic entry, the longest first.
     pub causes: Vec<String>,
-}
-
-/// What the best setting costs against the reference: an application that has a worse grade with it.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Price {
-    /// The application.
-    pub application: &'static str,
-    /// Its grade with the reference.
-    pub from: Grade,
-    /// Its grade with the best.
-    pub to: Grade,
-    /// The number of a setting that is not behind the reference there.
-    pub alternative: Option<usize>,
-}
-
-/// Which settings do best under one load. All numbers are those of groups.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Answer {
-    /// The settings that are compared.
-    pub settings: Vec<usize>,
-    /// Those that nothing is before.
-    pub best: Vec<usize>,
-    /// Do these equally well in all steps?
-    pub is_alike: bool,
-    /// The first of the others, with which the best are compared.
-    pub reference: Option<usize>,
-    /// What the best cost against it.
-    pub price: Vec<Price>,
-    /// On what it only just rests, in a sentence.
-    pub hair: Option<String>,
-    /// Those of which the seeds do not show whether they are among the best.
-    pub unsure: Vec<usize>,
 }
 
 /// What runs come to.

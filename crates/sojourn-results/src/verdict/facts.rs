@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
-use super::missing::Missing;
+use super::missing::{Missing, SHORTEST_S};
 use super::pages::page_load;
 use super::rows::{Row, Rows};
-use super::shares::{SHORTEST_S, Transfer, is_shared, transfers};
+use super::shares::{Transfer, is_shared, transfers};
 use super::thresholds::{
     APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_LOST, QUEUE_MEAN,
     QUEUE_P99, SLOW_START_S, VIDEO, VIDEO_STALLED, VIDEO_START, queue_of,

@@ -3,63 +3,19 @@
 use std::collections::BTreeMap;
 
 use serde::ser::SerializeStruct;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::facts::{Facts, Values};
 use super::missing::Missing;
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Transfer;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, KEPT_RATE, LETTERS, SHARE, Sheet, Threshold,
+    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, SHARE, Sheet, Threshold,
     UNDER_LOAD, VIDEO_RATE, WORST_LETTER,
 };
 use super::words::digits;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Load;
-
-/// A grade.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Grade {
-    /// Every threshold of good is met.
-    Good,
-    /// Every threshold of fair is met.
-    Fair,
-    /// Every threshold of poor is met.
-    Poor,
-    /// None of these: it is of no use.
-    Fails,
-}
-
-impl Grade {
-    /// It in a word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Fair => "fair",
-            Self::Poor => "poor",
-            Self::Fails => "fails",
-        }
-    }
-
-    /// What something becomes with it.
-    pub(super) const fn state(self) -> &'static str {
-        match self {
-            Self::Fails => "failing",
-            other => other.word(),
-        }
-    }
-
-    /// A mark that tells it apart without colour.
-    pub const fn mark(self) -> &'static str {
-        match self {
-            Self::Good => "✓",
-            Self::Fair => "~",
-            Self::Poor => "✗",
-            Self::Fails => "✗✗",
-        }
-    }
-}
 
 /// A grade, and how many steps inside it are missed: less is better.
 pub(super) type Level = (Grade, usize);

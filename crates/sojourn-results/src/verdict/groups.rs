@@ -1,9 +1,10 @@
 //! Groups of runs side by side, their grades, and which is an idle line.
 
 use super::facts::{Entry, Facts, Payload};
-use super::grades::{Assessment, Grade, Share, assess, shares};
+use super::grades::{Assessment, Share, assess, shares};
 use super::measures::Measure;
 use super::over_seeds::{Value, over_seeds};
+use super::thresholds::Grade;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Unwatched;
 use sojourn_scenario::apps::Bulk;

@@ -1,9 +1,11 @@
 //! Why something has no grade.
 
 use super::rows::FEWEST_PACKETS;
-use super::shares::SHORTEST_S;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
+
+/// A transfer needs some seconds to reach its rate.
+pub(super) const SHORTEST_S: f64 = 10.0;
 
 /// Why something has no grade.
 #[derive(Clone, PartialEq, Debug)]

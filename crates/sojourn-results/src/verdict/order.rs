@@ -1,13 +1,47 @@
 //! Which settings do best: a strict partial order by counts of grades, then by steps inside them. It knows no names,
 //! and of two settings nothing but their own levels.
 
-use super::grades::{Assessment, Grade, Level};
+use serde::Serialize;
+
+use super::grades::{Assessment, Level};
 use super::groups::Judged;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, PAGE, UPSTREAM_QUEUE, VIDEO,
+    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, PAGE, UPSTREAM_QUEUE, VIDEO,
     VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use sojourn_engine::packet::Direction;
+
+/// What the best setting costs against the reference: an application that has a worse grade with it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Price {
+    /// The application.
+    pub application: &'static str,
+    /// Its grade with the reference.
+    pub from: Grade,
+    /// Its grade with the best.
+    pub to: Grade,
+    /// The number of a setting that is not behind the reference there.
+    pub alternative: Option<usize>,
+}
+
+/// Which settings do best under one load. All numbers are those of groups.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Answer {
+    /// The settings that are compared.
+    pub settings: Vec<usize>,
+    /// Those that nothing is before.
+    pub best: Vec<usize>,
+    /// Do these equally well in all steps?
+    pub is_alike: bool,
+    /// The first of the others, with which the best are compared.
+    pub reference: Option<usize>,
+    /// What the best cost against it.
+    pub price: Vec<Price>,
+    /// On what it only just rests, in a sentence.
+    pub hair: Option<String>,
+    /// Those of which the seeds do not show whether they are among the best.
+    pub unsure: Vec<usize>,
+}
 
 /// What is compared: a use of the household or what a line does for it, by its applications. A film and the rate
 /// that it keeps are one use, and what load adds is in the grades of games and calls.

@@ -1,11 +1,10 @@
 //! An answer in sentences: which setting does best, what changes, its price, and on what it rests.
 
-use super::answer::{Answer, Price};
-use super::grades::{Assessment, Grade, Share};
+use super::grades::{Assessment, Share};
 use super::groups::{Group, Judged, NAMED, SAME};
 use super::measures::{Better, MEASURES, Measure};
-use super::order::{Component, Question};
-use super::thresholds::{CALL, GAME, PAGE, VIDEO_RATE};
+use super::order::{Answer, Component, Price, Question};
+use super::thresholds::{CALL, GAME, Grade, PAGE, VIDEO_RATE};
 use super::words::{capitalised, digits, factor, joined, listed, quoted};
 
 /// More groups than these are not named one by one.

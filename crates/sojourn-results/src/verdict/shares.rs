@@ -1,13 +1,10 @@
 //! Each transfer, torrent and stream of data, and what it gets of its max-min fair part of what the line carries.
 
-use super::missing::Missing;
+use super::missing::{Missing, SHORTEST_S};
 use super::rows::{Row, Rows};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Scenario, Span, traffic};
-
-/// A transfer needs some seconds to reach its rate.
-pub(super) const SHORTEST_S: f64 = 10.0;
 
 /// Light traffic excuses no more of what a link carries.
 const EXCUSED: f64 = 0.5;

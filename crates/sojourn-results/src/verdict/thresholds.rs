@@ -4,9 +4,52 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::grades::Grade;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{Bulk, Quality};
+
+/// A grade.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// Every threshold of good is met.
+    Good,
+    /// Every threshold of fair is met.
+    Fair,
+    /// Every threshold of poor is met.
+    Poor,
+    /// None of these: it is of no use.
+    Fails,
+}
+
+impl Grade {
+    /// It in a word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Fair => "fair",
+            Self::Poor => "poor",
+            Self::Fails => "fails",
+        }
+    }
+
+    /// What something becomes with it.
+    pub(super) const fn state(self) -> &'static str {
+        match self {
+            Self::Fails => "failing",
+            other => other.word(),
+        }
+    }
+
+    /// A mark that tells it apart without colour.
+    pub const fn mark(self) -> &'static str {
+        match self {
+            Self::Good => "✓",
+            Self::Fair => "~",
+            Self::Poor => "✗",
+            Self::Fails => "✗✗",
+        }
+    }
+}
 
 /// The bound of a metric that a grade requires.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
