@@ -9,8 +9,11 @@ use std::collections::BTreeSet;
 
 const NAMES: [&str; 6] = ["alder", "birch", "cedar", "elm", "fir", "hazel"];
 
-/// Uses of a household with the columns that they are graded by, each with the range of its values.
-const USES: [(&str, &str, &str, &[(&str, f64, f64)]); 4] = [
+/// A use: its name, its quality, its keys, and the columns that it is graded by, each with the range of its values.
+type Use = (&'static str, &'static str, &'static str, &'static [(&'static str, f64, f64)]);
+
+/// Uses of a household.
+const USES: [Use; 4] = [
     (
         "game",
         "game",
