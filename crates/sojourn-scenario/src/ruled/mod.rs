@@ -8,12 +8,16 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use sojourn_engine::dialect::Dialect;
 use sojourn_input::problem::{Code, Remedy, Warning};
 use sojourn_input::words;
 
-use super::file::{DIRECTIONS, HOMES};
 use super::parts::json_schema;
 use super::schema::Scenario;
+
+/// The groups of homes, and their tables that take over those of the scenario.
+const HOMES: &str = "homes";
+const TAKEN_OVER: [&str; 3] = ["upstream", "downstream", "router"];
 
 /// One rule of the table.
 #[derive(Deserialize)]
@@ -133,8 +137,12 @@ fn is_idle_in_all_homes(parts: &[String], root: &Value, idle: &BTreeSet<Vec<Stri
     taken_over.all(|(name, _)| idle.contains(&[&[HOMES.to_owned(), name.clone()], parts].concat()))
 }
 
-/// Bursts of more than the default where the peak rate, at which they pass, is the sustained rate.
+/// Bursts of more than the default where the peak rate, at which they pass, is the sustained rate. The studies state all
+/// keys of their documents.
 fn idle_bursts(places: &[Place<'_>], scenario: &Scenario) -> Vec<Idle> {
+    if scenario.dialect == Dialect::Ns2 {
+        return Vec::new();
+    }
     let number = |place: &Place<'_>, key: &str| place.table.get(key).and_then(Value::as_f64);
     let idle = |place: &&Place<'_>| {
         let [peak, sustained] = ["peak_mbps", "sustained_mbps"].map(|key| number(place, key));
@@ -219,7 +227,7 @@ impl Node {
 
     /// What the schema says of a key of a table. Groups of homes have the tables of the scenario.
     fn below(&self, key: &str) -> Option<&'static Value> {
-        let of_homes = self.of == "Homes" && (DIRECTIONS.contains(&key) || key == "router");
+        let of_homes = self.of == "Homes" && TAKEN_OVER.contains(&key);
         let schema = if of_homes { &*SCHEMA } else { self.schema };
         let named = schema["properties"].get(key);
         named.or_else(|| schema.get("additionalProperties").filter(|one| one.is_object()))

@@ -1,5 +1,5 @@
-//! No key is silent: each changes a table of results in a case of its own, and in random networks it does so, or waits
-//! for an event, or a warning says which key rules over it.
+//! No key is silent: each changes a table of results in a case of its own. Where a warning says that a key has no effect,
+//! it has none in random networks, and remedies of warnings help.
 
 mod cases;
 mod random;
@@ -88,12 +88,10 @@ fn others(schema: &Value, now: &Value) -> Vec<Value> {
     if let Some(now) = now.as_bool() {
         return vec![(!now).into()];
     }
-    let now_is_whole = now.is_u64();
     let Some(now) = now.as_f64().filter(|now| *now > 0.0) else { return Vec::new() };
     let bound = |key: &str, default| schema[key].as_f64().unwrap_or(default);
     let range = bound("minimum", f64::MIN)..=bound("maximum", f64::MAX);
-    let is_whole =
-        |kind: &Value| kind == "integer" || kind[0] == "integer" || kind.is_null() && now_is_whole;
+    let is_whole = |kind: &Value| kind == "integer" || kind[0] == "integer";
     let both = [now * 2.0, now / 2.0].into_iter().filter(|value| range.contains(value));
     both.map(|value| if is_whole(&schema["type"]) { (value as u64).into() } else { value.into() })
         .collect()
