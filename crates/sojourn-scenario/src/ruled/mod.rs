@@ -278,7 +278,7 @@ fn set_below(
     let [name, rest @ ..] = names else { return };
     for (key, value) in table.iter().filter(|(key, _)| *name == "*" || key == name) {
         let Some(schema) = node.below(key) else { continue };
-        let parts = [parts, &[key.clone()]].concat();
+        let parts = [parts, std::slice::from_ref(key)].concat();
         if rest.is_empty() {
             let default = schema.get("default").unwrap_or(&Value::Null);
             if !value.is_null() && !is_same(value, default) {
