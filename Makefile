@@ -87,6 +87,7 @@ swarm: ## Run random whole networks against what must be true of any, MINUTES=10
 
 mutants: $(VENV)/checks ## Change laws in one place at a time, and count what their tests notice; MINUTES=30, SEED=1
 	$(BIN)/python tests/mutants.py --minutes $(MINUTES) --seed $(SEED)
+	$(BIN)/python tests/mutants_python.py --minutes $(MINUTES) --seed $(SEED)
 
 lint: $(VENV)/checks ## Check formatting, lints and types
 	cargo fmt --all --check
