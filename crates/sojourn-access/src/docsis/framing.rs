@@ -260,6 +260,21 @@ mod tests {
         assert_eq!(sc_qam(4).minislots_for(0, 0), 0);
     }
 
+    /// A part of a byte takes a byte, and a part of a symbol a symbol.
+    #[test]
+    fn grants_and_symbols_are_rounded_up() {
+        // Two segments of 794.5 B: with 8 of header 803 B, 4 codewords, 883 B = 1177.3 symbols, with 104 around 1282,
+        // and 20.03 minislots each. Those of 794 B have 1280, 20 minislots.
+        assert_eq!(sc_qam(4).minislots_for(0, 1588), 40);
+        assert_eq!(sc_qam(4).minislots_for(0, 1589), 42);
+        let (preamble_symbols, guard_symbols, minislot_symbols) = (0, 0, 1);
+        let (codeword_bytes, parity_bytes) = (2, 1);
+        let phy = ScQam { preamble_symbols, guard_symbols, minislot_symbols, ..ScQam::default() };
+        let burst = Burst::ScQam(ScQam { codeword_bytes, parity_bytes, ..phy });
+        // 1 + 1 B are 16 bits, 2.7 symbols of 6; 2 + 1 B are 4 symbols; 3 + 2 B are 6.7.
+        assert_eq!([1, 2, 3].map(|bytes| burst.minislots_for(bytes)), [3, 4, 7]);
+    }
+
     #[test]
     fn a_frame_of_many_carriers() {
         // A symbol is 20 us + 256/102.4 = 2.5 us, a frame of six 135 us; of these 15 are nearest to

@@ -157,6 +157,22 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_has_whole_microseconds_up_to_its_edge() {
+        let of = |values: &[u64]| {
+            let mut latency = Latency::default();
+            values.iter().for_each(|ps| latency.record(Time::from_ps(*ps)));
+            latency.cells()
+        };
+        // One microsecond until the next begins.
+        assert_eq!(of(&[1_000_000, 1_999_999]), [(0.001, 2)]);
+        assert_eq!(of(&[1_999_999, 2_000_000]), [(0.001, 1), (0.002, 1)]);
+        // From 2^16 us on a cell has 64 of them: 65 536 to 65 599, then 65 600.
+        let us = |us: u64| us * 1_000_000;
+        assert_eq!(of(&[us(65_536), us(65_599)]), [(65.599, 2)]);
+        assert_eq!(of(&[us(65_599), us(65_600)]), [(65.599, 1), (65.663, 1)]);
+    }
+
+    #[test]
     fn an_empty_distribution_has_no_quantiles() {
         let latency = Latency::default();
         assert_eq!((latency.quantile_ms(0.5), latency.mean_ms()), (None, None));
