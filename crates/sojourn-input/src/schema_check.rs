@@ -60,7 +60,11 @@ impl Checker {
                 faults.add(self.misfit(schema, value, path));
             }
             Value::Array(list) => {
-                faults.add(count(list.len(), &shape::items(schema), value, path));
+                let counts = shape::items(schema);
+                faults.add(count(list.len(), &counts, value, path));
+                if counts.max.is_some_and(|most| list.len() as u64 > most) {
+                    return;
+                }
                 for (i, item) in list.iter().enumerate() {
                     if faults.are_enough() {
                         return;

@@ -42,8 +42,7 @@ impl Traces {
         let bytes = files
             .read(file, MOST_TRACE_BYTES)
             .map_err(|error| format!("which cannot be read ({error}); {ALLOWED}"))?;
-        let text =
-            String::from_utf8(bytes).map_err(|_| format!("which is no text; {ALLOWED}"))?;
+        let text = String::from_utf8(bytes).map_err(|_| format!("which is no text; {ALLOWED}"))?;
         let steps: Arc<[_]> = parse(&text)?.into();
         self.0.borrow_mut().insert(file.to_owned(), steps.clone());
         Ok(steps)

@@ -91,7 +91,8 @@ impl<'a> Source<'a> {
         let added = self.buffer.len() - held;
         self.read_bytes += added as u64;
         if self.read_bytes > MOST_CAPTURE_BYTES {
-            let message = format!("which unpacks to more bytes; allowed: {MOST_CAPTURE_BYTES} or less");
+            let message =
+                format!("which unpacks to more bytes; allowed: {MOST_CAPTURE_BYTES} or less");
             return Err(Stop::Refused(message));
         }
         match self.fault.take_if(|_| added == 0) {
