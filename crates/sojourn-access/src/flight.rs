@@ -39,7 +39,17 @@ impl Way {
         Self { arrives, crossed: arrives, passes: arrives, ..self }
     }
 
+    /// Of one that spends its time on nothing else.
     #[inline(always)]
+    pub(crate) fn spend(&self, packet: &Packet, recorder: &mut Recorder) {
+        let legs = [
+            (Part::Shaping, self.begins),
+            (Part::Transmission, self.sent),
+            (Part::Propagation, self.arrives),
+        ];
+        recorder.delays.spends(packet, self.came, legs);
+    }
+
     pub(crate) fn legs(&self) -> Legs<6> {
         [
             (Part::Shaping, self.begins),
@@ -68,9 +78,12 @@ impl Medium {
     /// Takes a packet. Returns whether the next to arrive may be another than before.
     #[inline(always)]
     pub(crate) fn accept(&mut self, packet: Packet, way: Way, recorder: &mut Recorder) -> bool {
-        recorder.delays.spends(&packet, way.came, way.legs());
-        if let Some(ways) = &mut self.ways {
-            ways.accept(way.passes, way);
+        match &mut self.ways {
+            None => way.spend(&packet, recorder),
+            Some(ways) => {
+                recorder.delays.spends(&packet, way.came, way.legs());
+                ways.accept(way.passes, way);
+            }
         }
         self.packets.accept(way.passes, packet)
     }

@@ -117,7 +117,10 @@ impl Link {
             }
         };
         let is_first = self.under_way.is_empty();
-        recorder.delays.spends(&packet, now, self.legs(begins, sent));
+        if begins > now {
+            recorder.delays.spends(&packet, now, [(self.place.queue(), begins)]);
+        }
+        recorder.delays.spends(&packet, begins, self.legs(sent));
         if self.jitter.is_some() {
             recorder.delays.spends(&packet, arrival, self.late(arrives));
         }
@@ -153,15 +156,10 @@ impl Link {
         self.under_way.pop_front().map(|transit| (transit.arrives, transit.packet))
     }
 
-    /// What a packet spends its time on from when it came to the link.
+    /// What a packet spends its time on from when it begins to be sent.
     #[inline(always)]
-    fn legs(&self, begins: Time, sent: Time) -> Legs<3> {
-        let legs = [begins, sent, sent + self.delay];
-        [
-            (self.place.queue(), legs[0]),
-            (Part::Transmission, legs[1]),
-            (self.place.delay(), legs[2]),
-        ]
+    fn legs(&self, sent: Time) -> Legs<2> {
+        [(Part::Transmission, sent), (self.place.delay(), sent + self.delay)]
     }
 
     /// And from then on.
@@ -179,8 +177,9 @@ impl Link {
     ) {
         let mut free = Time::ZERO;
         for Transit { arrives, came, sent, packet } in &self.under_way {
-            let legs = self.legs(free.max(*came), *sent);
-            recorder.delays.takes_back(now, packet, *came, legs);
+            let begins = free.max(*came);
+            recorder.delays.takes_back(now, packet, *came, [(self.place.queue(), begins)]);
+            recorder.delays.takes_back(now, packet, begins, self.legs(*sent));
             recorder.delays.takes_back(now, packet, *sent + self.delay, self.late(*arrives));
             free = *sent;
             if *came > now {

@@ -286,7 +286,6 @@ impl Modem {
             self.burst_start = now + self.place_of_burst(self.mac.flow.granted());
             self.request_beside_burst(now, recorder);
         }
-        self.mac.flow.turn(now);
         let idle = self.mac.flow.is_idle();
         self.next_map = if idle { Time::NEVER } else { now + self.map_interval };
     }
@@ -329,7 +328,7 @@ impl Modem {
         if self.mac.enforcement == Enforcement::Grants {
             self.mac.take_tokens(at, grant, recorder);
         }
-        self.mac.flow.is_deferred = wanted > grant && grant == 0;
+        self.mac.flow.defers(at, wanted > grant && grant == 0);
         if wanted > grant {
             self.mac.shaper.hold(at, allowed.sustained, allowed.peak);
             self.mac.note(recorder, at, Kind::Defer, wanted - grant);

@@ -341,7 +341,7 @@ impl Docsis {
     ) -> Option<(Time, Packet)> {
         let part = self.cable_up_part();
         let Some(cable) = &mut self.cable_up else {
-            recorder.delays.spends(&packet, way.came, way.legs());
+            way.spend(&packet, recorder);
             return Some((way.crossed, packet));
         };
         if cable.accept(packet, way, recorder) {
@@ -395,7 +395,7 @@ impl Docsis {
         if self.orders_modems {
             return self.in_order(packet, way, alarms, recorder);
         }
-        recorder.delays.spends(&packet, way.came, way.legs());
+        way.spend(&packet, recorder);
         Some((way.crossed, packet))
     }
 

@@ -206,7 +206,7 @@ pub(super) struct RequestGrant {
     unused: u64,
     /// Did the token buckets keep it from requesting anything of what waited, and from being granted anything?
     is_withheld: bool,
-    pub is_deferred: bool,
+    is_deferred: bool,
     /// Does its current packet wait for tokens, in its grant?
     lacks_tokens: bool,
     /// Did its last request collide?
@@ -671,7 +671,18 @@ impl RequestGrant {
     pub(super) fn was_requested(&mut self, now: Time, wanted: u64, bytes: u64) {
         self.is_withheld = bytes == 0 && wanted > 0;
         self.has_collided &= bytes == 0;
-        self.turn(now);
+        if self.granted() == 0 || self.is_aggregate() {
+            self.turn(now); // with a grant the only head is sent
+        }
+    }
+
+    /// Do the token buckets keep the MAP at `at` from granting anything?
+    #[inline]
+    pub(super) fn defers(&mut self, at: Time, is_deferred: bool) {
+        if self.is_deferred != is_deferred {
+            self.is_deferred = is_deferred;
+            self.turn(at);
+        }
     }
 
     /// A request collided.

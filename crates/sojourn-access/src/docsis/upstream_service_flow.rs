@@ -162,10 +162,7 @@ impl UpstreamServiceFlow {
             if is_deferred {
                 self.mac.hold(start);
             }
-            if self.mac.flow.is_deferred != is_deferred {
-                self.mac.flow.is_deferred = is_deferred;
-                self.mac.flow.turn(start);
-            }
+            self.mac.flow.defers(start, is_deferred);
         }
         self.grantable - self.in_map
     }
