@@ -317,20 +317,3 @@ impl DelayBook {
         &self.sums[traffic][direction as usize]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_were_lacking_at_the_last_moment_before() {
-        let mut moments = Moments::default();
-        moments.add(Time::from_ms(10));
-        moments.lack_tokens();
-        moments.add(Time::from_ms(20));
-        let lacked = [9, 10, 11, 20, 21].map(|ms| moments.lacked_tokens_before(Time::from_ms(ms)));
-        assert_eq!(lacked, [false, false, true, true, false]);
-        moments.lack_tokens();
-        assert!(moments.lacked_tokens_before(Time::from_ms(21)));
-    }
-}
