@@ -93,19 +93,16 @@ impl Place {
 /// Until when a packet spends its time on what, one part after the other.
 pub type Legs<const N: usize> = [(Part, Time); N];
 
-/// Legs that begin at `since`, as far as they are over at `now`.
-pub(super) fn until<const N: usize>(now: Time, since: Time, legs: Legs<N>) -> (Time, Legs<N>) {
-    (since.min(now), legs.map(|(part, until)| (part, until.min(now))))
-}
-
 /// The sums of a traffic entry in a direction, in ps.
 #[derive(Clone, Debug, Default)]
 pub struct PartSums {
     ps: [u128; PARTS],
     /// Packets that have entered a part and not left it.
     inside: [u32; PARTS],
-    /// Packets whose loss comes after the end of the run: their time is counted until the end.
+    /// Packets whose loss comes after the end of the run, but was known before: their time is counted until then.
     pub lost_after_end: u64,
+    /// The sum of the times of their losses.
+    pub lost_after_end_ps: u128,
 }
 
 impl PartSums {
@@ -270,9 +267,10 @@ impl DelayBook {
     }
 
     /// The loss of a packet comes after the end of the run.
-    pub(super) fn lost_after_end(&mut self, packet: &Packet) {
+    pub(super) fn lost_after_end(&mut self, at: Time, packet: &Packet) {
         if let Some(sums) = self.of(packet) {
             sums.lost_after_end += 1;
+            sums.lost_after_end_ps += u128::from(at.ps());
         }
     }
 

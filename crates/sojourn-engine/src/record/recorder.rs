@@ -1,7 +1,7 @@
 //! What stages record of the packets that pass them: forwarded, dropped for a reason, marked or
 //! sanctioned.
 
-use super::delay_parts::{Delay, DelayBook, Legs, until};
+use super::delay_parts::{Delay, DelayBook, Legs};
 use super::queue_meter::Member;
 use super::service_flows::ServiceFlowBook;
 use super::trace::{Outcome, Trace};
@@ -129,10 +129,9 @@ impl Recorder {
         reason: DropReason,
         (since, legs): (Time, Legs<N>),
     ) {
-        let (since, legs) = until(self.end, since, legs);
         self.delays.spends(packet, since, legs);
         if at > self.end {
-            self.delays.lost_after_end(packet);
+            self.delays.lost_after_end(at, packet);
             self.lost_after_end.add(packet);
         } else {
             self.ended(at, packet, reason);
@@ -215,11 +214,6 @@ impl Recorder {
         std::mem::take(&mut self.traced)
     }
 
-    /// When the run was to end.
-    pub fn end(&self) -> Time {
-        self.end
-    }
-
     /// The traces, when the run is over.
     pub fn take_trace(&mut self) -> Option<Box<Trace>> {
         self.trace.take()
@@ -241,7 +235,8 @@ mod tests {
         recorder.lost(Time::from_ms(11), &Packet::datagram(200), DropReason::Link, way);
         let sums = recorder.delays.sums(0, Direction::Up);
         assert_eq!((sums.ps(Part::ModemQueue), sums.lost_after_end), (10_000_000_000, 1));
-        assert_eq!(sums.ps(Part::Propagation), 6_000_000_000);
+        assert_eq!(sums.ps(Part::Propagation), 7_000_000_000);
+        assert_eq!(sums.lost_after_end_ps, 11_000_000_000);
         let [event] = &*recorder.events else { panic!("one of them was dropped before") };
         assert_eq!((event.kind, event.size), (PacketEventKind::Dropped(DropReason::Aqm), 100));
         assert_eq!(recorder.lost_after_end(), Count { packets: 1, bytes: 200 });

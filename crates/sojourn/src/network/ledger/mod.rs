@@ -309,10 +309,8 @@ impl Ledger {
         for (traffic, accounts) in self.accounts.iter().enumerate() {
             for (direction, account) in Direction::BOTH.into_iter().zip(accounts) {
                 let sums = self.recorder.delays.sums(traffic, direction);
-                let lost_later = sums.lost_after_end;
-                let under_way = account.outstanding().packets - lost_later;
-                let ages_ps = u128::from(under_way) * u128::from(now.ps())
-                    + u128::from(lost_later) * u128::from(self.recorder.end().ps());
+                let under_way = account.outstanding().packets - sums.lost_after_end;
+                let ages_ps = u128::from(under_way) * u128::from(now.ps()) + sums.lost_after_end_ps;
                 let lived_ps = account.lived_ps.wrapping_add(ages_ps);
                 assert_eq!(
                     sums.total_ps(),
