@@ -28,7 +28,7 @@ def parts_ms(run: sojourn.Result, traffic: str, direction: str) -> dict[str, flo
 
 
 def of_line(keys: str = "") -> sojourn.Result:
-    return sojourn.run(sojourn.Scenario(LINE + keys))
+    return sojourn.run(LINE + keys)
 
 
 def test_parts_add_up_and_are_those_of_all_packets(alone: Path) -> None:

@@ -389,7 +389,8 @@ def test_how_many_homes_of_a_mix(inside: Inside) -> None:
         seeds=1,
         duration_s=0.5,
     )
-    assert [*found.totals.values()] == [5 + 14 + 1, 15 + 44 + 1]  # 14.5 and 43.5, to the even
+    # 14.5 and 43.5 homes, to the even.
+    assert (found.totals[0.5], found.totals[1.5]) == (5 + 14 + 1, 15 + 44 + 1)
     assert "from 0.5 (20 in all) to 1.5 (60 in all) of homes.*.count" in str(found)
     wrong = ("find", "neighbourhood", "--until", "upload > 1", "--key")
     said = inside.refused(*wrong, "homes.*.cnt")

@@ -83,7 +83,7 @@ def test_results_can_be_pickled(comparison: sojourn.Comparison) -> None:
         assert again[name].meta == result.meta
         assert again[name].scenario == result.scenario
         assert again[name].settings == result.settings
-        for table in ("flows", "pages", "latencies", "series", "packets"):
+        for table in ("flows", "pages", "latencies", "series", "delay_parts"):
             assert getattr(again[name], table).equals(getattr(result, table))
     once_more = pickle.loads(pickle.dumps(again["CoDel"]))
     assert once_more.flows.equals(comparison["CoDel"].flows)

@@ -18,6 +18,7 @@ from sojourn.store.replace import Wanted, check
 
 FILES = {
     "flows",
+    "delay_parts",
     "traffic_classes",
     "connections",
     "service_flows",

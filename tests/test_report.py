@@ -277,8 +277,8 @@ def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison
 
 def test_truth_and_names_are_told_as_in_a_scenario(alone: Path) -> None:
     compare = (
-        "\n[compare.'marks, not drops']\nupstream.queue.ecn = true\n"
-        "[compare.drops]\nupstream.queue.ecn = false\n"
+        "\n[compare.'marks, not drops']\nupstream.queue = { law.kind = 'codel', ecn = true }\n"
+        "[compare.drops]\nupstream.queue = { law.kind = 'codel', ecn = false }\n"
     )
     runs = sojourn.run(alone.read_text() + compare, duration_s=1)
     results = Results.of(runs.runs)

@@ -462,7 +462,7 @@ def test_the_nearest_name_is_told(cli: Cli) -> None:
         assert f"found {word!r} (did you mean {meant}?); allowed: " in done.stderr
     # Of hundreds of names those that are alike come first.
     done = cli("study", "run", "linux", "--experiment", "n_bbr_nope")
-    assert "found 'n_bbr_nope'; allowed: n_bbr_" in done.stderr
+    assert "found 'n_bbr_nope' (did you mean n_bbr_" in done.stderr
 
 
 def test_a_report_needs_a_name(tmp_path: Path, cli: Cli) -> None:

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
 
 use schemars::schema_for;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::schema::Scenario;
 use sojourn_input::shape::TAG;
@@ -67,8 +67,10 @@ impl Digests {
         };
         for (key, value) in table {
             let own = schema["properties"].get(key).or(schema.get("additionalProperties"));
-            // The tables of a group of homes are those of the scenario.
-            let child = own.filter(|own| own.is_object()).unwrap_or(&SCHEMA["properties"][key]);
+            // The tables of a group of homes are those of the scenario, whose keys its schema has not again.
+            let is_known =
+                |own: &&Value| own.is_object() && own["type"] != json!(["object", "null"]);
+            let child = own.filter(is_known).unwrap_or(&SCHEMA["properties"][key]);
             self.add(value, child, role, &format!("{path}.{key}"));
         }
     }
@@ -122,7 +124,8 @@ mod tests {
     fn a_change_is_of_the_role_of_its_key() {
         let text = "
             duration_s = 10
-            upstream = { sustained_mbps = 5 }
+            # The burst's default follows the MAP interval.
+            upstream = { sustained_mbps = 5, burst_bytes = 9000 }
             downstream = { sustained_mbps = 20 }
             servers.near.delay_ms = 9
             homes.ours.count = 2
@@ -147,11 +150,10 @@ mod tests {
             ("servers.near.queue.limit_packets=10", "choice"),
             ("upstream.buffer.target_bytes=50000", "choice"),
             ("upstream.mac.map_interval_ms=1", "choice"),
-            ("upstream.scheduling.kind=proactive_grants", "choice"),
             ("router.upstream.rate_mbps=4", "choice"),
-            ("traffic.up.tcp.congestion_control=reno", "choice"),
+            ("traffic.up.tcp.congestion_control.kind=reno", "choice"),
             ("traffic.t.limit_mbps=1", "choice"),
-            ("tcp.ecn=on", "choice"),
+            ("tcp.ecn=classic", "choice"),
             ("seed=2", "note"),
             ("metrics.connections=1", "note"),
         ] {

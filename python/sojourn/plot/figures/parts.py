@@ -30,7 +30,7 @@ def delay(results: Results) -> Chart | None:
         f"{flow}: {group}" if group else flow: found[flow]
         for flow in flows
         for group, found in of_groups.items()
-        if flow in found
+        if any(found.get(flow, {}).values())
     }
     if not bars or len(bars) > BARS_AT_MOST:
         return None
