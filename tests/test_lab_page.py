@@ -374,7 +374,7 @@ def test_runs_that_together_are_too_large_for_a_page_are_refused(
     )
     with visit(chromium, f"{lab}/{packed(two)}") as visited:
         page = visited.page
-        expect(alert(page)).to_contain_text("The 2 settings need together up to 2.7 GB of memory")
+        expect(alert(page)).to_contain_text("The 2 settings need together up to 2.9 GB of memory")
         expect(alert(page)).to_contain_text("`sojourn run scenario.toml`")
         assert visited.complaints == [] and page.workers == []
 
