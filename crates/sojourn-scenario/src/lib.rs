@@ -17,6 +17,7 @@ pub(crate) mod homes;
 pub(crate) mod idle_line;
 pub mod labels;
 pub mod metrics;
+mod node;
 pub mod overlay;
 pub(crate) mod parts;
 mod presets;

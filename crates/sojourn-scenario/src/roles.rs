@@ -2,19 +2,14 @@
 //! household or its operator. A mark holds for all keys below it that have none of their own.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::LazyLock;
 
-use schemars::schema_for;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::node::{Node, definition};
 use super::schema::Scenario;
-use sojourn_input::shape::TAG;
 
 /// The keyword of the mark.
 const MARK: &str = "x-role";
-
-/// The schema of scenarios with the marks.
-static SCHEMA: LazyLock<Value> = LazyLock::new(|| schema_for!(Scenario).to_value());
 
 /// Digests of a scenario's keys and values, by what they stand for: equal digests are equal settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +40,7 @@ impl Roles {
             homes.downstream.get_or_insert_with(|| scenario.downstream.clone());
         }
         let value = serde_json::to_value(scenario).unwrap_or_default();
-        digests.add(&value, &SCHEMA, "note", "");
+        digests.add_table(&value, &Node::root(), "note", "");
         let [load, line, choice] =
             [digests.load, digests.line, digests.choice].map(|digest| digest.finish());
         Self { load, line, choice }
@@ -53,46 +48,40 @@ impl Roles {
 }
 
 impl Digests {
-    fn add(&mut self, value: &Value, schema: &Value, role: &str, path: &str) {
-        let (schema, role) = resolved(value, schema, role);
-        let Some(table) = value.as_object() else {
-            let digest = match role {
-                "load" => &mut self.load,
-                "line" => &mut self.line,
-                "choice" => &mut self.choice,
-                _ => return,
-            };
-            format!("{path}={value}").hash(digest);
-            return;
-        };
-        for (key, value) in table {
-            let own = schema["properties"].get(key).or(schema.get("additionalProperties"));
-            // The tables of a group of homes are those of the scenario, whose keys its schema has not again.
-            let is_known =
-                |own: &&Value| own.is_object() && own["type"] != json!(["object", "null"]);
-            let child = own.filter(is_known).unwrap_or(&SCHEMA["properties"][key]);
-            self.add(value, child, role, &format!("{path}.{key}"));
+    /// Adds what a table has; `role` is that of its keys without a mark.
+    fn add_table(&mut self, value: &Value, node: &Node, role: &str, path: &str) {
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let schema = node.below(key).unwrap_or(&Value::Null);
+            self.add(value, schema, role, &format!("{path}.{key}"));
         }
+    }
+
+    fn add(&mut self, value: &Value, schema: &'static Value, role: &str, path: &str) {
+        let node = Node::of(schema, value);
+        let definition = definition(schema).map(|(_, definition)| definition);
+        let marked = [node.as_ref().map(|node| node.schema), definition, Some(schema)];
+        let role = marked.into_iter().flatten().find_map(mark).unwrap_or(role);
+        if let (Some(node), true) = (node, value.is_object()) {
+            return self.add_table(value, &node, role, path);
+        }
+        let digest = match role {
+            "load" => &mut self.load,
+            "line" => &mut self.line,
+            "choice" => &mut self.choice,
+            _ => return,
+        };
+        format!("{path}={value}").hash(digest);
     }
 }
 
-/// The schema of a value without references and alternatives, and its role.
-fn resolved<'a>(value: &Value, schema: &'a Value, role: &'a str) -> (&'a Value, &'a str) {
-    let role = schema[MARK].as_str().unwrap_or(role);
-    let reference =
-        schema["$ref"].as_str().and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
-    let is_null = |option: &&Value| option["type"] == "null";
-    let any = schema["anyOf"].as_array().and_then(|all| all.iter().find(|one| !is_null(one)));
-    let is_kind = |option: &&Value| option["properties"][TAG]["const"] == value[TAG];
-    let kind = || schema["oneOf"].as_array().and_then(|all| all.iter().find(is_kind));
-    match reference.or(any).or_else(kind) {
-        Some(inner) => resolved(value, inner, role),
-        None => (schema, role),
-    }
+/// The mark of a part of the schema.
+fn mark(schema: &Value) -> Option<&str> {
+    schema[MARK].as_str()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::node::SCHEMA;
     use super::*;
     use crate::load;
     use std::collections::BTreeSet;

@@ -12,12 +12,11 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_input::problem::{Code, Remedy, Warning};
 use sojourn_input::words;
 
-use super::parts::json_schema;
+use super::node::Node;
 use super::schema::Scenario;
 
-/// The groups of homes, and their tables that take over those of the scenario.
+/// The groups of homes.
 const HOMES: &str = "homes";
-const TAKEN_OVER: [&str; 3] = ["upstream", "downstream", "router"];
 
 /// One rule of the table.
 #[derive(Deserialize)]
@@ -44,8 +43,6 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         toml::from_str(include_str!("rules.toml")).expect("the rules are checked by tests");
     rules.remove("rule").unwrap_or_default()
 });
-
-static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
 /// A key that is set and has no effect.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,8 +102,7 @@ pub(super) fn without_idle_keys(scenario: &Scenario) -> Option<(Scenario, Vec<Id
 
 fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
     let mut places = Vec::new();
-    let schema = Node { schema: &SCHEMA, of: "Scenario".to_owned() };
-    collect(root, &schema, &[], &mut places);
+    collect(root, &Node::root(), &[], &mut places);
     let mut idle: Vec<Idle> = Vec::new();
     for place in &places {
         for rule in RULES.iter().filter(|rule| rule.of == place.node.of) {
@@ -194,44 +190,11 @@ fn with_usual_bursts(scenario: &Scenario) -> Scenario {
     usual
 }
 
-/// A part of the schema, with the name of its definition.
-#[derive(Clone)]
-struct Node {
-    schema: &'static Value,
-    of: String,
-}
-
 /// A table of a scenario.
 struct Place<'a> {
     parts: Vec<String>,
     table: &'a Map<String, Value>,
     node: Node,
-}
-
-impl Node {
-    /// The node of what a schema says of a value: the definition that it refers to, of its kind.
-    fn of(schema: &'static Value, value: &Value) -> Option<Self> {
-        let options = schema["anyOf"].as_array().into_iter().flatten();
-        let reference = options.chain([schema]).find_map(|option| option["$ref"].as_str());
-        let Some(name) = reference.and_then(|path| path.rsplit('/').next()) else {
-            return Some(Self { schema, of: String::new() });
-        };
-        let definition = &SCHEMA["$defs"][name];
-        let Some(kinds) = definition["oneOf"].as_array() else {
-            return Some(Self { schema: definition, of: name.to_owned() });
-        };
-        let kind = value.get("kind")?.as_str()?;
-        let its = kinds.iter().find(|one| one["properties"]["kind"]["const"] == kind)?;
-        Some(Self { schema: its, of: format!("{name}/{kind}") })
-    }
-
-    /// What the schema says of a key of a table. Groups of homes have the tables of the scenario.
-    fn below(&self, key: &str) -> Option<&'static Value> {
-        let of_homes = self.of == "Homes" && TAKEN_OVER.contains(&key);
-        let schema = if of_homes { &*SCHEMA } else { self.schema };
-        let named = schema["properties"].get(key);
-        named.or_else(|| schema.get("additionalProperties").filter(|one| one.is_object()))
-    }
 }
 
 /// All tables of a value, with their definitions.
@@ -375,6 +338,7 @@ fn stated((path, value): (String, &Value)) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::node::definition as definition_of;
     use super::*;
 
     /// What the schema says of the tables of a rule.
@@ -393,10 +357,7 @@ mod tests {
         let (first, rest) = key.split_once('.').map_or((key, None), |(a, b)| (a, Some(b)));
         let Some(schema) = node.below(first) else { return false };
         let Some(rest) = rest else { return true };
-        let options = schema["anyOf"].as_array().into_iter().flatten().chain([schema]);
-        let name = options.filter_map(|one| one["$ref"].as_str()).next();
-        let kinds =
-            name.and_then(|path| SCHEMA["$defs"][path.rsplit('/').next()?]["oneOf"].as_array());
+        let kinds = definition_of(schema).and_then(|(_, one)| one["oneOf"].as_array());
         let Some(kinds) = kinds else {
             return has(&Node::of(schema, &Value::Null).unwrap(), rest);
         };
@@ -406,7 +367,7 @@ mod tests {
 
     #[test]
     fn rules_are_of_keys_that_the_schema_has() {
-        let root = Node { schema: &SCHEMA, of: "Scenario".to_owned() };
+        let root = Node::root();
         for rule in RULES.iter() {
             let node = definition(&rule.of);
             let ruling = rule.needs.keys().chain(rule.under.keys());
