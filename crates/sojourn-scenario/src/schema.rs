@@ -242,30 +242,6 @@ impl Scenario {
         }
     }
 
-    /// Is each queue of a direction fair, so that a flow waits behind its own packets alone?
-    pub fn isolates(&self, direction: Direction) -> bool {
-        let of_group = |(number, group): (usize, Group<'_>)| {
-            let router = self.router(number, direction).is_none_or(|one| one.queue.isolates());
-            let access = match direction {
-                Direction::Up => {
-                    let is_one = !matches!(group.upstream.modem, ModemSpec::TwoQueues { .. });
-                    is_one && group.upstream.flows.is_empty() && group.upstream.queue.isolates()
-                }
-                Direction::Down => {
-                    group.downstream.flows.is_empty() && group.downstream.queue.isolates()
-                }
-            };
-            router && access
-        };
-        let beyond =
-            self.core.values().filter_map(|link| link.of(direction)).map(|link| &link.queue);
-        let servers = self.servers.values().filter_map(|server| server.queue.as_ref());
-        let cmts =
-            self.cmts.iter().filter(|_| direction == Direction::Down).map(|cmts| &cmts.queue);
-        (0..).zip(self.groups()).all(of_group)
-            && beyond.chain(servers).chain(cmts).all(QueueSpec::isolates)
-    }
-
     /// How many homes there are in total.
     pub fn homes_in_all(&self) -> usize {
         self.groups().map(|group| usize::from(group.count)).sum()

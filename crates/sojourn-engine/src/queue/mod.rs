@@ -467,16 +467,6 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// Does each flow wait behind its own packets alone?
-    pub fn isolates(&self) -> bool {
-        use SchedulerSpec::{Cake, Drr, Fq, FqPie, Scfq, Sfq, SfqLinux, Wfq};
-        match &self.scheduler {
-            Fq(_) | FqPie(_) | Sfq(_) | SfqLinux(_) | Drr(_) | Wfq(_) | Scfq(_) => true,
-            Cake(cake) => cake.isolates_flows(),
-            _ => false,
-        }
-    }
-
     /// What its scheduler's own shaper lets pass in Mbps, if it has one, of full packets as links count them.
     pub fn shaper_mbps(&self) -> Option<f64> {
         let scheduler = self.scheduler.parameters();

@@ -103,29 +103,6 @@ fn aqm_is_switched_off_in_members_too() {
     assert_eq!((low.law, low.scheduler), (AqmSpec::default(), SchedulerSpec::LowLatency(off)));
 }
 
-#[test]
-fn flow_queues_isolate_flows() {
-    use SchedulerSpec::{Abb, Cake, Drr, Fifo, Fq, FqPie, Scfq, Sfq, SfqLinux, Wfq};
-    let hosts =
-        cake::Parameters { flow_isolation: cake::FlowIsolation::Hosts, ..Default::default() };
-    for (scheduler, isolates) in [
-        (Fq(fq::Parameters::default()), true),
-        (FqPie(fq_pie::Parameters::default()), true),
-        (Sfq(sfq::Parameters::default()), true),
-        (SfqLinux(sfq_linux::Parameters::default()), true),
-        (Drr(drr::Parameters::default()), true),
-        (Wfq(wfq::Parameters::default()), true),
-        (Scfq(scfq::Parameters::default()), true),
-        (Cake(cake::Parameters::default()), true),
-        (Cake(hosts), false),
-        (Fifo(fifo::Parameters {}), false),
-        (Abb(abb::Parameters::default()), false),
-    ] {
-        let spec = QueueSpec { scheduler, ..QueueSpec::default() };
-        assert_eq!(spec.isolates(), isolates, "{:?}", spec.scheduler);
-    }
-}
-
 /// Of 10 Mbps with 38 B around each packet full packets of 1522 B are 9.756 Mbps.
 #[test]
 fn a_shaper_lets_pass_what_its_packets_leave() {

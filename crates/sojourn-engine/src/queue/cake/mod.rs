@@ -147,12 +147,6 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Does each flow wait behind its own packets alone?
-    pub(super) fn isolates_flows(&self) -> bool {
-        use FlowIsolation::{DualDsthost, DualSrchost, Flows, TripleIsolate};
-        matches!(self.flow_isolation, Flows | DualSrchost | DualDsthost | TripleIsolate)
-    }
-
     fn rate(&self) -> u64 {
         self.bandwidth_mbps.map_or(0, |mbps| tins::bytes_per_s(BitRate::from_mbps(mbps)))
     }
