@@ -140,13 +140,7 @@ impl Part {
     /// What its fragment has waited for since it was taken, or since its last piece was sent.
     fn settle(&mut self, now: Time, recorder: &mut Recorder) {
         let Some(Fragment { packet, since, .. }) = &mut self.fragment else { return };
-        let mut at = *since;
-        if at < now {
-            self.head.split(at, now, |part, span| {
-                recorder.delays.spends(packet, at, [(part, at + span)]);
-                at += span;
-            });
-        }
+        waited(&self.head, packet, *since, now, recorder);
         *since = now;
     }
 
@@ -168,6 +162,17 @@ impl Part {
             waiting.on_channel += size + overhead - sent;
         }
         waiting
+    }
+}
+
+/// A packet has waited since then for what the head waits for.
+fn waited(head: &HeadOfLine, packet: &Packet, since: Time, now: Time, recorder: &mut Recorder) {
+    let mut at = since;
+    if at < now {
+        head.split(at, now, |part, span| {
+            recorder.delays.spends(packet, at, [(part, at + span)]);
+            at += span;
+        });
     }
 }
 
@@ -736,11 +741,7 @@ impl RequestGrant {
                 recorder.delays.spends(packet, *since, [(DelayPart::Transmission, now)]);
                 continue;
             }
-            let mut at = *since;
-            part.head.split(at, now, |part, span| {
-                recorder.delays.spends(packet, at, [(part, at + span)]);
-                at += span;
-            });
+            waited(&part.head, packet, *since, now, recorder);
         }
     }
 
