@@ -57,10 +57,10 @@ def test_runs_are_those_of_the_native_build(module: Path, tmp_path: Path) -> Non
     printed = read_by_node("fingerprints.mjs", module, STATIC / "core.js", *files)
     assert printed["imports"] == [{"module": "parts", "name": "call", "kind": "function"}]
     for file, runs in native.items():
-        web = {run["name"]: run["fingerprint"] for run in printed["told"][str(file)]}
+        web = {run["name"]: run["fingerprint"] for run in printed["runs"][str(file)]}
         assert web == {name: runs[name].meta["fingerprint"] for name in web}
         # A run in slices is the same as one at once: it had some.
-        assert max(run["slices"] for run in printed["told"][str(file)]) > 1
+        assert max(run["slices"] for run in printed["runs"][str(file)]) > 1
 
 
 @needs_module

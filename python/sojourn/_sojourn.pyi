@@ -114,7 +114,7 @@ class ArrowTable:
 
 @final
 class RunResult:
-    """What a run tells."""
+    """What a run reports."""
 
     @property
     def meta(self) -> str: ...

@@ -8,10 +8,10 @@ const [, , wasm, script, ...files] = process.argv;
 const { Core } = await import(pathToFileURL(script));
 const module = await WebAssembly.compile(await readFile(wasm));
 const core = await Core.of(module);
-const told = {};
+const runs = {};
 for (const file of files) {
   const text = await readFile(file, "utf-8");
-  told[file] = core.ask({ verb: "check", text }).map(({ name }, variant) => {
+  runs[file] = core.ask({ verb: "check", text }).map(({ name }, variant) => {
     const start = performance.now();
     core.ask({ verb: "start", text, variant });
     let slices = 0;
@@ -20,4 +20,4 @@ for (const file of files) {
     return { name, fingerprint, events, slices, ms: performance.now() - start };
   });
 }
-process.stdout.write(JSON.stringify({ told, imports: WebAssembly.Module.imports(module) }));
+process.stdout.write(JSON.stringify({ runs, imports: WebAssembly.Module.imports(module) }));

@@ -22,7 +22,7 @@ use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 /// Settings that are good are named if they are not more than these.
 const BEST_NAMED_AT_MOST: usize = 3;
 /// From this ratio to the idle line on, a sentence gives the ratio.
-const TOLD_AS_FACTOR: f64 = 1.5;
+const NAMED_AS_FACTOR: f64 = 1.5;
 
 /// What is said of the round trips of a game; the first unless the load changes another one much more.
 const GAME_QUANTILES: [(&str, &str); 3] = [
@@ -279,13 +279,13 @@ fn ungraded(groups: &[Group<'_>]) -> String {
             by_kind[place].1.push(&entry.name);
         }
     }
-    let told = by_kind.iter().map(|(kind, names)| match names.as_slice() {
+    let clauses = by_kind.iter().map(|(kind, names)| match names.as_slice() {
         [name] if name == kind => (*kind).to_owned(),
         names if names.len() <= NAMED_AT_MOST => format!("{kind} ({})", listed(names)),
         names => format!("{kind} ({} entries)", names.len()),
     });
-    let told: Vec<_> = told.collect();
-    if told.is_empty() { String::new() } else { format!("Not graded: {}.", told.join(", ")) }
+    let clauses: Vec<_> = clauses.collect();
+    if clauses.is_empty() { String::new() } else { format!("Not graded: {}.", clauses.join(", ")) }
 }
 
 // One setting.
@@ -295,16 +295,9 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let against = one.idle_line.map(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().map(|found| {
         let is = match found.grade() {
-            None => "is not graded",
-            Some(Grade::Fails) => "fails",
-            Some(grade) => {
-                return format!(
-                    "{} is {}: {}.",
-                    capitalised(subject(found.application)),
-                    grade.word(),
-                    found.summary
-                );
-            }
+            None => "is not graded".to_owned(),
+            Some(Grade::Fails) => "fails".to_owned(),
+            Some(grade) => format!("is {}", grade.word()),
         };
         format!("{} {is}: {}.", capitalised(subject(found.application)), found.summary)
     });
@@ -336,7 +329,7 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let slower = |key, what: &str, unit: &str| {
         let (now, before) = values(key)?;
         let (from, to) = (digits(before), digits(now));
-        Some(if before > 0.0 && now >= TOLD_AS_FACTOR * before {
+        Some(if before > 0.0 && now >= NAMED_AS_FACTOR * before {
             let does = does("makes", "make");
             format!(
                 "{does} the {what} {} times slower: from {from} to {to} {unit}",
@@ -379,24 +372,24 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 /// The answer, why algorithms did nothing if all do equally well, and what is behind it.
 fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<String> {
     let settings = &answer.settings;
-    let mut told = sentences(&Question::new(all, settings), answer);
+    let mut found = sentences(&Question::new(all, settings), answer);
     if answer.best.len() == settings.len() {
         let runs = settings.iter().map(|number| all[*number].group.runs[0]);
         let idle: BTreeSet<&String> = runs.flat_map(|facts| &facts.idle_laws).collect();
-        told.extend(idle.into_iter().cloned());
+        found.extend(idle.into_iter().cloned());
     }
     let shown = &all[answer.best[0]];
     let of_taker = std::iter::once(&answer.best[0]).chain(settings).find_map(|number| {
         Some(format!("With {}, {}", quoted(all[*number].name()), taken(&all[*number])?))
     });
-    told.extend(of_taker.filter(|_| keys.is_empty()));
+    found.extend(of_taker.filter(|_| keys.is_empty()));
     if !shown.is_good_as_measured() {
         let longest = causes(shown).first().map(|cause| cause.sentence());
-        told.extend(longest.map(|told| format!("With {}, {told}", quoted(shown.name()))));
+        found.extend(longest.map(|cause| format!("With {}, {cause}", quoted(shown.name()))));
     }
-    told.extend(shown.idle_line.and_then(|idle| idle_sentence(&all[idle], shown)));
-    told.extend(side_by_side(all, settings));
-    told
+    found.extend(shown.idle_line.and_then(|idle| idle_sentence(&all[idle], shown)));
+    found.extend(side_by_side(all, settings));
+    found
 }
 
 /// What the same other traffic gets without the bulk traffic.
@@ -408,7 +401,7 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
         ("page_load_median_s", "the median page load is", " s"),
         ("response_median_s", "the median web response is", " s"),
     ];
-    let told = values.into_iter().filter_map(|(key, what, unit)| {
+    let clauses = values.into_iter().filter_map(|(key, what, unit)| {
         let (alone, beside) = (idle.group.mean(key)?, loaded.group.mean(key));
         let is_faster = key.starts_with("game") && beside < Some((1.0 - SAME) * alone);
         let faster = match beside {
@@ -419,11 +412,12 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
         };
         Some(format!("{what} {}{unit}{faster}", digits(alone)))
     });
-    let told: Vec<_> = told.collect();
+    let clauses: Vec<_> = clauses.collect();
     let (who, _) = bulk_words(loaded);
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };
-    (!told.is_empty() && !who.is_empty()).then(|| format!("Without {who}{of}, {}.", joined(&told)))
+    (!clauses.is_empty() && !who.is_empty())
+        .then(|| format!("Without {who}{of}, {}.", joined(&clauses)))
 }
 
 /// The grades of all settings.
@@ -450,9 +444,9 @@ fn side_by_side(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
         }
     }
     let are_few = loaded.len() - best.len() <= NAMED_AT_MOST;
-    let told = others.into_iter().filter(|_| are_few);
-    let told = told.map(|(names, faults)| format!("{}: {faults}.", listed(&names)));
-    std::iter::once(first).chain(told).collect()
+    let clauses = others.into_iter().filter(|_| are_few);
+    let clauses = clauses.map(|(names, faults)| format!("{}: {faults}.", listed(&names)));
+    std::iter::once(first).chain(clauses).collect()
 }
 
 /// All tests of some settings, as what a setting is good on.
@@ -480,31 +474,31 @@ fn faults(judged: &Judged<'_>) -> String {
         (Some(Grade::Fair), "fair"),
         (None, "not graded"),
     ];
-    let told = grades.into_iter().filter_map(|(grade, word)| {
+    let clauses = grades.into_iter().filter_map(|(grade, word)| {
         let of_grade = judged.assessments.iter().filter(|found| found.grade() == grade);
         let names: Vec<_> = of_grade.map(|found| found.application).collect();
         (!names.is_empty()).then(|| format!("{word} {}", conditions(&names)))
     });
-    told.collect::<Vec<_>>().join("; ")
+    clauses.collect::<Vec<_>>().join("; ")
 }
 
 /// Applications behind a grade: `for the game and responsiveness under load`.
 fn conditions(names: &[&'static str]) -> String {
-    let told = names.iter().map(|name| match *name {
+    let clauses = names.iter().map(|name| match *name {
         UNDER_LOAD => subject(name).to_owned(),
         name => format!("the {name}"),
     });
-    format!("for {}", joined(&told.collect::<Vec<_>>()))
+    format!("for {}", joined(&clauses.collect::<Vec<_>>()))
 }
 
 /// What is said of directions that bulk traffic loads while nothing there measures the delay.
 fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     let found = loaded.iter().flat_map(|number| all[*number].group.unwatched());
-    let told: BTreeSet<String> = found.map(|one| one.warning().message).collect();
+    let messages: BTreeSet<String> = found.map(|one| one.warning().message).collect();
     let lacks = loaded.iter().any(|number| all[*number].lacks_idle_line());
     let idle = "not measured: what uploads and downloads take from the others, since there is no idle line: \
                 baseline = true adds one to a run, and a variant whose bulk traffic begins after the end is one";
-    told.into_iter().chain(lacks.then(|| idle.to_owned())).collect()
+    messages.into_iter().chain(lacks.then(|| idle.to_owned())).collect()
 }
 
 // Several loads or lines.
@@ -512,13 +506,13 @@ fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
 /// Conditions are no choice: settings are compared under each, and one sentence says whether the answer changes.
 fn of_conditions(all: &[Judged<'_>], loaded: &[usize], answers: &[Answer]) -> Vec<String> {
     let choices: Vec<&Answer> = answers.iter().filter(|one| one.settings.len() > 1).collect();
-    let told = |one: &&Answer| {
-        let mut told = sentences(&Question::new(all, &one.settings), one);
-        told.retain(|sentence| one.hair.as_ref() != Some(sentence));
-        told.join(" ")
+    let answered = |one: &&Answer| {
+        let mut found = sentences(&Question::new(all, &one.settings), one);
+        found.retain(|sentence| one.hair.as_ref() != Some(sentence));
+        found.join(" ")
     };
     let mut found = vec![changes_with_condition(all, answers, &choices)];
-    found.extend(choices.iter().take(NAMED_AT_MOST).map(told));
+    found.extend(choices.iter().take(NAMED_AT_MOST).map(answered));
     found.extend(side_by_side(all, loaded));
     found
 }

@@ -62,7 +62,7 @@ pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
 
 /// Why algorithms did nothing: a sentence for each that dropped and marked no packet.
 pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
-    let told = rows.queues.iter().filter(|row| row.member().is_none()).filter_map(|row| {
+    let clauses = rows.queues.iter().filter(|row| row.member().is_none()).filter_map(|row| {
         let direction = row.direction()?;
         let law = scenario.only_law(row.homes()?, direction)?;
         let (name, target_ms) = (law.name(), law.parameters().target_ms()?);
@@ -75,7 +75,7 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
             digits(target_ms)
         ))
     });
-    told.collect()
+    clauses.collect()
 }
 
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {

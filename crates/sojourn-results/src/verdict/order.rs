@@ -230,7 +230,7 @@ pub(super) struct Hair<'a> {
 
 /// A value that only just misses a bound which another one meets.
 fn hair_between<'a>(behind: &Assessment, ahead: &Assessment, other: &'a str) -> Option<Hair<'a>> {
-    behind.graded.sheet.told.iter().find_map(|(metric, label, unit)| {
+    behind.graded.sheet.values.iter().find_map(|(metric, label, unit)| {
         let [value, of_best] = [behind, ahead].map(|one| one.values.get(metric).copied().flatten());
         let (value, of_best) = value.zip(of_best)?;
         let is_between = |(bound, at_least): &(f64, bool)| {

@@ -51,15 +51,11 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
         format!("{} {does}{hair}{price}: {}.", names(question, best), state(question, best[0]));
     let Some(reference) = answer.reference else { return head };
     let Changes { better, worse } = changes(question, best, reference);
-    let told = match (joined(&better), joined(&worse)) {
-        (better, worse) if better.is_empty() && worse.is_empty() => String::new(),
-        (better, worse) if worse.is_empty() => better,
-        (better, worse) if better.is_empty() => worse,
-        (better, worse) => format!("{better}, but {worse}"),
-    };
+    let clauses = [joined(&better), joined(&worse)].into_iter().filter(|one| !one.is_empty());
+    let clauses = clauses.collect::<Vec<_>>().join(", but ");
     let against = quoted(question.all[reference].name());
     let changes =
-        if told.is_empty() { String::new() } else { format!(" Against {against}, {told}.") };
+        if clauses.is_empty() { String::new() } else { format!(" Against {against}, {clauses}.") };
     format!("{head}{changes}{}", alternatives(question, &answer.price))
 }
 
@@ -93,12 +89,12 @@ fn alternatives(question: &Question<'_, '_>, price: &[Price]) -> String {
             None => by_setting.push((setting, vec![what])),
         }
     }
-    let told = by_setting.into_iter().map(|(setting, whats)| {
+    let clauses = by_setting.into_iter().map(|(setting, whats)| {
         let matter = if whats.len() == 1 { "matters" } else { "matter" };
         let name = quoted(question.all[setting].name());
         format!(" If {} {matter} most: {name}.", joined(&whats))
     });
-    told.collect()
+    clauses.collect()
 }
 
 /// Several do best, each in something else.
@@ -112,28 +108,28 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
                 && others.any(|o| o != level)
         };
         let ahead = question.components().iter().filter(is_ahead);
-        let told = ahead.filter_map(|component| {
+        let clauses = ahead.filter_map(|component| {
             let found = question.assessments(*setting, component);
             let worst = found.into_iter().max_by_key(|one| one.level())?;
-            let (metric, label, unit) = worst.graded.sheet.told.first()?;
+            let (metric, label, unit) = worst.graded.sheet.values.first()?;
             let value = digits(worst.values.get(metric).copied()??);
             let (noun, label) = (noun(worst.application), short(worst.application, label));
             Some(format!("{noun} ({label}{value}{unit})"))
         });
-        let told: Vec<_> = told.collect();
+        let clauses: Vec<_> = clauses.collect();
         let name = quoted(question.all[*setting].name());
-        (!told.is_empty()).then(|| format!("{name} for {}", joined(&told)))
+        (!clauses.is_empty()).then(|| format!("{name} for {}", joined(&clauses)))
     };
-    let told: Vec<_> = best.iter().take(NAMED_AT_MOST).filter_map(clause).collect();
-    format!("No setting does best at everything. Best are {}.", told.join("; "))
+    let clauses: Vec<_> = best.iter().take(NAMED_AT_MOST).filter_map(clause).collect();
+    format!("No setting does best at everything. Best are {}.", clauses.join("; "))
 }
 
 /// All settings do equally well.
 fn none(question: &Question<'_, '_>) -> String {
     let names = names(question, &question.settings);
-    let told = ranges(question.all, &question.settings);
-    let told = if told.is_empty() { String::new() } else { format!(" {told}.") };
-    format!("No setting does best: {names} do equally well.{told}")
+    let clauses = ranges(question.all, &question.settings);
+    let clauses = if clauses.is_empty() { String::new() } else { format!(" {clauses}.") };
+    format!("No setting does best: {names} do equally well.{clauses}")
 }
 
 fn unsure(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
@@ -152,6 +148,15 @@ struct Changes {
     worse: Vec<String>,
 }
 
+impl Changes {
+    /// Adds clauses, each with whether it is for the worse.
+    fn add(&mut self, clauses: impl IntoIterator<Item = (String, bool)>) {
+        for (clause, is_worse) in clauses {
+            if is_worse { self.worse.push(clause) } else { self.better.push(clause) }
+        }
+    }
+}
+
 fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Changes {
     let mut changes = Changes::default();
     for name in question.components().iter().flat_map(|component| component.iter()) {
@@ -161,9 +166,7 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Cha
             Some(before) => graded_clause(before, &after),
             None => after.first().and_then(|after| new_clause(after)),
         };
-        if let Some((clause, is_worse)) = found {
-            if is_worse { changes.worse.push(clause) } else { changes.better.push(clause) }
-        }
+        changes.add(found);
     }
     let [group, other] = [best[0], reference].map(|number| question.all[number].group);
     let rates: &[&str] = if question.compares_lines { &RATES } else { &[] };
@@ -171,21 +174,16 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Cha
         .assessment(reference, GAME)
         .and_then(|before| graded_clause(before, &[question.assessment(best[0], GAME)?]));
     let is_new = |key: &&&str| game.is_none() || !key.starts_with(GAME);
-    let told = HEADLINES.iter().chain(rates).filter(is_new).filter_map(|key| {
+    let clauses = HEADLINES.iter().chain(rates).filter(is_new).filter_map(|key| {
         let measure = Measure::named(key);
         let (from, to) = group.named_difference(key, other)?;
         let is_worse = (to < from) == (measure.better == Better::Higher);
         Some((change(measure.label, from, &[to], &measure.unit_after()), is_worse))
     });
-    for (clause, is_worse) in told.take(DIFFERENCES_AT_MOST) {
-        if is_worse { changes.worse.push(clause) } else { changes.better.push(clause) }
-    }
+    changes.add(clauses.take(DIFFERENCES_AT_MOST));
     if !question.compares_lines {
-        for (clause, is_worse) in
-            single_rates(&question.all[best[0]].transfers, &question.all[reference].transfers)
-        {
-            if is_worse { changes.worse.push(clause) } else { changes.better.push(clause) }
-        }
+        let [now, before] = [best[0], reference].map(|number| &question.all[number].transfers);
+        changes.add(single_rates(now, before));
     }
     changes
 }
@@ -201,7 +199,7 @@ fn new_clause(after: &Assessment) -> Option<(String, bool)> {
 fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, bool)> {
     let first = after.first()?;
     let (was, is) = (before.grade()?, first.grade()?);
-    let told = before.graded.sheet.told.iter().filter_map(|(metric, label, unit)| {
+    let changed = before.graded.sheet.values.iter().filter_map(|(metric, label, unit)| {
         let from = before.values.get(metric).copied()??;
         let to: Option<Vec<f64>> =
             after.iter().map(|one| one.values.get(metric).copied()?).collect();
@@ -209,17 +207,17 @@ fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, 
         let by = (to[0] - from).abs() / to[0].abs().max(from.abs()).max(f64::MIN_POSITIVE);
         Some((metric, label, unit, from, to, by))
     });
-    let mut told: Vec<_> = told.collect();
+    let mut changed: Vec<_> = changed.collect();
     let is_much = |by: f64| by > NAMED;
     let at_least = |metric: &str| before.graded.is_better_more(metric);
     // A value that goes with the change of the grade, and that which changes by much.
     if is != was {
-        told.retain(|(metric, _, _, from, to, _)| {
+        changed.retain(|(metric, _, _, from, to, _)| {
             to[0] == *from || ((to[0] < *from) == at_least(metric)) == (is > was)
         });
     }
-    let place = told.iter().position(|(.., by)| is_much(*by)).unwrap_or_default();
-    let value = told.get(place);
+    let place = changed.iter().position(|(.., by)| is_much(*by)).unwrap_or_default();
+    let value = changed.get(place);
     if is == was {
         let (metric, label, unit, from, to, by) = value?;
         let what = value_of(before.application, label);
@@ -241,14 +239,14 @@ fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, 
 /// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.
 fn single_rates(now: &[Share], before: &[Share]) -> Vec<(String, bool)> {
     let is_beside = |one: &&Share| now.iter().filter(|other| other.way == one.way).count() > 1;
-    let told = now.iter().filter(is_beside).filter_map(|one| {
+    let clauses = now.iter().filter(is_beside).filter_map(|one| {
         let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
         let from = before.iter().find(is_it)?.mbps;
         let is_much = (one.mbps - from).abs() > NAMED * one.mbps.max(from);
         let what = format!("the rate of '{}'", one.traffic);
         is_much.then(|| (change(&what, from, &[one.mbps], " Mbps"), one.mbps < from))
     });
-    told.take(DIFFERENCES_AT_MOST).collect()
+    clauses.take(DIFFERENCES_AT_MOST).collect()
 }
 
 /// A value as the subject of a clause.
@@ -320,8 +318,8 @@ pub(super) fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<Strin
 pub(super) fn bulk_words(judged: &Judged<'_>) -> (String, bool) {
     let nouns: Vec<_> = judged.group.bulk_kinds().iter().map(|kind| kind.noun()).collect();
     let are_several = nouns.len() > 1 || nouns.iter().any(|(_, is_plural)| *is_plural);
-    let told: Vec<_> = nouns.into_iter().map(|(noun, _)| format!("the {noun}")).collect();
-    (listed(&told), are_several)
+    let clauses: Vec<_> = nouns.into_iter().map(|(noun, _)| format!("the {noun}")).collect();
+    (listed(&clauses), are_several)
 }
 
 /// Whose doing it is that a transfer gets little: another one that takes more than its part of the same direction.
@@ -351,7 +349,7 @@ const STARVED: f64 = 0.5;
 /// What differs between settings most plainly, in clauses with a capital letter; empty if nothing does.
 pub(super) fn ranges(all: &[Judged<'_>], loaded: &[usize]) -> String {
     let groups: Vec<&Group<'_>> = loaded.iter().map(|number| all[*number].group).collect();
-    let told = MEASURES.iter().filter_map(|measure| {
+    let clauses = MEASURES.iter().filter_map(|measure| {
         let values: Option<Vec<f64>> = groups.iter().map(|group| group.mean(measure.key)).collect();
         let values = values?;
         let place = |wanted: f64| values.iter().position(|value| *value == wanted);
@@ -360,17 +358,18 @@ pub(super) fn ranges(all: &[Judged<'_>], loaded: &[usize]) -> String {
         let (low, high) = (groups[place(least)?], groups[place(most)?]);
         high.named_difference(measure.key, low)?;
         let (what, unit) = (measure.label, measure.unit_after());
-        let told = format!(
+        let clause = format!(
             "{what} is {}{unit} with {} and {}{unit} with {}",
             digits(least),
             quoted(low.name),
             digits(most),
             quoted(high.name)
         );
-        Some((told, (most - least) / most))
+        Some((clause, (most - least) / most))
     });
-    let mut told: Vec<_> = told.collect();
-    told.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let told: Vec<_> = told.into_iter().take(DIFFERENCES_AT_MOST).map(|(told, _)| told).collect();
-    capitalised(&joined(&told))
+    let mut clauses: Vec<_> = clauses.collect();
+    clauses.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let clauses: Vec<_> =
+        clauses.into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, _)| clause).collect();
+    capitalised(&joined(&clauses))
 }

@@ -40,7 +40,7 @@ impl Grade {
         }
     }
 
-    /// A mark that tells it apart without colour.
+    /// A mark that distinguishes it without colour.
     pub const fn mark(self) -> &'static str {
         match self {
             Self::Good => "✓",
@@ -84,7 +84,7 @@ pub(super) struct Steps {
 }
 
 /// A value as sentences have it: its metric, what it is of, and what follows the number.
-pub(super) type Told = (&'static str, &'static str, &'static str);
+pub(super) type Shown = (&'static str, &'static str, &'static str);
 
 /// Something of the household that is graded.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -102,7 +102,7 @@ pub struct Application {
     pub sheet: Sheet,
 }
 
-/// What the grades of applications require, and how they are told.
+/// What the grades of applications require, and how they are worded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Sheet {
     /// The applications.
@@ -121,7 +121,7 @@ pub struct Sheet {
     pub(super) steps: Vec<Steps>,
     /// What sentences say of it, the first first.
     #[serde(skip_serializing)]
-    pub(super) told: Vec<Told>,
+    pub(super) values: Vec<Shown>,
     /// Metrics that the summary shows and no threshold needs: the less, the better.
     #[serde(skip_serializing)]
     shown: Vec<&'static str>,

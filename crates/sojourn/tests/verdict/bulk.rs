@@ -52,7 +52,7 @@ fn bulk_traffic_is_named_by_sort_and_by_direction_where_it_goes_both_ways() {
             "The data traffic and the download make",
         ),
     ] {
-        let told = beside_idle(bulk);
-        assert!(told.starts_with(&format!("{who} the game 2.0 times slower")), "{told}");
+        let said = beside_idle(bulk);
+        assert!(said.starts_with(&format!("{who} the game 2.0 times slower")), "{said}");
     }
 }

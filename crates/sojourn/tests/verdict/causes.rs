@@ -3,8 +3,8 @@
 use super::*;
 
 /// What a sentence names first.
-fn first_part(told: &str) -> &str {
-    let parts = told.split_once(" on average: ").expect("it has parts").1;
+fn first_part(said: &str) -> &str {
+    let parts = said.split_once(" on average: ").expect("it has parts").1;
     let words = parts.split(" ms ").nth(1).expect("a part has words");
     words.split([',', '.']).next().and_then(|words| words.split(" and ").next()).unwrap_or(words)
 }
@@ -85,15 +85,15 @@ fn two_games(over_percent: f64) -> Facts {
 /// Of the setting that does best, and of none that is good: of the traffic that takes longest.
 #[test]
 fn the_longest_delay_of_the_best_setting_is_told_unless_it_is_good() {
-    let told = |facts: [&Facts; 2]| {
+    let said = |facts: [&Facts; 2]| {
         let groups = [group("one", facts[0]), group("two", facts[1])];
         verdict(&groups, &[]).sentences
     };
     let [good, fair, worse] = [0.0, 20.0, 60.0].map(two_games);
-    let of_cause = |told: &String| told.contains(" on average: ");
-    assert!(!told([&good, &fair]).iter().any(of_cause));
-    let found = told([&worse, &fair]);
-    let causes: Vec<_> = found.iter().filter(|told| of_cause(told)).collect();
+    let of_cause = |said: &String| said.contains(" on average: ");
+    assert!(!said([&good, &fair]).iter().any(of_cause));
+    let found = said([&worse, &fair]);
+    let causes: Vec<_> = found.iter().filter(|said| of_cause(said)).collect();
     assert_eq!(causes.len(), 1, "{found:?}");
     assert!(
         causes[0].starts_with("With two, traffic.y takes 15.5 ms up and 15.5 ms down"),

@@ -126,8 +126,8 @@ fn what_seeds_cannot_tell_is_said() {
     let (sure, torn) = (runs([98.0, 97.9, 98.1]), runs([80.0, 96.0, 85.0]));
     let found = verdict(&[seeds("a", &sure), seeds("b", &torn)], &[]);
     assert_eq!(found.answers[0].unsure, [1]);
-    let told = "Whether b does best, 3 seeds cannot tell.".to_owned();
-    assert!(found.sentences.contains(&told), "{found:?}");
+    let said = "Whether b does best, 3 seeds cannot tell.".to_owned();
+    assert!(found.sentences.contains(&said), "{found:?}");
     let low = runs([60.0, 60.1, 59.9]);
     let found = verdict(&[seeds("a", &sure), seeds("b", &low)], &[]);
     assert!(found.answers[0].unsure.is_empty(), "{found:?}");
@@ -142,8 +142,8 @@ fn of_two_uploads_one_that_starves_fails() {
     assert_eq!(upload.traffic, "b");
     let grades: Vec<_> = found.groups[0].transfers.iter().map(|one| one.grade).collect();
     assert_eq!(grades, [Some(Grade::Good), Some(Grade::Fails)]);
-    let told = "'a' takes 1.9 times its part (4.91 of 2.58 Mbps), and 'b' is left 2 % of its own (0.0517 Mbps).";
-    assert!(found.sentences.contains(&told.to_owned()), "{found:?}");
+    let said = "'a' takes 1.9 times its part (4.91 of 2.58 Mbps), and 'b' is left 2 % of its own (0.0517 Mbps).";
+    assert!(found.sentences.contains(&said.to_owned()), "{found:?}");
 }
 
 /// The loads have an answer each, and one sentence says whether it changes.

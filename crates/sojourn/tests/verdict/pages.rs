@@ -46,8 +46,8 @@ fn a_page_that_did_not_end_counts_where_it_makes_the_median_longer() {
     // One page of 2 s, and one that has had 60 - 12 - pause.
     for (pause_s, median_s, summary) in [(47.0, 2.0, few), (46.0, 2.0, few), (45.0, 2.5, counted)] {
         let keys = format!("users = 1, pause_s = {pause_s}");
-        let (median, is_graded, told) = of(&keys, &[], &[(10.0, 2.0)]);
-        assert_eq!((median, told.as_str()), (Some(median_s), summary), "{pause_s}");
+        let (median, is_graded, said) = of(&keys, &[], &[(10.0, 2.0)]);
+        assert_eq!((median, said.as_str()), (Some(median_s), summary), "{pause_s}");
         assert_eq!(is_graded, summary == counted);
     }
     // Without a loaded page, or with one, a grade needs one that takes longer than 6.9 s.

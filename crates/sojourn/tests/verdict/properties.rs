@@ -193,9 +193,9 @@ fn has_its_price(found: &Verdict) {
         if counts != Some(false) {
             assert_eq!(is_price, to > from, "{name}: {found:?}");
         }
-        let told =
+        let said =
             found.sentences[0].contains("at a price") && found.sentences[0].contains("falls from");
-        assert!(!is_price || told, "{}", found.sentences[0]);
+        assert!(!is_price || said, "{}", found.sentences[0]);
     }
 }
 
@@ -241,7 +241,7 @@ fn no_sentence_names_a_number_that_is_in_no_table() {
             known.extend(graded.assessments.iter().flat_map(|one| one.values.values().flatten()));
             known.extend(graded.transfers.iter().flat_map(|one| [one.mbps, one.part_mbps]));
         }
-        for (number, resolution) in found.sentences.iter().flat_map(|told| numbers(told)) {
+        for (number, resolution) in found.sentences.iter().flat_map(|said| numbers(said)) {
             let is_known = known.iter().any(|one| (one - number).abs() <= resolution);
             assert!(is_known, "{number} in {:?}", found.sentences);
         }

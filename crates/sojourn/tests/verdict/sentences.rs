@@ -52,7 +52,7 @@ fn a_question_names_up_to_eight_variants_the_swept_keys_and_the_seeds() {
 
 #[test]
 fn what_is_not_graded_is_named_by_its_kind_or_counted() {
-    let told = |count: usize| {
+    let said = |count: usize| {
         let entry = |name: String| {
             format!(
                 "traffic.{name} = {{ kind = 'transfer', server = 'near', file_bytes = 1000, pause_s = 1 }}\n"
@@ -62,9 +62,9 @@ fn what_is_not_graded_is_named_by_its_kind_or_counted() {
         let facts = Facts::of(&scenario(&traffic), &Rows::default());
         verdict(&[group("a", &facts), group("b", &facts)], &[]).ungraded
     };
-    assert_eq!(told(2), "Not graded: transfer (s1 and s2).");
-    assert_eq!(told(8), "Not graded: transfer (s1, s2, s3, s4, s5, s6, s7 and s8).");
-    assert_eq!(told(9), "Not graded: transfer (9 entries).");
+    assert_eq!(said(2), "Not graded: transfer (s1 and s2).");
+    assert_eq!(said(8), "Not graded: transfer (s1, s2, s3, s4, s5, s6, s7 and s8).");
+    assert_eq!(said(9), "Not graded: transfer (9 entries).");
     assert_eq!(alone(&facts(GAME, "game", &json!({}))).ungraded, "");
 }
 
@@ -127,7 +127,7 @@ fn of_the_round_trips_of_a_game_that_is_named_which_load_changes_much_more() {
     }
     let found = beside(&of([5.0, 11.0, 11.0], Some(5.0)), &of([0.5, 10.0, 10.0], None));
     assert!(found.ends_with("from 0.500 to 5.00 ms of round trip in the median."), "{found}");
-    // One that is not there, or was 0, tells no factor.
+    // One that is not there, or was 0, has no factor.
     for missing in [None, Some(0.0)] {
         let of = |p50_ms: f64, p90_ms: Option<f64>, upload: &str| {
             let mut game =
@@ -157,17 +157,17 @@ fn without_a_game_pages_and_calls_tell_what_load_does() {
         "The upload makes the page load 3.0 times slower: from 1.00 to 3.00 s in the median; the call stays good \
          (MOS 4.30)."
     );
-    // Several settings are told what there is without load.
+    // Several settings name the idle line.
     let (one, two) = (page(3.0, &[("up", 5.0)]), page(9.0, &[("up", 5.0)]));
     let groups = [group("a", &one), group("b", &two), group("idle line", &idle)];
-    let told = verdict(&groups, &[]).sentences;
+    let said = verdict(&groups, &[]).sentences;
     let want =
         "Without the upload, the call has an MOS of 4.30 and the median page load is 1.00 s.";
-    assert!(told.contains(&want.to_owned()), "{told:?}");
+    assert!(said.contains(&want.to_owned()), "{said:?}");
     let groups = [group("a", &one), group("b", &two), group("at night", &idle)];
-    let told = verdict(&groups, &[]).sentences;
+    let said = verdict(&groups, &[]).sentences;
     let want = "Without the upload (at night), the call has an MOS of 4.30 and the median page load is 1.00 s.";
-    assert!(told.contains(&want.to_owned()), "{told:?}");
+    assert!(said.contains(&want.to_owned()), "{said:?}");
 }
 
 /// Settings of which the first `good` are good on all, and the others poor for the game.
@@ -214,7 +214,7 @@ fn good_settings_are_named_or_counted_and_others_listed_if_they_are_few() {
     ] {
         let found = side_by_side(good, count);
         assert!(found.contains(&first), "{first} {found:?}");
-        let is_poor = |told: &&String| told.ends_with(poor);
+        let is_poor = |said: &&String| said.ends_with(poor);
         assert_eq!(found.iter().find(is_poor), others.as_ref(), "{good} of {count}");
     }
 }

@@ -89,8 +89,8 @@ fn a_small_part_is_no_cause() {
     ] {
         let rows =
             parts(900.0, &[(Up, queue, ms), (Up, "propagation", 20.0 - ms), (Up, "total", 20.0)]);
-        let told = causes("", &rows)[0].sentence();
-        assert_eq!(told, format!("traffic.x takes 20.0 ms up on average: {want}."));
+        let said = causes("", &rows)[0].sentence();
+        assert_eq!(said, format!("traffic.x takes 20.0 ms up on average: {want}."));
     }
     let fibre = parts(900.0, &[(Up, "modem_queue", 2.0), (Up, "total", 2.0)]);
     let on_fibre = scenario(&format!("{GAME}\naccess.kind = 'fibre'"));
@@ -103,7 +103,7 @@ fn a_small_part_is_no_cause() {
 
 #[test]
 fn an_algorithm_that_did_nothing_is_named_with_its_target() {
-    let told = |dropped: f64, marked: f64, member: Option<&str>| {
+    let said = |dropped: f64, marked: f64, member: Option<&str>| {
         let queue = queue(
             "upstream",
             "up",
@@ -117,11 +117,11 @@ fn an_algorithm_that_did_nothing_is_named_with_its_target() {
     let idle = "codel dropped nothing upstream: 99 % of packets left its queue within 3.25 ms, and its target is \
                 5.00 ms."
         .to_owned();
-    assert!(told(0.0, 0.0, None).contains(&idle), "{:?}", told(0.0, 0.0, None));
+    assert!(said(0.0, 0.0, None).contains(&idle), "{:?}", said(0.0, 0.0, None));
     for (dropped, marked, member) in
         [(1.0, 0.0, None), (0.0, 1.0, None), (1.0, 1.0, None), (0.0, 0.0, Some("classic"))]
     {
-        assert!(!told(dropped, marked, member).contains(&idle));
+        assert!(!said(dropped, marked, member).contains(&idle));
     }
 }
 

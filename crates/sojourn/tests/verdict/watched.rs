@@ -25,7 +25,7 @@ fn an_upload_that_ended_before_counting_makes_no_other_load() {
 #[test]
 fn a_single_run_is_held_against_its_idle_line() {
     let idle = game_and_upload(11.0, 10.0, None);
-    for (p90_ms, told) in [
+    for (p90_ms, said) in [
         (
             143.0,
             "The upload makes the game 13 times slower: from 11.0 to 143 ms of round trip at p90.",
@@ -35,7 +35,7 @@ fn a_single_run_is_held_against_its_idle_line() {
     ] {
         let run = game_and_upload(p90_ms, 10.0, Some(5.0));
         let found = verdict(&[group("", &run), group("idle line", &idle)], &[]);
-        assert_eq!(found.sentences[0], told);
+        assert_eq!(found.sentences[0], said);
         assert_eq!(found.question, "How well does this service work for game and upload?");
         assert_eq!(found.best, None);
     }
@@ -85,22 +85,22 @@ fn grades_need_measurements_of_the_direction_they_speak_of() {
             let watched = if purpose == "game" { "game" } else { "call" };
             assert!(of(watched) > Some(Grade::Good), "{bulk} {purpose} {found:?}");
             assert_eq!(of("under load"), Some(Grade::Poor));
-            assert!(found.sentences.iter().any(|told| told.contains(queue)), "{found:?}");
+            assert!(found.sentences.iter().any(|said| said.contains(queue)), "{found:?}");
             let key = format!("{stream}_queue_p99_ms");
             assert!(found.groups[0].measures[key.as_str()].mean > Some(200.0));
             assert!(warnings.is_empty(), "{warnings:?}");
 
             // A probe that goes the other way knows nothing of it.
             let (found, warnings) = judge(other);
-            let told = found.sentences.join(" ");
+            let said = found.sentences.join(" ");
             let missing = format!("nothing of traffic.probe goes {bulk}; direction = \"both\"");
-            assert!(told.contains(&missing), "{told}");
+            assert!(said.contains(&missing), "{said}");
             let warning = format!(
                 "not measured: no traffic watches the {stream} while traffic.bulk loads it; a game or call \
                  with direction = \"both\" would"
             );
             assert_eq!((&found.unwatched, &warnings), (&vec![warning.clone()], &vec![warning]));
-            assert!(!told.contains("on every test") && !told.contains("added"), "{told}");
+            assert!(!said.contains("on every test") && !said.contains("added"), "{said}");
             let graded: Vec<_> =
                 found.groups[0].assessments.iter().map(|one| one.application).collect();
             assert!(!graded.contains(&"under load"), "{graded:?}");
@@ -123,9 +123,9 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
     // Before the game, and with 0.1 s of it.
     for stop_s in ["11", "12.1"] {
         let found = of_line("start_s = 12", &format!("stop_s = {stop_s}"), "");
-        let told = found.sentences.join(" ");
+        let said = found.sentences.join(" ");
         assert!(found.unwatched[0].contains("watches the upstream while traffic.bulk loads it"));
-        assert!(!told.contains("leaves the game") && !told.contains("A+"), "{told}");
+        assert!(!said.contains("leaves the game") && !said.contains("A+"), "{said}");
         assert_eq!(under_load(&found).unwrap().grade(), None);
     }
     // A quarter of its time: the mean of all of it is no measure of load.
@@ -194,7 +194,7 @@ fn a_line_without_its_idle_line_is_not_good_on_every_test() {
         "
         ))
     };
-    let lacks = |found: &Verdict| found.unwatched.iter().any(|told| told.contains("no idle line"));
+    let lacks = |found: &Verdict| found.unwatched.iter().any(|said| said.contains("no idle line"));
     let (with, without) = (of(true), of(false));
     assert!(!lacks(&with) && lacks(&without), "{without:?}");
     assert!(!without.sentences.join(" ").contains("on every test"), "{without:?}");
@@ -259,8 +259,8 @@ fn a_call_that_nothing_loads_is_named_if_its_grade_changes() {
         [(4.3, None), (3.5, Some("The call falls from good to fair (MOS from 4.40 to 3.50)."))]
     {
         let loaded = of(mos, true);
-        let told = verdict(&[group("", &loaded), group("idle line", &idle)], &[]).sentences;
-        assert_eq!(Some(told[0].as_str()).filter(|one| one.contains("MOS")), want, "{told:?}");
+        let said = verdict(&[group("", &loaded), group("idle line", &idle)], &[]).sentences;
+        assert_eq!(Some(said[0].as_str()).filter(|one| one.contains("MOS")), want, "{said:?}");
     }
 }
 
