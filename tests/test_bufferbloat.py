@@ -6,23 +6,26 @@ from typing import Any
 import sojourn
 from sojourn.analysis.bufferbloat import bufferbloat_grid
 from sojourn.analysis.verdict import RoundTrip
+from sojourn.base.grid import Grid
 
 
-def judged(**found: RoundTrip) -> Any:
-    return SimpleNamespace(round_trips=found)
+def grid_of(**found: RoundTrip) -> Grid | None:
+    judged: Any = SimpleNamespace(round_trips=found)
+    return bufferbloat_grid(judged, found)
 
 
 def test_what_the_household_does_not_do_is_not_measured() -> None:
-    grid = bufferbloat_grid(
-        judged(up=RoundTrip("C", 23.1, None, 189.8), no_idle_line=RoundTrip(None, None, 60.4, 60.4))
+    grid = grid_of(
+        up=RoundTrip("C", 23.1, None, 189.8), no_idle_line=RoundTrip(None, None, 60.4, 60.4)
     )
     assert grid is not None
     assert grid.rows == [
-        ["up", "C", "23", "not measured", "190"],
-        ["no_idle_line", "not measured", "not measured", "60", "60"],
+        ["up", "C", "23.1", "not measured", "190"],
+        ["no_idle_line", "not measured", "not measured", "60.4", "60.4"],
     ]
-    assert bufferbloat_grid(judged(alone=RoundTrip(None, 23.1, None, None))) is None
-    assert bufferbloat_grid(judged()) is None
+    assert grid_of(alone=RoundTrip(None, 23.1, None, None)) is None
+    assert grid_of(loaded=RoundTrip(None, None, None, 60.4)) is None
+    assert grid_of() is None
 
 
 def test_the_numbers_are_medians_of_games() -> None:

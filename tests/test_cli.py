@@ -22,7 +22,7 @@ def test_summary_has_a_row_per_variant_and_stderr_stays_empty(cli: Cli) -> None:
 
 
 def test_transfers_that_a_sum_hides_are_shown_one_by_one(cli: Cli) -> None:
-    shown = cli("run", HOME.with_name("tiers.toml"), "--duration", "2").stdout
+    shown = cli("run", HOME.with_name("tiers.toml"), "--duration", "2", "--all").stdout
     _, _, shown = shown.partition("Throughput of each transfer")
     assert re.search(r"low +middle +high\s+variant +down +down +down", shown)
     # By weights of 1, 2 and 4 the middle has twice what the lowest has, give or take slow start.
@@ -31,7 +31,7 @@ def test_transfers_that_a_sum_hides_are_shown_one_by_one(cli: Cli) -> None:
 
 
 def test_summary_of_a_lone_run_lists_flows_and_queues(cli: Cli, alone: Path) -> None:
-    outcome = cli("run", alone, "--duration", SHORT_S)
+    outcome = cli("run", alone, "--duration", SHORT_S, "--all")
     words = {line.split()[0] for line in outcome.stdout.splitlines() if line.strip()}
     assert {"game", "call", "web", "upload", "upstream", "downstream"} <= words
 

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 import sojourn
 from conftest import HOME, PATIENT_S, Cli
-from sojourn.analysis.grids import comparison_grid
+from sojourn.analysis.grids import more_grids
 from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
 from sojourn.store.table_file import parquet_of
@@ -195,7 +195,7 @@ def test_group_means_are_those_of_summary_and_report(exported: Path, swept: sojo
     ends = [f"upstream_queue_p99_ms_{end}" for end in ("mean", "low", "high")]
     for end, long in zip(ends, ("mean", "low", "high"), strict=True):
         assert summary[end].to_list() == of_measure[long].to_list()
-    report = comparison_grid({g.name: g.runs for g in swept.results.groups}).rows[0][-1]
+    report = more_grids(swept.results)[0].rows[0][-1]
     mean, _, high = summary.select(ends).row(0)
     assert report == f"{mean:.1f} ± {high - mean:.1f}"
 

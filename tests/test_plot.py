@@ -158,7 +158,7 @@ def test_numbers_and_names_of_a_heat_map_fit_its_columns(columns: int) -> None:
     kinds = [text for text in texts if text.text.endswith("kB")]
     assert len(kinds) == columns
     assert all(t.is_turned or width_em(t.text) * t.size < second - first for t in kinds)
-    assert drawn.numbers.rows[0][1] == "1024.0"
+    assert drawn.numbers.rows[0][1] == "1024"
 
 
 def test_long_names_of_columns_make_a_heat_map_higher() -> None:

@@ -13,9 +13,10 @@ from conftest import HOME, Cli, warning_data
 from playwright.sync_api import Browser, expect
 from sojourn.analysis.curves import Curve, Sample, averaged, ccdf, cdf, latencies, page_loads
 from sojourn.analysis.distribution import Distribution
-from sojourn.analysis.grids import low_latency_grids, summary_grids
+from sojourn.analysis.grids import low_latency_grids, more_grids
 from sojourn.analysis.groups import Group, Results
 from sojourn.analysis.measures import flows_of
+from sojourn.analysis.summary import print_summary
 from sojourn.analysis.tables import RunTables
 from sojourn.analysis.verdict import APPLICATIONS, Assessment, Grade, verdict
 from sojourn.base.lookup import UnknownError
@@ -454,6 +455,22 @@ def test_a_sweep_is_summed_up_over_its_seeds(reports: dict[str, Path]) -> None:
     assert re.search(r"<td class=\"number\">[\d.]+ ± [\d.]+</td>", page)
 
 
+def test_of_many_settings_the_answer_has_the_best_and_the_other(
+    comparison: sojourn.Comparison, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [comparison["CoDel"], *[comparison["BufferBloat"]] * 8, comparison["idle line"]]
+    names = ["CoDel", *(f"drop-tail {n}" for n in range(8)), "idle line"]
+    results = Results.of(dict(zip(names, runs, strict=True)))
+    print_summary(results)
+    above, _, _ = capsys.readouterr().out.partition("CoDel does best")
+    assert re.findall(r"^ (CoDel|drop-tail \d)", above, re.MULTILINE) == ["CoDel", "drop-tail 0"]
+    page = report_of(results)
+    shown, folded = page[: page.index("<details")], page[page.index("<details") :]
+    assert re.findall(r'<th scope="row">([^<]+)', shown) == ["CoDel", "drop-tail 0"]
+    assert "Grades and numbers of all 9 settings" in folded
+    assert all(f'<th scope="row">{name}' in folded for name in names)
+
+
 def test_a_sweep_begins_with_its_charts(chromium: Browser, reports: dict[str, Path]) -> None:
     with visit(chromium, reports["sweep"].as_uri()) as visited:
         table = visited.page.get_by_role("region", name="Grades")
@@ -467,7 +484,7 @@ def test_a_sweep_begins_with_its_charts(chromium: Browser, reports: dict[str, Pa
 
 def test_a_table_that_goes_on_shows_it(chromium: Browser, reports: dict[str, Path]) -> None:
     with visit(chromium, reports["comparison"].as_uri(), width=SMALL_PHONE) as visited:
-        table = visited.page.get_by_role("region", name="Side by side")
+        table = visited.page.get_by_role("region", name="What users notice")
         beyond = "box => box.scrollWidth - box.clientWidth"
         assert table.evaluate(beyond) > 100
 
@@ -603,7 +620,8 @@ def test_what_a_page_leaves_out_is_said(comparison: sojourn.Comparison) -> None:
     assert _left_out(few) == ""
     assert "shown for 12 settings at most, and there are 13" in _left_out(many)
     assert _title(["a", "b", "c", "d", "e"]) == "a and b and c and 2 more"
-    grids = summary_grids({"": [runs[0]]})
-    page = results_html(Results([Group("", [runs[0]])]))
+    alone = Results([Group("", [runs[0]])])
+    page = results_html(alone)
     assert page.count("<table") == 2
-    assert f"<p>{len(grids) - 2} more tables: call <code>.summary()</code>.</p>" in page
+    more = f"{len(more_grids(alone))} more tables: call <code>.summary(in_full=True)</code>."
+    assert f"<p>{more}</p>" in page

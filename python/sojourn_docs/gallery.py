@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import sojourn
-from sojourn.analysis.grids import summary_grids
+from sojourn.analysis.grids import first_grids, noticed_grid
 from sojourn.analysis.groups import Results
-from sojourn.analysis.verdict import verdict
+from sojourn.analysis.verdict import marked, verdict
 from sojourn.base.grid import Grid
 from sojourn.plot.charts.base import Chart
 from sojourn.plot.figures.by_kind import chart
@@ -67,7 +67,7 @@ class Case:
         yield " ".join(settings["description"].split())
         yield f"```sh\nsojourn run {relative}\n```"
         yield verdict(self.results).sentences[0]
-        for grid in summary_grids(self.results.by_variant):
+        for grid in first_grids(marked(self.results)):
             yield markdown_table(grid)
         yield f"![{self.drawing.title}](img/gallery-{self.name}.svg)"
         if self.name in _DRAWN:
@@ -83,7 +83,7 @@ def gallery(cases: list[Case]) -> str:
 def with_router_table(page: str) -> str:
     """The page on CAKE in a router with the table of its case as it is today."""
     (path,) = (path for path in SCENARIOS if path.stem.endswith("-cake-router"))
-    (grid,) = summary_grids(Case.run(path).results.by_variant)
+    grid = noticed_grid(marked(Case.run(path).results))
     start = page.index("| variant |")
     return page[:start] + markdown_table(grid) + page[page.index("\n\n", start) :]
 

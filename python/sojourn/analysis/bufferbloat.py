@@ -1,22 +1,24 @@
 """Bufferbloat in a letter and three numbers for each setting, as tests of it show them."""
 
-from ..base.grid import Grid, shown
+from collections.abc import Container
+
+from ..base.grid import Grid, digits
 from .verdict import Verdict
 
 _NOT_MEASURED = "not measured"
 
 
-def bufferbloat_grid(judged: Verdict) -> Grid | None:
-    """A row for each setting; `None` if none has the round trip of a game under load."""
-    found = judged.round_trips
-    if not any(one.downloading_ms or one.uploading_ms for one in found.values()):
+def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
+    """A row for each of these settings; `None` if no game measured one idle and under load."""
+    found = {name: one for name, one in judged.round_trips.items() if name in names}
+    if not any(one.idle_ms and (one.downloading_ms or one.uploading_ms) for one in found.values()):
         return None
     rows = [
         [
             name,
             one.letter or _NOT_MEASURED,
             *(
-                _NOT_MEASURED if ms is None else shown(ms, 0)
+                _NOT_MEASURED if ms is None else digits(ms)
                 for ms in (one.idle_ms, one.downloading_ms, one.uploading_ms)
             ),
         ]

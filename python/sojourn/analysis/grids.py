@@ -1,20 +1,20 @@
 """Text tables that compare variants, or show the flows and queues of a run."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from ..base.grid import Grid, shown
-from .groups import THIS_RUN
-from .measures import MEASURES, Measure, Row, flows_of, transfers
+from ..base.grid import NOTHING, Grid, digits, informative
+from .delay_parts import both_ways_ms, greatest_shares
+from .groups import THIS_RUN, Results
+from .keys import key_in_words, value_in_words
+from .measures import MEASURES, Measure, Row, flows_of, payload_flows, transfers
 from .statistics import Value, over_seeds
 from .tables import RunTables
 
 _DIRECTIONS = ("up", "down")
-
-_LONG_WAIT_MS = 20.0
-"""What a game has for the whole access network."""
 
 _OWN_TABLES = (
     "game_rtt_p999_ms",
@@ -27,25 +27,17 @@ _OWN_TABLES = (
 """Measures that have tables of their own."""
 
 
-def about(runs: Sequence[RunTables]) -> str:
-    """What the columns of measures are of."""
-    homes = {run.settings["metrics"].get("homes") for run in runs} - {None}
-    whose = "".join(f" of homes.{name}" for name in sorted(homes))
-    return f"(RTT: round trip, queue: delay of packets in the longest queue of a direction{whose})"
-
-
 @dataclass(frozen=True)
 class Column:
     """A column of a run's own tables."""
 
     key: str
     heading: str
-    digits: int = 0
 
 
-def _quantiles(of: str, digits: int, *percents: str) -> list[Column]:
+def _quantiles(of: str, *percents: str) -> list[Column]:
     """Columns of quantiles in ms, as `latency_p999_ms` of 99.9 %."""
-    return [Column(f"{of}_p{q.replace('.', '')}_ms", f"p{q}\nms", digits) for q in percents]
+    return [Column(f"{of}_p{q.replace('.', '')}_ms", f"p{q}\nms") for q in percents]
 
 
 _TRAFFIC = (Column("traffic", "traffic"), Column("direction", "direction"))
@@ -53,15 +45,15 @@ _TRAFFIC = (Column("traffic", "traffic"), Column("direction", "direction"))
 FLOW_COLUMNS = (
     *_TRAFFIC,
     Column("quality", "quality"),
-    Column("throughput_mbps", "rate\nMbps", 2),
-    Column("loss_percent", "loss\n%", 2),
-    *_quantiles("latency", 1, "50", "90", "99"),
-    Column("mos", "MOS", 2),
+    Column("throughput_mbps", "rate\nMbps"),
+    Column("loss_percent", "loss\n%"),
+    *_quantiles("latency", "50", "90", "99"),
+    Column("mos", "MOS"),
     Column("page_loads", "pages"),
-    Column("page_load_median_s", "load\ns", 2),
-    Column("response_median_s", "response\ns", 3),
-    Column("video_rate_mbps", "video\nMbps", 2),
-    Column("video_stalled_percent", "stalled\n%", 1),
+    Column("page_load_median_s", "load\ns"),
+    Column("response_median_s", "response\ns"),
+    Column("video_rate_mbps", "video\nMbps"),
+    Column("video_stalled_percent", "stalled\n%"),
 )
 
 QUALITY_COLUMNS = (
@@ -72,32 +64,32 @@ QUALITY_COLUMNS = (
     Column("dropped_overflow_packets", "dropped,\nqueue full"),
     Column("dropped_aqm_packets", "dropped\nby AQM"),
     Column("marked_packets", "marked"),
-    Column("loss_percent", "loss\n%", 2),
-    Column("latency_p90_ms", "p90\nms", 1),
-    Column("mos_min", "lowest\nMOS", 2),
-    Column("page_load_median_s", "load\ns", 2),
+    Column("loss_percent", "loss\n%"),
+    Column("latency_p90_ms", "p90\nms"),
+    Column("mos_min", "lowest\nMOS"),
+    Column("page_load_median_s", "load\ns"),
 )
 
 TCP_COLUMNS = (
     *_TRAFFIC,
     Column("connections", "connections"),
-    Column("rtt_mean_ms", "RTT mean\nms", 1),
-    Column("rtt_p90_ms", "RTT p90\nms", 1),
+    Column("rtt_mean_ms", "RTT mean\nms"),
+    Column("rtt_p90_ms", "RTT p90\nms"),
     Column("retransmitted_packets", "retrans-\nmitted"),
     Column("timeouts", "timeouts"),
-    Column("time_to_peak_rate_s", "to peak\nrate s", 1),
+    Column("time_to_peak_rate_s", "to peak\nrate s"),
 )
 
 QUEUE_COLUMNS = (
     Column("queue", "queue"),
     Column("departed_packets", "packets"),
-    *_quantiles("sojourn", 1, "50", "90", "99"),
-    Column("sojourn_max_ms", "max\nms", 1),
+    *_quantiles("sojourn", "50", "90", "99"),
+    Column("sojourn_max_ms", "max\nms"),
 )
 
 LOW_LATENCY_COLUMNS = (
     Column("queue", "queue"),
-    *_quantiles("sojourn", 2, "50", "99", "99.9", "99.99"),
+    *_quantiles("sojourn", "50", "99", "99.9", "99.99"),
     Column("native_marked_packets", "native\nmarks"),
     Column("coupled_marked_packets", "coupled\nmarks"),
     Column("overload_marked_packets", "overload\nmarks"),
@@ -107,15 +99,15 @@ LOW_LATENCY_COLUMNS = (
 
 GAME_TAIL_COLUMNS = (
     *_TRAFFIC,
-    *_quantiles("latency", 1, "99", "99.9", "99.99"),
+    *_quantiles("latency", "99", "99.9", "99.99"),
     Column("sanctioned_packets", "sanc-\ntioned"),
 )
 
 GRANT_COLUMNS = (
     Column("homes", "homes"),
     Column("service_flow", "service flow"),
-    Column("granted_mbps", "granted\nMbps", 2),
-    Column("unused_mbps", "unused\nMbps", 2),
+    Column("granted_mbps", "granted\nMbps"),
+    Column("unused_mbps", "unused\nMbps"),
 )
 
 DROP_COLUMNS = (
@@ -125,7 +117,7 @@ DROP_COLUMNS = (
     Column("dropped_aqm_packets", "AQM"),
     Column("dropped_link_packets", "link loss"),
     Column("dropped_contention_packets", "failed requests"),
-    Column("loss_percent", "loss\n%", 2),
+    Column("loss_percent", "loss\n%"),
 )
 
 
@@ -133,23 +125,108 @@ Seeds = Sequence[RunTables]
 """Runs that differ in their seed alone."""
 
 
-def summary_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
-    """The summary: variants side by side, or all tables of a single run.
+def first_grids(results: Results) -> list[Grid]:
+    """What users notice, and where the time goes: the two tables that answer most questions."""
+    return [grid for grid in (noticed_grid(results), time_grid(results)) if grid.rows]
 
-    With several seeds, numbers are means with their 95 % intervals.
+
+def more_grids(results: Results) -> list[Grid]:
+    """All other tables: queues, each transfer, Low Latency DOCSIS, drops; those of a single run."""
+    groups, runs = results.groups, results.by_name
+    queues = [measure for measure in MEASURES if measure.queues is not None]
+    grids = [_side_by_side(f"Delay in queues{_of(results)}", results, queues)] * (len(groups) > 1)
+    if results.is_comparison:
+        grids += [_rates_grid(results)] * are_summed(group.first for group in groups)
+        grids += low_latency_grids(runs)
+    else:
+        grids += run_grids(groups[0].runs)
+    return [grid for grid in (*grids, drop_grid(runs)) if grid.rows]
+
+
+def noticed_grid(results: Results) -> Grid:
+    """A row for each setting; of a single run, one for each flow that carries payload."""
+    title = f"What users notice{_of(results)}"
+    if len(results.groups) == 1:
+        about = ": rate with headers, loss, one-way latency"
+        rows = _over_seeds(results.groups[0].runs, payload_flows)
+        return _grid(f"{title}{about}", FLOW_COLUMNS, rows)
+    measures = [m for m in MEASURES if m.queues is None and m.key not in _OWN_TABLES]
+    return _side_by_side(f"{title} (RTT: round trip)", results, measures)
+
+
+def time_grid(results: Results) -> Grid:
+    """The parts of the mean delay: a row for each setting, or for each entry of a single run.
+
+    Of several settings it is that of the traffic that notices a delay first, such as a game.
     """
-    if is_comparison(runs):
-        grids = [comparison_grid(runs)]
-        grids += [rates_grid(runs)] * are_summed(seeds[0] for seeds in runs.values())
-        return grids + low_latency_grids(runs)
-    return [*idle_grids(runs), *run_grids(runs[""])]
+    found = [both_ways_ms(group) for group in results.groups]
+    if len(found) == 1:
+        entries, delays = list(found[0]), list(found[0].values())
+    else:
+        entries = [next(iter(one), NOTHING) for one in found]
+        delays = [one.get(entry, {}) for one, entry in zip(found, entries, strict=True)]
+    shares = greatest_shares(delays)
+    parts = sorted(shares, key=lambda part: -shares[part])
+    headings = ["in all", *("\n".join(part.split("_")) for part in parts)]
+    cells = [
+        [digits(sum(one.values()) or None), *(digits(one.get(part, 0.0)) for part in parts)]
+        for one in delays
+    ]
+    about = "parts of the mean delay in ms, up and down together"
+    if len(found) == 1:
+        rows = [[entry, *row] for entry, row in zip(entries, cells, strict=True)]
+        return informative(f"Where the time goes: {about}", ["traffic", *headings], rows)
+    if len(set(entries)) > 1:
+        headings = ["traffic", *headings]
+        cells = [[entry, *row] for entry, row in zip(entries, cells, strict=True)]
+        return _of_settings(f"Where the time goes: {about}", results, headings, cells)
+    return _of_settings(
+        f"Where the time of traffic.{entries[0]} goes: {about}", results, headings, cells
+    )
 
 
-def idle_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
-    """A single run beside its idle line, if it has one; with several seeds also without one."""
-    if len(runs) < 2 and len(runs[""]) < 2:
-        return []
-    return [comparison_grid({name or THIS_RUN: seeds for name, seeds in runs.items()})]
+def _of(results: Results) -> str:
+    """What the numbers of a table are of, if not of one seed and all homes."""
+    homes = {group.first.settings["metrics"].get("homes") for group in results.groups} - {None}
+    whose = "".join(f" of homes.{name}" for name in sorted(homes))
+    seeds = f", means of {results.seeds} seeds ± half of their 95 % interval"
+    return f"{whose}{seeds if results.seeds > 1 else ''}"
+
+
+def _side_by_side(title: str, results: Results, measures: Sequence[Measure]) -> Grid:
+    """The measures of each setting."""
+    cells = [[_cell(m.over(group.runs)) for m in measures] for group in results.groups]
+    return _of_settings(title, results, [measure.heading for measure in measures], cells)
+
+
+def _of_settings(
+    title: str, results: Results, headings: Sequence[str], cells: Sequence[Sequence[str]]
+) -> Grid:
+    """A row for each setting; idle lines that are equal are one."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    equal = Counter[tuple[str, ...]]()
+    names, labels = _labels(results)
+    for group, label, row in zip(results.groups, labels, cells, strict=True):
+        key = ("", *row) if group.is_idle else (group.name, *row)
+        rows.setdefault(key, [*label, *row])
+        equal[key] += 1
+    for key, count in equal.items():
+        rows[key][0] += f" and {count - 1} more" if count > 1 else ""
+    return informative(title, [*names, *headings], list(rows.values()))
+
+
+def _labels(results: Results) -> tuple[list[str], list[list[str]]]:
+    """What names settings: a column, or of a sweep one for the variant and each swept key."""
+    groups = results.groups
+    if not results.keys:
+        return ["variant"], [[group.name or THIS_RUN] for group in groups]
+    are_named = any(group.variant for group in groups)
+    columns = [["variant", *(group.variant for group in groups)]] * are_named
+    for place, key in enumerate(results.keys):
+        values = [value_in_words(key, group.point[place]) for group in groups]
+        columns.append([key_in_words(key).replace(" ", "\n"), *values])
+    headings, *labels = map(list, zip(*columns, strict=True))
+    return headings, labels
 
 
 def run_grids(seeds: Seeds) -> list[Grid]:
@@ -172,61 +249,25 @@ def is_comparison(runs: Mapping[str, Seeds]) -> bool:
     return "" not in runs
 
 
-def comparison_grid(groups: Mapping[str, Seeds]) -> Grid:
-    """One row per variant."""
-    everything = [run for runs in groups.values() for run in runs]
-    measures = shown_measures(everything)
-    rows = [
-        [name, *(_cell(measure.over(runs), measure.digits) for measure in measures)]
-        for name, runs in groups.items()
-    ]
-    most = max(map(len, groups.values()))
-    over = f", means of {most} seeds ± half of their 95 % interval" if most > 1 else ""
-    title = f"Variants side by side{over} {about(everything)}"
-    return Grid(title, ["variant", *(measure.heading for measure in measures)], rows)
-
-
-def shown_measures(runs: Sequence[RunTables]) -> list[Measure]:
-    """The measures of the table side by side: of queues those of the directions with some delay.
-
-    These are the ones that are loaded, and those that acknowledgements fill.
-    """
-    shown = {direction for run in runs for direction in run.facts.loaded} or {"up"}
-    for measure in MEASURES:
-        delays_ms = (run.facts.measures.get(measure.key) for run in runs)
-        if measure.queues is not None and max(filter(None, delays_ms), default=0) > _LONG_WAIT_MS:
-            shown.add(measure.queues)
-    return [
-        measure
-        for measure in MEASURES
-        if measure.applies(runs)
-        and measure.key not in _OWN_TABLES
-        and (measure.queues is None or measure.queues in shown)
-    ]
-
-
 def are_summed(results: Iterable[RunTables]) -> bool:
     """Are there several transfers in one direction, whose rates are summed?"""
     ways = [transfers(direction) for direction in _DIRECTIONS]
     return any(len(of_way(result)) > 1 for result in results for of_way in ways)
 
 
-def rates_grid(runs: Mapping[str, Seeds]) -> Grid:
-    """One row per variant, one column per transfer."""
-    rates = {
-        name: {
+def _rates_grid(results: Results) -> Grid:
+    """A column for each transfer."""
+    rates = [
+        {
             f"{row['traffic']}\n{direction}": row["throughput_mbps"]
             for direction in _DIRECTIONS
-            for row in _over_seeds(seeds, transfers(direction))
+            for row in _over_seeds(group.runs, transfers(direction))
         }
-        for name, seeds in runs.items()
-    }
-    columns = list(dict.fromkeys(column for of_run in rates.values() for column in of_run))
-    rows = [
-        [name, *(_cell(of_run.get(column), 2) for column in columns)]
-        for name, of_run in rates.items()
+        for group in results.groups
     ]
-    return Grid("Throughput of each transfer in Mbps", ["variant", *columns], rows)
+    columns = list(dict.fromkeys(column for of_run in rates for column in of_run))
+    cells = [[_cell(of_run.get(column)) for column in columns] for of_run in rates]
+    return _of_settings("Throughput of each transfer in Mbps", results, columns, cells)
 
 
 def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
@@ -234,7 +275,7 @@ def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
 
     Nothing where no run has such queues.
     """
-    queues = [row for row in _by_variant(runs, _rows_of("queues")) if row["member"] is not None]
+    queues = _by_variant(runs, _members)
     with_members = {row["variant"] for row in queues}
     tails = [
         {"variant": name, **row}
@@ -275,6 +316,17 @@ def _far_tails(seeds: Seeds) -> Select:
         }
 
     return lambda run: list(map(kept, select(run)))
+
+
+def _members(run: RunTables) -> list[Row]:
+    """The low-latency and classic queues of the judged homes."""
+    return [row for row in _judged(run, "queues") if row["member"] is not None]
+
+
+def _judged(run: RunTables, table: str) -> list[Row]:
+    """The rows of the homes that answers are of (`metrics.homes`), or all."""
+    homes = run.settings["metrics"].get("homes")
+    return [row for row in _rows_of(table)(run) if homes in (None, row["homes"])]
 
 
 def _rows_of(table: str) -> Select:
@@ -322,7 +374,7 @@ def _proactive_grants(run: RunTables) -> list[Row]:
     counted = ("mac_granted_bytes", "mac_unused_proactive_bytes")
     return [
         {**row, "granted_mbps": granted * mbps, "unused_mbps": unused * mbps}
-        for row in _rows_of("service_flows")(run)
+        for row in _judged(run, "service_flows")
         for granted, unused in [map(row.get, counted)]
         if granted is not None and unused is not None
     ]
@@ -336,18 +388,19 @@ def drop_grid(runs: Mapping[str, Seeds]) -> Grid:
 
 
 def _grid(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Grid:
-    unused = {c.key for c in columns if rows and all(row[c.key] is None for row in rows)}
-    used = [column for column in columns if column.key not in unused]
-    cells = [[_cell(row[column.key], column.digits) for column in used] for row in rows]
-    return Grid(title, [column.heading for column in used], cells)
+    cells = [[_cell(row[column.key]) for column in columns] for row in rows]
+    return informative(title, [column.heading for column in columns], cells)
 
 
-def _cell(value: Any, digits: int) -> str:
-    return with_interval(value, digits) if isinstance(value, Value) else shown(value, digits)
+def _cell(value: Any) -> str:
+    return with_interval(value) if isinstance(value, Value) else digits(value)
 
 
-def with_interval(value: Value, digits: int) -> str:
-    """A mean with half of its interval, if it has one."""
+def with_interval(value: Value) -> str:
+    """A mean with half of its interval, if it has one, to no later place after the point."""
+    mean = digits(value.mean)
     if value.mean is None or value.high is None:
-        return shown(value.mean, digits)
-    return f"{value.mean:.{digits}f} ± {value.high - value.mean:.{digits}f}"
+        return mean
+    half = value.high - value.mean
+    places = min(len(text.partition(".")[2]) for text in (mean, digits(half)))
+    return f"{mean} ± {half:.{places}f}"

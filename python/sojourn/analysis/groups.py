@@ -51,9 +51,9 @@ class Results:
         return Results([Group(name or alone, of, variant=name) for name, of in runs.items()])
 
     @property
-    def by_variant(self) -> dict[str, Sequence[RunTables]]:
-        """The runs of each variant; a single run has an empty name."""
-        return {group.variant: group.runs for group in self.groups}
+    def by_name(self) -> dict[str, Sequence[RunTables]]:
+        """The runs of each group; a single run has an empty name."""
+        return {group.name: group.runs for group in self.groups}
 
     @property
     def first(self) -> RunTables:

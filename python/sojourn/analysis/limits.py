@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..base.grid import shown
+from ..base.grid import digits
 from ..base.lookup import UnknownError
 from .conditions import Bound, bound
 from .groups import Group, Results
@@ -79,7 +79,7 @@ def _beyond(condition: Bound, groups: Sequence[Group]) -> Iterator[tuple[Group, 
 
 def _number(mean: float, measure: Measure, condition: Bound) -> str:
     """A value that fails, with more digits where the usual ones would hide that."""
-    text = shown(mean, measure.digits)
+    text = digits(mean)
     if condition.holds(float(text)):
         text = f"{mean:.9g}"
     return f"{text} {measure.unit}".rstrip()

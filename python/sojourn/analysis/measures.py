@@ -20,7 +20,6 @@ class Measure:
     name: str
     """Its name in words, without its unit."""
     unit: str
-    digits: int
     better: Literal["lower", "higher"]
     queues: Literal["up", "down"] | None = None
     """The direction of the queues whose delay it is, if it is of queues."""
@@ -49,7 +48,7 @@ class Measure:
 
 
 MEASURES = tuple(
-    Measure(one["key"], one["label"], one["unit"], one["digits"], one["better"], one["queues"])
+    Measure(one["key"], one["label"], one["unit"], one["better"], one["queues"])
     for one in json.loads(measures_json())
 )
 """All measures, in the order of tables. With several flows of a kind the worst counts; rates are
@@ -71,6 +70,17 @@ def judged_flows(result: RunTables) -> list[Row]:
 def flows_of(*qualities: str) -> Callable[[RunTables], list[Row]]:
     """Selects the judged flows with one of these qualities."""
     return lambda result: [row for row in judged_flows(result) if row["quality"] in qualities]
+
+
+def payload_flows(result: RunTables) -> list[Row]:
+    """The judged flows without the acknowledgements of transfers."""
+    traffic = result.settings["traffic"]
+    return [
+        row
+        for row in judged_flows(result)
+        if row["quality"] != "throughput"
+        or traffic[row["traffic"]].get("direction") in (None, "both", row["direction"])
+    ]
 
 
 def transfers(direction: str) -> Callable[[RunTables], list[Row]]:

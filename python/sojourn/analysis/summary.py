@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from ..base.errors import Warning
@@ -12,32 +11,33 @@ from ..base.lookup import quoted
 from ..base.plain_text import plain
 from ..base.terminal import print_grids
 from .bufferbloat import bufferbloat_grid
-from .grids import summary_grids
+from .grids import first_grids, more_grids
 from .groups import THIS_RUN, Group, Results
 from .measures import MEASURES
 from .precision import Target
 from .statistics import Value
 from .tables import RunTables
-from .verdict import Verdict, verdict, verdict_json
+from .verdict import marked, verdict, verdict_json
 
 _SENTENCE_WIDTH = 80
 
 
-def print_summary(results: Results) -> None:
-    """Prints the summary tables, the verdict and the warnings to stdout."""
+def print_summary(results: Results, *, in_full: bool = False) -> None:
+    """Prints the answer, two tables and a warning to stdout; `in_full` all tables and warnings."""
     judged = verdict(results)
-    headline = bufferbloat_grid(judged)
-    grids = summary_grids(results.by_variant)
-    print_answer(results, print_grids([*grids, *([headline] if headline else [])]), judged)
-
-
-def print_answer(results: Results, console: Console, judged: Verdict) -> None:
-    """Prints the verdict and the warnings below the tables."""
-    console.print()
+    results = marked(results, judged)
+    headline = bufferbloat_grid(judged, judged.leading)
+    console = print_grids([headline] if headline else [])
     for sentence in filter(None, (*judged.sentences, judged.ungraded)):
         console.print(Text(plain(sentence)), width=min(console.width, _SENTENCE_WIDTH))
-    for warning in warnings_of(results):
+    console.print()
+    more = more_grids(results)
+    print_grids([*first_grids(results), *(more if in_full else [])])
+    warnings = list(warnings_of(results))
+    for warning in warnings if in_full else warnings[:1]:
         console.print(Text(plain(f"warning: {warning}")), soft_wrap=True)
+    if not in_full and (folded := max(len(warnings) - 1, 0) + len(more)):
+        console.print(f"{folded} more tables and warnings: --all, in Python summary(in_full=True)")
 
 
 def summary_json(results: Results, targets: Sequence[Target] = ()) -> dict[str, Any]:
@@ -53,23 +53,25 @@ def summary_json(results: Results, targets: Sequence[Target] = ()) -> dict[str, 
 
 
 def warnings_of(results: Results) -> Iterator[str]:
-    """The warnings of all groups and seeds, each once."""
-    return dedupe_warnings(_by_group(results))
+    """The warnings of all settings and seeds, each once. Idle lines are not the user's to set."""
+    settings = [group for group in results.groups if not group.is_idle]
+    return dedupe_warnings(_by_group(settings))
 
 
 def warnings_json(results: Results) -> list[dict[str, Any]]:
     """The warnings of all groups and seeds as data, each once, with the names of its groups."""
-    return [{**first.data, "names": names} for first, names, _ in _distinct(_by_group(results))]
+    found = _distinct(_by_group(results.groups))
+    return [{**first.data, "names": names} for first, names, _ in found]
 
 
 def dedupe_warnings(warnings: Mapping[str, Sequence[Warning]]) -> Iterator[str]:
     """Warnings by variant, each once; those not of all variants are prefixed with their names.
 
-    Of those that differ in their numbers alone, the first stands for all.
+    Of those of one kind about the same key, the first stands for all.
     """
     for first, names, more in _distinct(warnings):
         named = ", ".join(quoted(name) if name else THIS_RUN for name in names)
-        others = f" (and {more} more with other numbers)" if more else ""
+        others = f" (and {more} more of this kind)" if more else ""
         yield f"{first}{others}" if len(names) == len(warnings) else f"{named}: {first}{others}"
 
 
@@ -86,10 +88,10 @@ def _distinct(
         yield next(iter(found)), [*names], len(found) - 1
 
 
-def _by_group(results: Results) -> dict[str, list[Warning]]:
+def _by_group(groups: Sequence[Group]) -> dict[str, list[Warning]]:
     return {
         group.name: list(dict.fromkeys(one for run in group.runs for one in run.warnings))
-        for group in results.groups
+        for group in groups
     }
 
 

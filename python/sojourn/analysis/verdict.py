@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -10,6 +10,9 @@ from .._sojourn import applications_json
 from .._sojourn import verdict as native_verdict
 from .groups import Results
 from .keys import key_in_words
+
+_FEW = 8
+"""So many settings stand before the answer."""
 
 
 class Grade(Enum):
@@ -166,6 +169,13 @@ class Verdict:
     causes: Mapping[str, Sequence[str]]
     """Where the time goes in each group, in a sentence for each game, call and video call."""
 
+    @property
+    def leading(self) -> list[str]:
+        """The settings that stand before the answer: all, or of many the best and its reference."""
+        settings = [name for name in self.groups if name not in self.idle_lines]
+        named = (*self.alike[:1], self.best, self.reference)
+        return [name for name in settings if len(settings) <= _FEW or name in named]
+
     def of(self, group: str, application: Application) -> Assessment | None:
         """The assessment of an application in a group."""
         return next(
@@ -238,6 +248,13 @@ def verdict(results: Results) -> Verdict:
         },
         causes={g["name"]: g["causes"] for g in found["groups"]},
     )
+
+
+def marked(results: Results, judged: Verdict | None = None) -> Results:
+    """The results, with their idle lines marked as such."""
+    idle = (judged or verdict(results)).idle_lines
+    groups = [replace(group, is_idle=group.name in idle) for group in results.groups]
+    return replace(results, groups=groups)
 
 
 def _assessment(found: Mapping[str, Any]) -> Assessment:

@@ -71,6 +71,5 @@ class Warning:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """What warnings have in common that differ in their numbers alone."""
-        texts = (value for value in self.values.values() if isinstance(value, str))
-        return (self.code, self.path, *texts)
+        """What warnings have in common of which one stands for all."""
+        return (self.code, self.path or self.message)

@@ -1,6 +1,7 @@
 """Tables of text, and numbers formatted for reading."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,24 +23,38 @@ class Grid:
         return [all(map(_is_number, column)) for column in columns]
 
 
-def shown(value: Any, digits: int) -> str:
-    """A value formatted with this many digits after the point."""
+def informative(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Grid:
+    """A table without columns of zeros and blanks alone; without rows if no number is left.
+
+    The first column names the rows.
+    """
+    columns = list(zip(headings, *rows, strict=True))
+    kept = [columns[0], *(column for column in columns[1:] if any(map(_says, column[1:])))]
+    first, *others = zip(*kept, strict=True)
+    grid = Grid(title, list(first), list(map(list, others)))
+    return grid if any(grid.numeric) else Grid(title, [], [])
+
+
+def digits(value: Any) -> str:
+    """A value for readers: measured ones have three significant digits, counts have all.
+
+    Digits before the point are never cut.
+    """
     match value:
         case None:
             return NOTHING
+        case float() if math.isnan(value):
+            return NOTHING
         case float():
-            return f"{value:.{digits}f}"
+            size = math.floor(math.log10(abs(float(f"{value:.3g}")))) if value else 0
+            text = f"{value:.{min(max(0, 2 - size), 4)}f}"
+            return text if float(text) else "0"
     return str(value)
 
 
-def digits(value: float | None) -> str:
-    """A number with three significant digits; digits before the point are never cut."""
-    if value is None or math.isnan(value):
-        return NOTHING
-    if value == 0:
-        return "0"
-    places = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(places, 4)}f}"
+def _says(cell: str) -> bool:
+    """Is there anything but a zero, or a mean of zero?"""
+    return cell.partition(" ± ")[0] not in ("", "0", NOTHING)
 
 
 def _is_number(cell: str) -> bool:

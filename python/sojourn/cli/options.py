@@ -51,6 +51,7 @@ Vary = Annotated[
     list[str] | None,
     option("KEY.PATH=VALUE", "Also run with this value of the key, side by side; repeatable."),
 ]
+All = Annotated[bool, flag("--all", "Print all tables and warnings.")]
 Scale = Annotated[
     list[str] | None,
     option(

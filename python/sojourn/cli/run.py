@@ -47,6 +47,7 @@ def run(
     max_memory: options.MaxMemory = None,
     fail_below: FailBelow = None,
     of: Of = None,
+    all: options.All = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -92,7 +93,7 @@ def run(
     if as_json:
         say_document(summary_json(result.groups, targets))
     elif not quiet:
-        result.summary()
+        result.summary(in_full=all)
         for target in targets:
             say(target.reached(result.groups).sentence)
         if out:

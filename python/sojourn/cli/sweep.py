@@ -39,6 +39,7 @@ def sweep(
     overwrite: options.Overwrite = False,
     max_memory: options.MaxMemory = None,
     out: Annotated[Path, option("DIR", "Results directory.")] = Path("out/sweep"),
+    all: options.All = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -73,7 +74,7 @@ def sweep(
         say_part(share, store)
     elif not quiet:
         swept = Swept(store)
-        swept.summary()
+        swept.summary(in_full=all)
         _tell(store, len(swept), time.perf_counter() - start)
 
 

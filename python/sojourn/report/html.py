@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.grids import comparison_grid, drop_grid, low_latency_grids, run_grids, summary_grids
+from ..analysis.bufferbloat import bufferbloat_grid
+from ..analysis.grids import first_grids, more_grids, run_grids
 from ..analysis.groups import Group, Results
 from ..analysis.summary import warnings_of
-from ..analysis.verdict import verdict
+from ..analysis.verdict import marked, verdict
 from ..base.grid import Grid
 from ..plot.charts.base import FEW_AT_MOST
 from ..plot.drawing import inline_svg, picture
@@ -23,11 +24,13 @@ _TITLES_AT_MOST = 3
 
 def report_of(results: Results) -> str:
     """The report of any results, as one self-contained page."""
+    judged = verdict(results)
+    results = marked(results, judged)
     groups = results.groups
-    is_long = len(groups) > FEW_AT_MOST
     in_full = groups if len(groups) <= _IN_FULL_AT_MOST else groups[:1]
     titles, descriptions = (_distinct(results, key) for key in ("title", "description"))
-    judged = verdict(results)
+    graded = [group.name for group in groups if not group.is_idle]
+    headline = bufferbloat_grid(judged, graded)
     return render(
         "run.html",
         _title(titles),
@@ -35,17 +38,19 @@ def report_of(results: Results) -> str:
         question=judged.question,
         answer=list(results.answer),
         verdict=judged,
-        is_long=is_long,
-        grids=_grids(results),
+        is_long=len(judged.leading) < len(graded),
+        headline=headline,
+        bufferbloat={row[0]: row[1:] for row in headline.rows} if headline else {},
+        graded=graded,
+        first=judged.leading,
+        grids=first_grids(results),
+        more=more_grids(results) if in_full is groups else [],
         differences=differences(results, judged.idle_lines),
         figures=[
             (chart, inline_svg(chart, f"figure-{number}"))
             for number, chart in enumerate(figures(results), 1)
         ],
         unseen=_unseen(results),
-        drops=drop_grid({group.name: group.runs for group in in_full})
-        if in_full is groups
-        else None,
         left_out=_left_out(results),
         runs=[_details(group, results) for group in in_full],
         others=_all_runs(results),
@@ -72,14 +77,6 @@ def latency_cdf_svg(results: Results) -> bytes | None:
     return picture(chart, "svg", columns=2) if chart else None
 
 
-def _grids(results: Results) -> list[Grid]:
-    if not results.is_comparison:
-        return summary_grids(results.by_variant)
-    runs = {group.name: group.runs for group in results.groups}
-    few = len(runs) <= _IN_FULL_AT_MOST
-    return [comparison_grid(runs), *(low_latency_grids(runs) if few else [])]
-
-
 def _unseen(results: Results) -> str:
     """Explains why curves per setting are missing, if they are."""
     if len(results.groups) <= FEW_AT_MOST:
@@ -95,7 +92,7 @@ def _left_out(results: Results) -> str:
     if len(results.groups) <= _IN_FULL_AT_MOST:
         return ""
     return (
-        "Tables of drops, of low-latency queues and of single runs are shown for "
+        "Other tables, and those of single runs, are shown for "
         f"{_IN_FULL_AT_MOST} settings at most, and there are {len(results.groups)}. "
         "Below are those of the first run; sojourn export --format csv writes those of all."
     )

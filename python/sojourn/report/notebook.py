@@ -7,29 +7,31 @@ from typing import Any
 from markupsafe import Markup
 
 from .._sojourn import Variant
-from ..analysis.grids import summary_grids
+from ..analysis.bufferbloat import bufferbloat_grid
+from ..analysis.grids import first_grids, more_grids
 from ..analysis.groups import Results
 from ..analysis.summary import dedupe_warnings, warnings_of
-from ..analysis.verdict import verdict
+from ..analysis.verdict import marked, verdict
 from ..base.grid import Grid
 from ..plot.drawing import inline_svg
 from ..plot.figures.by_kind import latency_cdf
 from .differences import settings_grid
 from .pages import render
 
-_GRIDS_AT_MOST = 2
-
 
 def results_html(results: Results) -> str:
-    """The verdict, the summary table and the CDF of latency."""
-    chart, grids = latency_cdf(results), summary_grids(results.by_variant)
+    """Letter and numbers of bufferbloat, the verdict, two tables and the CDF of latency."""
+    judged = verdict(results)
+    results = marked(results, judged)
+    chart, headline = latency_cdf(results), bufferbloat_grid(judged, judged.leading)
     name = f"sojourn-{results.first.meta['fingerprint']}-{len(results.groups)}-{results.seeds}"
     return render(
         "notebook.html",
         _title(results),
-        sentences=verdict(results).sentences,
-        grids=grids[:_GRIDS_AT_MOST],
-        more=len(grids) - _GRIDS_AT_MOST,
+        sentences=judged.sentences,
+        headline=headline,
+        grids=first_grids(results),
+        more=len(more_grids(results)),
         svg=inline_svg(chart, name) if chart else Markup(),
         warnings=list(warnings_of(results)),
     )
@@ -52,6 +54,7 @@ def scenario_html(variants: Sequence[Variant]) -> str:
         "notebook.html",
         first["title"] or "Scenario",
         sentences=[f"Simulated time: {first['duration_s']:g} s. Seed: {first['seed']}."],
+        headline=None,
         grids=grids,
         more=0,
         svg=Markup(),

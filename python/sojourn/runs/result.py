@@ -156,9 +156,9 @@ class Outcome(Frames):
             ]
         )
 
-    def summary(self) -> None:
-        """Prints the summary table."""
-        print_summary(self.groups)
+    def summary(self, *, in_full: bool = False) -> None:
+        """Prints the answer, what users notice and where the time goes; `in_full` all tables."""
+        print_summary(self.groups, in_full=in_full)
 
     @property
     def qualities(self) -> NoReturn:

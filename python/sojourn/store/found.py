@@ -9,10 +9,11 @@ from rich.text import Text
 
 from ..analysis.answers import Words, sentences
 from ..analysis.conditions import Bound, Judged
+from ..analysis.grids import with_interval
 from ..analysis.keys import key_in_words, value_in_words
 from ..analysis.measures import Measure
 from ..analysis.search import Span, Values, joint, span_of
-from ..base.grid import Grid, shown
+from ..base.grid import Grid
 from ..base.lookup import look_up
 from ..base.plain_text import plain
 from ..base.terminal import print_grids
@@ -256,8 +257,4 @@ class Found(Mapping[str, Answer]):
 
 
 def _cells(condition: Condition, judged: Judged) -> list[str]:
-    value, digits = judged.value, condition.measure.digits
-    mean = shown(value.mean, digits)
-    if value.mean is not None and value.high is not None:
-        mean = f"{mean} ± {value.high - value.mean:.{digits}f}"
-    return [mean, judged.holds.word]
+    return [with_interval(judged.value), judged.holds.word]

@@ -9,6 +9,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from ..analysis.groups import Results
+from ..analysis.summary import print_summary
 from ..analysis.verdict import Verdict, verdict
 from ..base.files import read_text
 from ..runs.frames import Frames
@@ -16,7 +17,7 @@ from ..runs.parts import Given, in_scope
 from ..runs.request import Request
 from ..runs.result import Result
 from ..runs.scenario import Config, Scenario, Settings, file_of
-from ..runs.sweep_summary import means, print_sweep
+from ..runs.sweep_summary import means
 from ..runs.tables import known_table
 from ..runs.tidy import tidy
 from .read import results_of_store
@@ -67,9 +68,9 @@ class Swept(Frames):
         """The question of the sweep, its answer, and the grades of each setting by its name."""
         return verdict(self._results)
 
-    def summary(self) -> None:
-        """Prints the measures of all settings, means over their seeds, and the verdict."""
-        print_sweep(self._results)
+    def summary(self, *, in_full: bool = False) -> None:
+        """Prints the answer, what users notice and where the time goes; `in_full` all tables."""
+        print_summary(self._results, in_full=in_full)
 
     def means(self) -> pa.Table:
         """The measures of all settings over their seeds: a row per setting and measure.

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ...analysis.distribution import Numbers
-from ...base.grid import NOTHING, Grid, digits
+from ...base.grid import Grid, digits
 from ..letters import width_em
 from ..scale import Frame
 from ..shapes import LETTERS_PT, Path, Shape, text
@@ -50,7 +50,6 @@ class HeatMap(Chart):
     columns: Sequence[str] = ()
     lines: Sequence[str] = ()
     values: Numbers = field(default_factory=lambda: np.zeros((0, 0)))
-    digits: int = 1
     better: Literal["lower", "higher"] = "lower"
 
     def shapes(self) -> Sequence[Shape]:
@@ -66,7 +65,7 @@ class HeatMap(Chart):
 
     def sized(self, frame: Frame) -> Sequence[Shape]:
         """The values as text, so that the chart works without colour."""
-        texts = [self._in_cell(value) for value in self.values.flat]
+        texts = [digits(float(value)) for value in self.values.flat]
         room_em = frame.x.length / len(self.columns) / LETTERS_PT - _GAP_EM
         scale = min(1.0, max(room_em, 1.0) / max(map(width_em, texts)))
         shapes = []
@@ -93,12 +92,6 @@ class HeatMap(Chart):
         """What the values are."""
         return self.quantity
 
-    def _in_cell(self, value: float) -> str:
-        """The shorter of the value as in the table and with three digits."""
-        if np.isnan(value):
-            return NOTHING
-        return min(f"{value:.{self.digits}f}", digits(value), key=len)
-
     @property
     def has_row_title(self) -> bool:
         """The title of the rows stands above their names."""
@@ -108,7 +101,7 @@ class HeatMap(Chart):
     def numbers(self) -> Grid:
         """The values of the cells."""
         rows = [
-            [line, *(NOTHING if np.isnan(v) else f"{v:.{self.digits}f}" for v in values)]
+            [line, *map(digits, map(float, values))]
             for line, values in zip(self.lines, self.values, strict=True)
         ]
         return Grid(self.title, [f"{self.y.label} \\ {self.x.label}", *self.columns], rows)

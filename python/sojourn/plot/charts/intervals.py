@@ -7,7 +7,7 @@ import numpy as np
 
 from ...analysis.distribution import Numbers
 from ...analysis.statistics import Value
-from ...base.grid import Grid, shown
+from ...base.grid import Grid, digits
 from ..shapes import Marks, Path, Shape
 from .base import Chart, color_of, mark_of, style_numbers
 
@@ -29,7 +29,6 @@ class Intervals(Chart):
     """A mark at each mean, and a line over its interval."""
 
     means: Sequence[Interval] = field(default_factory=list)
-    digits: int = 1
 
     def shapes(self) -> Sequence[Shape]:
         """Means from top to bottom."""
@@ -50,7 +49,7 @@ class Intervals(Chart):
         rows = [
             [
                 one.name,
-                *(shown(v, self.digits) for v in (one.value.mean, one.value.low, one.value.high)),
+                *(digits(v) for v in (one.value.mean, one.value.low, one.value.high)),
                 str(one.value.n),
             ]
             for one in self.means

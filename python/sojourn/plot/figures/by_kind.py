@@ -1,11 +1,10 @@
 """All charts of a report, or one chart by its kind."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ...analysis.groups import Results
 from ...analysis.measures import Measure
-from ...analysis.verdict import verdict
+from ...analysis.verdict import marked
 from ...base.lookup import UnknownError, look_up
 from ..charts.base import FEW_AT_MOST, Chart
 from .clouds import clouds
@@ -30,7 +29,7 @@ _SETTINGS_AT_MOST = {
 
 def figures(results: Results) -> list[Chart]:
     """All charts that the results have data for, except those with too many curves."""
-    results = _marked(results)
+    results = marked(results)
     few = len(results.groups) <= FEW_AT_MOST
     by_group = _of_few(results) if few else []
     charts = [
@@ -57,7 +56,7 @@ def chart(
     which lists the valid names, for unknown names and missing data.
     """
     look_up("kind", kind, KINDS)
-    results = _marked(results)
+    results = marked(results)
     if kind in _OF_ENTRIES:
         entries = [name for g in results.groups for name in g.first.settings["traffic"]]
         for name in traffic:
@@ -84,16 +83,9 @@ def _check_count(kind: str, what: str, found: int, most: int | None) -> None:
         )
 
 
-def _marked(results: Results) -> Results:
-    """The results, with their idle lines marked as such."""
-    idle = verdict(results).idle_lines
-    groups = [replace(group, is_idle=group.name in idle) for group in results.groups]
-    return replace(results, groups=groups)
-
-
 def latency_cdf(results: Results) -> Chart | None:
     """The CDF of the most important latency; `None` if no packet was delivered."""
-    return cdf_chart(samples_of(_marked(results).groups, "latency", ()))
+    return cdf_chart(samples_of(marked(results).groups, "latency", ()))
 
 
 def _has(results: Results, kind: str) -> bool:

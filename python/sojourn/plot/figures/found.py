@@ -10,7 +10,7 @@ from ...analysis.distribution import Numbers
 from ...analysis.keys import key_in_words, numbers_of, value_in_words
 from ...analysis.measures import Measure
 from ...analysis.search import Points
-from ...base.grid import NOTHING, Grid
+from ...base.grid import Grid, digits
 from ...base.toml_text import toml_value
 from ..charts.base import Axis, Chart, is_wide
 from ..charts.bounds import Bounded
@@ -62,8 +62,7 @@ def _table(key: str, title: str, measure: Measure, variants: Mapping[str, Points
     heading = [name or measure.label for name in variants]
 
     def cell(points: Points, value: float) -> str:
-        mean = points[value].value.mean if value in points else None
-        return NOTHING if mean is None else f"{mean:.{measure.digits}f}"
+        return digits(points[value].value.mean if value in points else None)
 
     rows = [
         [

@@ -33,5 +33,4 @@ def intervals(results: Results, measure: Measure) -> Chart | None:
         Axis(measure.label),
         Axis(""),
         means,
-        measure.digits,
     )

@@ -1,8 +1,6 @@
 """Charts of parts: one-way delay by what packets spend it on, dropped packets by reason."""
 
-from collections.abc import Mapping
-from itertools import groupby
-
+from ...analysis.delay_parts import flow_parts_ms, greatest_shares
 from ...analysis.grids import DROP_COLUMNS
 from ...analysis.groups import Group, Results
 from ...analysis.measures import judged_flows
@@ -15,13 +13,13 @@ BARS_AT_MOST = 48
 _PARTS_AT_MOST = 12
 """More parts would share a combination of colour and hatch."""
 
-_LEAST_SHARE = 0.01
-"""A part that is less of every bar is not seen."""
-
 
 def delay(results: Results) -> Chart | None:
     """The parts of the mean delay of each judged flow, with the variants side by side."""
-    of_groups = {group.name: _parts_ms(group) for group in results.groups}
+    of_groups = {
+        group.name: {f"{entry} {way}": of for (entry, way), of in flow_parts_ms(group).items()}
+        for group in results.groups
+    }
     flows = list(dict.fromkeys(flow for found in of_groups.values() for flow in found))
     if len(of_groups) > FEW_AT_MOST:
         # A screenful: the first flow stands for the others, which wait in the same queue.
@@ -30,19 +28,14 @@ def delay(results: Results) -> Chart | None:
         f"{flow}: {group}" if group else flow: found[flow]
         for flow in flows
         for group, found in of_groups.items()
-        if any(found.get(flow, {}).values())
+        if flow in found
     }
     if not bars or len(bars) > BARS_AT_MOST:
         return None
-    shares = {
-        part: max(parts.get(part, 0.0) / sum(parts.values()) for parts in bars.values())
-        for part in dict.fromkeys(part for parts in bars.values() for part in parts)
-    }
-    largest = sorted(shares, key=lambda part: -shares[part])[:_PARTS_AT_MOST]
-    shown = [part for part in shares if part in largest and shares[part] >= _LEAST_SHARE]
-    but = (
-        "" if len(shown) == len(shares) else " Parts that are below 1 % of each bar are not drawn."
-    )
+    shares = greatest_shares(bars.values())
+    shown = sorted(shares, key=lambda part: -shares[part])[:_PARTS_AT_MOST]
+    all_parts = {part for parts in bars.values() for part in parts}
+    but = "" if len(shown) == len(all_parts) else " Parts below 1 % of each bar are not drawn."
     return Bars(
         "Parts of the delay",
         "Parts of the mean one-way delay of all packets that were sent, until they were delivered "
@@ -52,28 +45,10 @@ def delay(results: Results) -> Chart | None:
         list(bars),
         {
             part.replace("_", " "): [parts.get(part, 0.0) for parts in bars.values()]
-            for part in shown
+            for part in shares
+            if part in shown
         },
     )
-
-
-def _parts_ms(group: Group) -> Mapping[str, Mapping[str, float]]:
-    """By flow that has a quality, the mean of each part over the runs of a group."""
-    runs = [run for run in group.runs if run.keeps("delay_parts")]
-    found: dict[str, dict[str, float]] = {}
-    for run in runs:
-        judged = {(row["traffic"], row["direction"]) for row in judged_flows(run) if row["quality"]}
-        for (traffic, direction), rows in groupby(
-            run.table("delay_parts").to_pylist(), lambda row: (row["traffic"], row["direction"])
-        ):
-            if (traffic, direction) not in judged:
-                continue
-            parts_ms = found.setdefault(f"{traffic} {direction}", {})
-            for row in rows:
-                if row["part"] != "total":
-                    mean_ms = row["mean_ms"] / len(runs)
-                    parts_ms[row["part"]] = parts_ms.get(row["part"], 0.0) + mean_ms
-    return found
 
 
 def drops(results: Results) -> Chart | None:

@@ -104,7 +104,6 @@ def heat_map(results: Results, measure: Measure) -> Chart | None:
         grid.columns,
         grid.lines,
         values,
-        measure.digits,
         measure.better,
     )
 
@@ -169,7 +168,7 @@ class _Grid:
         """A row for each column: there may be many."""
         heading = [line or measure.label for line in self.lines]
         rows = [
-            [column, *(with_interval(value, measure.digits) for value in of_column)]
+            [column, *(with_interval(value) for value in of_column)]
             for column, of_column in zip(self.columns, zip(*values, strict=True), strict=True)
         ]
         return Grid(_title(measure, self), [self.title, *heading], rows)

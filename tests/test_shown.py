@@ -1,0 +1,186 @@
+"""What is shown of any results: the answer first, two tables, no zeros, few digits."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from browser import PHONE, visit
+from conftest import warning_data
+from playwright.sync_api import Browser
+from sojourn._sojourn import shipped
+from sojourn.analysis.grids import first_grids, more_grids, with_interval
+from sojourn.analysis.groups import Group, Results
+from sojourn.analysis.statistics import Value
+from sojourn.analysis.summary import warnings_of
+from sojourn.analysis.verdict import marked, verdict
+from sojourn.base.grid import NOTHING, digits, informative
+from sojourn.report.html import report_of
+from sojourn.runs.draft import draft
+
+NEIGHBOURS = "a household with neighbours"
+SCENARIOS = [*(name for name, _ in shipped()), NEIGHBOURS]
+
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
+
+
+@cache
+def run(name: str) -> sojourn.Comparison | sojourn.Result:
+    text = draft(down_mbps=50, up_mbps=10, aqms=["low_latency"], uses=["game", "upload"])
+    return sojourn.run(text if name == NEIGHBOURS else name, duration_s=5)
+
+
+@cache
+def results(name: str) -> Results:
+    return marked(run(name).groups)
+
+
+@cache
+def page(name: str) -> str:
+    return report_of(results(name))
+
+
+def unfolded(html: str) -> str:
+    """A page without what is folded away."""
+    while "<details" in html:
+        html = re.sub(r"<details(?:(?!<details).)*?</details>", "", html, flags=re.DOTALL)
+    return html
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_no_column_has_zeros_alone_and_numbers_have_three_digits(name: str) -> None:
+    for grid in [*first_grids(results(name)), *more_grids(results(name))]:
+        assert grid.rows, grid.title
+        _, *columns = zip(*grid.rows, strict=True)
+        for heading, column in zip(grid.headings[1:], columns, strict=True):
+            assert set(column) - {"0", NOTHING, ""}, (grid.title, heading)
+        cells = " ".join(cell for column in columns for cell in column)
+        measured = [number for number in _NUMBER.findall(cells) if "." in number]
+        assert all(len(number.replace(".", "").lstrip("0")) <= 3 for number in measured), grid.title
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_answer_comes_first_then_two_tables_then_one_warning(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(name).summary()
+    lines = capsys.readouterr().out.splitlines()
+    sentence = verdict(results(name)).sentences[0]
+    answer = next(n for n, line in enumerate(lines) if line and sentence.startswith(line.strip()))
+    titles = re.compile("What users notice|Where the time ")
+    tables = [n for n, line in enumerate(lines) if titles.match(line)]
+    warnings = [n for n, line in enumerate(lines) if line.startswith("warning: ")]
+    assert 1 <= len(tables) <= 2 and len(warnings) <= 1
+    assert [answer, *tables, *warnings] == sorted([answer, *tables, *warnings])
+    # Above the answer there is nothing but the letter with its numbers.
+    has_letter = lines[0].startswith("Bufferbloat: ")
+    assert has_letter or answer == 0
+    assert sum("───" in line for line in lines) == len(tables) + has_letter
+    run(name).summary(in_full=True)
+    assert len(capsys.readouterr().out.splitlines()) >= len(lines) - 1
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_report_has_two_tables_below_letter_and_grades(name: str) -> None:
+    shown = unfolded(page(name))
+    titles = re.findall(r"<caption>([^<]*)", shown)
+    assert shown.count("<table") <= 3 and "Warnings" not in shown
+    if any(one.letter for one in verdict(results(name)).round_trips.values()):
+        assert titles[0].startswith("Bufferbloat: ")
+    answer = shown.index('class="verdict')
+    # A grade is a word.
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", shown[:answer])
+    assert not [cell for cell in cells if cell and not re.search("[A-Za-z0-9]", cell)]
+    assert answer < shown.index("<caption>What users notice") < shown.index('<h2 id="figures')
+
+
+def test_on_a_phone_answer_and_letter_are_on_the_first_screen(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    for name in SCENARIOS:
+        path = tmp_path / f"{name}.html"
+        path.write_text(page(name))
+        with visit(chromium, path.as_uri(), width=PHONE) as visited:
+            assert visited.overflow_px == 0
+            found = [".verdict li >> nth=0"]
+            if len(results(name).groups) <= 8 and verdict(results(name)).round_trips:
+                found.append("[aria-label=Grades] tbody tr >> nth=0")
+            for place in found:
+                box = visited.page.locator(place).bounding_box()
+                assert box and box["y"] + box["height"] <= 844, (name, place)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nobody_is_warned_of_a_line_that_cannot_be_set(name: str) -> None:
+    idle = verdict(results(name)).idle_lines
+    for text in warnings_of(results(name)):
+        assert not any(line in text for line in idle)
+    assert "neighbours_" not in "".join(warnings_of(results(name)))
+
+
+def test_low_latency_rows_are_of_the_judged_homes() -> None:
+    tables = {grid.title: grid for grid in more_grids(results(NEIGHBOURS))}
+    rows = tables["Low-latency and classic queue: delay, marks by cause"].rows
+    assert [row[1] for row in rows if row[0] == "LLD"] == [
+        "upstream low_latency",
+        "upstream classic",
+    ]
+
+
+def test_equal_idle_lines_are_one_row(comparison: sojourn.Comparison) -> None:
+    loaded, idle = comparison["CoDel"], comparison["idle line"]
+    names = ["a", "b", "idle line of a", "idle line of b"]
+    groups = [
+        Group(name, [idle if "idle" in name else loaded], variant=name, is_idle="idle" in name)
+        for name in names
+    ]
+    for grid in first_grids(Results(groups)):
+        assert [row[0] for row in grid.rows] == ["a", "b", "idle line of a and 1 more"]
+
+
+def test_equal_warnings_are_one_and_those_of_idle_lines_none(
+    comparison: sojourn.Comparison,
+) -> None:
+    def warned(run: sojourn.Result, *warnings: dict[str, object]) -> Any:
+        rebuild, (name, scenario, settings, meta, *rest) = run.__reduce__()
+        return rebuild(name, scenario, settings, {**meta, "warnings": list(warnings)}, *rest)
+
+    ours, others = (
+        warning_data(f"{queue}: inactive", path="queue.law") for queue in ("up", "far up")
+    )
+    runs = {
+        "CoDel": warned(comparison["CoDel"], ours, others),
+        "idle line": warned(comparison["idle line"], warning_data("nothing to do", path="x")),
+    }
+    found = list(warnings_of(marked(Results.of(runs))))
+    assert found == ["up: inactive (and 1 more of this kind)"]
+
+
+def test_digits_before_the_point_are_never_cut() -> None:
+    values = [None, float("nan"), 0.0, 0.000_01, 0.012_34, 9.996, 43.94, 997.4, 1002.2, 30_000]
+    assert list(map(digits, values)) == [
+        NOTHING,
+        NOTHING,
+        "0",
+        "0",
+        "0.0123",
+        "10.0",
+        "43.9",
+        "997",
+        "1002",
+        "30000",
+    ]
+
+
+def test_an_interval_has_no_more_digits_than_its_mean() -> None:
+    means = [(187.3, 20.44), (96.9, 134.2), (0.0835, 1.0606), (4.41, 0.001), (3.0, None)]
+    shown = [with_interval(Value(m, m - (h or 0), h and m + h, 2)) for m, h in means]
+    assert shown == ["187 ± 20", "96.9 ± 134", "0.0835 ± 1.06", "4.41 ± 0.00", "3.00"]
+
+
+def test_a_table_of_zeros_is_none() -> None:
+    grid = informative("t", ["a", "b", "c"], [["x", "0", "1"], ["y", NOTHING, "0"]])
+    assert (grid.headings, grid.rows) == (["a", "c"], [["x", "1"], ["y", "0"]])
+    assert informative("t", ["a", "b"], [["x", "0"], ["y", "0 ± 0.0"]]).rows == []
