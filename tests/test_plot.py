@@ -62,7 +62,7 @@ def test_figures_are_of_the_homes_that_answers_are_of(judged: str) -> None:
     assert list(drawn["cdf"].names) == [f"game_{judged} up"]
     own = "upstream" if judged == "a" else "b upstream"
     assert drawn["timeseries"].title == f"Queue delay over time: {own}"
-    throughput = next(one for one in figures(of) if one.title.startswith("Throughput"))
+    throughput = chart(of, "timeseries", "throughput")
     assert throughput.title == f"Throughput over time: save_{judged} up"
     assert chart(of, "cdf", traffic=["game_a", "game_b"]).names
 

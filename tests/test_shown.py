@@ -17,6 +17,8 @@ from sojourn.analysis.statistics import Value
 from sojourn.analysis.summary import warnings_of
 from sojourn.analysis.verdict import marked, verdict
 from sojourn.base.grid import NOTHING, digits, informative
+from sojourn.plot.charts.base import FEW_AT_MOST
+from sojourn.plot.figures.by_kind import figures
 from sojourn.report.html import report_of
 from sojourn.runs.draft import draft
 
@@ -94,6 +96,20 @@ def test_the_report_has_two_tables_below_letter_and_grades(name: str) -> None:
     cells = re.findall(r"<td[^>]*>(.*?)</td>", shown[:answer])
     assert not [cell for cell in cells if cell and not re.search("[A-Za-z0-9]", cell)]
     assert answer < shown.index("<caption>What users notice") < shown.index('<h2 id="figures')
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_first_figure_has_delay_and_rates_on_one_time_axis(name: str) -> None:
+    if len(results(name).groups) > FEW_AT_MOST:
+        return
+    first = figures(results(name))[0]
+    assert first.title == "Delay and rates over time"
+    delay, *rates = [part.y.label for part in first.panels]
+    assert re.match("round trip|queue delay", delay)
+    assert rates and all("rate (Mbps)" in label for label in rates)
+    assert [part.x.label for part in first.panels] == [*[""] * len(rates), "time (s)"]
+    names = [part.names for part in first.panels]
+    assert names.count(names[0]) == len(names) or len(results(name).groups) == 1
 
 
 def test_on_a_phone_answer_and_letter_are_on_the_first_screen(

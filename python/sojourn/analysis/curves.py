@@ -147,6 +147,15 @@ def over_time(groups: Sequence[Group], metric: str, subjects: Sequence[str]) -> 
     return [seeds for seeds in lines if seeds]
 
 
+def summed(group: Group, parts: Sequence[tuple[Numbers, Numbers]]) -> Curve:
+    """The sum of time series of a group; where one has no value, the others count."""
+    x = np.unique(np.concatenate([times for times, _ in parts]))
+    y = np.zeros(len(x))
+    for times, values in parts:
+        y[np.searchsorted(x, times)] += np.nan_to_num(values)
+    return Curve(group.name, x, y, group.is_idle)
+
+
 def mean_over(seeds: Sequence[Curve]) -> Curve:
     """The mean of time series that differ in their seed, with its 95 % interval."""
     if len(seeds) == 1:

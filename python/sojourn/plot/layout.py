@@ -75,22 +75,49 @@ class _Side:
 
 def picture_of(chart: Chart, width_pt: float) -> Picture:
     """Lays a chart out in a picture of this width, as high as it must be."""
-    shapes = chart.shapes()
-    vertical = _vertical(chart, shapes, width_pt)
-    left = _left(chart, vertical, width_pt)
-    horizontal = _horizontal(chart, shapes, width_pt - left.room_pt - _EDGE_PT)
-    frame = Frame(horizontal.scale, vertical.scale)
-    inside = [*map(frame.placed, shapes), *chart.sized(frame)]
-    above = _above(chart, inside, frame, left.room_pt, width_pt)
-    below = _below(chart, horizontal, left.room_pt, width_pt)
-    bottom_pt = above.room_pt + frame.y.length
-    around = [*left.shapes, *above.shapes, *below.shapes]
-    everything = [*_grid(chart, frame, horizontal, vertical), *inside, *around]
-    return Picture(
-        width_pt,
-        bottom_pt + below.room_pt,
-        [shape.moved(lambda x: x + left.room_pt, lambda y: bottom_pt - y) for shape in everything],
-    )
+    panels = [_Panel.of(panel, width_pt) for panel in chart.panels]
+    left_pt = max(panel.left.room_pt for panel in panels)
+    across = [shape for panel in panels for shape in panel.shapes]
+    picture = Picture(width_pt, 0.0, [])
+    for panel in panels:
+        drawn = panel.drawn(across, left_pt, width_pt, has_legend=panel is panels[0])
+        picture = picture.above(drawn)
+    return picture
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """A chart with its vertical axis, before it is known how much room this has."""
+
+    chart: Chart
+    shapes: Sequence[Shape]
+    vertical: _Axis
+    left: _Side
+
+    @staticmethod
+    def of(chart: Chart, width_pt: float) -> "_Panel":
+        shapes = chart.shapes()
+        vertical = _vertical(chart, shapes, width_pt)
+        return _Panel(chart, shapes, vertical, _left(chart, vertical, width_pt))
+
+    def drawn(
+        self, across: Sequence[Shape], left_pt: float, width_pt: float, *, has_legend: bool
+    ) -> Picture:
+        """The whole chart; its horizontal axis shows the shapes `across`."""
+        chart = self.chart
+        horizontal = _horizontal(chart, across, width_pt - left_pt - _EDGE_PT)
+        frame = Frame(horizontal.scale, self.vertical.scale)
+        inside = [*map(frame.placed, self.shapes), *chart.sized(frame)]
+        above = _above(chart, inside, frame, left_pt, width_pt, has_legend)
+        below = _below(chart, horizontal, left_pt, width_pt)
+        bottom_pt = above.room_pt + frame.y.length
+        around = [*self.left.shapes, *above.shapes, *below.shapes]
+        everything = [*_grid(chart, frame, horizontal, self.vertical), *inside, *around]
+        return Picture(
+            width_pt,
+            bottom_pt + below.room_pt,
+            [shape.moved(lambda x: x + left_pt, lambda y: bottom_pt - y) for shape in everything],
+        )
 
 
 def _vertical(chart: Chart, shapes: Sequence[Shape], width_pt: float) -> _Axis:
@@ -171,7 +198,12 @@ def _below(chart: Chart, axis: _Axis, left_pt: float, width_pt: float) -> _Side:
 
 
 def _above(
-    chart: Chart, inside: Sequence[Shape], frame: Frame, left_pt: float, width_pt: float
+    chart: Chart,
+    inside: Sequence[Shape],
+    frame: Frame,
+    left_pt: float,
+    width_pt: float,
+    has_legend: bool,
 ) -> _Side:
     """From the axes upwards: titles of rows and values, legend, heading."""
     bottom = frame.y.length + _GAP_PT
@@ -182,7 +214,7 @@ def _above(
         *_block(rows, -_ROW_TITLE_PT, bottom + _LINE_PT * len(rows), "end"),
         *_block(values, 0, bottom + _LINE_PT * len(values)),
     ]
-    if chart.has_legend:
+    if has_legend and chart.has_legend:
         legend = _legend(chart, inside, start, top, width_pt)
         shapes += legend.shapes
         top += legend.room_pt

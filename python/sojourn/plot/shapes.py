@@ -79,6 +79,11 @@ class Picture:
     height_pt: float
     shapes: Sequence[Shape]
 
+    def above(self, other: "Picture") -> "Picture":
+        """This picture with another one below it."""
+        below = [shape.moved(lambda x: x, lambda y: y + self.height_pt) for shape in other.shapes]
+        return Picture(self.width_pt, self.height_pt + other.height_pt, [*self.shapes, *below])
+
 
 def line(x: Sequence[float], y: Sequence[float], color: str = INK, width: float = 0.8) -> Path:
     """A thin line."""

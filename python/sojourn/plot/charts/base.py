@@ -47,6 +47,11 @@ class Chart(ABC):
     has_heading: bool = field(default=False, kw_only=True)
     """Is the title part of the picture? Where there is a page, that shows it."""
 
+    @property
+    def panels(self) -> "Sequence[Chart]":
+        """The charts that are drawn below each other, on one horizontal axis: mostly this one."""
+        return [self]
+
     @abstractmethod
     def shapes(self) -> Sequence[Shape]:
         """What is drawn, at the values of the axes."""

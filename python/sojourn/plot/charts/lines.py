@@ -1,6 +1,6 @@
 """Line charts of distributions and time series."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -69,6 +69,10 @@ class Lines(Chart):
     def without_bands(self) -> Self:
         """The lines alone."""
         return replace(self, curves=[replace(curve, band=None) for curve in self.curves])
+
+    def only(self, names: Container[str]) -> Self:
+        """The lines with these names."""
+        return replace(self, curves=[curve for curve in self.curves if curve.name in names])
 
     def _numbers(self) -> list[int | None]:
         return style_numbers(curve.is_idle for curve in self.curves)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from ...analysis.grids import are_summed
 from ...analysis.groups import Results
 from ...analysis.measures import Measure
 from ...analysis.verdict import marked
@@ -12,7 +13,7 @@ from .distributions import Samples, box_chart, ccdf_chart, cdf_chart, samples_of
 from .intervals import by_seeds, intervals
 from .parts import BARS_AT_MOST, delay, drops
 from .sweeps import IN_REPORT, applying, by_setting, heat_map, lines_by_key
-from .timeseries import all_series, queue_delay, subjects, throughput, timeseries
+from .timeseries import all_series, delay_and_rates, queue_delay, subjects, throughput, timeseries
 
 _CURVES_AT_MOST = 12
 """More curves would share a combination of colour and dash."""
@@ -34,6 +35,7 @@ def figures(results: Results) -> list[Chart]:
     by_group = _of_few(results) if few else []
     charts = [
         *by_setting(results),
+        delay_and_rates(results.groups) if few else None,
         *by_seeds(results),
         *by_group,
         delay(results),
@@ -93,6 +95,7 @@ def _has(results: Results, kind: str) -> bool:
 
 
 def _of_few(results: Results) -> list[Chart | None]:
+    several = are_summed(group.first for group in results.groups)
     latency = samples_of(results.groups, "latency", ())
     pages = samples_of(results.groups, "page_load", ())
     return [
@@ -102,7 +105,7 @@ def _of_few(results: Results) -> list[Chart | None]:
         cdf_chart(pages),
         box_chart(pages),
         queue_delay(results.groups),
-        *(throughput(results.groups, direction) for direction in ("up", "down")),
+        *(throughput(results.groups, direction) for direction in ("up", "down") if several),
     ]
 
 

@@ -7,13 +7,14 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from ...analysis.curves import Curve, averaged, mean_over, over_time
+from ...analysis.curves import Curve, averaged, mean_over, over_time, series, summed
 from ...analysis.groups import Group
-from ...analysis.measures import transfers
+from ...analysis.measures import flows_of, payload_flows, transfers
 from ...analysis.tables import where
 from ...base.lookup import look_up
 from ..charts.base import Axis, Chart
 from ..charts.lines import BAND, Lines, range_grid
+from ..charts.stack import Stack
 
 _POINTS = 120
 """Points of a line in the report; more would not be visible."""
@@ -21,15 +22,27 @@ _POINTS = 120
 
 def timeseries(
     groups: Sequence[Group], metric: str, subjects: Sequence[str], points: int | None = None
-) -> Chart | None:
+) -> Lines | None:
     """A time series, averaged down to at most `points` values."""
     lines = over_time(groups, metric, subjects)
     if not lines:
         return None
-    all_curves = list(chain.from_iterable(lines))
-    unit = _unit(groups, metric)
-    quantity = metric.replace("_", " ")
+    quantity = "round trip" if metric == "rtt" else metric.replace("_", " ")
     about = _ABOUT_SERIES.get(metric, f"{quantity.capitalize()} in each interval.")
+    title = f"{quantity.capitalize()} over time: {', '.join(subjects)}"
+    return _lines(title, about, quantity, _unit(groups, metric), lines, points)
+
+
+def _lines(
+    title: str,
+    about: str,
+    quantity: str,
+    unit: str,
+    lines: Sequence[Sequence[Curve]],
+    points: int | None,
+) -> Lines:
+    """Lines over time, each the mean of its seeds."""
+    all_curves = list(chain.from_iterable(lines))
     seeds = max(map(len, lines))
     if seeds > 1:
         about += f" Means of {seeds} seeds. {BAND}"
@@ -38,7 +51,7 @@ def timeseries(
         interval_s = neighbours * float(all_curves[0].x[0])
         about += f" Values are means over {interval_s:.3g} s."
     return Lines(
-        f"{quantity.capitalize()} over time: {', '.join(subjects)}",
+        title,
         about,
         Axis("time (s)"),
         Axis(
@@ -59,7 +72,69 @@ _ABOUT_SERIES = {
 }
 
 
-def queue_delay(groups: Sequence[Group]) -> Chart | None:
+def delay_and_rates(groups: Sequence[Group]) -> Chart | None:
+    """The round trip of games or calls, or else the queue, and rates, on one time axis."""
+    flows = dict.fromkeys(
+        f"{row['traffic']} {row['direction']}"
+        for quality in ("game", "voice")
+        for group in groups
+        for row in flows_of(quality)(group.first)
+    )
+    trips = (timeseries(groups, "rtt", [flow], _POINTS) for flow in flows)
+    delays = next(filter(None, trips), None) or queue_delay(groups)
+    bulk = {
+        row["direction"]
+        for group in groups
+        for row in payload_flows(group.first)
+        if row["quality"] == "throughput"
+    }
+    rates = [
+        _lines("", "", f"{_RATES[direction]} rate", "Mbps", lines, _POINTS)
+        for direction in _RATES
+        if direction in bulk or not bulk
+        if (lines := _delivered(groups, direction))
+    ]
+    if delays is None or not rates:
+        return None
+    parts = [delays, *rates]
+    if len(groups) > 1:
+        # A name has the same style in all parts.
+        there = set.intersection(*(set(part.names) for part in parts))
+        parts = [part.only(there) for part in parts]
+    return Stack(
+        "Delay and rates over time",
+        f"Above: {delays.title.partition(': ')[2]}. {delays.caption} Below: the rate of all that "
+        "the household receives or sends, headers included.",
+        Axis("time (s)"),
+        Axis(""),
+        parts=parts,
+    )
+
+
+_RATES = {"up": "upstream", "down": "downstream"}
+
+
+def _delivered(groups: Sequence[Group], direction: str) -> list[list[Curve]]:
+    """For each group and seed, the rate of all judged payload in a direction."""
+    lines = [
+        [
+            summed(group, [series(run, flow, "throughput") for flow in flows])
+            for run in group.runs
+            if run.keeps("series")
+            if (
+                flows := [
+                    f"{row['traffic']} {direction}"
+                    for row in payload_flows(run)
+                    if row["direction"] == direction
+                ]
+            )
+        ]
+        for group in groups
+    ]
+    return [seeds for seeds in lines if seeds]
+
+
+def queue_delay(groups: Sequence[Group]) -> Lines | None:
     """The delay of the upstream queue of the judged homes, for the report."""
     return timeseries(groups, "queue_delay", [_upstream(groups[0])], _POINTS)
 
