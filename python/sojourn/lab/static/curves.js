@@ -17,7 +17,8 @@ export const QUEUE = [
 export function digits(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (value === 0) return "0";
-  const places = Math.max(0, NUMBER.significant - 1 - Math.floor(Math.log10(Math.abs(value))));
+  const size = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(NUMBER.significant)))));
+  const places = Math.max(0, NUMBER.significant - 1 - size);
   return value.toFixed(Math.min(places, NUMBER.most));
 }
 

@@ -265,12 +265,12 @@ class Page {
     const times = results.length > 1 ? `${results.length} × ` : "";
     const { duration_s: simulated } = results[0].value;
     say(
-      `Simulated ${times}${simulated} s in ${(tookMs / 1000).toFixed(2)} s. `,
-      make("span", { class: "answer" }, judged.sentences[0] ?? ""),
+      make("span", { class: "answer" }, `${judged.sentences[0] ?? ""} `),
+      `Simulated ${times}${simulated} s in ${(tookMs / 1000).toFixed(2)} s.`,
     );
     verdicts(byId("verdicts"), names, judged);
     strip(byId("strip"), names, judged);
-    warnings(results);
+    warnings(warningsOf(scenario.variants, results));
     this.figures.show(drawn(scenario.groups, results), scenario.groups);
     this.picture.update(scenario);
     if (this.runner.isBehind || this.problem || this.editor.isFaulty) return;
@@ -344,9 +344,11 @@ function say(...parts) {
   show(byId("status"), ...parts);
 }
 
-function warnings(results) {
-  const lines = warningsOf(results).map(line => make("p", { class: "warning" }, `Warning: ${line}`));
-  show(byId("warnings"), ...lines);
+/** All warnings, folded. */
+function warnings(lines) {
+  const summary = make("summary", {}, `Warnings: ${lines.length}`);
+  const folded = make("details", { class: "warning" }, summary, ...lines.map(line => make("p", {}, line)));
+  show(byId("warnings"), lines.length ? folded : null);
 }
 
 /** The message of an error; one of a scenario too large for a page offers the command line. */
@@ -385,24 +387,25 @@ function entriesOf(variants) {
 function judgedRows({ sentences, ungraded, groups, applications }) {
   const rows = applications.map(({ name: application }) => ({
     application,
-    cells: groups.map(({ assessments }) => {
-      const one = assessments.find(assessment => assessment.application === application);
-      return one && { ...one, grade: one.grade ?? "not graded" };
-    }),
+    cells: groups.map(({ assessments }) => assessments.find(one => one.application === application)),
   }));
-  const roundTrips = groups.map(group => group.round_trip);
-  return { sentences, ungraded, rows, delays: delaysOf(groups), roundTrips };
-}
-
-/** The delay of the queues of each direction: a row with a cell for each setting. */
-function delaysOf(groups) {
-  return ["upstream", "downstream"].map(direction => ({
-    heading: `${direction} queue, p99`,
-    cells: groups.map(({ measures }) => {
-      const ms = measures[`${direction}_queue_p99_ms`]?.mean;
-      return ms === undefined || ms === null ? "–" : `${ms.toFixed(1)} ms`;
-    }),
-  }));
+  const numbers = groups.map((_, index) => index);
+  const wordsOf = index => JSON.stringify(groups[index].assessments.map(({ summary }) => summary));
+  const isFirst = index => numbers.find(one => groups[one].is_idle_line && wordsOf(one) === wordsOf(index)) === index;
+  const settings = numbers.filter(index => !groups[index].is_idle_line);
+  return {
+    sentences,
+    ungraded,
+    rows,
+    /** The settings that are no idle lines. */
+    settings,
+    /** These, and of equal idle lines the first. */
+    columns: numbers.filter(index => settings.includes(index) || isFirst(index)),
+    roundTrips: groups.map(group => group.round_trip),
+    causes: settings.flatMap(index =>
+      groups[index].causes.map(cause => (settings.length > 1 ? `${groups[index].name}: ${cause}` : cause)),
+    ),
+  };
 }
 
 async function begin() {

@@ -1,7 +1,7 @@
 // The results as one HTML file, which opens offline and has no scripts.
 
 import { LETTERS } from "./letters.js";
-import { BUFFERBLOAT, bufferbloatRows } from "./verdicts.js";
+import { BUFFERBLOAT, bufferbloatRows, gradeWords, named } from "./verdicts.js";
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1b1b1b; --ground: #fff; --rule: #d9d9d9; }
@@ -15,28 +15,26 @@ svg text { fill: var(--text); font-size: 12px; } svg .grid { stroke: var(--rule)
 svg .line { fill: none; stroke-width: 2; } pre { overflow-x: auto; border: 1px solid var(--rule); padding: 1rem; }
 `;
 
-/** The sentences of all warnings, each once. */
-export function warningsOf(results) {
-  return [...new Set(results.flatMap(({ value }) => value.warnings.map(({ message }) => message)))];
+/** Of each kind of warning about a key the first sentence; those of idle lines are not the user's to set. */
+export function warningsOf(variants, results) {
+  const found = results.filter((_, index) => !variants[index].is_baseline).flatMap(({ value }) => value.warnings);
+  const kind = ({ code, path, message }) => `${code} ${path || message}`;
+  const first = new Map(found.toReversed().map(one => [kind(one), one.message]));
+  return [...first.values()].toReversed();
 }
 
 /** The page for what is shown: verdict, figures, runs and the scenario. */
-export function report({ title, text, names, results, judged, drawings, palette }) {
-  const letter = index => (names.length > 1 ? `${LETTERS[index]}: ` : "");
-  const heads = names.map((name, index) => `<th scope="col">${escaped(letter(index) + name)}</th>`);
+export function report({ title, text, variants, names, results, judged, drawings, palette }) {
+  const { columns, causes } = judged;
+  const heads = columns.map(index => `<th scope="col">${escaped(named(names, index))}</th>`);
   const body = judged.rows.map(
     ({ application, cells }) =>
-      `<tr><th scope="row">${escaped(application)}</th>${cells.map(cell).join("")}</tr>`,
+      `<tr><th scope="row">${escaped(application)}</th>${columns.map(index => cell(cells[index])).join("")}</tr>`,
   );
-  body.push(
-    ...judged.delays.map(
-      ({ heading, cells }) =>
-        `<tr><th scope="row">${heading}</th>${cells.map(text => `<td>${text}</td>`).join("")}</tr>`,
-    ),
-  );
+  const warnings = warningsOf(variants, results);
   const runs = results.map(
     ({ value }, index) =>
-      `<tr><td>${escaped(letter(index) + names[index])}</td><td>${value.duration_s} s</td>` +
+      `<tr><td>${escaped(named(names, index))}</td><td>${value.duration_s} s</td>` +
       `<td>${escaped(value.seed)}</td><td><code>${value.fingerprint}</code></td></tr>`,
   );
   const lines = palette.map((color, index) => lineStyle(color, index, palette.length)).join("\n");
@@ -47,7 +45,8 @@ export function report({ title, text, names, results, judged, drawings, palette 
 ${bufferbloat(names, judged.roundTrips)}
 <ul>${judged.sentences.map(item).join("")}</ul>
 <table><thead><tr><td></td>${heads.join("")}</tr></thead><tbody>${body.join("")}</tbody></table>
-${warningsOf(results).map(warning => `<p><strong>Warning:</strong> ${escaped(warning)}</p>`).join("\n")}
+${causes.length ? `<h2>Where the time goes</h2><ul>${causes.map(item).join("")}</ul>` : ""}
+${warnings.length ? `<details><summary>Warnings: ${warnings.length}</summary><ul>${warnings.map(item).join("")}</ul></details>` : ""}
 ${drawings.map(figure).join("\n")}
 <h2>Runs</h2>
 <table><thead><tr><th>setting</th><th>duration</th><th>seed</th><th>fingerprint</th></tr></thead>
@@ -69,8 +68,8 @@ function bufferbloat(names, roundTrips) {
 }
 
 function cell(one) {
-  if (!one) return "<td>–</td>";
-  return `<td><strong>${escaped(`${one.mark} ${one.grade}`)}</strong><br>${escaped(one.summary)}</td>`;
+  const { grade, words } = gradeWords(one);
+  return `<td>${grade ? `<strong>${escaped(grade)}</strong><br>` : ""}${escaped(words)}</td>`;
 }
 
 function item(sentence) {

@@ -1,28 +1,30 @@
 // The grades: a row for each application, a column for each setting.
 
+import { digits } from "./curves.js";
 import { make, show } from "./dom.js";
 import { LETTERS } from "./letters.js";
 
+const NOT_MEASURED = "not measured";
+
 /** Shows what `judged` says about the settings with these names. */
-export function verdicts(place, names, { sentences, ungraded, rows, delays, roundTrips }) {
-  const heads = names.map((name, index) =>
+export function verdicts(place, names, judged) {
+  const { sentences, ungraded, rows, columns, roundTrips, causes } = judged;
+  const heads = columns.map(index =>
     make(
       "th",
       { scope: "col" },
       make("span", { class: `key line-${index}`, "aria-hidden": "true" }),
-      names.length > 1 ? `${LETTERS[index]}: ${name}` : name,
+      named(names, index),
     ),
   );
   const body = rows.map(({ application, cells }) =>
-    make("tr", {}, make("th", { scope: "row" }, application), ...cells.map(cell)),
-  );
-  const foot = delays.map(({ heading, cells }) =>
-    make("tr", {}, make("th", { scope: "row" }, heading), ...cells.map(text => make("td", {}, text))),
+    make("tr", {}, make("th", { scope: "row" }, application), ...columns.map(index => cell(cells[index]))),
   );
   show(
     place,
     bufferbloat(names, roundTrips),
     make("ul", { class: "sentences" }, ...sentences.map(text => make("li", {}, text))),
+    ungraded ? make("p", { class: "faint" }, ungraded) : null,
     rows.length
       ? make(
           "div",
@@ -33,12 +35,24 @@ export function verdicts(place, names, { sentences, ungraded, rows, delays, roun
             make("caption", { class: "hidden" }, "Grades by application and setting"),
             make("thead", {}, make("tr", {}, make("td"), ...heads)),
             make("tbody", {}, ...body),
-            make("tfoot", {}, ...foot),
           ),
         )
       : null,
-    ungraded ? make("p", { class: "faint" }, ungraded) : null,
+    causes.length ? make("h3", {}, "Where the time goes") : null,
+    make("ul", { class: "sentences" }, ...causes.map(text => make("li", {}, text))),
   );
+}
+
+/** The name of a setting, with its letter where there are several. */
+export function named(names, index) {
+  return names.length > 1 ? `${LETTERS[index]}: ${names[index]}` : names[index];
+}
+
+/** The words of a grade, or why there is none. */
+export function gradeWords(assessment) {
+  if (!assessment) return { grade: "", words: "does not apply" };
+  const { grade, mark, summary } = assessment;
+  return grade ? { grade: `${mark} ${grade}`, words: summary } : { grade: "not graded", words: summary };
 }
 
 /** Bufferbloat in a letter and three numbers for each setting; null if no game's round trip was measured under load. */
@@ -71,13 +85,13 @@ export const BUFFERBLOAT = "Bufferbloat: the median round trip of games, and a l
 /** The texts of that table: headings, and a row for each setting; undefined if there is none. */
 export function bufferbloatRows(names, roundTrips) {
   const measured = names.map((name, index) => ({ name, ...roundTrips[index] }));
-  if (!measured.some(one => one.downloading_ms || one.uploading_ms)) return undefined;
-  const ms = value => (typeof value === "number" ? `${value.toFixed(0)} ms` : "not measured");
+  if (!measured.some(one => one.idle_ms && (one.downloading_ms || one.uploading_ms))) return undefined;
+  const ms = value => (typeof value === "number" ? `${digits(value)} ms` : NOT_MEASURED);
   return [
     ["setting", "letter", "idle", "while downloading", "while uploading"],
     ...measured.map((one, index) => [
-      names.length > 1 ? `${LETTERS[index]}: ${one.name}` : one.name,
-      roundTrips[index]?.letter ?? "not measured",
+      named(names, index),
+      one.letter ?? NOT_MEASURED,
       ms(one.idle_ms),
       ms(one.downloading_ms),
       ms(one.uploading_ms),
@@ -85,30 +99,39 @@ export function bufferbloatRows(names, roundTrips) {
   ].filter((_, index) => index === 0 || roundTrips[index - 1]);
 }
 
-/** The grades in a few words, which stay beside the controls where the page is narrow. */
-export function strip(place, names, { rows }) {
-  const lines = names.map((_, index) =>
+/** Letter, numbers and grades in a few words, which stay beside the controls where the page is narrow. */
+export function strip(place, names, { rows, roundTrips, settings }) {
+  const lines = settings.map(index =>
     make(
       "div",
       {},
       names.length > 1 ? make("b", { class: `letter line-${index}` }, LETTERS[index]) : null,
-      ...rows.map(({ application, cells }) => {
-        const one = cells[index];
-        const grade = one?.grade ?? "–";
-        return make("span", { class: `small ${grade}` }, `${application} ${one?.mark || grade}`);
-      }),
+      make("span", {}, inShort(roundTrips[index])),
+      ...rows
+        .filter(({ cells }) => cells[index])
+        .map(({ application, cells }) => {
+          const { grade, mark } = cells[index];
+          return make("span", { class: `small ${grade ?? ""}` }, `${application} ${grade ? mark : "not graded"}`);
+        }),
     ),
   );
   show(place, ...lines);
 }
 
+/** The letter and what was measured of the three numbers. */
+function inShort(roundTrip) {
+  const { letter, idle_ms: idle, downloading_ms: down, uploading_ms: up } = roundTrip ?? {};
+  const numbers = Object.entries({ idle, down, up }).filter(([, ms]) => typeof ms === "number");
+  const words = numbers.map(([name, ms]) => `${name} ${digits(ms)} ms`).join(", ");
+  return letter ? `${letter} (${words})` : words;
+}
+
 function cell(assessment) {
-  if (!assessment) return make("td", {}, make("span", { class: "words" }, "does not apply"));
-  const { grade, mark, summary } = assessment;
+  const { grade, words } = gradeWords(assessment);
   return make(
     "td",
     {},
-    make("span", { class: `grade ${grade}` }, `${mark} ${grade}`),
-    make("span", { class: "words" }, summary),
+    grade ? make("span", { class: `grade ${assessment.grade ?? ""}` }, grade) : null,
+    make("span", { class: "words" }, words),
   );
 }
