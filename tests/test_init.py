@@ -97,6 +97,15 @@ def test_what_the_line_is_like_is_said_and_written(cli: Cli, tmp_path: Path) -> 
     assert "no jitter" in own and "OFDMA" not in own
 
 
+def test_a_draft_of_this_version_lists_no_changed_defaults(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    cli.printed("init", path)
+    (valid,) = cli.printed("validate", path).splitlines()
+    assert valid.startswith(f"{path}: valid (compares drop-tail, ")
+    path.write_text(path.read_text().replace(sojourn.__version__, "0.2.0"))
+    assert "default is now" in cli.printed("validate", path)
+
+
 def test_the_command_to_run_it_can_be_pasted(cli: Cli, tmp_path: Path) -> None:
     written = cli("init", tmp_path / "my home.toml").stdout
     assert written.endswith(f"sojourn run '{tmp_path}/my home.toml' --out 'out/my home'\n")

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._sojourn import presets_json
+from .._sojourn import presets_json, version
 from ..base.lookup import UnknownError, look_up
 from ..base.toml_text import toml_value
+
+WRITTEN = f"# Written by `sojourn init` of Sojourn {version}."
+"""The line by which a draft says that it relies on the defaults of this version."""
 
 _DURATION_S = 60
 
@@ -246,6 +249,7 @@ def _in_words(channels: int) -> str:
 
 def _head(down_mbps: float, up_mbps: float) -> str:
     return f"""\
+{WRITTEN}
 # Check it with `sojourn validate FILE`, run it with `sojourn run FILE`.
 # `sojourn schema upstream.queue` describes that part: every key, its unit, range and default.
 #
