@@ -44,6 +44,7 @@ def drawings() -> Mapping[str, Chart]:
         "low-latency": _chart(_LOW_LATENCY, "ccdf", traffic=["game"]),
         "busy-hour": busy_hour.drawing(),
         "acknowledgements": acknowledgements.drawing(),
+        "beside-an-upload": _beside_an_upload(),
     }
 
 
@@ -116,6 +117,12 @@ TABLES: Mapping[str, tuple[str, str, Callable[[], str]]] = {
 
 def _chart(scenario: str, kind: str, traffic: Sequence[str] = ()) -> Chart:
     return chart(Results.of(_runs(scenario).runs), kind, None, traffic)
+
+
+def _beside_an_upload() -> Chart:
+    """The delay of a game with SFQ-CoDel, beside an upload and alone."""
+    runs = Results.of(sojourn.run("home", duration_s=60).runs).only(["SFQ-CoDel", "idle line"])
+    return chart(runs, "delay", None, ["game"])
 
 
 @cache

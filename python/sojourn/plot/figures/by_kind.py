@@ -18,7 +18,7 @@ from .timeseries import all_series, delay_and_rates, queue_delay, subjects, thro
 _CURVES_AT_MOST = 12
 """More curves would share a combination of colour and dash."""
 
-_OF_ENTRIES = ("cdf", "ccdf", "box", "ellipse")
+_OF_ENTRIES = ("cdf", "ccdf", "box", "ellipse", "delay")
 """The kinds whose traffic is named by its entries."""
 
 _SETTINGS_AT_MOST = {
@@ -153,7 +153,7 @@ _BY_KIND: dict[str, Draw] = {
     "sweep": _of_measure(lines_by_key),
     "interval": _of_measure(intervals),
     "drops": lambda results, metric, traffic: drops(results),
-    "delay": lambda results, metric, traffic: delay(results),
+    "delay": lambda results, metric, traffic: delay(results, traffic),
 }
 
 KINDS = tuple(_BY_KIND)

@@ -1,5 +1,7 @@
 """Charts of parts: one-way delay by what packets spend it on, dropped packets by reason."""
 
+from collections.abc import Sequence
+
 from ...analysis.delay_parts import flow_parts_ms, greatest_shares
 from ...analysis.grids import DROP_COLUMNS
 from ...analysis.groups import Group, Results
@@ -14,10 +16,14 @@ _PARTS_AT_MOST = 12
 """More parts would share a combination of colour and hatch."""
 
 
-def delay(results: Results) -> Chart | None:
-    """The parts of the mean delay of each judged flow, with the variants side by side."""
+def delay(results: Results, traffic: Sequence[str] = ()) -> Chart | None:
+    """The parts of the mean delay of judged flows, or of some entries, by flow and variant."""
     of_groups = {
-        group.name: {f"{entry} {way}": of for (entry, way), of in flow_parts_ms(group).items()}
+        group.name: {
+            f"{entry} {way}": of
+            for (entry, way), of in flow_parts_ms(group).items()
+            if not traffic or entry in traffic
+        }
         for group in results.groups
     }
     flows = list(dict.fromkeys(flow for found in of_groups.values() for flow in found))
