@@ -104,7 +104,7 @@ pub(crate) fn applications_json() -> PyResult<String> {
 /// The measures of runs side by side, as JSON.
 #[pyfunction]
 pub(crate) fn measures_json() -> PyResult<String> {
-    json(&MEASURES)
+    json(&*MEASURES)
 }
 
 fn parsed<T: DeserializeOwned>(json: &str) -> PyResult<T> {

@@ -63,9 +63,17 @@ impl Scenario {
 
     /// Does the congestion control of an entry leave the line to others, as LEDBAT does?
     pub fn yields(&self, entry: &Entry) -> bool {
-        let tcp = entry.app.tcp_config(&self.tcp, self.dialect);
-        let is_tcp = entry.app.parameters().tcp().is_some();
-        is_tcp && matches!(tcp.congestion_control, CongestionSpec::Ledbat(_))
+        matches!(self.congestion_control(entry), Some(CongestionSpec::Ledbat(_)))
+    }
+
+    /// Does an entry send L4S traffic over TCP, with the code point ECT(1)?
+    pub fn is_l4s(&self, entry: &Entry) -> bool {
+        matches!(self.congestion_control(entry), Some(CongestionSpec::Prague(_)))
+    }
+
+    fn congestion_control(&self, entry: &Entry) -> Option<CongestionSpec> {
+        entry.app.parameters().tcp()?;
+        Some(entry.app.tcp_config(&self.tcp, self.dialect).congestion_control)
     }
 
     /// What each link of the core carries during a time, in Mbit.

@@ -8,28 +8,35 @@ use serde::Serialize;
 use super::causes::Cause;
 use super::grades::{Assessment, Share};
 use super::groups::{Group, Judged, SAME, judged};
-use super::measures::MEASURES;
+use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
-use super::sentences::{NAMED_AT_MOST, bulk_words, call_clause, sentences, taken, value_of};
-use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, Grade, UNDER_LOAD, UPSTREAM_QUEUE,
+use super::sentences::{
+    NAMED_AT_MOST, bulk_words, coupling, graded_clause, names, sentences, taken,
 };
-use super::words::{capitalised, digits, factor, joined, listed, quoted};
+use super::thresholds::{
+    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, UNDER_LOAD, UPSTREAM_QUEUE,
+    VIDEO_CALL,
+};
+use super::words::{capitalised, digits, factor, grouped, joined, listed, quoted};
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
-/// Settings that are good are named if they are not more than these.
-const BEST_NAMED_AT_MOST: usize = 3;
 /// From this ratio to the idle line on, a sentence gives the ratio.
 const NAMED_AS_FACTOR: f64 = 1.5;
 
 /// What is said of the round trips of a game; the first unless the load changes another one much more.
-const GAME_QUANTILES: [(&str, &str); 3] = [
-    ("game_rtt_p90_ms", "ms of round trip at p90"),
-    ("game_rtt_p50_ms", "ms of round trip in the median"),
-    ("game_rtt_p99_ms", "ms of round trip at p99"),
+const GAME_QUANTILES: [Slowed; 3] = [
+    ("game_rtt_p90_ms", "game", "ms of round trip at p90"),
+    ("game_rtt_p50_ms", "game", "ms of round trip in the median"),
+    ("game_rtt_p99_ms", "game", "ms of round trip at p99"),
 ];
+const PAGES: [Slowed; 2] = [
+    ("page_load_median_s", "page load", "s in the median"),
+    ("response_median_s", "web response", "s in the median"),
+];
+/// A measure that load may change, what it is of, and its unit.
+type Slowed = (&'static str, &'static str, &'static str);
 /// From this ratio on, a change is plainer than another one.
 const PLAINER: f64 = 1.5;
 
@@ -98,14 +105,13 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
         .iter()
         .map(|settings| answer(&Question::new(&all, settings)))
         .collect();
-    let sentences = match (loaded.as_slice(), answers.as_slice()) {
-        ([only], _) => of_one(&all, *only),
-        (_, [only]) => of_several(&all, only, keys),
-        _ => of_conditions(&all, &loaded, &answers),
+    let (sentences, only) = match (loaded.as_slice(), answers.as_slice()) {
+        ([only], _) => (of_one(&all, *only), None),
+        (_, [only]) => (of_several(&all, only, keys), Some(only)),
+        _ => (of_conditions(&all, &loaded, &answers), None),
     };
-    let only = <&[Answer; 1]>::try_from(answers.as_slice()).ok().map(|[only]| only);
     let chosen = only.filter(|one| one.is_alike && one.best.len() < one.settings.len());
-    let there = |a: &&Application| all.iter().any(|j| is_in(j, a.name));
+    let there = |a: &&Application| all.iter().any(|j| j.assessment(a.name).is_some());
     Verdict {
         question: question(&all, &loaded, keys),
         sentences,
@@ -116,28 +122,19 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
         reference: chosen.and_then(|one| one.reference),
         price: chosen.map(|one| one.price.clone()).unwrap_or_default(),
         answers,
-        groups: all.iter().map(|one| graded(one, groups)).collect(),
+        groups: all.iter().map(|one| graded(one, &all)).collect(),
         applications: APPLICATIONS.iter().filter(there).cloned().collect(),
     }
-}
-
-fn is_in(judged: &Judged<'_>, application: &str) -> bool {
-    judged.assessments.iter().any(|found| found.application == application)
 }
 
 /// The settings of each question: those of one load. Where lines were swept beside choices, of one line too.
 fn conditions_of(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> Vec<Vec<usize>> {
     let by = |of_line: bool| {
-        let mut found: Vec<((u64, u64), Vec<usize>)> = Vec::new();
-        for number in loaded {
+        let pairs = loaded.iter().map(|number| {
             let roles = all[*number].group.runs[0].roles;
-            let condition = (roles.load, if of_line { roles.line } else { 0 });
-            match found.iter_mut().find(|(known, _)| *known == condition) {
-                Some((_, numbers)) => numbers.push(*number),
-                None => found.push((condition, vec![*number])),
-            }
-        }
-        found.into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>()
+            ((roles.load, of_line.then_some(roles.line)), *number)
+        });
+        grouped(pairs).into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>()
     };
     let lines = by(true);
     let has_choices = !keys.is_empty() && lines.iter().all(|settings| settings.len() > 1);
@@ -155,19 +152,7 @@ fn answer(question: &Question<'_, '_>) -> Answer {
         Some(reference) if is_alike => price(question, best[0], reference, &others),
         _ => Vec::new(),
     };
-    let hair = others.iter().filter(|_| is_alike).find_map(|other| {
-        let hair = question.hair(best[0], *other)?;
-        let label = value_of(hair.application, hair.label);
-        let (unit, (value, of_best)) = (hair.unit, hair.values);
-        Some(format!(
-            "By a hair: with {}, {label} is {}{unit}, and the bound is {} ({} with {}).",
-            quoted(hair.other),
-            digits(value),
-            digits(hair.bound),
-            digits(of_best),
-            quoted(question.all[best[0]].name())
-        ))
-    });
+    let hair = others.iter().filter(|_| is_alike).find_map(|other| question.hair(best[0], *other));
     let unsure = question.unsure(&best);
     Answer { settings, best, is_alike, reference, price, hair, unsure }
 }
@@ -179,47 +164,37 @@ fn price(
     reference: usize,
     others: &[usize],
 ) -> Vec<Price> {
+    let better = |one, other| if question.is_before(other, one) { other } else { one };
     let of_component = |component: &&'static [&'static str]| {
         let (from, to) = (question.level(reference, component)?, question.level(best, component)?);
-        let keeps = |number: &&usize| {
-            question.level(**number, component).is_some_and(|level| level <= from)
-        };
-        let better = |one: &'_ usize, other: &'_ usize| {
-            if question.is_before(*other, *one) { *other } else { *one }
-        };
-        let alternative =
-            others.iter().filter(keeps).copied().reduce(|one, other| better(&one, &other));
-        let application = component
-            .iter()
-            .copied()
-            .find(|name| question.all[best].grade(name) == Some(to.0))
-            .unwrap_or(component[0]);
+        let keeps =
+            |one: &usize| question.level(*one, component).is_some_and(|level| level <= from);
+        let is_worst = |name: &&&str| question.all[best].grade(name) == Some(to.0);
+        let application = component.iter().find(is_worst).unwrap_or(&component[0]);
+        let alternative = others.iter().copied().filter(keeps).reduce(better);
         (to.0 > from.0).then_some(Price { application, from: from.0, to: to.0, alternative })
     };
     question.components().iter().filter_map(of_component).collect()
 }
 
-fn graded(judged: &Judged<'_>, groups: &[Group<'_>]) -> Graded {
-    let measures = |group: &Group<'_>| -> BTreeMap<&'static str, Value> {
-        MEASURES.iter().filter_map(|m| Some((m.key, group.value(m)?))).collect()
+fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
+    let measures = |of: &Judged<'_>| -> BTreeMap<&'static str, Value> {
+        MEASURES.iter().filter_map(|m| Some((m.key, of.group.value(m)?))).collect()
     };
-    let own = measures(judged.group);
-    let idle = judged.idle_line.map(|number| measures(&groups[number])).unwrap_or_default();
+    let idle_line = one.idle_line.map(|number| &all[number]);
+    let (own, idle) = (measures(one), idle_line.map(measures).unwrap_or_default());
     let more =
         |(key, value): (&&'static str, &Value)| Some((*key, value.mean? - idle.get(key)?.mean?));
-    let over_idle_line = own.iter().filter_map(more).collect();
     Graded {
-        name: judged.group.name.to_owned(),
-        is_idle_line: judged.is_idle_line,
-        idle_line: judged.idle_line,
-        assessments: judged.assessments.clone(),
-        transfers: judged.transfers.clone(),
-        over_idle_line,
-        round_trip: (!judged.is_idle_line)
-            .then(|| RoundTrip::of(&own, &idle, &judged.assessments))
-            .flatten(),
+        name: one.group.name.to_owned(),
+        is_idle_line: one.is_idle_line,
+        idle_line: one.idle_line,
+        assessments: one.assessments.clone(),
+        transfers: one.transfers.clone(),
+        over_idle_line: own.iter().filter_map(more).collect(),
+        round_trip: RoundTrip::of(one, idle_line).filter(|_| !one.is_idle_line),
         measures: own,
-        causes: causes(judged).into_iter().map(Cause::sentence).collect(),
+        causes: causes(one).into_iter().map(Cause::sentence).collect(),
     }
 }
 
@@ -233,28 +208,24 @@ fn causes<'a>(judged: &Judged<'a>) -> Vec<&'a Cause> {
 // The question.
 
 fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
+    let loaded: Vec<&Judged<'_>> = loaded.iter().map(|number| &all[*number]).collect();
     let is_tested = |a: &&Application| {
         ![UNDER_LOAD, UPSTREAM_QUEUE, DOWNSTREAM_QUEUE].contains(&a.name)
-            && loaded.iter().any(|number| is_in(&all[*number], a.name))
+            && loaded.iter().any(|judged| judged.assessment(a.name).is_some())
     };
     let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();
-    let (purpose, tests) = (if tests.is_empty() { "" } else { " for " }, listed(&tests));
-    if loaded.len() == 1 {
-        return match purpose {
-            "" => "How does traffic fare?".to_owned(),
-            _ => format!("How well does this service work for {tests}?"),
-        };
+    let purpose = if tests.is_empty() { String::new() } else { format!(" for {}", listed(&tests)) };
+    match (loaded.len(), tests.len()) {
+        (1, 0) => return "How does traffic fare?".to_owned(),
+        (1, _) => return format!("How well does this service work{purpose}?"),
+        _ => {}
     }
-    let mut variants: Vec<&str> = Vec::new();
-    for variant in loaded.iter().map(|number| all[*number].group.variant) {
-        if !variant.is_empty() && !variants.contains(&variant) {
-            variants.push(variant);
-        }
-    }
-    let settings = if (2..=NAMED_AT_MOST).contains(&variants.len()) {
-        listed(&variants)
-    } else {
-        format!("{} settings", loaded.len())
+    let mut variants: Vec<&str> = loaded.iter().map(|judged| judged.group.variant).collect();
+    let mut known = BTreeSet::new();
+    variants.retain(|variant| !variant.is_empty() && known.insert(*variant));
+    let settings = match variants.len() {
+        2..=NAMED_AT_MOST => listed(&variants),
+        _ => format!("{} settings", loaded.len()),
     };
     let swept = match keys {
         [] => String::new(),
@@ -263,26 +234,21 @@ fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
     };
     let most = all.iter().map(|judged| judged.group.runs.len()).max().unwrap_or_default();
     let seeds = if most > 1 { format!(" (mean of {most} seeds)") } else { String::new() };
-    format!("Which of {settings} works best{purpose}{tests}{swept}{seeds}?")
+    format!("Which of {settings} works best{purpose}{swept}{seeds}?")
 }
 
 fn ungraded(groups: &[Group<'_>]) -> String {
-    let mut by_kind: Vec<(&str, Vec<&str>)> = Vec::new();
     let traffic = groups.iter().flat_map(|group| &group.runs[0].traffic);
-    for entry in traffic.filter(|entry| !entry.graded) {
-        let found = by_kind.iter().position(|(kind, _)| *kind == entry.kind);
-        let place = found.unwrap_or_else(|| {
-            by_kind.push((&entry.kind, Vec::new()));
-            by_kind.len() - 1
-        });
-        if !by_kind[place].1.contains(&entry.name.as_str()) {
-            by_kind[place].1.push(&entry.name);
+    let ungraded = traffic.filter(|entry| !entry.graded);
+    let by_kind = grouped(ungraded.map(|entry| (entry.kind.as_str(), entry.name.as_str())));
+    let clauses = by_kind.into_iter().map(|(kind, mut names)| {
+        let mut known = BTreeSet::new();
+        names.retain(|name| known.insert(*name));
+        match names.as_slice() {
+            [name] if *name == kind => kind.to_owned(),
+            names if names.len() <= NAMED_AT_MOST => format!("{kind} ({})", listed(names)),
+            names => format!("{kind} ({} entries)", names.len()),
         }
-    }
-    let clauses = by_kind.iter().map(|(kind, names)| match names.as_slice() {
-        [name] if name == kind => (*kind).to_owned(),
-        names if names.len() <= NAMED_AT_MOST => format!("{kind} ({})", listed(names)),
-        names => format!("{kind} ({} entries)", names.len()),
     });
     let clauses: Vec<_> = clauses.collect();
     if clauses.is_empty() { String::new() } else { format!("Not graded: {}.", clauses.join(", ")) }
@@ -292,178 +258,137 @@ fn ungraded(groups: &[Group<'_>]) -> String {
 
 fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
-    let against = one.idle_line.map(|idle| against_idle_line(one, &all[idle]));
+    let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().map(|found| {
-        let is = match found.grade() {
+        let is = match found.grade {
             None => "is not graded".to_owned(),
             Some(Grade::Fails) => "fails".to_owned(),
             Some(grade) => format!("is {}", grade.word()),
         };
-        format!("{} {is}: {}.", capitalised(subject(found.application)), found.summary)
+        format!("{} {is}: {}.", capitalised(without_article(found.graded)), found.summary)
     });
     let longest = causes(one).first().map(|cause| cause.sentence());
     let sentences: Vec<_> =
-        against.into_iter().flatten().chain(grades).chain(taken(one)).chain(longest).collect();
-    if sentences.is_empty() {
-        return vec!["No traffic in this scenario has grades.".to_owned()];
-    }
-    sentences
+        against.into_iter().chain(grades).chain(taken(one)).chain(longest).collect();
+    if sentences.is_empty() { vec![NOTHING.to_owned()] } else { sentences }
 }
 
-/// An application as the subject of a sentence.
-fn subject(application: &'static str) -> &'static str {
-    if application == UNDER_LOAD { "responsiveness under load" } else { application }
+const NOTHING: &str = "No traffic in this scenario has grades.";
+
+/// An application at the beginning of a sentence or in a list.
+fn without_article(application: &Application) -> &'static str {
+    application.noun.trim_start_matches("the ")
 }
 
 /// What the bulk traffic does to other traffic, if anything is measured that it could do.
 fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
-    let (who, are_several) = bulk_words(one);
-    if who.is_empty() {
-        return None;
-    }
-    let is_watched = one.group.unwatched().is_empty();
-    let does = |singular: &str, plural: &str| {
-        format!("{who} {}", if are_several { plural } else { singular })
+    let (who, are_several) = bulk_words(one.group.runs[0]);
+    let values = |key: &str| Some((idle.group.mean(key)?, one.group.mean(key)?));
+    // Of the median and the quantiles that which the load changes most.
+    let factor_of = |(key, ..): &Slowed| match values(key) {
+        Some((before, now)) if before > 0.0 => now / before,
+        _ => 0.0,
     };
-    let values = |key: &str| Some((one.group.mean(key)?, idle.group.mean(key)?));
-    let slower = |key, what: &str, unit: &str| {
-        let (now, before) = values(key)?;
-        let (from, to) = (digits(before), digits(now));
+    let plainer = |most, one| if factor_of(&one) > PLAINER * factor_of(&most) { one } else { most };
+    let game = GAME_QUANTILES.into_iter().reduce(plainer);
+    let measured = game.into_iter().chain(PAGES).find(|(key, ..)| values(key).is_some());
+    let slowed = measured.and_then(|(key, what, unit)| {
+        let (before, now) = values(key)?;
+        let does = |verb| format!("{who} {verb}{} the {what}", if are_several { "" } else { "s" });
+        let change = format!("from {} to {} {unit}", digits(before), digits(now));
         Some(if before > 0.0 && now >= NAMED_AS_FACTOR * before {
-            let does = does("makes", "make");
-            format!(
-                "{does} the {what} {} times slower: from {from} to {to} {unit}",
-                factor(now / before)
-            )
+            format!("{} {} times slower: {change}", does("make"), factor(now / before))
         } else if now > (1.0 + SAME) * before {
-            format!("{} the {what} a little: from {from} to {to} {unit}", does("slows", "slow"))
+            format!("{} a little: {change}", does("slow"))
         } else if now < (1.0 - SAME) * before && one.group.runs[0].brings_grants {
-            format!(
-                "{} the {what} faster: from {from} to {to} {unit}, since {GRANTS}",
-                does("makes", "make")
-            )
-        } else if is_watched {
-            let alone = if are_several { "without them" } else { "without it" };
-            format!("{} the {what} as it is {alone} ({to} {unit})", does("leaves", "leave"))
+            format!("{} faster: {change}, since {GRANTS}", does("make"))
+        } else if one.group.unwatched().is_empty() {
+            let them = if are_several { "them" } else { "it" };
+            format!("{} as it is without {them} ({} {unit})", does("leave"), digits(now))
         } else {
             return None;
         })
-    };
-    // Of the median and the quantiles that which the load changes most.
-    let factor_of = |(key, _): &(&str, &str)| {
-        values(key).map_or(0.0, |(now, before)| if before > 0.0 { now / before } else { 0.0 })
-    };
-    let (game, unit) = GAME_QUANTILES
-        .into_iter()
-        .reduce(|most, one| if factor_of(&one) > PLAINER * factor_of(&most) { one } else { most })
-        .expect("a quantile");
-    let first = slower(game, "game", unit)
-        .or_else(|| slower("page_load_median_s", "page load", "s in the median"))
-        .or_else(|| slower("response_median_s", "web response", "s in the median"));
-    let is_changed = one.grade(CALL) != idle.grade(CALL);
-    let call = call_clause(one, idle).filter(|_| is_watched || is_changed);
-    let clauses: Vec<_> = first.into_iter().chain(call).collect();
+    });
+    let call = || Some(graded_clause(idle.assessment(CALL)?, &[one.assessment(CALL)?])?.0);
+    let clauses: Vec<_> = slowed.into_iter().chain(call()).collect();
     let sentence = capitalised(&clauses.join("; "));
-    (!clauses.is_empty()).then(|| format!("{sentence}."))
+    (!clauses.is_empty() && !who.is_empty()).then(|| format!("{sentence}."))
 }
 
 // Several settings.
 
 /// The answer, why algorithms did nothing if all do equally well, and what is behind it.
 fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<String> {
-    let settings = &answer.settings;
-    let mut found = sentences(&Question::new(all, settings), answer);
+    let settings: Vec<&Judged<'_>> = answer.settings.iter().map(|one| &all[*one]).collect();
+    let mut found = sentences(&Question::new(all, &answer.settings), answer);
     if answer.best.len() == settings.len() {
-        let runs = settings.iter().map(|number| all[*number].group.runs[0]);
-        let idle: BTreeSet<&String> = runs.flat_map(|facts| &facts.idle_laws).collect();
-        found.extend(idle.into_iter().cloned());
+        let idle = settings.iter().flat_map(|one| &one.group.runs[0].idle_laws);
+        found.extend(idle.cloned().collect::<BTreeSet<String>>());
     }
     let shown = &all[answer.best[0]];
-    let of_taker = std::iter::once(&answer.best[0]).chain(settings).find_map(|number| {
-        Some(format!("With {}, {}", quoted(all[*number].name()), taken(&all[*number])?))
-    });
-    found.extend(of_taker.filter(|_| keys.is_empty()));
-    if !shown.is_good_as_measured() {
-        let longest = causes(shown).first().map(|cause| cause.sentence());
-        found.extend(longest.map(|cause| format!("With {}, {cause}", quoted(shown.name()))));
-    }
+    let with = |one: &Judged<'_>, said: String| format!("With {}, {said}", one.name());
+    let mut takers = std::iter::once(&shown).chain(&settings);
+    let taken = takers.find_map(|one| Some(with(one, taken(one)?)));
+    found.extend(taken.filter(|_| keys.is_empty()));
+    found.extend(coupling(&settings));
+    let is_slow = |name: &&str| shown.grade(name) > Some(Grade::Good);
+    let slow: Vec<&str> = [GAME, CALL, VIDEO_CALL].into_iter().filter(is_slow).collect();
+    let longest = causes(shown).into_iter().find(|cause| slow.contains(&cause.application));
+    found.extend(longest.map(|cause| with(shown, cause.sentence())));
     found.extend(shown.idle_line.and_then(|idle| idle_sentence(&all[idle], shown)));
-    found.extend(side_by_side(all, settings));
+    found.extend(side_by_side(&settings));
     found
 }
 
 /// What the same other traffic gets without the bulk traffic.
 fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
-    let values = [
-        ("game_rtt_p90_ms", "game RTT p90 is", " ms"),
-        ("game_latency_p90_ms", "game p90 is", " ms"),
-        ("voice_mos", "the call has an MOS of", ""),
-        ("page_load_median_s", "the median page load is", " s"),
-        ("response_median_s", "the median web response is", " s"),
+    let keys = [
+        "game_rtt_p90_ms",
+        "game_latency_p90_ms",
+        "voice_mos",
+        "page_load_median_s",
+        "response_median_s",
     ];
-    let clauses = values.into_iter().filter_map(|(key, what, unit)| {
-        let (alone, beside) = (idle.group.mean(key)?, loaded.group.mean(key));
-        let is_faster = key.starts_with("game") && beside < Some((1.0 - SAME) * alone);
-        let faster = match beside {
-            Some(beside) if is_faster && loaded.group.runs[0].brings_grants => {
+    let clauses = keys.into_iter().filter_map(|key| {
+        let (measure, alone) = (Measure::named(key), idle.group.mean(key)?);
+        let (label, unit) = (measure.label, measure.unit_after());
+        let faster = match loaded.group.mean(key) {
+            Some(beside)
+                if key.starts_with(GAME)
+                    && beside < (1.0 - SAME) * alone
+                    && loaded.group.runs[0].brings_grants =>
+            {
                 format!(" (beside it {}{unit}, since {GRANTS})", digits(beside))
             }
             _ => String::new(),
         };
-        Some(format!("{what} {}{unit}{faster}", digits(alone)))
+        Some(format!("{label} is {}{unit}{faster}", digits(alone)))
     });
     let clauses: Vec<_> = clauses.collect();
-    let (who, _) = bulk_words(loaded);
+    let (who, _) = bulk_words(loaded.group.runs[0]);
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };
     (!clauses.is_empty() && !who.is_empty())
         .then(|| format!("Without {who}{of}, {}.", joined(&clauses)))
 }
 
-/// The grades of all settings.
-fn side_by_side(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
-    let loaded: Vec<&Judged<'_>> = loaded.iter().map(|number| &all[*number]).collect();
-    if loaded.iter().all(|judged| judged.assessments.is_empty()) {
-        return vec!["No traffic in this scenario has grades.".to_owned()];
+/// The grades of all settings: which are good on every test, and what the others are not good for.
+fn side_by_side(settings: &[&Judged<'_>]) -> Vec<String> {
+    let is_tested = |a: &&Application| settings.iter().any(|one| one.assessment(a.name).is_some());
+    let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(without_article).collect();
+    if tests.is_empty() {
+        return vec![NOTHING.to_owned()];
     }
-    let on_tests = on_every_test(&loaded);
-    let is_best = |judged: &&&Judged<'_>| judged.is_good_as_measured();
-    let best: Vec<_> = loaded.iter().filter(is_best).map(|judged| judged.name()).collect();
-    let are_named = loaded.len() <= NAMED_AT_MOST || best.len() <= BEST_NAMED_AT_MOST;
-    let first = match best.as_slice() {
-        [] => format!("No setting is good {on_tests}."),
-        best if are_named => format!("Good {on_tests}: {}.", listed(best)),
-        best => format!("{} of {} settings are good {on_tests}.", best.len(), loaded.len()),
+    let is_whole = settings.iter().all(|one| one.is_whole());
+    let on = if is_whole { "on every test" } else { "on what is measured" };
+    let mut by_faults = grouped(settings.iter().map(|one| (faults(one), *one)));
+    by_faults.sort_by_key(|(faults, _)| !faults.is_empty());
+    let are_few = by_faults.len() <= NAMED_AT_MOST;
+    let sentence = |(faults, settings): (String, Vec<&Judged<'_>>)| match faults.as_str() {
+        "" => Some(format!("Good {on} ({}): {}.", listed(&tests), names(&settings))),
+        faults => are_few.then(|| format!("{}: {faults}.", names(&settings))),
     };
-    let mut others: Vec<(Vec<&str>, String)> = Vec::new();
-    for judged in loaded.iter().filter(|judged| !judged.is_good_as_measured()) {
-        let faults = faults(judged);
-        match others.iter_mut().find(|(_, known)| *known == faults) {
-            Some((names, _)) => names.push(judged.name()),
-            None => others.push((vec![judged.name()], faults)),
-        }
-    }
-    let are_few = loaded.len() - best.len() <= NAMED_AT_MOST;
-    let clauses = others.into_iter().filter(|_| are_few);
-    let clauses = clauses.map(|(names, faults)| format!("{}: {faults}.", listed(&names)));
-    std::iter::once(first).chain(clauses).collect()
-}
-
-/// All tests of some settings, as what a setting is good on.
-fn on_every_test(loaded: &[&Judged<'_>]) -> String {
-    let is_tested = |a: &&Application| loaded.iter().any(|judged| is_in(judged, a.name));
-    let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();
-    match tests.as_slice() {
-        [only] => conditions(&[only]),
-        several => {
-            let named: Vec<_> = several.iter().map(|name| subject(name)).collect();
-            let is_whole = loaded
-                .iter()
-                .all(|judged| judged.group.unwatched().is_empty() && !judged.lacks_idle_line());
-            let what = if is_whole { "on every test" } else { "on what is measured" };
-            format!("{what} ({})", listed(&named))
-        }
-    }
+    by_faults.into_iter().filter_map(sentence).collect()
 }
 
 /// The applications that are not good, by grade.
@@ -475,20 +400,11 @@ fn faults(judged: &Judged<'_>) -> String {
         (None, "not graded"),
     ];
     let clauses = grades.into_iter().filter_map(|(grade, word)| {
-        let of_grade = judged.assessments.iter().filter(|found| found.grade() == grade);
-        let names: Vec<_> = of_grade.map(|found| found.application).collect();
-        (!names.is_empty()).then(|| format!("{word} {}", conditions(&names)))
+        let of_grade = judged.assessments.iter().filter(|found| found.grade == grade);
+        let names: Vec<_> = of_grade.map(|found| found.graded.noun).collect();
+        (!names.is_empty()).then(|| format!("{word} for {}", listed(&names)))
     });
     clauses.collect::<Vec<_>>().join("; ")
-}
-
-/// Applications behind a grade: `for the game and responsiveness under load`.
-fn conditions(names: &[&'static str]) -> String {
-    let clauses = names.iter().map(|name| match *name {
-        UNDER_LOAD => subject(name).to_owned(),
-        name => format!("the {name}"),
-    });
-    format!("for {}", joined(&clauses.collect::<Vec<_>>()))
 }
 
 /// What is said of directions that bulk traffic loads while nothing there measures the delay.
@@ -506,37 +422,33 @@ fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
 /// Conditions are no choice: settings are compared under each, and one sentence says whether the answer changes.
 fn of_conditions(all: &[Judged<'_>], loaded: &[usize], answers: &[Answer]) -> Vec<String> {
     let choices: Vec<&Answer> = answers.iter().filter(|one| one.settings.len() > 1).collect();
-    let answered = |one: &&Answer| {
-        let mut found = sentences(&Question::new(all, &one.settings), one);
-        found.retain(|sentence| one.hair.as_ref() != Some(sentence));
-        found.join(" ")
-    };
-    let mut found = vec![changes_with_condition(all, answers, &choices)];
+    let answered = |one: &&Answer| sentences(&Question::new(all, &one.settings), one).join(" ");
+    let mut found = vec![changes_with_condition(all, answers.len(), &choices)];
     found.extend(choices.iter().take(NAMED_AT_MOST).map(answered));
-    found.extend(side_by_side(all, loaded));
+    found.extend(side_by_side(&loaded.iter().map(|number| &all[*number]).collect::<Vec<_>>()));
     found
 }
 
-fn changes_with_condition(all: &[Judged<'_>], answers: &[Answer], choices: &[&Answer]) -> String {
-    let count = answers.len();
-    if choices.is_empty() {
+fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer]) -> String {
+    let Some(first) = choices.first() else {
         return format!(
             "No setting does best: each of the {count} has another load or line, which is no choice."
         );
-    }
-    let best = |one: &Answer| -> BTreeSet<u64> {
-        one.best.iter().map(|number| all[*number].group.runs[0].roles.choice).collect()
     };
-    let is_same = choices.iter().all(|one| best(one) == best(choices[0]));
-    let loads: BTreeSet<u64> =
-        choices.iter().map(|one| all[one.settings[0]].group.runs[0].roles.load).collect();
-    let what = if loads.len() > 1 { "load" } else { "line" };
-    if !is_same {
+    let roles = |number: &usize| all[*number].group.runs[0].roles;
+    let best = |one: &Answer| -> BTreeSet<u64> {
+        one.best.iter().map(|number| roles(number).choice).collect()
+    };
+    let is_one_load =
+        choices.iter().all(|one| roles(&one.settings[0]).load == roles(&first.settings[0]).load);
+    let what = if is_one_load { "line" } else { "load" };
+    if choices.iter().any(|one| best(one) != best(first)) {
         return format!("Which setting does best changes with the {what}.");
     }
-    let variant = all[choices[0].best[0]].group.variant;
-    let named = choices[0].best.len() == 1 && !variant.is_empty();
-    let who = if named { quoted(variant) } else { "The same".to_owned() };
+    let who = match (first.best.as_slice(), all[first.best[0]].group.variant) {
+        ([_], variant) if !variant.is_empty() => quoted(variant),
+        _ => "The same".to_owned(),
+    };
     let under = if choices.len() == count { "" } else { " that have a choice" };
     format!("{who} does best under each of the {} {what}s{under}.", choices.len())
 }

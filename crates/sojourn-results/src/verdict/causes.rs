@@ -1,6 +1,7 @@
 //! Where the time goes of what users notice, by what the run has counted.
 
 use super::rows::{Row, Rows};
+use super::thresholds::{APPLICATIONS, Application};
 use super::words::{digits, joined};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
@@ -16,6 +17,8 @@ const LEAST_SHARE: f64 = 0.1;
 pub struct Cause {
     /// The entry.
     pub traffic: String,
+    /// What it is graded as; empty if it is not.
+    pub(super) application: &'static str,
     /// The mean time of its packets in each direction.
     pub ways_ms: Vec<(Direction, f64)>,
     /// What they spend it on, the largest part first. What is on the way in both directions has one part.
@@ -62,7 +65,7 @@ pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
 
 /// Why algorithms did nothing: a sentence for each that dropped and marked no packet.
 pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
-    let clauses = rows.queues.iter().filter(|row| row.member().is_none()).filter_map(|row| {
+    let clauses = rows.queues.iter().filter(|row| row.text("member").is_empty()).filter_map(|row| {
         let direction = row.direction()?;
         let law = scenario.only_law(row.homes()?, direction)?;
         let (name, target_ms) = (law.name(), law.parameters().target_ms()?);
@@ -79,7 +82,12 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
 }
 
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {
-    let mut cause = Cause { traffic: name.to_owned(), ways_ms: Vec::new(), parts: Vec::new() };
+    let quality =
+        rows.flows.iter().find(|row| row.traffic() == name).map_or("", |r| r.text("quality"));
+    let is_it = |one: &&Application| !quality.is_empty() && one.quality == quality;
+    let application = APPLICATIONS.iter().find(is_it).map_or("", |one| one.name);
+    let (traffic, ways_ms, parts) = (name.to_owned(), Vec::new(), Vec::new());
+    let mut cause = Cause { traffic, application, ways_ms, parts };
     let watched = |row: &&Row| {
         row.traffic() == name && row.direction().is_some_and(|way| entry.app.watches(way))
     };

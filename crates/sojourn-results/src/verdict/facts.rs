@@ -1,24 +1,23 @@
 //! What a run contributes to a verdict.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
-use super::missing::{Missing, SHORTEST_S};
 use super::pages::page_load;
-use super::rows::{Row, Rows};
-use super::shares::{Transfer, is_shared, transfers};
+use super::rows::{FEWEST_PACKETS, Row, Rows};
+use super::shares::{SHORTEST_S, Transfer, is_shared, transfers};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_LOST, QUEUE_MEAN,
-    QUEUE_P99, SLOW_START_S, VIDEO, VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE, PAGE_LOAD, QUEUE_LOST, QUEUE_MEAN,
+    QUEUE_P99, SLOW_START_S, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::scores::qoe::GAME_ACCESS_MS;
 use sojourn_access::Group;
 use sojourn_engine::packet::{Direction, Ecn};
-use sojourn_scenario::apps::AppSpec;
-use sojourn_scenario::apps::Bulk;
+use sojourn_engine::queue::SchedulerSpec;
+use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Load, Roles, Scenario, Unwatched, is_idle, line_of, traffic};
 
 /// Values by their names.
@@ -42,8 +41,6 @@ pub struct Entry {
     pub kind: String,
     /// What it sends in bulk; `None` for other traffic.
     pub bulk: Option<Payload>,
-    /// The number of homes that have it.
-    pub homes: u16,
     /// Are there several of it: in several homes, or over several connections?
     pub is_several: bool,
     /// Was anything of it delivered?
@@ -58,7 +55,7 @@ pub(super) struct Tested {
     pub application: &'static str,
     pub values: Values,
     /// Why it cannot have a grade, if it cannot.
-    pub missing: Option<Missing>,
+    pub missing: Option<String>,
     /// Is something of it measured at both ends?
     pub has_both_ends: bool,
     /// What the summary adds, such as how pages were counted.
@@ -84,21 +81,22 @@ pub struct Facts {
     pub(super) unwatched: Vec<Unwatched>,
     /// The directions whose queues games and calls judge.
     pub(super) watched: Vec<Direction>,
-    /// The low-latency marks of entries that set their own.
+    /// The low-latency marks of entries that set their own or whose congestion control does.
     pub(super) marks: BTreeMap<String, &'static str>,
+    /// Are the two members of a low-latency aggregate coupled? `None` without one.
+    pub(super) is_coupled: Option<bool>,
     pub(super) tests: Vec<Tested>,
     /// What each bulk entry got of its part.
     pub(super) transfers: Vec<Transfer>,
-    /// The mean round trip of each game and call that measures it, in ms.
-    pub(super) round_trips_ms: BTreeMap<String, f64>,
+    /// Of each game and call that measures it the mean round trip in ms, and how much of its time its homes load the
+    /// line.
+    pub(super) round_trips: BTreeMap<String, (f64, Load)>,
     /// The mean rate of each video, in Mbps.
     pub(super) video_mbps: BTreeMap<String, f64>,
     /// What service, channels and core carry in each direction, in Mbit: shares of other lines compare nothing.
     pub(super) carried_mbit: Vec<f64>,
     /// Does an upload bring grants that the packets of others use too?
     pub(super) brings_grants: bool,
-    /// How much of its time each game and call that measures round trips is under the load of its own homes.
-    pub(super) loads: BTreeMap<String, Load>,
     /// Where the time goes of what users notice.
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
@@ -111,14 +109,11 @@ impl Facts {
         let (roles, line, is_idle) =
             (Roles::of(scenario), line_of(scenario).to_string(), is_idle(scenario));
         let mut transfers = transfers(scenario, rows);
-        transfers.retain(|one| {
-            scenario.traffic.get(&one.name).is_some_and(|entry| scenario.is_judged(entry))
-        });
+        transfers.retain(|one| scenario.is_judged(&scenario.traffic[&one.traffic]));
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
         let (scenario, rows) =
             seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
-        let tests: Vec<_> =
-            APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
+        let tests = APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
         Self {
             seed: scenario.seed,
@@ -130,27 +125,22 @@ impl Facts {
             unwatched: scenario.unwatched(),
             watched: watched(scenario),
             marks: marks(scenario),
+            is_coupled: is_coupled(scenario),
             tests,
             transfers,
-            round_trips_ms: round_trips_ms(scenario, rows),
+            round_trips: round_trips(scenario, rows),
             video_mbps: video_mbps(rows),
             carried_mbit: carried_mbit(scenario),
             brings_grants: brings_grants(scenario),
-            loads: loads(scenario),
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),
         }
     }
 
-    /// A value that an application is graded by.
-    pub(super) fn tested(&self, application: &str, metric: &str) -> Option<f64> {
-        let found = self.tests.iter().find(|test| test.application == application)?;
-        found.values.get(metric).copied().flatten()
-    }
-
     /// Is the queue of a direction not good?
     pub(super) fn stands(&self, direction: Direction) -> bool {
-        self.tested(queue_of(direction), QUEUE_MEAN) > Some(GOOD_QUEUE_MS)
+        let mut of_way = self.tests.iter().filter(|test| test.application == queue_of(direction));
+        of_way.any(|test| test.values[QUEUE_MEAN] > Some(GOOD_QUEUE_MS))
     }
 
     /// The directions in which bulk traffic goes.
@@ -197,12 +187,13 @@ fn watched(scenario: &Scenario) -> Vec<Direction> {
     Direction::BOTH.into_iter().filter(|way| watches(way) && !is_unwatched(way)).collect()
 }
 
-/// The low-latency marks of entries that set their own: NQB, L4S.
+/// The low-latency marks of entries that set their own, and of L4S.
 fn marks(scenario: &Scenario) -> BTreeMap<String, &'static str> {
     let mark = |(name, entry): (&String, &traffic::Entry)| {
         let mark = match (entry.labels.dscp, entry.datagram_ecn()) {
             (NQB, _) => "NQB",
             (_, Ecn::Ect1) => "ECT(1)",
+            _ if scenario.is_l4s(entry) => "ECT(1)",
             _ => return None,
         };
         Some((name.clone(), mark))
@@ -213,27 +204,28 @@ fn marks(scenario: &Scenario) -> BTreeMap<String, &'static str> {
 /// The code point of traffic that builds no queue (RFC 9956).
 const NQB: u8 = 45;
 
+fn is_coupled(scenario: &Scenario) -> Option<bool> {
+    scenario.groups().find_map(|group| match &group.upstream.queue.scheduler {
+        SchedulerSpec::LowLatency(keys) => Some(keys.coupled && keys.classic_aqm),
+        _ => None,
+    })
+}
+
 fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
-    let is_judged = |row: &&Row| APPLICATIONS.iter().any(|a| is_of(a, row));
-    let mut graded: BTreeSet<&str> =
-        rows.flows.iter().filter(is_judged).map(Row::traffic).collect();
-    let is_shared =
-        |entry: &traffic::Entry| Direction::BOTH.iter().any(|w| is_shared(&entry.app, *w));
-    let shared = scenario.traffic.iter().filter(|(_, entry)| is_shared(entry));
-    graded.extend(shared.map(|(name, _)| name.as_str()));
-    let is_sent = |row: &&Row| row.number("throughput_mbps") != Some(0.0);
-    let sent: BTreeSet<&str> = rows.flows.iter().filter(is_sent).map(Row::traffic).collect();
-    let homes_of = |entry: &traffic::Entry| scenario.group(scenario.group_of(entry)).count;
-    let payload =
-        |app: &AppSpec| Some(Payload { sort: Bulk::of(app)?, direction: app.bulk_direction()? });
-    let entry = |(name, entry): (&String, &traffic::Entry)| Entry {
-        name: name.clone(),
-        kind: entry.app.word(),
-        bulk: payload(&entry.app),
-        homes: homes_of(entry),
-        is_several: homes_of(entry) > 1 || entry.app.transfers() > 1,
-        sent: sent.contains(name.as_str()) || is_meant(scenario, &entry.app),
-        graded: graded.contains(name.as_str()),
+    let entry = |(name, entry): (&String, &traffic::Entry)| {
+        let app = &entry.app;
+        let own = || rows.flows.iter().filter(|row| row.traffic() == name);
+        let is_graded = |row: &Row| APPLICATIONS.iter().any(|one| one.is_of(row));
+        let payload = || Some(Payload { sort: Bulk::of(app)?, direction: app.bulk_direction()? });
+        Entry {
+            name: name.clone(),
+            kind: app.word(),
+            bulk: payload(),
+            is_several: scenario.group(scenario.group_of(entry)).count > 1 || app.transfers() > 1,
+            sent: own().any(|row| row.number("throughput_mbps") != Some(0.0))
+                || is_meant(scenario, app),
+            graded: own().any(is_graded) || Direction::BOTH.iter().any(|way| is_shared(app, *way)),
+        }
     };
     scenario.traffic.iter().map(entry).collect()
 }
@@ -244,82 +236,80 @@ fn is_meant(scenario: &Scenario, app: &AppSpec) -> bool {
     app.is_bulk() && time.start.max(scenario.metrics.from_s) < time.end.min(scenario.duration_s)
 }
 
-fn is_of(application: &Application, row: &Row) -> bool {
-    application.quality.is_some() && row.quality() == application.quality
+impl Application {
+    fn is_of(&self, row: &Row) -> bool {
+        !self.quality.is_empty() && row.text("quality") == self.quality
+    }
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
-    let is_queue = |way: &Direction| queue_of(*way) == application.name;
+    let (mut missing, mut note, name) = (None, "", application.name);
+    let is_queue = |way: &Direction| queue_of(*way) == name;
     if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
         let values = queue_values(scenario, rows, direction)?;
-        let (missing, has_both_ends) = (None, false);
-        let application = application.name;
-        return Some(Tested { application, values, missing, has_both_ends, note: "" });
+        return Some(Tested { application: name, values, missing, has_both_ends: false, note });
     }
-    let flows: Vec<&Row> = rows.flows.iter().filter(|row| is_of(application, row)).collect();
-    if flows.is_empty() {
-        return None;
-    }
-    let mut note = "";
-    let mut missing = match application.name {
-        GAME | CALL => other_end(&flows, scenario),
-        _ => None,
-    };
-    if application.name == VIDEO {
-        missing = flows.iter().find_map(|row| short_video(scenario, row));
-    }
-    let mut of_flow = |row: &Row, metric: &'static str| {
-        if metric == VIDEO_STALLED && begins_too_late(row) {
-            return row.number(metric).or(Some(100.0));
-        }
-        if metric != PAGE_LOAD {
-            return row.number(metric);
-        }
-        let found = page_load(scenario, rows, row.traffic());
-        if found.is_graded && found.unfinished > 0 {
+    let flows: Vec<&Row> = rows.flows.iter().filter(|row| application.is_of(row)).collect();
+    let mut values: Values = application.metrics().into_iter().map(|m| (m, None)).collect();
+    for row in &flows {
+        missing = missing.or_else(|| unknown(name, scenario, row));
+        let pages = (name == PAGE).then(|| page_load(scenario, rows, row.traffic()));
+        if pages.is_some_and(|pages| pages.is_graded && pages.unfinished > 0) {
             note = "counting pages unfinished at the end as loaded then";
         }
-        if !found.is_graded {
-            missing = Some(Missing::TooFewPages);
+        for (metric, worst) in &mut values {
+            let own = match (*metric, pages) {
+                (PAGE_LOAD, Some(pages)) => pages.median_s.filter(|_| pages.is_graded),
+                (VIDEO_STALLED, _) if begins_too_late(row) => row.number(metric).or(Some(100.0)),
+                (metric, _) => row.number(metric),
+            };
+            let at_least = application.is_better_more(metric);
+            let worse =
+                |one: f64, other: f64| if at_least { one.min(other) } else { one.max(other) };
+            *worst = match (*worst, own) {
+                (Some(one), Some(other)) => Some(worse(one, other)),
+                (one, other) => one.or(other),
+            };
         }
-        found.median_s.filter(|_| found.is_graded)
-    };
-    let worst = |(metric, at_least): (&'static str, bool)| {
-        let values = flows.iter().filter_map(|row| of_flow(row, metric));
-        (metric, values.reduce(if at_least { f64::min } else { f64::max }))
-    };
-    let values = application.metrics().into_iter().map(worst).collect();
+    }
     let has_both_ends = flows.iter().any(|row| is_two_way(scenario, row));
-    Some(Tested { application: application.name, values, missing, has_both_ends, note })
+    (!flows.is_empty()).then_some(Tested {
+        application: name,
+        values,
+        missing,
+        has_both_ends,
+        note,
+    })
 }
 
-/// A video that has played for so short a time that its stalls are unknown, unless it begins too late.
-fn short_video(scenario: &Scenario, row: &Row) -> Option<Missing> {
-    let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
-    let wait_s = row.number(VIDEO_START)?;
-    let latest_s = (video.start_s + video.start_spread_s - scenario.metrics.from_s).max(0.0);
-    let is_short = scenario.counted_s() - latest_s - wait_s < SHORTEST_S;
-    (is_short && !begins_too_late(row))
-        .then(|| Missing::ShortVideo { traffic: row.traffic().to_owned() })
+/// Why a flow is not known well enough for a grade: a game or call that goes one way has no other end, few packets of
+/// it arrived, or a video has played for so short a time that its stalls are unknown, unless it begins too late.
+fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
+    let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
+    if let AppSpec::Video(video) = app {
+        let latest_s = (video.start_s + video.start_spread_s - scenario.metrics.from_s).max(0.0);
+        let played_s = scenario.counted_s() - latest_s - row.number(VIDEO_START)?;
+        return (played_s < SHORTEST_S && !begins_too_late(row))
+            .then(|| format!("not measured: traffic.{name} played for less than {SHORTEST_S} s"));
+    }
+    let lacks = Direction::BOTH.into_iter().find(|way| !app.watches(*way));
+    match lacks.filter(|_| [GAME, CALL].contains(&application)) {
+        Some(way) => Some(format!(
+            "not measured: nothing of traffic.{name} goes {}; direction = \"both\" measures both ends",
+            way.name()
+        )),
+        None => {
+            ([GAME, CALL].contains(&application) && row.is_scarce("delivered_packets")).then(|| {
+                format!(
+                    "not measured: fewer than {FEWEST_PACKETS} packets of traffic.{name} arrived"
+                )
+            })
+        }
+    }
 }
 
 fn begins_too_late(row: &Row) -> bool {
     row.number(VIDEO_START) > Some(SLOW_START_S)
-}
-
-/// What keeps the other end of games or calls from being known: one that goes one way, or one of which few packets
-/// arrived.
-fn other_end(flows: &[&Row], scenario: &Scenario) -> Option<Missing> {
-    let one_way = flows.iter().find_map(|row| {
-        let app = &scenario.traffic.get(row.traffic())?.app;
-        let lacks = Direction::BOTH.into_iter().find(|direction| !app.watches(*direction))?;
-        Some(Missing::OneWay { traffic: row.traffic().to_owned(), lacks })
-    });
-    let scarce = || {
-        let row = flows.iter().find(|row| row.is_scarce("delivered_packets"))?;
-        Some(Missing::TooFewPackets { traffic: row.traffic().to_owned() })
-    };
-    one_way.or_else(scarce)
 }
 
 /// The waits in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
@@ -332,29 +322,25 @@ fn queue_values(scenario: &Scenario, rows: &Rows, direction: Direction) -> Optio
         let entry = scenario.traffic.get(row.traffic());
         row.direction() == Some(direction) && entry.is_some_and(|one| one.app.loads(direction))
     });
-    let stands = queues.iter().any(|row| row.number("sojourn_p90_ms") > Some(GAME_ACCESS_MS));
     let most =
         |of: &dyn Fn(&Row) -> Option<f64>| queues.iter().filter_map(|row| of(row)).reduce(f64::max);
+    let stands = most(&|row| row.number("sojourn_p90_ms")) > Some(GAME_ACCESS_MS);
     let mean_ms = most(&|row| row.number("sojourn_mean_ms")).filter(|_| is_loaded || stands)?;
     let lost = |row: &Row| {
         let count = |column| row.number(column).unwrap_or_default();
         let dropped = count("dropped_overflow_packets") + count("dropped_aqm_packets");
         Some(100.0 * dropped / (dropped + row.number("departed_packets")?).max(1.0))
     };
-    let p99_ms = most(&|row| row.number("sojourn_p99_ms"));
     Some(Values::from([
         (QUEUE_MEAN, Some(mean_ms)),
-        (QUEUE_P99, p99_ms),
+        (QUEUE_P99, most(&|row| row.number("sojourn_p99_ms"))),
         (QUEUE_LOST, Some(most(&lost).unwrap_or_default())),
     ]))
 }
 
 fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
-    let rates = rows
-        .flows
-        .iter()
-        .filter_map(|row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?)));
-    rates.collect()
+    let rate = |row: &Row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?));
+    rows.flows.iter().filter_map(rate).collect()
 }
 
 fn carried_mbit(scenario: &Scenario) -> Vec<f64> {
@@ -379,22 +365,19 @@ fn brings_grants(scenario: &Scenario) -> bool {
     })
 }
 
-fn loads(scenario: &Scenario) -> BTreeMap<String, Load> {
-    let watching = scenario.traffic.iter().filter(|(_, entry)| entry.app.is_two_way());
-    watching.map(|(name, entry)| (name.clone(), scenario.load_of(entry))).collect()
-}
-
 fn is_two_way(scenario: &Scenario, row: &Row) -> bool {
     scenario.traffic.get(row.traffic()).is_some_and(|entry| entry.app.is_two_way())
 }
 
-/// The mean of the round trips that each game and call measures, of both ends the greater one, as tables have.
-fn round_trips_ms(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, f64> {
-    let mut most: BTreeMap<String, f64> = BTreeMap::new();
+/// Of both ends the greater round trip, as tables have.
+fn round_trips(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, (f64, Load)> {
+    let mut most = BTreeMap::new();
     for row in rows.flows.iter().filter(|row| is_two_way(scenario, row)) {
         let Some(mean_ms) = row.number("rtt_mean_ms") else { continue };
-        let of_entry = most.entry(row.traffic().to_owned()).or_insert(mean_ms);
-        *of_entry = of_entry.max(mean_ms);
+        let load = || scenario.load_of(&scenario.traffic[row.traffic()]);
+        let (most_ms, _) =
+            most.entry(row.traffic().to_owned()).or_insert_with(|| (mean_ms, load()));
+        *most_ms = mean_ms.max(*most_ms);
     }
     most
 }

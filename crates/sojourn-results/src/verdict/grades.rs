@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::facts::{Facts, Values};
-use super::missing::Missing;
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Transfer;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, SHARE, Sheet, Threshold,
+    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, PAGE, SHARE, Threshold,
     UNDER_LOAD, VIDEO_RATE, WORST_LETTER,
 };
 use super::words::digits;
@@ -22,108 +20,106 @@ pub(super) type Level = (Grade, usize);
 
 /// The level of values; `None` if one that it needs is missing and nothing else fails.
 fn level(application: &Application, value: impl Fn(&str) -> Option<f64>) -> Option<Level> {
-    let Sheet { good, fair, poor, steps, .. } = &application.sheet;
+    let Application { good, fair, poor, steps, .. } = application;
     let is_met = |t: &Threshold| value(t.metric).is_none_or(|value| t.is_met(value));
-    let meets = |thresholds: &[Threshold]| thresholds.iter().all(is_met);
-    let grade = match [good, fair, poor].map(|one| meets(one)) {
+    let grade = match [good, fair, poor].map(|thresholds| thresholds.iter().all(is_met)) {
         [.., false] => Grade::Fails,
         [_, false, _] => Grade::Poor,
         [false, ..] => Grade::Fair,
         _ => Grade::Good,
     };
-    let needed = application.metrics().into_iter().filter(|(metric, _)| application.needs(metric));
-    let is_known = needed.clone().all(|(metric, _)| value(metric).is_some());
+    let is_known = |metric: &&str| !application.needs(metric) || value(metric).is_some();
     let missed = steps.iter().filter(|steps| grade >= steps.from).map(|steps| {
         let Some(value) = value(steps.metric) else { return 0 };
-        let is_missed =
-            |bound: &&f64| if steps.at_least { value < **bound } else { value > **bound };
+        let is_missed = |bound: &&f64| match application.is_better_more(steps.metric) {
+            true => value < **bound,
+            false => value > **bound,
+        };
         steps.bounds.iter().filter(is_missed).count()
     });
-    (is_known || grade == Grade::Fails).then(|| (grade, missed.sum()))
+    (grade == Grade::Fails || application.metrics().iter().all(is_known))
+        .then(|| (grade, missed.sum()))
 }
 
 /// An application with its values, and with its grade or why it has none.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Assessment {
     /// What is graded.
+    #[serde(skip)]
     pub(super) graded: &'static Application,
     /// The name of the application.
     pub application: &'static str,
-    /// Its level, or what is missing.
-    level: Result<Level, Missing>,
+    /// Its grade; `None` if a value is missing.
+    pub grade: Option<Grade>,
+    /// A mark for its grade.
+    mark: &'static str,
+    /// How many steps inside the grade are missed.
+    #[serde(skip)]
+    missed: usize,
     /// The values that thresholds and summary need, means over seeds; `None` where nothing was measured.
     pub values: Values,
     /// Half of the 95 % intervals of these, with several seeds.
-    pub(super) half_widths: BTreeMap<&'static str, f64>,
+    #[serde(skip)]
+    pub(super) half_widths: Values,
     /// The traffic entry that the values are of, where only the worst of several counts.
     pub traffic: String,
-    /// The values in words.
+    /// The values in words, or what is missing.
     pub summary: String,
 }
 
 impl Assessment {
     fn new(
-        graded: &'static Application,
-        over: BTreeMap<&'static str, Value>,
-        missing: Option<Missing>,
+        application: &'static Application,
+        over: &BTreeMap<&'static str, Value>,
+        missing: Option<String>,
         note: &str,
     ) -> Self {
         let values: Values = over.iter().map(|(metric, value)| (*metric, value.mean)).collect();
-        let half_widths = over.iter().filter_map(|(m, value)| Some((*m, value.half_width?)));
-        let level = match (missing, level(graded, |metric| values.get(metric).copied()?)) {
-            (None, Some(level)) => Ok(level),
-            (missing, _) => Err(missing.unwrap_or(Missing::Delivery)),
+        let level = level(application, |metric| values.get(metric).copied()?);
+        let level = level.filter(|_| missing.is_none());
+        let nothing = || match application.name {
+            PAGE => "not measured: fewer than two pages were loaded".to_owned(),
+            _ => "not measured: no packet was delivered".to_owned(),
         };
-        let mut summary = match &level {
-            Ok(_) => filled(graded.sheet.summary, &values).unwrap_or_else(|| NOTHING.to_owned()),
-            Err(missing) => missing.words(),
+        let mut summary = match level {
+            None => missing.unwrap_or_else(nothing),
+            Some(_) => filled(application.summary, &values)
+                .unwrap_or_else(|| "next to nothing of it arrives".to_owned()),
         };
-        if let (Ok(_), Some(Some(added_ms))) = (&level, values.get(ADDED_DELAY)) {
+        if let (Some(_), Some(Some(added_ms))) = (level, values.get(ADDED_DELAY)) {
             summary = format!("{summary}: {} on DSLReports' scale from A+ to F", letter(*added_ms));
         }
-        if level.is_ok() && !note.is_empty() {
+        if level.is_some() && !note.is_empty() {
             summary = format!("{summary}, {note}");
         }
-        let half_widths = half_widths.collect();
-        let (application, traffic) = (graded.name, String::new());
-        Self { graded, application, level, values, half_widths, traffic, summary }
-    }
-
-    /// Its grade; `None` if a value is missing.
-    pub fn grade(&self) -> Option<Grade> {
-        self.level().map(|(grade, _)| grade)
+        let grade = level.map(|(grade, _)| grade);
+        Self {
+            graded: application,
+            application: application.name,
+            grade,
+            mark: grade.map_or("", Grade::mark),
+            missed: level.map_or(0, |(_, missed)| missed),
+            values,
+            half_widths: over.iter().map(|(metric, value)| (*metric, value.half_width)).collect(),
+            traffic: String::new(),
+            summary,
+        }
     }
 
     /// Its grade with the steps that it misses.
     pub(super) fn level(&self) -> Option<Level> {
-        self.level.as_ref().ok().copied()
+        Some((self.grade?, self.missed))
+    }
+
+    /// A value.
+    pub(super) fn value(&self, metric: &str) -> Option<f64> {
+        self.values.get(metric).copied().flatten()
     }
 
     /// Its level with other values.
     pub(super) fn level_with(&self, of: impl Fn(&str, f64) -> f64) -> Option<Level> {
-        self.level()?;
-        level(self.graded, |metric| Some(of(metric, self.values.get(metric).copied()??)))
-    }
-
-    /// Why it has no grade.
-    pub fn missing(&self) -> Option<&Missing> {
-        self.level.as_ref().err()
-    }
-}
-
-/// What is said of what fails without a value.
-const NOTHING: &str = "next to nothing of it arrives";
-
-impl Serialize for Assessment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_struct("Assessment", 6)?;
-        map.serialize_field("application", self.application)?;
-        map.serialize_field("grade", &self.grade())?;
-        map.serialize_field("mark", self.grade().map_or("", Grade::mark))?;
-        map.serialize_field("values", &self.values)?;
-        map.serialize_field("traffic", &self.traffic)?;
-        map.serialize_field("summary", &self.summary)?;
-        map.end()
+        self.grade?;
+        level(self.graded, |metric| Some(of(metric, self.value(metric)?)))
     }
 }
 
@@ -137,43 +133,34 @@ fn of(
     runs: &[&Facts],
     idle: Option<&[&Facts]>,
 ) -> Option<Assessment> {
-    let single = |metric, mean| BTreeMap::from([(metric, Value { mean, half_width: None })]);
-    if application.bulk.is_some() {
-        return of_transfers(application, &shares_of(application, runs));
+    let single = |metric, mean, missing| {
+        let value = Value { mean, half_width: None };
+        Some(Assessment::new(application, &BTreeMap::from([(metric, value)]), missing, ""))
+    };
+    let shares = shares_of(application, runs);
+    match application.name {
+        UNDER_LOAD => {
+            let (added_ms, missing) = added_delay_ms(runs, idle?)?;
+            return single(ADDED_DELAY, added_ms, missing);
+        }
+        VIDEO_RATE => return single(KEPT_RATE, Some(kept_rate_percent(runs, idle?)?), None),
+        _ if !shares.is_empty() => return Some(of_transfers(application, &shares)),
+        _ => {}
     }
-    if application.name == UNDER_LOAD {
-        let (added_ms, missing) = added_delay_ms(runs, idle?)?;
-        return Some(Assessment::new(application, single(ADDED_DELAY, added_ms), missing, ""));
-    }
-    if application.name == VIDEO_RATE {
-        let kept = kept_rate_percent(runs, idle?)?;
-        return Some(Assessment::new(application, single(KEPT_RATE, Some(kept)), None, ""));
-    }
-    let tests: Vec<_> = runs
-        .iter()
-        .flat_map(|facts| &facts.tests)
-        .filter(|test| test.application == application.name)
-        .collect();
+    let tests = runs.iter().flat_map(|facts| &facts.tests);
+    let tests: Vec<_> = tests.filter(|test| test.application == application.name).collect();
     let note = tests.iter().map(|test| test.note).max_by_key(|note| note.len())?;
-    let over = |(metric, _)| {
-        let values: Vec<_> =
-            tests.iter().map(|test| test.values.get(metric).copied().flatten()).collect();
+    let over = |metric| {
+        let values: Vec<_> = tests.iter().map(|test| test.values.get(metric).copied()?).collect();
         (metric, over_seeds(&values))
     };
     let over: BTreeMap<&str, Value> = application.metrics().into_iter().map(over).collect();
-    let missing = tests.iter().find_map(|test| test.missing.clone());
     let known = level(application, |metric| over.get(metric)?.mean);
-    let is_certain = |why: &Missing| {
-        matches!(
-            why,
-            Missing::OneWay { .. } | Missing::TooFewPackets { .. } | Missing::ShortVideo { .. }
-        )
-    };
     // One that is poor as far as it is measured is no better beyond.
     let is_poor = tests.iter().any(|test| test.has_both_ends)
         && known.is_some_and(|(grade, _)| grade >= Grade::Poor);
-    let missing = missing.filter(|why| known.is_none() || (is_certain(why) && !is_poor));
-    Some(Assessment::new(application, over, missing, note))
+    let missing = tests.iter().find_map(|test| test.missing.clone()).filter(|_| !is_poor);
+    Some(Assessment::new(application, &over, missing, note))
 }
 
 /// What a transfer, a torrent or a stream of data gets, over seeds.
@@ -198,7 +185,7 @@ pub struct Share {
     #[serde(skip)]
     unfinished_mb: Option<(f64, f64)>,
     #[serde(skip)]
-    missing: Option<Missing>,
+    missing: Option<String>,
 }
 
 impl Share {
@@ -213,12 +200,11 @@ pub(super) fn shares(runs: &[&Facts]) -> Vec<Share> {
     APPLICATIONS.iter().flat_map(|application| shares_of(application, runs)).collect()
 }
 
-fn shares_of(application: &'static Application, runs: &[&Facts]) -> Vec<Share> {
-    let Some((sort, way)) = application.bulk else { return Vec::new() };
+fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share> {
     let share = |one: &Transfer| {
-        let is_it = |other: &&Transfer| (&other.name, other.way) == (&one.name, way);
+        let is_it = |other: &&Transfer| (&other.traffic, other.way) == (&one.traffic, one.way);
         let all: Vec<&Transfer> =
-            runs.iter().filter_map(|facts| facts.transfers.iter().find(is_it)).collect();
+            runs.iter().flat_map(|facts| &facts.transfers).filter(is_it).collect();
         let over = |of: &dyn Fn(&Transfer) -> f64| {
             over_seeds(&all.iter().map(|one| Some(of(one))).collect::<Vec<_>>())
         };
@@ -226,31 +212,30 @@ fn shares_of(application: &'static Application, runs: &[&Facts]) -> Vec<Share> {
         let Value { mean, half_width } = over(&Transfer::share_percent);
         let share_percent = mean.filter(|_| missing.is_none());
         Share {
-            traffic: one.name.clone(),
-            application: application.name,
+            traffic: one.traffic.clone(),
+            application: one.application,
             mbps: over(&|one| one.mbps).mean.unwrap_or_default(),
             part_mbps: over(&|one| one.part_mbps).mean.unwrap_or_default(),
             share_percent,
             grade: level(application, |_| share_percent).map(|(grade, _)| grade),
-            way,
+            way: one.way,
             half_width,
             unfinished_mb: all.iter().find_map(|one| one.unfinished_mb),
             missing,
         }
     };
-    let is_of_it = |one: &&Transfer| (one.sort, one.way) == (sort, way);
-    runs[0].transfers.iter().filter(is_of_it).map(share).collect()
+    let own = runs[0].transfers.iter().filter(|one| one.application == application.name);
+    own.map(share).collect()
 }
 
 /// The grade of the worst of some shares, with the others in the summary.
-fn of_transfers(application: &'static Application, shares: &[Share]) -> Option<Assessment> {
-    let percent = |share: &Share| share.share_percent.unwrap_or_default();
+fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessment {
+    let percent = |share: &&Share| share.share_percent.unwrap_or_default();
     let known: Vec<&Share> = shares.iter().filter(|share| share.missing.is_none()).collect();
-    let worst = known.iter().min_by(|one, other| percent(one).total_cmp(&percent(other)));
-    let over = |mean, half_width| BTreeMap::from([(SHARE, Value { mean, half_width })]);
+    let worst = known.iter().copied().min_by(|a, b| percent(a).total_cmp(&percent(b)));
     let Some(worst) = worst else {
-        let missing = shares.first()?.missing.clone();
-        return Some(Assessment::new(application, over(None, None), missing, ""));
+        let over = BTreeMap::from([(SHARE, Value::default())]);
+        return Assessment::new(application, &over, shares[0].missing.clone(), "");
     };
     let mut notes = vec![format!("{} of {} Mbps", digits(worst.mbps), digits(worst.part_mbps))];
     if shares.len() > 1 {
@@ -265,10 +250,10 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Option<A
         let (done, all) = share.unfinished_mb?;
         Some(format!("'{}' is unfinished ({} of {} MB)", share.traffic, digits(done), digits(all)))
     }));
-    let values = over(worst.share_percent, worst.half_width);
-    let mut found = Assessment::new(application, values, None, &notes.join(", "));
-    found.traffic.clone_from(&worst.traffic);
-    Some(found)
+    let value = Value { mean: worst.share_percent, half_width: worst.half_width };
+    let over = BTreeMap::from([(SHARE, value)]);
+    let found = Assessment::new(application, &over, None, &notes.join(", "));
+    Assessment { traffic: worst.traffic.clone(), ..found }
 }
 
 /// So many transfers beside the worst are named.
@@ -297,46 +282,57 @@ fn filled(template: &str, values: &Values) -> Option<String> {
 /// over seeds the mean. Those count that are under load all the time, and if there are none, why there is no
 /// value. `None` where nothing measures round trips in homes with bulk traffic. A line on which queues stand
 /// without load is not idle.
-fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Option<Missing>)> {
-    let [loaded, unloaded] = [runs, idle].map(|all| means(all, |facts| &facts.round_trips_ms));
-    let load = |name: &&str| runs.iter().find_map(|facts| facts.loads.get(*name));
-    let added = loaded.iter().filter(|(name, _)| load(name) == Some(&Load::Whole));
-    let added = added.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?));
-    if let Some(worst_ms) = added.reduce(f64::max) {
+fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Option<String>)> {
+    let [loaded, unloaded] =
+        [runs, idle].map(|all| means(all, |facts| &facts.round_trips, |(mean_ms, _)| *mean_ms));
+    let load = |name: &str| runs.iter().find_map(|facts| Some(&facts.round_trips.get(name)?.1));
+    let whole = loaded.iter().filter(|(name, _)| load(name) == Some(&Load::Whole));
+    let added_ms = whole.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?)).reduce(f64::max);
+    if let Some(added_ms) = added_ms {
         let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
-        if let Some(way) = Direction::BOTH.into_iter().find(stands) {
-            return Some((None, Some(Missing::NotIdle(way))));
-        }
-        return Some((Some(worst_ms.max(0.0)), None));
+        return Some(match Direction::BOTH.into_iter().find(stands) {
+            None => (Some(added_ms.max(0.0)), None),
+            Some(way) => (
+                None,
+                Some(format!(
+                    "not measured: packets wait in the {} queue without uploads and downloads too",
+                    way.stream()
+                )),
+            ),
+        });
     }
-    loaded.keys().find_map(|name| match load(name)? {
+    let missing = loaded.keys().find_map(|name| match load(name)? {
         Load::Part { traffic, from_s } => {
-            let (traffic, from_s) = (traffic.clone(), *from_s);
-            Some((None, Some(Missing::PartlyLoaded { traffic, from_s })))
+            let remedy = from_s.map_or_else(String::new, |from_s| {
+                format!("; metrics.from_s = {from_s} leaves out what is before")
+            });
+            Some(format!(
+                "not measured: traffic.{traffic} does not load the line all the time of the game or call{remedy}"
+            ))
         }
         Load::None | Load::Whole => None,
-    })
+    });
+    missing.map(|missing| (None, Some(missing)))
 }
 
 /// What videos keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.
 /// `None` without videos.
 fn kept_rate_percent(runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
-    let loaded = means(runs, |facts| &facts.video_mbps);
-    let unloaded = means(idle, |facts| &facts.video_mbps).into_iter();
-    let kept = unloaded
-        .filter(|(_, mbps)| *mbps > 0.0)
-        .map(|(name, mbps)| 100.0 * loaded.get(name).copied().unwrap_or_default() / mbps);
-    kept.reduce(f64::min)
+    let [loaded, unloaded] =
+        [runs, idle].map(|all| means(all, |facts| &facts.video_mbps, |mbps| *mbps));
+    let had = unloaded.into_iter().filter(|(_, mbps)| *mbps > 0.0);
+    had.map(|(name, mbps)| 100.0 * loaded.get(name).unwrap_or(&0.0) / mbps).reduce(f64::min)
 }
 
 /// The mean over runs of what each has by name.
-fn means<'a>(
+fn means<'a, T: 'a>(
     runs: &[&'a Facts],
-    of: impl Fn(&'a Facts) -> &'a BTreeMap<String, f64>,
+    of: impl Fn(&'a Facts) -> &'a BTreeMap<String, T>,
+    number: impl Fn(&T) -> f64,
 ) -> BTreeMap<&'a str, f64> {
     let mut all: BTreeMap<&str, Vec<Option<f64>>> = BTreeMap::new();
     for (name, value) in runs.iter().flat_map(|facts| of(facts)) {
-        all.entry(name).or_default().push(Some(*value));
+        all.entry(name).or_default().push(Some(number(value)));
     }
     all.into_iter().filter_map(|(name, values)| Some((name, over_seeds(&values).mean?))).collect()
 }

@@ -1,13 +1,12 @@
 //! Groups of runs side by side, their grades, and which is an idle line.
 
-use super::facts::{Entry, Facts, Payload};
+use super::facts::Facts;
 use super::grades::{Assessment, Share, assess, shares};
 use super::measures::Measure;
 use super::over_seeds::{Value, over_seeds};
 use super::thresholds::Grade;
-use sojourn_engine::packet::Direction;
+use super::words::quoted;
 use sojourn_scenario::Unwatched;
-use sojourn_scenario::apps::Bulk;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -27,34 +26,6 @@ pub struct Group<'a> {
     pub runs: Vec<&'a Facts>,
 }
 
-/// The bulk traffic of a group of one sort in one direction.
-pub(super) struct BulkKind {
-    /// What it is, and where its payload goes.
-    pub payload: Payload,
-    is_several: bool,
-    /// Does the same sort go the other way too?
-    goes_both_ways: bool,
-}
-
-impl BulkKind {
-    /// The noun of a sentence, and whether it is a plural.
-    pub(super) fn noun(&self) -> (String, bool) {
-        let is_plural = self.is_several && self.payload.sort != Bulk::Data;
-        (self.in_words(is_plural), is_plural)
-    }
-
-    fn in_words(&self, is_plural: bool) -> String {
-        let Payload { sort, direction } = self.payload;
-        let (word, ending) = (sort.word(direction), if is_plural { "s" } else { "" });
-        let way = match (self.goes_both_ways && sort != Bulk::Transfer, direction) {
-            (false, _) => "",
-            (true, Direction::Up) => " up",
-            (true, Direction::Down) => " down",
-        };
-        format!("{word}{ending}{way}")
-    }
-}
-
 impl Group<'_> {
     /// Is it without bulk traffic: is none meant, or was nothing of it delivered?
     fn is_idle_line_of(&self, other: &Self) -> bool {
@@ -69,34 +40,6 @@ impl Group<'_> {
     /// The directions that are loaded unwatched.
     pub(super) fn unwatched(&self) -> &[Unwatched] {
         &self.runs[0].unwatched
-    }
-
-    /// Its bulk traffic by sort and direction.
-    pub(super) fn bulk_kinds(&self) -> Vec<BulkKind> {
-        let mut kinds: Vec<BulkKind> = Vec::new();
-        for (entry, payload) in self.bulk() {
-            match kinds.iter_mut().find(|kind| kind.payload == payload) {
-                Some(kind) => kind.is_several = true,
-                None => kinds.push(BulkKind {
-                    payload,
-                    is_several: entry.is_several,
-                    goes_both_ways: false,
-                }),
-            }
-        }
-        let payloads: Vec<Payload> = kinds.iter().map(|kind| kind.payload).collect();
-        for kind in &mut kinds {
-            let is_back = |of: &Payload| {
-                of.sort == kind.payload.sort && of.direction != kind.payload.direction
-            };
-            kind.goes_both_ways = payloads.iter().any(is_back);
-        }
-        kinds.sort_by_key(|kind| kind.payload.direction != Direction::Up);
-        kinds
-    }
-
-    fn bulk(&self) -> Vec<(&Entry, Payload)> {
-        self.runs[0].bulk().collect()
     }
 
     /// The values of a measure in another group and in this one, if they differ by more than 10 %, by more than the
@@ -118,10 +61,9 @@ impl Group<'_> {
     /// A measure over its runs; `None` if they have no such rows.
     pub(super) fn value(&self, measure: &Measure) -> Option<Value> {
         let found = self.runs.iter().map(|facts| facts.measures.get(measure.key).copied());
-        let found: Vec<_> = found.collect();
-        let is_there = found.iter().any(Option::is_some);
-        let values: Vec<_> = found.into_iter().map(Option::flatten).collect();
-        is_there.then(|| over_seeds(&values))
+        let found: Vec<Option<Option<f64>>> = found.collect();
+        let values: Vec<Option<f64>> = found.iter().copied().map(Option::flatten).collect();
+        found.iter().any(Option::is_some).then(|| over_seeds(&values))
     }
 
     /// The mean of a measure over its runs.
@@ -160,7 +102,7 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
 impl Judged<'_> {
     /// The grade of an application; `None` where it has none.
     pub(super) fn grade(&self, application: &str) -> Option<Grade> {
-        self.assessment(application)?.grade()
+        self.assessment(application)?.grade
     }
 
     /// An application with its grade.
@@ -168,20 +110,20 @@ impl Judged<'_> {
         self.assessments.iter().find(|found| found.application == application)
     }
 
-    /// Is it good on everything that is measured?
-    pub(super) fn is_good_as_measured(&self) -> bool {
-        self.assessments.iter().all(|found| found.grade() == Some(Grade::Good))
-    }
-
     /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
     pub(super) fn lacks_idle_line(&self) -> bool {
         let facts = self.group.runs[0];
-        let would_tell = !facts.round_trips_ms.is_empty() || !facts.video_mbps.is_empty();
+        let would_tell = !facts.round_trips.is_empty() || !facts.video_mbps.is_empty();
         self.idle_line.is_none() && would_tell && facts.bulk().next().is_some()
     }
 
+    /// Is all known that its traffic could measure?
+    pub(super) fn is_whole(&self) -> bool {
+        self.group.unwatched().is_empty() && !self.lacks_idle_line()
+    }
+
     /// Its name in sentences.
-    pub(super) fn name(&self) -> &str {
-        if self.group.name.is_empty() { "this run" } else { self.group.name }
+    pub(super) fn name(&self) -> String {
+        quoted(if self.group.name.is_empty() { "this run" } else { self.group.name })
     }
 }

@@ -1,18 +1,20 @@
-//! The numbers of a run that tables show side by side, each computed from rows of its tables.
+//! The numbers of a run that tables show side by side, each computed from rows of its tables: the data of
+//! `measures.json`.
 
-use serde::Serialize;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
 
 use super::pages::page_load;
 use super::rows::{Row, Rows};
+use super::shares::share_name;
 use super::thresholds::PAGE_LOAD;
 use sojourn_engine::packet::Direction;
-use sojourn_engine::record::Member;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::Bulk;
-use sojourn_scenario::apps::Quality;
+use sojourn_scenario::apps::AppSpec;
 
 /// Which way a number is better.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// The less.
@@ -21,37 +23,8 @@ pub enum Better {
     Higher,
 }
 
-/// The rows that a measure is of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Of {
-    /// Flows of a quality.
-    Flows(Quality),
-    /// Games that measure round trips.
-    TwoWayGames,
-    /// Games that send one way, of which nobody knows the round trip.
-    OneWayGames,
-    /// Games that measure round trips, in a scenario with a low-latency queue: there the far tail is what it is about.
-    TwoWayGamesNearLowLatency,
-    /// Games that send one way, in such a scenario.
-    OneWayGamesNearLowLatency,
-    /// Bulk traffic of a sort in the direction of its payload, without acknowledgements.
-    Bulk(Bulk, Direction),
-    /// The queues in a direction of homes whose users notice delay, and those that homes share.
-    Queues(Direction),
-    /// Upstream members of a low-latency aggregate.
-    Members(Member),
-}
-
-/// How several rows become one number: the worst counts, and rates are summed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Merge {
-    Max,
-    Min,
-    Sum,
-}
-
-/// A number of a run.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+/// A number of a run: of several rows the worst, and of bulk traffic the sum.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measure {
     /// Its name, with its unit at the end.
     pub key: &'static str,
@@ -64,103 +37,35 @@ pub struct Measure {
     /// Which way it is better.
     pub better: Better,
     /// The direction of the queues that it is of, if it is of queues.
+    #[serde(default)]
     pub queues: Option<Direction>,
-    #[serde(skip)]
-    of: Of,
-    #[serde(skip)]
+    #[serde(skip_serializing)]
     column: &'static str,
-    #[serde(skip)]
-    merge: Merge,
-}
-
-const fn measure(
-    (key, label, unit, digits): (&'static str, &'static str, &'static str, u8),
-    of: Of,
-    column: &'static str,
-    merge: Merge,
-) -> Measure {
-    let better = if matches!(merge, Merge::Max) { Better::Lower } else { Better::Higher };
-    let queues = if let Queues(direction) = of { Some(direction) } else { None };
-    Measure { key, label, unit, digits, better, queues, of, column, merge }
-}
-
-/// A delay.
-const fn ms(key: &'static str, label: &'static str, of: Of, column: &'static str) -> Measure {
-    measure((key, label, "ms", 1), of, column, Max)
-}
-
-/// The rate of bulk traffic.
-const fn mbps(key: &'static str, label: &'static str, of: Of) -> Measure {
-    measure((key, label, "Mbps", 2), of, "throughput_mbps", Sum)
+    /// The quality of its flows.
+    #[serde(skip_serializing, default)]
+    quality: &'static str,
+    /// Does its traffic measure round trips? Of a game that sends one way nobody knows them.
+    #[serde(skip_serializing, default)]
+    two_way: Option<bool>,
+    /// Is it shown beside a low-latency queue alone? There the far tail is what it is about.
+    #[serde(skip_serializing, default)]
+    near_low_latency: bool,
+    /// Its bulk traffic as it is graded, in the direction of the payload, without acknowledgements.
+    #[serde(skip_serializing, default)]
+    bulk: &'static str,
+    /// The member of upstream low-latency aggregates.
+    #[serde(skip_serializing, default)]
+    member: &'static str,
 }
 
 /// Where fewer frames arrive whole, the delay of these says nothing.
 const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
 
-use Member::{Classic, LowLatency};
-use Merge::{Max, Min, Sum};
-use Of::{
-    Flows, Members, OneWayGames, OneWayGamesNearLowLatency, Queues, TwoWayGames,
-    TwoWayGamesNearLowLatency,
-};
-use Quality::{Game, Pages, Responses, Video, VideoCall, Voice};
-
 /// All measures, in the order of tables.
-pub const MEASURES: [Measure; 30] = [
-    ms("game_rtt_p50_ms", "game RTT p50", TwoWayGames, "rtt_p50_ms"),
-    ms("game_rtt_p90_ms", "game RTT p90", TwoWayGames, "rtt_p90_ms"),
-    ms("game_rtt_p99_ms", "game RTT p99", TwoWayGames, "rtt_p99_ms"),
-    ms("game_rtt_p999_ms", "game RTT p99.9", TwoWayGamesNearLowLatency, "rtt_p999_ms"),
-    ms("game_latency_p50_ms", "game p50", OneWayGames, "latency_p50_ms"),
-    ms("game_latency_p90_ms", "game p90", OneWayGames, "latency_p90_ms"),
-    ms("game_latency_p99_ms", "game p99", OneWayGames, "latency_p99_ms"),
-    ms("game_latency_p999_ms", "game p99.9", OneWayGamesNearLowLatency, "latency_p999_ms"),
-    ms("game_latency_p9999_ms", "game p99.99", OneWayGamesNearLowLatency, "latency_p9999_ms"),
-    measure(("game_loss_percent", "game loss", "%", 2), Flows(Game), "loss_percent", Max),
-    measure(("voice_mos", "voice MOS", "", 2), Flows(Voice), "mos", Min),
-    measure(("page_load_median_s", "page load", "s", 2), Flows(Pages), PAGE_LOAD, Max),
-    measure(
-        ("response_median_s", "web response", "s", 3),
-        Flows(Responses),
-        "response_median_s",
-        Max,
-    ),
-    measure(("video_rate_mbps", "video", "Mbps", 2), Flows(Video), "video_rate_mbps", Min),
-    measure(
-        ("video_stalled_percent", "video stalled", "%", 1),
-        Flows(Video),
-        "video_stalled_percent",
-        Max,
-    ),
-    measure(
-        ("video_call_incomplete_percent", "video call incomplete", "%", 1),
-        Flows(VideoCall),
-        "frames_incomplete_percent",
-        Max,
-    ),
-    ms("video_call_latency_p90_ms", "video call p90", Flows(VideoCall), "frame_latency_p90_ms"),
-    mbps("upload_mbps", "upload", Of::Bulk(Bulk::Transfer, Direction::Up)),
-    mbps("torrent_mbps", "torrent", Of::Bulk(Bulk::Torrent, Direction::Up)),
-    mbps("data_up_mbps", "data up", Of::Bulk(Bulk::Data, Direction::Up)),
-    mbps("download_mbps", "download", Of::Bulk(Bulk::Transfer, Direction::Down)),
-    mbps("torrent_down_mbps", "torrent down", Of::Bulk(Bulk::Torrent, Direction::Down)),
-    mbps("data_down_mbps", "data down", Of::Bulk(Bulk::Data, Direction::Down)),
-    ms("upstream_queue_p50_ms", "up queue p50", Queues(Direction::Up), "sojourn_p50_ms"),
-    ms("upstream_queue_p99_ms", "up queue p99", Queues(Direction::Up), "sojourn_p99_ms"),
-    ms("downstream_queue_p50_ms", "down queue p50", Queues(Direction::Down), "sojourn_p50_ms"),
-    ms("downstream_queue_p99_ms", "down queue p99", Queues(Direction::Down), "sojourn_p99_ms"),
-    ms("low_latency_queue_p99_ms", "low-latency p99", Members(LowLatency), "sojourn_p99_ms")
-        .digits(2),
-    ms("low_latency_queue_p999_ms", "low-latency p99.9", Members(LowLatency), "sojourn_p999_ms")
-        .digits(2),
-    ms("classic_queue_p99_ms", "classic p99", Members(Classic), "sojourn_p99_ms"),
-];
+pub static MEASURES: LazyLock<Vec<Measure>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("measures.json")).expect("a test reads it"));
 
 impl Measure {
-    const fn digits(self, digits: u8) -> Self {
-        Self { digits, ..self }
-    }
-
     /// The measure of this name.
     ///
     /// # Panics If there is none.
@@ -175,7 +80,10 @@ impl Measure {
 
     /// Its value in a run, and `None` in it if nothing was measured; `None` if the run has no such rows.
     pub(super) fn value(&self, scenario: &Scenario, rows: &Rows) -> Option<Option<f64>> {
-        let mut found = self.rows(scenario, rows).peekable();
+        let is_near = rows.queues.iter().any(|row| !row.text("member").is_empty());
+        let all = if self.is_of_queues() { &rows.queues } else { &rows.flows };
+        let is_shown = !self.near_low_latency || is_near;
+        let mut found = all.iter().filter(|row| is_shown && self.is_of(scenario, row)).peekable();
         found.peek()?;
         let values = found.filter_map(|row| match self.column {
             // As grades have it: pages that did not load before the end count.
@@ -185,53 +93,30 @@ impl Measure {
             }),
             column => row.number(column),
         });
-        Some(match self.merge {
-            Merge::Max => values.reduce(f64::max),
-            Merge::Min => values.reduce(f64::min),
-            Merge::Sum => values.reduce(|sum, value| sum + value),
+        Some(match (self.bulk, self.better) {
+            ("", Better::Lower) => values.reduce(f64::max),
+            ("", Better::Higher) => values.reduce(f64::min),
+            _ => values.reduce(|sum, value| sum + value),
         })
     }
 
-    fn rows<'a>(
-        &self,
-        scenario: &'a Scenario,
-        rows: &'a Rows,
-    ) -> Box<dyn Iterator<Item = &'a Row> + 'a> {
-        let is_near_low_latency = || rows.queues.iter().any(|row| row.member().is_some());
-        let games = move |is_two_way: bool| {
-            let entry = |row: &Row| scenario.traffic.get(row.traffic());
-            of_quality(rows, Quality::Game).filter(move |row| {
-                entry(row).is_none_or(|entry| entry.app.is_two_way()) == is_two_way
-            })
-        };
-        match self.of {
-            Flows(quality) => Box::new(of_quality(rows, quality)),
-            TwoWayGames => Box::new(games(true)),
-            OneWayGames => Box::new(games(false)),
-            TwoWayGamesNearLowLatency if is_near_low_latency() => Box::new(games(true)),
-            OneWayGamesNearLowLatency if is_near_low_latency() => Box::new(games(false)),
-            TwoWayGamesNearLowLatency | OneWayGamesNearLowLatency => Box::new(std::iter::empty()),
-            Of::Bulk(sort, direction) => Box::new(rows.flows.iter().filter(move |row| {
-                let entry = scenario.traffic.get(row.traffic());
-                row.direction() == Some(direction)
-                    && entry.is_some_and(|entry| {
-                        Bulk::of(&entry.app) == Some(sort) && entry.app.loads(direction)
-                    })
-            })),
-            Queues(direction) => {
-                Box::new(rows.queues.iter().filter(move |row| {
-                    row.direction() == Some(direction) && row.member().is_none()
-                }))
-            }
-            Members(member) => Box::new(rows.queues.iter().filter(move |row| {
-                row.member() == Some(member) && row.direction() == Some(Direction::Up)
-            })),
-        }
+    fn is_of_queues(&self) -> bool {
+        self.queues.is_some() || !self.member.is_empty()
     }
-}
 
-fn of_quality(rows: &Rows, quality: Quality) -> impl Iterator<Item = &Row> {
-    rows.flows.iter().filter(move |row| row.quality() == Some(quality))
+    fn is_of(&self, scenario: &Scenario, row: &Row) -> bool {
+        if self.is_of_queues() {
+            let way = self.queues.unwrap_or(Direction::Up);
+            return row.direction() == Some(way) && row.text("member") == self.member;
+        }
+        let app = scenario.traffic.get(row.traffic()).map(|entry| &entry.app);
+        if !self.bulk.is_empty() {
+            let name = |app: &AppSpec| share_name(app, row.direction()?);
+            return app.is_some_and(|app| name(app) == Some(self.bulk));
+        }
+        let is_two_way = app.is_none_or(AppSpec::is_two_way);
+        row.text("quality") == self.quality && self.two_way.is_none_or(|way| way == is_two_way)
+    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use serde::Serialize;
 use super::grades::{Assessment, Level};
 use super::groups::Judged;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, PAGE, UPSTREAM_QUEUE, VIDEO,
+    Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, PAGE, SHARE, Shown, UPSTREAM_QUEUE, VIDEO,
     VIDEO_CALL, VIDEO_RATE, queue_of,
 };
+use super::words::digits;
 use sojourn_engine::packet::Direction;
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
@@ -63,13 +64,13 @@ const COMPONENTS: [Component; 13] = [
     &["data down"],
 ];
 
-/// Values within this share of a bound may be on its other side in another run.
+/// Values that differ by no more than this share may be on one side of a bound in another run.
 const NEAR: f64 = 0.10;
 
 /// Is it a share of what the line has, which compares nothing between lines?
 fn is_of_its_line(component: Component) -> bool {
-    let is_bulk = |a: &Application| component.contains(&a.name) && a.bulk.is_some();
-    component.contains(&VIDEO_RATE) || APPLICATIONS.iter().any(is_bulk)
+    let is_share = |name: &&str| Application::named(name).good[0].metric == SHARE;
+    component.contains(&VIDEO_RATE) || component.iter().any(is_share)
 }
 
 /// The levels of a setting in all components that are compared; `None` where it has no grade.
@@ -153,32 +154,56 @@ impl<'a, 'b> Question<'a, 'b> {
         settings.windows(2).all(|pair| self.standing(pair[0]) == self.standing(pair[1]))
     }
 
-    /// What only just decides between the best and another setting: the first of all that decides, if it is no longer
-    /// before that one, and ahead in nothing, where the other's values in these are better by a tenth.
-    pub(super) fn hair(&self, best: usize, other: usize) -> Option<Hair<'_>> {
+    /// What only just decides between the best and another setting, in a sentence: the first of all that decides, if
+    /// with equal values where these differ by no more than a tenth the best is no longer before the other.
+    pub(super) fn hair(&self, best: usize, other: usize) -> Option<String> {
         let (ahead, behind) = (self.standing(best), self.standing(other));
-        let decides = |place: usize| ahead[place] < behind[place];
-        let moved = (0..self.components.len()).map(|place| {
-            let component = self.components[place];
-            let found = assessments(&self.all[other], component);
-            let better = |metric: &str, value: f64| {
-                let at_least = found.iter().any(|one| one.graded.is_better_more(metric));
-                if at_least { value / (1.0 - NEAR) } else { value * (1.0 - NEAR) }
+        let mut moved = behind.clone();
+        let deciding = (0..moved.len()).filter(|place| ahead[*place] < behind[*place]);
+        let deciding: Vec<usize> = deciding.collect();
+        for place in &deciding {
+            let of_best = self.assessments(best, self.components[*place]);
+            let near = |metric: &str, value: f64| {
+                let of_best = of_best.iter().find_map(|one| one.value(metric));
+                of_best.filter(|best| is_near(*best, value)).unwrap_or(value)
             };
-            if decides(place) { self.level_with(other, component, &better) } else { behind[place] }
-        });
-        let moved: Standing = moved.collect();
-        let mut deciding = (0..moved.len()).filter(|place| decides(*place));
-        if is_before(&ahead, &moved) || !deciding.clone().all(|place| moved[place] <= ahead[place])
-        {
-            return None;
+            moved[*place] = self.level_with(other, self.components[*place], &near);
+            if moved[*place] > ahead[*place] {
+                return None;
+            }
         }
-        let place = deciding.next()?;
-        let component = self.components[place];
-        let [one, two] = [best, other].map(|number| assessments(&self.all[number], component));
-        two.iter().find_map(|behind| {
-            let ahead = one.iter().find(|ahead| ahead.application == behind.application)?;
-            hair_between(behind, ahead, self.all[other].name())
+        let first = self.components[*deciding.first()?];
+        let mut sentences = self.assessments(other, first).into_iter().filter_map(|behind| {
+            let of_best = self.assessment(best, behind.application)?;
+            let values = &behind.graded.values;
+            values.iter().find_map(|shown| self.hair_in(shown, (best, of_best), (other, behind)))
+        });
+        sentences.next().filter(|_| !is_before(&ahead, &moved))
+    }
+
+    /// A value that only just misses a bound which that of the best meets.
+    fn hair_in(
+        &self,
+        shown: &Shown,
+        (best, ahead): (usize, &Assessment),
+        (other, behind): (usize, &Assessment),
+    ) -> Option<String> {
+        let Shown { metric, unit, .. } = shown;
+        let (value, of_best) = (behind.value(metric)?, ahead.value(metric)?);
+        let (low, high) = (value.min(of_best), value.max(of_best));
+        let is_between = |bound: &f64| (low..=high).contains(bound) && *bound != value;
+        let bound = behind.graded.bounds(metric).find(is_between)?;
+        let is_ahead = (of_best > value) == behind.graded.is_better_more(metric);
+        (is_ahead && is_near(value, of_best)).then(|| {
+            format!(
+                "By a hair: with {}, {} is {}{unit}, and the bound is {} ({} with {}).",
+                self.all[other].name(),
+                behind.graded.label(shown),
+                digits(value),
+                digits(bound),
+                digits(of_best),
+                self.all[best].name()
+            )
         })
     }
 
@@ -191,9 +216,8 @@ impl<'a, 'b> Question<'a, 'b> {
             for (number, component) in self.components.iter().enumerate() {
                 for sign in [-1.0, 1.0] {
                     let found = assessments(&self.all[*setting], component);
-                    let half = |metric: &str| {
-                        found.iter().find_map(|one| one.half_widths.get(metric)).copied()
-                    };
+                    let half =
+                        |metric: &str| found.iter().find_map(|one| *one.half_widths.get(metric)?);
                     let moved = self.level_with(*setting, component, &|metric, value| {
                         value + sign * half(metric).unwrap_or_default()
                     });
@@ -215,32 +239,9 @@ impl<'a, 'b> Question<'a, 'b> {
     }
 }
 
-/// That on which an answer only just rests.
-pub(super) struct Hair<'a> {
-    /// The setting that is nearly as good.
-    pub other: &'a str,
-    pub application: &'static str,
-    pub label: &'static str,
-    pub unit: &'static str,
-    /// Its value, and that of the best.
-    pub values: (f64, f64),
-    /// The bound between them.
-    pub bound: f64,
-}
-
-/// A value that only just misses a bound which another one meets.
-fn hair_between<'a>(behind: &Assessment, ahead: &Assessment, other: &'a str) -> Option<Hair<'a>> {
-    behind.graded.sheet.values.iter().find_map(|(metric, label, unit)| {
-        let [value, of_best] = [behind, ahead].map(|one| one.values.get(metric).copied().flatten());
-        let (value, of_best) = value.zip(of_best)?;
-        let is_between = |(bound, at_least): &(f64, bool)| {
-            let meets = |value: f64| if *at_least { value >= *bound } else { value <= *bound };
-            meets(of_best) && !meets(value) && (value - bound).abs() <= NEAR * bound.max(value)
-        };
-        let (bound, _) = behind.graded.bounds(metric).into_iter().find(is_between)?;
-        let (application, values) = (behind.application, (value, of_best));
-        Some(Hair { other, application, label, unit, values, bound })
-    })
+/// Do two values differ by no more than a tenth?
+fn is_near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= NEAR * one.abs().max(other.abs())
 }
 
 /// The assessments of a setting that count in a component: a queue only where no game or call watches its

@@ -8,8 +8,6 @@ use serde_json::{Map, Value};
 use crate::metrics::column::{Cells, Table};
 use crate::metrics::results::Results;
 use sojourn_engine::packet::Direction;
-use sojourn_engine::record::Member;
-use sojourn_scenario::apps::Quality;
 
 /// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
 pub(super) const FEWEST_PACKETS: f64 = 50.0;
@@ -44,18 +42,6 @@ impl Row {
     pub(super) fn direction(&self) -> Option<Direction> {
         let name = self.text("direction");
         Direction::BOTH.into_iter().find(|direction| direction.name() == name)
-    }
-
-    /// How its entry is judged.
-    pub(super) fn quality(&self) -> Option<Quality> {
-        let name = self.text("quality");
-        Quality::ALL.into_iter().find(|quality| quality.name() == name)
-    }
-
-    /// The member of an aggregate that it is of.
-    pub(super) fn member(&self) -> Option<Member> {
-        let name = self.text("member");
-        Member::ALL.into_iter().find(|member| member.name() == name)
     }
 
     /// The group of homes that it is of, if it is of one.

@@ -1,16 +1,21 @@
 //! An answer in sentences: which setting does best, what changes, its price, and on what it rests.
 
+use super::facts::{Facts, Payload};
 use super::grades::{Assessment, Share};
-use super::groups::{Group, Judged, NAMED, SAME};
+use super::groups::{Group, Judged, NAMED};
 use super::measures::{Better, MEASURES, Measure};
 use super::order::{Answer, Component, Price, Question};
-use super::thresholds::{CALL, GAME, Grade, PAGE, VIDEO_RATE};
-use super::words::{capitalised, digits, factor, joined, listed, quoted};
+use super::thresholds::{Application, GAME, Grade};
+use super::words::{capitalised, digits, factor, grouped, joined, listed};
+use sojourn_engine::packet::Direction;
+use sojourn_scenario::apps::Bulk;
 
 /// More groups than these are not named one by one.
 pub(super) const NAMED_AT_MOST: usize = 8;
 /// So many differences without a grade are named.
 const DIFFERENCES_AT_MOST: usize = 3;
+/// What has less of its part lacks what another one takes.
+const STARVED: f64 = 0.5;
 
 /// What has no grade of its own and is named if it differs by much.
 const HEADLINES: [&str; 6] = [
@@ -34,12 +39,16 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
     [Some(first), answer.hair.clone(), unsure(question, answer)].into_iter().flatten().collect()
 }
 
-fn names(question: &Question<'_, '_>, numbers: &[usize]) -> String {
-    if numbers.len() > NAMED_AT_MOST {
-        return format!("{} settings", numbers.len());
+/// Settings by their names, or how many they are.
+pub(super) fn names(settings: &[&Judged<'_>]) -> String {
+    match settings.len() {
+        0..=NAMED_AT_MOST => joined(&settings.iter().map(|one| one.name()).collect::<Vec<_>>()),
+        several => format!("{several} settings"),
     }
-    let names: Vec<_> = numbers.iter().map(|number| question.all[*number].name()).collect();
-    listed(&names)
+}
+
+fn of_numbers<'a, 'b>(question: &Question<'a, 'b>, numbers: &[usize]) -> Vec<&'a Judged<'b>> {
+    numbers.iter().map(|number| &question.all[*number]).collect()
 }
 
 /// One setting does best, or several equally well.
@@ -47,52 +56,47 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
     let does = if best.len() == 1 { "does best" } else { "do equally well" };
     let hair = if answer.hair.is_some() { ", by a hair" } else { "" };
     let price = if answer.price.is_empty() { "" } else { ", at a price" };
-    let head =
-        format!("{} {does}{hair}{price}: {}.", names(question, best), state(question, best[0]));
+    let names = names(&of_numbers(question, best));
+    let head = format!("{names} {does}{hair}{price}: {}.", state(question, best[0]));
     let Some(reference) = answer.reference else { return head };
-    let Changes { better, worse } = changes(question, best, reference);
-    let clauses = [joined(&better), joined(&worse)].into_iter().filter(|one| !one.is_empty());
-    let clauses = clauses.collect::<Vec<_>>().join(", but ");
-    let against = quoted(question.all[reference].name());
-    let changes =
-        if clauses.is_empty() { String::new() } else { format!(" Against {against}, {clauses}.") };
-    format!("{head}{changes}{}", alternatives(question, &answer.price))
+    let (worse, better): (Vec<_>, Vec<_>) =
+        changes(question, best, reference).into_iter().partition(|(_, is_worse)| *is_worse);
+    let clauses = [better, worse]
+        .map(|clauses| joined(&clauses.into_iter().map(|(clause, _)| clause).collect::<Vec<_>>()));
+    let clauses = clauses.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>();
+    let against = match clauses.join(", but ") {
+        none if none.is_empty() => none,
+        clauses => format!(" Against {}, {clauses}.", question.all[reference].name()),
+    };
+    format!("{head}{against}{}", alternatives(question, &answer.price))
 }
 
 /// How well a setting does in all.
 fn state(question: &Question<'_, '_>, best: usize) -> String {
-    let levels = question.components().iter().filter_map(|one| question.level(best, one));
-    let worst = levels.map(|(grade, _)| grade).max();
     let setting = &question.all[best];
-    let all = match (setting.group.unwatched().is_empty(), setting.is_good_as_measured()) {
-        (false, _) => "all that is measured",
-        (true, false) => "all that users notice",
-        (true, true) => "all",
+    let levels = question.components().iter().filter_map(|one| question.level(best, one));
+    let all = setting.assessments.iter().map(|found| found.grade);
+    let are_good = all.clone().flatten().all(|grade| grade == Grade::Good);
+    let is_whole = setting.is_whole() && all.clone().all(|grade| grade.is_some());
+    let said = match (levels.map(|(grade, _)| grade).max(), are_good, is_whole) {
+        (None, ..) => "nothing has a grade",
+        (Some(Grade::Good), true, true) => "all is good",
+        (Some(Grade::Good), true, false) => "all that is measured is good",
+        (Some(Grade::Good), false, _) => "all that users notice is good",
+        (Some(Grade::Fair), ..) => "nothing is poor with it",
+        (Some(Grade::Poor), ..) => "nothing fails with it",
+        (Some(Grade::Fails), ..) => "the least fails with it",
     };
-    match worst {
-        None => "nothing has a grade".to_owned(),
-        Some(Grade::Good) => format!("{all} is good"),
-        Some(Grade::Fair) => "nothing is poor with it".to_owned(),
-        Some(Grade::Poor) => "nothing fails with it".to_owned(),
-        Some(Grade::Fails) => "the least fails with it".to_owned(),
-    }
+    said.to_owned()
 }
 
 /// If what the best costs matters most.
 fn alternatives(question: &Question<'_, '_>, price: &[Price]) -> String {
-    let mut by_setting: Vec<(usize, Vec<String>)> = Vec::new();
-    for one in price {
-        let Some(setting) = one.alternative else { continue };
-        let what = noun(one.application);
-        match by_setting.iter_mut().find(|(known, _)| *known == setting) {
-            Some((_, whats)) => whats.push(what),
-            None => by_setting.push((setting, vec![what])),
-        }
-    }
+    let noun = |one: &Price| Application::named(one.application).noun.to_owned();
+    let by_setting = grouped(price.iter().filter_map(|one| Some((one.alternative?, noun(one)))));
     let clauses = by_setting.into_iter().map(|(setting, whats)| {
         let matter = if whats.len() == 1 { "matters" } else { "matter" };
-        let name = quoted(question.all[setting].name());
-        format!(" If {} {matter} most: {name}.", joined(&whats))
+        format!(" If {} {matter} most: {}.", joined(&whats), question.all[setting].name())
     });
     clauses.collect()
 }
@@ -111,13 +115,12 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         let clauses = ahead.filter_map(|component| {
             let found = question.assessments(*setting, component);
             let worst = found.into_iter().max_by_key(|one| one.level())?;
-            let (metric, label, unit) = worst.graded.sheet.values.first()?;
-            let value = digits(worst.values.get(metric).copied()??);
-            let (noun, label) = (noun(worst.application), short(worst.application, label));
-            Some(format!("{noun} ({label}{value}{unit})"))
+            let shown = worst.graded.values.first()?;
+            let value = digits(worst.value(shown.metric)?);
+            Some(format!("{} ({}{value}{})", worst.graded.noun, shown.short_before(), shown.unit))
         });
         let clauses: Vec<_> = clauses.collect();
-        let name = quoted(question.all[*setting].name());
+        let name = question.all[*setting].name();
         (!clauses.is_empty()).then(|| format!("{name} for {}", joined(&clauses)))
     };
     let clauses: Vec<_> = best.iter().take(NAMED_AT_MOST).filter_map(clause).collect();
@@ -126,118 +129,92 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
 
 /// All settings do equally well.
 fn none(question: &Question<'_, '_>) -> String {
-    let names = names(question, &question.settings);
-    let clauses = ranges(question.all, &question.settings);
+    let settings = of_numbers(question, &question.settings);
+    let clauses = ranges(&settings);
     let clauses = if clauses.is_empty() { String::new() } else { format!(" {clauses}.") };
-    format!("No setting does best: {names} do equally well.{clauses}")
+    format!("No setting does best: {} do equally well.{clauses}", names(&settings))
 }
 
 fn unsure(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
     let seeds = question.settings.iter().map(|number| question.all[*number].group.runs.len());
     let seeds = seeds.max().unwrap_or_default();
-    let names = names(question, &answer.unsure);
+    let names = names(&of_numbers(question, &answer.unsure));
     let does = if answer.unsure.len() == 1 { "does" } else { "do" };
     (!answer.unsure.is_empty())
         .then(|| format!("Whether {names} {does} best, {seeds} seeds cannot tell."))
 }
 
-/// What changes from one setting to others, in clauses.
-#[derive(Default)]
-struct Changes {
-    better: Vec<String>,
-    worse: Vec<String>,
-}
+/// What changes between settings, in words, and whether it is for the worse.
+type Change = (String, bool);
 
-impl Changes {
-    /// Adds clauses, each with whether it is for the worse.
-    fn add(&mut self, clauses: impl IntoIterator<Item = (String, bool)>) {
-        for (clause, is_worse) in clauses {
-            if is_worse { self.worse.push(clause) } else { self.better.push(clause) }
-        }
-    }
-}
-
-fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Changes {
-    let mut changes = Changes::default();
-    for name in question.components().iter().flat_map(|component| component.iter()) {
+/// What changes from one setting to others.
+fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec<Change> {
+    let graded = |name: &&str| {
         let after: Vec<&Assessment> =
             best.iter().filter_map(|one| question.assessment(*one, name)).collect();
-        let found = match question.assessment(reference, name) {
+        match question.assessment(reference, name) {
             Some(before) => graded_clause(before, &after),
-            None => after.first().and_then(|after| new_clause(after)),
-        };
-        changes.add(found);
-    }
-    let [group, other] = [best[0], reference].map(|number| question.all[number].group);
+            None => new_clause(after.first()?),
+        }
+    };
+    let names = question.components().iter().flat_map(|component| component.iter());
+    let mut changes: Vec<Change> = names.filter_map(graded).collect();
+    let [now, before] = [best[0], reference].map(|number| &question.all[number]);
     let rates: &[&str] = if question.compares_lines { &RATES } else { &[] };
-    let game = question
-        .assessment(reference, GAME)
-        .and_then(|before| graded_clause(before, &[question.assessment(best[0], GAME)?]));
-    let is_new = |key: &&&str| game.is_none() || !key.starts_with(GAME);
-    let clauses = HEADLINES.iter().chain(rates).filter(is_new).filter_map(|key| {
+    let is_game_told = graded(&GAME).is_some();
+    let clauses = HEADLINES.iter().chain(rates).filter_map(|key| {
         let measure = Measure::named(key);
-        let (from, to) = group.named_difference(key, other)?;
+        let (from, to) = now.group.named_difference(key, before.group)?;
         let is_worse = (to < from) == (measure.better == Better::Higher);
-        Some((change(measure.label, from, &[to], &measure.unit_after()), is_worse))
+        let is_new = !is_game_told || !key.starts_with(GAME);
+        is_new.then(|| (change(measure.label, from, &[to], &measure.unit_after()), is_worse))
     });
-    changes.add(clauses.take(DIFFERENCES_AT_MOST));
+    changes.extend(clauses.take(DIFFERENCES_AT_MOST));
     if !question.compares_lines {
-        let [now, before] = [best[0], reference].map(|number| &question.all[number].transfers);
-        changes.add(single_rates(now, before));
+        changes.extend(single_rates(&now.transfers, &before.transfers));
     }
     changes
 }
 
 /// A queue that does not stand in the reference.
-fn new_clause(after: &Assessment) -> Option<(String, bool)> {
-    let grade = after.grade().filter(|grade| *grade > Grade::Good)?;
-    let (noun, state) = (noun(after.application), grade.state());
-    Some((format!("{noun} falls from good to {state} ({})", after.summary), true))
+fn new_clause(after: &Assessment) -> Option<Change> {
+    let state = after.grade.filter(|grade| *grade > Grade::Good)?.state();
+    Some((format!("{} falls from good to {state} ({})", after.graded.noun, after.summary), true))
 }
 
-/// What changes from one grade or value to others, and whether it is for the worse.
-fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<(String, bool)> {
-    let first = after.first()?;
-    let (was, is) = (before.grade()?, first.grade()?);
-    let changed = before.graded.sheet.values.iter().filter_map(|(metric, label, unit)| {
-        let from = before.values.get(metric).copied()??;
-        let to: Option<Vec<f64>> =
-            after.iter().map(|one| one.values.get(metric).copied()?).collect();
+/// What changes from one grade or value to others: a value that goes with the change of the grade, and that which
+/// changes by much.
+pub(super) fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<Change> {
+    let (graded, first) = (before.graded, after.first()?);
+    let (was, is) = (before.grade?, first.grade?);
+    let changed = graded.values.iter().filter_map(|shown| {
+        let from = before.value(shown.metric)?;
+        let to: Option<Vec<f64>> = after.iter().map(|one| one.value(shown.metric)).collect();
         let to = to?;
-        let by = (to[0] - from).abs() / to[0].abs().max(from.abs()).max(f64::MIN_POSITIVE);
-        Some((metric, label, unit, from, to, by))
+        let is_worse = (to[0] < from) == graded.is_better_more(shown.metric);
+        let is_much = (to[0] - from).abs() > NAMED * to[0].abs().max(from.abs());
+        Some((shown, from, to, is_worse, is_much))
     });
     let mut changed: Vec<_> = changed.collect();
-    let is_much = |by: f64| by > NAMED;
-    let at_least = |metric: &str| before.graded.is_better_more(metric);
-    // A value that goes with the change of the grade, and that which changes by much.
-    if is != was {
-        changed.retain(|(metric, _, _, from, to, _)| {
-            to[0] == *from || ((to[0] < *from) == at_least(metric)) == (is > was)
-        });
-    }
-    let place = changed.iter().position(|(.., by)| is_much(*by)).unwrap_or_default();
-    let value = changed.get(place);
     if is == was {
-        let (metric, label, unit, from, to, by) = value?;
-        let what = value_of(before.application, label);
-        let is_worse = (to[0] < *from) == at_least(metric);
-        return is_much(*by).then(|| (change(&what, *from, to, unit), is_worse));
+        let (shown, from, to, is_worse, _) = changed.into_iter().find(|(.., much)| *much)?;
+        return Some((change(&graded.label(shown), from, &to, shown.unit), is_worse));
     }
-    let values = value.map(|(_, label, unit, from, to, _)| {
-        let label = short(before.application, label);
-        format!(" ({label}from {} to {}{unit})", digits(*from), several(to))
+    changed.retain(|(_, from, to, is_worse, _)| to[0] == *from || *is_worse == (is > was));
+    let much = changed.iter().find(|(.., is_much)| *is_much).or_else(|| changed.first());
+    let values = much.map_or_else(String::new, |(shown, from, to, ..)| {
+        let (from, to) = (digits(*from), several(to));
+        format!(" ({}from {from} to {to}{})", shown.short_before(), shown.unit)
     });
     let verb = if is > was { "falls" } else { "rises" };
-    let of =
-        if first.traffic.is_empty() || first.traffic == before.traffic { "" } else { "worst " };
-    let noun = noun(before.application).replacen("the ", &format!("the {of}"), 1);
-    let values = values.unwrap_or_default();
+    let is_same = first.traffic.is_empty() || first.traffic == before.traffic;
+    let of = if is_same { "the " } else { "the worst " };
+    let noun = graded.noun.replacen("the ", of, 1);
     Some((format!("{noun} {verb} from {} to {}{values}", was.state(), is.state()), is > was))
 }
 
 /// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.
-fn single_rates(now: &[Share], before: &[Share]) -> Vec<(String, bool)> {
+fn single_rates(now: &[Share], before: &[Share]) -> Vec<Change> {
     let is_beside = |one: &&Share| now.iter().filter(|other| other.way == one.way).count() > 1;
     let clauses = now.iter().filter(is_beside).filter_map(|one| {
         let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
@@ -249,77 +226,39 @@ fn single_rates(now: &[Share], before: &[Share]) -> Vec<(String, bool)> {
     clauses.take(DIFFERENCES_AT_MOST).collect()
 }
 
-/// A value as the subject of a clause.
-pub(super) fn value_of(application: &str, label: &str) -> String {
-    if label.is_empty() {
-        format!("{}'s share", noun(application))
-    } else if label.ends_with(" the") {
-        format!("{label} {application}")
-    } else {
-        label.to_owned()
-    }
-}
-
-/// What a value is of, with a space behind it, where its application stands before.
-fn short(application: &str, label: &str) -> String {
-    let possessive = format!("the {application}'s ");
-    let of = [possessive.as_str(), application, "the "];
-    let short = of.iter().fold(label, |label, part| label.strip_prefix(part).unwrap_or(label));
-    let short = short.strip_suffix(" in the").unwrap_or(short).trim();
-    if short.is_empty() { String::new() } else { format!("{short} ") }
-}
-
-/// What is graded, as the subject of a clause.
-pub(super) fn noun(application: &str) -> String {
-    match application {
-        PAGE => "the page load".to_owned(),
-        VIDEO_RATE => "the video's rate".to_owned(),
-        "data up" => "the data sent".to_owned(),
-        "data down" => "the data received".to_owned(),
-        "torrent down" => "the torrent's download".to_owned(),
-        other => format!("the {other}"),
-    }
-}
-
 fn several(values: &[f64]) -> String {
     let mut texts: Vec<_> = values.iter().map(|value| digits(*value)).collect();
     texts.dedup();
     joined(&texts)
 }
 
-pub(super) fn change(what: &str, from: f64, to: &[f64], unit: &str) -> String {
-    if (to[0] - from).abs() <= SAME * from.abs().max(to[0].abs()) {
-        return format!("{what} stays at {}{unit}", several(to));
-    }
+fn change(what: &str, from: f64, to: &[f64], unit: &str) -> String {
     let verb = if to[0] < from { "falls" } else { "rises" };
     format!("{what} {verb} from {} to {}{unit}", digits(from), several(to))
 }
 
-/// How the call changes.
-pub(super) fn call_clause(now: &Judged<'_>, before: &Judged<'_>) -> Option<String> {
-    let (to, from) = (now.group.mean("voice_mos")?, before.group.mean("voice_mos")?);
-    let grade = now.grade(CALL)?;
-    let word = grade.state();
-    let scores = match (format!("{from:.2}"), format!("{to:.2}")) {
-        (from, to) if from == to => format!("MOS {to}"),
-        (from, to) => format!("MOS from {from} to {to}"),
-    };
-    Some(match before.grade(CALL) {
-        Some(old) if old == grade => format!("the call stays {word} ({scores})"),
-        Some(old) => {
-            let verb = if grade > old { "falls" } else { "rises" };
-            format!("the call {verb} from {} to {word} ({scores})", old.state())
-        }
-        None => format!("the call is {word} ({scores})"),
-    })
-}
-
 /// The bulk traffic as the subject of a sentence, and whether it is several.
-pub(super) fn bulk_words(judged: &Judged<'_>) -> (String, bool) {
-    let nouns: Vec<_> = judged.group.bulk_kinds().iter().map(|kind| kind.noun()).collect();
-    let are_several = nouns.len() > 1 || nouns.iter().any(|(_, is_plural)| *is_plural);
-    let clauses: Vec<_> = nouns.into_iter().map(|(noun, _)| format!("the {noun}")).collect();
-    (listed(&clauses), are_several)
+pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
+    let mut kinds = grouped(facts.bulk().map(|(entry, payload)| (payload, entry.is_several)));
+    kinds.sort_by_key(|(payload, _)| payload.direction != Direction::Up);
+    let is_plural = |Payload { sort, .. }: &Payload, several: &[bool]| {
+        *sort != Bulk::Data && (several.len() > 1 || several[0])
+    };
+    let noun = |(payload, several): &(Payload, Vec<bool>)| {
+        let Payload { sort, direction } = *payload;
+        let is_back = |(other, _): &(Payload, Vec<bool>)| {
+            *other == Payload { sort, direction: direction.reversed() }
+        };
+        let ending = if is_plural(payload, several) { "s" } else { "" };
+        let way = match kinds.iter().any(is_back) && sort != Bulk::Transfer {
+            true => format!(" {}", direction.name()),
+            false => String::new(),
+        };
+        format!("the {}{ending}{way}", sort.word(direction))
+    };
+    let nouns: Vec<_> = kinds.iter().map(noun).collect();
+    let are_several = nouns.len() > 1 || kinds.iter().any(|(one, several)| is_plural(one, several));
+    (listed(&nouns), are_several)
 }
 
 /// Whose doing it is that a transfer gets little: another one that takes more than its part of the same direction.
@@ -343,33 +282,47 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     })
 }
 
-/// What has less of its part lacks what another one takes.
-const STARVED: f64 = 0.5;
+/// What coupling is for, where a setting without it is compared and both queues carry an upload.
+pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
+    let of =
+        |is_coupled| settings.iter().find(|one| one.group.runs[0].is_coupled == Some(is_coupled));
+    let (with, without) = (of(true)?, of(false)?);
+    let marks = &with.group.runs[0].marks;
+    let upload = |is_marked: bool| {
+        let is_it = |one: &&Share| marks.contains_key(&one.traffic) == is_marked;
+        with.transfers.iter().filter(|one| one.way == Direction::Up).find(is_it)
+    };
+    let (classic, low) = (upload(false)?, upload(true)?);
+    let alone = without.transfers.iter().find(|one| one.traffic == classic.traffic)?;
+    Some(format!(
+        "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside '{}', '{}' has \
+         {} Mbps with it ({}) and {} without ({}).",
+        low.traffic,
+        classic.traffic,
+        digits(classic.mbps),
+        with.name(),
+        digits(alone.mbps),
+        without.name()
+    ))
+}
 
 /// What differs between settings most plainly, in clauses with a capital letter; empty if nothing does.
-pub(super) fn ranges(all: &[Judged<'_>], loaded: &[usize]) -> String {
-    let groups: Vec<&Group<'_>> = loaded.iter().map(|number| all[*number].group).collect();
+fn ranges(settings: &[&Judged<'_>]) -> String {
     let clauses = MEASURES.iter().filter_map(|measure| {
-        let values: Option<Vec<f64>> = groups.iter().map(|group| group.mean(measure.key)).collect();
-        let values = values?;
-        let place = |wanted: f64| values.iter().position(|value| *value == wanted);
-        let least = values.iter().copied().reduce(f64::min)?;
-        let most = values.iter().copied().reduce(f64::max)?;
-        let (low, high) = (groups[place(least)?], groups[place(most)?]);
+        let values = settings.iter().map(|one| Some((one.group.mean(measure.key)?, one.group)));
+        let all: Option<Vec<(f64, &Group<'_>)>> = values.collect();
+        let by = |(one, _): &&(f64, _), (other, _): &&(f64, _)| one.total_cmp(other);
+        let all = all?;
+        let ((least, low), (most, high)) = (all.iter().min_by(by)?, all.iter().max_by(by)?);
         high.named_difference(measure.key, low)?;
         let (what, unit) = (measure.label, measure.unit_after());
-        let clause = format!(
-            "{what} is {}{unit} with {} and {}{unit} with {}",
-            digits(least),
-            quoted(low.name),
-            digits(most),
-            quoted(high.name)
-        );
+        let [low, high] = [low, high].map(|group| listed(&[group.name]));
+        let (from, to) = (digits(*least), digits(*most));
+        let clause = format!("{what} is {from}{unit} with {low} and {to}{unit} with {high}");
         Some((clause, (most - least) / most))
     });
     let mut clauses: Vec<_> = clauses.collect();
     clauses.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let clauses: Vec<_> =
-        clauses.into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, _)| clause).collect();
-    capitalised(&joined(&clauses))
+    let clauses = clauses.into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, _)| clause);
+    capitalised(&joined(&clauses.collect::<Vec<_>>()))
 }

@@ -1,6 +1,5 @@
 //! Each transfer, torrent and stream of data, and what it gets of its max-min fair part of what the line carries.
 
-use super::missing::{Missing, SHORTEST_S};
 use super::rows::{Row, Rows};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
@@ -8,12 +7,15 @@ use sojourn_scenario::{Scenario, Span, traffic};
 
 /// Light traffic excuses no more of what a link carries.
 const EXCUSED: f64 = 0.5;
+/// A transfer needs some seconds to reach its rate, and a film to stall.
+pub(super) const SHORTEST_S: f64 = 10.0;
 
 /// What a bulk entry got in the direction of its payload.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Transfer {
-    pub name: String,
-    pub sort: Bulk,
+    pub traffic: String,
+    /// What it is graded as.
+    pub application: &'static str,
     pub way: Direction,
     /// Its rate while it ran, in Mbps.
     pub mbps: f64,
@@ -22,7 +24,7 @@ pub(super) struct Transfer {
     /// The payload of a file that is unfinished at the end, and its size, in MB.
     pub unfinished_mb: Option<(f64, f64)>,
     /// Why its share is unknown, if it is.
-    pub missing: Option<Missing>,
+    pub missing: Option<String>,
 }
 
 impl Transfer {
@@ -34,9 +36,7 @@ impl Transfer {
 
 /// A bulk entry with what limits it.
 struct Flow<'a> {
-    name: &'a str,
     entry: &'a traffic::Entry,
-    sort: Bulk,
     group: usize,
     homes: f64,
     time: Span,
@@ -44,10 +44,13 @@ struct Flow<'a> {
     mbit: f64,
     /// What all its homes together have to send, in Mbps while it runs; endless without a limit.
     demand_mbps: f64,
-    /// Does its congestion control leave the line to others (LEDBAT)?
-    yields: bool,
-    completed: f64,
-    goodput_mbit: f64,
+    got: Transfer,
+}
+
+impl Flow<'_> {
+    fn length_s(&self) -> f64 {
+        self.time.end - self.time.start
+    }
 }
 
 /// A link with the flows that pass it.
@@ -61,6 +64,16 @@ pub(super) fn transfers(scenario: &Scenario, rows: &Rows) -> Vec<Transfer> {
     Direction::BOTH.into_iter().flat_map(|way| of_direction(scenario, rows, way)).collect()
 }
 
+/// What the payload of an entry in a direction is graded and measured as; `None` if it sends none there.
+pub(super) fn share_name(app: &AppSpec, way: Direction) -> Option<&'static str> {
+    Some(match (Bulk::of(app).filter(|_| app.loads(way))?, way) {
+        (Bulk::Torrent, Direction::Down) => "torrent down",
+        (Bulk::Data, Direction::Up) => "data up",
+        (Bulk::Data, Direction::Down) => "data down",
+        (sort, way) => sort.word(way),
+    })
+}
+
 /// Has an entry a share in a direction? One that pauses at random or between files has none.
 pub(super) fn is_shared(app: &AppSpec, way: Direction) -> bool {
     app.loads(way)
@@ -72,95 +85,84 @@ pub(super) fn is_shared(app: &AppSpec, way: Direction) -> bool {
 }
 
 fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Transfer> {
-    let flows: Vec<Flow<'_>> = scenario
-        .traffic
-        .iter()
-        .filter(|(_, entry)| is_shared(&entry.app, way))
-        .filter_map(|(name, entry)| flow(scenario, rows, name, entry, way))
-        .collect();
+    let shared = scenario.traffic.iter().filter(|(_, entry)| is_shared(&entry.app, way));
+    let flows: Vec<Flow<'_>> =
+        shared.filter_map(|(name, entry)| flow(scenario, rows, name, entry, way)).collect();
     let parts_mbit = parts_mbit(scenario, rows, &flows, way);
-    flows.iter().zip(parts_mbit).map(|(flow, mbit)| transfer(scenario, flow, way, mbit)).collect()
+    let transfer = |(flow, part_mbit): (Flow<'_>, f64)| {
+        let part_mbps = (part_mbit / flow.length_s()).min(flow.demand_mbps).max(f64::MIN_POSITIVE);
+        Transfer { part_mbps, ..flow.got }
+    };
+    flows.into_iter().zip(parts_mbit).map(transfer).collect()
 }
 
 fn flow<'a>(
     scenario: &'a Scenario,
     rows: &Rows,
-    name: &'a str,
+    name: &str,
     entry: &'a traffic::Entry,
     way: Direction,
 ) -> Option<Flow<'a>> {
-    let is_own = |row: &&Row| row.traffic() == name && row.direction() == Some(way);
-    let own: Vec<&Row> = rows.flows.iter().filter(is_own).collect();
+    let of_way = rows.flows.iter().filter(|row| row.direction() == Some(way));
+    let own: Vec<&Row> = of_way.filter(|row| row.traffic() == name).collect();
     let sum = |column| own.iter().filter_map(|row| row.number(column)).sum::<f64>();
-    let (group, counted_s) = (scenario.group_of(entry), scenario.counted_s());
-    let homes = f64::from(scenario.group(group).count);
-    let (start_s, spread_s, stop_s) = match &entry.app {
-        AppSpec::Transfer(app) => (app.start_s, app.start_spread_s, app.stop_s),
-        AppSpec::Torrent(app) => (app.start_s, app.start_spread_s, None),
-        AppSpec::Stream(app) => (app.start_s.unwrap_or_default(), 0.0, app.stop_s),
-        _ => return None,
+    let group = scenario.group_of(entry);
+    let home = scenario.group(group);
+    let (homes, loads) = (f64::from(home.count), entry.app.may_load_s());
+    let spread_s = match &entry.app {
+        AppSpec::Transfer(app) => app.start_spread_s,
+        AppSpec::Torrent(app) => app.start_spread_s,
+        _ => 0.0,
     };
-    let from_s = (start_s + spread_s).max(scenario.metrics.from_s);
-    let time = from_s..stop_s.unwrap_or(f64::INFINITY).min(scenario.duration_s);
-    let sent_mbps = sum("sent_bytes") * 8e-6 / (time.end - time.start);
-    let demand_mbps = match &entry.app {
-        AppSpec::Transfer(app) => match (app.file_bytes, app.every_s) {
-            (Some(bytes), Some(every_s)) => {
-                bytes as f64 * 8e-6 / every_s * f64::from(app.connections) * homes
-            }
-            _ => f64::INFINITY,
-        },
-        AppSpec::Torrent(app) => app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes),
-        _ => sent_mbps,
-    };
-    (time.end > time.start).then(|| Flow {
-        name,
-        entry,
-        sort: Bulk::of(&entry.app).unwrap_or(Bulk::Data),
-        group,
-        homes,
-        time,
-        mbit: sum("throughput_mbps") * counted_s,
-        demand_mbps,
-        yields: scenario.yields(entry),
-        completed: sum("transfers_completed"),
-        goodput_mbit: sum("goodput_mbps") * counted_s,
-    })
-}
-
-fn transfer(scenario: &Scenario, flow: &Flow<'_>, way: Direction, part_mbit: f64) -> Transfer {
-    let length_s = flow.time.end - flow.time.start;
-    let mut unfinished_mb = None;
-    let mut missing = (length_s < SHORTEST_S).then_some(Missing::TooShort(flow.sort, way));
-    let mut offered_mbit = flow.demand_mbps * length_s;
-    if let AppSpec::Transfer(app) = &flow.entry.app
-        && let (Some(bytes), None) = (app.file_bytes, app.every_s)
-    {
-        let files = f64::from(app.connections) * flow.homes;
-        let file_mb = bytes as f64 * files / 1e6;
-        if flow.completed >= files {
-            (offered_mbit, missing) = (flow.mbit, None);
-        } else {
-            unfinished_mb = Some((flow.goodput_mbit / 8.0, file_mb));
-        }
-    }
-    let group = scenario.group(flow.group);
+    let from_s = (loads.start + spread_s).max(scenario.metrics.from_s);
+    let time = from_s..loads.end.min(scenario.duration_s);
+    let length_s = Some(time.end - time.start).filter(|length_s| *length_s > 0.0)?;
+    let mbit = sum("throughput_mbps") * scenario.counted_s();
     let has_flows = match way {
-        Direction::Up => !group.upstream.flows.is_empty(),
-        Direction::Down => !group.downstream.flows.is_empty(),
+        Direction::Up => !home.upstream.flows.is_empty(),
+        Direction::Down => !home.downstream.flows.is_empty(),
     };
-    if has_flows {
-        missing = Some(Missing::SeveralFlows(flow.sort, way));
+    let what = Bulk::of(&entry.app)?.word(way);
+    let mut missing = (length_s < SHORTEST_S)
+        .then(|| format!("not measured: the {what} ran for less than {SHORTEST_S} s"));
+    let (mut demand_mbps, mut unfinished_mb) = (f64::INFINITY, None);
+    match &entry.app {
+        AppSpec::Transfer(app) => {
+            let files = f64::from(app.connections) * homes;
+            let file_mbit = app.file_bytes.map(|bytes| bytes as f64 * 8e-6 * files);
+            match (file_mbit, app.every_s) {
+                (Some(mbit), Some(every_s)) => demand_mbps = mbit / every_s,
+                (Some(_), None) if sum("transfers_completed") >= files => {
+                    (demand_mbps, missing) = (mbit / length_s, None);
+                }
+                (Some(mbit), None) => {
+                    let done_mbit = sum("goodput_mbps") * scenario.counted_s();
+                    unfinished_mb = Some((done_mbit / 8.0, mbit / 8.0));
+                }
+                (None, _) => {}
+            }
+        }
+        AppSpec::Torrent(app) => {
+            demand_mbps = app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes);
+        }
+        _ => demand_mbps = sum("sent_bytes") * 8e-6 / length_s,
     }
-    Transfer {
-        name: flow.name.to_owned(),
-        sort: flow.sort,
+    if has_flows {
+        let stream = way.stream();
+        missing = Some(format!(
+            "not measured: the home of the {what} has several {stream} service flows"
+        ));
+    }
+    let got = Transfer {
+        traffic: name.to_owned(),
+        application: share_name(&entry.app, way)?,
         way,
-        mbps: flow.mbit / length_s,
-        part_mbps: (part_mbit.min(offered_mbit) / length_s).max(f64::MIN_POSITIVE),
+        mbps: mbit / length_s,
+        part_mbps: 0.0,
         unfinished_mb,
         missing,
-    }
+    };
+    Some(Flow { entry, group, homes, time, mbit, demand_mbps, got })
 }
 
 /// The max-min fair part of each flow while it runs, in Mbit: a sum over the times in which the same flows run. One
@@ -178,15 +180,13 @@ fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Directi
             .filter(|one| flows[*one].time.start <= time.start && time.end <= flows[*one].time.end)
             .collect();
         let links = links(scenario, rows, flows, way, &time, &runs);
-        let got = |one: usize| {
-            let flow = &flows[one];
-            flow.mbit * length_s / (flow.time.end - flow.time.start)
-        };
-        let others: Vec<usize> = runs.iter().copied().filter(|one| !flows[*one].yields).collect();
+        let got = |one: usize| flows[one].mbit * length_s / flows[one].length_s();
+        let (yielding, others): (Vec<usize>, Vec<usize>) =
+            runs.iter().partition(|one| scenario.yields(flows[**one].entry));
         for (one, mbit) in max_min(&links, flows, &others, length_s) {
             parts[one] += mbit;
         }
-        for one in runs.iter().copied().filter(|one| flows[*one].yields) {
+        for one in yielding {
             let left = |link: &Link| {
                 let taken = link.flows.iter().filter(|other| **other != one).map(|o| got(*o));
                 link.mbit - taken.sum::<f64>()
@@ -214,7 +214,7 @@ fn links(
             let entry = scenario.traffic.get(row.traffic());
             row.direction() == Some(way)
                 && entry.is_some_and(|entry| of(scenario.group_of(entry)))
-                && flows.iter().all(|flow| flow.name != row.traffic())
+                && flows.iter().all(|flow| flow.got.traffic != row.traffic())
         };
         let light = rows.flows.iter().filter(is_light);
         light.filter_map(|row| row.number("throughput_mbps")).sum::<f64>() * length_s

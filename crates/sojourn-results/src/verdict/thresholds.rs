@@ -1,11 +1,11 @@
 //! What is graded, with the thresholds of each grade and their sources: the data of `grades.json`.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::apps::{Bulk, Quality};
 
 /// A grade.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -73,50 +73,55 @@ impl Threshold {
     }
 }
 
-/// Steps inside grades: bounds of a metric, of which a setting may meet more than another with the same grade.
+/// Steps inside grades: bounds of a metric of thresholds, of which a setting may meet more than another with the same
+/// grade.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 pub(super) struct Steps {
     pub metric: &'static str,
-    pub at_least: bool,
     /// They count from this grade on.
     pub from: Grade,
     pub bounds: Vec<f64>,
 }
 
-/// A value as sentences have it: its metric, what it is of, and what follows the number.
-pub(super) type Shown = (&'static str, &'static str, &'static str);
-
-/// Something of the household that is graded.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Application {
-    /// Its name in tables and sentences.
-    pub name: &'static str,
-    /// The quality of the flows that it is graded by, if it is of flows of one quality.
-    #[serde(skip)]
-    pub quality: Option<Quality>,
-    /// The bulk traffic that it is of, if it is of some.
-    #[serde(skip)]
-    pub bulk: Option<(Bulk, Direction)>,
-    /// What its grades require.
-    #[serde(flatten)]
-    pub sheet: Sheet,
+/// A value as sentences have it.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub(super) struct Shown {
+    pub metric: &'static str,
+    /// Its name, in which `{}` is the application.
+    label: &'static str,
+    /// Its name behind that of the application.
+    short: &'static str,
+    /// What follows the number.
+    pub unit: &'static str,
 }
 
-/// What the grades of applications require, and how they are worded.
+impl Shown {
+    /// Its short name before a number.
+    pub(super) fn short_before(&self) -> String {
+        if self.short.is_empty() { String::new() } else { format!("{} ", self.short) }
+    }
+}
+
+/// Something of the household that is graded, what its grades require, and how they are worded.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Sheet {
-    /// The applications.
-    #[serde(skip_serializing)]
-    names: Vec<&'static str>,
+pub struct Application {
+    /// Its name in tables and sentences.
+    #[serde(default)]
+    pub name: &'static str,
+    /// It as the subject of a clause.
     #[serde(skip_serializing, default)]
-    quality: &'static str,
+    pub(super) noun: &'static str,
+    #[serde(skip_serializing)]
+    names: Vec<(&'static str, &'static str)>,
+    /// The quality of the flows that it is graded by, if it is of flows of one quality.
+    #[serde(skip_serializing, default)]
+    pub(super) quality: &'static str,
     /// What good requires: all of them.
     pub good: Vec<Threshold>,
     /// What fair requires: all of them.
     pub fair: Vec<Threshold>,
     /// What poor requires: what does not meet one of them fails.
     pub poor: Vec<Threshold>,
-    /// Steps inside grades.
     #[serde(skip_serializing)]
     pub(super) steps: Vec<Steps>,
     /// What sentences say of it, the first first.
@@ -132,65 +137,52 @@ pub struct Sheet {
 
 /// What is graded, in the order of reports.
 pub static APPLICATIONS: LazyLock<Vec<Application>> = LazyLock::new(|| {
-    let sheets: Vec<Sheet> =
+    let sheets: Vec<Application> =
         serde_json::from_str(include_str!("grades.json")).expect("a test reads it");
-    let of_sheet = |sheet: Sheet| {
-        let of_name = |name: &&'static str| Application {
-            name,
-            quality: Quality::ALL.into_iter().find(|one| one.name() == sheet.quality),
-            bulk: bulk_of(name),
-            sheet: sheet.clone(),
-        };
-        sheet.names.iter().map(of_name).collect::<Vec<_>>()
+    let named = |sheet: &Application| {
+        let names = sheet.names.iter();
+        let of_name = names.map(|(name, noun)| Application { name, noun, ..sheet.clone() });
+        of_name.collect::<Vec<_>>()
     };
-    sheets.into_iter().flat_map(of_sheet).collect()
+    sheets.iter().flat_map(named).collect()
 });
 
-fn bulk_of(application: &str) -> Option<(Bulk, Direction)> {
-    Some(match application {
-        "upload" => (Bulk::Transfer, Direction::Up),
-        "download" => (Bulk::Transfer, Direction::Down),
-        "torrent" => (Bulk::Torrent, Direction::Up),
-        "torrent down" => (Bulk::Torrent, Direction::Down),
-        "data up" => (Bulk::Data, Direction::Up),
-        "data down" => (Bulk::Data, Direction::Down),
-        _ => return None,
-    })
-}
-
 impl Application {
-    /// The metrics of thresholds, summary and steps, each once, with whether more is better.
-    pub(super) fn metrics(&self) -> Vec<(&'static str, bool)> {
-        let Sheet { good, fair, poor, steps, shown, .. } = &self.sheet;
-        let thresholds = fair.iter().chain(good).chain(poor).map(|t| (t.metric, t.at_least));
-        let steps = steps.iter().map(|steps| (steps.metric, steps.at_least));
-        let mut metrics: Vec<(&'static str, bool)> = Vec::new();
-        for (metric, at_least) in thresholds.chain(shown.iter().map(|m| (*m, false))).chain(steps) {
-            if metrics.iter().all(|(known, _)| *known != metric) {
-                metrics.push((metric, at_least));
-            }
-        }
-        metrics
+    /// The application of this name.
+    pub(super) fn named(name: &str) -> &'static Self {
+        APPLICATIONS.iter().find(|one| one.name == name).expect("an application that there is")
+    }
+
+    fn thresholds(&self) -> impl Iterator<Item = &Threshold> {
+        self.good.iter().chain(&self.fair).chain(&self.poor)
+    }
+
+    /// The metrics of thresholds and summary.
+    pub(super) fn metrics(&self) -> BTreeSet<&'static str> {
+        self.thresholds().map(|one| one.metric).chain(self.shown.iter().copied()).collect()
     }
 
     /// Is more of a metric better?
     pub(super) fn is_better_more(&self, metric: &str) -> bool {
-        self.metrics().into_iter().any(|(name, at_least)| name == metric && at_least)
+        self.thresholds().any(|one| one.metric == metric && one.at_least)
     }
 
     /// Is a value needed for a grade? Without others there is one.
     pub(super) fn needs(&self, metric: &str) -> bool {
-        let all = self.sheet.good.iter().chain(&self.sheet.fair);
-        all.map(|one| one.metric).chain(self.sheet.shown.iter().copied()).any(|m| m == metric)
+        let all = self.good.iter().chain(&self.fair).map(|one| one.metric);
+        all.chain(self.shown.iter().copied()).any(|needed| needed == metric)
     }
 
-    /// The bounds of a metric in grades and steps, with whether it is to be at least so much.
-    pub(super) fn bounds(&self, metric: &str) -> Vec<(f64, bool)> {
-        let Sheet { good, fair, poor, steps, .. } = &self.sheet;
-        let of_grades = good.iter().chain(fair).chain(poor).filter(|one| one.metric == metric);
-        let of_steps = steps.iter().filter(|steps| steps.metric == metric);
-        let of_steps = of_steps.flat_map(|s| s.bounds.iter().map(|bound| (*bound, s.at_least)));
-        of_grades.map(|one| (one.bound, one.at_least)).chain(of_steps).collect()
+    /// The bounds of a metric in grades and steps.
+    pub(super) fn bounds(&self, metric: &str) -> impl Iterator<Item = f64> {
+        let of_grades = self.thresholds().filter(move |one| one.metric == metric);
+        let of_steps = self.steps.iter().filter(move |steps| steps.metric == metric);
+        of_grades.map(|one| one.bound).chain(of_steps.flat_map(|steps| steps.bounds.clone()))
+    }
+
+    /// The name of a value.
+    pub(super) fn label(&self, shown: &Shown) -> String {
+        shown.label.replace("{}", self.noun)
     }
 }
 

@@ -39,6 +39,20 @@ pub(super) fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// What belongs to each key, in the order of the first.
+pub(super) fn grouped<K: PartialEq, V>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, Vec<V>)> {
+    let mut found: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match found.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => found.push((key, vec![value])),
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -56,3 +56,28 @@ fn bulk_traffic_is_named_by_sort_and_by_direction_where_it_goes_both_ways() {
         assert!(said.starts_with(&format!("{who} the game 2.0 times slower")), "{said}");
     }
 }
+
+/// A letter and three numbers: what has no load is not measured.
+#[test]
+fn a_direction_without_load_has_no_round_trip() {
+    let at = |p50_ms: f64, bulk: &[Bulk<'_>]| {
+        with(game_and(p50_ms, bulk), &[("game_rtt_p50_ms", p50_ms)])
+    };
+    let idle = at(23.0, &[]);
+    let three = |bulk: &[Bulk<'_>]| {
+        let (one, idle_line) = (at(24.0, bulk), group("idle line", &idle));
+        let found = verdict(&[group("", &one), idle_line], &[]).groups;
+        let is_idle = found[1].is_idle_line;
+        assert_eq!(found[1].round_trip.is_none(), is_idle);
+        let trip = found[0].round_trip.unwrap();
+        assert_eq!(trip.letter, is_idle.then_some("A+"));
+        [trip.idle_ms, trip.downloading_ms, trip.uploading_ms]
+    };
+    let (up, down) = (("up", "up", 4.0), ("data_down", "down", 1.0));
+    assert_eq!(three(&[]), [Some(24.0), None, None]);
+    assert_eq!(three(&[up]), [Some(23.0), None, Some(24.0)]);
+    assert_eq!(three(&[down]), [Some(23.0), Some(24.0), None]);
+    assert_eq!(three(&[up, down]), [Some(23.0), Some(24.0), Some(24.0)]);
+    let none = facts(GAME, "game", &json!({"rtt_p90_ms": 20.0}));
+    assert_eq!(alone(&none).groups[0].round_trip, None);
+}

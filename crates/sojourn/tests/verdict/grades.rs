@@ -60,7 +60,7 @@ fn grades_are_those_of_the_thresholds() {
     ];
     for (name, facts, grade) in cases {
         let found = only(&facts);
-        assert_eq!((found.application, found.grade()), (name, grade));
+        assert_eq!((found.application, found.grade), (name, grade));
         assert!(!found.summary.contains('{'), "{}", found.summary);
     }
     let summary = only(&call(Some(3.456))).summary;
@@ -96,7 +96,7 @@ fn pages_that_did_not_end_count_against_the_grade() {
     for (loaded, median_s, grade) in cases {
         let (scenario, rows) = pages(loaded);
         let found = only(&Facts::of(&scenario, &rows));
-        assert_eq!((found.values["page_load_median_s"], found.grade()), (median_s, grade));
+        assert_eq!((found.values["page_load_median_s"], found.grade), (median_s, grade));
         let note = "counting pages unfinished at the end as loaded then";
         assert_eq!(found.summary.ends_with(note), loaded.len() < 2, "{}", found.summary);
     }
@@ -116,23 +116,23 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
         alone(&Facts::of(&scenario, &rows)).groups.remove(0).assessments
     };
     let found = &share(&["duration_s=10"], 5.4)[0];
-    assert_eq!((found.application, found.grade()), ("upload", Some(Grade::Good)));
+    assert_eq!((found.application, found.grade), ("upload", Some(Grade::Good)));
     assert!((found.values["share_percent"].unwrap() - 90.0).abs() < 1e-9);
-    assert_eq!(share(&["duration_s=10"], 5.3)[0].grade(), Some(Grade::Fair));
+    assert_eq!(share(&["duration_s=10"], 5.3)[0].grade, Some(Grade::Fair));
     // One that starts at 2 s has 10 s of 5 Mbps and the burst, in a run of 12 s: 60 Mbit.
     let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 12.0);
     assert!((late[0].values["share_percent"].unwrap() - 100.0).abs() < 1e-9);
-    assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade(), None);
+    assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade, None);
     // With a second service flow nobody knows what the upload may have.
     let flows = "upstream.flows.voice={sustained_mbps=1, peak_mbps=1, burst_bytes=3044, match=[{traffic='upload'}]}";
     let beside = &share(&["duration_s=10", flows], 5.4)[0];
-    assert_eq!(beside.grade(), None);
+    assert_eq!(beside.grade, None);
     assert_eq!(
         beside.summary,
         "not measured: the home of the upload has several upstream service flows"
     );
     // In a short run it has not found its rate yet, and has no share.
-    assert_eq!(share(&["duration_s=5"], 5.4)[0].grade(), None);
+    assert_eq!(share(&["duration_s=5"], 5.4)[0].grade, None);
     // A file that is not finished is said; of files with pauses nobody knows what they are due.
     let file = &share(&["traffic.upload.file_bytes=100000000"], 5.4)[0];
     assert!(file.summary.ends_with("'upload' is unfinished (0 of 100 MB)"), "{file:?}");
@@ -153,13 +153,13 @@ fn a_video_that_hardly_played_has_no_grade() {
         judged_by_name(&text).groups[0].assessments[0].clone()
     };
     let short = run(30.0, 12.0);
-    assert_eq!(short.grade(), None);
+    assert_eq!(short.grade, None);
     assert_eq!(short.summary, "not measured: traffic.film played for less than 10 s");
     // Two segments of 67 Mbit take 13 s, and longer than the run.
-    assert!(run(10.0, 20.0).grade() >= Some(Grade::Poor));
-    assert!(run(2.0, 60.0).grade() >= Some(Grade::Poor));
-    assert_eq!(run(30.0, 60.0).grade(), Some(Grade::Fair));
-    assert_eq!(run(300.0, 60.0).grade(), Some(Grade::Good));
+    assert!(run(10.0, 20.0).grade >= Some(Grade::Poor));
+    assert!(run(2.0, 60.0).grade >= Some(Grade::Poor));
+    assert_eq!(run(30.0, 60.0).grade, Some(Grade::Fair));
+    assert_eq!(run(300.0, 60.0).grade, Some(Grade::Good));
 }
 
 /// A film that adapts does not stall: what it loses is its rate.
@@ -186,7 +186,7 @@ fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
         let loaded = of(UPLOAD, mbps);
         let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
         let video = found.groups[0].assessments.iter().find(|one| one.application == "video rate");
-        assert_eq!(video.unwrap().grade(), Some(grade), "{mbps:?}");
+        assert_eq!(video.unwrap().grade, Some(grade), "{mbps:?}");
         assert!(found.groups[1].assessments.iter().all(|one| one.application != "video rate"));
     }
 }
@@ -255,7 +255,7 @@ fn a_queue_that_stands_has_a_grade_of_its_own() {
 fn few_packets_are_no_measurement() {
     let found = of_line("", "", "metrics.from_s = 19.9");
     let game = &found.groups[0].assessments[0];
-    assert_eq!(game.grade(), None);
+    assert_eq!(game.grade, None);
     assert_eq!(game.summary, "not measured: fewer than 50 packets of traffic.game arrived");
 }
 
@@ -286,5 +286,5 @@ fn a_transfer_is_judged_by_the_slowest_link_of_its_path() {
 fn an_upload_on_next_to_nothing_is_graded_by_its_part() {
     let found = of_line("", "", "upstream = { sustained_mbps = 0.05, burst_bytes = 3044 }");
     let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
-    assert!(upload.unwrap().grade() >= Some(Grade::Fair));
+    assert!(upload.unwrap().grade >= Some(Grade::Fair));
 }

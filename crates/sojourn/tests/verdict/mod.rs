@@ -220,7 +220,7 @@ fn of_line(game: &str, bulk: &str, more: &str) -> Verdict {
 /// The grade of the queue of a direction, if it has one.
 fn queue_grade(found: &Verdict, number: usize, queue: &str) -> Option<Grade> {
     let all = &found.groups[number].assessments;
-    all.iter().find(|one| one.application == queue).and_then(Assessment::grade)
+    all.iter().find(|one| one.application == queue).and_then(|one| one.grade)
 }
 
 /// The verdict on all variants of a scenario and their idle lines, after a run of each.

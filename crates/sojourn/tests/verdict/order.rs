@@ -114,9 +114,42 @@ fn an_answer_that_rests_on_a_bound_is_by_a_hair() {
         "By a hair: with FQ, the upload's share is 88.5 % of its part of the line, and the bound is 90.0 (90.8 with \
          CoDel)."
     );
-    let far = of(60.0);
-    let found = verdict(&[group("far", &far), group("CoDel", &codel)], &[]);
+    // The difference must be close, not the value to the bound alone.
+    for (behind, ahead) in [(60.0, 90.8), (87.5, 99.2)] {
+        let (behind, ahead) = (of(behind), of(ahead));
+        let found = verdict(&[group("far", &behind), group("CoDel", &ahead)], &[]);
+        assert_eq!((found.answers[0].best.as_slice(), &found.answers[0].hair), (&[1][..], &None));
+    }
+    // And all that decides must be.
+    let slow = home(FAIR_GAME, &[("up", 88.5)]);
+    let found = verdict(&[group("slow", &slow), group("CoDel", &codel)], &[]);
     assert_eq!(found.answers[0].hair, None);
+}
+
+/// All is said to be good where it is: a queue that a game watches is not noticed, and what nothing watches is not
+/// measured.
+#[test]
+fn all_is_good_where_nothing_else_is_said() {
+    let tail = home(POOR_GAME, &[("up", 99.0)]);
+    let said = |facts: &Facts| {
+        let found = verdict(&[group("tail", &tail), group("best", facts)], &[]);
+        found.sentences[0].split(". ").next().unwrap().to_owned()
+    };
+    let good = home(GOOD_GAME, &[("up", 99.0)]);
+    assert_eq!(said(&good), "best does best: all is good");
+    let queue = row(&json!({"queue": "q", "direction": "up", "sojourn_mean_ms": 90.0,
+        "sojourn_p99_ms": 95.0, "departed_packets": 900.0}));
+    let traffic = format!("{GAME}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}");
+    let flows = both_ways(
+        "x",
+        "game",
+        &json!({"over_20_ms_access_percent": 0.5,
+        "over_80_ms_round_trip_percent": 0.0, "rtt_p90_ms": 25.0, "loss_percent": 0.0}),
+    );
+    let flows = [flows, vec![rate("up", "up", 5.1)]].concat();
+    let rows = Rows { flows, queues: vec![queue], ..Rows::default() };
+    let stands = Facts::of(&scenario(&traffic), &rows);
+    assert_eq!(said(&stands), "best does best: all that users notice is good");
 }
 
 /// An interval over a bound is no knowledge of the side.
@@ -138,7 +171,7 @@ fn what_seeds_cannot_tell_is_said() {
 fn of_two_uploads_one_that_starves_fails() {
     let found = alone(&home(GOOD_GAME, &[("a", 190.0), ("b", 2.0)]));
     let upload = &found.groups[0].assessments[1];
-    assert_eq!((upload.application, upload.grade()), ("upload", Some(Grade::Fails)));
+    assert_eq!((upload.application, upload.grade), ("upload", Some(Grade::Fails)));
     assert_eq!(upload.traffic, "b");
     let grades: Vec<_> = found.groups[0].transfers.iter().map(|one| one.grade).collect();
     assert_eq!(grades, [Some(Grade::Good), Some(Grade::Fails)]);

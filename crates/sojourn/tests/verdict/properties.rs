@@ -183,7 +183,7 @@ pub(crate) fn is_lawful(facts: &[Facts]) {
 fn has_its_price(found: &Verdict) {
     let (Some(best), Some(reference)) = (found.best, found.reference) else { return };
     let grade = |number: usize, name: &str| {
-        found.groups[number].assessments.iter().find(|one| one.application == name)?.grade()
+        found.groups[number].assessments.iter().find(|one| one.application == name)?.grade
     };
     let decides = |name: &&str| !["under load", "video", "video rate"].contains(name);
     for name in APPLICATIONS.iter().map(|one| one.name).filter(decides) {
@@ -230,10 +230,7 @@ fn no_sentence_names_a_number_that_is_in_no_table() {
             vec![5.0, 15.0, 25.0, 70.0, 75.0, 95.0, 99.0, 160.0, 250.0, facts.len() as f64];
         known.extend([0.2, 0.5, 2.6, 3.6, 100.0, 200.0, 20.0, 80.0, 90.0, 1.0, 4.0]);
         let bounds = found.applications.iter().flat_map(|one| {
-            [&one.sheet.good, &one.sheet.fair, &one.sheet.poor]
-                .into_iter()
-                .flatten()
-                .map(|threshold| threshold.bound)
+            [&one.good, &one.fair, &one.poor].into_iter().flatten().map(|threshold| threshold.bound)
         });
         known.extend(bounds);
         for graded in &found.groups {

@@ -40,7 +40,7 @@ fn a_video_has_to_play_for_ten_seconds_of_those_that_are_counted() {
             let rows = Rows { flows: both_ways("x", "video", &values), ..Rows::default() };
             let sets = [format!("metrics.from_s={from}"), format!("duration_s={until}")];
             let found = assessed(traffic, &sets.each_ref().map(String::as_str), &rows);
-            assert_eq!(named(&found, "video").unwrap().grade(), grade, "{from} {wait_s}");
+            assert_eq!(named(&found, "video").unwrap().grade, grade, "{from} {wait_s}");
         }
     }
 }
@@ -63,7 +63,7 @@ fn a_queue_is_loaded_in_the_direction_of_the_payload_alone() {
             ..Rows::default()
         };
         let found = assessed(traffic, &[], &rows);
-        let found = named(&found, "upstream queue").map(|one| one.grade().unwrap());
+        let found = named(&found, "upstream queue").map(|one| one.grade.unwrap());
         assert_eq!(found, want, "{name} {way}");
     }
 }
@@ -258,6 +258,6 @@ fn what_is_half_known_is_poor_or_has_no_grade() {
         (&both, [game("x", 20.0, 50.0), game("one", 0.0, 50.0)].concat(), Some(Grade::Poor)),
     ] {
         let found = assessed(traffic, &[], &Rows { flows, ..Rows::default() });
-        assert_eq!(named(&found, "game").unwrap().grade(), want, "{traffic}");
+        assert_eq!(named(&found, "game").unwrap().grade, want, "{traffic}");
     }
 }

@@ -79,7 +79,7 @@ fn grades_need_measurements_of_the_direction_they_speak_of() {
             let (found, warnings) = judge("both");
             let of = |name: &str| {
                 let all = &found.groups[0].assessments;
-                all.iter().find(|one| one.application == name).and_then(Assessment::grade)
+                all.iter().find(|one| one.application == name).and_then(|one| one.grade)
             };
             // A full buffer is 250 ms: neither a game nor a call is good, and load is felt.
             let watched = if purpose == "game" { "game" } else { "call" };
@@ -126,7 +126,7 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
         let said = found.sentences.join(" ");
         assert!(found.unwatched[0].contains("watches the upstream while traffic.bulk loads it"));
         assert!(!said.contains("leaves the game") && !said.contains("A+"), "{said}");
-        assert_eq!(under_load(&found).unwrap().grade(), None);
+        assert_eq!(under_load(&found).unwrap().grade, None);
     }
     // A quarter of its time: the mean of all of it is no measure of load.
     let found = of_line("", "start_s = 15", "");
@@ -134,7 +134,7 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
                    metrics.from_s = 15 leaves out what is before";
     assert_eq!(under_load(&found).unwrap().summary, missing);
     let found = of_line("", "start_s = 5", "metrics.from_s = 5");
-    assert_eq!(under_load(&found).unwrap().grade(), Some(Grade::Poor));
+    assert_eq!(under_load(&found).unwrap().grade, Some(Grade::Poor));
 
     let found = of_line("home = 'a'", "home = 'b'", "homes.a = {}\nhomes.b = {}");
     let asked = "no traffic of homes.b watches the upstream while traffic.bulk loads it; a game or call \
@@ -169,7 +169,7 @@ fn a_line_on_which_films_fill_the_queue_is_no_idle_line() {
     );
     let all = &found.groups[0].assessments;
     let under_load = all.iter().find(|one| one.application == "under load").unwrap();
-    assert_eq!(under_load.grade(), None);
+    assert_eq!(under_load.grade, None);
     assert_eq!(
         under_load.summary,
         "not measured: packets wait in the downstream queue without uploads and downloads too"
@@ -281,6 +281,6 @@ fn a_line_is_idle_up_to_thirty_ms_of_queue() {
         };
         let (loaded, idle) = (of(UPLOAD, 30.0), of("", 20.0));
         let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
-        assert_eq!(under_load(&found).unwrap().grade().is_some(), is_measured, "{mean_ms}");
+        assert_eq!(under_load(&found).unwrap().grade.is_some(), is_measured, "{mean_ms}");
     }
 }
