@@ -6,15 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::grades::{Assessment, Share};
+use super::grades::Assessment;
 use super::groups::{Group, Judged, SAME, judged};
-use super::measures::{MEASURES, Measure};
+use super::measures::MEASURES;
 use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
 use super::sentences::{
     NAMED_AT_MOST, bulk_words, coupling, graded_clause, names, sentences, taken,
 };
+use super::shares::Share;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, UNDER_LOAD, UPSTREAM_QUEUE,
     VIDEO_CALL,
@@ -25,19 +26,7 @@ use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 /// From this ratio to the idle line on, a sentence gives the ratio.
 const NAMED_AS_FACTOR: f64 = 1.5;
 
-/// What is said of the round trips of a game; the first unless the load changes another one much more.
-const GAME_QUANTILES: [Slowed; 3] = [
-    ("game_rtt_p90_ms", "game", "ms of round trip at p90"),
-    ("game_rtt_p50_ms", "game", "ms of round trip in the median"),
-    ("game_rtt_p99_ms", "game", "ms of round trip at p99"),
-];
-const PAGES: [Slowed; 2] = [
-    ("page_load_median_s", "page load", "s in the median"),
-    ("response_median_s", "web response", "s in the median"),
-];
-/// A measure that load may change, what it is of, and its unit.
-type Slowed = (&'static str, &'static str, &'static str);
-/// From this ratio on, a change is plainer than another one.
+/// The quantile of which an idle line is told is named unless the load changes another one so many times more.
 const PLAINER: f64 = 1.5;
 
 /// Why traffic beside an upload may be faster than alone (docs/plant.md).
@@ -174,7 +163,7 @@ fn price(
         let alternative = others.iter().copied().filter(keeps).reduce(better);
         (to.0 > from.0).then_some(Price { application, from: from.0, to: to.0, alternative })
     };
-    question.components().iter().filter_map(of_component).collect()
+    question.components.iter().filter_map(of_component).collect()
 }
 
 fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
@@ -283,17 +272,20 @@ fn without_article(application: &Application) -> &'static str {
 /// What the bulk traffic does to other traffic, if anything is measured that it could do.
 fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let (who, are_several) = bulk_words(one.group.runs[0]);
-    let values = |key: &str| Some((idle.group.mean(key)?, one.group.mean(key)?));
-    // Of the median and the quantiles that which the load changes most.
-    let factor_of = |(key, ..): &Slowed| match values(key) {
-        Some((before, now)) if before > 0.0 => now / before,
-        _ => 0.0,
-    };
-    let plainer = |most, one| if factor_of(&one) > PLAINER * factor_of(&most) { one } else { most };
-    let game = GAME_QUANTILES.into_iter().reduce(plainer);
-    let measured = game.into_iter().chain(PAGES).find(|(key, ..)| values(key).is_some());
-    let slowed = measured.and_then(|(key, what, unit)| {
-        let (before, now) = values(key)?;
+    let slowed = MEASURES.iter().filter_map(|measure| {
+        let (what, unit) = measure.of.slowed?;
+        let (before, now) = (idle.group.value(measure)?.mean?, one.group.value(measure)?.mean?);
+        let factor = if before > 0.0 { now / before } else { 0.0 };
+        let weight = if measure.of.alone { PLAINER } else { 1.0 };
+        Some((what, (before, now, unit, weight * factor)))
+    });
+    // Of the median and the quantiles of a game that which the load changes most.
+    let measured = grouped(slowed).into_iter().next().and_then(|(what, quantiles)| {
+        let plainest =
+            quantiles.into_iter().reduce(|most, one| if one.3 > most.3 { one } else { most });
+        Some((what, plainest?))
+    });
+    let slowed = measured.and_then(|(what, (before, now, unit, _))| {
         let does = |verb| format!("{who} {verb}{} the {what}", if are_several { "" } else { "s" });
         let change = format!("from {} to {} {unit}", digits(before), digits(now));
         Some(if before > 0.0 && now >= NAMED_AS_FACTOR * before {
@@ -342,19 +334,12 @@ fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<Strin
 
 /// What the same other traffic gets without the bulk traffic.
 fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
-    let keys = [
-        "game_rtt_p90_ms",
-        "game_latency_p90_ms",
-        "voice_mos",
-        "page_load_median_s",
-        "response_median_s",
-    ];
-    let clauses = keys.into_iter().filter_map(|key| {
-        let (measure, alone) = (Measure::named(key), idle.group.mean(key)?);
+    let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
+        let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let faster = match loaded.group.mean(key) {
+        let faster = match loaded.group.mean(measure.key) {
             Some(beside)
-                if key.starts_with(GAME)
+                if measure.key.starts_with(GAME)
                     && beside < (1.0 - SAME) * alone
                     && loaded.group.runs[0].brings_grants =>
             {

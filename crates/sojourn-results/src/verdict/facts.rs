@@ -8,13 +8,12 @@ use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
 use super::pages::page_load;
 use super::rows::{FEWEST_PACKETS, Row, Rows};
-use super::shares::{SHORTEST_S, Transfer, is_shared, transfers};
+use super::shares::{SHORTEST_S, Share, is_shared, transfers};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE, PAGE_LOAD, QUEUE_LOST, QUEUE_MEAN,
-    QUEUE_P99, SLOW_START_S, VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE, PAGE_LOAD, QUEUE_MEAN,
+    SLOW_START_S, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::scores::qoe::GAME_ACCESS_MS;
-use sojourn_access::Group;
 use sojourn_engine::packet::{Direction, Ecn};
 use sojourn_engine::queue::SchedulerSpec;
 use sojourn_scenario::apps::{AppSpec, Bulk};
@@ -87,14 +86,12 @@ pub struct Facts {
     pub(super) is_coupled: Option<bool>,
     pub(super) tests: Vec<Tested>,
     /// What each bulk entry got of its part.
-    pub(super) transfers: Vec<Transfer>,
+    pub(super) transfers: Vec<Share>,
     /// Of each game and call that measures it the mean round trip in ms, and how much of its time its homes load the
     /// line.
     pub(super) round_trips: BTreeMap<String, (f64, Load)>,
     /// The mean rate of each video, in Mbps.
     pub(super) video_mbps: BTreeMap<String, f64>,
-    /// What service, channels and core carry in each direction, in Mbit: shares of other lines compare nothing.
-    pub(super) carried_mbit: Vec<f64>,
     /// Does an upload bring grants that the packets of others use too?
     pub(super) brings_grants: bool,
     /// Where the time goes of what users notice.
@@ -106,8 +103,7 @@ pub struct Facts {
 impl Facts {
     /// The facts of a run of this scenario with these tables.
     pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
-        let (roles, line, is_idle) =
-            (Roles::of(scenario), line_of(scenario).to_string(), is_idle(scenario));
+        let whole = scenario;
         let mut transfers = transfers(scenario, rows);
         transfers.retain(|one| scenario.is_judged(&scenario.traffic[&one.traffic]));
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
@@ -119,9 +115,9 @@ impl Facts {
             seed: scenario.seed,
             traffic: entries(scenario, rows),
             measures: measures.collect(),
-            roles,
-            line,
-            is_idle,
+            roles: Roles::of(whole),
+            line: line_of(whole).to_string(),
+            is_idle: is_idle(whole),
             unwatched: scenario.unwatched(),
             watched: watched(scenario),
             marks: marks(scenario),
@@ -130,7 +126,6 @@ impl Facts {
             transfers,
             round_trips: round_trips(scenario, rows),
             video_mbps: video_mbps(rows),
-            carried_mbit: carried_mbit(scenario),
             brings_grants: brings_grants(scenario),
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),
@@ -243,42 +238,34 @@ impl Application {
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
-    let (mut missing, mut note, name) = (None, "", application.name);
+    let name = application.name;
     let is_queue = |way: &Direction| queue_of(*way) == name;
     if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
         let values = queue_values(scenario, rows, direction)?;
-        return Some(Tested { application: name, values, missing, has_both_ends: false, note });
+        let (missing, has_both_ends) = (None, false);
+        return Some(Tested { application: name, values, missing, has_both_ends, note: "" });
     }
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| application.is_of(row)).collect();
-    let mut values: Values = application.metrics().into_iter().map(|m| (m, None)).collect();
-    for row in &flows {
-        missing = missing.or_else(|| unknown(name, scenario, row));
-        let pages = (name == PAGE).then(|| page_load(scenario, rows, row.traffic()));
-        if pages.is_some_and(|pages| pages.is_graded && pages.unfinished > 0) {
-            note = "counting pages unfinished at the end as loaded then";
-        }
-        for (metric, worst) in &mut values {
-            let own = match (*metric, pages) {
-                (PAGE_LOAD, Some(pages)) => pages.median_s.filter(|_| pages.is_graded),
-                (VIDEO_STALLED, _) if begins_too_late(row) => row.number(metric).or(Some(100.0)),
-                (metric, _) => row.number(metric),
-            };
-            let at_least = application.is_better_more(metric);
-            let worse =
-                |one: f64, other: f64| if at_least { one.min(other) } else { one.max(other) };
-            *worst = match (*worst, own) {
-                (Some(one), Some(other)) => Some(worse(one, other)),
-                (one, other) => one.or(other),
-            };
-        }
-    }
-    let has_both_ends = flows.iter().any(|row| is_two_way(scenario, row));
-    (!flows.is_empty()).then_some(Tested {
+    let pages =
+        |row: &Row| Some(page_load(scenario, rows, row.traffic())).filter(|of| of.is_graded);
+    let own = |row: &Row, metric| match metric {
+        PAGE_LOAD => pages(row)?.median_s,
+        VIDEO_STALLED if begins_too_late(row) => row.number(metric).or(Some(100.0)),
+        _ => row.number(metric),
+    };
+    let worst = |metric| {
+        let values = flows.iter().filter_map(|row| own(row, metric));
+        let is_better_more = application.is_better_more(metric);
+        (metric, values.reduce(if is_better_more { f64::min } else { f64::max }))
+    };
+    let is_cut = |row: &&Row| name == PAGE && pages(row).is_some_and(|of| of.unfinished > 0);
+    let counting = "counting pages unfinished at the end as loaded then";
+    (!flows.is_empty()).then(|| Tested {
         application: name,
-        values,
-        missing,
-        has_both_ends,
-        note,
+        values: application.metrics().into_iter().map(worst).collect(),
+        missing: flows.iter().find_map(|row| unknown(name, scenario, row)),
+        has_both_ends: flows.iter().any(|row| is_two_way(scenario, row)),
+        note: if flows.iter().any(is_cut) { counting } else { "" },
     })
 }
 
@@ -286,25 +273,21 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
 /// it arrived, or a video has played for so short a time that its stalls are unknown, unless it begins too late.
 fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
     let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
-    if let AppSpec::Video(video) = app {
-        let latest_s = (video.start_s + video.start_spread_s - scenario.metrics.from_s).max(0.0);
-        let played_s = scenario.counted_s() - latest_s - row.number(VIDEO_START)?;
-        return (played_s < SHORTEST_S && !begins_too_late(row))
-            .then(|| format!("not measured: traffic.{name} played for less than {SHORTEST_S} s"));
-    }
-    let lacks = Direction::BOTH.into_iter().find(|way| !app.watches(*way));
-    match lacks.filter(|_| [GAME, CALL].contains(&application)) {
-        Some(way) => Some(format!(
-            "not measured: nothing of traffic.{name} goes {}; direction = \"both\" measures both ends",
+    let has_ends = [GAME, CALL].contains(&application);
+    let lacks = Direction::BOTH.into_iter().find(|way| has_ends && !app.watches(*way));
+    match (app, lacks) {
+        (AppSpec::Video(video), _) => {
+            let start_s = video.start_s + video.start_spread_s - scenario.metrics.from_s;
+            let played_s = scenario.counted_s() - start_s.max(0.0) - row.number(VIDEO_START)?;
+            (played_s < SHORTEST_S && !begins_too_late(row))
+                .then(|| format!("traffic.{name} played for less than {SHORTEST_S} s"))
+        }
+        (_, Some(way)) => Some(format!(
+            "nothing of traffic.{name} goes {}; direction = \"both\" measures both ends",
             way.name()
         )),
-        None => {
-            ([GAME, CALL].contains(&application) && row.is_scarce("delivered_packets")).then(|| {
-                format!(
-                    "not measured: fewer than {FEWEST_PACKETS} packets of traffic.{name} arrived"
-                )
-            })
-        }
+        _ => (has_ends && row.is_scarce("delivered_packets"))
+            .then(|| format!("fewer than {FEWEST_PACKETS} packets of traffic.{name} arrived")),
     }
 }
 
@@ -333,29 +316,14 @@ fn queue_values(scenario: &Scenario, rows: &Rows, direction: Direction) -> Optio
     };
     Some(Values::from([
         (QUEUE_MEAN, Some(mean_ms)),
-        (QUEUE_P99, most(&|row| row.number("sojourn_p99_ms"))),
-        (QUEUE_LOST, Some(most(&lost).unwrap_or_default())),
+        ("queue_p99_ms", most(&|row| row.number("sojourn_p99_ms"))),
+        ("queue_lost_percent", Some(most(&lost).unwrap_or_default())),
     ]))
 }
 
 fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
     let rate = |row: &Row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?));
     rows.flows.iter().filter_map(rate).collect()
-}
-
-fn carried_mbit(scenario: &Scenario) -> Vec<f64> {
-    let time = scenario.metrics.from_s..scenario.duration_s;
-    let of = |way: Direction| {
-        let core = scenario.core_mbit(way, &time).fold(f64::INFINITY, f64::min);
-        let of_group = |(number, group): (usize, Group<'_>)| {
-            let service = scenario.service_mbit(number, way, time.start, &time);
-            let channel = scenario.channel_mbps(&group, way).unwrap_or(f64::INFINITY);
-            service.min(core).min(channel * scenario.counted_s())
-        };
-        (0..).zip(scenario.groups()).map(of_group).collect::<Vec<f64>>()
-    };
-    let servers = scenario.servers.values().map(|server| server.rate_mbps);
-    Direction::BOTH.into_iter().flat_map(of).chain(servers).collect()
 }
 
 fn brings_grants(scenario: &Scenario) -> bool {

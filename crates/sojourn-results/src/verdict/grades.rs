@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::facts::{Facts, Values};
 use super::over_seeds::{Value, over_seeds};
-use super::shares::Transfer;
+use super::shares::Share;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, PAGE, SHARE, Threshold,
     UNDER_LOAD, VIDEO_RATE, WORST_LETTER,
@@ -31,10 +31,8 @@ fn level(application: &Application, value: impl Fn(&str) -> Option<f64>) -> Opti
     let is_known = |metric: &&str| !application.needs(metric) || value(metric).is_some();
     let missed = steps.iter().filter(|steps| grade >= steps.from).map(|steps| {
         let Some(value) = value(steps.metric) else { return 0 };
-        let is_missed = |bound: &&f64| match application.is_better_more(steps.metric) {
-            true => value < **bound,
-            false => value > **bound,
-        };
+        let at_least = application.is_better_more(steps.metric);
+        let is_missed = |bound: &&f64| value != **bound && (value < **bound) == at_least;
         steps.bounds.iter().filter(is_missed).count()
     });
     (grade == Grade::Fails || application.metrics().iter().all(is_known))
@@ -77,12 +75,12 @@ impl Assessment {
         let values: Values = over.iter().map(|(metric, value)| (*metric, value.mean)).collect();
         let level = level(application, |metric| values.get(metric).copied()?);
         let level = level.filter(|_| missing.is_none());
-        let nothing = || match application.name {
-            PAGE => "not measured: fewer than two pages were loaded".to_owned(),
-            _ => "not measured: no packet was delivered".to_owned(),
+        let nothing = match application.name {
+            PAGE => "fewer than two pages were loaded",
+            _ => "no packet was delivered",
         };
         let mut summary = match level {
-            None => missing.unwrap_or_else(nothing),
+            None => format!("not measured: {}", missing.as_deref().unwrap_or(nothing)),
             Some(_) => filled(application.summary, &values)
                 .unwrap_or_else(|| "next to nothing of it arrives".to_owned()),
         };
@@ -163,65 +161,31 @@ fn of(
     Some(Assessment::new(application, &over, missing, note))
 }
 
-/// What a transfer, a torrent or a stream of data gets, over seeds.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Share {
-    /// The traffic entry.
-    pub traffic: String,
-    /// What it is: the name of an application.
-    pub application: &'static str,
-    /// Its rate while it ran, in Mbps.
-    pub mbps: f64,
-    /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps.
-    pub part_mbps: f64,
-    /// What it gets of that, in percent.
-    pub share_percent: Option<f64>,
-    /// Its grade; `None` if its share is not known.
-    pub grade: Option<Grade>,
-    #[serde(skip)]
-    pub(super) way: Direction,
-    #[serde(skip)]
-    half_width: Option<f64>,
-    #[serde(skip)]
-    unfinished_mb: Option<(f64, f64)>,
-    #[serde(skip)]
-    missing: Option<String>,
-}
-
-impl Share {
-    /// Its rate as a multiple of its part.
-    pub(super) fn of_part(&self) -> f64 {
-        self.mbps / self.part_mbps
-    }
-}
-
-/// The shares of all bulk entries.
+/// The shares of all bulk entries over seeds.
 pub(super) fn shares(runs: &[&Facts]) -> Vec<Share> {
     APPLICATIONS.iter().flat_map(|application| shares_of(application, runs)).collect()
 }
 
 fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share> {
-    let share = |one: &Transfer| {
-        let is_it = |other: &&Transfer| (&other.traffic, other.way) == (&one.traffic, one.way);
-        let all: Vec<&Transfer> =
+    let share = |one: &Share| {
+        let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
+        let all: Vec<&Share> =
             runs.iter().flat_map(|facts| &facts.transfers).filter(is_it).collect();
-        let over = |of: &dyn Fn(&Transfer) -> f64| {
-            over_seeds(&all.iter().map(|one| Some(of(one))).collect::<Vec<_>>())
+        let over = |of: &dyn Fn(&Share) -> Option<f64>| {
+            over_seeds(&all.iter().map(|one| of(one)).collect::<Vec<_>>())
         };
         let missing = all.iter().find_map(|one| one.missing.clone());
-        let Value { mean, half_width } = over(&Transfer::share_percent);
+        let Value { mean, half_width } = over(&|one| one.share_percent);
         let share_percent = mean.filter(|_| missing.is_none());
         Share {
-            traffic: one.traffic.clone(),
-            application: one.application,
-            mbps: over(&|one| one.mbps).mean.unwrap_or_default(),
-            part_mbps: over(&|one| one.part_mbps).mean.unwrap_or_default(),
+            mbps: over(&|one| Some(one.mbps)).mean.unwrap_or_default(),
+            part_mbps: over(&|one| Some(one.part_mbps)).mean.unwrap_or_default(),
             share_percent,
             grade: level(application, |_| share_percent).map(|(grade, _)| grade),
-            way: one.way,
             half_width,
             unfinished_mb: all.iter().find_map(|one| one.unfinished_mb),
             missing,
+            ..one.clone()
         }
     };
     let own = runs[0].transfers.iter().filter(|one| one.application == application.name);
@@ -295,7 +259,7 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
             Some(way) => (
                 None,
                 Some(format!(
-                    "not measured: packets wait in the {} queue without uploads and downloads too",
+                    "packets wait in the {} queue without uploads and downloads too",
                     way.stream()
                 )),
             ),
@@ -307,7 +271,7 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
                 format!("; metrics.from_s = {from_s} leaves out what is before")
             });
             Some(format!(
-                "not measured: traffic.{traffic} does not load the line all the time of the game or call{remedy}"
+                "traffic.{traffic} does not load the line all the time of the game or call{remedy}"
             ))
         }
         Load::None | Load::Whole => None,

@@ -1,9 +1,10 @@
 //! Groups of runs side by side, their grades, and which is an idle line.
 
 use super::facts::Facts;
-use super::grades::{Assessment, Share, assess, shares};
+use super::grades::{Assessment, assess, shares};
 use super::measures::Measure;
 use super::over_seeds::{Value, over_seeds};
+use super::shares::Share;
 use super::thresholds::Grade;
 use super::words::quoted;
 use sojourn_scenario::Unwatched;
@@ -44,10 +45,10 @@ impl Group<'_> {
 
     /// The values of a measure in another group and in this one, if they differ by more than 10 %, by more than the
     /// last digit that tables show, and by more than the seeds alone may make.
-    pub(super) fn named_difference(&self, key: &str, other: &Self) -> Option<(f64, f64)> {
-        let of = |facts: &Facts| facts.measures.get(key).copied().flatten();
-        let (to, from) = (self.mean(key)?, other.mean(key)?);
-        let digit = 10f64.powi(-i32::from(Measure::named(key).digits));
+    pub(super) fn named_difference(&self, measure: &Measure, other: &Self) -> Option<(f64, f64)> {
+        let of = |facts: &Facts| facts.measures.get(measure.key).copied().flatten();
+        let (to, from) = (self.value(measure)?.mean?, other.value(measure)?.mean?);
+        let digit = 10f64.powi(-i32::from(measure.digits));
         let least = (NAMED * from.abs().max(to.abs())).max(digit);
         let seeds = |group: &Self| group.runs.iter().map(|facts| facts.seed).collect::<Vec<_>>();
         let pairs = self.runs.iter().zip(&other.runs);

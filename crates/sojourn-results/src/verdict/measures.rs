@@ -39,23 +39,33 @@ pub struct Measure {
     /// The direction of the queues that it is of, if it is of queues.
     #[serde(default)]
     pub queues: Option<Direction>,
-    #[serde(skip_serializing)]
+    #[serde(skip_serializing, flatten)]
+    pub(super) of: Of,
+}
+
+/// Where a number is read and said; what is not set is any.
+#[derive(Clone, PartialEq, Default, Debug, Deserialize)]
+#[serde(default)]
+pub(super) struct Of {
     column: &'static str,
     /// The quality of its flows.
-    #[serde(skip_serializing, default)]
     quality: &'static str,
     /// Does its traffic measure round trips? Of a game that sends one way nobody knows them.
-    #[serde(skip_serializing, default)]
     two_way: Option<bool>,
     /// Is it shown beside a low-latency queue alone? There the far tail is what it is about.
-    #[serde(skip_serializing, default)]
     near_low_latency: bool,
     /// Its bulk traffic as it is graded, in the direction of the payload, without acknowledgements.
-    #[serde(skip_serializing, default)]
     bulk: &'static str,
     /// The member of upstream low-latency aggregates.
-    #[serde(skip_serializing, default)]
     member: &'static str,
+    /// Has it no grade of its own and is named if it differs by much?
+    pub headline: bool,
+    /// Is it so between lines, where shares of the line compare nothing?
+    pub of_lines: bool,
+    /// What bulk traffic slows if it is more, and what follows its number then.
+    pub slowed: Option<(&'static str, &'static str)>,
+    /// Is it named for a line without bulk traffic?
+    pub alone: bool,
 }
 
 /// Where fewer frames arrive whole, the delay of these says nothing.
@@ -82,18 +92,18 @@ impl Measure {
     pub(super) fn value(&self, scenario: &Scenario, rows: &Rows) -> Option<Option<f64>> {
         let is_near = rows.queues.iter().any(|row| !row.text("member").is_empty());
         let all = if self.is_of_queues() { &rows.queues } else { &rows.flows };
-        let is_shown = !self.near_low_latency || is_near;
+        let is_shown = !self.of.near_low_latency || is_near;
         let mut found = all.iter().filter(|row| is_shown && self.is_of(scenario, row)).peekable();
         found.peek()?;
-        let values = found.filter_map(|row| match self.column {
+        let values = found.filter_map(|row| match self.of.column {
             // As grades have it: pages that did not load before the end count.
             PAGE_LOAD => page_load(scenario, rows, row.traffic()).median_s,
-            "frame_latency_p90_ms" => row.number(self.column).filter(|_| {
+            "frame_latency_p90_ms" => row.number(self.of.column).filter(|_| {
                 row.number("frames_incomplete_percent") <= Some(MOST_INCOMPLETE_PERCENT)
             }),
             column => row.number(column),
         });
-        Some(match (self.bulk, self.better) {
+        Some(match (self.of.bulk, self.better) {
             ("", Better::Lower) => values.reduce(f64::max),
             ("", Better::Higher) => values.reduce(f64::min),
             _ => values.reduce(|sum, value| sum + value),
@@ -101,21 +111,22 @@ impl Measure {
     }
 
     fn is_of_queues(&self) -> bool {
-        self.queues.is_some() || !self.member.is_empty()
+        self.queues.is_some() || !self.of.member.is_empty()
     }
 
     fn is_of(&self, scenario: &Scenario, row: &Row) -> bool {
         if self.is_of_queues() {
             let way = self.queues.unwrap_or(Direction::Up);
-            return row.direction() == Some(way) && row.text("member") == self.member;
+            return row.direction() == Some(way) && row.text("member") == self.of.member;
         }
         let app = scenario.traffic.get(row.traffic()).map(|entry| &entry.app);
-        if !self.bulk.is_empty() {
+        if !self.of.bulk.is_empty() {
             let name = |app: &AppSpec| share_name(app, row.direction()?);
-            return app.is_some_and(|app| name(app) == Some(self.bulk));
+            return app.is_some_and(|app| name(app) == Some(self.of.bulk));
         }
         let is_two_way = app.is_none_or(AppSpec::is_two_way);
-        row.text("quality") == self.quality && self.two_way.is_none_or(|way| way == is_two_way)
+        row.text("quality") == self.of.quality
+            && self.of.two_way.is_none_or(|way| way == is_two_way)
     }
 }
 

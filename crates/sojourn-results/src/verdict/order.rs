@@ -1,12 +1,14 @@
 //! Which settings do best: a strict partial order by counts of grades, then by steps inside them. It knows no names,
 //! and of two settings nothing but their own levels.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::grades::{Assessment, Level};
 use super::groups::Judged;
 use super::thresholds::{
-    Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, PAGE, SHARE, Shown, UPSTREAM_QUEUE, VIDEO,
+    Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, PAGE, SHARE, UPSTREAM_QUEUE, VIDEO,
     VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use super::words::digits;
@@ -81,25 +83,21 @@ pub(super) struct Question<'a, 'b> {
     pub all: &'a [Judged<'b>],
     /// The numbers of the settings.
     pub settings: Vec<usize>,
-    components: Vec<Component>,
-    /// Is no share of the line compared, since what the lines carry differs?
+    pub components: Vec<Component>,
+    /// Is no share of the line compared, since the lines differ?
     pub compares_lines: bool,
 }
 
 impl<'a, 'b> Question<'a, 'b> {
     pub(super) fn new(all: &'a [Judged<'b>], settings: &[usize]) -> Self {
-        let carried = |number: &usize| &all[*number].group.runs[0].carried_mbit;
-        let is_one_line = settings.iter().all(|number| carried(number) == carried(&settings[0]));
+        let line = |number: &usize| all[*number].group.runs[0].roles.line;
+        let is_one_line = settings.iter().all(|number| line(number) == line(&settings[0]));
         let components = COMPONENTS.into_iter().filter(|one| {
             (is_one_line || !is_of_its_line(one))
                 && settings.iter().any(|number| !assessments(&all[*number], one).is_empty())
         });
         let components = components.collect();
         Self { all, settings: settings.to_vec(), components, compares_lines: !is_one_line }
-    }
-
-    pub(super) fn components(&self) -> &[Component] {
-        &self.components
     }
 
     /// The assessments of a setting in a component that is compared.
@@ -172,70 +170,64 @@ impl<'a, 'b> Question<'a, 'b> {
                 return None;
             }
         }
-        let first = self.components[*deciding.first()?];
-        let mut sentences = self.assessments(other, first).into_iter().filter_map(|behind| {
-            let of_best = self.assessment(best, behind.application)?;
-            let values = &behind.graded.values;
-            values.iter().find_map(|shown| self.hair_in(shown, (best, of_best), (other, behind)))
+        let first = self.assessments(other, self.components[*deciding.first()?]);
+        let values = first.iter().flat_map(|of| of.graded.values.iter().map(move |v| (*of, v)));
+        let mut sentences = values.filter_map(|(behind, shown)| {
+            let (value, of_best) = (
+                behind.value(shown.metric)?,
+                self.assessment(best, behind.application)?.value(shown.metric)?,
+            );
+            // The bound that the value only just misses and that of the best meets.
+            let (low, high) = (value.min(of_best), value.max(of_best));
+            let is_between = |bound: &f64| (low..=high).contains(bound) && *bound != value;
+            let bound = behind.graded.bounds(shown.metric).find(is_between)?;
+            let is_ahead = (of_best > value) == behind.graded.is_better_more(shown.metric);
+            (is_ahead && is_near(value, of_best)).then(|| {
+                format!(
+                    "By a hair: with {}, {} is {}{}, and the bound is {} ({} with {}).",
+                    self.all[other].name(),
+                    behind.graded.label(shown),
+                    digits(value),
+                    shown.unit,
+                    digits(bound),
+                    digits(of_best),
+                    self.all[best].name()
+                )
+            })
         });
         sentences.next().filter(|_| !is_before(&ahead, &moved))
     }
 
-    /// A value that only just misses a bound which that of the best meets.
-    fn hair_in(
-        &self,
-        shown: &Shown,
-        (best, ahead): (usize, &Assessment),
-        (other, behind): (usize, &Assessment),
-    ) -> Option<String> {
-        let Shown { metric, unit, .. } = shown;
-        let (value, of_best) = (behind.value(metric)?, ahead.value(metric)?);
-        let (low, high) = (value.min(of_best), value.max(of_best));
-        let is_between = |bound: &f64| (low..=high).contains(bound) && *bound != value;
-        let bound = behind.graded.bounds(metric).find(is_between)?;
-        let is_ahead = (of_best > value) == behind.graded.is_better_more(metric);
-        (is_ahead && is_near(value, of_best)).then(|| {
-            format!(
-                "By a hair: with {}, {} is {}{unit}, and the bound is {} ({} with {}).",
-                self.all[other].name(),
-                behind.graded.label(shown),
-                digits(value),
-                digits(bound),
-                digits(of_best),
-                self.all[best].name()
-            )
-        })
+    /// The worst grade of what users notice with a setting, also where it compares nothing.
+    pub(super) fn worst(&self, setting: usize) -> Option<Grade> {
+        let all = COMPONENTS.iter().flat_map(|one| self.assessments(setting, one));
+        all.filter_map(|found| found.grade).max()
     }
 
     /// The settings that would be among the best, or would be no longer, if a mean were elsewhere in its interval:
     /// where that holds a bound, this one grade moves and the question is asked again.
     pub(super) fn unsure(&self, best_now: &[usize]) -> Vec<usize> {
-        let mut standings: Vec<_> = self.settings.iter().map(|one| self.standing(*one)).collect();
-        let mut unsure = Vec::new();
-        for (place, setting) in self.settings.iter().enumerate() {
-            for (number, component) in self.components.iter().enumerate() {
-                for sign in [-1.0, 1.0] {
-                    let found = assessments(&self.all[*setting], component);
-                    let half =
-                        |metric: &str| found.iter().find_map(|one| *one.half_widths.get(metric)?);
-                    let moved = self.level_with(*setting, component, &|metric, value| {
-                        value + sign * half(metric).unwrap_or_default()
-                    });
-                    if moved == standings[place][number] {
-                        continue;
-                    }
-                    let kept = std::mem::replace(&mut standings[place][number], moved);
-                    let then = best(&standings).into_iter().map(|place| self.settings[place]);
-                    let then: Vec<usize> = then.collect();
-                    let changed = |one: &&usize| then.contains(one) != best_now.contains(one);
-                    unsure.extend(self.settings.iter().filter(changed));
-                    standings[place][number] = kept;
-                }
+        let standings: Vec<_> = self.settings.iter().map(|one| self.standing(*one)).collect();
+        let mut unsure = BTreeSet::new();
+        let all = (0..self.settings.len())
+            .flat_map(|of| (0..self.components.len()).map(move |c| (of, c)));
+        for ((place, number), sign) in all.flat_map(|one| [(one, -1.0), (one, 1.0)]) {
+            let (setting, component) = (self.settings[place], self.components[number]);
+            let found = self.assessments(setting, component);
+            let half = |metric: &str| found.iter().find_map(|one| *one.half_widths.get(metric)?);
+            let moved = self.level_with(setting, component, &|metric, value| {
+                value + sign * half(metric).unwrap_or_default()
+            });
+            if moved != standings[place][number] {
+                let mut standings = standings.clone();
+                standings[place][number] = moved;
+                let then = best(&standings).into_iter().map(|place| self.settings[place]);
+                let then: Vec<usize> = then.collect();
+                let is_changed = |one: &&usize| then.contains(one) != best_now.contains(one);
+                unsure.extend(self.settings.iter().filter(is_changed));
             }
         }
-        unsure.sort_unstable();
-        unsure.dedup();
-        unsure
+        unsure.into_iter().collect()
     }
 }
 

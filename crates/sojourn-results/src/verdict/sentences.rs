@@ -1,10 +1,11 @@
 //! An answer in sentences: which setting does best, what changes, its price, and on what it rests.
 
 use super::facts::{Facts, Payload};
-use super::grades::{Assessment, Share};
+use super::grades::Assessment;
 use super::groups::{Group, Judged, NAMED};
 use super::measures::{Better, MEASURES, Measure};
 use super::order::{Answer, Component, Price, Question};
+use super::shares::Share;
 use super::thresholds::{Application, GAME, Grade};
 use super::words::{capitalised, digits, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
@@ -16,18 +17,6 @@ pub(super) const NAMED_AT_MOST: usize = 8;
 const DIFFERENCES_AT_MOST: usize = 3;
 /// What has less of its part lacks what another one takes.
 const STARVED: f64 = 0.5;
-
-/// What has no grade of its own and is named if it differs by much.
-const HEADLINES: [&str; 6] = [
-    "game_rtt_p99_ms",
-    "game_latency_p90_ms",
-    "response_median_s",
-    "video_rate_mbps",
-    "low_latency_queue_p99_ms",
-    "classic_queue_p99_ms",
-];
-/// Rates, which are named where shares of the line compare nothing.
-const RATES: [&str; 4] = ["upload_mbps", "download_mbps", "torrent_mbps", "torrent_down_mbps"];
 
 /// The answer to a question.
 pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<String> {
@@ -74,11 +63,10 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
 /// How well a setting does in all.
 fn state(question: &Question<'_, '_>, best: usize) -> String {
     let setting = &question.all[best];
-    let levels = question.components().iter().filter_map(|one| question.level(best, one));
     let all = setting.assessments.iter().map(|found| found.grade);
     let are_good = all.clone().flatten().all(|grade| grade == Grade::Good);
     let is_whole = setting.is_whole() && all.clone().all(|grade| grade.is_some());
-    let said = match (levels.map(|(grade, _)| grade).max(), are_good, is_whole) {
+    let said = match (question.worst(best), are_good, is_whole) {
         (None, ..) => "nothing has a grade",
         (Some(Grade::Good), true, true) => "all is good",
         (Some(Grade::Good), true, false) => "all that is measured is good",
@@ -106,12 +94,10 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     let clause = |setting: &usize| {
         let is_ahead = |component: &&Component| {
             let level = question.level(*setting, component);
-            let mut others = best.iter().map(|other| question.level(*other, component));
-            level.is_some()
-                && others.clone().all(|other| level <= other)
-                && others.any(|o| o != level)
+            let all = best.iter().map(|one| question.level(*one, component));
+            level.is_some() && all.clone().min() == Some(level) && all.max() != Some(level)
         };
-        let ahead = question.components().iter().filter(is_ahead);
+        let ahead = question.components.iter().filter(is_ahead);
         let clauses = ahead.filter_map(|component| {
             let found = question.assessments(*setting, component);
             let worst = found.into_iter().max_by_key(|one| one.level())?;
@@ -157,17 +143,16 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
             None => new_clause(after.first()?),
         }
     };
-    let names = question.components().iter().flat_map(|component| component.iter());
+    let names = question.components.iter().flat_map(|component| component.iter());
     let mut changes: Vec<Change> = names.filter_map(graded).collect();
     let [now, before] = [best[0], reference].map(|number| &question.all[number]);
-    let rates: &[&str] = if question.compares_lines { &RATES } else { &[] };
     let is_game_told = graded(&GAME).is_some();
-    let clauses = HEADLINES.iter().chain(rates).filter_map(|key| {
-        let measure = Measure::named(key);
-        let (from, to) = now.group.named_difference(key, before.group)?;
+    let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
+    let is_named = |one: &&Measure| one.of.headline || (question.compares_lines && one.of.of_lines);
+    let clauses = MEASURES.iter().filter(is_named).filter(is_new).filter_map(|measure| {
+        let (from, to) = now.group.named_difference(measure, before.group)?;
         let is_worse = (to < from) == (measure.better == Better::Higher);
-        let is_new = !is_game_told || !key.starts_with(GAME);
-        is_new.then(|| (change(measure.label, from, &[to], &measure.unit_after()), is_worse))
+        Some((change(measure.label, from, &[to], &measure.unit_after()), is_worse))
     });
     changes.extend(clauses.take(DIFFERENCES_AT_MOST));
     if !question.compares_lines {
@@ -190,7 +175,7 @@ pub(super) fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Optio
     let changed = graded.values.iter().filter_map(|shown| {
         let from = before.value(shown.metric)?;
         let to: Option<Vec<f64>> = after.iter().map(|one| one.value(shown.metric)).collect();
-        let to = to?;
+        let to = to.filter(|to| to[0] != from)?;
         let is_worse = (to[0] < from) == graded.is_better_more(shown.metric);
         let is_much = (to[0] - from).abs() > NAMED * to[0].abs().max(from.abs());
         Some((shown, from, to, is_worse, is_much))
@@ -200,7 +185,7 @@ pub(super) fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Optio
         let (shown, from, to, is_worse, _) = changed.into_iter().find(|(.., much)| *much)?;
         return Some((change(&graded.label(shown), from, &to, shown.unit), is_worse));
     }
-    changed.retain(|(_, from, to, is_worse, _)| to[0] == *from || *is_worse == (is > was));
+    changed.retain(|(.., is_worse, _)| *is_worse == (is > was));
     let much = changed.iter().find(|(.., is_much)| *is_much).or_else(|| changed.first());
     let values = much.map_or_else(String::new, |(shown, from, to, ..)| {
         let (from, to) = (digits(*from), several(to));
@@ -314,7 +299,7 @@ fn ranges(settings: &[&Judged<'_>]) -> String {
         let by = |(one, _): &&(f64, _), (other, _): &&(f64, _)| one.total_cmp(other);
         let all = all?;
         let ((least, low), (most, high)) = (all.iter().min_by(by)?, all.iter().max_by(by)?);
-        high.named_difference(measure.key, low)?;
+        high.named_difference(measure, low)?;
         let (what, unit) = (measure.label, measure.unit_after());
         let [low, high] = [low, high].map(|group| listed(&[group.name]));
         let (from, to) = (digits(*least), digits(*most));

@@ -1,6 +1,9 @@
 //! Each transfer, torrent and stream of data, and what it gets of its max-min fair part of what the line carries.
 
+use serde::Serialize;
+
 use super::rows::{Row, Rows};
+use super::thresholds::Grade;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Scenario, Span, traffic};
@@ -10,27 +13,38 @@ const EXCUSED: f64 = 0.5;
 /// A transfer needs some seconds to reach its rate, and a film to stall.
 pub(super) const SHORTEST_S: f64 = 10.0;
 
-/// What a bulk entry got in the direction of its payload.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Transfer {
+/// What a transfer, a torrent or a stream of data gets in the direction of its payload.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Share {
+    /// The traffic entry.
     pub traffic: String,
-    /// What it is graded as.
+    /// What it is: the name of an application.
     pub application: &'static str,
-    pub way: Direction,
     /// Its rate while it ran, in Mbps.
     pub mbps: f64,
-    /// Its part of what the line carries meanwhile or, if that is less, what it had to send, in Mbps.
+    /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps.
     pub part_mbps: f64,
+    /// What it gets of that, in percent; `None` if that is not known.
+    pub share_percent: Option<f64>,
+    /// Its grade over seeds; `None` if its share is not known.
+    pub grade: Option<Grade>,
+    #[serde(skip)]
+    pub(super) way: Direction,
+    /// Half of the 95 % interval of the share, with several seeds.
+    #[serde(skip)]
+    pub(super) half_width: Option<f64>,
     /// The payload of a file that is unfinished at the end, and its size, in MB.
-    pub unfinished_mb: Option<(f64, f64)>,
+    #[serde(skip)]
+    pub(super) unfinished_mb: Option<(f64, f64)>,
     /// Why its share is unknown, if it is.
-    pub missing: Option<String>,
+    #[serde(skip)]
+    pub(super) missing: Option<String>,
 }
 
-impl Transfer {
-    /// What it got of its part, in percent.
-    pub(super) fn share_percent(&self) -> f64 {
-        (100.0 * self.mbps / self.part_mbps).min(100.0)
+impl Share {
+    /// Its rate as a multiple of its part.
+    pub(super) fn of_part(&self) -> f64 {
+        self.mbps / self.part_mbps
     }
 }
 
@@ -44,7 +58,7 @@ struct Flow<'a> {
     mbit: f64,
     /// What all its homes together have to send, in Mbps while it runs; endless without a limit.
     demand_mbps: f64,
-    got: Transfer,
+    got: Share,
 }
 
 impl Flow<'_> {
@@ -60,7 +74,7 @@ struct Link {
 }
 
 /// All bulk entries that have a share, in the order of the scenario.
-pub(super) fn transfers(scenario: &Scenario, rows: &Rows) -> Vec<Transfer> {
+pub(super) fn transfers(scenario: &Scenario, rows: &Rows) -> Vec<Share> {
     Direction::BOTH.into_iter().flat_map(|way| of_direction(scenario, rows, way)).collect()
 }
 
@@ -84,16 +98,18 @@ pub(super) fn is_shared(app: &AppSpec, way: Direction) -> bool {
         }
 }
 
-fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Transfer> {
+fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> {
     let shared = scenario.traffic.iter().filter(|(_, entry)| is_shared(&entry.app, way));
     let flows: Vec<Flow<'_>> =
         shared.filter_map(|(name, entry)| flow(scenario, rows, name, entry, way)).collect();
     let parts_mbit = parts_mbit(scenario, rows, &flows, way);
-    let transfer = |(flow, part_mbit): (Flow<'_>, f64)| {
+    let share = |(flow, part_mbit): (Flow<'_>, f64)| {
         let part_mbps = (part_mbit / flow.length_s()).min(flow.demand_mbps).max(f64::MIN_POSITIVE);
-        Transfer { part_mbps, ..flow.got }
+        let percent = (100.0 * flow.got.mbps / part_mbps).min(100.0);
+        let share_percent = Some(percent).filter(|_| flow.got.missing.is_none());
+        Share { part_mbps, share_percent, ..flow.got }
     };
-    flows.into_iter().zip(parts_mbit).map(transfer).collect()
+    flows.into_iter().zip(parts_mbit).map(share).collect()
 }
 
 fn flow<'a>(
@@ -118,47 +134,39 @@ fn flow<'a>(
     let time = from_s..loads.end.min(scenario.duration_s);
     let length_s = Some(time.end - time.start).filter(|length_s| *length_s > 0.0)?;
     let mbit = sum("throughput_mbps") * scenario.counted_s();
-    let has_flows = match way {
-        Direction::Up => !home.upstream.flows.is_empty(),
-        Direction::Down => !home.downstream.flows.is_empty(),
-    };
     let what = Bulk::of(&entry.app)?.word(way);
-    let mut missing = (length_s < SHORTEST_S)
-        .then(|| format!("not measured: the {what} ran for less than {SHORTEST_S} s"));
-    let (mut demand_mbps, mut unfinished_mb) = (f64::INFINITY, None);
-    match &entry.app {
+    let mut missing =
+        (length_s < SHORTEST_S).then(|| format!("the {what} ran for less than {SHORTEST_S} s"));
+    let mut unfinished_mb = None;
+    let demand_mbps = match &entry.app {
         AppSpec::Transfer(app) => {
             let files = f64::from(app.connections) * homes;
             let file_mbit = app.file_bytes.map(|bytes| bytes as f64 * 8e-6 * files);
-            match (file_mbit, app.every_s) {
-                (Some(mbit), Some(every_s)) => demand_mbps = mbit / every_s,
-                (Some(_), None) if sum("transfers_completed") >= files => {
-                    (demand_mbps, missing) = (mbit / length_s, None);
-                }
-                (Some(mbit), None) => {
-                    let done_mbit = sum("goodput_mbps") * scenario.counted_s();
-                    unfinished_mb = Some((done_mbit / 8.0, mbit / 8.0));
-                }
-                (None, _) => {}
+            let is_done = app.every_s.is_none() && sum("transfers_completed") >= files;
+            if let (Some(file_mbit), None, false) = (file_mbit, app.every_s, is_done) {
+                let done_mbit = sum("goodput_mbps") * scenario.counted_s();
+                unfinished_mb = Some((done_mbit / 8.0, file_mbit / 8.0));
             }
+            missing = missing.filter(|_| !is_done);
+            let needed_mbit = if is_done { Some(mbit) } else { file_mbit };
+            needed_mbit.map_or(f64::INFINITY, |of| of / app.every_s.unwrap_or(length_s))
         }
-        AppSpec::Torrent(app) => {
-            demand_mbps = app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes);
-        }
-        _ => demand_mbps = sum("sent_bytes") * 8e-6 / length_s,
-    }
-    if has_flows {
+        AppSpec::Torrent(app) => app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes),
+        _ => sum("sent_bytes") * 8e-6 / length_s,
+    };
+    if ![home.upstream.flows.is_empty(), home.downstream.flows.is_empty()][way as usize] {
         let stream = way.stream();
-        missing = Some(format!(
-            "not measured: the home of the {what} has several {stream} service flows"
-        ));
+        missing = Some(format!("the home of the {what} has several {stream} service flows"));
     }
-    let got = Transfer {
+    let got = Share {
         traffic: name.to_owned(),
         application: share_name(&entry.app, way)?,
-        way,
         mbps: mbit / length_s,
         part_mbps: 0.0,
+        share_percent: None,
+        grade: None,
+        way,
+        half_width: None,
         unfinished_mb,
         missing,
     };

@@ -24,30 +24,17 @@ pub enum Grade {
 impl Grade {
     /// It in a word.
     pub const fn word(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Fair => "fair",
-            Self::Poor => "poor",
-            Self::Fails => "fails",
-        }
+        ["good", "fair", "poor", "fails"][self as usize]
     }
 
     /// What something becomes with it.
     pub(super) const fn state(self) -> &'static str {
-        match self {
-            Self::Fails => "failing",
-            other => other.word(),
-        }
+        ["good", "fair", "poor", "failing"][self as usize]
     }
 
     /// A mark that distinguishes it without colour.
     pub const fn mark(self) -> &'static str {
-        match self {
-            Self::Good => "✓",
-            Self::Fair => "~",
-            Self::Poor => "✗",
-            Self::Fails => "✗✗",
-        }
+        ["✓", "~", "✗", "✗✗"][self as usize]
     }
 }
 
@@ -202,8 +189,6 @@ pub(super) const SHARE: &str = "share_percent";
 pub(super) const KEPT_RATE: &str = "kept_video_rate_percent";
 pub(super) const ADDED_DELAY: &str = "added_delay_ms";
 pub(super) const QUEUE_MEAN: &str = "queue_mean_ms";
-pub(super) const QUEUE_P99: &str = "queue_p99_ms";
-pub(super) const QUEUE_LOST: &str = "queue_lost_percent";
 pub(super) const PAGE_LOAD: &str = "page_load_median_s";
 /// Metrics that are columns.
 pub(super) const VIDEO_START: &str = "video_start_wait_s";
@@ -218,10 +203,7 @@ pub(super) const POOR_PAGE_S: f64 = 6.9;
 
 /// The queue of a direction as it is graded.
 pub(super) const fn queue_of(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Up => UPSTREAM_QUEUE,
-        Direction::Down => DOWNSTREAM_QUEUE,
-    }
+    [UPSTREAM_QUEUE, DOWNSTREAM_QUEUE][direction as usize]
 }
 
 /// Letters of DSLReports for the delay that load adds to a round trip: below so many ms.

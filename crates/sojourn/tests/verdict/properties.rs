@@ -139,7 +139,7 @@ fn best_of(found: &Verdict, numbers: &[usize]) -> BTreeSet<usize> {
     best.map(|place| numbers[*place]).collect()
 }
 
-/// Are these settings of one load and line, none of which is another one's idle line?
+/// Are these settings of one load, none of which is another one's idle line?
 pub(crate) fn is_one_question(facts: &[Facts]) -> bool {
     let all: Vec<usize> = (0..facts.len()).collect();
     let found = judged_of(facts, &all);
@@ -149,7 +149,7 @@ pub(crate) fn is_one_question(facts: &[Facts]) -> bool {
 }
 
 /// What must be true of the answer on any settings of one line and load.
-pub(crate) fn is_lawful(facts: &[Facts]) {
+pub(crate) fn is_lawful(facts: &[Facts], is_one_line: bool) {
     let all: Vec<usize> = (0..facts.len()).collect();
     let found = judged_of(facts, &all);
     let best = best_of(&found, &all);
@@ -176,7 +176,37 @@ pub(crate) fn is_lawful(facts: &[Facts]) {
     }
     let twice: Vec<usize> = all.iter().copied().chain([all[0]]).collect();
     assert_eq!(best_of(&judged_of(facts, &twice), &twice), best);
-    has_its_price(&found);
+    if is_one_line {
+        has_its_price(&found);
+    }
+    says_no_more_than_grades(&found);
+}
+
+/// What the first sentence says of all is true of the grades of the best, and by a hair are values that differ by a
+/// tenth at most.
+fn says_no_more_than_grades(found: &Verdict) {
+    let said = found.sentences.join(" ");
+    assert!(!said.contains("No setting is good"), "{said}");
+    let Some(best) = found.best else { return };
+    let all = found.groups[best].assessments.iter();
+    let is_noticed =
+        |one: &&Assessment| one.application != "under load" && !one.application.ends_with("queue");
+    let worst = all.clone().filter(is_noticed).filter_map(|one| one.grade).max();
+    let good = all.clone().all(|one| one.grade == Some(Grade::Good));
+    for (words, holds) in [
+        ("all is good.", good && found.unwatched.is_empty()),
+        ("all that is measured is good.", all.flat_map(|one| one.grade).max() <= Some(Grade::Good)),
+        ("all that users notice is good.", worst <= Some(Grade::Good)),
+        ("nothing is poor with it.", worst <= Some(Grade::Fair)),
+        ("nothing fails with it.", worst <= Some(Grade::Poor)),
+    ] {
+        assert!(holds || !found.sentences[0].contains(words), "{said}");
+    }
+    for hair in found.answers.iter().filter_map(|answer| answer.hair.as_ref()) {
+        let numbers = numbers(hair.split_once(" is ").expect("a value").1);
+        let ([(value, _), .., (of_best, _)], near) = (numbers.as_slice(), 0.11) else { continue };
+        assert!((value - of_best).abs() <= near * value.max(*of_best), "{hair}");
+    }
 }
 
 /// Wherever the best has a worse grade than the reference, that is its price, and the answer says so.
@@ -191,7 +221,7 @@ fn has_its_price(found: &Verdict) {
         let counts = name.ends_with("queue").then(|| found.sentences[0].contains(name));
         let is_price = found.price.iter().any(|price| price.application == name);
         if counts != Some(false) {
-            assert_eq!(is_price, to > from, "{name}: {found:?}");
+            assert_eq!(is_price, to > from, "{name}: {:?}", found.sentences);
         }
         let said =
             found.sentences[0].contains("at a price") && found.sentences[0].contains("falls from");
@@ -203,7 +233,7 @@ fn has_its_price(found: &Verdict) {
 fn answers_depend_on_nothing_but_the_settings_themselves() {
     rounds(150, |seed| {
         let (of, rows) = drawn(seed);
-        is_lawful(&facts_of(&of, &rows));
+        is_lawful(&facts_of(&of, &rows), true);
     });
 }
 

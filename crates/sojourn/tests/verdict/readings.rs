@@ -35,7 +35,7 @@ fn a_video_has_to_play_for_ten_seconds_of_those_that_are_counted() {
     let traffic =
         "traffic.x = { kind = 'video', server = 'near', start_s = 10, start_spread_s = 2 }";
     for (from, until) in [(0, 26), (5, 26), (11, 26), (15, 29)] {
-        for (wait_s, grade) in [(4.0, Some(Grade::Fair)), (4.5, None)] {
+        for (wait_s, grade) in [(4.0, Some(Grade::Fair)), (4.5, None), (10.1, Some(Grade::Poor))] {
             let values = json!({"video_stalled_percent": 0.0, "video_start_wait_s": wait_s});
             let rows = Rows { flows: both_ways("x", "video", &values), ..Rows::default() };
             let sets = [format!("metrics.from_s={from}"), format!("duration_s={until}")];
@@ -143,10 +143,22 @@ fn an_upload_is_due_what_light_traffic_of_its_direction_and_homes_leaves() {
                  traffic.a = { kind = 'transfer', server = 'near', home = 'a' }
                  traffic.light = { kind = 'stream', purpose = 'game', server = 'near', home = 'b' }";
     let game = format!("{GAME}\n{UPLOAD}");
+    let late =
+        &format!("{UPLOAD}\ntraffic.late = {{ kind = 'transfer', server = 'near', start_s = 20 }}");
+    let file = &format!(
+        "{UPLOAD}\ntraffic.file = {{ kind = 'transfer', server = 'near', file_bytes = 1_875_000 }}"
+    );
     for (traffic, sets, rates, want) in [
         // 310 Mbit, of which 39 go to the game.
         (game.as_str(), &[][..], &[("upload", "up", 4.0), ("x", "up", 0.65)][..], 24_000.0 / 271.0),
         (&game, &[], &[("upload", "up", 4.65), ("x", "down", 9.0)], 90.0),
+        // Light traffic excuses half at most, and nothing is more than all.
+        (&game, &[], &[("upload", "up", 0.5), ("x", "up", 4.0)], 3000.0 / 155.0),
+        (&game, &[], &[("upload", "up", 9.0)], 100.0),
+        // Alone for 20 s it is due 110 Mbit, and then 100 of 200; the later one has 60 of its 100.
+        (late, &[], &[("upload", "up", 3.0), ("late", "up", 1.0)], 60.0),
+        // A file needs what it is long, finished or not: 15 Mbit of 310 leave 295.
+        (file, &[], &[("upload", "up", 2.95), ("file", "up", 0.25)], 60.0),
         // A torrent yields, so what it takes the upload lacks.
         (&format!("{UPLOAD}\n{torrent}"), &[], &[("upload", "up", 2.325), ("t", "up", 2.0)], 45.0),
         // One home may have 310 Mbit and two 620; what is worse counts.

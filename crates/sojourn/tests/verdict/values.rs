@@ -232,27 +232,6 @@ fn a_queue_is_graded_where_it_stands_or_is_loaded() {
 }
 
 #[test]
-fn a_video_is_graded_once_it_has_played_for_ten_seconds_or_begins_too_late() {
-    // It begins within 10 to 12 s of 60, or of what is counted from 20 s on.
-    let of = |wait_s: f64, keys: &str| {
-        let video = format!(
-            "traffic.x = {{ kind = 'video', server = 'near', start_s = 10, start_spread_s = 2 }}\n{keys}"
-        );
-        let values = json!({"video_stalled_percent": 0.0, "video_start_wait_s": wait_s});
-        let rows = Rows { flows: both_ways("x", "video", &values), ..Rows::default() };
-        let found = assessed(&video, &[], &rows);
-        found.iter().find(|one| one.application == "video").unwrap().grade
-    };
-    // 60 - 12 - 2 = 46 s. From 41 s on 19 s are counted, and 9 s of waiting leave 10.
-    assert_eq!(of(2.0, ""), Some(Grade::Good));
-    assert_eq!(of(9.0, "metrics.from_s = 41"), Some(Grade::Fair));
-    assert_eq!(of(9.1, "metrics.from_s = 41"), None);
-    assert_eq!(of(10.1, "metrics.from_s = 41"), Some(Grade::Poor));
-    // From 5 s on 55 are counted, of which 7 pass before the last one begins: 48 less 9 are enough.
-    assert_eq!(of(9.0, "metrics.from_s = 5"), Some(Grade::Fair));
-}
-
-#[test]
 fn what_never_stalled_since_it_began_too_late_stalled_all_the_time() {
     for (stalled, start_s, want) in
         [(None, 10.1, Some(100.0)), (Some(0.5), 10.1, Some(0.5)), (None, 10.0, None)]
@@ -297,32 +276,4 @@ fn entries_are_what_homes_have_of_it_and_whether_anything_came() {
     assert_eq!(up.loaded().collect::<Vec<Direction>>(), [Up]);
     let none = Facts::of(&scenario(GAME), &Rows::default());
     assert_eq!(none.loaded().count(), 0);
-}
-
-#[test]
-fn uploads_share_what_is_allowed_from_the_first_start_or_the_first_count_on() {
-    let share = |keys: &str, rates: &[(&str, f64)]| {
-        let flow = |(traffic, mbps): &(&str, f64)| rate(traffic, "up", *mbps);
-        let rows = Rows { flows: rates.iter().map(flow).collect(), ..Rows::default() };
-        let found = assessed(&format!("{GAME}\n{UPLOAD}\n{keys}"), &[], &rows);
-        let upload = found.into_iter().find(|one| one.application == "upload").unwrap();
-        upload.values["share_percent"].unwrap()
-    };
-    let late = "traffic.late = { kind = 'transfer', server = 'near', start_s = 20 }";
-    for (keys, rates, want) in [
-        // 5 Mbps for 60 s and 10 Mbit of burst are 310 Mbit, or 250 from 10 s on.
-        ("", &[("upload", 4.0)][..], 24_000.0 / 310.0),
-        ("metrics.from_s = 10", &[("upload", 4.0)], 80.0),
-        // Alone for 20 s it is due 110 Mbit, and then 100 of 200; the later one has 60 of its 100.
-        (late, &[("upload", 3.0), ("late", 1.0)], 60.0),
-        // Light traffic leaves less.
-        ("", &[("upload", 0.62), ("x", 0.31)], 3720.0 / 291.4),
-        ("metrics.from_s = 10", &[("upload", 0.5), ("x", 0.5)], 100.0 / 9.0),
-        // It excuses half at most.
-        ("", &[("upload", 0.5), ("x", 4.0)], 3000.0 / 155.0),
-        ("", &[("upload", 9.0)], 100.0),
-    ] {
-        let found = share(keys, rates);
-        assert!((found - want).abs() < 1e-9, "{rates:?}: {found}");
-    }
 }
