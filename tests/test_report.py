@@ -210,15 +210,15 @@ def test_an_upload_is_held_against_what_rate_and_burst_allow() -> None:
 def test_the_verdict_names_what_is_best_and_what_is_not_good(results: Results) -> None:
     found = verdict(results)
     assert (found.best, found.reference) == ("SFQ-CoDel", "BufferBloat")
-    first, _, idle, good, *others = found.sentences
+    first, *others = found.sentences
     assert re.match(
         r"SFQ-CoDel does best: all that users notice is good\. Against BufferBloat, the game rises "
         r"from failing to good \(RTT p90 from \d+ to ",
         first,
     )
-    assert idle.startswith("Without the upload, game RTT p90 is ")
-    assert re.match(r"No setting is good on every test \(game, call, .*\)\.", good)
-    assert any(re.match(r"BufferBloat: failing for the game", sentence) for sentence in others)
+    assert any(said.startswith("Without the upload, game RTT p90 is ") for said in others)
+    assert any(said.startswith("BufferBloat: failing for the game, ") for said in others)
+    assert not any("No setting is good" in said for said in others)
     assert found.idle_lines == {"idle line"}
 
 
@@ -448,7 +448,6 @@ def test_a_sweep_is_read_by_group_and_seed(swept: Path) -> None:
 def test_a_sweep_is_summed_up_over_its_seeds(reports: dict[str, Path]) -> None:
     page = reports["sweep"].read_text()
     assert "as upstream sustained varies (mean of 3 seeds)?" in page
-    assert "No setting is good on what is measured" in page
     assert "is good on every test in 0 of" not in page
     assert "Game RTT p90 (ms) by upstream sustained" in page
     assert "Delay against goodput" in page

@@ -20,7 +20,7 @@ use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, UNDER_LOAD, UPSTREAM_QUEUE,
     VIDEO_CALL,
 };
-use super::words::{capitalised, digits, factor, grouped, joined, listed, quoted};
+use super::words::{capitalised, digits, distinct, factor, grouped, joined, listed, quoted};
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// From this ratio to the idle line on, a sentence gives the ratio.
@@ -209,9 +209,8 @@ fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
         (1, _) => return format!("How well does this service work{purpose}?"),
         _ => {}
     }
-    let mut variants: Vec<&str> = loaded.iter().map(|judged| judged.group.variant).collect();
-    let mut known = BTreeSet::new();
-    variants.retain(|variant| !variant.is_empty() && known.insert(*variant));
+    let mut variants = distinct(loaded.iter().map(|judged| judged.group.variant));
+    variants.retain(|variant| !variant.is_empty());
     let settings = match variants.len() {
         2..=NAMED_AT_MOST => listed(&variants),
         _ => format!("{} settings", loaded.len()),
@@ -229,15 +228,11 @@ fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
 fn ungraded(groups: &[Group<'_>]) -> String {
     let traffic = groups.iter().flat_map(|group| &group.runs[0].traffic);
     let ungraded = traffic.filter(|entry| !entry.graded);
-    let by_kind = grouped(ungraded.map(|entry| (entry.kind.as_str(), entry.name.as_str())));
-    let clauses = by_kind.into_iter().map(|(kind, mut names)| {
-        let mut known = BTreeSet::new();
-        names.retain(|name| known.insert(*name));
-        match names.as_slice() {
-            [name] if *name == kind => kind.to_owned(),
-            names if names.len() <= NAMED_AT_MOST => format!("{kind} ({})", listed(names)),
-            names => format!("{kind} ({} entries)", names.len()),
-        }
+    let by_kind = grouped(distinct(ungraded.map(|one| (one.kind.as_str(), one.name.as_str()))));
+    let clauses = by_kind.into_iter().map(|(kind, names)| match names.as_slice() {
+        [name] if *name == kind => kind.to_owned(),
+        names if names.len() <= NAMED_AT_MOST => format!("{kind} ({})", listed(names)),
+        names => format!("{kind} ({} entries)", names.len()),
     });
     let clauses: Vec<_> = clauses.collect();
     if clauses.is_empty() { String::new() } else { format!("Not graded: {}.", clauses.join(", ")) }
@@ -337,16 +332,14 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
         let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let faster = match loaded.group.mean(measure.key) {
-            Some(beside)
-                if measure.key.starts_with(GAME)
-                    && beside < (1.0 - SAME) * alone
-                    && loaded.group.runs[0].brings_grants =>
-            {
-                format!(" (beside it {}{unit}, since {GRANTS})", digits(beside))
-            }
-            _ => String::new(),
+        let is_faster = |beside: &f64| {
+            let is_clear = *beside < (1.0 - SAME) * alone;
+            is_clear && measure.key.starts_with(GAME) && loaded.group.runs[0].brings_grants
         };
+        let faster = loaded.group.mean(measure.key).filter(is_faster).map(digits);
+        let faster = faster.map_or_else(String::new, |beside| {
+            format!(" (beside it {beside}{unit}, since {GRANTS})")
+        });
         Some(format!("{label} is {}{unit}{faster}", digits(alone)))
     });
     let clauses: Vec<_> = clauses.collect();
@@ -368,7 +361,7 @@ fn side_by_side(settings: &[&Judged<'_>]) -> Vec<String> {
     let on = if is_whole { "on every test" } else { "on what is measured" };
     let mut by_faults = grouped(settings.iter().map(|one| (faults(one), *one)));
     by_faults.sort_by_key(|(faults, _)| !faults.is_empty());
-    let are_few = by_faults.len() <= NAMED_AT_MOST;
+    let are_few = settings.iter().filter(|one| !faults(one).is_empty()).count() <= NAMED_AT_MOST;
     let sentence = |(faults, settings): (String, Vec<&Judged<'_>>)| match faults.as_str() {
         "" => Some(format!("Good {on} ({}): {}.", listed(&tests), names(&settings))),
         faults => are_few.then(|| format!("{}: {faults}.", names(&settings))),

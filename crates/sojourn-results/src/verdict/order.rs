@@ -12,7 +12,6 @@ use super::thresholds::{
     VIDEO_CALL, VIDEO_RATE, queue_of,
 };
 use super::words::digits;
-use sojourn_engine::packet::Direction;
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -94,21 +93,16 @@ impl<'a, 'b> Question<'a, 'b> {
         let is_one_line = settings.iter().all(|number| line(number) == line(&settings[0]));
         let components = COMPONENTS.into_iter().filter(|one| {
             (is_one_line || !is_of_its_line(one))
-                && settings.iter().any(|number| !assessments(&all[*number], one).is_empty())
+                && settings.iter().any(|number| !all[*number].of_component(one).is_empty())
         });
         let components = components.collect();
         Self { all, settings: settings.to_vec(), components, compares_lines: !is_one_line }
     }
 
-    /// The assessments of a setting in a component that is compared.
-    pub(super) fn assessments(&self, setting: usize, component: Component) -> Vec<&'a Assessment> {
-        assessments(&self.all[setting], component)
-    }
-
     /// An application of a setting, if it counts.
     pub(super) fn assessment(&self, setting: usize, application: &str) -> Option<&'a Assessment> {
         let component = self.components.iter().find(|one| one.contains(&application))?;
-        let mut found = assessments(&self.all[setting], component).into_iter();
+        let mut found = self.all[setting].of_component(component).into_iter();
         found.find(|one| one.application == application)
     }
 
@@ -123,7 +117,7 @@ impl<'a, 'b> Question<'a, 'b> {
         component: Component,
         of: &dyn Fn(&str, f64) -> f64,
     ) -> Option<Level> {
-        let found = self.assessments(setting, component);
+        let found = self.all[setting].of_component(component);
         let is_queue = [UPSTREAM_QUEUE, DOWNSTREAM_QUEUE].contains(&component[0]);
         if found.is_empty() {
             return is_queue.then_some((Grade::Good, 0));
@@ -160,7 +154,7 @@ impl<'a, 'b> Question<'a, 'b> {
         let deciding = (0..moved.len()).filter(|place| ahead[*place] < behind[*place]);
         let deciding: Vec<usize> = deciding.collect();
         for place in &deciding {
-            let of_best = self.assessments(best, self.components[*place]);
+            let of_best = self.all[best].of_component(self.components[*place]);
             let near = |metric: &str, value: f64| {
                 let of_best = of_best.iter().find_map(|one| one.value(metric));
                 of_best.filter(|best| is_near(*best, value)).unwrap_or(value)
@@ -170,7 +164,7 @@ impl<'a, 'b> Question<'a, 'b> {
                 return None;
             }
         }
-        let first = self.assessments(other, self.components[*deciding.first()?]);
+        let first = self.all[other].of_component(self.components[*deciding.first()?]);
         let values = first.iter().flat_map(|of| of.graded.values.iter().map(move |v| (*of, v)));
         let mut sentences = values.filter_map(|(behind, shown)| {
             let (value, of_best) = (
@@ -200,7 +194,7 @@ impl<'a, 'b> Question<'a, 'b> {
 
     /// The worst grade of what users notice with a setting, also where it compares nothing.
     pub(super) fn worst(&self, setting: usize) -> Option<Grade> {
-        let all = COMPONENTS.iter().flat_map(|one| self.assessments(setting, one));
+        let all = COMPONENTS.iter().flat_map(|one| self.all[setting].of_component(one));
         all.filter_map(|found| found.grade).max()
     }
 
@@ -213,7 +207,7 @@ impl<'a, 'b> Question<'a, 'b> {
             .flat_map(|of| (0..self.components.len()).map(move |c| (of, c)));
         for ((place, number), sign) in all.flat_map(|one| [(one, -1.0), (one, 1.0)]) {
             let (setting, component) = (self.settings[place], self.components[number]);
-            let found = self.assessments(setting, component);
+            let found = self.all[setting].of_component(component);
             let half = |metric: &str| found.iter().find_map(|one| *one.half_widths.get(metric)?);
             let moved = self.level_with(setting, component, &|metric, value| {
                 value + sign * half(metric).unwrap_or_default()
@@ -236,16 +230,15 @@ fn is_near(one: f64, other: f64) -> bool {
     (one - other).abs() <= NEAR * one.abs().max(other.abs())
 }
 
-/// The assessments of a setting that count in a component: a queue only where no game or call watches its
-/// direction.
-fn assessments<'a>(judged: &'a Judged<'_>, component: Component) -> Vec<&'a Assessment> {
-    let is_watched = |way: &Direction| {
-        queue_of(*way) == component[0] && judged.group.runs[0].watched.contains(way)
-    };
-    if Direction::BOTH.iter().any(is_watched) {
-        return Vec::new();
+impl Judged<'_> {
+    /// The assessments that count in a component: a queue only where no game or call watches its direction.
+    pub(super) fn of_component(&self, component: Component) -> Vec<&Assessment> {
+        let mut watched = self.group.runs[0].watched.iter();
+        if watched.any(|way| queue_of(*way) == component[0]) {
+            return Vec::new();
+        }
+        component.iter().filter_map(|name| self.assessment(name)).collect()
     }
-    component.iter().filter_map(|name| judged.assessment(name)).collect()
 }
 
 /// How many components fail, are poor, are fair.

@@ -46,7 +46,7 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
     let hair = if answer.hair.is_some() { ", by a hair" } else { "" };
     let price = if answer.price.is_empty() { "" } else { ", at a price" };
     let names = names(&of_numbers(question, best));
-    let head = format!("{names} {does}{hair}{price}: {}.", state(question, best[0]));
+    let head = format!("{names} {does}{hair}{price}: {}.", state(question, best));
     let Some(reference) = answer.reference else { return head };
     let (worse, better): (Vec<_>, Vec<_>) =
         changes(question, best, reference).into_iter().partition(|(_, is_worse)| *is_worse);
@@ -61,12 +61,12 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
 }
 
 /// How well a setting does in all.
-fn state(question: &Question<'_, '_>, best: usize) -> String {
-    let setting = &question.all[best];
+fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
+    let setting = &question.all[best[0]];
     let all = setting.assessments.iter().map(|found| found.grade);
     let are_good = all.clone().flatten().all(|grade| grade == Grade::Good);
     let is_whole = setting.is_whole() && all.clone().all(|grade| grade.is_some());
-    let said = match (question.worst(best), are_good, is_whole) {
+    let said = match (question.worst(best[0]), are_good, is_whole) {
         (None, ..) => "nothing has a grade",
         (Some(Grade::Good), true, true) => "all is good",
         (Some(Grade::Good), true, false) => "all that is measured is good",
@@ -75,7 +75,7 @@ fn state(question: &Question<'_, '_>, best: usize) -> String {
         (Some(Grade::Poor), ..) => "nothing fails with it",
         (Some(Grade::Fails), ..) => "the least fails with it",
     };
-    said.to_owned()
+    said.replace(" with it", if best.len() == 1 { " with it" } else { " with them" })
 }
 
 /// If what the best costs matters most.
@@ -99,7 +99,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         };
         let ahead = question.components.iter().filter(is_ahead);
         let clauses = ahead.filter_map(|component| {
-            let found = question.assessments(*setting, component);
+            let found = question.all[*setting].of_component(component);
             let worst = found.into_iter().max_by_key(|one| one.level())?;
             let shown = worst.graded.values.first()?;
             let value = digits(worst.value(shown.metric)?);

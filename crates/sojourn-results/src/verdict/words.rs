@@ -39,6 +39,11 @@ pub(super) fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Each once, in the order of the first.
+pub(super) fn distinct<K: PartialEq>(all: impl Iterator<Item = K>) -> Vec<K> {
+    grouped(all.map(|one| (one, ()))).into_iter().map(|(one, _)| one).collect()
+}
+
 /// What belongs to each key, in the order of the first.
 pub(super) fn grouped<K: PartialEq, V>(
     pairs: impl IntoIterator<Item = (K, V)>,

@@ -7,7 +7,7 @@ use sojourn::shipped::{GALLERY, SCENARIOS};
 
 use super::oracles::{MOST_EVENTS, run};
 use super::{drawn, network};
-use crate::verdict::properties::{is_lawful, is_one_question};
+use crate::verdict::properties::{is_lawful, questions};
 
 /// Events of a shipped scenario that is run here; longer ones are left.
 const SHIPPED_EVENTS: u64 = 20_000_000;
@@ -45,11 +45,13 @@ pub fn of_shipped(seed: u64) {
     let (name, text) = all[seed as usize % all.len()];
     let sets = ["duration_s=20".to_owned()];
     let variants = load(text, name, &sets).expect("a shipped scenario is valid");
-    let run = |variant: &Variant| facts(&variant.scenario, SHIPPED_EVENTS);
-    let facts: Vec<Facts> = variants.iter().take(6).filter_map(run).collect();
-    let line = |variant: &Variant| Roles::of(&variant.scenario).line;
-    let is_one_line = variants.iter().all(|variant| line(variant) == line(&variants[0]));
-    if facts.len() > 1 && is_one_question(&facts) {
-        is_lawful(&facts, is_one_line);
+    let run = |variant: &Variant| {
+        let line = Roles::of(&variant.scenario).line;
+        Some((line, facts(&variant.scenario, SHIPPED_EVENTS)?))
+    };
+    let (lines, facts): (Vec<u64>, Vec<Facts>) = variants.iter().take(6).filter_map(run).unzip();
+    for settings in questions(&facts).iter().filter(|settings| settings.len() > 1) {
+        let own: Vec<Facts> = settings.iter().map(|one| facts[*one].clone()).collect();
+        is_lawful(&own, settings.iter().all(|one| lines[*one] == lines[settings[0]]));
     }
 }

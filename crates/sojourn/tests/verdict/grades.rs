@@ -259,32 +259,22 @@ fn few_packets_are_no_measurement() {
     assert_eq!(game.summary, "not measured: fewer than 50 packets of traffic.game arrived");
 }
 
-/// What went before a transfer began is nothing that it sends.
+/// What went before a transfer began is nothing that it sends, what the core does not carry is no fault of the service,
+/// and next to nothing has a share too.
 #[test]
-fn nothing_gets_more_than_the_service_allows() {
-    let found = of_line(
-        "",
-        "start_s = 8",
-        "upstream.scheduling.kind = 'best_effort'
+fn a_transfer_gets_no_more_than_all_of_its_part() {
+    let beside = "upstream.scheduling.kind = 'best_effort'
          traffic.data = { kind = 'on_off', server = 'near', direction = 'down', mean_mbps = [90] }
-         traffic.get = { kind = 'transfer', server = 'near', direction = 'down' }",
-    );
-    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
-    let share = upload.unwrap().values["share_percent"].unwrap();
-    assert!((50.0..=100.0).contains(&share), "{share}");
-}
-
-/// What the core does not carry is no fault of the service.
-#[test]
-fn a_transfer_is_judged_by_the_slowest_link_of_its_path() {
-    let found = of_line("", "", "core.x.upstream.rate_mbps = 2");
-    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
-    assert!(upload.unwrap().values["share_percent"] > Some(90.0), "{upload:?}");
-}
-
-#[test]
-fn an_upload_on_next_to_nothing_is_graded_by_its_part() {
-    let found = of_line("", "", "upstream = { sustained_mbps = 0.05, burst_bytes = 3044 }");
-    let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
-    assert!(upload.unwrap().grade >= Some(Grade::Fair));
+         traffic.get = { kind = 'transfer', server = 'near', direction = 'down' }";
+    for (bulk, more, least) in [
+        ("start_s = 8", beside, 50.0),
+        ("", "core.x.upstream.rate_mbps = 2", 90.0),
+        ("", "upstream = { sustained_mbps = 0.05, burst_bytes = 3044 }", 0.0),
+    ] {
+        let found = of_line("", bulk, more);
+        let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
+        let share = upload.unwrap().values["share_percent"].unwrap();
+        assert!((least..=100.0).contains(&share), "{more}: {share}");
+        assert!(upload.unwrap().grade >= Some(Grade::Good));
+    }
 }

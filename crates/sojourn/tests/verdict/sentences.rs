@@ -186,7 +186,8 @@ fn good_settings_and_what_others_are_not_good_for_are_named_or_counted() {
         (8, 9, Some("s1, s2, s3, s4, s5, s6, s7 and s8"), Some("s9")),
         (9, 10, Some("9 settings"), Some("s10")),
         (1, 9, Some("s1"), Some("s2, s3, s4, s5, s6, s7, s8 and s9")),
-        (1, 10, Some("s1"), Some("9 settings")),
+        (1, 10, Some("s1"), None),
+        (0, 9, None, None),
         (2, 2, Some("s1 and s2"), None),
     ] {
         let found = side_by_side(good, count);
