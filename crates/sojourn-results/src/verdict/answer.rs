@@ -244,11 +244,7 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
     let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().map(|found| {
-        let is = match found.grade {
-            None => "is not graded".to_owned(),
-            Some(Grade::Fails) => "fails".to_owned(),
-            Some(grade) => format!("is {}", grade.word()),
-        };
+        let is = found.grade.map_or("is not graded", |of| GRADED[of as usize]);
         format!("{} {is}: {}.", capitalised(without_article(found.graded)), found.summary)
     });
     let longest = causes(one).first().map(|cause| cause.sentence());
@@ -258,6 +254,8 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
 }
 
 const NOTHING: &str = "No traffic in this scenario has grades.";
+/// What something is, by its grade.
+const GRADED: [&str; 4] = ["is good", "is fair", "is poor", "fails"];
 
 /// An application at the beginning of a sentence or in a list.
 fn without_article(application: &Application) -> &'static str {
@@ -371,15 +369,11 @@ fn side_by_side(settings: &[&Judged<'_>]) -> Vec<String> {
 
 /// The applications that are not good, by grade.
 fn faults(judged: &Judged<'_>) -> String {
-    let grades = [
-        (Some(Grade::Fails), "failing"),
-        (Some(Grade::Poor), "poor"),
-        (Some(Grade::Fair), "fair"),
-        (None, "not graded"),
-    ];
-    let clauses = grades.into_iter().filter_map(|(grade, word)| {
+    let grades = [Some(Grade::Fails), Some(Grade::Poor), Some(Grade::Fair), None];
+    let clauses = grades.into_iter().filter_map(|grade| {
         let of_grade = judged.assessments.iter().filter(|found| found.grade == grade);
         let names: Vec<_> = of_grade.map(|found| found.graded.noun).collect();
+        let word = grade.map_or("not graded", Grade::state);
         (!names.is_empty()).then(|| format!("{word} for {}", listed(&names)))
     });
     clauses.collect::<Vec<_>>().join("; ")

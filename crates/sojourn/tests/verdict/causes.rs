@@ -34,20 +34,16 @@ fn a_queue_of_video_calls_is_no_wait_for_grants() {
     }
 }
 
-/// The link of the server is what is slow, and no queue of the access network.
-#[test]
-fn the_wait_for_a_server_is_none_of_the_access_network() {
-    let found =
-        of_line("", "", "upstream.queue.limit_bytes = 1_000_000\nservers.near.rate_mbps = 2");
-    assert_eq!(first_part(&found.groups[0].causes[0]), "in the queue to the server");
-}
-
 /// Where several queues stand in a way, the sentence names the one in which packets wait.
 #[test]
 fn a_cause_names_its_queue_where_there_are_several() {
     for (keys, want) in [
         ("", "in the modem's queue"),
         ("router.upstream.rate_mbps = 3", "in the router's upstream queue"),
+        (
+            "upstream.queue.limit_bytes = 1_000_000\nservers.near.rate_mbps = 2",
+            "in the queue to the server",
+        ),
         ("core.peering.upstream.rate_mbps = 3", "in the core's upstream queues"),
         (
             "servers.near.rate_mbps = 3\nservers.near.queue.limit_bytes = 100_000",

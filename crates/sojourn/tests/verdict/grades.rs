@@ -251,14 +251,6 @@ fn a_queue_that_stands_has_a_grade_of_its_own() {
     }
 }
 
-#[test]
-fn few_packets_are_no_measurement() {
-    let found = of_line("", "", "metrics.from_s = 19.9");
-    let game = &found.groups[0].assessments[0];
-    assert_eq!(game.grade, None);
-    assert_eq!(game.summary, "not measured: fewer than 50 packets of traffic.game arrived");
-}
-
 /// What went before a transfer began is nothing that it sends, what the core does not carry is no fault of the service,
 /// and next to nothing has a share too.
 #[test]

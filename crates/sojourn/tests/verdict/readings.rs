@@ -270,6 +270,9 @@ fn what_is_half_known_is_poor_or_has_no_grade() {
         (&both, [game("x", 20.0, 50.0), game("one", 0.0, 50.0)].concat(), Some(Grade::Poor)),
     ] {
         let found = assessed(traffic, &[], &Rows { flows, ..Rows::default() });
-        assert_eq!(named(&found, "game").unwrap().grade, want, "{traffic}");
+        let game = named(&found, "game").unwrap();
+        assert_eq!(game.grade, want, "{traffic}");
+        let few = "not measured: fewer than 50 packets of traffic.x arrived";
+        assert_eq!(game.summary == few, want.is_none() && traffic == GAME);
     }
 }

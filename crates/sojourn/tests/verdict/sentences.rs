@@ -46,6 +46,9 @@ fn a_question_names_up_to_eight_variants_the_swept_keys_and_the_seeds() {
         &Rows::default(),
     );
     assert_eq!(alone(&bulk).question, "How does traffic fare?");
+    let found = alone(&good);
+    assert_eq!(found.question, "How well does this service work for game and upload?");
+    assert_eq!(found.best, None);
     let found = verdict(&[group("a", &bulk), group("b", &bulk)], &[]);
     assert_eq!(found.question, "Which of a and b works best?");
 }
@@ -77,6 +80,10 @@ fn beside(loaded: &Facts, idle: &Facts) -> String {
 fn a_game_is_so_many_times_slower_from_one_and_a_half_on_or_a_little_from_2_percent_on() {
     let idle = game_and_upload(10.0, 10.0, None);
     for (p90_ms, start) in [
+        (
+            143.0,
+            "The upload makes the game 14 times slower: from 10.0 to 143 ms of round trip at p90.",
+        ),
         (
             15.0,
             "The upload makes the game 1.5 times slower: from 10.0 to 15.0 ms of round trip at p90.",

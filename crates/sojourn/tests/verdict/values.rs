@@ -27,28 +27,19 @@ fn queue(name: &str, direction: &str, more: &Value) -> Row {
     row(&queue)
 }
 
-/// The scenario of this traffic with one more key of the upstream.
-fn with_upstream(key: &str, traffic: &str) -> Scenario {
-    let home = HOME.replace("burst_bytes = 1_250_000", &format!("burst_bytes = 1_250_000, {key}"));
-    loaded(&format!("{home}\n{traffic}"), &[])
-}
-
 #[test]
 fn a_cause_has_what_was_counted_the_largest_first() {
-    let rows = parts(
-        50.0,
-        &[
-            (Up, "modem_queue", 14.0),
-            (Up, "grant_wait", 5.0),
-            (Up, "propagation", 6.0),
-            (Up, "total", 25.0),
-            (Down, "propagation", 6.0),
-            (Down, "router", 3.0),
-            (Down, "cmts_queue", 1.0),
-            (Down, "total", 10.0),
-        ],
-    );
-    let found = causes("", &rows).remove(0);
+    let counted = [
+        (Up, "modem_queue", 14.0),
+        (Up, "grant_wait", 5.0),
+        (Up, "propagation", 6.0),
+        (Up, "total", 25.0),
+        (Down, "propagation", 6.0),
+        (Down, "router", 3.0),
+        (Down, "cmts_queue", 1.0),
+        (Down, "total", 10.0),
+    ];
+    let found = causes("", &parts(50.0, &counted)).remove(0);
     assert_eq!(found.ways_ms, [(Up, 25.0), (Down, 10.0)]);
     assert_eq!(found.total_ms(), 35.0);
     let of: Vec<_> = found.parts.iter().map(|of| (of.part, of.ms)).collect();
@@ -63,19 +54,7 @@ fn a_cause_has_what_was_counted_the_largest_first() {
     );
     // Less than 50 packets have no cause, and traffic whose delay nobody notices has none.
     assert_eq!(causes("", &Rows::default()), []);
-    let few = Rows {
-        delay_parts: rows
-            .delay_parts
-            .iter()
-            .cloned()
-            .map(|mut row| {
-                row.0["sent_packets"] = json!(49.0);
-                row
-            })
-            .collect(),
-        ..Rows::default()
-    };
-    assert_eq!(causes("", &few), []);
+    assert_eq!(causes("", &parts(49.0, &counted)), []);
 }
 
 /// A tenth of all the time is named, less is not; queues of both directions are different ones.
@@ -110,7 +89,8 @@ fn an_algorithm_that_did_nothing_is_named_with_its_target() {
             &json!({"dropped_aqm_packets": dropped, "marked_packets": marked,
                 "sojourn_p99_ms": 3.25, "member": member}),
         );
-        let codel = with_upstream("queue.law.kind = 'codel'", &format!("{OURS}\n{UPLOAD}"));
+        let traffic = format!("{OURS}\n{UPLOAD}");
+        let codel = scenario_of(&traffic, &["upstream.queue.law.kind=codel"]);
         let facts = Facts::of(&codel, &Rows { queues: vec![queue], ..Rows::default() });
         verdict(&[group("a", &facts), group("b", &facts)], &[]).sentences
     };

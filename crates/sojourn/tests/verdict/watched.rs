@@ -22,25 +22,6 @@ fn an_upload_that_ended_before_counting_makes_no_other_load() {
     assert!(!found.sentences.join(" ").contains("load differs"), "{found:?}");
 }
 
-#[test]
-fn a_single_run_is_held_against_its_idle_line() {
-    let idle = game_and_upload(11.0, 10.0, None);
-    for (p90_ms, said) in [
-        (
-            143.0,
-            "The upload makes the game 13 times slower: from 11.0 to 143 ms of round trip at p90.",
-        ),
-        (12.0, "The upload slows the game a little: from 11.0 to 12.0 ms of round trip at p90."),
-        (11.1, "The upload leaves the game as it is without it (11.1 ms of round trip at p90)."),
-    ] {
-        let run = game_and_upload(p90_ms, 10.0, Some(5.0));
-        let found = verdict(&[group("", &run), group("idle line", &idle)], &[]);
-        assert_eq!(found.sentences[0], said);
-        assert_eq!(found.question, "How well does this service work for game and upload?");
-        assert_eq!(found.best, None);
-    }
-}
-
 /// A line of 20 Mbps up and 30 Mbps down on which one direction is filled, with a game or call.
 fn filled(bulk: &str, stream: &str) -> Vec<Variant> {
     let text = format!(
