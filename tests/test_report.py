@@ -217,7 +217,7 @@ def test_the_verdict_names_what_is_best_and_what_is_not_good(results: Results) -
         first,
     )
     assert any(said.startswith("Without the upload, game RTT p90 is ") for said in others)
-    assert any(said.startswith("BufferBloat: failing for the game, ") for said in others)
+    assert any(said.startswith("BufferBloat: failing for the game") for said in others)
     assert not any("No setting is good" in said for said in others)
     assert found.idle_lines == {"idle line"}
 
