@@ -137,6 +137,8 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
     let file = &share(&["traffic.upload.file_bytes=100000000"], 5.4)[0];
     assert!(file.summary.ends_with("'upload' is unfinished (0 of 100 MB)"), "{file:?}");
     assert_eq!(share(&["traffic.upload.file_bytes=10000", "traffic.upload.pause_s=1"], 5.4), []);
+    // One that was there before counting began has no share.
+    assert_eq!(share(&["traffic.upload.file_bytes=10000", "metrics.from_s=10"], 0.0), []);
 }
 
 /// A film that has just begun has not stalled yet.
