@@ -134,17 +134,17 @@ fn flow<'a>(
     let time = from_s..loads.end.min(scenario.duration_s);
     let length_s = Some(time.end - time.start).filter(|length_s| *length_s > 0.0)?;
     let mbit = sum("throughput_mbps") * scenario.counted_s();
-    // Nothing is sent any more of a file that was there before counting began.
-    let is_file = matches!(&entry.app, AppSpec::Transfer(app) if app.file_bytes.is_some());
-    if is_file && loads.start < scenario.metrics.from_s && sum("sent_bytes") == 0.0 {
-        return None;
-    }
     let what = Bulk::of(&entry.app)?.word(way);
     let mut missing =
         (length_s < SHORTEST_S).then(|| format!("the {what} ran for less than {SHORTEST_S} s"));
     let mut unfinished_mb = None;
     let demand_mbps = match &entry.app {
         AppSpec::Transfer(app) => {
+            // Nothing is sent any more of a file that was there before counting began.
+            let is_earlier = app.file_bytes.is_some() && loads.start < scenario.metrics.from_s;
+            if is_earlier && sum("sent_bytes") == 0.0 {
+                return None;
+            }
             let files = f64::from(app.connections) * homes;
             let file_mbit = app.file_bytes.map(|bytes| bytes as f64 * 8e-6 * files);
             let is_done = app.every_s.is_none() && sum("transfers_completed") >= files;
