@@ -142,6 +142,30 @@ fn counters_count_what_comes_after_the_beginning() {
     assert_eq!(of(&counted), of(&whole) - of(&before));
 }
 
+/// The last packets of a transfer are as slow as the slowest and faster than a microsecond cell's edge says.
+#[test]
+fn counting_may_begin_where_a_transfer_ends() {
+    for from_s in [0.4828, 0.4832, 0.4836, 5.999] {
+        let results = Simulation::run(&scenario(&format!(
+            "seed = 590425
+             duration_s = 6
+             upstream.sustained_mbps = 10
+             downstream.sustained_mbps = 50
+             servers.a.delay_ms = 9
+             metrics.from_s = {from_s}
+             [traffic.t]
+             kind = 'transfer'
+             server = 'a'
+             direction = 'up'
+             file_bytes = 500_000"
+        )));
+        for row in &results.queues {
+            let shown = [row.sojourn_p50_ms, row.sojourn_p99_ms, row.sojourn_max_ms];
+            assert!(shown.is_sorted() && row.sojourn_mean_ms <= row.sojourn_max_ms, "{row:?}");
+        }
+    }
+}
+
 #[test]
 fn pages_count_that_are_requested_from_then_on() {
     let (whole, counted) = (home(END_S, 0.0), home(END_S, FROM_S));

@@ -41,14 +41,15 @@ impl Latency {
         self.us.add(&other.us);
     }
 
-    /// What it has taken in since it was as `earlier`. Where the least or greatest value came before,
-    /// that of the others is known to [`RELATIVE_ERROR`].
+    /// What it has taken in since it was as `earlier`. Where the least or greatest value came before, that of the
+    /// others lies within their first or last cell, and within what is known of all: no value is beyond either.
     pub fn since(&self, earlier: &Self) -> Self {
         let us = self.us.since(&earlier.us);
+        let Some((first, last)) = us.range() else { return Self::default() };
         let at_us = |us: u64| Time::from_ps(us * PS_PER_US);
-        let (first, last) = us.range().unwrap_or_default();
-        let least = if self.min < earlier.min { self.min } else { at_us(first) };
-        let greatest = if self.max > earlier.max { self.max } else { at_us(last) };
+        let least = if self.min < earlier.min { self.min } else { self.min.max(at_us(first)) };
+        let end = at_us(last + 1).since(Time::from_ps(1));
+        let greatest = if self.max > earlier.max { self.max } else { self.max.min(end) };
         Self { us, sum_ps: self.sum_ps - earlier.sum_ps, min: least, max: greatest }
     }
 
@@ -111,6 +112,8 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_testing::at_random;
+    use sojourn_testing::proptest::prelude::*;
 
     #[test]
     fn quantiles_keep_their_stated_error() {
@@ -154,6 +157,37 @@ mod tests {
         }
         latency.record(Time::from_us(500_001));
         assert_eq!(latency.since(&earlier).max_ms(), Some(500.001));
+    }
+
+    at_random! {
+        64;
+
+        /// Bounds, mean and quantiles of what came since are in order, and within a cell of those of these values alone.
+        #[test]
+        fn bounds_hold_what_came_since(
+            before in prop::collection::vec(0_u64..1 << 40, 0..20),
+            since in prop::collection::vec(0_u64..1 << 40, 1..20),
+            shift in 0_u32..40,
+        ) {
+            let of = |values: &[u64]| {
+                let mut latency = Latency::default();
+                values.iter().for_each(|ps| latency.record(Time::from_ps(ps >> shift)));
+                latency
+            };
+            let (earlier, alone) = (of(&before), of(&since));
+            let mut whole = earlier.clone();
+            whole.merge(&alone);
+            let since = whole.since(&earlier);
+            prop_assert!(since.min <= alone.min && since.max >= alone.max);
+            for (got, want) in [(since.min, alone.min), (since.max, alone.max)] {
+                let cell_ps = (want.ps() as f64 * RELATIVE_ERROR).max(PS_PER_US as f64);
+                prop_assert!(got.ps().abs_diff(want.ps()) as f64 <= cell_ps, "{got:?} {want:?}");
+            }
+            prop_assert_eq!(since.mean_ms(), alone.mean_ms());
+            let quantiles = [0.01, 0.5, 0.99, 1.0].map(|quantile| since.quantile_ms(quantile));
+            let shown = [&[since.min_ms()], &quantiles[..], &[since.max_ms()]].concat();
+            prop_assert!(shown.is_sorted(), "{shown:?}");
+        }
     }
 
     #[test]
