@@ -3,7 +3,7 @@
 //! It differs in arithmetic: times are whole ticks of 1024 ns, and the inverse square root of the count is kept in 16
 //! bits and moved by one Newton step for each drop. From its start at almost 1 the gaps after the first drops are 100,
 //! 50, 56 and 49 ms, not 100, 71, 58 and 50. It differs in state: a mark moves the time of the next one at once, an
-//! empty queue ends an episode and leaves the time above target, and `fq_codel` counts what it pushes out as drops.
+//! episode whose first drop left the queue empty goes on, and `fq_codel` counts what it pushes out as drops.
 //!
 //! Left out: at most 256 drops for one packet that leaves.
 
@@ -153,11 +153,9 @@ impl Aqm for LinuxCodel {
     }
 
     fn on_empty(&mut self, _now: Time) {
-        match std::mem::replace(&mut self.dropped, Dropped::Nothing) {
-            Dropped::Nothing => self.dropping = false,
-            Dropped::First => self.first_above = None,
-            Dropped::Another => (self.first_above, self.dropping) = (None, false),
-        }
+        self.first_above = None;
+        let dropped = std::mem::replace(&mut self.dropped, Dropped::Nothing);
+        self.dropping &= dropped == Dropped::First;
     }
 
     fn on_shed(&mut self) {
@@ -346,6 +344,16 @@ mod tests {
         assert_eq!(codel.control_law(7), 12);
     }
 
+    /// A ping each 200 ms behind uploads: each packet is late and leaves its queue empty, so none waited for an interval.
+    #[test]
+    fn lone_packets_that_are_late_are_no_standing_queue() {
+        let mut codel = codel();
+        for ping in 1..=10 {
+            assert_eq!(codel.on_departure(&late(2 * INTERVAL * ping)), Verdict::Pass, "{ping}");
+            codel.on_empty(at(2 * INTERVAL * ping));
+        }
+    }
+
     #[test]
     fn an_empty_queue_ends_an_episode_by_what_was_dropped_before_it() {
         let now = 2_000_000;
@@ -358,7 +366,7 @@ mod tests {
         let mut codel = dropping(now, false);
         codel.on_empty(at(now));
         assert_eq!((codel.dropping, codel.first_above, shown(&codel)), (true, None, Some(1.0)));
-        // After another one both end, and after a packet that left the time above target stays.
+        // After another one both end, and after a packet that left too (Linux 7.2, March 2026).
         let due = now + INTERVAL - 2;
         let mut codel = dropping(now, false);
         codel.on_departure(&late(now));
@@ -367,8 +375,6 @@ mod tests {
         assert_eq!((codel.dropping, codel.first_above, shown(&codel)), (false, None, Some(0.0)));
         let mut codel = dropping(now, true);
         codel.on_empty(at(now));
-        assert_eq!((codel.dropping, codel.first_above), (false, Some(now - 1)));
-        codel.on_empty(at(now));
-        assert!(!codel.dropping);
+        assert_eq!((codel.dropping, codel.first_above), (false, None));
     }
 }

@@ -278,6 +278,7 @@ impl Discipline for Sfq {
                     self.rounds.charge(bin, if self.by_packet { 1 } else { size });
                     let packet = self.aqm_bins.pop(bin);
                     if self.is_linux && self.aqm_bins.backlog_of(bin).packets == 0 {
+                        self.aqm_bins.emptied(bin, exit.now);
                         self.rounds.retire_current();
                     }
                     return packet;
@@ -309,6 +310,7 @@ impl Discipline for Sfq {
 mod tests {
     use super::*;
     use crate::aqm::{codel, pie};
+    use crate::queue::aqm_bins::tests::Spies;
     use crate::queue::sfq_linux;
     use crate::queue::tests::Bench;
 
@@ -389,8 +391,12 @@ mod tests {
             let mut bench = Bench::of(9);
             let mut sfq = sfq(parameters, &bench);
             put(&mut sfq, &mut bench, &[1]);
+            let spies = Spies::within(&mut sfq.aqm_bins);
             assert!(sfq.dequeue(&mut bench.exit()).is_some());
             assert_eq!(sfq.rounds.busy(), busy);
+            // Its law learns then that it is empty, as it will not be asked again.
+            let is_empty = spies.log().iter().any(|line| line.contains("is empty"));
+            assert_eq!(is_empty, busy == 0);
             let mut shown = Gauges::default();
             sfq.gauges(&mut shown);
             assert_eq!(shown.get("busy_bins"), Some(busy as f64));
