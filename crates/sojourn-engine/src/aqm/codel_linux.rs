@@ -103,8 +103,8 @@ impl LinuxCodel {
     fn enter(&mut self, now: u64) {
         self.dropping = true;
         let since = self.count.wrapping_sub(self.last_count);
-        // An episode in the future is none that has just ended; the kernel's clock of 32 bits gives the same.
-        let is_recent = now.wrapping_sub(self.drop_next) < self.re_entry || now < self.drop_next;
+        // Without an episode before nothing is recent: the kernel's clock is long past its start when a queue begins.
+        let is_recent = self.last_count > 0 && now < self.drop_next.saturating_add(self.re_entry);
         if since > 1 && is_recent {
             self.count = since;
             self.step();
@@ -327,6 +327,9 @@ mod tests {
             // A drop that would be due later has been now.
             (9, 2, now + 1, 7, 20_480),
             (9, 2, now + 5_000_000, 7, 20_480),
+            // Drops that `fq_codel` pushed out before the first episode, with which the clock begins.
+            (9, 0, 0, 1, FIRST_ROOT),
+            (9, 0, now, 1, FIRST_ROOT),
         ] {
             let mut codel =
                 LinuxCodel { count, last_count, drop_next, root: 1 << 15, ..self::codel() };
