@@ -232,7 +232,8 @@ impl Average {
         self.scaled >>= age;
         if age == 0 {
             let lost = ((self.scaled as u128 * u128::from(idle_us)) >> self.log_cell) as i64;
-            self.scaled -= lost.min(self.scaled - (self.scaled >> 1));
+            let half = self.scaled >> 1;
+            self.scaled = if lost < half { self.scaled - lost } else { half };
         }
     }
 
@@ -414,9 +415,9 @@ mod tests {
 
     #[test]
     fn an_idle_time_ages_the_average_by_its_cells() {
-        let after = |idle_us| {
+        let after_of = |scaled, idle_us| {
             let mut average = flat();
-            (average.scaled, average.idle_since_us) = (1 << 20, None);
+            (average.scaled, average.idle_since_us) = (scaled, None);
             average.on_empty(Time::from_ms(3));
             // An arrival ends the idle time; what came empty again meanwhile does not begin it anew.
             average.on_empty(Time::from_ms(3) + Time::from_us(idle_us / 2));
@@ -426,10 +427,13 @@ mod tests {
         };
         assert_eq!(us(Time::from_s(9)), 9_000_000);
         let whole = 1 << 20;
+        let after = |idle_us| after_of(whole, idle_us);
         // In the first cells a part of itself is lost for each 256 us, and half at most: 64 us are a fourth of a cell.
         assert_eq!(after(0), whole);
         assert_eq!(after(64), whole - whole / 4);
         assert_eq!(after(200), whole / 2);
+        // Half a cell costs 50 of 101, which is half already, and what is left is rounded down.
+        assert_eq!([after_of(101, 126), after_of(101, 128)], [52, 50]);
         // From cell 14 on it is halved once, from cell 28 on twice, and from cell 255 on 31 times.
         assert_eq!(after(14 * 256 - 1), whole / 2);
         assert_eq!([after(14 * 256), after(28 * 256)], [whole / 2, whole / 4]);
