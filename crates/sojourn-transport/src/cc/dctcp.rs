@@ -100,8 +100,9 @@ impl CongestionControl for Dctcp {
             return;
         }
         // RFC 8257 §3.3: cwnd = cwnd * (1 - alpha / 2), at most once a window of data.
-        let reduced = window.cwnd * (1.0 - self.alpha / 2.0);
-        window.cwnd = reduced.floor().max(2.0);
+        // Linux counts the reduction in whole segments, rounded down, and so reduces by less than one not at all.
+        let reduction = (window.cwnd * self.alpha / 2.0).floor();
+        window.cwnd = (window.cwnd - reduction).max(2.0);
         window.ssthresh = window.cwnd;
         self.slowed_until = feedback.nxt;
         self.is_slowed = true;
@@ -145,29 +146,29 @@ mod tests {
         assert_eq!(dctcp.alpha, 0.9375);
         dctcp.on_feedback(&mut window, &feedback(4.0, 4.0, 321, 441));
         assert_eq!(dctcp.alpha, 0.894_531_25);
-        // 16 * (1 - 0.89453125 / 2) = 8.84375, in whole segments 8.
-        assert_eq!(window, Window { cwnd: 8.0, ssthresh: 8.0 });
+        // 16 * 0.89453125 / 2 = 7.15625 less, in whole segments 7.
+        assert_eq!(window, Window { cwnd: 9.0, ssthresh: 9.0 });
     }
 
-    /// With alpha 0.25 and g = 0: 100 * 0.875 = 87.5. A second mark before 1001 changes nothing, and the
-    /// window does not grow until then; a mark beyond reduces again: 87 * 0.875 = 76.1.
+    /// With alpha 0.25 and g = 0: 100 / 8 = 12.5, so 12 less. A second mark before 1001 changes nothing, and the
+    /// window does not grow until then; a mark beyond reduces again, by 88 / 8 = 11.
     #[test]
     fn it_slows_once_a_window_and_does_not_grow_in_it() {
         let mut dctcp = Dctcp::new(&Parameters { gain: 0.0, initial_alpha: 0.25 });
         let mut window = Window { cwnd: 100.0, ssthresh: 1.0 };
         dctcp.on_feedback(&mut window, &feedback(2.0, 1.0, 1, 1001));
-        assert_eq!(window.cwnd, 87.0);
+        assert_eq!(window.cwnd, 88.0);
         for una in [11, 991] {
             dctcp.on_feedback(&mut window, &feedback(2.0, 2.0, una, 1900));
             dctcp.on_ack(&mut window, &Ack::of(Time::ZERO, 500.0, Time::from_ms(10)));
-            assert_eq!(window.cwnd, 87.0);
+            assert_eq!(window.cwnd, 88.0);
         }
         dctcp.on_feedback(&mut window, &feedback(2.0, 1.0, 1001, 1900));
-        assert_eq!(window.cwnd, 76.0);
-        // Unmarked and beyond the next window: 76 segments make one more.
-        dctcp.on_feedback(&mut window, &feedback(76.0, 0.0, 1900, 2700));
-        dctcp.on_ack(&mut window, &Ack::of(Time::ZERO, 76.0, Time::from_ms(10)));
         assert_eq!(window.cwnd, 77.0);
+        // Unmarked and beyond the next window: 77 segments make one more.
+        dctcp.on_feedback(&mut window, &feedback(77.0, 0.0, 1900, 2700));
+        dctcp.on_ack(&mut window, &Ack::of(Time::ZERO, 77.0, Time::from_ms(10)));
+        assert_eq!(window.cwnd, 78.0);
     }
 
     #[test]
