@@ -25,6 +25,8 @@ pub(crate) struct Departures {
     due: Time,
     /// Has anything left since the use of the window was last noted?
     has_sent: bool,
+    /// Segments that the window has room for and that wait for their pace or for a whole burst.
+    held: u64,
 }
 
 impl Departures {
@@ -40,6 +42,7 @@ impl Departures {
             last: Time::ZERO,
             due: Time::NEVER,
             has_sent: false,
+            held: 0,
         }
     }
 
@@ -62,6 +65,11 @@ impl Departures {
     /// Was the window what limited sending, so that it may grow?
     pub(crate) fn may_grow(&self, window: &Window) -> bool {
         self.used.may_grow(window)
+    }
+
+    /// Segments that the window has room for and that wait for their pace or for a whole burst: they use the window.
+    pub(crate) fn held(&self) -> u64 {
+        self.held
     }
 
     /// An acknowledgement has changed the window or the round trip: the pacing rate follows, or is
@@ -94,6 +102,7 @@ impl Departures {
         config: &Config,
     ) -> bool {
         self.due = Time::NEVER;
+        self.held = 0;
         if self.left > 0 {
             self.left -= 1;
             return true;
@@ -108,6 +117,7 @@ impl Departures {
         }
         if is_paced {
             self.due = self.pacer.next();
+            self.held = room.min(waiting);
             self.note(false, counts, space);
             return false;
         }
@@ -130,6 +140,7 @@ impl Departures {
         };
         let is_held = waiting > 1 && !counts.is_recovering && counts.head_sent.is_some();
         if is_held && waits_for_room(&seen) {
+            self.held = room.min(waiting);
             self.note(waiting > room, counts, space);
             return false;
         }

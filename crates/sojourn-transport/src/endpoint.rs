@@ -614,7 +614,7 @@ impl Endpoint {
             } else {
                 progress.acknowledged as f64 / config.mss as f64
             },
-            flight: self.flight_segments(config),
+            flight: self.flight_segments(config) + self.departures.held() as f64,
             srtt: self.rtt.smoothed(),
             min_rtt: self.rtt.min(),
             rtt: if config.timestamps { now.since(s.echo) } else { Time::ZERO },

@@ -81,7 +81,8 @@ pub struct Ack {
     pub now: Time,
     /// Newly acknowledged segments, as a real number.
     pub segments: f64,
-    /// Outstanding segments, as a real number.
+    /// Outstanding segments, as a real number, and those that the window had room for but that wait for their pace
+    /// or for a whole burst.
     pub flight: f64,
     /// Smoothed round-trip time, zero before the first measurement.
     pub srtt: Time,
