@@ -22,13 +22,19 @@ use sojourn_engine::units::Time;
 
 #[path = "ecn_tests.rs"]
 mod ecn_tests;
+#[path = "law_tests.rs"]
+mod law_tests;
 
 type Loss = loss_cases::Loss<Segment>;
 
 /// One way of the pipe and what was seen there.
 struct Pipe {
     loses: Loss,
-    under_way: VecDeque<(Time, Segment, Ecn)>,
+    /// When each was sent, when it leaves, and what it is.
+    under_way: VecDeque<(Time, Time, Segment, Ecn)>,
+    /// What a segment with payload takes on a line, if it has a rate, and when that is free.
+    service: Time,
+    free: Time,
     /// Every segment sent, if they are kept: when, what, and its ECN field.
     kept: Option<Vec<(Time, Segment, Ecn)>>,
     /// Of the acknowledgements sent in each interval of this length only the last is passed on.
@@ -50,6 +56,8 @@ impl Pipe {
         Self {
             loses,
             under_way: VecDeque::new(),
+            service: Time::ZERO,
+            free: Time::ZERO,
             kept: None,
             thins: None,
             highest: 0,
@@ -84,7 +92,11 @@ impl Pipe {
             self.under_way.pop_back_if(|(at, ..)| is_same(*at));
         }
         if !is_lost {
-            self.under_way.push_back((now, segment, ecn));
+            self.free = self.free.max(now);
+            if segment.len > 0 {
+                self.free += self.service;
+            }
+            self.under_way.push_back((now, self.free, segment, ecn));
         }
         (repeats, is_lost)
     }
@@ -237,12 +249,12 @@ impl Pair {
 
     fn next_arrival(&self, end: usize) -> Time {
         let pipe = &self.pipes[1 - end];
-        pipe.under_way.front().map_or(Time::NEVER, |(sent_at, ..)| *sent_at + self.delay)
+        pipe.under_way.front().map_or(Time::NEVER, |(_, leaves, ..)| *leaves + self.delay)
     }
 
     fn arrive(&mut self, end: usize) {
         let pipe = &mut self.pipes[1 - end];
-        let (sent_at, segment, mut ecn) = pipe.under_way.pop_front().expect("one is due");
+        let (sent_at, _, segment, mut ecn) = pipe.under_way.pop_front().expect("one is due");
         if end == SERVER && ecn != Ecn::NotEct {
             if self.marks.contains(&self.markable) || (self.marker)() {
                 ecn = Ecn::Ce;

@@ -1,0 +1,272 @@
+//! The table of laws: each congestion control against the law of its window or its rate, within 10 %, in dialects `rfc`
+//! and `linux`; of `ns2` there is Reno. Prague's laws are in `ecn_tests`, with its virtual round trip.
+//!
+//! A window is what is delivered in a round trip over a path without a queue, on which each n-th segment is lost or
+//! marked, or each with probability 1/n.
+
+use super::super::cc::{bbr1, bbr3, cubic, dctcp, ledbat};
+use super::*;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Signals {
+    Even(u64),
+    Random(u64),
+}
+use Signals::{Even, Random};
+
+impl Signals {
+    fn distance(self) -> u64 {
+        let (Even(n) | Random(n)) = self;
+        n
+    }
+
+    /// So many losses show a mean within a few per cent.
+    fn enough(self) -> u64 {
+        if let Random(_) = self { 400 } else { 60 }
+    }
+
+    fn chooser(self) -> Box<dyn FnMut() -> bool> {
+        let (mut seen, mut rng) = (0, Rng::named(5, "signals"));
+        Box::new(move || match self {
+            Even(n) => {
+                seen += 1;
+                seen % n == 0
+            }
+            Random(n) => rng.uniform() * (n as f64) < 1.0,
+        })
+    }
+}
+
+fn of(control: CongestionSpec) -> TcpOptions {
+    TcpOptions { congestion_control: Some(control), ..TcpOptions::default() }
+}
+
+/// A control at signals over a round trip, which are marks or losses.
+#[derive(Clone, Debug)]
+struct Case {
+    control: CongestionSpec,
+    dialect: Dialect,
+    rtt_ms: u64,
+    signals: Signals,
+}
+
+impl Case {
+    /// Its window after a fourth of the time in which there are so many signals at a window of `law` segments.
+    fn window(&self, law: f64, signals: u64) -> f64 {
+        let options = TcpOptions { mss_bytes: Some(MSS as u16), ..of(self.control.clone()) };
+        let config = resolved(&options, self.dialect);
+        let mut is_chosen = self.signals.chooser();
+        let is_marked = matches!(self.control, CongestionSpec::Dctcp(_));
+        let delay = Time::from_us(self.rtt_ms * 500);
+        let mut pair = Pair::new(config, delay, nothing(), nothing());
+        if is_marked {
+            pair.marker = is_chosen;
+        } else {
+            pair.pipes[CLIENT].loses = Box::new(move |segment| segment.len > 0 && is_chosen());
+        }
+        let round_trips = (signals * self.signals.distance()) as f64 / law;
+        let end = Time::from_ms(self.rtt_ms).scaled(round_trips);
+        pair.upload_endlessly();
+        pair.run_until(end.scaled(0.25));
+        let before = pair.reported[SERVER].received_bytes;
+        pair.run_until(end);
+        assert!(self.dialect == Dialect::Ns2 || pair.ends[CLIENT].tally().timeouts == 0);
+        let segments = (pair.reported[SERVER].received_bytes - before) as f64 / MSS as f64;
+        segments / round_trips / 0.75
+    }
+
+    fn check(&self, law: f64, signals: u64) {
+        let window = self.window(law, signals);
+        println!("{:.3} of {law:.1} segments: {self:?}", window / law);
+        assert!((window / law - 1.0).abs() < 0.1, "{window} and {law} segments: {self:?}");
+    }
+}
+
+/// A cycle of Reno takes n segments: W/2, W/2 + 1, ... W in as many round trips, and in one more, its recovery, W/2:
+/// 3/8 W^2 + 5/4 W = n in W/2 + 2 round trips. Where n is large that is the root of 3/2 n. Independent losses make it
+/// 1.31 / 1.225 as much (Mathis, Semke, Mahdavi & Ott 1997, appendix).
+fn of_reno(signals: Signals) -> f64 {
+    let n = signals.distance() as f64;
+    let most = (-1.25 + (1.25_f64.powi(2) + 1.5 * n).sqrt()) / 0.75;
+    let factor = if let Random(_) = signals { 1.31 / 1.5_f64.sqrt() } else { 1.0 };
+    factor * n / (most / 2.0 + 2.0)
+}
+
+fn reno(dialect: Dialect, rtt_ms: u64, signals: Signals) {
+    let control = CongestionSpec::Reno(reno::Parameters {});
+    Case { control, dialect, rtt_ms, signals }.check(of_reno(signals), signals.enough());
+}
+
+/// RFC 9438 packet by packet: the larger of the cubic function and Reno's estimate, and no growth in the round trip
+/// after a loss. By §4.3 the estimate grows as Reno does once it is above the window before the loss, which Linux leaves
+/// out. Linux looks a round trip ahead and counts whole segments: its window is back at the plateau as soon as less than
+/// one is missing. So a window before a loss is often just the last one, and fast convergence rests. At even losses it stands
+/// still at any of several windows then, and only Reno's region has a law.
+fn of_cubic(dialect: Dialect, rtt_ms: u64, signals: Signals) -> f64 {
+    const C: f64 = 0.4;
+    const BETA: f64 = 0.7;
+    let (rtt_s, mut is_lost) = (rtt_ms as f64 / 1e3, signals.chooser());
+    let alpha = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+    let (mut w, mut plateau, mut reno, mut origin) = (4.0 * of_reno(signals), 0.0, 0.0, 0.0);
+    let (mut t, mut k, mut packets, mut elapsed, mut prior) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for loss in 0..500 {
+        let cubic = |t: f64| match dialect {
+            Dialect::Linux => origin + (C * (t + rtt_s - k).powi(3)).trunc(),
+            _ => origin + C * (t - k).powi(3),
+        };
+        while !is_lost() {
+            t += rtt_s / w;
+            packets += if loss < 100 { 0.0 } else { 1.0 };
+            elapsed += if loss < 100 { 0.0 } else { 1.0 / w };
+            if t > 0.0 {
+                reno += if dialect == Dialect::Rfc && reno >= prior { 1.0 } else { alpha } / w;
+                w = reno.max(cubic(t)).max(2.0);
+            }
+        }
+        w = if dialect == Dialect::Linux { w.floor() } else { w };
+        prior = w;
+        plateau = if w < plateau { w * (1.0 + BETA) / 2.0 } else { w };
+        w *= BETA;
+        k = ((plateau - w).max(0.0) / C).cbrt();
+        (origin, reno, t) = (plateau.max(w), w, -rtt_s);
+    }
+    packets / elapsed
+}
+
+fn cubic(dialect: Dialect, rtt_ms: u64, signals: Signals) {
+    let control = CongestionSpec::Cubic(cubic::Parameters::default());
+    let law = of_cubic(dialect, rtt_ms, signals);
+    Case { control, dialect, rtt_ms, signals }.check(law, signals.enough());
+}
+
+/// A reaction takes p W / 2 less half a segment, as it is rounded down, and 1 / (p W) of a segment grows between two:
+/// the window is 2/p, as the papers of DCTCP have it. Where even marks come just as far from each other as a window
+/// is long, the pause after each covers all, and it stays at 1/p; acknowledgements that an interrupt merges end that.
+fn dctcp(rtt_ms: u64, signals: Signals) {
+    let control = CongestionSpec::Dctcp(dctcp::Parameters::default());
+    let law = 2.0 * signals.distance() as f64;
+    Case { control, dialect: Dialect::Linux, rtt_ms, signals }.check(law, 6000);
+}
+
+/// An endless upload over a line of a rate with an endless queue: the share of the line used, and the mean queue in ms,
+/// both in the second half.
+fn over_line(
+    options: &TcpOptions,
+    dialect: Dialect,
+    (mbps, rtt_ms): (f64, u64),
+    seconds: u64,
+) -> (f64, f64) {
+    let config = options.resolve(dialect);
+    let mut pair = Pair::new(config, Time::from_us(rtt_ms * 500), nothing(), nothing());
+    pair.pipes[CLIENT].service = Time::from_secs_f64(12e3 / mbps / 1e6);
+    pair.upload_endlessly();
+    let half_s = seconds as f64 / 2.0;
+    pair.run_until(Time::from_secs_f64(half_s));
+    let before = pair.reported[SERVER].received_bytes;
+    let mut queue_ms = 0.0;
+    for sample in 1..=1000 {
+        pair.run_until(Time::from_secs_f64(half_s * (1.0 + f64::from(sample) / 1e3)));
+        queue_ms += pair.pipes[CLIENT].free.since(pair.now).ms_f64() / 1e3;
+    }
+    let segments = (pair.reported[SERVER].received_bytes - before) as f64 / 1448.0;
+    (segments * 0.012 / half_s / mbps, queue_ms)
+}
+
+/// RFC 6817: the line is full, and the queue is the target, here 25 ms. What waits for company or for its pace uses the
+/// window, so that a cap of one segment more than what is under way does not hold it: in dialect `linux` the window
+/// stood still from 15 Mbps on, and from 40 Mbps on if it is paced.
+fn ledbat(dialect: Dialect, mbps: f64, is_paced: bool) {
+    let control = CongestionSpec::Ledbat(ledbat::Parameters { target_ms: Some(25.0) });
+    let options = TcpOptions { pacing: is_paced.then_some(true), ..of(control) };
+    let (used, queue_ms) = over_line(&options, dialect, (mbps, 20), 40);
+    println!("ledbat {dialect:?} {mbps} Mbps: {used:.3} of the line, {queue_ms:.1} ms");
+    assert!(used > 0.98 && (queue_ms / 25.0 - 1.0).abs() < 0.1, "{dialect:?} {mbps}: {queue_ms}");
+}
+
+/// BBR fills the line but for 200 ms and a round trip of each 10 s, and the queue is less than half a round trip beyond
+/// what its acknowledgements come late by, where the line is not slow.
+fn bbr(control: CongestionSpec, mbps: f64, rtt_ms: u64) {
+    let law = 1.0 - (0.2 + rtt_ms as f64 / 1e3) / 10.2;
+    let options = of(control.clone());
+    let (used, queue_ms) = over_line(&options, Dialect::Linux, (mbps, rtt_ms), 60);
+    println!(
+        "{} {mbps} Mbps, {rtt_ms} ms: {used:.3} of {law:.3}, {queue_ms:.1} ms",
+        control.name()
+    );
+    assert!(
+        (used / law - 1.0).abs() < 0.02,
+        "{} {mbps} {rtt_ms}: {used} and {law}",
+        control.name()
+    );
+    assert!(queue_ms < rtt_ms as f64 / 2.0, "{} {mbps} {rtt_ms}: {queue_ms}", control.name());
+}
+
+fn bbr1() -> CongestionSpec {
+    CongestionSpec::Bbr1(bbr1::Parameters::default())
+}
+
+#[test]
+fn controls_follow_their_laws() {
+    for dialect in [Dialect::Rfc, Dialect::Linux] {
+        reno(dialect, 20, Even(400));
+        cubic(dialect, 20, Even(400));
+        ledbat(dialect, 17.5, false);
+    }
+    cubic(Dialect::Rfc, 100, Even(4000));
+    cubic(Dialect::Linux, 100, Random(1000));
+    dctcp(20, Even(20));
+    dctcp(100, Random(20));
+    bbr(bbr1(), 20.0, 20);
+}
+
+/// The whole table.
+fn laws() -> Vec<Box<dyn Fn()>> {
+    let mut laws: Vec<Box<dyn Fn()>> = Vec::new();
+    for rtt_ms in [20, 100] {
+        for n in [100, 400, 2000, 8000] {
+            for dialect in [Dialect::Rfc, Dialect::Linux, Dialect::Ns2] {
+                laws.push(Box::new(move || reno(dialect, rtt_ms, Even(n))));
+            }
+            for dialect in [Dialect::Rfc, Dialect::Linux] {
+                laws.push(Box::new(move || reno(dialect, rtt_ms, Random(n))));
+            }
+        }
+        for n in [400, 1000, 4000, 20_000] {
+            laws.push(Box::new(move || cubic(Dialect::Rfc, rtt_ms, Even(n))));
+            for dialect in [Dialect::Rfc, Dialect::Linux] {
+                laws.push(Box::new(move || cubic(dialect, rtt_ms, Random(n))));
+            }
+        }
+        for n in [10, 20, 50, 100] {
+            laws.push(Box::new(move || dctcp(rtt_ms, Random(n))));
+        }
+        for mbps in [20.0, 100.0] {
+            laws.push(Box::new(move || bbr(bbr1(), mbps, rtt_ms)));
+            let bbr3 = || CongestionSpec::Bbr3(bbr3::Parameters::default());
+            laws.push(Box::new(move || bbr(bbr3(), mbps, rtt_ms)));
+        }
+    }
+    for n in [400, 1000, 4000, 20_000] {
+        laws.push(Box::new(move || cubic(Dialect::Linux, 20, Even(n))));
+    }
+    for n in [10, 20, 50, 100] {
+        laws.push(Box::new(move || dctcp(20, Even(n))));
+    }
+    for mbps in [5.0, 17.5, 40.0, 100.0] {
+        for dialect in [Dialect::Rfc, Dialect::Linux] {
+            laws.push(Box::new(move || ledbat(dialect, mbps, false)));
+        }
+        laws.push(Box::new(move || ledbat(Dialect::Linux, mbps, true)));
+    }
+    laws
+}
+
+at_random! {
+    1;
+
+    /// One of the table; `make swarm` draws the rest.
+    #[test]
+    fn swarm_of_laws(number in 0..laws().len()) {
+        laws()[number]();
+    }
+}
