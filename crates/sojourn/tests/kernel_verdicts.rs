@@ -2,6 +2,170 @@
 //!
 //! Arrivals go through a shipped queue before a shipped link; the tests hold no rule of any manager. What a
 //! discipline decided is stored as a hash for each thousand packets.
+//!
+//! # Witnesses
+//!
+//! Each rule was switched off alone. What notices it is the first case, with its first packet that differs, counted from 0,
+//! or, where no case does, a unit test beside the code, with its arithmetic. The DRR of these cases has no rule of its own.
+//!
+//! | CoDel (`codel`, `fq_codel`) | noticed by |
+//! | --- | --- |
+//! | one Newton step | codel-const-default 222 |
+//! | late after the interval, not at its end | `the_first_drop_comes_after_more_than_an_interval_above_target` |
+//! | late at the target | `a_packet_at_the_target_is_late_and_one_pushed_out_counts` |
+//! | a packet of the MTU left is enough | codel-ecn-ecn 31 651 |
+//! | an early head ends the time above target | codel-const-default 17 938 |
+//! | an empty queue ends the time above target | `lone_packets_that_are_late_are_no_standing_queue` |
+//! | an empty queue ends the episode | `an_empty_queue_ends_an_episode_by_what_was_dropped_before_it` |
+//! | the episode goes on where its first drop left nothing | `an_empty_queue_ends_an_episode_by_what_was_dropped_before_it` |
+//! | the head after the first drop leaves | `the_head_after_the_first_drop_leaves_and_one_after_another_drop_moves_the_next` |
+//! | another drop moves the next one if the next head is late | `the_head_after_the_first_drop_leaves_and_one_after_another_drop_moves_the_next` |
+//! | a mark moves the next one at once | `a_mark_moves_the_next_one_at_once` |
+//! | the count goes on after a recent episode | codel-const-default 18 024 |
+//! | it goes on from what the last episode added | codel-const-default 18 185 |
+//! | recent is 16 intervals | codel-step-default 34 606 |
+//! | nothing is recent before the first episode | `the_count_goes_on_after_a_recent_episode_of_several_drops` |
+//! | what is pushed out counts | `a_packet_at_the_target_is_late_and_one_pushed_out_counts` |
+//! | a gap is a tick at least | `a_gap_is_a_tick_at_least` |
+//!
+//! | `fq_codel` and `fq_pie`: queues | noticed by |
+//! | --- | --- |
+//! | a new queue that runs empty leaves where none is old | `a_new_queue_of_linux_that_runs_empty_leaves_where_none_is_old` |
+//! | a new queue that runs empty takes an old turn | fq_codel-mix-default 15 |
+//! | half of the bytes are pushed out | `an_overflow_of_linux_takes_half_of_the_bytes_and_64_packets_at_most` |
+//! | 64 packets at most are pushed out | `an_overflow_of_linux_takes_half_of_the_bytes_and_64_packets_at_most` |
+//! | a full queue refuses the arrival | `a_full_queue_of_linux_refuses_arrivals_if_its_law_judges_them` |
+//! | new queues go first | fq_codel-mix-default 15 |
+//! | a queue without credit moves on | fq_codel-mix-default 15 |
+//!
+//! | PIE (`pie`, `fq_pie`) | noticed by |
+//! | --- | --- |
+//! | the first update comes after half a second | pie-const-default 303 |
+//! | no delay once the queue is empty | pie-mix-default 76 605 |
+//! | a probability is not limited to 1 | pie-const-default 1 647 |
+//! | 2 % more above 250 ms | pie-const-default 947 |
+//! | decay by 1/64 | pie-step-default 27 956 |
+//! | decay only at no delay | pie-mix-default 9 943 |
+//! | decay only while nothing waits | pie-step-default 26 608 |
+//! | departures use up the allowance | pie-const-default 697 |
+//! | the controller runs through the allowance | pie-step-default 5 557 |
+//! | the allowance comes back | pie-step-default 5 555 |
+//! | nothing is dropped at a short delay and a small probability | pie-game-default 2 039 |
+//! | nothing is dropped below two packets | pie-const-default 1 640 |
+//! | not before a sum of 0.85 | pie-const-default 697 |
+//! | surely from a sum of 8.5 on | pie-mix-default 32 277 |
+//! | a draw ends the sum | pie-ecn-ecn 1 031 |
+//! | no sum without a probability | pie-game-default 1 787 |
+//! | a drop ends the sum | pie-mix-default 32 275 |
+//! | an overflow ends the sum | `the_sum_of_probabilities_spaces_drops` |
+//! | smaller steps at small probabilities | pie-const-default 577 |
+//! | half steps below 0.1 | pie-const-default 653 |
+//! | a step is 2 % at most from 0.1 on | pie-const-default 826 |
+//! | marks end at their probability | pie-ecn-ecn 1 148 |
+//! | a fall below zero is zero, a rise past the range is one | `the_probability_stays_above_zero_and_wraps_to_one` |
+//!
+//! | `dualpi2` | noticed by |
+//! | --- | --- |
+//! | no signal below two packets | dualpi2-lover-default 5 307 |
+//! | two draws decide about C | dualpi2-lover-default 5 266 |
+//! | L's step is a step at 1 ms | dualpi2-lover-default 12 |
+//! | L is marked by twice the base | dualpi2-lover-default 5 327 |
+//! | overload drops L | dualpi2-lover-default 5 318 |
+//! | C is dropped from 1/4 on | dualpi2-lover-default 5 329 |
+//! | the longer delay drives the base | dualpi2-lover-default 12 082 |
+//! | credit between L and C | dualpi2-lover-default 5 248 |
+//! | credit is that of the start when nothing waits | dualpi2-lover-default 1 712 |
+//! | a draw that equals the probability signals | `a_roll_marks_up_to_its_probability` |
+//! | a packet of L that cannot be marked is dropped | `linux_draws_on_the_ramp_of_l` |
+//! | the probability is in whole parts | dualpi2-lover-default 5 369 |
+//!
+//! | CAKE | noticed by |
+//! | --- | --- |
+//! | roots below 16 from a table | cake-mix-unlimited 362 |
+//! | four packets are no delay | `a_queue_of_four_packets_is_not_late` |
+//! | the count goes down gap by gap | cake-mix-unlimited 2 700 |
+//! | what is late catches up without a mark | cake-mix-unlimited 77 554 |
+//! | remembered for an interval | cake-mix-unlimited 262 |
+//! | BLUE drops | `blue_drops_where_a_draw_is_below_its_probability` |
+//! | BLUE rises once a target | `an_overflow_begins_an_episode_at_once` |
+//! | BLUE falls in an empty queue | `an_empty_queue_is_remembered_until_its_state_is_at_rest` |
+//! | an overflow begins an episode | `an_overflow_begins_an_episode_at_once` |
+//! | an empty queue ends the episode | `an_empty_queue_is_remembered_until_its_state_is_at_rest` |
+//! | an empty queue brings the count down | cake-mix-unlimited 54 200 |
+//! | a flow is remembered | cake-mix-unlimited 54 200 |
+//! | the target is 1.5 packets at least | `targets_follow_the_time_of_a_frame` |
+//! | all tins have one interval | `all_tins_have_the_same_interval` |
+//! | a quantum of the rate over 4096 | cake-mix-shaped10M 27 |
+//! | a draw rounds the quantum | cake-mix-unlimited 289 |
+//! | a host with many flows has shorter turns | cake-mix-unlimited 63 |
+//! | the first look is at flows that are remembered | cake-mix-unlimited 54 200 |
+//! | a sparse flow that is empty waits a turn as such | cake-mix-unlimited 63 |
+//! | the last packet of a flow is not dropped | cake-mix-unlimited 1 549 |
+//! | memory counts as Linux does | `memory_is_what_four_intervals_fill` |
+//! | the shaper does not catch up after idling | cake-mix-shaped10M 1 |
+//! | a tin is on schedule from when it is busy | `a_shaper_sends_at_its_rate_and_saves_up_nothing` |
+//! | tins of a shaper by schedule | cake-game-shaped10M 10 |
+//! | tins take turns by weight | cake-game-unlimited 10 |
+//!
+//! | RED, and that of CHOKe | noticed by |
+//! | --- | --- |
+//! | idle time ages the average by a table | `an_idle_time_ages_the_average_by_its_cells` |
+//! | a short idle time by a line | `an_idle_time_ages_the_average_by_its_cells` |
+//! | half of an odd average is rounded down | `an_idle_time_ages_the_average_by_its_cells` |
+//! | the first packet after idling does not move the average | `an_idle_time_ages_the_average_by_its_cells` |
+//! | the first one between the thresholds draws alone | red-const-default 90 |
+//! | signals are spaced by a sum | red-const-default 103 |
+//! | below the threshold the spacing begins anew | choke-ecn-ecn 2 490 |
+//! | above the upper threshold all are signalled | red-const-default 221 |
+//! | above the upper threshold the spacing begins anew | red-const-default 252 |
+//!
+//! | CHOKe | noticed by |
+//! | --- | --- |
+//! | an arrival meets one that is drawn | choke-mix-default 454 |
+//! | a place that is empty is drawn again | choke-mix-default 462 |
+//! | after three draws it is the head | choke-mix-default 51 943 |
+//! | places of dropped packets stay | choke-mix-default 454 |
+//! | a threshold itself is below | choke-mix-default 3 179 |
+//! | above the upper threshold what can is marked | `above_the_upper_threshold_packets_are_marked_where_they_may_be` |
+//! | the average counts what waits before the arrival | choke-mix-default 454 |
+//! | an empty queue ages the average | `above_the_upper_threshold_packets_are_marked_where_they_may_be` |
+//!
+//! | SFB | noticed by |
+//! | --- | --- |
+//! | empty buckets forget | sfb-mix-default 17 491 |
+//! | full buckets learn | sfb-mix-default 602 |
+//! | a flow has so many packets at most | sfb-mix-default 379 |
+//! | a flow that does not respond has a penalty rate | `a_flow_that_does_not_respond_has_its_burst` |
+//! | from one half on a part is dropped unmarked | sfb-ecn-default 4 296 |
+//! | hashes are renewed | `hashes_are_renewed_after_their_time_and_the_next_ones_learn_before` |
+//! | the next buckets learn before | `hashes_are_renewed_after_their_time_and_the_next_ones_learn_before` |
+//!
+//! | SFQ | noticed by |
+//! | --- | --- |
+//! | a new bin joins the end | sfq-mix-default 190 |
+//! | a bin leaves with its last packet | sfq-mix-default 12 |
+//! | the longest bin loses its tail | `an_overflow_drops_from_the_tail_or_the_head` |
+//! | of bins as long the one that changed last | sfq-mix-default 686 |
+//! | where all hold one the next to be served loses it | `a_flow_of_linux_that_lost_its_only_packet_goes_to_the_end` |
+//! | a bin has so many packets at most | `a_flow_has_its_limit` |
+//! | the deficit of a turn | sfq-mix-default 6 |
+//!
+//! # Clocks that begin at 0
+//!
+//! The kernel's clock is long past 0 when a queue begins, so a time of 0 in its state is long ago.
+//!
+//! | clock | witness, or why it needs none |
+//! | --- | --- |
+//! | CoDel, `drop_next` | `the_count_goes_on_after_a_recent_episode_of_several_drops` |
+//! | CoDel, `first_above` | none: it is unset, not 0 |
+//! | PIE, `left_at` | none: it is unset; `idle_updates` count from the start, as the kernel's timer does: pie-const-default 303 |
+//! | `dualpi2`, `delay_old_ns` | none: without a queue it is 0 after any update |
+//! | CAKE, `next` of a flow | none: without a count only memory of the flow asks for it, and a first late packet sets it to now |
+//! | CAKE, `changed` of BLUE | `blue_rises_by_a_256th_and_falls_by_a_4096th_once_a_target`: an overflow in the first 5 ms counts |
+//! | CAKE, `next` of tin and shaper | cake-mix-shaped10M 1, `a_shaper_sends_at_its_rate_and_saves_up_nothing` |
+//! | RED and CHOKe, `idle_since_us` | none: the average is 0, and ages to 0 |
+//! | SFB, `hashed_ms` and `tokens_ms` | `hashes_are_renewed_after_their_time_and_the_next_ones_learn_before`; the kernel's begin with the queue too |
+//! | SFQ, hashes | `hashes_change_at_whole_multiples_of_their_interval`; the kernel's timer begins with the queue too |
 
 use std::collections::HashMap;
 use std::io::Read;

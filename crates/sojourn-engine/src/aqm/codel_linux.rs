@@ -287,6 +287,10 @@ mod tests {
         // The next head is late too: 50 ms, 48 828 ticks, from when the drop was due.
         assert_eq!(codel.on_departure(&late(due + 9)), Verdict::Pass);
         assert!((codel.drop_next - due).abs_diff(48_828) < 3, "{}", codel.drop_next - due);
+        // One that is not late leaves the episode, which ends with the next: no interval above target has passed.
+        let mut codel = dropping(now, false);
+        assert_eq!((codel.on_departure(&early(now)), codel.dropping), (Verdict::Pass, true));
+        assert_eq!((codel.on_departure(&late(due)), codel.dropping), (Verdict::Pass, false));
         // A head that is not late ends the episode and leaves the time.
         let mut codel = dropping(now, false);
         codel.on_departure(&late(now));

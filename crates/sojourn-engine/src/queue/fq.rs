@@ -139,3 +139,57 @@ impl Discipline for Fq {
         self.aqm_bins.flow_gauges(self.aqm_bins.hashed(flow.hash), &self.rounds, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aqm::{AqmSpec, codel};
+    use crate::queue::tests::Bench;
+
+    /// Linux' `fq_codel` with room for so many packets.
+    fn fq_codel(packets: u64) -> (Fq, Bench) {
+        let bench = Bench::of(packets);
+        let law = codel::Parameters { variant: codel::Variant::Linux, ..Default::default() };
+        let law = AqmSpec::Codel(law);
+        let parameters = Parameters { variant: Variant::Linux, ..Parameters::default() };
+        let Scheduler::Fq(fq) = parameters.start(&bench.setting(&law)) else { unreachable!() };
+        (fq, bench)
+    }
+
+    /// Packets of these queues and sizes come, numbered.
+    fn put(fq: &mut Fq, bench: &mut Bench, packets: &[(u32, u16)]) {
+        for ((tuple, size), generation) in packets.iter().zip(0..) {
+            let packet = Packet { tuple: *tuple, generation, ..Packet::datagram(*size) };
+            fq.enqueue(packet, &mut bench.entry());
+        }
+    }
+
+    fn take(fq: &mut Fq, bench: &mut Bench, packets: usize) -> Vec<u32> {
+        let next = std::iter::from_fn(|| fq.dequeue(&mut bench.exit()));
+        next.take(packets).map(|packet| packet.tuple).collect()
+    }
+
+    /// Queue 1 is empty when it is asked again, and no queue is old: it leaves, and is new with its next packet, before
+    /// queue 3. With a turn among the old ones it would come after it. Queue 2 is new until its second packet.
+    #[test]
+    fn a_new_queue_of_linux_that_runs_empty_leaves_where_none_is_old() {
+        let (mut fq, mut bench) = fq_codel(99);
+        put(&mut fq, &mut bench, &[(1, 1000), (2, 1000), (2, 1000)]);
+        assert_eq!(take(&mut fq, &mut bench, 2), [1, 2]);
+        put(&mut fq, &mut bench, &[(1, 1000), (3, 1000)]);
+        assert_eq!(take(&mut fq, &mut bench, 9), [2, 1, 3]);
+    }
+
+    /// Of 3800 B in two packets of 1500 and eight of 100, half are gone with the first two packets, where half of the
+    /// packets would be five. Of 200 alike half would be 100, and 64 are the most at once.
+    #[test]
+    fn an_overflow_of_linux_takes_half_of_the_bytes_and_64_packets_at_most() {
+        let (mut fq, mut bench) = fq_codel(9);
+        let packets = [[(1, 1500); 2].as_slice(), &[(1, 100); 8]].concat();
+        put(&mut fq, &mut bench, &packets);
+        assert_eq!((bench.counts.dropped_overflow, fq.backlog().bytes), (2, 800));
+        let (mut fq, mut bench) = fq_codel(199);
+        put(&mut fq, &mut bench, &[(1, 100); 200]);
+        assert_eq!((bench.counts.dropped_overflow, fq.backlog().packets), (64, 136));
+    }
+}
