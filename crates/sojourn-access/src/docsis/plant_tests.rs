@@ -81,7 +81,8 @@ impl Homes<'_> {
         let flows = self.groups.iter().map(|(count, ..)| (*count, [4, 4]));
         let trace = Trace::new(false, true);
         let delays = DelayBook::new(Time::ZERO, 1, false);
-        let recorder = Recorder::new(ServiceFlowBook::new(flows), delays, trace, Time::NEVER);
+        let book = ServiceFlowBook::new(Time::ZERO, flows);
+        let recorder = Recorder::new(book, delays, trace, Time::NEVER);
         Net { plant, wake, first: [0, up], recorder, arrived: Vec::new() }
     }
 }

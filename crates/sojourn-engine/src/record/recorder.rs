@@ -188,11 +188,6 @@ impl Recorder {
         });
     }
 
-    /// Counting begins: the counters of service flows are zero again.
-    pub fn restart(&mut self) {
-        self.service_flows.restart();
-    }
-
     /// The counters of service flows.
     pub fn service_flows(&self) -> &ServiceFlowBook {
         &self.service_flows

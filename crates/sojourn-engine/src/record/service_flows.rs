@@ -4,6 +4,7 @@
 
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
+use crate::units::Time;
 
 /// What became of the packets of a service flow, in all homes of a group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,9 +20,12 @@ pub struct ServiceFlowCounters {
     pub delayed_packets: u64,
 }
 
-/// The counters of all service flows.
+/// The counters of all service flows. Packets count that were sent from some time on.
 pub struct ServiceFlowBook {
+    from: Time,
     counters: Vec<ServiceFlowCounters>,
+    /// Of packets that were sent before.
+    uncounted: ServiceFlowCounters,
     /// Where those of a home's flows begin, up and down.
     first: Vec<[u32; 2]>,
 }
@@ -29,12 +33,13 @@ pub struct ServiceFlowBook {
 impl ServiceFlowBook {
     /// One home with a flow each way.
     pub fn lone() -> Self {
-        Self::new([(1, [1, 1])].into_iter())
+        Self::new(Time::ZERO, [(1, [1, 1])].into_iter())
     }
 
-    /// All zero, for groups of so many homes with so many service flows up and down.
-    pub fn new(groups: impl Iterator<Item = (u16, [usize; 2])>) -> Self {
-        let mut book = Self { counters: Vec::new(), first: Vec::new() };
+    /// All zero, for packets sent from then on, of groups of so many homes with so many service flows up and down.
+    pub fn new(from: Time, groups: impl Iterator<Item = (u16, [usize; 2])>) -> Self {
+        let uncounted = ServiceFlowCounters::default();
+        let mut book = Self { from, counters: Vec::new(), uncounted, first: Vec::new() };
         for (homes, [upstream, downstream]) in groups {
             let up = book.counters.len();
             let down = up + upstream;
@@ -44,14 +49,12 @@ impl ServiceFlowBook {
         book
     }
 
-    /// Counting begins: all are zero again.
-    pub fn restart(&mut self) {
-        self.counters.fill(ServiceFlowCounters::default());
-    }
-
-    /// The counters of the flow that a packet takes.
+    /// The counters of the flow that a packet takes, or those that nobody reads.
     #[inline]
     pub fn of_packet(&mut self, packet: &Packet) -> &mut ServiceFlowCounters {
+        if packet.sent_at < self.from {
+            return &mut self.uncounted;
+        }
         let first = self.first[usize::from(packet.home)][packet.direction as usize];
         &mut self.counters[first as usize + usize::from(packet.service_flow)]
     }

@@ -261,7 +261,8 @@ rows! {
 
 rows! {
     /// One row per group of homes, service flow and direction: the counters that a modem's MIB has, summed
-    /// over all homes of the group. They count from metrics.from_s on.
+    /// over all homes of the group. Packets count that were sent from metrics.from_s on; requests and
+    /// grants from then on.
     "service_flows" of ServiceFlowRow, Plain {
         /// Group of homes.
         homes: String;

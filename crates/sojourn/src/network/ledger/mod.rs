@@ -52,7 +52,6 @@ impl Ledger {
     /// Counting begins. The connections in these slots, of these traffic entries, are open, and did so
     /// much twice.
     pub(super) fn begin(&mut self, open: impl Iterator<Item = (u32, u16, [Tally; 2])>) {
-        self.recorder.restart();
         for account in self.accounts.iter_mut().flatten() {
             account.tally_before = account.tally;
         }
