@@ -39,7 +39,9 @@ def test_every_measure_of_an_evening_is_there() -> None:
         flows = {(row["traffic"], row["direction"]): row for row in result.flows.to_pylist()}
         film, browse = flows["film", "down"], flows["browse", "down"]
         assert (film["quality"], browse["quality"]) == ("video", "responses")
-        assert 0.5 <= film["video_rate_mbps"] <= 5
+        assert 0.5 <= film["video_whole_rate_mbps"] <= 5
+        # Its level still rises.
+        assert film["video_rate_mbps"] is film["video_rise_s"] is None
         assert film["video_adaptations_per_hour"] > 0
         assert 0 <= film["video_stalled_percent"] <= 100
         assert browse["responses"] > 0
@@ -49,8 +51,8 @@ def test_every_measure_of_an_evening_is_there() -> None:
         if ("seed", "up") in flows:
             assert flows["seed", "up"]["transfers_completed"] > 0
         # What belongs to one kind says nothing of another.
-        assert film["responses"] is browse["video_rate_mbps"] is None
-        assert flows["film", "up"]["video_rate_mbps"] is None
+        assert film["responses"] is browse["video_whole_rate_mbps"] is None
+        assert flows["film", "up"]["video_whole_rate_mbps"] is None
 
 
 def test_units_of_measures_are_in_the_metadata(traced: sojourn.Result) -> None:

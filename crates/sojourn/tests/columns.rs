@@ -18,7 +18,7 @@ const ALL: &str = "
     video_call = { kind = 'video_call' }
     pages = { kind = 'web' }
     sessions = { kind = 'web_sessions' }
-    film = { kind = 'video' }
+    film = { kind = 'video', ladder_mbps = [0.5] }
     upload = { kind = 'transfer', direction = 'up', file_bytes = 1_000_000, pause_s = 1 }
     download = { kind = 'transfer', direction = 'down' }
 ";

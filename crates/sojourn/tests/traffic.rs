@@ -333,9 +333,38 @@ fn a_video_alone_goes_up_a_level_with_each_segment() {
     // As many are played as were asked for after the first two: 0.5, 1, 2, 3, 4, then all 5.
     let played = asked.len() - 2;
     let want = (10.5 + 5.0 * (played - 5) as f64) / played as f64;
-    assert!((row.video_rate_mbps.unwrap() - want).abs() < 1e-9);
+    assert!((row.video_whole_rate_mbps.unwrap() - want).abs() < 1e-9);
+    // It rises until the sixth request, which is for the top level.
+    assert_eq!(row.video_rate_mbps, Some(5.0));
+    let handshake_ms = 91.0;
+    let rise_s = (asked[5].sent - asked[0].sent).secs_f64();
+    assert!((row.video_rise_s.unwrap() - rise_s).abs() < handshake_ms / 1e3);
     // Five changes in 60 s less the handshake of 0.09 s: 300 an hour, within a part in 500.
     assert!((row.video_adaptations_per_hour.unwrap() / 300.0 - 1.0).abs() < 2e-3);
+}
+
+/// Its rate is that of the level on which it settles, and there is none before.
+#[test]
+fn the_rate_of_a_video_does_not_depend_on_the_length_of_the_run() {
+    let film = |duration_s, from_s| {
+        let text = "traffic.film = { kind = 'video', server = 'far', ladder = 'hong2015' }";
+        let mut scenario = on_38_mbps(duration_s, text);
+        scenario.metrics.from_s = from_s;
+        let results = Simulation::run(&scenario);
+        let row = flow(&results, "film", "down");
+        (row.video_rate_mbps, row.video_rise_s, row.video_whole_rate_mbps.unwrap())
+    };
+    let (rate, rise_s, whole) = film(12, 0.0);
+    assert_eq!((rate, rise_s), (None, None));
+    assert!(whole < 3.0);
+    let [(rate, rise_s, whole), (later_rate, later_rise_s, later_whole)] =
+        [40, 80].map(|duration_s| film(duration_s, 0.0));
+    assert_eq!((rate, rise_s), (later_rate, later_rise_s));
+    assert_eq!(rate, Some(5.0));
+    assert!(whole < later_whole && later_whole < 5.0);
+    let (counted, left_s, _) = film(40, 10.0);
+    assert_eq!(counted, rate);
+    assert!((rise_s.unwrap() - left_s.unwrap() - 10.0).abs() < 0.1);
 }
 
 /// Bursts of 10^5 s with pauses of 10^6 times that: a mean of 10^11 s, which is beyond any time. A source

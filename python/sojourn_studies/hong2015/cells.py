@@ -91,7 +91,7 @@ def jfi(run: StoredRun, experiment: str, name: str) -> float | None:
 
 
 _OF_VIDEO = {
-    "video_playback_rate": "video_rate_mbps",
+    "video_playback_rate": "video_whole_rate_mbps",
     "adaptation_rate": "video_adaptations_per_hour",
     "rebuffer_time": "video_stalled_percent",
 }

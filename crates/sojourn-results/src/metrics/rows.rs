@@ -112,8 +112,14 @@ rows! {
         response_median_s: Option<f64>, in "s", from "Hong 2015, section 3.2.2.3";
         /// Web sessions: 90 % quantile of that time.
         response_p90_s: Option<f64>, in "s", from "Hong 2015, section 3.2.2.3";
-        /// Video: mean encoded rate of the segments that were played.
-        video_rate_mbps: Option<f64>, in "Mbps",
+        /// Video: mean encoded rate of the segments that were requested since the level of quality has risen, and
+        /// played. Empty while the level of a viewer rises.
+        video_rate_mbps: Option<f64>, in "Mbps";
+        /// Video: mean time from the opening of a viewer's connection, or from metrics.from_s, until the level of
+        /// quality was first requested that the next five segments do not exceed, or the top one. Empty while the level of a viewer rises.
+        video_rise_s: Option<f64>, in "s";
+        /// Video: mean encoded rate of all segments that were played.
+        video_whole_rate_mbps: Option<f64>, in "Mbps",
             from "Hong 2015, section 3.2.2.1, videoPlaybackRate";
         /// Video: changes of the quality level per viewer and hour, counted from the first request.
         video_adaptations_per_hour: Option<f64>, in "1/h",

@@ -287,7 +287,7 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
             format!("{} a little: {change}", does("slow"))
         } else if now < (1.0 - SAME) * before && one.group.runs[0].brings_grants {
             format!("{} faster: {change}, since {GRANTS}", does("make"))
-        } else if one.group.unwatched().is_empty() {
+        } else if one.group.runs[0].unwatched.is_empty() {
             let them = if are_several { "them" } else { "it" };
             format!("{} as it is without {them} ({} {unit})", does("leave"), digits(now))
         } else {
@@ -381,7 +381,7 @@ fn faults(judged: &Judged<'_>) -> String {
 
 /// What is said of directions that bulk traffic loads while nothing there measures the delay.
 fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
-    let found = loaded.iter().flat_map(|number| all[*number].group.unwatched());
+    let found = loaded.iter().flat_map(|number| &all[*number].group.runs[0].unwatched);
     let messages: BTreeSet<String> = found.map(|one| one.warning().message).collect();
     let lacks = loaded.iter().any(|number| all[*number].lacks_idle_line());
     let idle = "not measured: what uploads and downloads take from the others, since there is no idle line: \

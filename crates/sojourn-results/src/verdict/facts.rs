@@ -90,7 +90,7 @@ pub struct Facts {
     /// Of each game and call that measures it the mean round trip in ms, and how much of its time its homes load the
     /// line.
     pub(super) round_trips: BTreeMap<String, (f64, Load)>,
-    /// The mean rate of each video, in Mbps.
+    /// The mean rate of each video since it has risen, in Mbps.
     pub(super) video_mbps: BTreeMap<String, f64>,
     /// Does an upload bring grants that the packets of others use too?
     pub(super) brings_grants: bool,
@@ -241,9 +241,13 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     let name = application.name;
     let is_queue = |way: &Direction| queue_of(*way) == name;
     if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
-        let values = queue_values(scenario, rows, direction)?;
-        let (missing, has_both_ends) = (None, false);
-        return Some(Tested { application: name, values, missing, has_both_ends, note: "" });
+        let is_loaded = scenario.traffic.values().any(|entry| entry.app.loads(direction));
+        let values = queue_values(rows, direction, is_loaded)?;
+        let films = rows.flows.iter().filter(|row| row.direction() == Some(direction));
+        let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0);
+        let missing = films.filter(|_| !is_loaded).find_map(rising);
+        // A film that rises makes a poor queue no better.
+        return Some(Tested { application: name, values, missing, has_both_ends: true, note: "" });
     }
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| application.is_of(row)).collect();
     let pages =
@@ -270,7 +274,8 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
 }
 
 /// Why a flow is not known well enough for a grade: a game or call that goes one way has no other end, few packets of
-/// it arrived, or a video has played for so short a time that its stalls are unknown, unless it begins too late.
+/// it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
+/// begins too late.
 fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
     let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
     let has_ends = [GAME, CALL].contains(&application);
@@ -278,9 +283,10 @@ fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> 
     match (app, lacks) {
         (AppSpec::Video(video), _) => {
             let start_s = video.start_s + video.start_spread_s - scenario.metrics.from_s;
-            let played_s = scenario.counted_s() - start_s.max(0.0) - row.number(VIDEO_START)?;
-            (played_s < SHORTEST_S && !begins_too_late(row))
-                .then(|| format!("traffic.{name} played for less than {SHORTEST_S} s"))
+            let most_s = scenario.counted_s() - start_s.max(0.0) - SHORTEST_S;
+            let wait_s = row.number(VIDEO_START).filter(|_| !begins_too_late(row))?;
+            let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
+            (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s))
         }
         (_, Some(way)) => Some(format!(
             "nothing of traffic.{name} goes {}; direction = \"both\" measures both ends",
@@ -291,6 +297,18 @@ fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> 
     }
 }
 
+/// A video whose quality rises for longer than that.
+fn rising(scenario: &Scenario, row: &Row, most_s: f64) -> Option<String> {
+    let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
+    row.number("video_whole_rate_mbps")?;
+    let longer_s = (video.rises_until_s() + SHORTEST_S).max(2.0 * scenario.duration_s).ceil();
+    let is_over = row.number("video_rise_s").is_some_and(|rise_s| rise_s <= most_s);
+    let name = row.traffic();
+    (!is_over).then(|| {
+        format!("traffic.{name} is still starting: its quality rises; duration_s = {longer_s} may be enough")
+    })
+}
+
 fn begins_too_late(row: &Row) -> bool {
     row.number(VIDEO_START) > Some(SLOW_START_S)
 }
@@ -298,13 +316,9 @@ fn begins_too_late(row: &Row) -> bool {
 /// The waits in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
 /// queue stands in it: one packet in ten waits longer there than a good game may in all. Films, pages and
 /// acknowledgements make one too.
-fn queue_values(scenario: &Scenario, rows: &Rows, direction: Direction) -> Option<Values> {
+fn queue_values(rows: &Rows, direction: Direction, is_loaded: bool) -> Option<Values> {
     let of_way = rows.queues.iter().filter(|row| row.direction() == Some(direction));
     let queues: Vec<&Row> = of_way.filter(|row| !row.is_scarce("departed_packets")).collect();
-    let is_loaded = rows.flows.iter().any(|row| {
-        let entry = scenario.traffic.get(row.traffic());
-        row.direction() == Some(direction) && entry.is_some_and(|one| one.app.loads(direction))
-    });
     let most =
         |of: &dyn Fn(&Row) -> Option<f64>| queues.iter().filter_map(|row| of(row)).reduce(f64::max);
     let stands = most(&|row| row.number("sojourn_p90_ms")) > Some(GAME_ACCESS_MS);

@@ -9,7 +9,7 @@ use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, PAGE, SHARE, Threshold,
-    UNDER_LOAD, VIDEO_RATE, WORST_LETTER,
+    UNDER_LOAD, VIDEO, VIDEO_RATE, WORST_LETTER,
 };
 use super::words::digits;
 use sojourn_engine::packet::Direction;
@@ -141,7 +141,13 @@ fn of(
             let (added_ms, missing) = added_delay_ms(runs, idle?)?;
             return single(ADDED_DELAY, added_ms, missing);
         }
-        VIDEO_RATE => return single(KEPT_RATE, Some(kept_rate_percent(runs, idle?)?), None),
+        VIDEO_RATE => {
+            let tests = runs.iter().chain(idle?).flat_map(|facts| &facts.tests);
+            let mut films = tests.filter(|test| test.application == VIDEO);
+            let missing = films.find_map(|test| test.missing.clone());
+            let kept = if missing.is_none() { Some(kept_rate_percent(runs, idle?)?) } else { None };
+            return single(KEPT_RATE, kept, missing);
+        }
         _ if !shares.is_empty() => return Some(of_transfers(application, &shares)),
         _ => {}
     }
@@ -161,12 +167,8 @@ fn of(
     Some(Assessment::new(application, &over, missing, note))
 }
 
-/// The shares of all bulk entries over seeds.
-pub(super) fn shares(runs: &[&Facts]) -> Vec<Share> {
-    APPLICATIONS.iter().flat_map(|application| shares_of(application, runs)).collect()
-}
-
-fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share> {
+/// The shares over seeds of the bulk entries that are graded as this.
+pub(super) fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share> {
     let share = |one: &Share| {
         let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
         let all: Vec<&Share> =
@@ -206,8 +208,8 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessme
         notes[0] = format!("{} for '{}'", notes[0], worst.traffic);
         let others = known.iter().filter(|share| share.traffic != worst.traffic);
         notes.extend(others.take(OTHERS_AT_MOST).map(|share| {
-            let (percent, mbps) = (percent(share), digits(share.mbps));
-            format!("'{}' has {percent:.1} % of its part ({mbps} Mbps)", share.traffic)
+            let (percent, mbps) = (digits(percent(share)), digits(share.mbps));
+            format!("'{}' has {percent} % of its part ({mbps} Mbps)", share.traffic)
         }));
     }
     notes.extend(shares.iter().filter_map(|share| {
@@ -236,8 +238,9 @@ fn filled(template: &str, values: &Values) -> Option<String> {
     for part in parts {
         let (field, rest) = part.split_once('}').unwrap_or((part, ""));
         let (metric, digits) = field.rsplit_once('.').unwrap_or((field, "0"));
-        let digits: usize = digits.parse().unwrap_or_default();
-        text.push_str(&format!("{:.digits$}{rest}", values.get(metric).copied()??));
+        let value = values.get(metric).copied()??;
+        let digits = if value < 99.95 { digits.parse().unwrap_or_default() } else { 0 };
+        text.push_str(&format!("{value:.digits$}{rest}"));
     }
     Some(text)
 }

@@ -1,13 +1,12 @@
 //! Groups of runs side by side, their grades, and which is an idle line.
 
 use super::facts::Facts;
-use super::grades::{Assessment, assess, shares};
+use super::grades::{Assessment, assess, shares_of};
 use super::measures::Measure;
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
-use super::thresholds::Grade;
+use super::thresholds::{APPLICATIONS, Grade};
 use super::words::quoted;
-use sojourn_scenario::Unwatched;
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;
@@ -36,11 +35,6 @@ impl Group<'_> {
             && (!is_idle(other) || (is_meant(self) && !is_meant(other)))
             && self.point == other.point
             && self.runs[0].line == other.runs[0].line
-    }
-
-    /// The directions that are loaded unwatched.
-    pub(super) fn unwatched(&self) -> &[Unwatched] {
-        &self.runs[0].unwatched
     }
 
     /// The values of a measure in another group and in this one, if they differ by more than 10 %, by more than the
@@ -92,7 +86,7 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
         Judged {
             group,
             assessments: assess(&group.runs, idle_runs),
-            transfers: shares(&group.runs),
+            transfers: APPLICATIONS.iter().flat_map(|one| shares_of(one, &group.runs)).collect(),
             is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
             idle_line,
         }
@@ -120,7 +114,7 @@ impl Judged<'_> {
 
     /// Is all known that its traffic could measure?
     pub(super) fn is_whole(&self) -> bool {
-        self.group.unwatched().is_empty() && !self.lacks_idle_line()
+        self.group.runs[0].unwatched.is_empty() && !self.lacks_idle_line()
     }
 
     /// Its name in sentences.

@@ -167,10 +167,8 @@ impl<'a, 'b> Question<'a, 'b> {
         let first = self.all[other].of_component(self.components[*deciding.first()?]);
         let values = first.iter().flat_map(|of| of.graded.values.iter().map(move |v| (*of, v)));
         let mut sentences = values.filter_map(|(behind, shown)| {
-            let (value, of_best) = (
-                behind.value(shown.metric)?,
-                self.assessment(best, behind.application)?.value(shown.metric)?,
-            );
+            let value = behind.value(shown.metric)?;
+            let of_best = self.assessment(best, behind.application)?.value(shown.metric)?;
             // The bound that the value only just misses and that of the best meets.
             let (low, high) = (value.min(of_best), value.max(of_best));
             let is_between = |bound: &f64| (low..=high).contains(bound) && *bound != value;
@@ -257,11 +255,8 @@ fn is_nowhere_behind(one: &Standing, other: &Standing) -> bool {
 
 /// Fewer that fail, then fewer poor, then fewer fair ones; with equal counts, nowhere behind and somewhere ahead.
 fn is_before(one: &Standing, other: &Standing) -> bool {
-    match counts(one).cmp(&counts(other)) {
-        std::cmp::Ordering::Less => true,
-        std::cmp::Ordering::Greater => false,
-        std::cmp::Ordering::Equal => one != other && is_nowhere_behind(one, other),
-    }
+    let (own, others) = (counts(one), counts(other));
+    own < others || (own == others && one != other && is_nowhere_behind(one, other))
 }
 
 /// The places of those that nothing is before. What has more of a bad grade than another is after it.

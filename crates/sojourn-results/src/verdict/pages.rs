@@ -61,10 +61,8 @@ pub fn unfinished_s(scenario: &Scenario, rows: &Rows, traffic: &str) -> Vec<f64>
     let idle_users = users.saturating_sub(firsts);
     let began = waiting.into_iter().chain(std::iter::repeat_n(latest_s, idle_users));
     let (from_s, end_s) = (scenario.metrics.from_s, scenario.duration_s);
-    began
-        .filter(|start_s| (from_s..end_s).contains(start_s))
-        .map(|start_s| end_s - start_s)
-        .collect()
+    let counted = began.filter(|start_s| (from_s..end_s).contains(start_s));
+    counted.map(|start_s| end_s - start_s).collect()
 }
 
 /// The number of starts that were not expected, and the expected starts that are missing.

@@ -94,8 +94,8 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     let clause = |setting: &usize| {
         let is_ahead = |component: &&Component| {
             let level = question.level(*setting, component);
-            let all = best.iter().map(|one| question.level(*one, component));
-            level.is_some() && all.clone().min() == Some(level) && all.max() != Some(level)
+            let all = best.iter().filter_map(|one| question.level(*one, component));
+            level == all.clone().min() && level != all.max()
         };
         let ahead = question.components.iter().filter(is_ahead);
         let clauses = ahead.filter_map(|component| {
@@ -110,7 +110,10 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         (!clauses.is_empty()).then(|| format!("{name} for {}", joined(&clauses)))
     };
     let clauses: Vec<_> = best.iter().take(NAMED_AT_MOST).filter_map(clause).collect();
-    format!("No setting does best at everything. Best are {}.", clauses.join("; "))
+    match clauses.as_slice() {
+        [] => "No setting does best: what is measured of one is not of another.".to_owned(),
+        _ => format!("No setting does best at everything. Best are {}.", clauses.join("; ")),
+    }
 }
 
 /// All settings do equally well.
@@ -269,8 +272,7 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
 
 /// What coupling is for, where a setting without it is compared and both queues carry an upload.
 pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
-    let of =
-        |is_coupled| settings.iter().find(|one| one.group.runs[0].is_coupled == Some(is_coupled));
+    let of = |coupled| settings.iter().find(|one| one.group.runs[0].is_coupled == Some(coupled));
     let (with, without) = (of(true)?, of(false)?);
     let marks = &with.group.runs[0].marks;
     let upload = |is_marked: bool| {

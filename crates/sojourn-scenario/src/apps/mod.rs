@@ -243,19 +243,46 @@ fn either<T>(one: Option<T>, other: Option<T>, together: impl FnOnce(T, T) -> T)
     }
 }
 
+/// Segments of videos that were played.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Played {
+    /// Their number.
+    pub segments: f64,
+    /// The sum of their rates in Mbps.
+    pub mbps: f64,
+}
+
+impl Played {
+    fn add(&mut self, mbps: f64) {
+        *self = self.each(Self { segments: 1.0, mbps }, f64::add);
+    }
+
+    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
+        Self { segments: of(self.segments, other.segments), mbps: of(self.mbps, other.mbps) }
+    }
+
+    fn mean_mbps(self) -> Option<f64> {
+        ratio(self.mbps, self.segments)
+    }
+}
+
 /// Viewing statistics, summed over viewers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Viewing {
     /// Segments played.
-    pub played_segments: f64,
-    /// Sum of their rates in Mbps.
-    pub played_mbps: f64,
+    pub played: Played,
+    /// Those of them that were requested since their viewer's level has risen.
+    pub played_settled: Played,
     /// Changes of the quality level.
     pub adaptations: f64,
     /// Viewers who began.
     pub viewers: f64,
+    /// Viewers whose level has risen.
+    pub settled: f64,
     /// Time since each viewer began, in s.
     pub watched_s: f64,
+    /// Time in which the level of each viewer rose, in s.
+    pub rising_s: f64,
     /// Time since playback first began, in s.
     pub playing_s: f64,
     /// Time of that during which playback stalled, in s.
@@ -263,9 +290,23 @@ pub struct Viewing {
 }
 
 impl Viewing {
-    /// Mean rate of the played video in Mbps; `None` if nothing was played.
+    /// Mean rate of the video that was played since its level has risen, in Mbps; `None` while that of a viewer rises.
     pub fn rate_mbps(&self) -> Option<f64> {
-        ratio(self.played_mbps, self.played_segments)
+        self.have_all_settled().then(|| self.played_settled.mean_mbps())?
+    }
+
+    /// Mean rate of all video that was played, in Mbps; `None` if nothing was played.
+    pub fn whole_rate_mbps(&self) -> Option<f64> {
+        self.played.mean_mbps()
+    }
+
+    /// The mean time in which the level of a viewer rose, in s; `None` while one does.
+    pub fn rise_s(&self) -> Option<f64> {
+        self.have_all_settled().then(|| ratio(self.rising_s, self.viewers))?
+    }
+
+    fn have_all_settled(&self) -> bool {
+        self.settled == self.viewers
     }
 
     /// Changes of the quality level per viewer and hour.
@@ -287,17 +328,21 @@ impl Viewing {
         self.each(other, f64::add)
     }
 
+    /// What was added since; viewers who have begun or settled stay counted.
     fn minus(self, earlier: Self) -> Self {
-        Self { viewers: self.viewers, ..self.each(earlier, f64::sub) }
+        let Self { viewers, settled, .. } = self;
+        Self { viewers, settled, ..self.each(earlier, f64::sub) }
     }
 
     fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
         Self {
-            played_segments: of(self.played_segments, other.played_segments),
-            played_mbps: of(self.played_mbps, other.played_mbps),
+            played: self.played.each(other.played, &of),
+            played_settled: self.played_settled.each(other.played_settled, &of),
             adaptations: of(self.adaptations, other.adaptations),
             viewers: of(self.viewers, other.viewers),
+            settled: of(self.settled, other.settled),
             watched_s: of(self.watched_s, other.watched_s),
+            rising_s: of(self.rising_s, other.rising_s),
             playing_s: of(self.playing_s, other.playing_s),
             stalled_s: of(self.stalled_s, other.stalled_s),
         }

@@ -28,8 +28,8 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    Viewing,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Played,
+    Quality, Viewing,
 };
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Rng;
@@ -157,6 +157,13 @@ impl Parameters {
         (self.buffer_s / self.segment_s + 1e-9) as usize
     }
 
+    /// When the quality of the last viewer has stopped rising, in s from the start of the run, if it rises with each
+    /// segment, of which one is requested in each segment's time.
+    pub fn rises_until_s(&self) -> f64 {
+        let segments = self.levels_mbps().len() - 1 + AT_REST + self.start_segments as usize;
+        self.start_s + self.start_spread_s + self.segment_s * segments as f64
+    }
+
     /// Segments in the buffer at which the player stops requesting.
     fn wanted(&self) -> usize {
         if self.fill_buffer { self.buffer_segments() } else { self.start_segments as usize }
@@ -268,14 +275,17 @@ struct Chooser {
 }
 
 impl Chooser {
+    fn top(&self) -> usize {
+        self.ladder_mbps.len() - 1
+    }
+
     /// The next level after a segment of this level came with this mu.
     fn next(&self, level: usize, mu: f64) -> usize {
-        let top = self.ladder_mbps.len() - 1;
         if self.adaptation == Adaptation::AlwaysTop {
-            top
+            self.top()
         } else if mu > self.up_above {
             // Equation 3.4.
-            top.min(level + 1)
+            self.top().min(level + 1)
         } else if mu < self.down_below {
             // Equation 3.7: the highest level below the rate of the last fetch.
             let affordable = mu * self.ladder_mbps[level];
@@ -294,17 +304,57 @@ struct Viewer {
     /// When that was requested, while it is in transit.
     asked_at: Option<Time>,
     last_fetch: Option<Time>,
-    /// Levels of the segments in the buffer.
-    buffer: VecDeque<usize>,
+    /// The segments in the buffer.
+    buffer: VecDeque<Segment>,
     is_playing: bool,
     begun: Option<Time>,
+    rise: Rise,
     play_begun: Option<Time>,
     stalled_since: Option<Time>,
     stalled: Time,
     adaptations: u64,
-    /// Segments taken from the buffer, and the sum of their rates in Mbps.
-    played: u64,
-    played_mbps: f64,
+    /// Segments taken from the buffer.
+    played: Played,
+    /// Those of them that were requested since the level stopped rising.
+    played_settled: Played,
+}
+
+/// A segment in the buffer.
+struct Segment {
+    level: usize,
+    asked_at: Time,
+}
+
+/// The rise of a viewer's level from the first segment on. Where no new level comes in the five segments after one, or
+/// where it is the top, that one was the end of the rise.
+#[derive(Default)]
+struct Rise {
+    highest: usize,
+    /// When that was first requested.
+    ended_at: Time,
+    /// Segments requested since.
+    segments: usize,
+    is_over: bool,
+}
+
+const AT_REST: usize = 5;
+
+impl Rise {
+    /// A segment of this level is requested. Is it a new highest?
+    fn on_request(&mut self, now: Time, level: usize, is_top: bool, is_first: bool) -> bool {
+        let is_new = !self.is_over && (is_first || level > self.highest);
+        if is_new {
+            (self.highest, self.ended_at, self.segments) = (level, now, 0);
+        } else {
+            self.segments += 1;
+        }
+        self.is_over |= is_top || self.segments == AT_REST;
+        is_new
+    }
+
+    fn end(&self) -> Option<Time> {
+        self.is_over.then_some(self.ended_at)
+    }
 }
 
 impl Viewer {
@@ -317,12 +367,13 @@ impl Viewer {
             buffer: VecDeque::new(),
             is_playing: false,
             begun: None,
+            rise: Rise::default(),
             play_begun: None,
             stalled_since: None,
             stalled: Time::ZERO,
             adaptations: 0,
-            played: 0,
-            played_mbps: 0.0,
+            played: Played::default(),
+            played_settled: Played::default(),
         }
     }
 
@@ -377,9 +428,12 @@ impl Video {
     fn take_segment(&mut self, number: u32, context: &mut AppContext) {
         let viewer = &mut self.viewers[number as usize];
         match viewer.buffer.pop_front() {
-            Some(level) => {
-                viewer.played += 1;
-                viewer.played_mbps += self.chooser.ladder_mbps[level];
+            Some(segment) => {
+                let mbps = self.chooser.ladder_mbps[segment.level];
+                viewer.played.add(mbps);
+                if segment.asked_at >= viewer.rise.ended_at {
+                    viewer.played_settled.add(mbps);
+                }
                 self.agenda.set(number, context.now + self.segment);
             }
             None => viewer.stall(context.now),
@@ -392,21 +446,25 @@ impl Video {
         if viewer.asked_at.is_some() || viewer.buffer.len() >= self.wanted {
             return;
         }
-        if let Some(fetch) = viewer.last_fetch {
-            // Equation 3.3.
-            let mu = self.segment.secs_f64() / fetch.secs_f64();
-            let level = self.chooser.next(viewer.level, mu);
-            viewer.adaptations += u64::from(level != viewer.level);
-            viewer.level = level;
+        // Equation 3.3.
+        let mu = |fetch: Time| self.segment.secs_f64() / fetch.secs_f64();
+        let next = |fetch| self.chooser.next(viewer.level, mu(fetch));
+        let level = viewer.last_fetch.map_or(viewer.level, next);
+        let (is_top, is_first) = (level == self.chooser.top(), viewer.last_fetch.is_none());
+        if viewer.rise.on_request(context.now, level, is_top, is_first) {
+            viewer.played_settled = Played::default();
         }
+        viewer.adaptations += u64::from(level != viewer.level);
+        viewer.level = level;
         viewer.asked_at = Some(context.now);
         context.request(connection, self.request_bytes, self.bytes[viewer.level]);
     }
 
     fn segment_is_there(&mut self, number: u32, context: &mut AppContext) {
         let viewer = &mut self.viewers[number as usize];
-        viewer.last_fetch = viewer.asked_at.take().map(|since| context.now - since);
-        viewer.buffer.push_back(viewer.level);
+        let Some(asked_at) = viewer.asked_at.take() else { return };
+        viewer.last_fetch = Some(context.now - asked_at);
+        viewer.buffer.push_back(Segment { level: viewer.level, asked_at });
         if !viewer.is_playing && viewer.buffer.len() >= self.start_segments {
             viewer.play(context.now);
             self.take_segment(number, context);
@@ -417,13 +475,21 @@ impl Video {
 
     fn viewing(&self, now: Time) -> Viewing {
         let sum = |of: &dyn Fn(&Viewer) -> f64| self.viewers.iter().map(of).sum::<f64>();
-        let since = |begun: Option<Time>| begun.map_or(0.0, |begun| (now - begun).secs_f64());
+        let count = |of: &dyn Fn(&Viewer) -> bool| sum(&|v| f64::from(u8::from(of(v))));
+        let played = |of: &dyn Fn(&Viewer) -> Played| Played {
+            segments: sum(&|v| of(v).segments),
+            mbps: sum(&|v| of(v).mbps),
+        };
+        let span = |begun: Option<Time>, end: Time| begun.map_or(0.0, |b| (end - b).secs_f64());
+        let since = |begun| span(begun, now);
         Viewing {
-            played_segments: sum(&|v| v.played as f64),
-            played_mbps: sum(&|v| v.played_mbps),
+            played: played(&|v| v.played),
+            played_settled: played(&|v| v.played_settled),
             adaptations: sum(&|v| v.adaptations as f64),
-            viewers: sum(&|v| f64::from(u8::from(v.begun.is_some()))),
+            viewers: count(&|v| v.begun.is_some()),
+            settled: count(&|v| v.rise.is_over),
             watched_s: sum(&|v| since(v.begun)),
+            rising_s: sum(&|v| span(v.begun, v.rise.end().unwrap_or(now))),
             playing_s: sum(&|v| since(v.play_begun)),
             stalled_s: sum(&|v| (v.stalled + v.stalled_until(now)).secs_f64()),
         }

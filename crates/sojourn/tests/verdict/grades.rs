@@ -164,6 +164,36 @@ fn a_video_that_hardly_played_has_no_grade() {
     assert_eq!(run(300.0, 60.0).grade, Some(Grade::Good));
 }
 
+/// The level of a film rises for 20 s here. Before that its stalls, its rate and the queue that it alone fills are those
+/// of a start; where `metrics.from_s` leaves that out, the queue is that of a film.
+#[test]
+fn a_video_whose_quality_rises_has_no_grade() {
+    let run = |duration_s: f64, from_s: f64| {
+        let text = format!(
+            "duration_s = {duration_s}
+             metrics.from_s = {from_s}
+             upstream.sustained_mbps = 5
+             downstream.sustained_mbps = 40
+             servers.near.delay_ms = 9
+             traffic.film = {{ kind = 'video', server = 'near', ladder = 'hong2015' }}
+             traffic.upload = {{ kind = 'transfer', server = 'near' }}"
+        );
+        let found = judged_by_name(&text);
+        ["video", "video rate", "downstream queue"].map(|name| {
+            let mut all = found.groups[0].assessments.iter();
+            let one = all.find(|one| one.application == name).expect(name);
+            (one.grade, one.summary.clone())
+        })
+    };
+    let rises = "not measured: traffic.film is still starting: its quality rises";
+    let longer = |s: u32| (None, format!("{rises}; duration_s = {s} may be enough"));
+    assert_eq!(run(16.0, 0.0), [longer(58), longer(58), longer(58)]);
+    let [video, rate, queue] = run(60.0, 0.0);
+    assert!(video.0.is_some() && rate.0.is_some());
+    assert_eq!(queue, longer(120));
+    assert!(run(90.0, 40.0).iter().all(|(grade, _)| grade.is_some()));
+}
+
 /// A film that adapts does not stall: what it loses is its rate.
 #[test]
 fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {

@@ -101,6 +101,8 @@ fn score_responses(row: &mut FlowRow, done: &Done) {
 
 fn score_video(row: &mut FlowRow, done: &Done) {
     row.video_rate_mbps = done.viewing.and_then(|viewing| viewing.rate_mbps());
+    row.video_rise_s = done.viewing.and_then(|viewing| viewing.rise_s());
+    row.video_whole_rate_mbps = done.viewing.and_then(|viewing| viewing.whole_rate_mbps());
     row.video_adaptations_per_hour =
         done.viewing.and_then(|viewing| viewing.adaptations_per_hour());
     row.video_start_wait_s = done.viewing.and_then(|viewing| viewing.start_wait_s());
