@@ -178,7 +178,7 @@ def test_bufferbloat_is_a_letter_and_three_numbers(page: Page) -> None:
 def test_on_a_phone_letter_and_answer_are_on_the_first_screen(chromium: Browser, lab: str) -> None:
     with opened(chromium, lab, width=PHONE) as visited:
         strip, status = visited.page.locator("#strip"), visited.page.locator("#status")
-        expect(status).to_have_text(re.compile("^DOCSIS-PIE does best: .* Simulated 3 × 30 s in "))
+        expect(status).to_have_text(re.compile("^DOCSIS-PIE does best: .* Simulated 3 × 90 s in "))
         # The idle line has no row: its round trip is in the others.
         expect(strip.locator("> div")).to_have_text(
             [
@@ -241,19 +241,19 @@ def test_forms_say_what_the_schema_says(page: Page) -> None:
 def test_a_fast_service_is_simulated_for_less_time(page: Page) -> None:
     duration = page.get_by_role("spinbutton", name="duration (s)")
     service = page.get_by_role("combobox", name="Service")
-    expect(duration).to_have_value("30")
+    expect(duration).to_have_value("90")
     service.select_option("200 Mbps up, 1000 down (White 2014)")
-    # 30 s of 400 Mbps are 10 of 1200.
-    expect(duration).to_have_value("10")
+    # 90 s of 200 Mbps are 15 of 1200, and shorter uploads would hardly have a grade.
+    expect(duration).to_have_value("20")
     expect(page.locator("#run")).to_contain_text(
-        "10 s instead of 30 s, because runs at these rates take longer"
+        "20 s instead of 90 s, because runs at these rates take longer"
     )
     service.select_option("10 Mbps up, 20 in bursts; 100 down")
-    expect(duration).to_have_value("30")
+    expect(duration).to_have_value("90")
     # What someone chose stays.
-    duration.fill("20")
+    duration.fill("30")
     service.select_option("200 Mbps up, 1000 down (White 2014)")
-    expect(duration).to_have_value("20")
+    expect(duration).to_have_value("30")
 
 
 def test_the_peak_rate_goes_with_the_sustained_rate(page: Page) -> None:

@@ -16,7 +16,8 @@ from ..base.toml_text import toml_value
 WRITTEN = f"# Written by `sojourn init` of Sojourn {version}."
 """The line by which a draft says that it relies on the defaults of this version."""
 
-_DURATION_S = 60
+_DURATION_S = 120
+"""Long enough for a film to climb its ladder, and for slow start to be a small part of it."""
 
 _PRESETS: dict[str, dict[str, Any]] = json.loads(presets_json())
 """Queue managers by name, as crates/sojourn-scenario/src/presets.toml describes them."""

@@ -1,11 +1,11 @@
 // Starting points for the page. The schema of scenario files describes every key, and the page can change all.
 
 /**
- * How long to simulate. A run should take less than half a second. The duration therefore shrinks in
- * proportion if the sustained rates of both directions add up to more than `quickMbps`. It is never
- * below `quickS`: shorter uploads have no grade.
+ * How long to simulate: until a film has climbed its ladder and is watched for 10 s. A run should take less
+ * than a second. The duration therefore shrinks in proportion if the sustained rates of both directions add
+ * up to more than `quickMbps`. It is never below `quickS`: shorter uploads have no grade.
  */
-export const DURATION = { usualS: 30, quickMbps: 400, quickS: 10 };
+export const DURATION = { usualS: 90, quickMbps: 200, quickS: 20 };
 export const FIRST = { settings: ["drop_tail", "docsis_pie"], service: "white2013" };
 
 /** One-way delays. With 1 ms of cable, round-trip times are 20, 2, 20, 30, 50, 100, 20 and 80 ms. */
