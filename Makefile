@@ -82,8 +82,9 @@ fuzz: ## Run the tests at random and the fuzz targets with fresh seeds, MINUTES=
 	$(call at_random,at_random,$(MINUTES))
 	fuzz/run.sh $(MINUTES)
 
-swarm: ## Run random whole networks against what must be true of any, MINUTES=10 in all
+swarm: $(VENV)/installed ## Run random whole networks against what must be true of any, MINUTES=10 in all, and shipped ones twice as long
 	$(call at_random,at_random::swarm,$(MINUTES))
+	$(BIN)/python tests/twice.py
 
 mutants: $(VENV)/checks ## Change laws in one place at a time, and count what their tests notice; MINUTES=30, SEED=1
 	$(BIN)/python tests/mutants.py --minutes $(MINUTES) --seed $(SEED)
