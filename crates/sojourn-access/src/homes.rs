@@ -1,8 +1,12 @@
 //! The homes on an access network, in groups of identical homes.
 
+use serde::Serialize;
+
 use super::service::{Downstream, Terms, Upstream};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
+use sojourn_input::problem::Warning;
+use sojourn_input::words;
 
 /// A group of identical homes.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,19 @@ pub struct Group<'a> {
     pub distance_km: Option<f64>,
     /// The router before the modem, if there is one.
     pub router: Option<&'a Bottleneck>,
+    /// What it takes its keys over from, if it has tables of its own.
+    pub base: Option<Base<'a>>,
+}
+
+/// The scenario's tables, from which groups of homes take keys over.
+#[derive(Clone, Copy, Debug)]
+pub struct Base<'a> {
+    /// The upstream service.
+    pub upstream: &'a Upstream,
+    /// The downstream service.
+    pub downstream: &'a Downstream,
+    /// Has the group a router of its own?
+    pub has_own_router: bool,
 }
 
 impl Group<'_> {
@@ -29,6 +46,34 @@ impl Group<'_> {
             Direction::Down => self.downstream.terms(),
         }
     }
+
+    /// The path of a key of its service or router where a reader finds it: in the group's table if it differs from the
+    /// scenario's.
+    pub fn path_of(&self, key: &str) -> String {
+        let Some(base) = self.base else { return key.to_owned() };
+        let is_own = match key.split_once('.') {
+            Some(("upstream", rest)) => differ(self.upstream, base.upstream, rest),
+            Some(("downstream", rest)) => differ(self.downstream, base.downstream, rest),
+            Some(("router", _)) => base.has_own_router,
+            _ => false,
+        };
+        match is_own {
+            true => format!("{}.{key}", words::join("homes", self.name)),
+            false => key.to_owned(),
+        }
+    }
+
+    /// A warning of this group, with the paths of keys where a reader finds them.
+    pub fn own(&self, warning: Warning) -> Warning {
+        warning.with_keys(&|key| self.path_of(key))
+    }
+}
+
+/// Do tables differ in a key?
+fn differ<T: Serialize>(one: &T, other: &T, key: &str) -> bool {
+    let pointer = format!("/{}", key.replace('.', "/"));
+    let [one, other] = [one, other].map(|table| serde_json::to_value(table).unwrap_or_default());
+    one.pointer(&pointer) != other.pointer(&pointer)
 }
 
 /// A home: its group and its number in it.

@@ -23,7 +23,7 @@ pub(crate) mod shaper;
 pub use classifier::{Classifier, Header, Protocol, service_flow};
 pub use context::ServiceFlowContext;
 pub use fibre::Fibre;
-pub use homes::{Group, homes};
+pub use homes::{Base, Group, homes};
 pub use service::{
     Buffer, DEFAULT_BURST_BYTES, Downstream, PRIMARY, ServiceFlow, Terms, Upstream, flow_path,
 };

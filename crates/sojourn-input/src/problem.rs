@@ -229,6 +229,22 @@ impl Fault {
         Self { remedy: self.remedy.under(path), path: words::below(path, &self.path), ..self }
     }
 
+    /// This fault of keys with other paths: its own, those of its remedy, and those that its message names.
+    #[must_use]
+    pub fn with_keys(self, path_of: &dyn Fn(&str) -> String) -> Self {
+        let word = |word: &str| {
+            let key = word.trim_end_matches([',', ';', ':']);
+            path_of(key) + &word[key.len()..]
+        };
+        let words: Vec<_> = self.message.split(' ').map(word).collect();
+        Self {
+            path: path_of(&self.path),
+            remedy: self.remedy.with_keys(path_of),
+            message: words.join(" "),
+            ..self
+        }
+    }
+
     /// The warning whose sentence names the key and goes on with the message.
     pub fn about_its_key(self) -> Warning {
         Self { message: format!("{} {}", self.path, self.message), ..self }

@@ -26,6 +26,12 @@ impl Remedy {
         self
     }
 
+    /// The same settings of keys with other paths.
+    #[must_use]
+    pub fn with_keys(self, path_of: &dyn Fn(&str) -> String) -> Self {
+        Self(self.0.into_iter().map(|(key, value)| (path_of(&key), value)).collect())
+    }
+
     /// The same settings with their keys below the table or list at `path`.
     #[must_use]
     pub fn under(self, path: &str) -> Self {

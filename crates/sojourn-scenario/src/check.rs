@@ -55,6 +55,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         downstream: &scenario.downstream,
         distance_km: None,
         router: None,
+        base: None,
     };
     let base = service(scenario, &base, "", &room);
     // What homes take over from the scenario is reported once.

@@ -15,12 +15,12 @@ use super::homes::Homes;
 use super::metrics::Metrics;
 use super::traffic::Entry;
 use crate::apps::{AppSpec, ServerKeys};
-use sojourn_access::Group;
 use sojourn_access::docsis::Cmts;
 use sojourn_access::docsis::UpstreamChannel;
 use sojourn_access::docsis::enough_burst;
 use sojourn_access::docsis::{Cable, ModemSpec, PlantSpec};
 use sojourn_access::{AccessParameters, AccessSpec};
+use sojourn_access::{Base, Group};
 use sojourn_access::{Downstream, Upstream};
 use sojourn_engine::address::Address;
 use sojourn_engine::aqm::AqmSpec;
@@ -181,9 +181,15 @@ impl Scenario {
         let (upstream, downstream) = (&self.upstream, &self.downstream);
         let router = self.router(index, Direction::Up);
         match self.homes.get_index(index) {
-            None => {
-                Group { name: LONE_HOME, count: 1, upstream, downstream, distance_km: None, router }
-            }
+            None => Group {
+                name: LONE_HOME,
+                count: 1,
+                upstream,
+                downstream,
+                distance_km: None,
+                router,
+                base: None,
+            },
             Some((name, homes)) => Group {
                 name,
                 count: homes.count,
@@ -191,6 +197,7 @@ impl Scenario {
                 downstream: homes.downstream.as_ref().unwrap_or(downstream),
                 distance_km: homes.distance_km,
                 router,
+                base: Some(Base { upstream, downstream, has_own_router: homes.router.is_some() }),
             },
         }
     }

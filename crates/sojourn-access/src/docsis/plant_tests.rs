@@ -53,6 +53,7 @@ impl Homes<'_> {
                 downstream,
                 distance_km: *distance_km,
                 router: None,
+                base: None,
             },
         );
         let (extent, dialect) = (Extent::Whole, Dialect::Rfc);

@@ -24,7 +24,9 @@ pub(super) fn before_run(
     channel: Option<&SharedChannel>,
 ) -> Vec<Warning> {
     let mut warnings: Vec<_> = channel_warning(spec, site, channel).into_iter().collect();
-    warnings.extend(modems.iter().flatten().cloned());
+    let of_modems = site.groups.iter().zip(modems);
+    warnings
+        .extend(of_modems.flat_map(|(group, all)| all.iter().map(|one| group.own(one.clone()))));
     warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
     warnings.extend(unreachable_targets(spec, site, channel));
     warnings.extend(downstream_reserved_rates(spec, site));
@@ -71,10 +73,10 @@ fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<Warning> {
             if burst_bytes < enough {
                 let key = format!("{}.burst_bytes", flow_path("upstream", name));
                 let remedy = Remedy::of(&key, enough);
-                warnings.push(fault!(BurstOnSharedChannel, &key, remedy =>
+                warnings.push(group.own(fault!(BurstOnSharedChannel, &key, remedy =>
                     "{key} is {burst_bytes}: on the shared channel the service flow cannot reach {sustained_mbps} \
                      Mbps, since grants of two MAPs may be {span_ms:.1} ms apart; set {remedy:#} or more",
-                    burst_bytes, sustained_mbps = flow.sustained_mbps, span_ms = span.ms_f64()));
+                    burst_bytes, sustained_mbps = flow.sustained_mbps, span_ms = span.ms_f64())));
             }
         }
     }
@@ -91,7 +93,7 @@ fn unreachable_targets(
     let mut warnings = Vec::new();
     for group in &site.groups {
         let Some(wait) = grant_wait(spec, group, channel) else { continue };
-        warnings.extend(target_of_router(group, wait));
+        warnings.extend(target_of_router(group, wait).map(|one| group.own(one)));
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
             let rate = BitRate::from_mbps(flow.sustained_mbps);
             let Some((part, threshold)) = flow.queue.threshold(rate) else { continue };
@@ -100,11 +102,11 @@ fn unreachable_targets(
                 let part = format!("{}.queue.{part}", flow_path("upstream", name));
                 let key = format!("{part}.{}", threshold.key);
                 let remedy = threshold.remedy(wait_ms).under(&part);
-                warnings.push(fault!(TargetBelowGrant, &key, remedy =>
+                warnings.push(group.own(fault!(TargetBelowGrant, &key, remedy =>
                     "{key} is {value}, so packets are to wait {value_ms:.1} ms at most, but request and grant \
                      alone take about {wait_ms:.1} ms: the queue manager keeps dropping, and few flows leave much \
                      of the rate unused; set {remedy:#} or more",
-                    value = threshold.value, value_ms = threshold.ms, wait_ms));
+                    value = threshold.value, value_ms = threshold.ms, wait_ms)));
             }
         }
     }

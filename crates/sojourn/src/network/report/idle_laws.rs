@@ -46,7 +46,8 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
         .parameters()
         .obstacle(buffer_bytes, is_low)
         .map_or(String::new(), |why| format!("; {why}"));
-    Some(fault!(AqmNeverActed, format!("{}.queue.law", direction.stream()) =>
+    let path = format!("{}.queue.law", direction.stream());
+    Some(fault!(AqmNeverActed, scenario.group_of_home((*home)?).path_of(&path) =>
         "{queue}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
         queue = meter.name(), name, target_ms))
 }

@@ -285,13 +285,13 @@ fn routers_with_nothing_to_do(scenario: &Scenario) -> Vec<Warning> {
     let idle = ways.filter_map(|((number, group), way)| {
         let router_mbps = scenario.router(number, way)?.least_mbps();
         let service_mbps = group.terms(way).sustained_mbps;
+        let path = group.path_of(&words::join("router", way.stream()));
         let elsewhere = if way == Direction::Up { "the modem" } else { "the CMTS" };
         (router_mbps >= service_mbps).then(|| {
             let router_mbps = (router_mbps * 1e3).round() / 1e3;
-            fault!(IdleRouter, words::join("router", way.stream()) =>
-                "the router {direction} carries {router_mbps} Mbps, no less than the service ({service_mbps} \
-                 Mbps): packets wait in {elsewhere}, and not in the router",
-                direction = way.stream(), router_mbps, service_mbps)
+            fault!(IdleRouter, &path =>
+                "{path} carries {router_mbps} Mbps, no less than the service ({service_mbps} Mbps): packets wait in \
+                 {elsewhere}, and not in the router", router_mbps, service_mbps)
         })
     });
     distinct(idle)
@@ -308,9 +308,9 @@ fn idle_capacities(group: &Group<'_>) -> Vec<Warning> {
         let least_mbps = least_mbps.reduce(f64::min)?;
         let (way, peak_mbps) = (way.stream(), terms.peak_mbps);
         (least_mbps >= peak_mbps).then(|| {
-            fault!(IdleKey, format!("{way}.capacity") =>
+            group.own(fault!(IdleKey, format!("{way}.capacity") =>
                 "{way}.capacity is never less than {way}.peak_mbps = {peak_mbps}: the token buckets are the limit, \
-                 and it has next to no effect; it has one with steps of less", way, peak_mbps)
+                 and it has next to no effect; it has one with steps of less", way, peak_mbps))
         })
     });
     idle.collect()

@@ -1,54 +1,57 @@
 //! Warnings of queues whose keys have no effect, or cannot do at the rate of the link what they are for.
 
 use super::distinct;
-use sojourn_access::flow_path;
+use sojourn_access::{Group, flow_path};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::QueueSpec;
 use sojourn_engine::units::BitRate;
-use sojourn_input::problem::{Fault, Warning};
+use sojourn_input::problem::Warning;
 use sojourn_input::words;
 use sojourn_scenario::Scenario;
 
 /// All warnings, once where homes share a queue's keys.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut look = |path: &str, queue: &QueueSpec, mbps: f64| {
+    let mut look = |group: Option<&Group>, path: &str, queue: &QueueSpec, mbps: f64| {
         let remarks = queue.remarks(BitRate::from_mbps(mbps)).under(&format!("{path}.queue"));
-        warnings.extend(remarks.into_iter().map(Fault::about_its_key));
+        let own = |one: Warning| match group {
+            Some(group) => group.own(one),
+            None => one,
+        };
+        warnings.extend(remarks.into_iter().map(|one| own(one.about_its_key())));
     };
-    for group in scenario.groups() {
+    let mbps_of = |one: &Bottleneck| one.mean_rate().bps() as f64 / 1e6;
+    for (number, group) in scenario.groups().enumerate() {
+        let own = Some(&group);
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
-            look(&flow_path("upstream", name), &flow.queue, flow.sustained_mbps);
+            look(own, &flow_path("upstream", name), &flow.queue, flow.sustained_mbps);
         }
         for (name, flow) in group.downstream.flow_names().zip(group.downstream.service_flows()) {
-            look(&flow_path("downstream", name), &flow.queue, flow.sustained_mbps);
+            look(own, &flow_path("downstream", name), &flow.queue, flow.sustained_mbps);
+        }
+        for way in Direction::BOTH {
+            if let Some(router) = scenario.router(number, way) {
+                look(own, &words::join("router", way.stream()), &router.queue, mbps_of(router));
+            }
         }
     }
-    for (path, bottleneck) in bottlenecks(scenario) {
-        look(&path, &bottleneck.queue, bottleneck.mean_rate().bps() as f64 / 1e6);
+    for (name, link) in &scenario.core {
+        for way in Direction::BOTH {
+            if let Some(link) = link.of(way) {
+                let path = words::join(&words::join("core", name), way.stream());
+                look(None, &path, &link.queue, mbps_of(link));
+            }
+        }
     }
     if let Some(cmts) = &scenario.cmts {
         let channels = f64::from(cmts.channel.count());
-        look("cmts", &cmts.queue, cmts.channel.rate_mbps() * channels);
+        look(None, "cmts", &cmts.queue, cmts.channel.rate_mbps() * channels);
     }
     for (name, server) in &scenario.servers {
         if let Some(queue) = &server.queue {
-            look(&words::join("servers", name), queue, server.rate_mbps);
+            look(None, &words::join("servers", name), queue, server.rate_mbps);
         }
     }
     distinct(warnings)
-}
-
-/// Routers and links of the core that are limited, with their paths.
-fn bottlenecks(scenario: &Scenario) -> impl Iterator<Item = (String, &Bottleneck)> {
-    let groups = 0..scenario.groups().count();
-    let routers = groups.flat_map(|group| {
-        Direction::BOTH.map(|way| (format!("router.{}", way.stream()), scenario.router(group, way)))
-    });
-    let core = scenario.core.iter().flat_map(|(name, one)| {
-        let path = words::join("core", name);
-        Direction::BOTH.map(|way| (format!("{path}.{}", way.stream()), one.of(way)))
-    });
-    routers.chain(core).filter_map(|(path, bottleneck)| Some((path, bottleneck?)))
 }

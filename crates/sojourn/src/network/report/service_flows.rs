@@ -106,12 +106,11 @@ pub(crate) fn strange_addresses(scenario: &Scenario) -> Vec<Warning> {
                 for (number, Classifier { source, destination, .. }) in (0..).zip(&flow.classifiers)
                 {
                     let path = format!("{}.match.{number}", flow_path(way, name));
-                    warnings.extend(strange_address(&format!("{path}.source"), source, from));
-                    warnings.extend(strange_address(
-                        &format!("{path}.destination"),
-                        destination,
-                        to,
-                    ));
+                    let both = [("source", source, from), ("destination", destination, to)];
+                    let strange = both.into_iter().filter_map(|(key, network, addresses)| {
+                        strange_address(&format!("{path}.{key}"), network, addresses)
+                    });
+                    warnings.extend(strange.map(|one| group.own(one)));
                 }
             }
         }

@@ -20,7 +20,7 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
         }
     }
     for group in scenario.groups() {
-        for warning in of_group(scenario, &group) {
+        for warning in of_group(scenario, &group).into_iter().map(|one| group.own(one)) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
