@@ -2,21 +2,25 @@
 //!
 //! A rule is of the tables of one definition of the schema. Its keys act only under its condition; where they are set
 //! all the same, and not to their default, a warning names the ruling key.
+//!
+//! Homes take over keys of the scenario's service, and traffic entries its TCP options. Such a key has no effect if it has
+//! none in any table that takes it over, or if each of them overrides it.
+
+mod heirs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use sojourn_access::ServiceFlow;
 use sojourn_engine::dialect::Dialect;
 use sojourn_input::problem::{Code, Remedy, Warning};
 use sojourn_input::words;
 
+use self::heirs::{Shared, TCP, inherited, senders};
 use super::node::Node;
 use super::schema::Scenario;
-
-/// The groups of homes.
-const HOMES: &str = "homes";
 
 /// One rule of the table.
 #[derive(Deserialize)]
@@ -36,7 +40,12 @@ struct Rule {
     without: Option<String>,
     /// A key beside which they have no effect.
     beside: Option<String>,
+    /// Keys that override them, where all of these are set.
+    overridden_by: Option<String>,
 }
+
+/// Keys whose defaults depend on others.
+const FILLED: [&str; 2] = ["peak_mbps", "burst_bytes"];
 
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let mut rules: BTreeMap<String, Vec<Rule>> =
@@ -88,7 +97,15 @@ pub fn idle_keys(scenario: &Scenario) -> Vec<Idle> {
 pub(super) fn without_idle_keys(scenario: &Scenario) -> Option<(Scenario, Vec<Idle>)> {
     let mut root = serde_json::to_value(scenario).ok()?;
     let idle = idle_in(&root, scenario);
-    for key in &idle {
+    let (whole, shared) = inherited(&root, scenario);
+    // What no run reads stays valid as a copy of what is read.
+    let unread: Vec<_> =
+        shared.iter().filter(|table| !table.is_read && table.base != TCP).collect();
+    for table in &unread {
+        root[table.base] = heirs::at(&whole, &table.heirs[0].parts)?.clone();
+    }
+    let is_left = |key: &&Idle| unread.iter().all(|table| key.parts[0] != table.base);
+    for key in idle.iter().filter(is_left) {
         let (name, above) = key.parts.split_last()?;
         let table = above.iter().try_fold(&mut root, |value, part| match value {
             Value::Array(items) => items.get_mut(part.parse::<usize>().ok()?),
@@ -101,41 +118,99 @@ pub(super) fn without_idle_keys(scenario: &Scenario) -> Option<(Scenario, Vec<Id
 }
 
 fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
+    let (whole, shared) = inherited(root, scenario);
     let mut places = Vec::new();
-    collect(root, &Node::root(), &[], &mut places);
+    collect(&whole, &Node::root(), &[], &mut places);
+    let tables = Tables { whole: &whole, shared: &shared };
     let mut idle: Vec<Idle> = Vec::new();
     for place in &places {
         for rule in RULES.iter().filter(|rule| rule.of == place.node.of) {
-            let Some((why, remedy)) = rule.holds(place, root) else { continue };
+            let Some((why, remedy)) = rule.holds(place, &tables) else { continue };
             let set = rule.keys.iter().flat_map(|key| place.set(key));
             idle.extend(set.map(|parts| Idle { parts, why: why.clone(), remedy: remedy.clone() }));
         }
     }
-    idle.extend(idle_bursts(&places, scenario));
-    idle.sort_by(|one, other| one.parts.cmp(&other.parts));
-    idle.dedup_by(|one, other| one.parts == other.parts);
-    let all: BTreeSet<_> = idle.iter().map(|one| one.parts.clone()).collect();
-    idle.retain(|one| is_idle_in_all_homes(&one.parts, root, &all));
-    let of_homes: Vec<_> = idle.extract_if(.., |one| one.parts[0] == HOMES).collect();
-    // What homes take over from the scenario is reported once.
-    let own = |one: &Idle| idle.iter().all(|other| other.parts != one.parts[2..]);
-    let own: Vec<_> = of_homes.into_iter().filter(own).collect();
-    idle.extend(own);
-    idle
+    let usual = serde_json::to_value(with_usual_bursts(scenario)).unwrap_or_default();
+    idle.extend(idle_bursts(&places, &tables, &usual, scenario));
+    idle.extend(unused_servers(scenario));
+    let mut all = BTreeMap::new();
+    for one in idle {
+        all.entry(one.parts.clone()).or_insert(one);
+    }
+    for table in &shared {
+        of_all_heirs(table, &whole, &mut all);
+        for (rest, by) in table.overridden(&whole) {
+            let parts = [&[table.base.to_owned()], &rest[..]].concat();
+            let is_filled = FILLED.contains(&&**rest.last().expect("a key"))
+                && heirs::at(&usual, &parts) == heirs::at(&whole, &parts);
+            if is_set(&parts, &whole, &places) && !is_filled {
+                let why = overridden_by(&by, table.heirs.len());
+                all.insert(parts.clone(), Idle { parts, why, remedy: Remedy::default() });
+            }
+        }
+    }
+    all.into_values().collect()
 }
 
-/// Groups of homes take over keys of the scenario's service: these have no effect if they have none in any group.
-fn is_idle_in_all_homes(parts: &[String], root: &Value, idle: &BTreeSet<Vec<String>>) -> bool {
-    let value_in = |table| parts.iter().try_fold(table, |value: &Value, part| value.get(part));
-    let own = value_in(root);
-    let homes = root[HOMES].as_object().into_iter().flatten();
-    let mut taken_over = homes.filter(|(_, homes)| own.is_some() && value_in(homes) == own);
-    taken_over.all(|(name, _)| idle.contains(&[&[HOMES.to_owned(), name.clone()], parts].concat()))
+/// Why a key has no effect that this and so many others together override; none where nobody takes it over.
+fn overridden_by(first: &str, count: usize) -> String {
+    match count {
+        0 => "without traffic over TCP or QUIC: leave it out".to_owned(),
+        1 => format!("beside {first}, which overrides it: change that"),
+        2 => format!("beside {first} and one like it, which override it: change those"),
+        _ => format!("beside {first} and {} like it, which override it: change those", count - 1),
+    }
+}
+
+/// A key that is taken over is reported once, where it stands, and only if it has no effect in any table that a run reads.
+fn of_all_heirs(table: &Shared, whole: &Value, idle: &mut BTreeMap<Vec<String>, Idle>) {
+    let is_of_base = |parts: &[String]| parts[0] == table.base;
+    let is_taken = |parts: &Vec<String>| is_of_base(parts) || table.taken(parts, whole).is_some();
+    let mut all: BTreeMap<Vec<String>, Vec<Idle>> = BTreeMap::new();
+    for (parts, one) in idle.extract_if(.., |parts, _| is_taken(parts)).collect::<Vec<_>>() {
+        let rest = table.taken(&parts, whole).unwrap_or(&parts[1..]).to_vec();
+        if table.is_read || !is_of_base(&parts) {
+            all.entry(rest).or_default().push(one);
+        }
+    }
+    for (rest, mut ones) in all {
+        let takers = table.heirs.iter().filter(|heir| heir.takes_over(table.base, &rest, whole));
+        let parts = [&[table.base.to_owned()], &rest[..]].concat();
+        if ones.len() == takers.count() + usize::from(table.is_read) {
+            idle.insert(parts.clone(), Idle { parts, ..ones.remove(0) });
+        }
+    }
+}
+
+/// Is this key set to another value than its default?
+fn is_set(parts: &[String], whole: &Value, places: &[Place<'_>]) -> bool {
+    let Some((name, above)) = parts.split_last() else { return false };
+    let place = places.iter().find(|place| place.parts == above);
+    let schema = place.and_then(|place| place.node.below(name));
+    let default = schema.and_then(|schema| schema.get("default")).unwrap_or(&Value::Null);
+    heirs::at(whole, parts).is_some_and(|value| !is_same(value, default))
+}
+
+/// Servers that no traffic names.
+fn unused_servers(scenario: &Scenario) -> impl Iterator<Item = Idle> {
+    let used = scenario.traffic.values().flat_map(|entry| entry.app.parameters().servers());
+    let used: BTreeSet<&str> = used.map(|(_, server)| server).collect();
+    let unused = scenario.servers.keys().filter(move |name| !used.contains(name.as_str()));
+    unused.map(|name| Idle {
+        parts: vec!["servers".to_owned(), name.clone()],
+        why: "without traffic: name it in an entry of traffic, or leave it out".to_owned(),
+        remedy: Remedy::default(),
+    })
 }
 
 /// Bursts of more than the default where the peak rate, at which they pass, is the sustained rate. The studies state all
 /// keys of their documents.
-fn idle_bursts(places: &[Place<'_>], scenario: &Scenario) -> Vec<Idle> {
+fn idle_bursts(
+    places: &[Place<'_>],
+    tables: &Tables<'_>,
+    usual: &Value,
+    scenario: &Scenario,
+) -> Vec<Idle> {
     if scenario.dialect == Dialect::Ns2 {
         return Vec::new();
     }
@@ -144,20 +219,13 @@ fn idle_bursts(places: &[Place<'_>], scenario: &Scenario) -> Vec<Idle> {
         let [peak, sustained] = ["peak_mbps", "sustained_mbps"].map(|key| number(place, key));
         peak.is_some() && peak == sustained
     };
-    let candidates: Vec<_> = places.iter().filter(idle).collect();
-    if candidates.is_empty() {
-        return Vec::new();
-    }
-    let usual = serde_json::to_value(with_usual_bursts(scenario)).unwrap_or_default();
-    let more_than_usual = candidates.into_iter().filter(|place| {
-        let pointer: String =
-            place.parts.iter().map(|part| format!("/{}", escaped(part))).collect();
-        let usual = usual.pointer(&pointer).and_then(|table| table["burst_bytes"].as_f64());
+    let more_than_usual = places.iter().filter(idle).filter(|place| {
+        let usual = heirs::at(usual, &place.parts).and_then(|table| table["burst_bytes"].as_f64());
         number(place, "burst_bytes") > usual && usual.is_some()
     });
     let idle = more_than_usual.map(|place| {
         let [burst, peak] = ["burst_bytes", "peak_mbps"].map(|key| with(&place.parts, key));
-        let (path, value) = (path_of(&peak), &place.table["peak_mbps"]);
+        let (path, value) = (tables.path_of(peak), &place.table["peak_mbps"]);
         let twice = value.as_f64().unwrap_or_default() * 2.0;
         let remedy = Remedy::of(&path, twice);
         let why =
@@ -167,24 +235,20 @@ fn idle_bursts(places: &[Place<'_>], scenario: &Scenario) -> Vec<Idle> {
     idle.collect()
 }
 
-/// A part of a JSON pointer.
-fn escaped(part: &str) -> String {
-    part.replace('~', "~0").replace('/', "~1")
-}
-
-/// The scenario with the default burst of each service flow.
+/// The scenario with the default peak rate and burst of each service flow.
 fn with_usual_bursts(scenario: &Scenario) -> Scenario {
+    let as_usual = |flow: &mut ServiceFlow| (flow.peak_mbps, flow.burst_bytes) = (None, None);
     let mut usual = scenario.clone();
     let homes = usual.homes.values_mut();
     let (up, down): (Vec<_>, Vec<_>) =
         homes.map(|homes| (homes.upstream.as_mut(), homes.downstream.as_mut())).unzip();
     for up in up.into_iter().flatten().chain([&mut usual.upstream]) {
-        up.burst_bytes = None;
-        up.flows.values_mut().for_each(|flow| flow.burst_bytes = None);
+        (up.peak_mbps, up.burst_bytes) = (None, None);
+        up.flows.values_mut().for_each(as_usual);
     }
     for down in down.into_iter().flatten().chain([&mut usual.downstream]) {
-        down.burst_bytes = None;
-        down.flows.values_mut().for_each(|flow| flow.burst_bytes = None);
+        (down.peak_mbps, down.burst_bytes) = (None, None);
+        down.flows.values_mut().for_each(as_usual);
     }
     usual.fill();
     usual
@@ -269,54 +333,112 @@ fn of<'a>(table: &'a Map<String, Value>, key: &str) -> &'a Value {
     table.get(key).unwrap_or(&Value::Null)
 }
 
+/// The tables that a run reads, for rules.
+struct Tables<'a> {
+    whole: &'a Value,
+    shared: &'a [Shared],
+}
+
+impl<'a> Tables<'a> {
+    /// The values of a ruling key of a rule for this table, with their paths as a reader knows them: several where it has
+    /// `*`, or where homes have services of their own.
+    fn values(&self, place: &Place<'_>, key: &str) -> Vec<(String, &'a Value)> {
+        let names: Vec<&str> = key.trim_start_matches('/').split('.').collect();
+        let mut found = Vec::new();
+        if !key.starts_with('/') {
+            below(self.whole, &place.parts, &names, &mut found);
+        } else if let Some(table) = self.shared.iter().find(|table| table.base == names[0]) {
+            for parts in table.read() {
+                below(self.whole, &parts, &names[1..], &mut found);
+            }
+        } else {
+            below(self.whole, &[], &names, &mut found);
+        }
+        let mut named: Vec<(String, &Value)> = Vec::new();
+        for (parts, value) in found {
+            let path = self.path_of(parts);
+            if named.iter().all(|(other, _)| *other != path) {
+                named.push((path, value));
+            }
+        }
+        named
+    }
+
+    /// The path of a key as a reader knows it: where its value is from.
+    fn path_of(&self, parts: Vec<String>) -> String {
+        let origin = self.shared.iter().find_map(|table| table.origin(&parts, self.whole));
+        path_of(&origin.unwrap_or(parts))
+    }
+}
+
+/// Values of a key below the table with these names in its path.
+fn below<'a>(
+    whole: &'a Value,
+    table: &[String],
+    names: &[&str],
+    found: &mut Vec<(Vec<String>, &'a Value)>,
+) {
+    let [name, rest @ ..] = names else {
+        return found.push((table.to_vec(), heirs::at(whole, table).unwrap_or(&Value::Null)));
+    };
+    let further = |name: &str| [table, &[name.to_owned()]].concat();
+    if *name == "*" {
+        let all = heirs::at(whole, table).and_then(Value::as_object).into_iter().flatten();
+        all.for_each(|(name, _)| below(whole, &further(name), rest, found));
+    } else {
+        below(whole, &further(name), rest, found);
+    }
+}
+
 impl Rule {
     /// If the keys have no effect in this table: why, and what gives them one.
-    fn holds(&self, place: &Place<'_>, root: &Value) -> Option<(String, Remedy)> {
-        let value_of = |key: &str| match key.strip_prefix('/') {
-            Some(key) => (
-                path_of(&with(&[], key)),
-                root.as_object().map_or(&Value::Null, |all| at(all, key)),
-            ),
-            None => (path_of(&with(&place.parts, key)), at(place.table, key)),
+    fn holds(&self, place: &Place<'_>, tables: &Tables<'_>) -> Option<(String, Remedy)> {
+        let values = |key: &str| tables.values(place, key);
+        let set = |key: &str| {
+            let (all, mut set) = (values(key), values(key));
+            set.retain(|(_, value)| !is_unset(value));
+            (all, set)
         };
         if let Some(key) = &self.without {
-            let (path, value) = value_of(key);
-            let why = format!("without {path}: set it too");
-            return is_unset(value).then_some((why, Remedy::default()));
+            let (all, set) = set(key);
+            let why = format!("without {}: set it too", all[0].0);
+            return set.is_empty().then_some((why, Remedy::default()));
         }
         if let Some(key) = &self.beside {
-            let (path, value) = value_of(key);
-            let why = format!("beside {path}: leave one of them out");
-            return (!is_unset(value)).then_some((why, Remedy::default()));
+            let (_, set) = set(key);
+            let why = format!("beside {}: leave one of them out", set.first()?.0);
+            return Some((why, Remedy::default()));
         }
+        if let Some(key) = &self.overridden_by {
+            let (all, set) = set(key);
+            let why = overridden_by(&set.first()?.0, set.len());
+            return (all.len() == set.len()).then_some((why, Remedy::default()));
+        }
+        let is_among = |(_, value): &(String, &Value), values| is_among(value, values);
         if self.needs.is_empty() {
-            let all = self.under.iter().all(|(key, values)| is_among(value_of(key).1, values));
-            let settings = self.under.keys().map(|key| stated(value_of(key)));
-            let why = format!("where {}: leave it out", settings.collect::<Vec<_>>().join(" and "));
-            return all.then(|| (why, Remedy::default()));
+            let all: Vec<_> = self.under.iter().map(|(key, want)| (values(key), want)).collect();
+            let holds = all.iter().all(|(found, want)| found.iter().all(|one| is_among(one, want)));
+            let why = format!(
+                "where {}: leave it out",
+                stated(all.into_iter().flat_map(|(found, _)| found))
+            );
+            return holds.then(|| (why, Remedy::default()));
         }
-        let lacking = self.needs.iter().filter(|(key, values)| !is_among(value_of(key).1, values));
-        let lacking: Vec<_> = lacking.map(|(key, values)| (value_of(key), values)).collect();
-        let remedy = lacking.iter().fold(Remedy::default(), |remedy, ((path, _), values)| {
-            remedy.and(path, values.as_array().map_or(*values, |values| &values[0]).clone())
+        let needs = self.needs.iter().map(|(key, want)| (values(key), want));
+        let lacking: Vec<_> =
+            needs.filter(|(found, want)| !found.iter().any(|one| is_among(one, want))).collect();
+        let remedy = lacking.iter().fold(Remedy::default(), |remedy, (found, want)| {
+            remedy.and(&found[0].0, want.as_array().map_or(*want, |values| &values[0]).clone())
         });
-        let settings = lacking.iter().map(|((path, value), _)| stated((path.clone(), value)));
-        let why = format!("where {}; set {remedy}", settings.collect::<Vec<_>>().join(" and "));
-        (!lacking.is_empty()).then_some((why, remedy))
+        let is_lacking = !lacking.is_empty();
+        let settings = stated(lacking.into_iter().flat_map(|(found, _)| found));
+        is_lacking.then(|| (format!("where {settings}; set {remedy}"), remedy))
     }
 }
 
 /// Is a key unset, or an empty list?
 fn is_unset(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
-}
-
-/// The value of a key below a table.
-fn at<'a>(table: &'a Map<String, Value>, key: &str) -> &'a Value {
-    let (first, rest) =
-        key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
-    let value = of(table, first);
-    rest.map_or(value, |rest| value.as_object().map_or(&Value::Null, |below| at(below, rest)))
 }
 
 /// Is a value this one, or one of these? An empty table stands for any.
@@ -328,12 +450,13 @@ fn is_among(value: &Value, values: &Value) -> bool {
     }
 }
 
-/// A setting in a sentence.
-fn stated((path, value): (String, &Value)) -> String {
-    match value {
+/// Settings in a sentence.
+fn stated<'a>(settings: impl Iterator<Item = (String, &'a Value)>) -> String {
+    let all = settings.map(|(path, value)| match value {
         Value::Null => format!("{path} is not set"),
         value => Remedy::of(path, value.clone()).to_string(),
-    }
+    });
+    all.collect::<Vec<_>>().join(" and ")
 }
 
 #[cfg(test)]
@@ -371,7 +494,7 @@ mod tests {
         for rule in RULES.iter() {
             let node = definition(&rule.of);
             let ruling = rule.needs.keys().chain(rule.under.keys());
-            let ruling = ruling.chain(&rule.without).chain(&rule.beside);
+            let ruling = ruling.chain(&rule.without).chain(&rule.beside).chain(&rule.overridden_by);
             for key in rule.keys.iter().chain(ruling) {
                 let is_there = match key.strip_prefix('/') {
                     Some(key) => has(&root, key),
@@ -384,6 +507,7 @@ mod tests {
                 rule.under.is_empty(),
                 rule.without.is_none(),
                 rule.beside.is_none(),
+                rule.overridden_by.is_none(),
             ];
             assert_eq!(
                 kinds.into_iter().filter(|is_empty| !is_empty).count(),
