@@ -27,7 +27,7 @@ fn sources() -> Vec<Source> {
     sources.filter(|source| !is_only_tests(source)).collect()
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+pub fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

@@ -121,17 +121,20 @@ fn take(root: &mut Value, path: &str) {
     }
 }
 
-/// The scenario of these keys, beside the capture that some name.
+/// The name of a scenario beside the captures that some name.
+static BESIDE: LazyLock<String> = LazyLock::new(|| {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("keys");
+    std::fs::create_dir_all(&directory).unwrap();
+    replay::write_pcap(&directory.join("replayed.pcap"), &replay::PACKETS);
+    remedies::write_captures(&directory);
+    directory.join("case.toml").to_str().unwrap().to_owned()
+});
+
+/// The scenario of these keys.
 fn scenario(keys: &Value) -> Result<Scenario, Problems> {
-    static DIRECTORY: LazyLock<String> = LazyLock::new(|| {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("keys");
-        std::fs::create_dir_all(&directory).unwrap();
-        replay::write_pcap(&directory.join("replayed.pcap"), &replay::PACKETS);
-        directory.join("case.toml").to_str().unwrap().to_owned()
-    });
     let text = toml::to_string(keys).expect("it is a table");
     let variants =
-        Source::new(&text, &DIRECTORY).most_bytes(crate::swarm::network::MOST_BYTES).load()?;
+        Source::new(&text, &BESIDE).most_bytes(crate::swarm::network::MOST_BYTES).load()?;
     Ok(variants.into_iter().next().expect("there is one").scenario)
 }
 
