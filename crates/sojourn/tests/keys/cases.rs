@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Key, definitions, others, put, run, scenario, schema_of, tables, take};
+use super::{Key, all_keys, others, put, run, scenario, schema_of, tables, take};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,14 +64,6 @@ fn cases() -> Cases {
         of_keys.extend(its.map(|key| (key.clone(), Case { of: key.of.clone(), ..case.clone() })));
     }
     Cases { table, of_keys }
-}
-
-/// Each key of the schema, once.
-fn all_keys() -> Vec<Key> {
-    let keys = definitions().into_iter().flat_map(|(of, properties)| {
-        properties.keys().map(move |name| Key::new(&of, name)).collect::<Vec<_>>()
-    });
-    keys.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 impl Cases {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 use sojourn::input::problem::Problems;
-use sojourn::scenario::{Scenario, Source};
+use sojourn::scenario::{Scenario, Source, Variant};
 
 use crate::queue_kit::TRAFFIC;
 use crate::queue_kit::drawer::{Choices, Drawer};
@@ -216,8 +216,13 @@ fn entry(drawer: &mut Drawer) -> Value {
 /// The scenario of a drawn network, unless it is refused. Keys that are refused are taken out of it, as
 /// long as there are others.
 pub fn scenario(keys: &mut Value) -> Result<Scenario, String> {
+    variant(keys).map(|variant| variant.scenario)
+}
+
+/// The same with its notes.
+pub fn variant(keys: &mut Value) -> Result<Variant, String> {
     loop {
-        match strictly(keys) {
+        match loaded(keys) {
             Err(problems) if take_out(keys, &problems.first().path) => {}
             other => return other.map_err(|problems| problems.to_string()),
         }
@@ -226,9 +231,14 @@ pub fn scenario(keys: &mut Value) -> Result<Scenario, String> {
 
 /// The scenario of these keys.
 pub fn strictly(keys: &Value) -> Result<Scenario, Problems> {
+    loaded(keys).map(|variant| variant.scenario)
+}
+
+/// The same with its notes.
+pub fn loaded(keys: &Value) -> Result<Variant, Problems> {
     let text = toml::to_string(keys).expect("it is a table");
     let variants = Source::new(&text, "drawn").most_bytes(MOST_BYTES).load()?;
-    Ok(variants.into_iter().next().expect("there is one").scenario)
+    Ok(variants.into_iter().next().expect("there is one"))
 }
 
 /// Takes the key at a path out of its table; says whether it was there.
