@@ -11,6 +11,7 @@ from ..base.lookup import quoted
 from ..base.plain_text import plain
 from ..base.terminal import print_grids
 from .bufferbloat import bufferbloat_grid
+from .equal import EQUAL, equal_groups, warning_of
 from .grids import first_grids, more_grids
 from .groups import THIS_RUN, Group, Results
 from .measures import MEASURES
@@ -72,7 +73,8 @@ def dedupe_warnings(warnings: Mapping[str, Sequence[Warning]]) -> Iterator[str]:
     for first, names, more in _distinct(warnings):
         named = ", ".join(quoted(name) if name else THIS_RUN for name in names)
         others = f" (and {more} more of this kind)" if more else ""
-        yield f"{first}{others}" if len(names) == len(warnings) else f"{named}: {first}{others}"
+        names_all = len(names) == len(warnings) or first.code == EQUAL
+        yield f"{first}{others}" if names_all else f"{named}: {first}{others}"
 
 
 def _distinct(
@@ -89,10 +91,14 @@ def _distinct(
 
 
 def _by_group(groups: Sequence[Group]) -> dict[str, list[Warning]]:
-    return {
+    found = {
         group.name: list(dict.fromkeys(one for run in group.runs for one in run.warnings))
         for group in groups
     }
+    for alike in equal_groups(groups):
+        for group in alike:
+            found[group.name].append(warning_of(alike))
+    return found
 
 
 def _means_json(group: Group) -> dict[str, Any]:
