@@ -30,7 +30,7 @@ fn idle(sets: &[&str]) -> Vec<String> {
 /// Settings, and the warnings that say what has no effect beside them.
 #[test]
 fn what_each_kind_says() {
-    let cases: [(&[&str], &[&str]); 22] = [
+    let cases: [(&[&str], &[&str]); 23] = [
         (
             &["servers.far.delay_ms=3"],
             &[
@@ -150,6 +150,12 @@ fn what_each_kind_says() {
             &[
                 "cable.timing.frame_symbols has no effect where upstream.modem.kind = \"shared_channel\"; set \
                upstream.modem.kind = \"single_queue\"",
+            ],
+        ),
+        (
+            &["access.kind=fibre", "downstream.channel_mbps=90"],
+            &[
+                "downstream.channel_mbps has no effect where access.kind = \"fibre\"; set access.kind = \"docsis\"",
             ],
         ),
         (

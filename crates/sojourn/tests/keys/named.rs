@@ -252,15 +252,17 @@ impl<'a> Ran<'a> {
         if fate == Fate::Silent && !self.carries(&named.path) { Fate::Waits } else { fate }
     }
 
-    /// Did data pass what a key is of: a server, an entry or a direction of homes, here more than a burst?
+    /// Did data pass what a key is of: a server, an entry or a direction of homes, more than half its rate lets pass?
     fn carries(&self, path: &str) -> bool {
         let parts: Vec<&str> = path.split('.').collect();
         let way = if path.contains("upstream") { Direction::Up } else { Direction::Down };
         let entry = |name: &str| &self.scenario.traffic[name];
         let group_of = |name: &str| self.scenario.group(self.scenario.group_of(entry(name)));
+        // Then half the rate would hold some of it up.
         let is_more = |name: &str, bytes: u64| {
-            let group = group_of(name);
-            bytes > group.terms(way).burst_bytes * u64::from(group.count)
+            let (terms, homes) = (group_of(name).terms(way), f64::from(group_of(name).count));
+            let half = terms.sustained_mbps / 2.0 * 1e6 / 8.0 * self.scenario.duration_s;
+            bytes as f64 > (terms.burst_bytes as f64 + half) * homes
         };
         let passes = |is_meant: &dyn Fn(&str) -> bool, either: bool| {
             self.carrying.iter().any(|(name, of, bytes)| {

@@ -120,10 +120,9 @@ fn codes_with_remedy() -> BTreeSet<String> {
     for package in std::fs::read_dir(crates).unwrap() {
         crate::layers::collect(&package.unwrap().path().join("src"), &mut files);
     }
+    files.retain(|file| !file.ends_with("sojourn-input/src/problem.rs"));
     for file in files {
         let text = std::fs::read_to_string(file).unwrap();
-        let code = text.lines().filter(|line| !line.trim_start().starts_with("///"));
-        let text: String = code.collect();
         let faults = text.split("fault!(").skip(1).filter_map(|rest| rest.split("=>").next());
         let with_remedy = faults.filter(|head| head.split(',').any(|part| part.trim() == "remedy"));
         let mut named: Vec<_> =
