@@ -52,11 +52,8 @@ pub(super) fn inherited(root: &Value, scenario: &Scenario) -> (Value, Vec<Shared
         let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
         let own = root["traffic"][name][TCP].clone();
         let mut merged = root[TCP].clone();
-        for (key, value) in
-            own.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null())
-        {
-            merged[key] = value.clone();
-        }
+        let set = own.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        set.for_each(|(key, value)| merged[key] = value.clone());
         for (key, value) in [
             ("transport", serde_json::to_value(config.transport)),
             ("dialect", serde_json::to_value(config.dialect)),

@@ -302,7 +302,7 @@ impl<'a> Ran<'a> {
 /// Packets that an entry delivers at least if it carries data, and not only opens connections.
 const LEAST_PACKETS: u64 = 10;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// A table changes.
     Acts,
@@ -346,24 +346,6 @@ fn keys_that_wait_are_those_of_the_schema() {
                 );
             }
         }
-    }
-}
-
-#[test]
-fn explore() {
-    let at = |name: &str| std::env::var(name).map(|text| text.parse().unwrap());
-    let (Ok(from), Ok(to)) = (at("FROM"), at("TO")) else { return };
-    let mut tally = std::collections::BTreeMap::<(String, Fate), u32>::new();
-    for seed in from..to {
-        fates(seed, at("ONE_IN").unwrap_or(1), |named, fate| {
-            *tally.entry((named.key.path(), fate)).or_default() += 1;
-            if fate == Fate::Silent {
-                println!("SILENT\t{seed}\t{}\t{}\t{}", named.key.path(), named.path, named.now);
-            }
-        });
-    }
-    for ((key, fate), count) in tally {
-        println!("TALLY\t{key}\t{fate:?}\t{count}");
     }
 }
 
