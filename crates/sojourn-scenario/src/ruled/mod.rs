@@ -62,9 +62,15 @@ pub struct Idle {
     why: String,
     /// Settings with which it has one, if values say so.
     remedy: Remedy,
+    /// Must it be set all the same?
+    is_required: bool,
 }
 
 impl Idle {
+    fn new(parts: Vec<String>, why: String, remedy: Remedy) -> Self {
+        Self { parts, why, remedy, is_required: false }
+    }
+
     /// The sentence about it.
     pub fn sentence(&self) -> String {
         format!("{} has no effect {}", path_of(&self.parts), self.why)
@@ -87,10 +93,12 @@ fn with(parts: &[String], more: &str) -> Vec<String> {
     parts.iter().cloned().chain(more.split('.').map(str::to_owned)).collect()
 }
 
-/// The keys of a scenario that are set and have no effect.
+/// The keys of a scenario that are set and have no effect, without those that must be set.
 pub fn idle_keys(scenario: &Scenario) -> Vec<Idle> {
     let root = serde_json::to_value(scenario);
-    root.map_or(Vec::new(), |root| idle_in(&root, scenario))
+    let mut idle = root.map_or(Vec::new(), |root| idle_in(&root, scenario));
+    idle.retain(|one| !one.is_required);
+    idle
 }
 
 /// The scenario without the keys that have no effect, if it has such keys.
@@ -127,7 +135,7 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
         for rule in RULES.iter().filter(|rule| rule.of == place.node.of) {
             let Some((why, remedy)) = rule.holds(place, &tables) else { continue };
             let set = rule.keys.iter().flat_map(|key| place.set(key));
-            idle.extend(set.map(|parts| Idle { parts, why: why.clone(), remedy: remedy.clone() }));
+            idle.extend(set.map(|parts| Idle::new(parts, why.clone(), remedy.clone())));
         }
     }
     let usual = serde_json::to_value(with_usual_bursts(scenario)).unwrap_or_default();
@@ -143,10 +151,12 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
             let parts = [&[table.base.to_owned()], &rest[..]].concat();
             let is_filled = FILLED.contains(&&**rest.last().expect("a key"))
                 && heirs::at(&usual, &parts) == heirs::at(&whole, &parts);
-            if is_set(&parts, &whole, &places) && !is_filled {
-                let why = overridden_by(&by, table.heirs.len());
-                all.insert(parts.clone(), Idle { parts, why, remedy: Remedy::default() });
-            }
+            let Some(is_required) = is_set(&parts, &whole, &places).filter(|_| !is_filled) else {
+                continue;
+            };
+            let why = overridden_by(&by, table.heirs.len());
+            let one = Idle { is_required, ..Idle::new(parts.clone(), why, Remedy::default()) };
+            all.insert(parts, one);
         }
     }
     all.into_values().collect()
@@ -182,13 +192,14 @@ fn of_all_heirs(table: &Shared, whole: &Value, idle: &mut BTreeMap<Vec<String>, 
     }
 }
 
-/// Is this key set to another value than its default?
-fn is_set(parts: &[String], whole: &Value, places: &[Place<'_>]) -> bool {
-    let Some((name, above)) = parts.split_last() else { return false };
-    let place = places.iter().find(|place| place.parts == above);
-    let schema = place.and_then(|place| place.node.below(name));
-    let default = schema.and_then(|schema| schema.get("default")).unwrap_or(&Value::Null);
-    heirs::at(whole, parts).is_some_and(|value| !is_same(value, default))
+/// If this key is set to another value than its default: must it be set?
+fn is_set(parts: &[String], whole: &Value, places: &[Place<'_>]) -> Option<bool> {
+    let (name, above) = parts.split_last()?;
+    let node = &places.iter().find(|place| place.parts == above)?.node;
+    let default = node.below(name)?.get("default").unwrap_or(&Value::Null);
+    let is_other = heirs::at(whole, parts).is_some_and(|value| !is_same(value, default));
+    let mut required = node.schema["required"].as_array().into_iter().flatten();
+    is_other.then(|| required.any(|key| key == name))
 }
 
 /// Servers that no traffic names.
@@ -196,10 +207,9 @@ fn unused_servers(scenario: &Scenario) -> impl Iterator<Item = Idle> {
     let used = scenario.traffic.values().flat_map(|entry| entry.app.parameters().servers());
     let used: BTreeSet<&str> = used.map(|(_, server)| server).collect();
     let unused = scenario.servers.keys().filter(move |name| !used.contains(name.as_str()));
-    unused.map(|name| Idle {
-        parts: vec!["servers".to_owned(), name.clone()],
-        why: "without traffic: name it in an entry of traffic, or leave it out".to_owned(),
-        remedy: Remedy::default(),
+    unused.map(|name| {
+        let why = "without traffic: name it in an entry of traffic, or leave it out";
+        Idle::new(vec!["servers".to_owned(), name.clone()], why.to_owned(), Remedy::default())
     })
 }
 
@@ -230,7 +240,7 @@ fn idle_bursts(
         let remedy = Remedy::of(&path, twice);
         let why =
             format!("where {}, the sustained rate; set {remedy}", Remedy::of(path, value.clone()));
-        Idle { parts: burst, why, remedy }
+        Idle::new(burst, why, remedy)
     });
     idle.collect()
 }

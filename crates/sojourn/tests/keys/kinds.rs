@@ -30,7 +30,7 @@ fn idle(sets: &[&str]) -> Vec<String> {
 /// Settings, and the warnings that say what has no effect beside them.
 #[test]
 fn what_each_kind_says() {
-    let cases: [(&[&str], &[&str]); 23] = [
+    let cases: [(&[&str], &[&str]); 24] = [
         (
             &["servers.far.delay_ms=3"],
             &[
@@ -72,11 +72,17 @@ fn what_each_kind_says() {
                change those",
             ],
         ),
-        (&["upstream.sustained_mbps=4", "homes.a.upstream.sustained_mbps=3"], &[]),
+        (&["upstream.queue.limit_packets=5", "homes.a.upstream.queue.limit_packets=6"], &[]),
+        // It must be set, whatever overrides it.
+        (&["homes.a.upstream.sustained_mbps=3", "homes.b.upstream.sustained_mbps=2"], &[]),
         (
-            &["homes.a.upstream.sustained_mbps=3", "homes.b.upstream.sustained_mbps=2"],
             &[
-                "upstream.sustained_mbps has no effect beside homes.a.upstream.sustained_mbps and one like it, \
+                "upstream.queue.limit_packets=5",
+                "homes.a.upstream.queue.limit_packets=6",
+                "homes.b.upstream.queue.limit_packets=7",
+            ],
+            &[
+                "upstream.queue.limit_packets has no effect beside homes.a.upstream.queue.limit_packets and one like it, \
                which override it: change those",
             ],
         ),

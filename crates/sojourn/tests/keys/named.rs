@@ -275,10 +275,13 @@ impl<'a> Ran<'a> {
                 passes(&|it| group(it) == *name, false)
             }
             ["homes", name, ..] => passes(&|it| group(it) == *name, true),
-            [table @ ("upstream" | "downstream"), ..] => {
-                let own = |it: &str| &self.keys["homes"][group(it)][*table];
+            [table @ ("upstream" | "downstream"), key, ..] => {
                 let rest = format!("/{}", parts[1..].join("/"));
-                passes(&|it| own(it).pointer(&rest).is_none(), false)
+                let takes_over =
+                    |it: &str| self.keys["homes"][group(it)][*table].pointer(&rest).is_none();
+                // What all homes override is told, unless it must be set.
+                let is_overridden = !self.scenario.traffic.keys().any(|it| takes_over(it));
+                is_overridden && *key != "sustained_mbps" || passes(&takes_over, false)
             }
             ["cmts", ..] => passes(&|_| true, false),
             ["servers", name, ..] => {
@@ -290,8 +293,12 @@ impl<'a> Ran<'a> {
                 passes(&alone, true)
             }
             ["tcp", key, ..] => {
-                let own = |it: &str| self.keys["traffic"][it]["tcp"].get(key).is_some();
-                passes(&|it| entry(it).app.parameters().tcp().is_some() && !own(it), true)
+                let takes_over = |it: &str| {
+                    let own = self.keys["traffic"][it]["tcp"].get(key);
+                    entry(it).app.parameters().tcp().is_some() && own.is_none()
+                };
+                let is_overridden = !self.scenario.traffic.keys().any(|it| takes_over(it));
+                is_overridden || passes(&takes_over, true)
             }
             ["traffic", name, ..] => passes(&|it| it == *name, true),
             _ => passes(&|_| true, true),
