@@ -11,6 +11,7 @@ use super::labels::{Overridden, at, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge, variants_schema, with_variants};
 use super::parts::Parts;
 use super::rates::in_whole_bits;
+use super::ruled::{Idle, unread_keys};
 use super::schema::Scenario;
 use super::variant::Variant;
 use super::{changes, check, former};
@@ -265,6 +266,7 @@ impl File<'_> {
             Ok((scenario, reported)) => {
                 notes.extend(reported);
                 notes.extend(scenario.without_traffic());
+                notes.extend(unread_keys(&scenario).into_iter().map(Idle::warning));
                 scenario
             }
             Err(faults) => {

@@ -64,11 +64,13 @@ pub struct Idle {
     remedy: Remedy,
     /// Must it be set all the same?
     is_required: bool,
+    /// Has it none for lack of traffic that reads it? Then it is no remark on an idle line, whose traffic is less.
+    is_unread: bool,
 }
 
 impl Idle {
     fn new(parts: Vec<String>, why: String, remedy: Remedy) -> Self {
-        Self { parts, why, remedy, is_required: false }
+        Self { parts, why, remedy, is_required: false, is_unread: false }
     }
 
     /// The sentence about it.
@@ -93,12 +95,18 @@ fn with(parts: &[String], more: &str) -> Vec<String> {
     parts.iter().cloned().chain(more.split('.').map(str::to_owned)).collect()
 }
 
-/// The keys of a scenario that are set and have no effect, without those that must be set.
+/// The keys of a scenario that are set and have no effect beside others.
 pub fn idle_keys(scenario: &Scenario) -> Vec<Idle> {
     let root = serde_json::to_value(scenario);
-    let mut idle = root.map_or(Vec::new(), |root| idle_in(&root, scenario));
-    idle.retain(|one| !one.is_required);
-    idle
+    let idle = root.map_or(Vec::new(), |root| idle_in(&root, scenario));
+    idle.into_iter().filter(|one| !one.is_unread).collect()
+}
+
+/// The keys of a scenario, without those that must be set, that no traffic reads.
+pub(super) fn unread_keys(scenario: &Scenario) -> Vec<Idle> {
+    let root = serde_json::to_value(scenario);
+    let idle = root.map_or(Vec::new(), |root| idle_in(&root, scenario));
+    idle.into_iter().filter(|one| one.is_unread && !one.is_required).collect()
 }
 
 /// The scenario without the keys that have no effect, if it has such keys.
@@ -135,7 +143,13 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
         for rule in RULES.iter().filter(|rule| rule.of == place.node.of) {
             let Some((why, remedy)) = rule.holds(place, &tables) else { continue };
             let set = rule.keys.iter().flat_map(|key| place.set(key));
-            idle.extend(set.map(|parts| Idle::new(parts, why.clone(), remedy.clone())));
+            let is_unread = rule.overridden_by.is_some();
+            idle.extend(
+                set.map(|parts| Idle {
+                    is_unread,
+                    ..Idle::new(parts, why.clone(), remedy.clone())
+                }),
+            );
         }
     }
     let usual = serde_json::to_value(with_usual_bursts(scenario)).unwrap_or_default();
@@ -155,7 +169,8 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
                 continue;
             };
             let why = overridden_by(&by, table.heirs.len());
-            let one = Idle { is_required, ..Idle::new(parts.clone(), why, Remedy::default()) };
+            let one = Idle::new(parts.clone(), why, Remedy::default());
+            let one = Idle { is_required, is_unread: true, ..one };
             all.insert(parts, one);
         }
     }
@@ -209,7 +224,8 @@ fn unused_servers(scenario: &Scenario) -> impl Iterator<Item = Idle> {
     let unused = scenario.servers.keys().filter(move |name| !used.contains(name.as_str()));
     unused.map(|name| {
         let why = "without traffic: name it in an entry of traffic, or leave it out";
-        Idle::new(vec!["servers".to_owned(), name.clone()], why.to_owned(), Remedy::default())
+        let parts = vec!["servers".to_owned(), name.clone()];
+        Idle { is_unread: true, ..Idle::new(parts, why.to_owned(), Remedy::default()) }
     })
 }
 

@@ -3,8 +3,6 @@
 use sojourn::input::problem::{Code, Warning};
 use sojourn::scenario::load;
 
-use crate::common::loaded;
-
 const TWO: &str = "
     duration_s = 2
     upstream = { sustained_mbps = 5, peak_mbps = 5, burst_bytes = 9000 }
@@ -17,9 +15,15 @@ const TWO: &str = "
 
 /// The warnings of the scenario with these settings that are not of both without.
 fn warnings(sets: &[&str]) -> Vec<Warning> {
-    let before = sojourn::warnings(&loaded(TWO, &[]));
-    let after = sojourn::warnings(&loaded(TWO, sets));
-    after.into_iter().filter(|one| !before.contains(one)).collect()
+    let all = |sets: &[&str]| {
+        let sets: Vec<_> = sets.iter().map(|&set| set.to_owned()).collect();
+        let variant = load(TWO, "two.toml", &sets).unwrap().remove(0);
+        let mut all = [variant.notes, sojourn::warnings(&variant.scenario)].concat();
+        all.sort_by(|one, other| one.path.cmp(&other.path));
+        all
+    };
+    let before = all(&[]);
+    all(sets).into_iter().filter(|one| !before.contains(one)).collect()
 }
 
 fn idle(sets: &[&str]) -> Vec<String> {

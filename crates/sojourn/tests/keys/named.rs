@@ -283,6 +283,11 @@ impl<'a> Ran<'a> {
                 let is_overridden = !self.scenario.traffic.keys().any(|it| takes_over(it));
                 is_overridden && *key != "sustained_mbps" || passes(&takes_over, false)
             }
+            ["cable" | "access", "distance_km" | "delay_ms" | "length_km"] => {
+                let takes_over = |it: &str| self.keys["homes"][group(it)]["distance_km"].is_null();
+                let mut groups = self.scenario.groups();
+                groups.all(|group| group.distance_km.is_some()) || passes(&takes_over, true)
+            }
             ["cmts", ..] => passes(&|_| true, false),
             ["servers", name, ..] => {
                 // Where an entry has several, it chooses some of them.

@@ -17,11 +17,10 @@ fn idle_keys_are_idle(seed: u64) {
     let mut keys = drawn(seed);
     let Ok(scenario) = network::scenario(&mut keys) else { return };
     let _reported = Reported(&keys);
-    // What counts in the turns of flows alone has an effect on these, and each queue has a row.
+    // What counts in the turns of flows alone has an effect on these.
     let is_idle = |one: &Warning| {
         let all = one.message.contains("has no effect ") && !one.message.contains("in the turns");
-        let queue = keys.pointer(&format!("/{}/queue", one.path.replace('.', "/")));
-        one.code == Code::IdleKey && all && !(one.path.starts_with("servers.") && queue.is_some())
+        one.code == Code::IdleKey && all
     };
     let idle: Vec<_> = sojourn::warnings(&scenario).into_iter().filter(is_idle).collect();
     let mut bare = keys.clone();
