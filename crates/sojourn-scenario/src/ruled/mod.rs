@@ -129,8 +129,10 @@ pub(super) fn without_idle_keys(scenario: &Scenario) -> Option<(Scenario, Vec<Id
         })?;
         table.as_object_mut()?.remove(name);
     }
-    let bare = (!idle.is_empty()).then(|| serde_json::from_value(root).ok())??;
-    Some((bare, idle))
+    let bare: Scenario = (!idle.is_empty()).then(|| serde_json::from_value(root).ok())??;
+    // Without these, others may have none: the switch of a law that is gone.
+    let further = (bare != *scenario).then(|| without_idle_keys(&bare)).flatten();
+    Some((further.map_or(bare, |(further, _)| further), idle))
 }
 
 fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
