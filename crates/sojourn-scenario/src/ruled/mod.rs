@@ -18,7 +18,7 @@ use sojourn_engine::dialect::Dialect;
 use sojourn_input::problem::{Code, Remedy, Warning};
 use sojourn_input::words;
 
-use self::heirs::{Shared, TCP, inherited, senders};
+use self::heirs::{Shared, TCP, inherited};
 use super::node::Node;
 use super::schema::Scenario;
 
