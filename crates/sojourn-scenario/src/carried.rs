@@ -13,6 +13,23 @@ use sojourn_transport::cc::CongestionSpec;
 pub type Span = std::ops::Range<f64>;
 
 impl Scenario {
+    /// What service, channels and core carry to and from each group of homes in the time that is counted, in Mbit, and
+    /// the rates of servers: shares of lines that carry other amounts compare nothing.
+    pub fn carried_mbit(&self) -> Vec<f64> {
+        let time = self.metrics.from_s..self.duration_s;
+        let of = |way: Direction| {
+            let core = self.core_mbit(way, &time).fold(f64::INFINITY, f64::min);
+            let of_group = |(number, group): (usize, Group<'_>)| {
+                let service = self.service_mbit(number, way, time.start, &time);
+                let channel = self.channel_mbps(&group, way).unwrap_or(f64::INFINITY);
+                service.min(core).min(channel * self.counted_s())
+            };
+            (0..).zip(self.groups()).map(of_group).collect::<Vec<f64>>()
+        };
+        let servers = self.servers.values().map(|server| server.rate_mbps);
+        Direction::BOTH.into_iter().flat_map(of).chain(servers).collect()
+    }
+
     /// What service and access line carry to or from one home of a group during a time, in Mbit, if they were idle
     /// before `since_s`.
     pub fn service_mbit(&self, group: usize, way: Direction, since_s: f64, time: &Span) -> f64 {

@@ -92,6 +92,8 @@ pub struct Facts {
     pub(super) round_trips: BTreeMap<String, (f64, Load)>,
     /// The mean rate of each video since it has risen, in Mbps.
     pub(super) video_mbps: BTreeMap<String, f64>,
+    /// What its line carries.
+    pub(super) carried_mbit: Vec<f64>,
     /// Does an upload bring grants that the packets of others use too?
     pub(super) brings_grants: bool,
     /// Where the time goes of what users notice.
@@ -126,6 +128,7 @@ impl Facts {
             transfers,
             round_trips: round_trips(scenario, rows),
             video_mbps: video_mbps(rows),
+            carried_mbit: scenario.carried_mbit(),
             brings_grants: brings_grants(scenario),
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),

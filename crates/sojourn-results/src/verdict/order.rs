@@ -89,7 +89,7 @@ pub(super) struct Question<'a, 'b> {
 
 impl<'a, 'b> Question<'a, 'b> {
     pub(super) fn new(all: &'a [Judged<'b>], settings: &[usize]) -> Self {
-        let line = |number: &usize| all[*number].group.runs[0].roles.line;
+        let line = |number: &usize| &all[*number].group.runs[0].carried_mbit;
         let is_one_line = settings.iter().all(|number| line(number) == line(&settings[0]));
         let components = COMPONENTS.into_iter().filter(|one| {
             (is_one_line || !is_of_its_line(one))

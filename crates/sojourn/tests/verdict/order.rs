@@ -252,3 +252,18 @@ fn what_coupling_gives_the_classic_queue_is_said() {
         ["coupled=true", "coupled=false"].map(|keys| of(&classic, keys, [2.4, 2.7]));
     assert_eq!(said(&coupled, &alone), None);
 }
+
+/// Lines that carry the same are compared by shares, whatever they lose on the way.
+#[test]
+fn a_setting_that_loses_a_tenth_of_the_packets_is_behind() {
+    let found = judged_by_name(
+        "duration_s = 20
+         upstream.sustained_mbps = 10
+         downstream.sustained_mbps = 50
+         servers.near.delay_ms = 9
+         traffic.down = { kind = 'transfer', server = 'near', direction = 'down' }
+         compare.CoDel.downstream.queue.law.kind = 'codel'
+         compare.lossy.servers.near.loss_percent = 10",
+    );
+    assert_eq!(found.best, Some(0), "{:?}", found.sentences);
+}
