@@ -670,10 +670,16 @@ mod tests {
         );
         // Played from 0.75 s on, every 4 s: 0.5, 1, 2, 3, 4, 4: 14.5 / 6. Four changes in 24 s.
         let viewing = bench.viewing();
-        assert!((viewing.rate_mbps().unwrap() - 14.5 / 6.0).abs() < 1e-12);
+        assert!((viewing.whole_rate_mbps().unwrap() - 14.5 / 6.0).abs() < 1e-12);
         assert!((viewing.adaptations_per_hour().unwrap() - 4.0 * 3600.0 / 24.0).abs() < 1e-9);
+        // Of the five segments that show the end of a rise three have been requested.
+        assert_eq!((viewing.rate_mbps(), viewing.rise_s()), (None, None));
         assert_eq!(viewing.stalled_percent(), Some(0.0));
         assert_eq!(viewing.start_wait_s(), Some(0.75));
+        let mut bench = Bench::new("", Time::from_us);
+        bench.requests_until(32.0);
+        let viewing = bench.viewing();
+        assert_eq!((viewing.rate_mbps(), viewing.rise_s()), (Some(4.0), Some(8.75)));
     }
 
     /// Always 5 Mbps, 2 500 000 B, over 4 Mbps: a fetch takes 5 s. Segments are there at 5 and 10 s;
