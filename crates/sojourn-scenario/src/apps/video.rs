@@ -329,7 +329,7 @@ struct Segment {
 /// where it is the top, that one was the end of the rise.
 #[derive(Default)]
 struct Rise {
-    highest: usize,
+    highest: Option<usize>,
     /// When that was first requested.
     ended_at: Time,
     /// Segments requested since.
@@ -341,10 +341,10 @@ const AT_REST: usize = 5;
 
 impl Rise {
     /// A segment of this level is requested. Is it a new highest?
-    fn on_request(&mut self, now: Time, level: usize, is_top: bool, is_first: bool) -> bool {
-        let is_new = !self.is_over && (is_first || level > self.highest);
+    fn on_request(&mut self, now: Time, level: usize, is_top: bool) -> bool {
+        let is_new = !self.is_over && self.highest.is_none_or(|highest| level > highest);
         if is_new {
-            (self.highest, self.ended_at, self.segments) = (level, now, 0);
+            (self.highest, self.ended_at, self.segments) = (Some(level), now, 0);
         } else {
             self.segments += 1;
         }
@@ -450,8 +450,7 @@ impl Video {
         let mu = |fetch: Time| self.segment.secs_f64() / fetch.secs_f64();
         let next = |fetch| self.chooser.next(viewer.level, mu(fetch));
         let level = viewer.last_fetch.map_or(viewer.level, next);
-        let (is_top, is_first) = (level == self.chooser.top(), viewer.last_fetch.is_none());
-        if viewer.rise.on_request(context.now, level, is_top, is_first) {
+        if viewer.rise.on_request(context.now, level, level == self.chooser.top()) {
             viewer.played_settled = Played::default();
         }
         viewer.adaptations += u64::from(level != viewer.level);
