@@ -1,7 +1,7 @@
 //! Where the time goes of what users notice, by what the run has counted.
 
 use super::rows::{Row, Rows};
-use super::thresholds::{APPLICATIONS, Application};
+use super::thresholds::APPLICATIONS;
 use super::words::{digits, joined};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
@@ -82,10 +82,9 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
 }
 
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {
-    let quality =
-        rows.flows.iter().find(|row| row.traffic() == name).map_or("", |r| r.text("quality"));
-    let is_it = |one: &&Application| !quality.is_empty() && one.quality == quality;
-    let application = APPLICATIONS.iter().find(is_it).map_or("", |one| one.name);
+    let row = rows.flows.iter().find(|row| row.traffic() == name);
+    let graded = row.and_then(|row| APPLICATIONS.iter().find(|one| one.is_of(row)));
+    let application = graded.map_or("", |one| one.name);
     let (traffic, ways_ms, parts) = (name.to_owned(), Vec::new(), Vec::new());
     let mut cause = Cause { traffic, application, ways_ms, parts };
     let watched = |row: &&Row| {

@@ -234,12 +234,6 @@ fn is_meant(scenario: &Scenario, app: &AppSpec) -> bool {
     app.is_bulk() && time.start.max(scenario.metrics.from_s) < time.end.min(scenario.duration_s)
 }
 
-impl Application {
-    fn is_of(&self, row: &Row) -> bool {
-        !self.quality.is_empty() && row.text("quality") == self.quality
-    }
-}
-
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
     let name = application.name;
     let is_queue = |way: &Direction| queue_of(*way) == name;

@@ -75,8 +75,10 @@ impl Assessment {
         let values: Values = over.iter().map(|(metric, value)| (*metric, value.mean)).collect();
         let level = level(application, |metric| values.get(metric).copied()?);
         let level = level.filter(|_| missing.is_none());
-        let nothing = ["no packet was delivered", "fewer than two pages were loaded"];
-        let nothing = nothing[usize::from(application.name == PAGE)];
+        let nothing = match application.name {
+            PAGE => "fewer than two pages were loaded",
+            _ => "no packet was delivered",
+        };
         let mut summary = match level {
             None => format!("not measured: {}", missing.as_deref().unwrap_or(nothing)),
             Some(_) => filled(application.summary, &values)

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::rows::Row;
 use sojourn_engine::packet::Direction;
 
 /// A grade.
@@ -138,6 +139,11 @@ impl Application {
     /// The application of this name.
     pub(super) fn named(name: &str) -> &'static Self {
         APPLICATIONS.iter().find(|one| one.name == name).expect("an application that there is")
+    }
+
+    /// Is it what the flow of a row is graded as?
+    pub(super) fn is_of(&self, row: &Row) -> bool {
+        !self.quality.is_empty() && row.text("quality") == self.quality
     }
 
     fn thresholds(&self) -> impl Iterator<Item = &Threshold> {
