@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pytest
 import sojourn
 from conftest import HOME, ROOT, SHORT_S, VARIANTS
-from sojourn.runs.tables import ALL_TABLES, TABLES
+from sojourn.analysis.tables import ALL_TABLES, TABLES
 
 
 def address(column: pa.ChunkedArray) -> int:

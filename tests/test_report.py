@@ -17,7 +17,7 @@ from sojourn.analysis.grids import low_latency_grids, more_grids
 from sojourn.analysis.groups import Group, Results
 from sojourn.analysis.measures import flows_of
 from sojourn.analysis.summary import print_summary
-from sojourn.analysis.tables import RunTables
+from sojourn.analysis.tables import ALL_TABLES, RunTables
 from sojourn.analysis.verdict import APPLICATIONS, Assessment, Grade, verdict
 from sojourn.base.lookup import UnknownError
 from sojourn.plot.charts.clouds import ellipse
@@ -29,7 +29,6 @@ from sojourn.report.definitions import SECTIONS, SERIES, dictionary
 from sojourn.report.differences import differences
 from sojourn.report.html import _left_out, _title, latency_cdf_svg, report_of
 from sojourn.report.notebook import results_html
-from sojourn.runs.tables import ALL_TABLES
 from sojourn.store.read import read_results
 
 SWEEP = f"""

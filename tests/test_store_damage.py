@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from conftest import Cli
-from sojourn.runs.tables import TABLES
+from sojourn.analysis.tables import TABLES
 from sojourn.store.batch import run_batch
 from sojourn.store.checksums import StoreError
 from sojourn.store.read import read_results

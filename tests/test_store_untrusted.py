@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 import sojourn
 from conftest import warning_data
+from sojourn.analysis.tables import TABLES
 from sojourn.base.files import remove
 from sojourn.base.plain_text import plain
 from sojourn.base.toml_text import toml_document
-from sojourn.runs.tables import TABLES
 from sojourn.store.checksums import SUMS, DamagedError, StoreError, sums_of
 from sojourn.store.listing import SUMMARY
 from sojourn.store.merge import PartsError

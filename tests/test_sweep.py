@@ -12,8 +12,8 @@ import pytest
 import sojourn
 from conftest import HOME, ROOT, Cli
 from sojourn.analysis.measures import MEASURES
+from sojourn.analysis.tables import TABLES
 from sojourn.runs.request import Request
-from sojourn.runs.tables import TABLES
 from sojourn.store.read import read_results
 from sojourn.store.sweep import read_sweep
 from stores import Inside, bytes_of, command

@@ -6,21 +6,10 @@ from typing import Any
 from ..base.errors import Warning
 from ..base.lookup import quoted
 from .groups import Group
-from .tables import RunTables
+from .tables import TABLES, RunTables
 
 EQUAL = "equal-variants"
 """The code of the warning, as of the note that the reader of a scenario has."""
-
-_TABLES = (
-    "flows",
-    "traffic_classes",
-    "service_flows",
-    "channels",
-    "queues",
-    "pages",
-    "latencies",
-    "series",
-)
 
 
 def equal_groups(groups: Sequence[Group]) -> Iterator[list[Group]]:
@@ -56,7 +45,7 @@ def warning_of(groups: Sequence[Group]) -> Warning:
 def _are_equal(one: Group, other: Group) -> bool:
     pairs = list(zip(one.runs, other.runs, strict=False))
     same_seeds = len(one.runs) == len(other.runs)
-    return same_seeds and all(_same(*pair, table) for table in _TABLES for pair in pairs)
+    return same_seeds and all(_same(*pair, table) for table in TABLES for pair in pairs)
 
 
 def _same(one: RunTables, other: RunTables, table: str) -> bool:

@@ -1,12 +1,29 @@
-"""The interface of a run, as analysis reads it."""
+"""The interface of a run, as analysis reads it, and the names of its tables."""
 
+import json
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .._sojourn import Facts
+from .._sojourn import Facts, definitions_json
 from ..base.errors import Warning
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+TRACES: Mapping[str, Sequence[str]] = {
+    "packet_trace": ("packets",),
+    "modem_trace": ("modem_events",),
+}
+"""The tables that runs have only if the scenario sets the key in `metrics`."""
+
+_defined, _ = json.loads(definitions_json())
+
+ALL_TABLES: Sequence[str] = tuple(table["name"] for table in _defined)
+"""All of them."""
+
+TABLES = tuple(name for name in ALL_TABLES if name not in chain.from_iterable(TRACES.values()))
+"""The tables of every result."""
 
 
 class RunTables(Protocol):

@@ -10,10 +10,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 
 from ..analysis.groups import Results
-from ..analysis.tables import RunTables
+from ..analysis.tables import ALL_TABLES, TABLES, RunTables
 from ..base.csv_text import csv_bytes, csv_rows
 from ..base.files import draft_of
-from ..runs.tables import ALL_TABLES, TABLES
 from ..runs.tidy import tidy, wide_means
 from .runs import ExportError
 

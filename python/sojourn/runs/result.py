@@ -14,11 +14,12 @@ from .._sojourn import Facts, RunResult, Variant
 from ..analysis.fairness import Fairness, fairness
 from ..analysis.groups import Results
 from ..analysis.summary import print_summary, summary_json
+from ..analysis.tables import ALL_TABLES
 from ..analysis.verdict import Assessment, Verdict, verdict
 from ..base.errors import Warning
 from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
-from .tables import ALL_TABLES, missing_key, recorded
+from .tables import missing_key, recorded
 
 _OF_FACTS = ("flows", "queues", "pages", "delay_parts")
 

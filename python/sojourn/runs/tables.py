@@ -1,27 +1,11 @@
 """Names of the tables of a result."""
 
-import json
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping
 from typing import Any
 
-from .._sojourn import definitions_json
+from ..analysis.tables import ALL_TABLES, TRACES
 from ..base.errors import InputError
 from ..base.lookup import UnknownError, look_up
-
-TRACES: Mapping[str, Sequence[str]] = {
-    "packet_trace": ("packets",),
-    "modem_trace": ("modem_events",),
-}
-"""The tables that runs have only if the scenario sets the key in `metrics`."""
-
-_defined, _ = json.loads(definitions_json())
-
-ALL_TABLES: Sequence[str] = tuple(table["name"] for table in _defined)
-"""All of them."""
-
-TABLES = tuple(name for name in ALL_TABLES if name not in chain.from_iterable(TRACES.values()))
-"""The tables of every result."""
 
 _RENAMED = {"qualities": "traffic_classes"}
 

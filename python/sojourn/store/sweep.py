@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._sojourn import ScenarioError, Variant, read_document, schema_json
+from ..analysis.tables import TRACES
 from ..base.errors import Problem, Warning
 from ..base.files import place_of, read_text
 from ..base.json_text import json_of
@@ -21,7 +22,6 @@ from ..base.toml_text import are_nested, dotted, key_path, toml_value
 from ..runs.request import Request
 from ..runs.scenario import Loaded, key_of
 from ..runs.seeds import MOST_SEEDS
-from ..runs.tables import TRACES
 from .batch import run_batch
 from .checksums import Checksums, DamagedError, StoreError
 from .listing import listed_lines

@@ -9,10 +9,9 @@ from typing import Any
 
 from ..analysis.groups import Group, Results
 from ..analysis.summary import summary_json
-from ..analysis.tables import RunTables
+from ..analysis.tables import TABLES, TRACES, RunTables
 from ..base.files import draft_of, failures_named, files_below
 from ..report.html import latency_cdf_svg, report_of
-from ..runs.tables import TABLES, TRACES
 from .checksums import SUMS, sums_of
 from .listing import FORMATS, SUMMARY
 from .replace import Wanted, reserved
