@@ -26,7 +26,7 @@ use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 /// From this ratio to the idle line on, a sentence gives the ratio.
 const NAMED_AS_FACTOR: f64 = 1.5;
 
-/// The quantile of which an idle line is told is named unless the load changes another one so many times more.
+/// Of a game's quantiles that which names an idle line is named, unless the load changes another so many times more.
 const PLAINER: f64 = 1.5;
 
 /// Why traffic beside an upload may be faster than alone (docs/plant.md).

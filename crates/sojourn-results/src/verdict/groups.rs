@@ -38,7 +38,7 @@ impl Group<'_> {
     }
 
     /// The values of a measure in another group and in this one, if they differ by more than 10 %, by more than the
-    /// last digit that tables show, and by more than the seeds alone may make.
+    /// last digit that says something, and by more than the seeds alone may make.
     pub(super) fn named_difference(&self, measure: &Measure, other: &Self) -> Option<(f64, f64)> {
         let of = |facts: &Facts| facts.measures.get(measure.key).copied().flatten();
         let (to, from) = (self.value(measure)?.mean?, other.value(measure)?.mean?);

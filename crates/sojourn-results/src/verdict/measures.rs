@@ -32,7 +32,7 @@ pub struct Measure {
     pub label: &'static str,
     /// Its unit; empty where there is none.
     pub unit: &'static str,
-    /// Digits after the point that tables show.
+    /// Digits after the point that say something: smaller differences are none.
     pub digits: u8,
     /// Which way it is better.
     pub better: Better,

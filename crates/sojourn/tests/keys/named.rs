@@ -233,7 +233,7 @@ impl<'a> Ran<'a> {
                 None => take(&mut changed, &named.path),
             }
             let Ok(variant) = network::loaded(&changed) else { continue };
-            // What is left out is the default, about which nobody need be told.
+            // What is left out is the default, which needs no warning.
             let is_default = change.is_none() && fate == Fate::Refused;
             if variant.scenario == *self.scenario || is_default {
                 continue;
@@ -279,7 +279,7 @@ impl<'a> Ran<'a> {
                 let rest = format!("/{}", parts[1..].join("/"));
                 let takes_over =
                     |it: &str| self.keys["homes"][group(it)][*table].pointer(&rest).is_none();
-                // What all homes override is told, unless it must be set.
+                // What all homes override has a warning, unless it must be set.
                 let is_overridden = !self.scenario.traffic.keys().any(|it| takes_over(it));
                 is_overridden && *key != "sustained_mbps" || passes(&takes_over, false)
             }
