@@ -678,6 +678,10 @@ impl Endpoint {
         if now < self.rto_due {
             return;
         }
+        if self.sender.probes_instead() {
+            self.rto_due = now + self.rtt.timeout(config);
+            return;
+        }
         self.rto_due = Time::NEVER;
         self.tally.timeouts += 1;
         self.rtt.back_off();

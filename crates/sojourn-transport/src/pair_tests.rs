@@ -533,6 +533,35 @@ fn a_lost_tail_is_probed() {
     }
 }
 
+/// A lone segment is lost. Two round trips and the 200 ms that a receiver may hold back its acknowledgement are more
+/// than the timeout, at which the probe leaves then, and is no timeout (RFC 8985 §7.2). Linux: a round trip of 100 ms,
+/// a timeout of 200 more, in ticks of 4 ms, and 2 before it: sent at 1000 ms, again before 1310. rfc: one of 500 ms,
+/// and the variation of 250 falls by a quarter in each measurement until the floor of 1 s holds, which is less than
+/// 1200. What comes next leaves in one window.
+#[test]
+fn a_lone_lost_segment_is_probed_at_the_timeout() {
+    for (dialect, rtt_ms, again_ms) in [(Dialect::Linux, 100, 310), (Dialect::Rfc, 500, 1001)] {
+        let delay = Time::from_ms(rtt_ms / 2);
+        let config = resolved(&options(Recovery::Sack), dialect);
+        let mut pair = Pair::new(config, delay, data(&[90]), nothing());
+        pair.sends[CLIENT] = 101 * MSS;
+        let send = |pair: &mut Pair, at_ms: u64, segments: u64| {
+            pair.run_until(Time::from_ms(at_ms));
+            pair.now = Time::from_ms(at_ms);
+            pair.ends[CLIENT].send(segments * MSS, &pair.config);
+            pair.pump(CLIENT);
+        };
+        send(&mut pair, 0, 90);
+        send(&mut pair, 9000, 1);
+        send(&mut pair, 12_000, 10);
+        let came_ms = pair.last_progress.ms_f64() - 9000.0 - delay.ms_f64();
+        assert!(came_ms <= f64::from(again_ms), "{dialect:?}: {came_ms} ms");
+        assert_eq!((pair.ends[CLIENT].tally().timeouts, pair.pipes[CLIENT].data_resent), (0, 1));
+        pair.run_until(Time::from_ms(12_000 + rtt_ms));
+        assert_eq!(pair.reported[SERVER].received_bytes, 101 * MSS, "{dialect:?}");
+    }
+}
+
 /// The probe repairs the loss that nothing else shows: the sender slows down all the same, once
 /// something beyond it is acknowledged (RFC 8985 §7.4).
 #[test]

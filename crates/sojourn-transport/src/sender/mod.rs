@@ -281,6 +281,10 @@ pub(crate) trait Sending {
     }
     /// The random delay has ended.
     fn on_jitter_over(&mut self) {}
+    /// The retransmission timer is due before a probe of the tail, which is to leave in its place. Says whether one was.
+    fn probes_instead(&mut self) -> bool {
+        false
+    }
     /// When `on_deadline` wants to be called, besides the retransmission timer.
     fn deadline(&self) -> Time {
         Time::NEVER

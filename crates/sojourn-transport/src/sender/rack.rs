@@ -409,6 +409,14 @@ impl Sending for RackSender {
         self.space.nxt < self.space.limit() || self.board.lost() > 0
     }
 
+    /// RFC 8985 §7.2: the tail is probed at the lesser of both times.
+    fn probes_instead(&mut self) -> bool {
+        let is_armed = self.probe_at.0 != Time::NEVER;
+        self.probe_at = Deadline::default();
+        self.probe_due |= is_armed;
+        is_armed
+    }
+
     fn deadline(&self) -> Time {
         self.judge_at.0.min(self.probe_at.0)
     }
