@@ -83,6 +83,26 @@ def test_managers_are_alike_where_their_intervals_meet() -> None:
     assert groups(values, most=True) == [["d", "c", "b"], ["a"]]
 
 
+def test_the_ends_of_a_group_are_alike_too() -> None:
+    values = {"a": Value(10, 5, 15, 5), "b": Value(12, 11, 12.2, 5), "c": Value(14, 13.9, 14.5, 5)}
+    assert groups(values) == [["a", "b"], ["c"]]  # c meets a, but not b
+
+
+def test_names_of_one_run_are_joined() -> None:
+    def row(scheme: str, metric: str) -> Row:
+        return Row("rfc7928", "5.1.1", "reno", scheme, "link", "", metric, "", "", "")
+
+    cells = {"codel": (5.0, 7.0), "near": (5.0, 7.1), "fq-codel": (5.0, 7.0)}
+    values = {
+        row(scheme, metric): Value(value)
+        for scheme, of in cells.items()
+        for metric, value in zip(("delay_mean", "goodput"), of, strict=True)
+    }
+    *_, by_goal = grids(values)
+    orders = {line[0]: line[-1] for line in by_goal.rows}
+    assert orders["short queue with one flow"] == "codel = fq-codel, near (5)"
+
+
 def test_managers_are_alike_within_two_percent() -> None:
     values = {"a": Value(100, 99.9, 100.1, 5), "b": Value(101.9, 101.8, 102, 5)}
     assert groups(values) == [["a", "b"]]
@@ -108,4 +128,4 @@ def test_the_graph_has_every_manager_in_each_panel(tmp_path: Path) -> None:
 
 def test_an_unknown_manager_is_refused_with_those_there_are(cli: Cli) -> None:
     message = cli.refused("study", "run", "rfc7928", "--scheme", "coddle")
-    assert "found 'coddle'; allowed: drop-tail, codel, codel-dt, pie" in message
+    assert "found 'coddle'; allowed: codel, drop-tail, codel-dt, pie" in message

@@ -10,7 +10,6 @@ from .scenarios import FAR_MBPS, RATE_MBPS, RTT_MS, SCENARIOS, SECONDS, Scenario
 FROM_S = 5
 """When counting begins: the first slow start is over."""
 
-_CABLE_MS = 1
 _DOWN_MBPS = 50
 _BURST_BYTES = 3044
 _SERVER_MBPS = 100_000
@@ -21,14 +20,15 @@ _MOST_FILES = 1000
 @cache
 def case(name: str, manager: str, link: str) -> Case:
     """A scenario with a queue manager on a link."""
-    one, queue = SCENARIOS[name], dict(MANAGERS[manager].queue)
+    one, of = SCENARIOS[name], MANAGERS[manager]
+    queue = dict(of.queue)
     scenario = {
         "title": f"RFC 7928, {one.section} {name}, {manager}, {link}",
         "duration_s": SECONDS,
-        "cable": {"delay_ms": _CABLE_MS},
+        "cable": {"delay_ms": of.cable_ms},
         "upstream": _upstream(one, queue, link),
         "downstream": {**unshaped(_DOWN_MBPS, _BURST_BYTES), "queue": queue},
-        "servers": _servers(one, queue),
+        "servers": _servers(one, queue, of.cable_ms),
         "traffic": one.traffic,
         "metrics": {"from_s": FROM_S, "connections": _MOST_FILES},
         "baseline": False,
@@ -43,11 +43,12 @@ def _upstream(one: Scenario, queue: Table, link: str) -> Table:
     if link == "link":
         varied = {"modem": {"kind": "link"}, **({"capacity": {"steps": steps}} if steps else {})}
     else:
-        varied = {"congestion": {"steps": steps}} if steps else {}
+        mac = {"mac": {"map_interval_ms": 2}}
+        varied = {**mac, **({"congestion": {"steps": steps}} if steps else {})}
     return {**unshaped(RATE_MBPS, _BURST_BYTES), "queue": queue, **varied}
 
 
-def _servers(one: Scenario, queue: Table) -> Table:
+def _servers(one: Scenario, queue: Table, cable_ms: float) -> Table:
     """One for each round trip; `far` is behind a bottleneck of its own."""
 
     def server(name: str) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def _servers(one: Scenario, queue: Table) -> Table:
         return {**at(float(name.removeprefix("rtt-"))), "rate_mbps": _SERVER_MBPS}
 
     def at(rtt_ms: float) -> dict[str, Any]:
-        return {"delay_ms": rtt_ms / 2 - _CABLE_MS}
+        return {"delay_ms": rtt_ms / 2 - cable_ms}
 
     names = dict.fromkeys(entry["server"] for entry in one.traffic.values())
     return {name: server(name) for name in names}

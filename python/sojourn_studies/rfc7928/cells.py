@@ -183,8 +183,8 @@ def _discussion() -> Grid:
     """Sections 4.5, 11 and 12, which ask for facts and not for runs."""
     return Grid(
         "Sections 4.5, 11 and 12, for discussion: what it takes to build and to run each manager",
-        ["manager", "decides at", "keeps", "an operator sets", "marks"],
-        [[name, one.acts, one.state, one.sets, one.ecn] for name, one in MANAGERS.items()],
+        ["manager", "decides at", "steers to", "keeps", "an operator sets", "marks"],
+        [[name, one.acts, one.aim, one.state, one.sets, one.ecn] for name, one in MANAGERS.items()],
     )
 
 

@@ -60,20 +60,18 @@ Named = Mapping[str, Value]
 
 
 def groups(values: Named, *, most: bool = False) -> list[list[str]]:
-    """The managers in order, best first.
-
-    A group has the best that is left and all whose interval meets that manager's.
-    """
+    """The managers in order, best first: any two of a group have intervals that meet."""
     sign = -1 if most else 1
-    left = sorted(
+    ranked = sorted(
         (name for name, value in values.items() if value.mean is not None),
         key=lambda name: sign * (values[name].mean or 0.0),
     )
-    found = []
-    while left:
-        alike = [name for name in left if _meet(values[left[0]], values[name])]
-        found.append(alike)
-        left = [name for name in left if name not in alike]
+    found: list[list[str]] = []
+    for name in ranked:
+        if found and all(_meet(values[other], values[name]) for other in found[-1]):
+            found[-1].append(name)
+        else:
+            found.append([name])
     return found
 
 
@@ -100,9 +98,11 @@ def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
     }
     if not orders:
         return []
+    same = {(goal.experiment, link): _of_one_run(goal, link, values) for goal, link in orders}
     by_goal = Grid(
-        "The order at each goal. Managers between semicolons are alike: their 95 % intervals over "
-        "seeds meet that of the first of them, whose value is given, or differ by 2 % at most. Of "
+        "The order at each goal. Managers between semicolons are alike: any two have 95 % "
+        "intervals over seeds that meet, or differ by 2 % at most; the first one's value is given. "
+        "`=` joins names of one and the same run: with one flow they are one manager. Of "
         "delays and losses only those are ranked that let half of the best goodput through; of "
         "goodput below a delay, those whose mean queue delay is below it",
         ["goal", "scenario", "link", "managers, best first"],
@@ -111,7 +111,7 @@ def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
                 goal.name,
                 _cell_name(goal),
                 link,
-                _in_order(found, order, sorted(unranked[goal, link])),
+                _in_order(found, order, sorted(unranked[goal, link]), same[goal.experiment, link]),
             ]
             for (goal, link), (found, order) in orders.items()
         ],
@@ -128,6 +128,18 @@ def _of_goal(
         if (row.experiment, row.load, row.flow, row.metric)
         == (goal.experiment, link, goal.entry, goal.metric)
         and row.scheme not in starved
+    }
+
+
+def _of_one_run(goal: Goal, link: str, values: Mapping[Row, Value]) -> Mapping[str, str]:
+    """What each manager is called together with those that have the same values in all cells."""
+    cells: defaultdict[str, list[tuple[str, str, Value]]] = defaultdict(list)
+    for row, value in values.items():
+        if (row.experiment, row.load) == (goal.experiment, link):
+            cells[row.scheme].append((row.flow, row.metric, value))
+    return {
+        name: " = ".join(other for other, found in cells.items() if found == of)
+        for name, of in cells.items()
     }
 
 
@@ -159,12 +171,20 @@ def _cell_name(goal: Goal) -> str:
     return " ".join(filter(None, (f"`{goal.experiment}`", goal.entry, f"`{goal.metric}`")))
 
 
-def _in_order(values: Named, order: Sequence[Sequence[str]], unranked: Sequence[str]) -> str:
+def _in_order(
+    values: Named,
+    order: Sequence[Sequence[str]],
+    unranked: Sequence[str],
+    same: Mapping[str, str],
+) -> str:
+    def listed(names: Sequence[str]) -> str:
+        return ", ".join(dict.fromkeys(same[name] for name in names))
+
     def group(names: Sequence[str]) -> str:
-        return f"{', '.join(names)} ({shown(values[names[0]].mean or 0.0, 3)})"
+        return f"{listed(names)} ({shown(values[names[0]].mean or 0.0, 3)})"
 
     ranked = "; ".join(map(group, order))
-    return f"{ranked}. Not ranked: {', '.join(unranked)}" if unranked else ranked
+    return f"{ranked}. Not ranked: {listed(unranked)}" if unranked else ranked
 
 
 def _by_manager(orders: Mapping[tuple[Goal, str], Sequence[Sequence[str]]]) -> Grid:
