@@ -45,18 +45,23 @@ def test_goals_are_about_cells_that_there_are() -> None:
     assert {(goal.experiment, goal.entry, goal.metric) for goal in GOALS} <= rows
 
 
-def test_a_short_queue_that_starves_its_flow_is_not_ranked() -> None:
+def order_by_goal(cells: dict[str, tuple[float, float]]) -> dict[str, str]:
+    """The managers in their order at each goal, by mean delay and goodput of `reno` on a link."""
+
     def row(scheme: str, metric: str) -> Row:
         return Row("rfc7928", "5.1.1", "reno", scheme, "link", "", metric, "", "", "")
 
-    cells = {"full": (170.0, 9.6), "short": (5.0, 7.0), "starved": (2.0, 0.3)}
     values = {
         row(scheme, metric): Value(value)
         for scheme, of in cells.items()
         for metric, value in zip(("delay_mean", "goodput"), of, strict=True)
     }
     *_, by_goal = grids(values)
-    orders = {line[0]: line[-1] for line in by_goal.rows}
+    return {line[0]: line[-1] for line in by_goal.rows}
+
+
+def test_a_short_queue_that_starves_its_flow_is_not_ranked() -> None:
+    orders = order_by_goal({"full": (170.0, 9.6), "short": (5.0, 7.0), "starved": (2.0, 0.3)})
     assert orders["short queue with one flow"] == "short (5); full (170). Not ranked: starved"
     assert orders["goodput of one flow"] == "full (9.6); short (7); starved (0.3)"
     below = orders["goodput of one flow below 20 ms"]
@@ -89,17 +94,7 @@ def test_the_ends_of_a_group_are_alike_too() -> None:
 
 
 def test_names_of_one_run_are_joined() -> None:
-    def row(scheme: str, metric: str) -> Row:
-        return Row("rfc7928", "5.1.1", "reno", scheme, "link", "", metric, "", "", "")
-
-    cells = {"codel": (5.0, 7.0), "near": (5.0, 7.1), "fq-codel": (5.0, 7.0)}
-    values = {
-        row(scheme, metric): Value(value)
-        for scheme, of in cells.items()
-        for metric, value in zip(("delay_mean", "goodput"), of, strict=True)
-    }
-    *_, by_goal = grids(values)
-    orders = {line[0]: line[-1] for line in by_goal.rows}
+    orders = order_by_goal({"codel": (5.0, 7.0), "near": (5.0, 7.1), "fq-codel": (5.0, 7.0)})
     assert orders["short queue with one flow"] == "codel = fq-codel, near (5)"
 
 
