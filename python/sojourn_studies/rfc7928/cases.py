@@ -43,8 +43,10 @@ def _upstream(one: Scenario, queue: Table, link: str) -> Table:
     if link == "link":
         varied = {"modem": {"kind": "link"}, **({"capacity": {"steps": steps}} if steps else {})}
     else:
-        mac = {"mac": {"map_interval_ms": 2}}
-        varied = {**mac, **({"congestion": {"steps": steps}} if steps else {})}
+        varied = {
+            "mac": {"map_interval_ms": 2},
+            **({"congestion": {"steps": steps}} if steps else {}),
+        }
     return {**unshaped(RATE_MBPS, _BURST_BYTES), "queue": queue, **varied}
 
 

@@ -98,7 +98,8 @@ def grids(values: Mapping[Row, Value]) -> Sequence[Grid]:
     }
     if not orders:
         return []
-    same = {(goal.experiment, link): _of_one_run(goal, link, values) for goal, link in orders}
+    run = {(goal.experiment, link) for goal, link in orders}
+    same = {key: _of_one_run(*key, values) for key in run}
     by_goal = Grid(
         "The order at each goal. Managers between semicolons are alike: any two have 95 % "
         "intervals over seeds that meet, or differ by 2 % at most; the first one's value is given. "
@@ -131,11 +132,11 @@ def _of_goal(
     }
 
 
-def _of_one_run(goal: Goal, link: str, values: Mapping[Row, Value]) -> Mapping[str, str]:
+def _of_one_run(experiment: str, link: str, values: Mapping[Row, Value]) -> Mapping[str, str]:
     """What each manager is called together with those that have the same values in all cells."""
     cells: defaultdict[str, list[tuple[str, str, Value]]] = defaultdict(list)
     for row, value in values.items():
-        if (row.experiment, row.load) == (goal.experiment, link):
+        if (row.experiment, row.load) == (experiment, link):
             cells[row.scheme].append((row.flow, row.metric, value))
     return {
         name: " = ".join(other for other, found in cells.items() if found == of)
