@@ -14,7 +14,7 @@ from ..framework.references import shown
 from ..framework.rows import Row
 from . import ranking
 from .cases import FROM_S, case
-from .managers import LEFT_OUT, LINKS, MANAGERS
+from .managers import LEFT_OUT, LINKS, MANAGERS, NEAR
 from .scenarios import SCENARIOS, Scenario
 
 UNITS = {
@@ -184,7 +184,7 @@ def _discussion() -> Grid:
     return Grid(
         "Sections 4.5, 11 and 12, for discussion: what it takes to build and to run each manager",
         ["manager", "decides at", "steers to", "keeps", "an operator sets", "marks"],
-        [[name, one.acts, one.aim, one.state, one.sets, one.ecn] for name, one in MANAGERS.items()],
+        [[name, one.acts, one.aim, one.state, one.sets, one.ecn] for name, one in NEAR.items()],
     )
 
 

@@ -31,7 +31,7 @@ class Manager:
 
 
 _FAR_MS = 0.8
-"""The longest that DOCSIS allows (DOCS-PHY 3.1, table 7-1)."""
+"""The longest that DOCSIS allows: 160 km."""
 
 
 def _of(law: str = "none", scheduler: str = "fifo", **keys: Any) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def _of(law: str = "none", scheduler: str = "fifo", **keys: Any) -> dict[str, An
 
 _PIE = "one controller, timer, random numbers"
 
-_NEAR = {
+NEAR: Mapping[str, Manager] = {
     "drop-tail": Manager(_of(), "full buffer", "none", "buffer", "nothing", aim="nothing"),
     "codel": Manager(
         _of("codel"),
@@ -161,7 +161,7 @@ _NEAR = {
         "one probability",
         "two steps",
         "all ECN",
-        aim="no overflow, 20 ms as one",
+        aim="no overflow; a queue of 20 ms counts as one",
     ),
     "gsp": Manager(
         _of("gsp"), "arrivals, a timer", "two times", "threshold, interval", "all ECN", aim="20 ms"
@@ -199,10 +199,14 @@ _NEAR = {
         aim="10 ms, 1 ms for L4S",
     ),
 }
+"""A line each."""
 
-MANAGERS: Mapping[str, Manager] = _NEAR | {
-    f"{name}-far": replace(_NEAR[name], links=("docsis",), cable_ms=_FAR_MS)
-    for name in ("codel", "fq-codel", "cake", "cake-200")
+MANAGERS: Mapping[str, Manager] = {
+    **NEAR,
+    **{
+        f"{name}-far": replace(NEAR[name], links=("docsis",), cable_ms=_FAR_MS)
+        for name in ("codel", "fq-codel", "cake", "cake-200")
+    },
 }
 """By the name of their scheme. Where a target is about as long as request and grant take, the
 distance decides: these managers are run at both ends of the plant."""
