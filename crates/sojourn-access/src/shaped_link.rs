@@ -79,7 +79,7 @@ impl ShapedLink {
         recorder: &mut Recorder,
     ) -> Option<Packet> {
         self.probe.arrive(recorder, now, &self.shaper.sustained, &packet);
-        if now >= self.busy_until && self.queue.lets_pass(now, &mut packet) {
+        if now >= self.busy_until && self.queue.lets_pass(now, &mut packet, recorder) {
             self.send(now, &packet, recorder);
             return Some(packet);
         }

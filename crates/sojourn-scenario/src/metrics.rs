@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Metrics {
     /// When counting begins, in s: the warm-up before it is left out of distributions, counts, rates and
-    /// scores. Packets count that are sent from then on, of entries and of service flows alike; queues and channels
-    /// count what they do from then on; pages and responses count that are requested from then on. Rates are over
+    /// scores. Every table counts a packet that is sent from then on, and no other: entries, connections, service
+    /// flows, queues, their members and parts of delay. Requests, grants and minislots count from then on; pages and responses count that are requested from then on. Rates are over
     /// the time from then to the end. Series, traces, `connections` of `flows` and times to a rate are
     /// of the whole run.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]

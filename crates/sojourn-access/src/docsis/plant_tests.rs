@@ -82,7 +82,7 @@ impl Homes<'_> {
         let flows = self.groups.iter().map(|(count, ..)| (*count, [4, 4]));
         let trace = Trace::new(false, true);
         let delays = DelayBook::new(Time::ZERO, 1, false);
-        let book = ServiceFlowBook::new(Time::ZERO, flows);
+        let book = ServiceFlowBook::new(flows);
         let recorder = Recorder::new(book, delays, trace, Time::NEVER);
         Net { plant, wake, first: [0, up], recorder, arrived: Vec::new() }
     }

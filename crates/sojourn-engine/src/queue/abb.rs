@@ -500,13 +500,13 @@ mod tests {
         abb.enqueue(packet(0), &mut bench.entry());
         abb.plugs.plug(|bin| abb.aqm_bins.backlog_of(bin).packets);
         abb.enqueue(packet(1), &mut bench.entry());
-        assert_eq!((bench.counts.dropped_overflow, abb.plugs.are_in()), (1, false));
+        assert_eq!((bench.counts.all.dropped_overflow, abb.plugs.are_in()), (1, false));
         assert_eq!(abb.dequeue(&mut bench.exit()).map(|packet| packet.flow), Some(1));
         assert_eq!(abb.flows.iter().map(|flow| flow.waiting).sum::<u64>(), 0);
         // Without any room the arrival itself is dropped.
         bench.limit.packets = 0;
         abb.enqueue(packet(0), &mut bench.entry());
-        assert_eq!((bench.counts.dropped_overflow, abb.backlog().packets), (2, 0));
+        assert_eq!((bench.counts.all.dropped_overflow, abb.backlog().packets), (2, 0));
     }
 
     /// Of 4 with demands of 1 and 9 each may have 2 at first: the last of the two bins takes what is above.

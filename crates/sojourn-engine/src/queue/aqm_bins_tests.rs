@@ -221,10 +221,13 @@ fn verdicts_are_carried_out_as_the_packet_allows() {
     ] {
         let (arrives, leaves) = (Some(verdict), Some(verdict));
         spies.answer(Verdicts { on_arrival: arrives, ..Verdicts::default() });
-        bench.counts = crate::record::QueueCounts::default();
+        bench.counts = crate::record::Counted::default();
         assert_eq!(bins.push(0, packet(ecn), &mut bench.entry()), is_in);
         let counts = bench.counts;
-        assert_eq!((counts.dropped_aqm, counts.marked), (u64::from(!is_in), u64::from(is_marked)));
+        assert_eq!(
+            (counts.all.dropped_aqm, counts.all.marked),
+            (u64::from(!is_in), u64::from(is_marked))
+        );
         assert_eq!(bins.pop(0).map(|packet| packet.ecn == Ecn::Ce), is_in.then_some(is_marked));
         spies.answer(Verdicts { on_departure: leaves, ..Verdicts::default() });
         assert!(bins.push(0, packet(ecn), &mut bench.entry()));
@@ -234,7 +237,10 @@ fn verdicts_are_carried_out_as_the_packet_allows() {
             Head::None => unreachable!(),
         }
         let (twice, head) = (bench.counts, bins.pop(0));
-        assert_eq!((twice.dropped_aqm, twice.marked), (2 * counts.dropped_aqm, 2 * counts.marked));
+        assert_eq!(
+            (twice.all.dropped_aqm, twice.all.marked),
+            (2 * counts.all.dropped_aqm, 2 * counts.all.marked)
+        );
         assert_eq!(head.map(|packet| packet.ecn == Ecn::Ce), is_in.then_some(is_marked));
     }
     assert!(matches!(bins.judge_head(1, &mut bench.exit()), Head::None));
@@ -250,7 +256,7 @@ fn what_overflows_comes_from_the_longest_bin() {
         bench.limit.packets = room;
         act(&mut bins, &mut bench.entry());
         let left = [0, 1].map(|bin| bins.backlog_of(bin).bytes);
-        assert_eq!(bench.counts.dropped_overflow, 5 - bins.backlog().packets);
+        assert_eq!(bench.counts.all.dropped_overflow, 5 - bins.backlog().packets);
         (left, spies.log().join(", "))
     };
     let make_room = |bins: &mut AqmBins, entry: &mut Entry| bins.make_room(64, entry);
@@ -300,12 +306,15 @@ fn the_longest_is_shed_one_by_one() {
     bench.limit.packets = 2;
     assert_eq!(bins.shed_longest(&mut bench.entry()), Some((0, 400)));
     assert_eq!(bins.shed_longest(&mut bench.entry()), None);
-    assert_eq!((spies.log(), bench.counts.dropped_overflow), (vec!["0 sheds".to_owned()], 1));
+    assert_eq!((spies.log(), bench.counts.all.dropped_overflow), (vec!["0 sheds".to_owned()], 1));
     assert_eq!(bins.longest(), Some(1));
     bins.shed_tail(1, &mut bench.entry());
     assert_eq!(bins.head(1).map(|head| head.size), Some(100));
     bins.shed_tail(0, &mut bench.entry());
-    assert_eq!((spies.log(), bench.counts.dropped_overflow), (vec!["1 overflows".to_owned()], 2));
+    assert_eq!(
+        (spies.log(), bench.counts.all.dropped_overflow),
+        (vec!["1 overflows".to_owned()], 2)
+    );
 }
 
 /// An algorithm that nothing changed, and for which nothing waits, is asked again when a packet comes.

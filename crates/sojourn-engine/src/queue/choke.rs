@@ -319,14 +319,14 @@ mod tests {
         let (mut choke, mut bench) = above();
         // The average exceeds 2 while packets of different flows come, which are not alike.
         (0..8).for_each(|flow| choke.enqueue(of_flow(flow), &mut bench.entry()));
-        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (8, 0));
+        assert_eq!((choke.backlog.packets, bench.counts.all.dropped_aqm), (8, 0));
         assert!(choke.average.as_ref().unwrap().is_above_min());
         choke.places.iter_mut().flatten().for_each(|packet| packet.flow = 3);
         choke.enqueue(of_flow(4), &mut bench.entry());
-        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (9, 0));
+        assert_eq!((choke.backlog.packets, bench.counts.all.dropped_aqm), (9, 0));
         assert!(choke.take(8).is_some());
         choke.enqueue(of_flow(3), &mut bench.entry());
-        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (7, 2));
+        assert_eq!((choke.backlog.packets, bench.counts.all.dropped_aqm), (7, 2));
     }
 
     /// Connections of a service flow are alike where flows are service flows.
@@ -342,7 +342,7 @@ mod tests {
         (0..2).for_each(|flow| choke.places.push_back(Some(of_flow(flow))));
         choke.backlog = Count { packets: 2, bytes: 201 };
         assert!(choke.drops_its_like(&of_flow(7), &mut bench.entry()));
-        assert_eq!((choke.backlog.packets, bench.counts.dropped_aqm), (1, 1));
+        assert_eq!((choke.backlog.packets, bench.counts.all.dropped_aqm), (1, 1));
         // Nothing is like an arrival to an empty queue.
         let (mut choke, mut bench) = above();
         assert!(!choke.drops_its_like(&of_flow(7), &mut bench.entry()));
@@ -352,7 +352,7 @@ mod tests {
     fn a_full_queue_drops_the_arrival() {
         let (mut choke, mut bench) = above();
         (0..12).for_each(|flow| choke.enqueue(of_flow(flow), &mut bench.entry()));
-        assert_eq!((bench.counts.dropped_overflow, bench.counts.dropped_aqm), (2, 0));
+        assert_eq!((bench.counts.all.dropped_overflow, bench.counts.all.dropped_aqm), (2, 0));
         let bytes = (0..10).map(|flow| 100 + flow).sum();
         assert_eq!(choke.backlog(), Count { packets: 10, bytes });
         for flow in 0..10 {
@@ -381,11 +381,11 @@ mod tests {
         let markable = |flow| Packet { ecn: crate::packet::Ecn::Ect0, ..of_flow(flow) };
         (0..50).for_each(|flow| choke.enqueue(markable(flow), &mut bench.entry()));
         assert!(average(&choke) > 3.0);
-        assert_eq!((bench.counts.dropped_aqm, choke.backlog.packets), (0, 50));
-        let marked = bench.counts.marked;
+        assert_eq!((bench.counts.all.dropped_aqm, choke.backlog.packets), (0, 50));
+        let marked = bench.counts.all.marked;
         choke.enqueue(markable(50), &mut bench.entry());
         choke.enqueue(of_flow(51), &mut bench.entry());
-        assert_eq!((bench.counts.marked, bench.counts.dropped_aqm), (marked + 1, 1));
+        assert_eq!((bench.counts.all.marked, bench.counts.all.dropped_aqm), (marked + 1, 1));
         // An idle second ages it to nothing: 1000 small packets could have left.
         while choke.dequeue(&mut bench.exit()).is_some() {}
         bench.now = crate::units::Time::from_s(1);
@@ -457,7 +457,7 @@ mod tests {
             }
         }
         assert_eq!(choke.average.as_ref().map(|average| average.value()), Some(2.0));
-        assert_eq!((bench.counts.dropped_aqm, choke.backlog.packets), (0, 2));
+        assert_eq!((bench.counts.all.dropped_aqm, choke.backlog.packets), (0, 2));
     }
 
     /// tc-choke(8): of thresholds of 17 and 51 a burst of 29, for which 29 + 1 - 17 = 13 is below

@@ -261,7 +261,7 @@ mod tests {
         (0..2).for_each(|_| drr.enqueue(of_flow(0, 1000), &mut bench.entry()));
         assert!(drr.dequeue(&mut bench.exit()).is_some());
         (0..2).for_each(|_| drr.enqueue(of_flow(1, 100), &mut bench.entry()));
-        assert_eq!((bench.counts.dropped_overflow, drr.rounds.busy()), (1, 2));
+        assert_eq!((bench.counts.all.dropped_overflow, drr.rounds.busy()), (1, 2));
         assert_eq!(drr.dequeue(&mut bench.exit()).map(|packet| packet.flow), Some(1));
         assert_eq!(drr.rounds.busy(), 1);
     }

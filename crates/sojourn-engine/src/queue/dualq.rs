@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::{
     CLASSIC_DROPS, CLASSIC_PACKETS, CLASSIC_PROBABILITY, COUPLED_MARKS, COUPLED_PROBABILITY,
-    LOW_LATENCY_DROPS, LOW_LATENCY_PACKETS, Lane, MTU, NATIVE_MARKS, OVERLOAD_MARKS, Wrr,
+    LOW_LATENCY_DROPS, LOW_LATENCY_PACKETS, Lane, MTU, NATIVE_MARKS, OVERLOAD_MARKS, Wrr, cause,
 };
 use super::update_clock::UpdateClock;
 use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting, no_law};
 use crate::aqm::marking::{BASE_PROBABILITY, LinuxPi, PiController, Ramp, rolls};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
-use crate::packet::{DropReason, Ecn, Packet};
-use crate::record::{Gauges, Member, MemberCounts};
+use crate::packet::{Ecn, Packet};
+use crate::record::{Counted, Gauges, Member, MemberCounts};
 use crate::rng::Rng;
 use crate::units::Time;
 use sojourn_input::problem::{Fault, Faults};
@@ -207,7 +207,6 @@ impl SchedulerParameters for Parameters {
             drop_early: self.drop_early,
             turns: self.turns(),
             clock: UpdateClock::new(interval),
-            signals: Signals::default(),
         }
         .into()
     }
@@ -251,15 +250,6 @@ enum Turns {
     TimeShifted(Time),
 }
 
-/// Signals, by their cause.
-#[derive(Default)]
-struct Signals {
-    native: u64,
-    coupled: u64,
-    overload: u64,
-    classic: u64,
-}
-
 /// Two coupled queues.
 pub struct DualQ {
     low: Lane,
@@ -275,7 +265,6 @@ pub struct DualQ {
     drop_early: bool,
     turns: Turns,
     clock: UpdateClock,
-    signals: Signals,
 }
 
 impl DualQ {
@@ -304,8 +293,7 @@ impl DualQ {
 
     /// Marks a packet of C.
     fn mark_classic(&mut self, packet: &mut Packet, exit: &mut Exit) {
-        self.signals.classic += 1;
-        exit.counters.mark(exit.now, packet);
+        self.classic.mark(exit.now, packet, |of| &mut of.classic_marks, &mut exit.counters);
     }
 
     /// Marks a packet of L for a base probability. Returns whether it must be dropped instead.
@@ -326,12 +314,8 @@ impl DualQ {
         if !exit.counters.can_mark(packet) {
             return self.is_linux;
         }
-        *match (is_overloaded, native > coupled) {
-            (true, _) => &mut self.signals.overload,
-            (false, true) => &mut self.signals.native,
-            (false, false) => &mut self.signals.coupled,
-        } += 1;
-        exit.counters.mark(exit.now, packet);
+        let cause = cause(is_overloaded, native > coupled);
+        self.low.mark(exit.now, packet, cause, &mut exit.counters);
         false
     }
 
@@ -402,12 +386,8 @@ impl DualQ {
         if !can_mark {
             return true;
         }
-        *match (is_overloaded && marks, marks) {
-            (true, _) => &mut self.signals.overload,
-            (false, true) => &mut self.signals.coupled,
-            (false, false) => &mut self.signals.native,
-        } += 1;
-        exit.counters.mark(exit.now, packet);
+        let cause = cause(is_overloaded && marks, !marks);
+        self.low.mark(exit.now, packet, cause, &mut exit.counters);
         false
     }
 
@@ -463,11 +443,9 @@ impl Discipline for DualQ {
         let low = matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce);
         entry.counters.recorder.goes_to(&packet, low);
         if !entry.limit.admits(self.backlog(), packet.size.into()) {
-            self.lane(low).dropped_overflow += 1;
-            entry.counters.drop(entry.now, packet, DropReason::Overflow);
+            self.lane(low).overflow(entry.now, packet, &mut entry.counters);
         } else if self.drop_early && self.refuses(low, &mut packet, entry) {
-            self.lane(low).dropped_aqm += 1;
-            entry.counters.drop(entry.now, packet, DropReason::Aqm);
+            self.lane(low).drop_early(entry.now, packet, &mut entry.counters);
         } else {
             self.lane(low).push(packet);
         }
@@ -480,8 +458,7 @@ impl Discipline for DualQ {
                 self.charge(low, packet.size);
                 return Some(packet);
             }
-            self.lane(low).dropped_aqm += 1;
-            exit.counters.drop(exit.now, packet, DropReason::Aqm);
+            self.lane(low).drop_early(exit.now, packet, &mut exit.counters);
         }
         if let Turns::Wrr(wrr) = &mut self.turns {
             wrr.reset();
@@ -493,15 +470,8 @@ impl Discipline for DualQ {
         self.low.backlog().plus(self.classic.backlog())
     }
 
-    fn members(&self) -> Option<[MemberCounts; 2]> {
-        let Signals { native, coupled, overload, classic } = self.signals;
-        let low = MemberCounts {
-            native_marks: native,
-            coupled_marks: coupled,
-            overload_marks: overload,
-            ..self.low.counts()
-        };
-        Some([low, MemberCounts { classic_marks: classic, ..self.classic.counts() }])
+    fn members(&self) -> Option<[Counted<MemberCounts>; 2]> {
+        Some([self.low.counts(), self.classic.counts()])
     }
 
     fn next_update(&self) -> Time {
@@ -517,15 +487,16 @@ impl Discipline for DualQ {
 
     fn gauges(&self, out: &mut Gauges) {
         let p = self.base.p();
+        let [low, classic] = [&self.low, &self.classic].map(|lane| lane.counts().all);
         out.show(BASE_PROBABILITY, p);
         out.show(CLASSIC_PROBABILITY, p * p);
         out.show(COUPLED_PROBABILITY, self.coupled(p).min(1.0));
         out.show(LOW_LATENCY_PACKETS, self.low.backlog().packets as f64);
         out.show(CLASSIC_PACKETS, self.classic.backlog().packets as f64);
-        out.show(NATIVE_MARKS, self.signals.native as f64);
-        out.show(COUPLED_MARKS, self.signals.coupled as f64);
-        out.show(OVERLOAD_MARKS, self.signals.overload as f64);
-        out.show(CLASSIC_MARKS, self.signals.classic as f64);
+        out.show(NATIVE_MARKS, low.native_marks as f64);
+        out.show(COUPLED_MARKS, low.coupled_marks as f64);
+        out.show(OVERLOAD_MARKS, low.overload_marks as f64);
+        out.show(CLASSIC_MARKS, classic.classic_marks as f64);
         out.show(LOW_LATENCY_DROPS, self.low.dropped() as f64);
         out.show(CLASSIC_DROPS, self.classic.dropped() as f64);
     }

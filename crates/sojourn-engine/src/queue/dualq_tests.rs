@@ -122,9 +122,9 @@ fn signals_of_c_are_marks_up_to_a_quarter() {
         let (mut dualq, mut bench) = (at(p, &Parameters::default()), Bench::of(9));
         put(&mut dualq, &mut bench, packets, ecn);
         assert_eq!(drain(&mut dualq, &mut bench) as u64, packets - dropped);
-        let [low, classic] = dualq.members().unwrap();
+        let [low, classic] = dualq.members().unwrap().map(|member| member.all);
         assert_eq!((classic.classic_marks, classic.dropped_aqm), (marked, dropped), "{p} {ecn:?}");
-        assert_eq!((bench.counts.marked, bench.counts.dropped_aqm), (marked, dropped));
+        assert_eq!((bench.counts.all.marked, bench.counts.all.dropped_aqm), (marked, dropped));
         assert_eq!(low, MemberCounts::default());
         let mut shown = Gauges::default();
         dualq.gauges(&mut shown);
@@ -151,10 +151,10 @@ fn signals_of_l_are_counted_by_their_cause() {
         put(&mut dualq, &mut bench, 10, Ecn::Ect1);
         bench.now = Time::from_us(us);
         assert_eq!(drain(&mut dualq, &mut bench) as u64, 10 - dropped);
-        let [low, classic] = dualq.members().unwrap();
+        let [low, classic] = dualq.members().unwrap().map(|member| member.all);
         let found = [low.native_marks, low.coupled_marks, low.overload_marks];
         assert_eq!((found, low.dropped_aqm), (marks, dropped), "{p} {us} {overload:?}");
-        assert_eq!((bench.counts.marked, bench.counts.dropped_aqm), (low.marks(), dropped));
+        assert_eq!((bench.counts.all.marked, bench.counts.all.dropped_aqm), (low.marks(), dropped));
         assert_eq!(classic, MemberCounts::default());
         let mut shown = Gauges::default();
         dualq.gauges(&mut shown);
@@ -171,9 +171,11 @@ fn both_count_what_their_limit_drops() {
     for ecn in [Ecn::Ect1, Ecn::NotEct, Ecn::Ce, Ecn::Ect0, Ecn::Ect0] {
         put(&mut dualq, &mut bench, 1, ecn);
     }
-    let dropped =
-        dualq.members().unwrap().map(|member| (member.dropped_overflow, member.dropped_aqm));
-    assert_eq!((dropped, bench.counts.dropped_overflow), ([(1, 0), (2, 0)], 3));
+    let dropped = dualq
+        .members()
+        .unwrap()
+        .map(|member| (member.all.dropped_overflow, member.all.dropped_aqm));
+    assert_eq!((dropped, bench.counts.all.dropped_overflow), ([(1, 0), (2, 0)], 3));
     let mut shown = Gauges::default();
     dualq.gauges(&mut shown);
     let found = ["low_latency_packets", "classic_packets"].map(|name| shown.get(name));
@@ -188,12 +190,12 @@ fn early_drops_are_counted_as_they_arrive() {
         let (mut dualq, mut bench) = (at(0.999, &parameters), Bench::of(100));
         put(&mut dualq, &mut bench, 50, Ecn::NotEct);
         // Four come in first, as less than 3028 bytes wait; then nearly all are dropped.
-        let [_, classic] = dualq.members().unwrap();
+        let [_, classic] = dualq.members().unwrap().map(|member| member.all);
         assert!((40..=47).contains(&classic.dropped_aqm), "{classic:?}");
-        assert_eq!(bench.counts.dropped_aqm, classic.dropped_aqm);
+        assert_eq!(bench.counts.all.dropped_aqm, classic.dropped_aqm);
         assert_eq!(classic.backlog.packets, 50 - classic.dropped_aqm);
         assert_eq!(drain(&mut dualq, &mut bench) as u64, classic.backlog.packets);
-        assert_eq!(bench.counts.dropped_aqm, classic.dropped_aqm);
+        assert_eq!(bench.counts.all.dropped_aqm, classic.dropped_aqm);
     }
 }
 
@@ -209,7 +211,7 @@ fn linux_draws_on_the_ramp_of_l() {
             bench.now += Time::from_us(us);
             assert_eq!(drain(&mut dualq, &mut bench), 1);
         }
-        let [low, _] = dualq.members().unwrap();
+        let [low, _] = dualq.members().unwrap().map(|member| member.all);
         assert!((least..=most).contains(&low.native_marks), "{us}: {low:?}");
         assert_eq!(low.marks(), low.native_marks);
         // A packet alone is too little for the base controller.
@@ -223,7 +225,7 @@ fn linux_draws_on_the_ramp_of_l() {
     let exit = &mut bench.exit();
     exit.counters.ecn = false;
     assert!(dualq.dequeue(exit).is_none());
-    assert_eq!(dualq.members().unwrap()[0].dropped_aqm, 1);
+    assert_eq!(dualq.members().unwrap()[0].all.dropped_aqm, 1);
 }
 
 /// In the random numbers of Linux: L is marked by the coupled likelihood, C by two rolls, and overload drops L so too.
@@ -241,7 +243,7 @@ fn linux_signals_by_its_draws() {
         let (mut dualq, mut bench) = (at(p, &Parameters { overload, ..linux() }), Bench::of(9000));
         put(&mut dualq, &mut bench, 4000, ecn);
         drain(&mut dualq, &mut bench);
-        let [low, classic] = dualq.members().unwrap();
+        let [low, classic] = dualq.members().unwrap().map(|member| member.all);
         let found =
             [low.native_marks, low.coupled_marks, low.overload_marks, classic.classic_marks];
         let all_dropped = low.dropped_aqm + classic.dropped_aqm;
@@ -308,7 +310,7 @@ fn linux_marks_up_to_its_limit() {
     put(&mut dualq, &mut bench, 20, Ecn::Ect0);
     assert_eq!(drain(&mut dualq, &mut bench), 20);
     // Behind the last four there are less than 3028 B.
-    assert_eq!(bench.counts.marked, 16);
+    assert_eq!(bench.counts.all.marked, 16);
 }
 
 #[test]

@@ -159,7 +159,7 @@ mod tests {
                 "0 overflows",
             ]
         );
-        assert_eq!(bench.counts.dropped_overflow, 1);
+        assert_eq!(bench.counts.all.dropped_overflow, 1);
         bench.now = Time::from_ms(2);
         let mut exit = bench.exit();
         assert!(fifo.dequeue(&mut exit).is_some());

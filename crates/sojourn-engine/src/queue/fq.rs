@@ -187,9 +187,9 @@ mod tests {
         let (mut fq, mut bench) = fq_codel(9);
         let packets = [[(1, 1500); 2].as_slice(), &[(1, 100); 8]].concat();
         put(&mut fq, &mut bench, &packets);
-        assert_eq!((bench.counts.dropped_overflow, fq.backlog().bytes), (2, 800));
+        assert_eq!((bench.counts.all.dropped_overflow, fq.backlog().bytes), (2, 800));
         let (mut fq, mut bench) = fq_codel(199);
         put(&mut fq, &mut bench, &[(1, 100); 200]);
-        assert_eq!((bench.counts.dropped_overflow, fq.backlog().packets), (64, 136));
+        assert_eq!((bench.counts.all.dropped_overflow, fq.backlog().packets), (64, 136));
     }
 }

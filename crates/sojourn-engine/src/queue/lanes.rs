@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 
+use super::Counters;
 use crate::aqm::marking::Spacer;
 use crate::count::Count;
-use crate::packet::Packet;
-use crate::record::MemberCounts;
+use crate::packet::{DropReason, Packet};
+use crate::record::{Counted, MemberCounts, Recorder};
 use crate::units::Time;
 
 crate::series! {
@@ -33,6 +34,18 @@ crate::series! {
 /// Bytes of the packet that weights of the round robin are counted in: 1500 and an Ethernet header.
 pub(super) const MTU: f64 = 1514.0;
 
+/// What is done to a packet, by the count of it.
+pub(super) type Done = fn(&mut MemberCounts) -> &mut u64;
+
+/// The cause of a mark in L.
+pub(super) fn cause(is_overloaded: bool, is_native: bool) -> Done {
+    match (is_overloaded, is_native) {
+        (true, _) => |of| &mut of.overload_marks,
+        (false, true) => |of| &mut of.native_marks,
+        (false, false) => |of| &mut of.coupled_marks,
+    }
+}
+
 /// One of the two queues, with its spacing of signals.
 #[derive(Default)]
 pub(super) struct Lane {
@@ -42,10 +55,7 @@ pub(super) struct Lane {
     pub marks: Spacer,
     /// Spaces its drops.
     pub drops: Spacer,
-    /// Packets dropped at a limit.
-    pub dropped_overflow: u64,
-    /// Packets dropped early.
-    pub dropped_aqm: u64,
+    counts: Counted<MemberCounts>,
 }
 
 impl Lane {
@@ -64,19 +74,44 @@ impl Lane {
         Some(packet)
     }
 
-    /// Packets dropped for either reason.
-    pub(super) fn dropped(&self) -> u64 {
-        self.dropped_overflow + self.dropped_aqm
+    /// Counts what is done to a packet.
+    pub(super) fn note(&mut self, packet: &Packet, what: Done, recorder: &Recorder) {
+        self.counts.add(recorder.counts(packet), what);
     }
 
-    /// What it counts by itself.
-    pub(super) fn counts(&self) -> MemberCounts {
-        MemberCounts {
-            backlog: self.backlog(),
-            dropped_overflow: self.dropped_overflow,
-            dropped_aqm: self.dropped_aqm,
-            ..MemberCounts::default()
-        }
+    /// Marks a packet that may be, for this cause.
+    pub(super) fn mark(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        cause: Done,
+        counters: &mut Counters,
+    ) {
+        self.note(packet, cause, counters.recorder);
+        counters.mark(now, packet);
+    }
+
+    /// Drops a packet at a limit.
+    pub(super) fn overflow(&mut self, now: Time, packet: Packet, counters: &mut Counters) {
+        self.note(&packet, |of| &mut of.dropped_overflow, counters.recorder);
+        counters.drop(now, packet, DropReason::Overflow);
+    }
+
+    /// Drops a packet early.
+    pub(super) fn drop_early(&mut self, now: Time, packet: Packet, counters: &mut Counters) {
+        self.note(&packet, |of| &mut of.dropped_aqm, counters.recorder);
+        counters.drop(now, packet, DropReason::Aqm);
+    }
+
+    /// Packets dropped for either reason.
+    pub(super) fn dropped(&self) -> u64 {
+        self.counts.all.dropped_overflow + self.counts.all.dropped_aqm
+    }
+
+    /// What it counts, and what waits in it.
+    pub(super) fn counts(&self) -> Counted<MemberCounts> {
+        let all = MemberCounts { backlog: self.backlog(), ..self.counts.all };
+        Counted { all, ..self.counts }
     }
 
     /// Does nothing wait?
@@ -135,6 +170,7 @@ impl Wrr {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::Bench;
     use super::*;
 
     /// Which queue has each of so many turns, where both always wait; C is 0.
@@ -169,9 +205,13 @@ mod tests {
             lane.push(Packet { queued_at: Time::from_ms(ms), ..Packet::datagram(size) });
         }
         assert_eq!(lane.head_sojourn(Time::from_ms(5)), Time::from_ms(4));
-        (lane.dropped_overflow, lane.dropped_aqm) = (3, 4);
-        let counts = lane.counts();
+        let mut bench = Bench::of(9);
+        let counters = &mut bench.entry().counters;
+        (0..3).for_each(|_| lane.overflow(Time::ZERO, Packet::datagram(1), counters));
+        (0..4).for_each(|_| lane.drop_early(Time::ZERO, Packet::datagram(1), counters));
+        let counts = lane.counts().all;
         assert_eq!((counts.dropped_overflow, counts.dropped_aqm, lane.dropped()), (3, 4, 7));
+        assert_eq!((bench.counts.all.dropped_overflow, bench.counts.all.dropped_aqm), (3, 4));
         for left in [Count { packets: 1, bytes: 200 }, Count::default()] {
             assert!(lane.pop().is_some());
             assert_eq!((lane.backlog(), lane.is_empty()), (left, left.packets == 0));

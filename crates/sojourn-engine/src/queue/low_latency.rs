@@ -28,7 +28,7 @@ use crate::aqm::{Aqm, AqmSpec, DrainRate};
 use crate::count::Count;
 use crate::packet::{Ecn, Packet};
 use crate::record::latency_histogram::LatencyHistogram;
-use crate::record::{Gauges, Member, MemberCounts};
+use crate::record::{Counted, Gauges, Member, MemberCounts};
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::ascending;
 use sojourn_input::problem::{Fault, Faults};
@@ -133,7 +133,9 @@ impl LowLatency {
 
     fn enqueue_low(&mut self, packet: Packet, entry: &mut Entry) {
         let delay = self.low.delay_with(entry.now, packet.size.into());
-        if let Some(histogram) = &mut self.histogram {
+        if let Some(histogram) = &mut self.histogram
+            && entry.counters.recorder.counts(&packet)
+        {
             histogram.count(Member::LowLatency, delay);
         }
         let waiting = self.backlog();
@@ -143,7 +145,9 @@ impl LowLatency {
     }
 
     fn enqueue_classic(&mut self, packet: Packet, entry: &mut Entry) {
-        if let Some(histogram) = &mut self.histogram {
+        if let Some(histogram) = &mut self.histogram
+            && entry.counters.recorder.counts(&packet)
+        {
             histogram.count(Member::Classic, self.classic.delay(self.rate));
         }
         self.classic.enqueue(packet, self.rate, self.backlog(), entry);
@@ -228,8 +232,8 @@ impl Discipline for LowLatency {
         Some(self)
     }
 
-    fn members(&self) -> Option<[MemberCounts; 2]> {
-        Some([self.low.counts(), self.classic.lane.counts()])
+    fn members(&self) -> Option<[Counted<MemberCounts>; 2]> {
+        Some([self.low.lane.counts(), self.classic.lane.counts()])
     }
 
     fn backlog(&self) -> Count {
@@ -392,7 +396,7 @@ mod tests {
         let names =
             ["classic_packets", "classic_drops", "low_latency_packets", "classic_probability"];
         assert_eq!(names.map(|name| shown.get(name)), [2.0, 2.0, 1.0, 0.0].map(Some));
-        let [low, classic] = aggregate.members().unwrap();
+        let [low, classic] = aggregate.members().unwrap().map(|member| member.all);
         assert_eq!(
             (low.backlog.packets, classic.backlog.packets, classic.dropped_overflow),
             (1, 2, 2)

@@ -4,6 +4,7 @@
 use super::Entry;
 use super::lanes::{
     COUPLED_MARKS, LOW_LATENCY_DROPS, LOW_LATENCY_PACKETS, Lane, NATIVE_MARKS, OVERLOAD_MARKS,
+    cause,
 };
 use super::low_latency_parameters::{DelayEstimate, Parameters};
 use crate::aqm::docsis_pie::DocsisPie;
@@ -13,8 +14,8 @@ use crate::aqm::queue_protection::QueueProtection;
 use crate::aqm::virtual_queue::Loop;
 use crate::aqm::{Aqm, Arrival, DrainRate, Verdict};
 use crate::count::Count;
-use crate::packet::{DropReason, Packet};
-use crate::record::{Gauges, MemberCounts};
+use crate::packet::Packet;
+use crate::record::Gauges;
 use crate::units::{BitRate, Time};
 
 crate::series! {
@@ -55,15 +56,6 @@ impl Coupling {
     }
 }
 
-/// Marks by their cause, and packets that Queue Protection sent to C.
-#[derive(Default)]
-struct Signals {
-    native: u64,
-    coupled: u64,
-    overload: u64,
-    sanctioned: u64,
-}
-
 /// What of L depends on the rate of the aggregate.
 struct OfRate {
     /// The rate that L may have of it (MAX_RATE: the smaller one of the aggregate's and its own).
@@ -84,7 +76,6 @@ pub(super) struct Low {
     protection: Option<Box<QueueProtection>>,
     /// Estimated delay when its last packet came.
     delay: Time,
-    signals: Signals,
 }
 
 impl Low {
@@ -103,7 +94,6 @@ impl Low {
             request_loop: None,
             protection: parameters.protection().map(Box::new),
             delay: Time::ZERO,
-            signals: Signals::default(),
         }
     }
 
@@ -164,7 +154,7 @@ impl Low {
         if let Some(protection) = &mut self.protection
             && protection.sanctions(entry.now, packet.tuple, size, self.delay, native)
         {
-            self.signals.sanctioned += 1;
+            self.lane.note(&packet, |of| &mut of.sanctioned, entry.counters.recorder);
             self.give_back(size);
             entry.counters.recorder.sanctioned(entry.now, &packet);
             return Some(packet);
@@ -173,8 +163,7 @@ impl Low {
             self.lane.push(packet);
         } else {
             self.give_back(size);
-            self.lane.dropped_overflow += 1;
-            entry.counters.drop(entry.now, packet, DropReason::Overflow);
+            self.lane.overflow(entry.now, packet, &mut entry.counters);
         }
         None
     }
@@ -189,12 +178,8 @@ impl Low {
         if !self.lane.marks.says_signal(native.max(coupled)) {
             return;
         }
-        *match (coupled >= 1.0, native > coupled) {
-            (true, _) => &mut self.signals.overload,
-            (false, true) => &mut self.signals.native,
-            (false, false) => &mut self.signals.coupled,
-        } += 1;
-        entry.counters.mark(entry.now, packet);
+        let cause = cause(coupled >= 1.0, native > coupled);
+        self.lane.mark(entry.now, packet, cause, &mut entry.counters);
     }
 
     /// A packet that was estimated does not wait here.
@@ -221,29 +206,17 @@ impl Low {
         self.lane.pop()
     }
 
-    /// What it did.
-    pub(super) fn counts(&self) -> MemberCounts {
-        let Signals { native, coupled, overload, sanctioned } = self.signals;
-        MemberCounts {
-            native_marks: native,
-            coupled_marks: coupled,
-            overload_marks: overload,
-            sanctioned,
-            ..self.lane.counts()
-        }
-    }
-
     /// Reports state worth watching over time.
     pub(super) fn gauges(&self, out: &mut Gauges) {
-        let Signals { native, coupled, overload, sanctioned } = self.signals;
+        let counts = self.lane.counts().all;
         out.show(NATIVE_PROBABILITY, self.of_rate.ramp.likelihood(self.delay));
         out.show(LOW_LATENCY_DELAY, self.delay.ms_f64());
         out.show(LOW_LATENCY_PACKETS, self.lane.backlog().packets as f64);
-        out.show(NATIVE_MARKS, native as f64);
-        out.show(COUPLED_MARKS, coupled as f64);
-        out.show(OVERLOAD_MARKS, overload as f64);
+        out.show(NATIVE_MARKS, counts.native_marks as f64);
+        out.show(COUPLED_MARKS, counts.coupled_marks as f64);
+        out.show(OVERLOAD_MARKS, counts.overload_marks as f64);
         out.show(LOW_LATENCY_DROPS, self.lane.dropped() as f64);
-        out.show(SANCTIONED_PACKETS, sanctioned as f64);
+        out.show(SANCTIONED_PACKETS, counts.sanctioned as f64);
         if let Some(protection) = &self.protection {
             protection.gauges(out);
         }
@@ -277,8 +250,7 @@ impl Classic {
             if let Some(pie) = &mut self.aqm {
                 pie.on_overflow();
             }
-            self.lane.dropped_overflow += 1;
-            return entry.counters.drop(entry.now, packet, DropReason::Overflow);
+            return self.lane.overflow(entry.now, packet, &mut entry.counters);
         }
         let arrival = Arrival {
             now: entry.now,
@@ -292,8 +264,7 @@ impl Classic {
         if let Some(pie) = &mut self.aqm
             && pie.on_arrival(&arrival, &drain, entry.rng) != Verdict::Pass
         {
-            self.lane.dropped_aqm += 1;
-            return entry.counters.drop(entry.now, packet, DropReason::Aqm);
+            return self.lane.drop_early(entry.now, packet, &mut entry.counters);
         }
         self.lane.push(packet);
     }

@@ -80,7 +80,7 @@ fn marks_are_counted_by_what_asked_for_them() {
         for waiting in 0..3 {
             put(&mut low, &uncoupled(coupled), bytes - waiting, packet(1), &mut bench);
         }
-        let counts = low.counts();
+        let counts = low.lane.counts().all;
         let found = [counts.native_marks, counts.coupled_marks, counts.overload_marks];
         assert_eq!(found, marks, "{bytes} {coupled}");
         let mut shown = Gauges::default();
@@ -88,7 +88,7 @@ fn marks_are_counted_by_what_asked_for_them() {
         let names = ["native_marks", "coupled_marks", "overload_marks"];
         assert_eq!(names.map(|name| shown.get(name)), marks.map(|count| Some(count as f64)));
         let sent = (0..3).filter(|_| low.pop(bench.now).unwrap().ecn == Ecn::Ce).count() as u64;
-        assert_eq!((sent, bench.counts.marked), (counts.marks(), counts.marks()));
+        assert_eq!((sent, bench.counts.all.marked), (counts.marks(), counts.marks()));
     }
     let without = Parameters { low_latency_aqm: false, ..open() };
     for (parameters, ecn) in [(open(), Ecn::NotEct), (without, Ecn::Ect1)] {
@@ -96,7 +96,7 @@ fn marks_are_counted_by_what_asked_for_them() {
         for _ in 0..3 {
             put(&mut low, &uncoupled(1.0), LONG, Packet { ecn, ..packet(1) }, &mut bench);
         }
-        assert_eq!((low.counts().marks(), low.lane.backlog().packets), (0, 3));
+        assert_eq!((low.lane.counts().all.marks(), low.lane.backlog().packets), (0, 3));
     }
 }
 
@@ -127,7 +127,12 @@ fn a_virtual_queue_drains_between_arrivals() {
 #[test]
 fn signals_are_shown_by_their_cause() {
     let mut low = low(&open());
-    low.signals = Signals { native: 1, coupled: 2, overload: 3, sanctioned: 4 };
+    let bench = Bench::of(9);
+    let causes =
+        [cause(false, true), cause(false, false), cause(true, false), |of| &mut of.sanctioned];
+    for (times, cause) in (1..).zip(causes) {
+        (0..times).for_each(|_| low.lane.note(&packet(1), cause, &bench.recorder));
+    }
     let mut shown = Gauges::default();
     low.gauges(&mut shown);
     let names = ["native_marks", "coupled_marks", "overload_marks", "sanctioned_packets"];
@@ -141,12 +146,12 @@ fn there_is_room_for_a_packet_below_the_buffer_less_2000_bytes() {
         let (mut low, mut bench) = (low(&open()), Bench::of(9));
         low.lane.push(packet(waiting));
         assert!(!put(&mut low, &uncoupled(0.0), 100, packet(100), &mut bench));
-        let counts = low.counts();
+        let counts = low.lane.counts().all;
         assert_eq!(
             (low.lane.backlog().packets == 2, counts.dropped_overflow),
             (is_in, u64::from(!is_in))
         );
-        assert_eq!(bench.counts.dropped_overflow, counts.dropped_overflow);
+        assert_eq!(bench.counts.all.dropped_overflow, counts.dropped_overflow);
         let mut shown = Gauges::default();
         low.gauges(&mut shown);
         assert_eq!(shown.get("low_latency_drops"), Some(counts.dropped_overflow as f64));
@@ -156,7 +161,7 @@ fn there_is_room_for_a_packet_below_the_buffer_less_2000_bytes() {
     low.delay_with(bench.now, 100);
     let waiting = Count { packets: 2, bytes: 0 };
     assert!(low.enqueue(packet(100), &uncoupled(0.0), waiting, &mut bench.entry()).is_none());
-    assert_eq!(low.counts().dropped_overflow, 1);
+    assert_eq!(low.lane.counts().all.dropped_overflow, 1);
 }
 
 /// Behind request and grant the virtual queue decides too, while it is shorter than the 38 ms of the buffer.
@@ -173,7 +178,7 @@ fn what_waits_for_its_grant_takes_no_room_in_the_virtual_queue() {
         let before = low.delay_with(bench.now, 0);
         assert_eq!(before, Time::ZERO);
         assert!(!put(&mut low, &uncoupled(0.0), delay, packet(100), &mut bench));
-        assert_eq!(low.counts().dropped_overflow, u64::from(!is_in));
+        assert_eq!(low.lane.counts().all.dropped_overflow, u64::from(!is_in));
         // What was dropped is given back: 100 us of what was estimated.
         let us = if is_in { delay } else { delay - 100 };
         assert_eq!(low.delay_with(bench.now, 0), Time::from_us(us));
@@ -241,7 +246,7 @@ fn a_packet_that_builds_the_queue_is_sanctioned_above_the_critical_delay() {
             put(&mut low, &uncoupled(0.0), bytes, Packet { tuple: 77, ..packet(1500) }, &mut bench)
         });
         assert_eq!(moved.count(), sanctioned, "{bytes}");
-        assert_eq!(low.counts().sanctioned, sanctioned as u64);
+        assert_eq!(low.lane.counts().all.sanctioned, sanctioned as u64);
         assert_eq!(low.lane.backlog().packets, 3 - sanctioned as u64);
         let noted = bench
             .recorder
@@ -278,8 +283,8 @@ fn c_drops_what_does_not_fit_into_its_buffer() {
         for size in sizes {
             classic.enqueue(Packet::datagram(size), RATE, waiting, &mut bench.entry());
         }
-        let counts = classic.lane.counts();
-        assert_eq!(counts.dropped_overflow, bench.counts.dropped_overflow);
+        let counts = classic.lane.counts().all;
+        assert_eq!(counts.dropped_overflow, bench.counts.all.dropped_overflow);
         assert_eq!(counts.dropped_aqm, 0);
         assert_eq!(
             (classic.probability(), classic.delay(RATE)),
@@ -317,10 +322,10 @@ fn c_drops_early_and_counts_it() {
         classic.update(bench.now, RATE);
     });
     (0..20).for_each(|_| put(&mut classic, &mut bench));
-    let counts = classic.lane.counts();
+    let counts = classic.lane.counts().all;
     // Once it drops, its burst allowance of 142 ms lets all pass.
     assert_eq!((counts.dropped_aqm, counts.dropped_overflow), (1, 0));
-    assert_eq!((bench.counts.dropped_aqm, bench.counts.marked), (1, 0));
+    assert_eq!((bench.counts.all.dropped_aqm, bench.counts.all.marked), (1, 0));
     assert_eq!(counts.backlog.packets, 79);
 }
 
@@ -342,6 +347,9 @@ fn an_overflow_of_c_counts_as_a_drop() {
     for overflows in 1..=20 {
         put(&mut classic, &mut bench, 1000);
         put(&mut classic, &mut bench, 60_000);
-        assert_eq!((bench.counts.dropped_overflow, bench.counts.dropped_aqm), (overflows, 0));
+        assert_eq!(
+            (bench.counts.all.dropped_overflow, bench.counts.all.dropped_aqm),
+            (overflows, 0)
+        );
     }
 }

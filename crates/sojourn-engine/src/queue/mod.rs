@@ -54,7 +54,8 @@ use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::latency_histogram::LatencyHistogram;
 use crate::record::queue_meter;
 use crate::record::{
-    Definition, Gauges, Member, MemberCounts, Part, QueueCounts, QueueMeter, Recorder, Series,
+    Counted, Definition, Gauges, Member, MemberCounts, Part, QueueCounts, QueueMeter, Recorder,
+    Series,
 };
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
@@ -173,7 +174,7 @@ pub struct Counters<'a> {
     /// Of the run.
     pub recorder: &'a mut Recorder,
     /// The queue's own.
-    pub counts: &'a mut QueueCounts,
+    pub counts: &'a mut Counted<QueueCounts>,
 }
 
 impl Counters<'_> {
@@ -185,7 +186,7 @@ impl Counters<'_> {
     /// Drops a packet.
     #[cold]
     pub fn drop(&mut self, now: Time, packet: Packet, reason: DropReason) {
-        self.counts.drop(reason);
+        self.counts.drop(self.recorder.counts(&packet), reason);
         self.recorder.dropped(now, packet, reason);
     }
 
@@ -199,7 +200,7 @@ impl Counters<'_> {
     #[inline]
     pub fn mark(&mut self, now: Time, packet: &mut Packet) {
         packet.mark();
-        self.counts.marked += 1;
+        self.counts.add(self.recorder.counts(packet), |of| &mut of.marked);
         self.recorder.marked(now, packet);
     }
 
@@ -276,7 +277,7 @@ pub trait Discipline {
         None
     }
     /// What its low-latency and its classic queue did, if it has these.
-    fn members(&self) -> Option<[MemberCounts; 2]> {
+    fn members(&self) -> Option<[Counted<MemberCounts>; 2]> {
         None
     }
     /// When it gives the next packet, if one waits and it has a shaper of its own.
@@ -591,7 +592,7 @@ pub struct Queue {
     ecn: bool,
     acks: Option<AckLane>,
     rng: Rng,
-    counts: QueueCounts,
+    counts: Counted<QueueCounts>,
     /// Present only if the queue is measured.
     meter: Option<Box<QueueMeter>>,
     watch: Watch,
@@ -622,7 +623,7 @@ impl Queue {
             ecn: spec.ecn,
             acks: AckLane::new(spec.acks),
             rng: Rng::named(seed, name),
-            counts: QueueCounts::default(),
+            counts: Counted::default(),
             meter: Some(Box::new(meter)),
             watch: Watch::default(),
             part: None,
@@ -692,13 +693,13 @@ impl Queue {
 
     /// A packet comes while nothing waits and would leave at once, unseen by any algorithm. Says whether it has passed.
     #[inline]
-    pub fn lets_pass(&mut self, now: Time, packet: &mut Packet) -> bool {
+    pub fn lets_pass(&mut self, now: Time, packet: &mut Packet, recorder: &Recorder) -> bool {
         let Scheduler::Fifo(fifo) = &self.scheduler else { return false };
         let is_open = self.acks.is_none() && fifo.is_open();
         let passes = is_open && self.limit.admits(Count::default(), packet.size.into());
         if passes {
             packet.queued_at = now;
-            self.note_departure(now, packet, None);
+            self.note_departure(now, packet, None, recorder);
         }
         passes
     }
@@ -711,7 +712,7 @@ impl Queue {
                 acks.push(packet);
             }
             Err(packet) => {
-                self.counts.drop(DropReason::Overflow);
+                self.counts.drop(recorder.counts(&packet), DropReason::Overflow);
                 recorder.dropped(now, packet, DropReason::Overflow);
             }
         }
@@ -749,7 +750,7 @@ impl Queue {
         recorder: &mut Recorder,
     ) -> Option<Packet> {
         if let Some(ack) = self.acks.as_mut().and_then(AckLane::pop) {
-            self.note_departure(now, &ack, None);
+            self.note_departure(now, &ack, None, recorder);
             self.note_exit(now, &ack, recorder);
             return Some(ack);
         }
@@ -774,7 +775,7 @@ impl Queue {
         let packet = dequeue(scheduler, exit);
         let member = exit.member;
         if let Some(packet) = &packet {
-            self.note_departure(now, packet, member);
+            self.note_departure(now, packet, member, recorder);
             self.note_exit(now, packet, recorder);
         }
         packet
@@ -810,9 +811,15 @@ impl Queue {
     }
 
     #[inline]
-    fn note_departure(&mut self, now: Time, packet: &Packet, member: Option<Member>) {
+    fn note_departure(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        member: Option<Member>,
+        recorder: &Recorder,
+    ) {
         if let Some(meter) = &mut self.meter {
-            meter.departed(now.since(packet.queued_at), member);
+            meter.departed(recorder.counts(packet), now.since(packet.queued_at), member);
         }
     }
 
@@ -865,12 +872,12 @@ impl Queue {
     }
 
     /// What became of its packets that did not just pass.
-    pub fn counts(&self) -> QueueCounts {
+    pub fn counts(&self) -> Counted<QueueCounts> {
         self.counts
     }
 
     /// What its low-latency and its classic queue did, if it has these.
-    pub fn members(&self) -> Option<[MemberCounts; 2]> {
+    pub fn members(&self) -> Option<[Counted<MemberCounts>; 2]> {
         self.scheduler.members()
     }
 
@@ -900,7 +907,7 @@ impl Queue {
         let Self { scheduler, counts, meter, watch, .. } = self;
         watch.sample(scheduler);
         let Some(meter) = meter else { return };
-        meter.sample(backlog, *counts, scheduler.members(), |gauges| {
+        meter.sample(backlog, counts.all, scheduler.members(), |gauges| {
             show_link(gauges);
             scheduler.gauges(gauges);
         });

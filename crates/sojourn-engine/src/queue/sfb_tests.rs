@@ -152,7 +152,7 @@ fn buckets_count_the_packets_that_wait() {
     };
     (1..=4).for_each(|size| sfb.enqueue(Packet::datagram(100 * size), &mut bench.entry()));
     assert_eq!(sfb.backlog(), Count { packets: 3, bytes: 600 });
-    assert_eq!((bench.counts.dropped_overflow, bench.counts.dropped_aqm), (1, 0));
+    assert_eq!((bench.counts.all.dropped_overflow, bench.counts.all.dropped_aqm), (1, 0));
     // Each is in a bucket of each of eight levels, of the first hash alone.
     assert_eq!(most(&sfb), [(3, 24), (0, 0)]);
     for (size, left) in [(100, 16), (200, 8), (300, 0)] {
@@ -185,7 +185,7 @@ fn what_is_signalled_is_marked_or_dropped_as_its_transport_has_it() {
         // The first draw is 0x910a, which is not below 2 (0x910b - 0x7fff).
         let mut sfb = filled(Bucket { packets: 1, probability: 0x910b });
         sfb.enqueue(Packet { ecn, ..Packet::datagram(100) }, &mut bench.entry());
-        assert_eq!((bench.counts.marked, bench.counts.dropped_aqm), (marked, dropped));
+        assert_eq!((bench.counts.all.marked, bench.counts.all.dropped_aqm), (marked, dropped));
         assert_eq!(sfb.backlog().packets, marked);
     }
 }

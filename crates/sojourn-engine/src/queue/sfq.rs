@@ -380,7 +380,7 @@ mod tests {
         sfq.flow_limit = 2;
         bench.now = Time::from_s(1);
         assert_eq!(drain(&mut sfq, &mut bench), [(1, 1), (2, 2)]);
-        assert_eq!(bench.counts.dropped_overflow, 1);
+        assert_eq!(bench.counts.all.dropped_overflow, 1);
         assert!(sfq.hashing.salt.is_some());
     }
 
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(sfq.dequeue(&mut bench.exit()).map(|packet| packet.tuple), Some(2));
         put(&mut sfq, &mut bench, &[1]);
         assert_eq!(drain(&mut sfq, &mut bench), [(3, 3), (4, 4), (1, 1)]);
-        assert_eq!(bench.counts.dropped_overflow, 1);
+        assert_eq!(bench.counts.all.dropped_overflow, 1);
     }
 
     #[test]
@@ -432,7 +432,7 @@ mod tests {
             let mut bench = Bench::of(room);
             let mut sfq = sfq(parameters, &bench);
             put(&mut sfq, &mut bench, &[1, 1, 1, 2]);
-            assert_eq!(bench.counts.dropped_overflow, 4 - left.len() as u64);
+            assert_eq!(bench.counts.all.dropped_overflow, 4 - left.len() as u64);
             let mut found = drain(&mut sfq, &mut bench);
             found.sort_unstable();
             assert_eq!(found, left, "{parameters:?}");

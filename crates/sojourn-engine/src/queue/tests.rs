@@ -13,7 +13,7 @@ pub(super) struct Bench {
     pub drain_rate: DrainRate,
     pub rng: Rng,
     pub recorder: Recorder,
-    pub counts: QueueCounts,
+    pub counts: Counted<QueueCounts>,
 }
 
 impl Bench {
@@ -25,7 +25,7 @@ impl Bench {
             drain_rate: DrainRate::steady(BitRate::from_mbps(8.0), 100_000),
             rng: Rng::named(1, "bench"),
             recorder: Recorder::default(),
-            counts: QueueCounts::default(),
+            counts: Counted::default(),
         }
     }
 
@@ -138,7 +138,7 @@ fn books_mark_what_may_be_marked() {
         let is_marked = packet.ecn == Ecn::Ce;
         assert_eq!(is_marked, ecn == Ecn::Ce || verdict == Verdict::Signal && !drops);
         let events = bench.recorder.events.len() as u64;
-        assert_eq!((bench.counts.marked, events), (marks, marks));
+        assert_eq!((bench.counts.all.marked, events), (marks, marks));
     }
 }
 
@@ -283,7 +283,7 @@ fn acknowledgements_have_a_limit_of_their_own_and_go_first() {
         queue.enqueue(Time::ZERO, ack(flow, number), &line, &mut recorder);
     }
     // The third and the last find two others; the fourth takes the place of the second.
-    assert_eq!(queue.counts().dropped_overflow, 2);
+    assert_eq!(queue.counts().all.dropped_overflow, 2);
     let dropped: Vec<_> = recorder.events.iter().map(|event| (event.flow, event.kind)).collect();
     let [full, old] = [DropReason::Overflow, DropReason::Superseded].map(PacketEventKind::Dropped);
     assert_eq!(dropped, [(3, full), (2, old), (2, full)]);
@@ -356,7 +356,7 @@ fn a_packet_passes_an_empty_queue_without_an_algorithm() {
             queue.enqueue(Time::ZERO, Packet::datagram(64), &line, &mut recorder);
         });
         let mut packet = Packet::datagram(size);
-        let passes = queue.lets_pass(Time::from_ms(2), &mut packet);
+        let passes = queue.lets_pass(Time::from_ms(2), &mut packet, &recorder);
         assert_eq!(queue.meter().unwrap().sojourn().count(), u64::from(passes));
         assert_eq!(packet.queued_at, if passes { Time::from_ms(2) } else { Time::ZERO });
         passes

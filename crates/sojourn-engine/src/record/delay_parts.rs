@@ -179,10 +179,16 @@ impl DelayBook {
         Self { from, sums, at_work: Part::ModemQueue, traced: is_traced.then(Vec::new) }
     }
 
+    /// Does a packet count in tables?
+    #[inline]
+    pub(super) fn counts(&self, packet: &Packet) -> bool {
+        packet.sent_at >= self.from
+    }
+
     /// The sums of a packet, if it counts.
     #[inline]
     fn of(&mut self, packet: &Packet) -> Option<&mut PartSums> {
-        if packet.sent_at < self.from {
+        if !self.counts(packet) {
             return None;
         }
         Some(&mut self.sums.get_mut(usize::from(packet.traffic))?[packet.direction as usize])
@@ -301,8 +307,7 @@ impl DelayBook {
         let (traced, number) = (self.traced.as_ref()?, packet.trace_number()?);
         let (traffic, direction) = (packet.traffic, packet.direction);
         let parts = traced.get(number as usize)?.map(Time::from_ps);
-        let is_counted = packet.sent_at >= self.from;
-        is_counted.then_some(Delay { packet: number, traffic, direction, parts })
+        self.counts(packet).then_some(Delay { packet: number, traffic, direction, parts })
     }
 
     /// The run is over: what is in queues has waited until now.

@@ -17,8 +17,8 @@ pub struct LatencyHistogram {
 pub struct Bins {
     /// Packets in each bin.
     pub packets: Vec<u64>,
-    /// The greatest latency, if it is known.
-    pub greatest: Option<Time>,
+    /// The greatest latency.
+    pub greatest: Time,
 }
 
 impl LatencyHistogram {
@@ -28,7 +28,7 @@ impl LatencyHistogram {
             return None;
         }
         let edges: Vec<_> = edges_ms.iter().map(|ms| Time::from_secs_f64(ms / 1e3)).collect();
-        let bins = Bins { packets: vec![0; edges.len() + 1], greatest: Some(Time::ZERO) };
+        let bins = Bins { packets: vec![0; edges.len() + 1], greatest: Time::ZERO };
         Some(Self { edges, members: [bins.clone(), bins] })
     }
 
@@ -37,16 +37,7 @@ impl LatencyHistogram {
         let bin = self.edges.partition_point(|edge| *edge < latency);
         let bins = &mut self.members[member as usize];
         bins.packets[bin] += 1;
-        bins.greatest = bins.greatest.max(Some(latency));
-    }
-
-    /// What came since they were as `earlier`. The greatest latency may have been before.
-    pub fn since(mut self, earlier: &Self) -> Self {
-        for (bins, before) in self.members.iter_mut().zip(&earlier.members) {
-            bins.packets.iter_mut().zip(&before.packets).for_each(|(now, before)| *now -= before);
-            bins.greatest = None;
-        }
-        self
+        bins.greatest = bins.greatest.max(latency);
     }
 
     /// Greatest latency of each bin but the last, in ms.
@@ -71,11 +62,8 @@ mod tests {
             histogram.count(Member::LowLatency, Time::from_us(us));
         }
         let [low, classic] = Member::ALL.map(|member| histogram.of_member(member));
-        assert_eq!((&*low.packets, low.greatest), (&[2, 2, 2][..], Some(Time::from_ms(90))));
-        assert_eq!((&*classic.packets, classic.greatest), (&[0, 0, 0][..], Some(Time::ZERO)));
-        let since = histogram.clone().since(&histogram);
-        let low = since.of_member(Member::LowLatency);
-        assert_eq!((&*low.packets, low.greatest), (&[0, 0, 0][..], None));
+        assert_eq!((&*low.packets, low.greatest), (&[2, 2, 2][..], Time::from_ms(90)));
+        assert_eq!((&*classic.packets, classic.greatest), (&[0, 0, 0][..], Time::ZERO));
         assert!(LatencyHistogram::of(&[]).is_none());
     }
 }

@@ -26,7 +26,14 @@ impl LatencyMeter {
         self.latency.record(value);
     }
 
+    /// Takes in one value, which counts in the distribution or not.
+    #[inline]
+    pub fn record_if(&mut self, counts: bool, value: Time) {
+        if counts { self.record(value) } else { self.leave_out(value) }
+    }
+
     /// Takes in one value that does not count in the distribution.
+    #[cold]
     pub fn leave_out(&mut self, value: Time) {
         self.left_out.0 += u128::from(value.ps());
         self.left_out.1 += 1;

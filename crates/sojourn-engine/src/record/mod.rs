@@ -29,6 +29,6 @@ pub use trace::{MOST_PACKETS, Outcome, PacketRecord, Trace};
 
 pub use latency::{Latency, RELATIVE_ERROR};
 pub use latency_meter::LatencyMeter;
-pub use queue_meter::{Member, MemberCounts, QueueCounts, QueueMeter};
+pub use queue_meter::{Counted, Member, MemberCounts, QueueCounts, QueueMeter};
 pub use series::{GaugeSeries, Gauges, Series};
 pub use time_mean::TimeMean;

@@ -1,7 +1,5 @@
 //! What is measured of one queue.
 
-use std::ops::{Add as _, Sub as _};
-
 use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
 use crate::count::Count;
 use crate::packet::DropReason;
@@ -35,7 +33,25 @@ named! {
     }
 }
 
-/// Packets that a queue dropped or marked, from the start of the run.
+/// Counts of all packets from the start of the run, which series show, and of those that count, which tables show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted<T> {
+    /// Of all packets.
+    pub all: T,
+    /// Of the packets that count.
+    pub counted: T,
+}
+
+impl<T> Counted<T> {
+    /// Adds a packet, which counts or not, to one of the counts.
+    #[inline]
+    pub fn add(&mut self, counts: bool, of: impl Fn(&mut T) -> &mut u64) {
+        *of(&mut self.all) += 1;
+        *of(&mut self.counted) += u64::from(counts);
+    }
+}
+
+/// Packets that a queue dropped or marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueCounts {
     /// Marked, for any cause.
@@ -55,13 +71,15 @@ impl QueueCounts {
             dropped_aqm: self.dropped_aqm - earlier.dropped_aqm,
         }
     }
+}
 
-    /// Counts a drop. Other reasons than a limit and an AQM algorithm are not the queue's.
+impl Counted<QueueCounts> {
+    /// Adds a drop. Other reasons than a limit and an AQM algorithm are not the queue's.
     #[inline]
-    pub fn drop(&mut self, reason: DropReason) {
+    pub fn drop(&mut self, counts: bool, reason: DropReason) {
         match reason {
-            DropReason::Overflow => self.dropped_overflow += 1,
-            DropReason::Aqm => self.dropped_aqm += 1,
+            DropReason::Overflow => self.add(counts, |of| &mut of.dropped_overflow),
+            DropReason::Aqm => self.add(counts, |of| &mut of.dropped_aqm),
             DropReason::Link | DropReason::Contention | DropReason::Superseded => {}
         }
     }
@@ -88,7 +106,7 @@ impl CountSeries {
     }
 }
 
-/// What a member did to packets, from the start of the run.
+/// What a member did to packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemberCounts {
     /// What waits in it now.
@@ -123,24 +141,15 @@ impl MemberCounts {
 
     /// The sum of two members.
     pub fn plus(self, other: Self) -> Self {
-        Self { backlog: self.backlog.plus(other.backlog), ..self.each(other, u64::add) }
-    }
-
-    /// What it did since it was as `earlier`.
-    pub fn since(self, earlier: Self) -> Self {
-        self.each(earlier, u64::sub)
-    }
-
-    fn each(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            backlog: self.backlog,
-            native_marks: of(self.native_marks, other.native_marks),
-            coupled_marks: of(self.coupled_marks, other.coupled_marks),
-            overload_marks: of(self.overload_marks, other.overload_marks),
-            classic_marks: of(self.classic_marks, other.classic_marks),
-            dropped_overflow: of(self.dropped_overflow, other.dropped_overflow),
-            dropped_aqm: of(self.dropped_aqm, other.dropped_aqm),
-            sanctioned: of(self.sanctioned, other.sanctioned),
+            backlog: self.backlog.plus(other.backlog),
+            native_marks: self.native_marks + other.native_marks,
+            coupled_marks: self.coupled_marks + other.coupled_marks,
+            overload_marks: self.overload_marks + other.overload_marks,
+            classic_marks: self.classic_marks + other.classic_marks,
+            dropped_overflow: self.dropped_overflow + other.dropped_overflow,
+            dropped_aqm: self.dropped_aqm + other.dropped_aqm,
+            sanctioned: self.sanctioned + other.sanctioned,
         }
     }
 }
@@ -187,12 +196,12 @@ impl QueueMeter {
         }
     }
 
-    /// A packet left the queue, and this member of it, after `sojourn`.
+    /// A packet, which counts or not, left the queue, and this member of it, after `sojourn`.
     #[inline(always)]
-    pub fn departed(&mut self, sojourn: Time, member: Option<Member>) {
-        self.sojourn.record(sojourn);
+    pub fn departed(&mut self, counts: bool, sojourn: Time, member: Option<Member>) {
+        self.sojourn.record_if(counts, sojourn);
         if let (Some(member), Some(members)) = (member, &mut self.members) {
-            members[member as usize].sojourn.record(sojourn);
+            members[member as usize].sojourn.record_if(counts, sojourn);
         }
     }
 
@@ -201,7 +210,7 @@ impl QueueMeter {
         &mut self,
         backlog: Count,
         counts: QueueCounts,
-        members: Option<[MemberCounts; 2]>,
+        members: Option<[Counted<MemberCounts>; 2]>,
         show: impl FnOnce(&mut Gauges),
     ) {
         self.sojourn.sample();
@@ -209,8 +218,8 @@ impl QueueMeter {
             self.members.iter_mut().flat_map(|both| both.iter_mut()).zip(members.iter().flatten())
         {
             meter.sojourn.sample();
-            meter.bytes.push(of_member.backlog.bytes as f64);
-            meter.counts.sample(of_member.counts());
+            meter.bytes.push(of_member.all.backlog.bytes as f64);
+            meter.counts.sample(of_member.all.counts());
         }
         self.bytes.push(backlog.bytes as f64);
         self.packets.push(backlog.packets as f64);
@@ -223,12 +232,12 @@ impl QueueMeter {
         &self.name
     }
 
-    /// Time from entering the queue to leaving it, of all packets that were not dropped.
+    /// Time from entering the queue to leaving it, of all packets that count and were not dropped.
     pub fn sojourn(&self) -> &Latency {
         self.sojourn.latency()
     }
 
-    /// Sojourn times in a member, of the packets that left it.
+    /// Sojourn times in a member, of the packets that count and left it.
     pub fn sojourn_of(&self, member: Member) -> Option<&Latency> {
         self.members.as_ref().map(|both| both[member as usize].sojourn.latency())
     }
@@ -269,11 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn members_add_up_and_what_they_did_before_does_not_count() {
+    fn members_add_up() {
         assert_eq!(counts(2).plus(counts(3)), counts(5));
-        // What waits is what waits now.
-        let since = counts(7).since(counts(3));
-        assert_eq!(since, MemberCounts { backlog: counts(7).backlog, ..counts(4) });
         assert_eq!(counts(1).marks(), 11);
         let all = QueueCounts { marked: 11, dropped_overflow: 7, dropped_aqm: 11 };
         assert_eq!(counts(1).counts(), all);

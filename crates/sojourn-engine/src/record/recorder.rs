@@ -3,7 +3,7 @@
 
 use super::delay_parts::{Delay, DelayBook, Legs};
 use super::queue_meter::Member;
-use super::service_flows::ServiceFlowBook;
+use super::service_flows::{ServiceFlowBook, ServiceFlowCounters};
 use super::trace::{Outcome, Trace};
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
@@ -78,6 +78,17 @@ impl Recorder {
         Self { service_flows, delays, traced, trace, end, lost_after_end, events }
     }
 
+    /// Does a packet count in tables? All of them count those that are sent from `metrics.from_s` on.
+    #[inline]
+    pub fn counts(&self, packet: &Packet) -> bool {
+        self.delays.counts(packet)
+    }
+
+    #[inline]
+    fn service_flow(&mut self, packet: &Packet) -> &mut ServiceFlowCounters {
+        self.service_flows.of_packet(packet, self.delays.counts(packet))
+    }
+
     /// A packet for a home comes to the access network.
     #[inline]
     pub fn reached_access(&mut self, now: Time, packet: &Packet) {
@@ -89,7 +100,7 @@ impl Recorder {
     /// A packet leaves its service flow: its last byte is sent at this time.
     #[inline]
     pub fn forwarded(&mut self, at: Time, packet: &Packet) {
-        self.service_flows.of_packet(packet).forwarded.add(packet);
+        self.service_flow(packet).forwarded.add(packet);
         if let Some(trace) = &mut self.trace {
             trace.forwarded(at, packet);
         }
@@ -98,7 +109,7 @@ impl Recorder {
     /// A packet is sent on that the sustained rate of its service flow held back.
     #[inline]
     pub fn delayed(&mut self, packet: &Packet) {
-        self.service_flows.of_packet(packet).delayed_packets += 1;
+        self.service_flow(packet).delayed_packets += 1;
     }
 
     /// A packet has come to its endpoint.
@@ -139,7 +150,7 @@ impl Recorder {
     }
 
     fn ended(&mut self, at: Time, packet: &Packet, reason: DropReason) {
-        self.service_flows.of_packet(packet).dropped[reason as usize].add(packet);
+        self.service_flow(packet).dropped[reason as usize].add(packet);
         self.keep(at, PacketEventKind::Dropped(reason), packet);
         if let Some(trace) = &mut self.trace {
             trace.ended(at, packet, Outcome::Dropped(reason));
@@ -148,7 +159,7 @@ impl Recorder {
 
     /// A queue marks a packet (RFC 3168 §5) rather than dropping it.
     pub fn marked(&mut self, now: Time, packet: &Packet) {
-        self.service_flows.of_packet(packet).marked_packets += 1;
+        self.service_flow(packet).marked_packets += 1;
         self.keep(now, PacketEventKind::Marked, packet);
         if let Some(trace) = &mut self.trace {
             trace.marked(now, packet);

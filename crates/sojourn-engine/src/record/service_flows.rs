@@ -4,7 +4,6 @@
 
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
-use crate::units::Time;
 
 /// What became of the packets of a service flow, in all homes of a group.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,11 +19,10 @@ pub struct ServiceFlowCounters {
     pub delayed_packets: u64,
 }
 
-/// The counters of all service flows. Packets count that were sent from some time on.
+/// The counters of all service flows.
 pub struct ServiceFlowBook {
-    from: Time,
     counters: Vec<ServiceFlowCounters>,
-    /// Of packets that were sent before.
+    /// Of packets that do not count.
     uncounted: ServiceFlowCounters,
     /// Where those of a home's flows begin, up and down.
     first: Vec<[u32; 2]>,
@@ -33,13 +31,13 @@ pub struct ServiceFlowBook {
 impl ServiceFlowBook {
     /// One home with a flow each way.
     pub fn lone() -> Self {
-        Self::new(Time::ZERO, [(1, [1, 1])].into_iter())
+        Self::new([(1, [1, 1])].into_iter())
     }
 
-    /// All zero, for packets sent from then on, of groups of so many homes with so many service flows up and down.
-    pub fn new(from: Time, groups: impl Iterator<Item = (u16, [usize; 2])>) -> Self {
+    /// All zero, of groups of so many homes with so many service flows up and down.
+    pub fn new(groups: impl Iterator<Item = (u16, [usize; 2])>) -> Self {
         let uncounted = ServiceFlowCounters::default();
-        let mut book = Self { from, counters: Vec::new(), uncounted, first: Vec::new() };
+        let mut book = Self { counters: Vec::new(), uncounted, first: Vec::new() };
         for (homes, [upstream, downstream]) in groups {
             let up = book.counters.len();
             let down = up + upstream;
@@ -49,10 +47,10 @@ impl ServiceFlowBook {
         book
     }
 
-    /// The counters of the flow that a packet takes, or those that nobody reads.
+    /// The counters of the flow that a packet takes if it counts, or those that nobody reads.
     #[inline]
-    pub fn of_packet(&mut self, packet: &Packet) -> &mut ServiceFlowCounters {
-        if packet.sent_at < self.from {
+    pub fn of_packet(&mut self, packet: &Packet, counts: bool) -> &mut ServiceFlowCounters {
+        if !counts {
             return &mut self.uncounted;
         }
         let first = self.first[usize::from(packet.home)][packet.direction as usize];

@@ -330,7 +330,7 @@ rows! {
 }
 
 rows! {
-    /// One row per queue of the first home of each group: the sojourn times of the packets that left it from
+    /// One row per queue of the first home of each group: the sojourn times of the packets that left it, of those sent from
     /// metrics.from_s on. A low-latency aggregate also has a row for each member.
     "queues" of QueueRow, Plain {
         /// Name of the queue: upstream, downstream or cmts, with its home or service flow, and with its
@@ -378,8 +378,8 @@ rows! {
 }
 
 rows! {
-    /// One row per bin of the latency histograms of low-latency aggregates, which count from metrics.from_s
-    /// on. Set latency_histogram_ms of the scheduler to record them.
+    /// One row per bin of the latency histograms of low-latency aggregates, of the packets that were
+    /// sent from metrics.from_s on. Set latency_histogram_ms of the scheduler to record them.
     "latency_histogram" of LatencyHistogramRow, Plain {
         /// Name of the queue: upstream, downstream, cmts, with its home or flow.
         queue: String;
@@ -389,8 +389,7 @@ rows! {
         up_to_ms: Option<f64>, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
         /// Packets that arrived while the estimated queue latency was in the bin.
         packets: u64, in "packets", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
-        /// Greatest estimated queue latency of this member of the aggregate; the same in all its rows. Null
-        /// with metrics.from_s, as it may have been before.
+        /// Greatest estimated queue latency of this member of the aggregate; the same in all its rows.
         greatest_ms: Option<f64>, in "ms", from "DOCSIS 3.1 MULPI, section C.2.2.7.15.6";
     }
 }

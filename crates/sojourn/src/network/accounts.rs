@@ -29,7 +29,7 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
     let [from, end] = [metrics.from_s, scenario.duration_s].map(Time::from_secs_f64);
     let delays = DelayBook::new(from, rates.len(), metrics.modem_trace);
-    let recorder = Recorder::new(ServiceFlowBook::new(from, groups), delays, trace, end);
+    let recorder = Recorder::new(ServiceFlowBook::new(groups), delays, trace, end);
     let mut ledger = Ledger::new(recorder, &rates, from, metrics.connections.into());
     for (number, entry) in scenario.traffic.values().enumerate() {
         let homes = scenario.group(scenario.group_of(entry)).count.into();

@@ -390,10 +390,10 @@ fn tins_take_turns_by_their_weights() {
 fn the_longest_flow_loses_its_head_where_memory_is_full() {
     let (mut cake, mut bench) = cake(&Parameters { memlimit_bytes: Some(10_000), ..plain() });
     put(&mut cake, &mut bench, &[1, 2, 2, 2]);
-    assert_eq!((cake.memory, bench.counts.dropped_overflow), (9216, 0));
+    assert_eq!((cake.memory, bench.counts.all.dropped_overflow), (9216, 0));
     bench.now = Time::from_ms(1);
     put(&mut cake, &mut bench, &[1]);
-    assert_eq!((cake.memory, bench.counts.dropped_overflow), (9216, 1));
+    assert_eq!((cake.memory, bench.counts.all.dropped_overflow), (9216, 1));
     assert_eq!(cake.tins[0].backlog_bytes, 4000);
     assert_eq!(cake.bins.backlog_of(2).packets, 2);
     // Its law hears of that: BLUE's probability is not zero, so the flow is remembered for longer than an interval.
@@ -404,12 +404,12 @@ fn the_longest_flow_loses_its_head_where_memory_is_full() {
     let (mut cake, mut bench) = self::cake(&plain());
     bench.limit.packets = 3;
     put(&mut cake, &mut bench, &[1, 2, 2, 1, 2]);
-    assert_eq!((cake.backlog().packets, bench.counts.dropped_overflow), (3, 2));
+    assert_eq!((cake.backlog().packets, bench.counts.all.dropped_overflow), (3, 2));
     // Exactly full is not too full.
     let (mut cake, mut bench) =
         self::cake(&Parameters { memlimit_bytes: Some(2304 * 5), ..plain() });
     put(&mut cake, &mut bench, &[1; 5]);
-    assert_eq!(bench.counts.dropped_overflow, 0);
+    assert_eq!(bench.counts.all.dropped_overflow, 0);
 }
 
 /// A flow that has been late for a second packet loses it, but never its last one.
@@ -425,7 +425,7 @@ fn late_packets_are_dropped_but_for_the_last_of_a_flow() {
         bench.now += Time::from_ms(ms);
         let left = take(&mut cake, &mut bench, 1);
         let second = take(&mut cake, &mut bench, 1);
-        (left.len() + second.len(), bench.counts.dropped_aqm, bench.counts.marked)
+        (left.len() + second.len(), bench.counts.all.dropped_aqm, bench.counts.all.marked)
     };
     // The first late packet begins an episode, the second is signalled.
     assert_eq!(ecn(Ecn::NotEct, &[1; 4], 6), (2, 1, 0));

@@ -48,16 +48,13 @@ impl Early {
 
     /// A warning, if the first seconds make a tail.
     pub(crate) fn warning(&self, run: &Simulation) -> Option<Warning> {
-        let counted = run.before_counting.as_ref();
         let tail = |(number, Watched { what, latency: whole, is_judged }): (usize, Watched<'_>)| {
             if !is_judged {
                 return None;
             }
             let rest = whole.since(&self.latencies[number]);
-            let before = counted.and_then(|reading| reading.queues.get(number));
-            let whole = before.map_or_else(|| whole.clone(), |of| whole.since(&of.sojourn));
             let [whole, rest] = (rest.count() >= FEWEST)
-                .then(|| [&whole, &rest].map(|latency| latency.quantile_ms(QUANTILE)))?;
+                .then(|| [whole, &rest].map(|latency| latency.quantile_ms(QUANTILE)))?;
             let (whole, rest) = whole.zip(rest)?;
             (whole >= TIMES * rest && whole - rest >= LEAST_MS).then_some((what, whole, rest))
         };

@@ -22,7 +22,7 @@ fn third_ms(scenario: &Scenario, home: usize, direction: Direction, buffer_bytes
 
 fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
     let PlacedQueue { queue, direction, home } = placed;
-    let (meter, counts) = (queue.meter()?, queue.counts());
+    let (meter, counts) = (queue.meter()?, queue.counts().all);
     if counts.dropped_aqm + counts.marked > 0 {
         return None;
     }

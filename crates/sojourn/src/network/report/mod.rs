@@ -14,15 +14,14 @@ use std::collections::BTreeMap;
 
 use super::Simulation;
 use super::ledger::connections::ConnectionAccount;
-use super::reading::{QueueReading, Reading};
-use sojourn_access::{Access, AccessNetwork, Group};
+use super::reading::Reading;
+use sojourn_access::{Access, AccessNetwork, Group, PlacedQueue};
 use sojourn_engine::capacity::Trace;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::Queue;
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{Delay, ModemEvent, PacketRecord};
 use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts, Series};
-use sojourn_engine::units::Time;
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_input::words;
@@ -43,7 +42,8 @@ pub(super) fn results(
     delays: Vec<Delay>,
 ) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
-    let Reading { queues, channels, macs, done } = counted(run);
+    let Reading { channels, macs, done } = counted(run);
+    let placed = run.queues();
     let mut results = Results {
         version: crate::VERSION,
         duration_s: run.scenario.duration_s,
@@ -56,13 +56,12 @@ pub(super) fn results(
         connections: Vec::new(),
         service_flows: service_flows::rows(run, &macs),
         channels: channels.iter().map(channel_row).collect(),
-        queues: queues.iter().flat_map(|reading| queue_rows(run, reading)).collect(),
-        latency_histogram: queues.iter().flat_map(histogram_rows).collect(),
+        queues: placed.iter().flat_map(|placed| queue_rows(run, placed)).collect(),
+        latency_histogram: placed.iter().flat_map(|placed| histogram_rows(placed.queue)).collect(),
         pages: names.iter().zip(&done).flat_map(|(name, done)| page_rows(name, done)).collect(),
         latencies: Vec::new(),
-        series: run
-            .queues()
-            .into_iter()
+        series: placed
+            .iter()
             .flat_map(|placed| queue_series(run, placed.queue))
             .chain(channel_series(run))
             .collect(),
@@ -88,7 +87,7 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
-    results.warnings.extend(idle_laws::warnings(&run.scenario, &run.queues()));
+    results.warnings.extend(idle_laws::warnings(&run.scenario, &placed));
     let unwatched = run.scenario.unwatched();
     results.warnings.extend(unwatched.iter().map(Unwatched::warning));
     results
@@ -169,20 +168,24 @@ fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
 }
 
 /// The row of a queue, and of its members if it has any.
-fn queue_rows(run: &Simulation, reading: &QueueReading) -> Vec<QueueRow> {
-    let QueueReading { name, direction, home, sojourn, counts, members, .. } = reading;
+fn queue_rows(run: &Simulation, placed: &PlacedQueue<'_>) -> Vec<QueueRow> {
+    let PlacedQueue { queue, direction, home } = placed;
+    let Some(meter) = queue.meter() else { return Vec::new() };
+    let (name, counts) = (meter.name(), queue.counts().counted);
+    let members = queue.members().map(|both| both.map(|member| member.counted));
     let homes = home.map(|home| run.scenario.group_of_home(home).name.to_owned());
     let row = |member: Option<Member>, sojourn, counts, causes| QueueRow {
-        queue: member.map_or(name.clone(), |of| format!("{name} {}", of.name())),
+        queue: member.map_or(name.to_owned(), |of| format!("{name} {}", of.name())),
         direction: direction.name(),
         homes: homes.clone(),
         member: member.map(Member::name),
         ..queue_row(sojourn, counts, causes)
     };
-    let both = members.iter().map(|(.., causes)| *causes).reduce(MemberCounts::plus);
-    let whole = row(None, sojourn, *counts, both.as_ref());
-    let members = members.iter().map(|(member, sojourn, causes)| {
-        row(Some(*member), sojourn, causes.counts(), Some(causes))
+    let both = members.map(|[low, classic]| low.plus(classic));
+    let whole = row(None, meter.sojourn(), counts, both.as_ref());
+    let members = Member::ALL.into_iter().zip(members.iter().flatten());
+    let members = members.filter_map(|(member, causes)| {
+        Some(row(Some(member), meter.sojourn_of(member)?, causes.counts(), Some(causes)))
     });
     std::iter::once(whole).chain(members).collect()
 }
@@ -210,17 +213,19 @@ fn queue_row(sojourn: &Latency, counts: QueueCounts, causes: Option<&MemberCount
 }
 
 /// The rows of a queue's latency histogram, if it keeps one.
-fn histogram_rows(reading: &QueueReading) -> Vec<LatencyHistogramRow> {
-    let Some(histogram) = &reading.histogram else { return Vec::new() };
+fn histogram_rows(queue: &Queue) -> Vec<LatencyHistogramRow> {
+    let (Some(meter), Some(histogram)) = (queue.meter(), queue.latency_histogram()) else {
+        return Vec::new();
+    };
     let rows = Member::ALL.into_iter().flat_map(|member| {
         let bins = histogram.of_member(member);
         let edges_ms = histogram.edges_ms().map(Some).chain([None]);
         edges_ms.zip(&bins.packets).map(move |(up_to_ms, packets)| LatencyHistogramRow {
-            queue: reading.name.clone(),
+            queue: meter.name().to_owned(),
             member: member.name(),
             up_to_ms,
             packets: *packets,
-            greatest_ms: bins.greatest.map(Time::ms_f64),
+            greatest_ms: Some(bins.greatest.ms_f64()),
         })
     });
     rows.collect()
