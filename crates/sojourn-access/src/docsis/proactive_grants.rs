@@ -97,18 +97,64 @@ impl ProactiveGrants {
 
 #[cfg(test)]
 mod tests {
+    use super::super::framing::Framing;
+    use super::super::upstream_channel::{Ofdma, Phy, UpstreamChannel};
     use super::*;
+    use sojourn_testing::at_random;
+    use sojourn_testing::proptest::prelude::*;
 
-    #[test]
-    fn a_grant_carries_the_rate_of_its_interval_with_headers() {
-        // 5 Mb/s in 1 ms are 625 B; with 10 B for each packet of 200 B 656.25, rounded up.
-        let keys = |interval_us| ProactiveGrants {
-            guaranteed_grant_rate_mbps: 5.0,
+    fn grants(mbps: f64, interval_us: Option<u32>) -> ProactiveGrants {
+        ProactiveGrants {
+            guaranteed_grant_rate_mbps: mbps,
             guaranteed_grant_interval_us: interval_us,
             activity_detection: false,
             guaranteed_request_interval_us: None,
             idle_grants: 100,
-        };
+        }
+    }
+
+    /// Bytes, minislots and interval of grants on an OFDMA channel with frames of 135 us, and its framing.
+    fn on_ofdma(mbps: f64, interval_us: u32) -> (u64, u64, Time, Framing) {
+        let phy = Phy::Ofdma(Ofdma::default());
+        let framing =
+            Framing::of(&UpstreamChannel { phy, channels: 1, ..UpstreamChannel::default() });
+        let frame = framing.frame().map(|frame| frame.time);
+        let grid =
+            Grid { map_interval: framing.map_interval(), frame, overhead: 10, is_own: false };
+        let (bytes, times) = grants(mbps, Some(interval_us)).grants(&grid);
+        (bytes, framing.minislots_for(0, bytes), times.interval, framing)
+    }
+
+    /// 5 Mb/s in 2 ms, 14 whole frames of 135 us: 1181.25 B, with headers 1240.3, rounded up. With 8 B of segment header
+    /// these are 21 minislots of 60 B, which hold 1252 B: 1.06 of the guaranteed rate, 1.009 of it with headers.
+    #[test]
+    fn a_grant_has_whole_minislots() {
+        let (bytes, minislots, interval, framing) = on_ofdma(5.0, 2000);
+        assert_eq!((bytes, minislots, interval), (1241, 21, Time::from_us(1890)));
+        assert_eq!(framing.bytes_in(0, minislots), 1252);
+    }
+
+    at_random! {
+        256;
+
+        /// Packets of 200 B with 10 B of header get the guaranteed rate, and with a minislot less in each grant they would
+        /// get less.
+        #[test]
+        fn whole_minislots_hold_the_guaranteed_rate_and_one_less_does_not(
+            mbps in 0.1..100.0,
+            interval_us in 135_u32..20_000,
+        ) {
+            let (_, minislots, interval, framing) = on_ofdma(mbps, interval_us);
+            let mbps_in = |minislots| framing.bytes_in(0, minislots) as f64 * 8e-6 / interval.secs_f64();
+            prop_assert!(mbps_in(minislots) * 200.0 / 210.0 >= mbps);
+            prop_assert!(mbps_in(minislots - 1) * 200.0 / 210.0 < mbps);
+        }
+    }
+
+    #[test]
+    fn a_grant_carries_the_rate_of_its_interval_with_headers() {
+        // 5 Mb/s in 1 ms are 625 B; with 10 B for each packet of 200 B 656.25, rounded up.
+        let keys = |interval_us| grants(5.0, interval_us);
         let map_interval = Time::from_ms(2);
         let grid = |overhead, frame| Grid { map_interval, frame, overhead, is_own: true };
         assert_eq!(keys(Some(1000)).grants(&grid(0, None)).0, 625);
