@@ -70,7 +70,7 @@ codes! {
     SlowAverage "slow-average" "The weight of an average queue length is so small that it stays at 0."
     SlowServer "slow-server" "The link of a server is no faster than the service."
     TargetBeyondBuffer "target-beyond-buffer" "A target per flow that few flows reach before the buffer is full."
-    TargetBelowPackets "target-below-packets" "A target is shorter than the packets of the lower threshold take."
+    TargetBelowPackets "target-below-packets" "A target is shorter than the fewest packets take that a queue manager lets wait."
     TargetBelowGrant "target-below-grant" "A target is below what request and grant take."
     TraceFull "trace-full" "A trace of packets or events became full."
     UncountedTraffic "uncounted-traffic" "A traffic entry sent nothing that is counted."

@@ -1,6 +1,7 @@
 //! Warnings of keys of a queue that have no effect, or that cannot hold a delay at the line's rate.
 
-use crate::common::{loaded, sentences};
+use crate::common::{flow, loaded, sentences};
+use sojourn::Simulation;
 use sojourn::input::problem::Code;
 
 /// Warnings of a queue in a modem without request and grant.
@@ -115,6 +116,48 @@ fn an_average_that_never_moves() {
     );
     assert!(found[0].ends_with("set min_threshold_packets to 2 or more"), "{found:?}");
     assert!(warnings(10, "scheduler = { kind = 'choke', min_threshold_packets = 2 }").is_empty());
+}
+
+/// A packet and a half of 1522 bytes take 4.6 ms at 4 Mbps and 1 ms at 18.264 Mbps. Prague in L then gets less than CUBIC in
+/// C, and with the remedy more than before; above that rate it has its part without.
+#[test]
+fn a_step_of_dualq_below_the_time_of_packets() {
+    let linux = |keys: &str| format!("scheduler = {{ kind = 'dualq', variant = 'linux' {keys} }}");
+    assert_eq!(
+        warnings(4, &linux("")),
+        [
+            "upstream.queue.scheduler.native_packets is 0, so L's own AQM marks each packet that waits longer than 1 ms, but \
+             a packet behind one that waits and one in service waits about 4.6 ms at 4 Mbps: traffic of L gets less of the \
+             link than classic traffic beside it; set native_packets to 1 or more"
+        ]
+    );
+    for keys in [", native_packets = 1", ", native_min_us = 4567", ", native_range_us = 3567"] {
+        assert!(warnings(4, &linux(keys)).is_empty(), "{keys}");
+    }
+    assert!(warnings(4, "scheduler.kind = 'dualq'").is_empty());
+    assert_eq!([18, 19].map(|mbps| warnings(mbps, &linux("")).len()), [1, 0]);
+    let prague_over_cubic = |mbps, delay_ms, keys: &str| {
+        let text = format!(
+            "duration_s = 25
+             metrics.from_s = 5
+             upstream = {{ sustained_mbps = {mbps}, modem.kind = 'link', queue.{} }}
+             downstream.sustained_mbps = 100
+             servers.near.delay_ms = {delay_ms}
+             traffic.low = {{ kind = 'transfer', server = 'near', tcp.congestion_control.kind = 'prague' }}
+             traffic.classic = {{ kind = 'transfer', server = 'near' }}",
+            linux(keys)
+        );
+        let results = Simulation::run(&loaded(&text, &[]));
+        let [low, classic] = ["low", "classic"].map(|name| flow(&results, name, "up").goodput_mbps);
+        low / classic
+    };
+    for (mbps, delay_ms) in [(1, 30), (2, 5), (4, 10), (8, 20), (12, 5), (16, 20)] {
+        let [before, after] =
+            ["", ", native_packets = 1"].map(|keys| prague_over_cubic(mbps, delay_ms, keys));
+        println!("{mbps} Mbps, {delay_ms} ms: {before:.2}, with the remedy {after:.2}");
+        assert!(before < 0.8 && after > 1.3 * before, "{mbps} {delay_ms}: {before} {after}");
+    }
+    assert!(prague_over_cubic(26, 10, "") > 0.9);
 }
 
 /// Queues of routers, the core and servers are looked at too, each once.

@@ -21,11 +21,15 @@ use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, 
 use crate::aqm::marking::{BASE_PROBABILITY, LinuxPi, PiController, Ramp, rolls};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
-use crate::packet::{Ecn, Packet};
+use crate::packet::{Ecn, FULL_PACKET, Packet};
 use crate::record::{Counted, Gauges, Member, MemberCounts};
 use crate::rng::Rng;
-use crate::units::Time;
-use sojourn_input::problem::{Fault, Faults};
+use crate::units::{BitRate, Time};
+use sojourn_input::fault;
+use sojourn_input::problem::{Fault, Faults, Remedy};
+
+/// Halves of packets before one that comes while another waits: that one, and half of the one in service.
+const HALF_PACKETS_BEFORE: u64 = 3;
 
 crate::series! {
     /// DualQ: packets marked in the classic queue, since the run began.
@@ -220,6 +224,21 @@ impl SchedulerParameters for Parameters {
             faults.add(Fault::new("drop_early", message));
         }
         faults
+    }
+
+    fn remarks(&self, rate: BitRate, _buffer_bytes: u64) -> Faults {
+        let wait = rate.time_for(HALF_PACKETS_BEFORE * FULL_PACKET / 2);
+        let most = self.ramp().max;
+        let is_marked = self.or(self.native_packets, 1, 0) == 0 && wait > most;
+        let remark = is_marked.then(|| {
+            let remedy = Remedy::of("native_packets", 1);
+            fault!(TargetBelowPackets, "native_packets", remedy =>
+                "is 0, so L's own AQM marks each packet that waits longer than {most_ms} ms, but a packet behind one that \
+                 waits and one in service waits about {wait_ms:.1} ms at {mbps} Mbps: traffic of L gets less of the link \
+                 than classic traffic beside it; set {remedy:#} or more",
+                most_ms = most.ms_f64(), wait_ms = wait.ms_f64(), mbps = rate.bps() as f64 / 1e6)
+        });
+        remark.into()
     }
 }
 
