@@ -37,6 +37,7 @@ codes! {
     ModemFile "modem-file" "A modem's configuration file breaks a rule of its format."
 
     AqmNeverActed "aqm-never-acted" "An AQM algorithm dropped and marked nothing, though packets waited."
+    AqmRested "aqm-rested" "An AQM algorithm rested until a third of the buffer was full, and what gathered made the tail."
     BurstBelowMap "burst-below-map" "A burst is smaller than what a MAP interval brings at the sustained rate."
     BurstBelowPoll "burst-below-poll" "A burst or peak rate is too small for a flow that requests only when it is polled."
     BurstOnSharedChannel "burst-on-shared-channel" "A burst is too small for the rate on the shared channel."

@@ -16,6 +16,7 @@ mod fibre;
 mod hops;
 mod kernel_verdicts;
 mod keys;
+mod lapses;
 mod layers;
 mod linux_tcp;
 mod low_latency;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::pie_parts::{DROP_PROBABILITY, Derandomiser, PROB_LOW, tuning_divisor};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
 use crate::count::Count;
-use crate::record::Gauges;
+use crate::record::{Gauges, Rest};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
 
@@ -124,6 +124,7 @@ pub struct DocsisPie {
     burst_allowance: Time,
     burst_reset: Time,
     tracker: Option<RateTracker>,
+    rest: Rest,
 }
 
 impl DocsisPie {
@@ -138,6 +139,7 @@ impl DocsisPie {
             burst_allowance: Time::ZERO,
             burst_reset: Time::ZERO,
             tracker: p.track_rate.then_some(RateTracker::NEW),
+            rest: Rest::before(Time::from_secs_f64(p.target_ms / 1e3)),
         }
     }
 
@@ -272,6 +274,7 @@ impl Aqm for DocsisPie {
 
     fn update(&mut self, _now: Time, backlog: Count, drain_rate: &DrainRate) -> bool {
         let before = self.state();
+        let (buffer_bytes, service) = (drain_rate.buffer_bytes, drain_rate.sustained);
         let mut drain_rate = *drain_rate;
         if let Some(tracker) = &mut self.tracker {
             let channel = tracker.update(drain_rate.sustained);
@@ -279,6 +282,8 @@ impl Aqm for DocsisPie {
             drain_rate.peak = drain_rate.peak.min(channel);
         }
         self.calculate_drop_prob(drain_rate.drain_s(backlog.bytes as f64));
+        let (rests, delay_s) = (self.phase == Phase::Inactive, self.qdelay_old_s);
+        self.rest.follow(rests, delay_s, buffer_bytes, service);
         // Grants change the tracker between updates.
         self.tracker.is_some() || self.state() != before
     }
@@ -291,6 +296,10 @@ impl Aqm for DocsisPie {
             let mbps = tracker.estimate.map_or(f64::NAN, |bps| bps / 1e6);
             out.show(GRANT_RATE_ESTIMATE, mbps);
         }
+    }
+
+    fn rest(&self) -> Option<Rest> {
+        Some(self.rest)
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     too_small_to_measure,
 };
 use crate::count::Count;
-use crate::record::Gauges;
+use crate::record::{Gauges, Rest};
 use crate::rng::{Rng, Seed};
 use crate::units::Time;
 
@@ -165,6 +165,7 @@ pub struct Pie {
     qdelay_old_s: f64,
     burst_allowance: Time,
     latency: Latency,
+    rest: Rest,
 }
 
 impl Pie {
@@ -185,6 +186,7 @@ impl Pie {
             qdelay_old_s: 0.0,
             burst_allowance: Time::ZERO,
             latency: Latency::of(p),
+            rest: Rest::before(Time::from_secs_f64(p.target_ms / 1e3)),
         }
     }
 
@@ -277,6 +279,7 @@ impl Aqm for Pie {
     fn update(&mut self, _now: Time, backlog: Count, outlet: &DrainRate) -> bool {
         let before = self.state();
         self.calculate_drop_prob(self.latency.seconds(backlog.bytes, outlet));
+        self.rest.follow(!self.active, self.qdelay_old_s, outlet.buffer_bytes, outlet.sustained);
         self.state() != before
     }
 
@@ -285,6 +288,10 @@ impl Aqm for Pie {
         out.show(DROP_PROBABILITY, if self.active { self.prob } else { 0.0 });
         let mbps = self.latency.bytes_per_s().map_or(f64::NAN, |rate| rate * 8e-6);
         out.show(RATE_ESTIMATE, mbps);
+    }
+
+    fn rest(&self) -> Option<Rest> {
+        self.rests.then_some(self.rest)
     }
 }
 

@@ -227,7 +227,7 @@ impl Low {
 pub(super) struct Classic {
     pub lane: Lane,
     pub buffer_bytes: u64,
-    aqm: Option<DocsisPie>,
+    pub aqm: Option<DocsisPie>,
 }
 
 impl Classic {

@@ -55,7 +55,7 @@ use crate::record::latency_histogram::LatencyHistogram;
 use crate::record::queue_meter;
 use crate::record::{
     Counted, Definition, Gauges, Member, MemberCounts, Part, QueueCounts, QueueMeter, Recorder,
-    Series,
+    Rest, Series,
 };
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
@@ -299,6 +299,10 @@ pub trait Discipline {
     fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}
     /// Reports state worth watching over time.
     fn gauges(&self, out: &mut Gauges);
+    /// The rest of its algorithm, if there is one for all packets, or for those of the classic queue.
+    fn rest(&self) -> Option<Rest> {
+        None
+    }
     /// Reports state of one flow from which a packet has come; always the same gauges.
     fn flow_gauges(&self, _flow: FlowKey, _out: &mut Gauges) {}
 }
@@ -864,6 +868,9 @@ impl Queue {
     /// Runs the periodic update of the AQM algorithms.
     pub fn update(&mut self, now: Time, drain_rate: &DrainRate) {
         self.scheduler.update(now, drain_rate);
+        if let Some(meter) = &mut self.meter {
+            meter.follow(self.scheduler.rest());
+        }
     }
 
     /// Its latency histogram, if it keeps one and is measured.

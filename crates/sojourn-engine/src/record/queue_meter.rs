@@ -1,6 +1,6 @@
 //! What is measured of one queue.
 
-use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Series};
+use super::{GaugeSeries, Gauges, Latency, LatencyMeter, Rest, Series};
 use crate::count::Count;
 use crate::packet::DropReason;
 use crate::units::Time;
@@ -176,6 +176,9 @@ pub struct QueueMeter {
     name: String,
     sojourn: LatencyMeter,
     members: Option<Box<[MemberMeter; 2]>>,
+    rest: Rest,
+    /// Of the packets that waited in what gathered while its algorithm rested.
+    at_rest: Option<Box<Latency>>,
     bytes: Series,
     packets: Series,
     counts: CountSeries,
@@ -189,6 +192,8 @@ impl QueueMeter {
             name: name.to_owned(),
             sojourn: LatencyMeter::new(QUEUE_DELAY),
             members: has_members.then(Box::default),
+            rest: Rest::default(),
+            at_rest: None,
             bytes: Series::of(QUEUE_BYTES),
             packets: Series::of(QUEUE_PACKETS),
             counts: CountSeries::default(),
@@ -203,6 +208,24 @@ impl QueueMeter {
         if let (Some(member), Some(members)) = (member, &mut self.members) {
             members[member as usize].sojourn.record_if(counts, sojourn);
         }
+        if self.rest.made(sojourn) && counts && member != Some(Member::LowLatency) {
+            self.at_rest.get_or_insert_default().record(sojourn);
+        }
+    }
+
+    /// Follows the rest of its algorithm, if that ever rests.
+    pub fn follow(&mut self, rest: Option<Rest>) {
+        self.rest = rest.unwrap_or_default();
+    }
+
+    /// The rest of its algorithm.
+    pub fn rest(&self) -> Rest {
+        self.rest
+    }
+
+    /// Sojourn times above the target of packets that waited in what had gathered while its algorithm rested.
+    pub fn at_rest(&self) -> Option<&Latency> {
+        self.at_rest.as_deref()
     }
 
     /// Ends a sampling interval.

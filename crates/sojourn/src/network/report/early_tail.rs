@@ -13,11 +13,11 @@ use sojourn_scenario::apps::{AppSpec, Quality};
 
 /// How long bulk traffic may take to settle: as long as an upload must run to be graded.
 const SETTLES_S: f64 = 10.0;
-const QUANTILE: f64 = 0.99;
+pub(super) const QUANTILE: f64 = 0.99;
 /// Five values lie beyond the quantile of so many: fewer say nothing of a tail.
-const FEWEST: u64 = 500;
+pub(super) const FEWEST: u64 = 500;
 /// A tail is the beginning's if it is so many times that of the rest ...
-const TIMES: f64 = 2.0;
+pub(super) const TIMES: f64 = 2.0;
 /// ... and longer by what a game has for the whole access network.
 const LEAST_MS: f64 = GAME_ACCESS_MS;
 
@@ -112,6 +112,6 @@ fn watched(run: &Simulation) -> Vec<Watched<'_>> {
     queues.chain(latencies).collect()
 }
 
-fn ms(value: f64) -> String {
+pub(super) fn ms(value: f64) -> String {
     if value < 10.0 { format!("{value:.1} ms") } else { format!("{value:.0} ms") }
 }

@@ -1,17 +1,21 @@
-//! Warnings of AQM algorithms that never acted where they had reason to.
+//! Warnings of AQM algorithms that never acted where they had reason to, or did not do what they are for.
 
+use super::lapses;
 use sojourn_access::PlacedQueue;
 use sojourn_engine::packet::Direction;
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_scenario::Scenario;
 
-/// A sentence for each queue whose algorithm dropped and marked nothing, though the queue overflowed or half
-/// of its packets waited longer than the target.
+/// All warnings of the measured queues.
 pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<Warning> {
     let is_judged =
         |placed: &&PlacedQueue<'_>| placed.home.is_none_or(|home| scenario.is_judged_home(home));
-    queues.iter().filter(is_judged).filter_map(|placed| warning(scenario, placed)).collect()
+    let warnings = queues.iter().filter(is_judged).flat_map(|placed| {
+        let idle = warning(scenario, placed);
+        idle.map_or_else(|| lapses::warnings(scenario, placed), |idle| vec![idle])
+    });
+    warnings.collect()
 }
 
 /// How long a third of the buffer takes at the service's sustained rate, in ms.
@@ -20,6 +24,8 @@ fn third_ms(scenario: &Scenario, home: usize, direction: Direction, buffer_bytes
     buffer_bytes as f64 / 3.0 * 8.0 / (terms.sustained_mbps * 1e3)
 }
 
+/// A sentence for a queue whose algorithm dropped and marked nothing, though the queue overflowed or half
+/// of its packets waited longer than the target.
 fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
     let PlacedQueue { queue, direction, home } = placed;
     let (meter, counts) = (queue.meter()?, queue.counts().all);

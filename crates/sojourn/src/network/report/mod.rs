@@ -4,6 +4,7 @@ mod delay_parts;
 pub(super) mod early_tail;
 mod flows;
 mod idle_laws;
+mod lapses;
 mod queue_keys;
 pub(super) mod service_flows;
 mod slow_servers;

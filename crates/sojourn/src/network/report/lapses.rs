@@ -1,0 +1,55 @@
+//! Warnings of AQM algorithms that did less than they are for, from what was measured.
+
+use sojourn_access::{PlacedQueue, flow_path};
+use sojourn_engine::packet::Direction;
+use sojourn_engine::queue::Queue;
+use sojourn_engine::record::Member;
+use sojourn_input::fault;
+use sojourn_input::problem::{Remedy, Warning};
+use sojourn_results::scores::qoe::GAME_ACCESS_MS;
+use sojourn_scenario::Scenario;
+
+use super::early_tail::{FEWEST, QUANTILE, TIMES, ms};
+
+/// All warnings of a measured queue.
+pub(super) fn warnings(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Vec<Warning> {
+    let key = key_of(scenario, placed);
+    rested(key.as_deref(), placed.queue).into_iter().collect()
+}
+
+/// The key of a service flow's queue, where no router stands before it.
+fn key_of(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
+    let (home, way) = (placed.home?, placed.direction.stream());
+    let group = scenario.group_of_home(home);
+    let number = scenario.groups().position(|other| other.name == group.name)?;
+    let is_plain = scenario.router(number, placed.direction).is_none()
+        && (placed.direction == Direction::Up || scenario.cmts.is_none());
+    let (_, flow) = placed.queue.meter()?.name().rsplit_once(way)?;
+    is_plain.then(|| group.path_of(&format!("{}.queue", flow_path(way, flow.trim_start()))))
+}
+
+/// An algorithm that rests until a third of the buffer is full, in a larger one than usual: a tail of what gathered until
+/// then.
+fn rested(key: Option<&str>, queue: &Queue) -> Option<Warning> {
+    let meter = queue.meter()?;
+    let (rest, classic) = (meter.rest(), meter.sojourn_of(Member::Classic));
+    let sojourn = classic.unwrap_or_else(|| meter.sojourn());
+    let others = sojourn.since(meter.at_rest()?);
+    let whole = sojourn.quantile_ms(QUANTILE).filter(|_| sojourn.count() >= FEWEST)?;
+    let later = others.quantile_ms(QUANTILE).unwrap_or_default().max(rest.target.ms_f64());
+    let limit = if classic.is_some() { "scheduler.classic_buffer_bytes" } else { "limit_bytes" };
+    let usual_bytes = rest.usual_bytes;
+    let remedy =
+        key.map_or_else(Remedy::default, |key| Remedy::of(format!("{key}.{limit}"), usual_bytes));
+    let is_tail = whole >= TIMES * later && whole - later >= GAME_ACCESS_MS;
+    (rest.buffer_bytes > usual_bytes && is_tail).then(|| {
+        let (in_all, without) = (ms(whole), ms(later));
+        fault!(AqmRested, key.unwrap_or_default(), remedy =>
+            "{queue}: its AQM algorithm rests until a third of the buffer is full, {third_bytes} bytes, and that made the \
+             tail: p99 is {in_all}, and {without} without packets that waited for what gathered meanwhile; with the usual \
+             buffer of {usual_bytes} bytes ({limit}), 250 ms at its rate, it acts earlier",
+            queue = meter.name(), third_bytes = rest.buffer_bytes / 3, usual_bytes, limit)
+        .with("whole_ms", whole)
+        .with("rest_ms", later)
+    })
+}
