@@ -52,6 +52,7 @@ codes! {
     EqualVariants "equal-variants" "Variants are equal, so that one run stands for them."
     FormerSpelling "former-spelling" "A kind is written as it was before it became a kind of its own."
     HalfOfLinux "half-of-linux" "Only one of a scheduler and its law is the variant of Linux."
+    LimitedSteps "limited-steps" "The limit of a controller's steps holds the delay above its target."
     HomesWithoutTraffic "homes-without-traffic" "A group of homes has no traffic."
     IdleChannel "idle-channel" "The upstream channel is described, and no modem shares it."
     IdleKey "idle-key" "A key has no effect beside the other keys."

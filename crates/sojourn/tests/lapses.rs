@@ -61,3 +61,30 @@ fn a_tail_that_gathers_while_an_algorithm_rests() {
     let traffic = "traffic.up = { kind = 'transfer', server = 'near', connections = 4 }";
     assert!(of_code(run(upstream, keys, traffic), Code::AqmRested).is_empty());
 }
+
+/// Ten uploads at 2 Mbps, where a packet takes 6.1 ms: RFC 8034's limit of 0.02 a step holds 50 ms for a target of 10. What
+/// the warning says is the mean of the queue.
+#[test]
+fn a_limit_of_steps_that_holds_the_delay_above_the_target() {
+    for (mbps, connections, control, is_reported) in [
+        ("1", 20, "cubic", true),
+        ("2", 10, "cubic", true),
+        ("2", 20, "reno", true),
+        ("3", 10, "cubic", true),
+        ("2", 1, "cubic", false),
+        ("8", 10, "cubic", false),
+        ("20", 20, "cubic", false),
+    ] {
+        let upstream = format!("sustained_mbps = {mbps}, queue.law.kind = 'docsis_pie'");
+        let results = uploads(&upstream, 10, connections, control);
+        let mean_ms = queue(&results, "upstream").sojourn_mean_ms.unwrap();
+        let reported = of_code(results, Code::LimitedSteps);
+        println!("{mbps} Mbps, {connections} {control}: {mean_ms:.0} ms, {reported:?}");
+        assert_eq!(!reported.is_empty(), is_reported, "{mbps} {connections} {control}");
+        if is_reported {
+            let held = reported[0].split_once("holds ").unwrap().1.split_once(" ms").unwrap().0;
+            let held_ms: f64 = held.parse().unwrap();
+            assert!((held_ms / mean_ms - 1.0).abs() < 0.15, "{held_ms} {mean_ms}");
+        }
+    }
+}

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::pie_parts::{DROP_PROBABILITY, Derandomiser, PROB_LOW, tuning_divisor};
 use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
 use crate::count::Count;
-use crate::record::{Gauges, Rest};
+use crate::record::{Gauges, Lapses, Rest};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
 
@@ -124,6 +124,7 @@ pub struct DocsisPie {
     burst_allowance: Time,
     burst_reset: Time,
     tracker: Option<RateTracker>,
+    lapses: Lapses,
     rest: Rest,
 }
 
@@ -139,6 +140,7 @@ impl DocsisPie {
             burst_allowance: Time::ZERO,
             burst_reset: Time::ZERO,
             tracker: p.track_rate.then_some(RateTracker::NEW),
+            lapses: Lapses::default(),
             rest: Rest::before(Time::from_secs_f64(p.target_ms / 1e3)),
         }
     }
@@ -178,7 +180,9 @@ impl DocsisPie {
             self.prob = 0.0;
             self.burst_allowance = self.burst_allowance.since(INTERVAL);
         } else {
-            self.prob += self.step(qdelay_s);
+            let (step, unanswered_s) = self.step(qdelay_s);
+            self.prob += step;
+            self.note(qdelay_s, unanswered_s);
             if qdelay_s < LATENCY_LOW_S && self.qdelay_old_s < LATENCY_LOW_S {
                 self.prob *= 0.98;
             } else if qdelay_s > LATENCY_HIGH_S {
@@ -190,9 +194,19 @@ impl DocsisPie {
         self.qdelay_old_s = qdelay_s;
     }
 
+    /// Notes an update while it acts: the delay beyond the target, and what of it a limited step does not answer. A
+    /// high delay has a rule of its own.
+    fn note(&mut self, qdelay_s: f64, unanswered_s: f64) {
+        if self.phase != Phase::Inactive && qdelay_s <= LATENCY_HIGH_S {
+            self.lapses.updates += 1;
+            self.lapses.excess_s += qdelay_s - self.target_s;
+            self.lapses.unanswered_s += unanswered_s;
+        }
+    }
+
     /// The step of the PI controller, reduced where the probability is small (RFC 8034 appendix
-    /// A.2).
-    fn step(&self, qdelay_s: f64) -> f64 {
+    /// A.2), and the delay in s beyond the target that would have given what its limit takes off.
+    fn step(&self, qdelay_s: f64) -> (f64, f64) {
         let step = A * (qdelay_s - self.target_s) + B * (qdelay_s - self.qdelay_old_s);
         let divisor = match self.prob {
             p if p < 0.1 => tuning_divisor(p),
@@ -201,7 +215,8 @@ impl DocsisPie {
             _ => 0.03125,
         };
         let step = step / divisor;
-        if self.prob >= 0.1 { step.min(0.02) } else { step }
+        let limited = if self.prob >= 0.1 { step.min(0.02) } else { step };
+        (limited, (step - limited) * divisor / A)
     }
 
     /// Becomes quiescent, then inactive, while there is nothing to control.
@@ -298,6 +313,10 @@ impl Aqm for DocsisPie {
         }
     }
 
+    fn lapses(&self) -> Lapses {
+        self.lapses
+    }
+
     fn rest(&self) -> Option<Rest> {
         Some(self.rest)
     }
@@ -365,7 +384,7 @@ mod tests {
         let step = |prob, qdelay_s| {
             let mut pie = DocsisPie { prob, ..DocsisPie::new(&Parameters::default()) };
             pie.qdelay_old_s = 0.0104;
-            pie.step(qdelay_s)
+            pie.step(qdelay_s).0
         };
         for (prob, want) in [
             (0.0999, -0.0005),
@@ -381,6 +400,33 @@ mod tests {
         // 0.25 * 0.09 + 2.5 * 0.0896 = 0.2465, half of it at p = 0.09; from 0.1 on it is 0.02 at most.
         assert!((step(0.09, 0.1) - 0.123_25).abs() < 1e-9);
         assert_eq!(step(0.1, 0.1), 0.02);
+    }
+
+    /// 0.25 * 0.09 + 2.5 * 0.0896 = 0.2465, twice it at p = 0.1: 0.473 more than 0.02, which 0.946 s beyond the target would
+    /// have given. Steps below the limit, and at lower probabilities, answer all.
+    #[test]
+    fn what_a_limited_step_does_not_answer_is_noted_while_it_acts() {
+        let noted = |phase, prob, qdelay_s| {
+            let mut pie = DocsisPie {
+                phase,
+                prob,
+                qdelay_old_s: 0.0104,
+                ..DocsisPie::new(&Parameters::default())
+            };
+            pie.calculate_drop_prob(qdelay_s);
+            let Lapses { updates, excess_s, unanswered_s, .. } = pie.lapses();
+            (updates, (1e6 * excess_s).round(), (1e6 * unanswered_s).round())
+        };
+        for (prob, qdelay_s, excess_us, unanswered_us) in [
+            (0.1, 0.1, 90_000.0, 946_000.0),
+            (0.09, 0.1, 90_000.0, 0.0),
+            (0.1, 0.0104, 400.0, 0.0),
+            (0.1, 0.001, -9000.0, 0.0),
+        ] {
+            assert_eq!(noted(Phase::Active, prob, qdelay_s), (1, excess_us, unanswered_us));
+            assert_eq!(noted(Phase::Inactive, prob, qdelay_s), (0, 0.0, 0.0));
+        }
+        assert_eq!([0.2, 0.201].map(|qdelay_s| noted(Phase::Quiescent, 0.1, qdelay_s).0), [1, 0]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Count;
 use crate::packet::{Ecn, FULL_PACKET};
-use crate::record::{Definition, Gauges, Rest};
+use crate::record::{Definition, Gauges, Lapses, Rest};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
 use sojourn_input::fault;
@@ -232,6 +232,11 @@ pub trait Aqm {
 
     /// Reports state worth watching over time.
     fn gauges(&self, _out: &mut Gauges) {}
+
+    /// What it notes of itself.
+    fn lapses(&self) -> Lapses {
+        Lapses::default()
+    }
 
     /// Its rest, if it is an algorithm that rests until a third of the buffer is full.
     fn rest(&self) -> Option<Rest> {

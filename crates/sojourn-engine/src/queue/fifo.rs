@@ -10,7 +10,7 @@ use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Aqm, AqmAlgorithm, Arrival, Departure, DrainRate};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
-use crate::record::{Gauges, Rest};
+use crate::record::{Gauges, Lapses, Rest};
 use crate::units::Time;
 
 /// A single queue; it has no parameters.
@@ -124,6 +124,10 @@ impl Discipline for Fifo {
 
     fn gauges(&self, out: &mut Gauges) {
         self.aqm.gauges(out);
+    }
+
+    fn lapses(&self) -> Lapses {
+        self.aqm.lapses()
     }
 
     fn rest(&self) -> Option<Rest> {

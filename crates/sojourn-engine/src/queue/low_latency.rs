@@ -28,7 +28,7 @@ use crate::aqm::{Aqm, AqmSpec, DrainRate};
 use crate::count::Count;
 use crate::packet::{Ecn, Packet};
 use crate::record::latency_histogram::LatencyHistogram;
-use crate::record::{Counted, Gauges, Member, MemberCounts, Rest};
+use crate::record::{Counted, Gauges, Lapses, Member, MemberCounts, Rest};
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::ascending;
 use sojourn_input::problem::{Fault, Faults};
@@ -261,6 +261,10 @@ impl Discipline for LowLatency {
         self.low.gauges(out);
         out.show(CLASSIC_PACKETS, self.classic.lane.backlog().packets as f64);
         out.show(CLASSIC_DROPS, self.classic.lane.dropped() as f64);
+    }
+
+    fn lapses(&self) -> Lapses {
+        self.classic.aqm.as_ref().map_or(Lapses::default(), Aqm::lapses)
     }
 
     fn rest(&self) -> Option<Rest> {

@@ -54,8 +54,8 @@ use crate::packet::{DropReason, FULL_PACKET, Packet};
 use crate::record::latency_histogram::LatencyHistogram;
 use crate::record::queue_meter;
 use crate::record::{
-    Counted, Definition, Gauges, Member, MemberCounts, Part, QueueCounts, QueueMeter, Recorder,
-    Rest, Series,
+    Counted, Definition, Gauges, Lapses, Member, MemberCounts, Part, QueueCounts, QueueMeter,
+    Recorder, Rest, Series,
 };
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
@@ -299,7 +299,11 @@ pub trait Discipline {
     fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}
     /// Reports state worth watching over time.
     fn gauges(&self, out: &mut Gauges);
-    /// The rest of its algorithm, if there is one for all packets, or for those of the classic queue.
+    /// What its algorithm notes of itself, if there is one for all packets, or for those of the classic queue.
+    fn lapses(&self) -> Lapses {
+        Lapses::default()
+    }
+    /// The rest of that algorithm.
     fn rest(&self) -> Option<Rest> {
         None
     }
@@ -871,6 +875,11 @@ impl Queue {
         if let Some(meter) = &mut self.meter {
             meter.follow(self.scheduler.rest());
         }
+    }
+
+    /// What its algorithm notes of itself.
+    pub fn lapses(&self) -> Lapses {
+        self.scheduler.lapses()
     }
 
     /// Its latency histogram, if it keeps one and is measured.

@@ -1,6 +1,30 @@
 //! What AQM algorithms note of themselves where they do less than they are for.
 
+use crate::packet::FULL_PACKET;
 use crate::units::{BitRate, Time};
+
+/// What an algorithm did, from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lapses {
+    /// Updates of a controller while it acts, at delays that it has no other rule for.
+    pub updates: u64,
+    /// Its delays in s at these, each less the target.
+    pub excess_s: f64,
+    /// How much of that it did not answer, in s, since its steps are limited.
+    pub unanswered_s: f64,
+}
+
+impl Lapses {
+    /// What it did since it was as `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            updates: self.updates - earlier.updates,
+            excess_s: self.excess_s - earlier.excess_s,
+            unanswered_s: self.unanswered_s - earlier.unanswered_s,
+        }
+    }
+}
 
 /// The rest of an algorithm that waits until a third of the buffer is full, and what gathers meanwhile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +38,8 @@ pub struct Rest {
     pub buffer_bytes: u64,
     /// The usual buffer, 250 ms at the rate (White 2014 §9).
     pub usual_bytes: u64,
+    /// The time of a full packet at the rate.
+    pub packet: Time,
 }
 
 impl Rest {
@@ -26,6 +52,7 @@ impl Rest {
     pub(crate) fn follow(&mut self, rests: bool, delay_s: f64, buffer_bytes: u64, rate: BitRate) {
         self.buffer_bytes = buffer_bytes;
         self.usual_bytes = rate.bytes_in(Time::from_ms(250)) as u64;
+        self.packet = rate.time_for(FULL_PACKET);
         let delay = Time::from_secs_f64(delay_s);
         self.grown = match rests {
             true => Time::NEVER,
@@ -71,5 +98,12 @@ mod tests {
         }
         // A byte per us.
         assert_eq!((rest.buffer_bytes, rest.usual_bytes), (900_000, 250_000));
+        assert_eq!(rest.packet, Time::from_us(1522));
+    }
+
+    #[test]
+    fn lapses_count_from_a_reading_on() {
+        let of = |updates, excess_s| Lapses { updates, excess_s, unanswered_s: 2.0 * excess_s };
+        assert_eq!(of(5, 1.5).since(of(2, 0.5)), of(3, 1.0));
     }
 }

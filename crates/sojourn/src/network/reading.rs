@@ -6,6 +6,7 @@ use super::report::service_flows;
 use sojourn_access::AccessNetwork;
 use sojourn_access::docsis::MacCounters;
 use sojourn_engine::record::ChannelUse;
+use sojourn_engine::record::Lapses;
 use sojourn_engine::units::Time;
 use sojourn_scenario::apps::{Done, Model};
 
@@ -17,6 +18,8 @@ pub(super) struct Reading {
     pub macs: Vec<Option<MacCounters>>,
     /// What the apps of each entry did, in all its homes together.
     pub done: Vec<Done>,
+    /// What the algorithms of measured queues note of themselves.
+    pub lapses: Vec<Lapses>,
 }
 
 impl Reading {
@@ -26,6 +29,7 @@ impl Reading {
             channels: run.access.channels(run.now),
             macs: service_flows::macs(run),
             done: done(run),
+            lapses: run.queues().iter().map(|placed| placed.queue.lapses()).collect(),
         }
     }
 
@@ -38,6 +42,7 @@ impl Reading {
             channels: each(self.channels, &earlier.channels, ChannelUse::since),
             macs: each(self.macs, &earlier.macs, |now, earlier| Some(now?.since((*earlier)?))),
             done: each(self.done, &earlier.done, |now, earlier| now.since(earlier, from)),
+            lapses: each(self.lapses, &earlier.lapses, |now, earlier| now.since(*earlier)),
         }
     }
 }

@@ -3,17 +3,23 @@
 use super::lapses;
 use sojourn_access::PlacedQueue;
 use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Lapses;
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_scenario::Scenario;
 
-/// All warnings of the measured queues.
-pub(super) fn warnings(scenario: &Scenario, queues: &[PlacedQueue<'_>]) -> Vec<Warning> {
+/// All warnings of the measured queues, whose algorithms note this of themselves.
+pub(super) fn warnings(
+    scenario: &Scenario,
+    queues: &[PlacedQueue<'_>],
+    lapses: &[Lapses],
+) -> Vec<Warning> {
     let is_judged =
-        |placed: &&PlacedQueue<'_>| placed.home.is_none_or(|home| scenario.is_judged_home(home));
-    let warnings = queues.iter().filter(is_judged).flat_map(|placed| {
+        |placed: &PlacedQueue<'_>| placed.home.is_none_or(|home| scenario.is_judged_home(home));
+    let judged = queues.iter().zip(lapses).filter(|(placed, _)| is_judged(placed));
+    let warnings = judged.flat_map(|(placed, lapses)| {
         let idle = warning(scenario, placed);
-        idle.map_or_else(|| lapses::warnings(scenario, placed), |idle| vec![idle])
+        idle.map_or_else(|| lapses::warnings(scenario, placed, lapses), |idle| vec![idle])
     });
     warnings.collect()
 }

@@ -3,7 +3,8 @@
 use sojourn_access::{PlacedQueue, flow_path};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::Queue;
-use sojourn_engine::record::Member;
+use sojourn_engine::record::{Lapses, Member};
+use sojourn_engine::units::Time;
 use sojourn_input::fault;
 use sojourn_input::problem::{Remedy, Warning};
 use sojourn_results::scores::qoe::GAME_ACCESS_MS;
@@ -11,10 +12,20 @@ use sojourn_scenario::Scenario;
 
 use super::early_tail::{FEWEST, QUANTILE, TIMES, ms};
 
+/// Updates of a controller of which a mean says something: 8 s of DOCSIS-PIE.
+const FEWEST_UPDATES: u64 = 500;
+/// A change of the delay that takes a step of DOCSIS-PIE to its limit: 2.5 / 0.5 times 4 ms are 0.02.
+const LIMITED: Time = Time::from_ms(4);
+
 /// All warnings of a measured queue.
-pub(super) fn warnings(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Vec<Warning> {
+pub(super) fn warnings(
+    scenario: &Scenario,
+    placed: &PlacedQueue<'_>,
+    lapses: &Lapses,
+) -> Vec<Warning> {
     let key = key_of(scenario, placed);
-    rested(key.as_deref(), placed.queue).into_iter().collect()
+    let (key, queue) = (key.as_deref(), placed.queue);
+    [rested(key, queue), limited_steps(key, queue, lapses)].into_iter().flatten().collect()
 }
 
 /// The key of a service flow's queue, where no router stands before it.
@@ -51,5 +62,30 @@ fn rested(key: Option<&str>, queue: &Queue) -> Option<Warning> {
             queue = meter.name(), third_bytes = rest.buffer_bytes / 3, usual_bytes, limit)
         .with("whole_ms", whole)
         .with("rest_ms", later)
+    })
+}
+
+/// DOCSIS-PIE, whose steps upward are limited, and not those downward: where two packets take a step to its limit, the
+/// noise alone keeps its probability down.
+fn limited_steps(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<Warning> {
+    let meter = queue.meter()?;
+    let rest = meter.rest();
+    let (target_ms, packet_ms) = (rest.target.ms_f64(), rest.packet.ms_f64());
+    let mean_ms = |sum_s: f64| 1e3 * sum_s / lapses.updates as f64;
+    let (excess_ms, unanswered_ms) = (mean_ms(lapses.excess_s), mean_ms(lapses.unanswered_s));
+    let is_held = lapses.updates >= FEWEST_UPDATES
+        && rest.packet.times(2) >= LIMITED
+        && excess_ms >= target_ms
+        && unanswered_ms >= excess_ms / 2.0;
+    is_held.then(|| {
+        let path = key.map_or(String::new(), |key| format!("{key}.law"));
+        let is_own = !path.is_empty() && queue.members().is_none();
+        let remedy = if is_own { Remedy::of(format!("{path}.kind"), "pi2") } else { Remedy::default() };
+        let held_ms = target_ms + excess_ms;
+        fault!(LimitedSteps, path, remedy =>
+            "{queue}: DOCSIS-PIE holds {held_ms:.0} ms on average, and its target is {target_ms} ms: RFC 8034 limits what a \
+             step adds to its probability, and not what one takes off, so noise keeps it low where a packet takes \
+             {packet_ms:.1} ms; the algorithm pi2 holds less at this rate (law.kind)",
+            queue = meter.name(), held_ms, target_ms, packet_ms)
     })
 }

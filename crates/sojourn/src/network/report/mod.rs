@@ -43,7 +43,7 @@ pub(super) fn results(
     delays: Vec<Delay>,
 ) -> Results {
     let names: Vec<String> = run.scenario.traffic.keys().cloned().collect();
-    let Reading { channels, macs, done } = counted(run);
+    let Reading { channels, macs, done, lapses } = counted(run);
     let placed = run.queues();
     let mut results = Results {
         version: crate::VERSION,
@@ -88,7 +88,7 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(unused_low_latency(&results.queues));
-    results.warnings.extend(idle_laws::warnings(&run.scenario, &placed));
+    results.warnings.extend(idle_laws::warnings(&run.scenario, &placed, &lapses));
     let unwatched = run.scenario.unwatched();
     results.warnings.extend(unwatched.iter().map(Unwatched::warning));
     results
