@@ -62,6 +62,7 @@ codes! {
     UnderWay "under-way" "Many packets had not arrived at the end, and count as neither late nor lost."
     LostOnNoise "lost-on-noise" "Noise on the cable loses all packets."
     ModemSetting "modem-setting" "A setting of a modem's file is simulated otherwise, or not at all."
+    NeedlessDrops "needless-drops" "BLUE keeps dropping packets that needed no signal."
     NeverPolled "never-polled" "A flow is polled less often than once in the run."
     NoPageLoaded "no-page-loaded" "A traffic entry did not finish loading a single page."
     NothingCounts "nothing-counts" "A run ended before the time from which it counts."

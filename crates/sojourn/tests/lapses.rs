@@ -1,6 +1,6 @@
-//! Warnings of AQM algorithms that do less than they are for: each where it happens, and only there.
+//! Warnings of AQM algorithms that do less than they are for, or more: each where it happens, and only there.
 
-use crate::common::{loaded, queue, sentences};
+use crate::common::{flow, loaded, queue, sentences};
 use sojourn::Simulation;
 use sojourn::input::problem::Code;
 use sojourn::results::metrics::Results;
@@ -86,5 +86,36 @@ fn a_limit_of_steps_that_holds_the_delay_above_the_target() {
             let held_ms: f64 = held.parse().unwrap();
             assert!((held_ms / mean_ms - 1.0).abs() < 0.15, "{held_ms} {mean_ms}");
         }
+    }
+}
+
+/// One upload that overflows its queue once keeps BLUE's probability for ever: it loses packets that need no signal. Linux'
+/// memory is never full, several flows see each other's queues empty, and a stream that does not slow down needs BLUE.
+#[test]
+fn blue_that_an_overflow_arms_for_ever() {
+    for (queue_keys, delay_ms, connections, control, is_reported) in [
+        ("limit_bytes = 62_500,", 10, 1, "reno", true),
+        ("limit_bytes = 62_500,", 40, 1, "cubic", true),
+        ("limit_bytes = 15_503_360,", 10, 1, "reno", false),
+        ("", 10, 1, "cubic", false),
+        ("limit_bytes = 62_500,", 10, 3, "reno", false),
+    ] {
+        let upstream =
+            format!("sustained_mbps = 50, queue = {{ {queue_keys} scheduler.kind = 'cake' }}");
+        let results = uploads(&upstream, delay_ms, connections, control);
+        let mbps = flow(&results, "up", "up").goodput_mbps;
+        let reported = of_code(results, Code::NeedlessDrops);
+        println!("{queue_keys}, {connections} {control}: {mbps:.1} Mbps, {reported:?}");
+        assert_eq!(!reported.is_empty(), is_reported, "{queue_keys} {connections} {control}");
+    }
+    let upstream = "sustained_mbps = 10, queue = { limit_bytes = 62_500, scheduler.kind = 'cake' }";
+    for interval_ms in [0.6, 0.8, 1.0] {
+        let traffic = format!(
+            "traffic.flood = {{ kind = 'stream', purpose = 'data', direction = 'up', server = 'near',
+                                packet_bytes = 1400, interval_ms = {interval_ms} }}"
+        );
+        let results = run(upstream, "servers.near.delay_ms = 10", &traffic);
+        assert!(queue(&results, "upstream").dropped_aqm_packets > 0);
+        assert!(of_code(results, Code::NeedlessDrops).is_empty(), "{interval_ms}");
     }
 }

@@ -1,4 +1,4 @@
-//! What AQM algorithms note of themselves where they do less than they are for.
+//! What AQM algorithms note of themselves where they do less than they are for, or more.
 
 use crate::packet::FULL_PACKET;
 use crate::units::{BitRate, Time};
@@ -12,6 +12,8 @@ pub struct Lapses {
     pub excess_s: f64,
     /// How much of that it did not answer, in s, since its steps are limited.
     pub unanswered_s: f64,
+    /// Packets that were dropped though they had waited no longer than the target.
+    pub needless_drops: u64,
 }
 
 impl Lapses {
@@ -22,6 +24,7 @@ impl Lapses {
             updates: self.updates - earlier.updates,
             excess_s: self.excess_s - earlier.excess_s,
             unanswered_s: self.unanswered_s - earlier.unanswered_s,
+            needless_drops: self.needless_drops - earlier.needless_drops,
         }
     }
 }
@@ -103,7 +106,10 @@ mod tests {
 
     #[test]
     fn lapses_count_from_a_reading_on() {
-        let of = |updates, excess_s| Lapses { updates, excess_s, unanswered_s: 2.0 * excess_s };
+        let of = |updates, excess_s| {
+            let (unanswered_s, needless_drops) = (2.0 * excess_s, 3 * updates);
+            Lapses { updates, excess_s, unanswered_s, needless_drops }
+        };
         assert_eq!(of(5, 1.5).since(of(2, 0.5)), of(3, 1.0));
     }
 }

@@ -134,6 +134,11 @@ impl Cobalt {
         judged
     }
 
+    /// Had the packet that it judged last waited longer than the target?
+    pub(super) fn is_late(&self) -> bool {
+        self.is_dropping
+    }
+
     /// Its queue was the longest when there was no room.
     pub(super) fn on_overflow(&mut self, terms: &Terms, now: i64) {
         if now - self.changed > terms.target {

@@ -23,7 +23,7 @@ use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, 
 use crate::aqm::{AqmSpec, Threshold};
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
-use crate::record::Gauges;
+use crate::record::{Gauges, Lapses};
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use sojourn_input::fault;
@@ -49,7 +49,7 @@ const WAYS: usize = 8;
 /// The interval of its law over the target.
 const INTERVAL_OVER_TARGET: i64 = 20;
 /// The memory of a shaper, and the least of one, in bytes: 10 240 full packets, and 4 MiB.
-const MOST_MEMORY: u64 = 10_240 * 1514;
+pub const MOST_MEMORY: u64 = 10_240 * 1514;
 const LEAST_MEMORY: u64 = 4 << 20;
 
 /// Between whom bandwidth is shared.
@@ -186,6 +186,7 @@ impl SchedulerParameters for Parameters {
             next: 0,
             memory: 0,
             most_memory: self.memory(),
+            needless_drops: 0,
             entries: 1,
             table: FlowTable::default(),
             parameters: self.clone(),
@@ -282,6 +283,8 @@ pub struct Cake {
     next: i64,
     memory: u64,
     most_memory: u64,
+    /// Packets that BLUE dropped though they had waited no longer than the target.
+    needless_drops: u64,
     /// Traffic entries, of which each home has as many devices.
     entries: usize,
     table: FlowTable,
@@ -572,6 +575,7 @@ impl Discipline for Cake {
                 let is_markable = exit.counters.can_mark(head);
                 let cobalt = &mut self.flows[flow].cobalt;
                 let judged = cobalt.judge(&terms, now, sojourn, is_markable, exit.rng);
+                let is_needless = judged.is_dropped && !cobalt.is_late();
                 if judged.is_marked {
                     exit.counters.mark(exit.now, head);
                 }
@@ -581,6 +585,7 @@ impl Discipline for Cake {
                     self.charge(flow, packet.size.into(), now);
                     return Some(packet);
                 }
+                self.needless_drops += u64::from(is_needless);
                 exit.counters.drop(exit.now, packet, DropReason::Aqm);
             }
             self.rest(flow, now);
@@ -604,6 +609,10 @@ impl Discipline for Cake {
         let sum = |of: fn(&Tin) -> u32| self.tins.iter().map(|tin| f64::from(of(tin))).sum();
         out.show(SPARSE_FLOWS, sum(|tin| tin.sparse));
         out.show(BULK_FLOWS, sum(|tin| tin.bulk));
+    }
+
+    fn lapses(&self) -> Lapses {
+        Lapses { needless_drops: self.needless_drops, ..Lapses::default() }
     }
 }
 

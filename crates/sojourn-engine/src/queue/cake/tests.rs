@@ -412,6 +412,24 @@ fn the_longest_flow_loses_its_head_where_memory_is_full() {
     assert_eq!(bench.counts.all.dropped_overflow, 0);
 }
 
+/// After 256 overflows BLUE drops all but the last packet of a flow, those that had waited no longer than 5 ms needlessly.
+#[test]
+fn drops_of_packets_in_time_are_needless() {
+    for (waited_ms, needless_drops) in [(5, 2), (6, 0)] {
+        let (mut cake, mut bench) = cake(&plain());
+        bench.now = Time::from_s(10);
+        put(&mut cake, &mut bench, &[1, 1, 1]);
+        let terms = cake.tins[0].terms;
+        (1..257).for_each(|count| cake.flows[1].cobalt.on_overflow(&terms, count * 6 * MS));
+        bench.now += Time::from_ms(waited_ms);
+        assert_eq!(take(&mut cake, &mut bench, 3), [1]);
+        assert_eq!(
+            (bench.counts.all.dropped_aqm, cake.lapses().needless_drops),
+            (2, needless_drops)
+        );
+    }
+}
+
 /// A flow that has been late for a second packet loses it, but never its last one.
 #[test]
 fn late_packets_are_dropped_but_for_the_last_of_a_flow() {

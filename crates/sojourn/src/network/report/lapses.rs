@@ -1,8 +1,9 @@
-//! Warnings of AQM algorithms that did less than they are for, from what was measured.
+//! Warnings of AQM algorithms that did less than they are for, or more, from what was measured.
 
 use sojourn_access::{PlacedQueue, flow_path};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::Queue;
+use sojourn_engine::queue::cake::MOST_MEMORY;
 use sojourn_engine::record::{Lapses, Member};
 use sojourn_engine::units::Time;
 use sojourn_input::fault;
@@ -16,6 +17,10 @@ use super::early_tail::{FEWEST, QUANTILE, TIMES, ms};
 const FEWEST_UPDATES: u64 = 500;
 /// A change of the delay that takes a step of DOCSIS-PIE to its limit: 2.5 / 0.5 times 4 ms are 0.02.
 const LIMITED: Time = Time::from_ms(4);
+/// Needless drops that are no accident.
+const FEWEST_DROPS: u64 = 5;
+/// Of more packets than one in so many only those are dropped that do not heed signals.
+const HEEDED: u64 = 20;
 
 /// All warnings of a measured queue.
 pub(super) fn warnings(
@@ -25,7 +30,9 @@ pub(super) fn warnings(
 ) -> Vec<Warning> {
     let key = key_of(scenario, placed);
     let (key, queue) = (key.as_deref(), placed.queue);
-    [rested(key, queue), limited_steps(key, queue, lapses)].into_iter().flatten().collect()
+    let all =
+        [rested(key, queue), limited_steps(key, queue, lapses), needless_drops(key, queue, lapses)];
+    all.into_iter().flatten().collect()
 }
 
 /// The key of a service flow's queue, where no router stands before it.
@@ -87,5 +94,24 @@ fn limited_steps(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<Wa
              step adds to its probability, and not what one takes off, so noise keeps it low where a packet takes \
              {packet_ms:.1} ms; the algorithm pi2 holds less at this rate (law.kind)",
             queue = meter.name(), held_ms, target_ms, packet_ms)
+    })
+}
+
+/// BLUE of CAKE that an overflow has armed and that never comes to rest, as a lone flow's queue is not seen empty.
+fn needless_drops(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<Warning> {
+    let (meter, counts, drops) = (queue.meter()?, queue.counts().counted, lapses.needless_drops);
+    let signals = counts.dropped_aqm + counts.marked;
+    let governs = drops >= FEWEST_DROPS && 2 * drops > signals;
+    let remedy = match key.filter(|_| queue.buffer_bytes() < MOST_MEMORY) {
+        Some(key) => Remedy::of(format!("{key}.limit_bytes"), MOST_MEMORY),
+        None => Remedy::default(),
+    };
+    (governs && HEEDED * drops <= meter.sojourn().count()).then(|| {
+        let path = key.map_or(String::new(), |key| format!("{key}.scheduler"));
+        fault!(NeedlessDrops, path, remedy =>
+            "{queue}: BLUE of CAKE dropped {drops} packets that had waited no longer than the target: an overflow raised its \
+             probability, which falls only when a flow's queue is found empty while others wait; Linux has room for \
+             {linux_bytes} bytes, which a flow that heeds signals does not fill (limit_bytes)",
+            queue = meter.name(), drops, linux_bytes = MOST_MEMORY)
     })
 }
