@@ -1,5 +1,5 @@
 //! The table of laws: each congestion control against the law of its window or its rate, within 10 %, in dialects `rfc`
-//! and `linux`; of `ns2` there is Reno. Prague's laws are in `ecn_tests`, with its virtual round trip.
+//! and `linux`; of `ns2` there are Reno, CUBIC and LEDBAT. Prague's laws are in `ecn_tests`, with its virtual round trip.
 //!
 //! A window is what is delivered in a round trip over a path without a queue, on which each n-th segment is lost or
 //! marked, or each with probability 1/n.
@@ -99,19 +99,20 @@ fn reno(dialect: Dialect, rtt_ms: u64, signals: Signals) {
 
 /// RFC 9438 packet by packet: the larger of the cubic function and Reno's estimate, and no growth in the round trip
 /// after a loss. By §4.3 the estimate grows as Reno does once it is above the window before the loss, which Linux leaves
-/// out. Linux looks a round trip ahead and counts whole segments: its window is back at the plateau as soon as less than
-/// one is missing. So a window before a loss is often just the last one, and fast convergence rests. At even losses it stands
-/// still at any of several windows then, and only Reno's region has a law.
+/// out, and so does ns-2, which gives up a fifth at a loss. Both look a round trip ahead and count whole segments: their
+/// window is back at the plateau as soon as less than one is missing. So a window before a loss is often just the last one,
+/// and fast convergence rests. At even losses it stands still at any of several windows then, and only Reno's region has a
+/// law.
 fn of_cubic(dialect: Dialect, rtt_ms: u64, signals: Signals) -> f64 {
     const C: f64 = 0.4;
-    const BETA: f64 = 0.7;
+    let beta = if dialect == Dialect::Ns2 { 0.8 } else { 0.7 };
     let (rtt_s, mut is_lost) = (rtt_ms as f64 / 1e3, signals.chooser());
-    let alpha = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+    let alpha = 3.0 * (1.0 - beta) / (1.0 + beta);
     let (mut w, mut plateau, mut reno, mut origin) = (4.0 * of_reno(signals), 0.0, 0.0, 0.0);
     let (mut t, mut k, mut packets, mut elapsed, mut prior) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for loss in 0..500 {
         let cubic = |t: f64| match dialect {
-            Dialect::Linux => origin + (C * (t + rtt_s - k).powi(3)).trunc(),
+            Dialect::Linux | Dialect::Ns2 => origin + (C * (t + rtt_s - k).powi(3)).trunc(),
             _ => origin + C * (t - k).powi(3),
         };
         while !is_lost() {
@@ -123,10 +124,10 @@ fn of_cubic(dialect: Dialect, rtt_ms: u64, signals: Signals) -> f64 {
                 w = reno.max(cubic(t)).max(2.0);
             }
         }
-        w = if dialect == Dialect::Linux { w.floor() } else { w };
+        w = if dialect == Dialect::Rfc { w } else { w.floor() };
         prior = w;
-        plateau = if w < plateau { w * (1.0 + BETA) / 2.0 } else { w };
-        w *= BETA;
+        plateau = if w < plateau { w * (1.0 + beta) / 2.0 } else { w };
+        w *= beta;
         k = ((plateau - w).max(0.0) / C).cbrt();
         (origin, reno, t) = (plateau.max(w), w, -rtt_s);
     }
@@ -213,6 +214,8 @@ fn controls_follow_their_laws() {
         ledbat(dialect, 17.5, false);
     }
     cubic(Dialect::Rfc, 100, Even(4000));
+    cubic(Dialect::Ns2, 20, Random(1000));
+    ledbat(Dialect::Ns2, 17.5, false);
     cubic(Dialect::Linux, 100, Random(1000));
     dctcp(20, Even(20));
     dctcp(100, Random(20));
@@ -233,7 +236,7 @@ fn laws() -> Vec<Box<dyn Fn()>> {
         }
         for n in [400, 1000, 4000, 20_000] {
             laws.push(Box::new(move || cubic(Dialect::Rfc, rtt_ms, Even(n))));
-            for dialect in [Dialect::Rfc, Dialect::Linux] {
+            for dialect in [Dialect::Rfc, Dialect::Linux, Dialect::Ns2] {
                 laws.push(Box::new(move || cubic(dialect, rtt_ms, Random(n))));
             }
         }
@@ -247,13 +250,15 @@ fn laws() -> Vec<Box<dyn Fn()>> {
         }
     }
     for n in [400, 1000, 4000, 20_000] {
-        laws.push(Box::new(move || cubic(Dialect::Linux, 20, Even(n))));
+        for dialect in [Dialect::Linux, Dialect::Ns2] {
+            laws.push(Box::new(move || cubic(dialect, 20, Even(n))));
+        }
     }
     for n in [10, 20, 50, 100] {
         laws.push(Box::new(move || dctcp(20, Even(n))));
     }
     for mbps in [5.0, 17.5, 40.0, 100.0] {
-        for dialect in [Dialect::Rfc, Dialect::Linux] {
+        for dialect in [Dialect::Rfc, Dialect::Linux, Dialect::Ns2] {
             laws.push(Box::new(move || ledbat(dialect, mbps, false)));
         }
         laws.push(Box::new(move || ledbat(Dialect::Linux, mbps, true)));
