@@ -48,13 +48,35 @@ impl Cause {
             self.ways_ms.iter().map(|(way, ms)| format!("{} ms {}", digits(*ms), way.name()));
         let least_ms = LEAST_SHARE * self.total_ms();
         let named = self.parts.iter().take(MOST_PARTS).filter(|one| one.ms >= least_ms);
-        let parts = named.map(|one| format!("{} ms {}", digits(one.ms), one.words));
+        let parts =
+            named.map(|one| format!("{} ms {}{}", digits(one.ms), one.words, self.behind(one)));
         format!(
             "traffic.{} takes {} on average: {}.",
             self.traffic,
             joined(&ways.collect::<Vec<_>>()),
             joined(&parts.collect::<Vec<_>>())
         )
+    }
+}
+
+impl Cause {
+    /// Behind what packets wait in the modem's queue, if it is others' requests: each of them is at its head for as
+    /// long as this one.
+    fn behind(&self, queue: &CausePart) -> &'static str {
+        let of_head = [
+            Part::RequestWait,
+            Part::Contention,
+            Part::GrantWait,
+            Part::Shaping,
+            Part::Transmission,
+        ];
+        let longest = self.parts.iter().find(|one| of_head.contains(&one.part));
+        let collide = longest.is_some_and(|one| one.part == Part::Contention);
+        if queue.part == Part::ModemQueue && collide {
+            ", behind packets whose requests collide"
+        } else {
+            ""
+        }
     }
 }
 

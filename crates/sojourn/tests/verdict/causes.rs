@@ -55,6 +55,39 @@ fn a_cause_names_its_queue_where_there_are_several() {
     }
 }
 
+/// A queue on a full channel waits for its head, whose requests collide.
+#[test]
+fn a_queue_behind_requests_that_collide_says_so() {
+    let said = |parts: &[(&str, f64)]| {
+        let part = |(part, mean_ms): &(&str, f64)| {
+            let sent = json!({"traffic": "x", "direction": "up", "part": part, "mean_ms": mean_ms,
+                "sent_packets": 900});
+            row(&sent)
+        };
+        let rows = Rows {
+            flows: both_ways("x", "game", &json!({"rtt_p90_ms": 900.0})),
+            delay_parts: parts.iter().map(part).collect(),
+            ..Rows::default()
+        };
+        alone(&Facts::of(&scenario(GAME), &rows)).groups[0].causes[0].clone()
+    };
+    let words = "in the modem's queue, behind packets whose requests collide";
+    let full = said(&[
+        ("total", 900.0),
+        ("modem_queue", 800.0),
+        ("contention", 60.0),
+        ("transmission", 3.0),
+    ]);
+    assert!(full.contains(words), "{full}");
+    let slow = said(&[
+        ("total", 900.0),
+        ("modem_queue", 800.0),
+        ("contention", 1.0),
+        ("transmission", 3.0),
+    ]);
+    assert!(slow.contains("800 ms in the modem's queue."), "{slow}");
+}
+
 /// A game and another one whose packets take so long on average, with this share of slow ones.
 fn two_games(over_percent: f64) -> Facts {
     let game = |name, mean_ms| {
