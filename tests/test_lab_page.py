@@ -136,7 +136,7 @@ def test_the_queue_is_shown_by_its_delay_or_its_drops(page: Page) -> None:
 def test_low_latency_docsis_serves_games_and_calls(page: Page) -> None:
     page.get_by_label("Queue management B").select_option("LLD")
     expect(verdict_heads(page).nth(1)).to_have_text("B: LLD")
-    expect(page.get_by_text("Good on every test")).to_contain_text(": LLD.")
+    expect(page.get_by_text("LLD does best").first).to_be_visible()
 
 
 def test_every_queue_manager_is_in_the_list(page: Page) -> None:

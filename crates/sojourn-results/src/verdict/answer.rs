@@ -12,9 +12,7 @@ use super::measures::MEASURES;
 use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
-use super::sentences::{
-    NAMED_AT_MOST, bulk_words, coupling, graded_clause, names, sentences, taken,
-};
+use super::sentences::{NAMED_AT_MOST, bulk_words, coupling, graded_clause, sentences, taken};
 use super::shares::Share;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, UNDER_LOAD, UPSTREAM_QUEUE,
@@ -97,7 +95,7 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     let (sentences, only) = match (loaded.as_slice(), answers.as_slice()) {
         ([only], _) => (of_one(&all, *only), None),
         (_, [only]) => (of_several(&all, only, keys), Some(only)),
-        _ => (of_conditions(&all, &loaded, &answers), None),
+        _ => (of_conditions(&all, &answers), None),
     };
     let chosen = only.filter(|one| one.is_alike && one.best.len() < one.settings.len());
     let there = |a: &&Application| all.iter().any(|j| j.assessment(a.name).is_some());
@@ -321,7 +319,9 @@ fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<Strin
     let longest = causes(shown).into_iter().find(|cause| slow.contains(&cause.application));
     found.extend(longest.map(|cause| with(shown, cause.sentence())));
     found.extend(shown.idle_line.and_then(|idle| idle_sentence(&all[idle], shown)));
-    found.extend(side_by_side(&settings));
+    if settings.iter().all(|one| one.assessments.is_empty()) {
+        found.push(NOTHING.to_owned());
+    }
     found
 }
 
@@ -348,37 +348,6 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
         .then(|| format!("Without {who}{of}, {}.", joined(&clauses)))
 }
 
-/// The grades of all settings: which are good on every test, and what the others are not good for.
-fn side_by_side(settings: &[&Judged<'_>]) -> Vec<String> {
-    let is_tested = |a: &&Application| settings.iter().any(|one| one.assessment(a.name).is_some());
-    let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(without_article).collect();
-    if tests.is_empty() {
-        return vec![NOTHING.to_owned()];
-    }
-    let is_whole = settings.iter().all(|one| one.is_whole());
-    let on = if is_whole { "on every test" } else { "on what is measured" };
-    let mut by_faults = grouped(settings.iter().map(|one| (faults(one), *one)));
-    by_faults.sort_by_key(|(faults, _)| !faults.is_empty());
-    let are_few = settings.iter().filter(|one| !faults(one).is_empty()).count() <= NAMED_AT_MOST;
-    let sentence = |(faults, settings): (String, Vec<&Judged<'_>>)| match faults.as_str() {
-        "" => Some(format!("Good {on} ({}): {}.", listed(&tests), names(&settings))),
-        faults => are_few.then(|| format!("{}: {faults}.", names(&settings))),
-    };
-    by_faults.into_iter().filter_map(sentence).collect()
-}
-
-/// The applications that are not good, by grade.
-fn faults(judged: &Judged<'_>) -> String {
-    let grades = [Some(Grade::Fails), Some(Grade::Poor), Some(Grade::Fair), None];
-    let clauses = grades.into_iter().filter_map(|grade| {
-        let of_grade = judged.assessments.iter().filter(|found| found.grade == grade);
-        let names: Vec<_> = of_grade.map(|found| found.graded.noun).collect();
-        let word = grade.map_or("not graded", Grade::state);
-        (!names.is_empty()).then(|| format!("{word} for {}", listed(&names)))
-    });
-    clauses.collect::<Vec<_>>().join("; ")
-}
-
 /// What is said of directions that bulk traffic loads while nothing there measures the delay.
 fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     let found = loaded.iter().flat_map(|number| &all[*number].group.runs[0].unwatched);
@@ -392,12 +361,11 @@ fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
 // Several loads or lines.
 
 /// Conditions are no choice: settings are compared under each, and one sentence says whether the answer changes.
-fn of_conditions(all: &[Judged<'_>], loaded: &[usize], answers: &[Answer]) -> Vec<String> {
+fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
     let choices: Vec<&Answer> = answers.iter().filter(|one| one.settings.len() > 1).collect();
     let answered = |one: &&Answer| sentences(&Question::new(all, &one.settings), one).join(" ");
     let mut found = vec![changes_with_condition(all, answers.len(), &choices)];
     found.extend(choices.iter().take(NAMED_AT_MOST).map(answered));
-    found.extend(side_by_side(&loaded.iter().map(|number| &all[*number]).collect::<Vec<_>>()));
     found
 }
 

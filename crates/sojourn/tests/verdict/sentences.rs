@@ -174,35 +174,3 @@ fn without_a_game_pages_and_calls_tell_what_load_does() {
     let want = "Without the upload (at night), voice MOS is 4.30 and page load is 1.00 s.";
     assert!(said.contains(&want.to_owned()), "{said:?}");
 }
-
-/// Settings of which the first `good` are good on all, and the others poor for the game.
-fn side_by_side(good: usize, count: usize) -> Vec<String> {
-    let of = |number| if number < good { 12.0 } else { 200.0 + 10.0 * number as f64 };
-    let facts: Vec<_> =
-        (0..count).map(|number| game_and_upload(of(number), 10.0, Some(5.0))).collect();
-    of_all(&numbered(count), &facts, &[]).sentences
-}
-
-/// No sentence says that none is good: what each is not good for says so.
-#[test]
-fn good_settings_and_what_others_are_not_good_for_are_named_or_counted() {
-    let on = "Good on what is measured (game and upload):";
-    for (good, count, first, others) in [
-        (0, 2, None, Some("s1 and s2")),
-        (1, 2, Some("s1"), Some("s2")),
-        (8, 9, Some("s1, s2, s3, s4, s5, s6, s7 and s8"), Some("s9")),
-        (9, 10, Some("9 settings"), Some("s10")),
-        (1, 9, Some("s1"), Some("s2, s3, s4, s5, s6, s7, s8 and s9")),
-        (1, 10, Some("s1"), None),
-        (0, 9, None, None),
-        (2, 2, Some("s1 and s2"), None),
-    ] {
-        let found = side_by_side(good, count);
-        let said = |is_it: &dyn Fn(&&String) -> bool| found.iter().find(is_it).cloned();
-        let want = first.map(|names| format!("{on} {names}."));
-        assert_eq!(said(&|one| one.starts_with(on)), want, "{good} of {count}");
-        let want = others.map(|names| format!("{names}: poor for the game."));
-        assert_eq!(said(&|one| one.ends_with("poor for the game.")), want, "{good} of {count}");
-        assert!(!found.iter().any(|one| one.contains("No setting is good")), "{found:?}");
-    }
-}
