@@ -1,7 +1,9 @@
-//! Which settings do best: a strict partial order by counts of grades, then by steps inside them. It knows no names,
-//! and of two settings nothing but their own levels.
+//! Which settings do best: a strict partial order by counts of grades, then by steps inside them. Where these are
+//! equal, queues that games and calls watch decide in the same way. It knows no names, and of two settings nothing but
+//! their own levels.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -83,6 +85,8 @@ pub(super) struct Question<'a, 'b> {
     /// The numbers of the settings.
     pub settings: Vec<usize>,
     pub components: Vec<Component>,
+    /// So many of these are noticed; the others decide where all of them are equal.
+    noticed: usize,
     /// Is no share of the line compared, since the lines differ?
     pub compares_lines: bool,
 }
@@ -95,8 +99,22 @@ impl<'a, 'b> Question<'a, 'b> {
             (is_one_line || !is_of_its_line(one))
                 && settings.iter().any(|number| !all[*number].of_component(one).is_empty())
         });
-        let components = components.collect();
-        Self { all, settings: settings.to_vec(), components, compares_lines: !is_one_line }
+        let is_noticed = |one: &Component| !settings.iter().any(|number| all[*number].watches(one));
+        let (mut components, watched): (Vec<_>, Vec<_>) = components.partition(is_noticed);
+        let noticed = components.len();
+        components.extend(watched);
+        Self { all, settings: settings.to_vec(), components, noticed, compares_lines: !is_one_line }
+    }
+
+    /// The components that decide between two standings.
+    fn deciding(&self, one: &Standing, other: &Standing) -> Range<usize> {
+        let are_equal = one[..self.noticed] == other[..self.noticed];
+        if are_equal { self.noticed..one.len() } else { 0..self.noticed }
+    }
+
+    /// Is a component watched by another one?
+    pub(super) fn is_watched(&self, component: &Component) -> bool {
+        self.components[self.noticed..].contains(component)
     }
 
     /// An application of a setting, if it counts.
@@ -133,12 +151,28 @@ impl<'a, 'b> Question<'a, 'b> {
     /// The settings that nothing is before.
     pub(super) fn best(&self) -> Vec<usize> {
         let standings: Vec<_> = self.settings.iter().map(|one| self.standing(*one)).collect();
-        best(&standings).into_iter().map(|place| self.settings[place]).collect()
+        self.first_of(&standings)
+    }
+
+    /// The settings that nothing is before, with these standings.
+    fn first_of(&self, standings: &[Standing]) -> Vec<usize> {
+        let is_first = |one: &Standing| !standings.iter().any(|other| self.are_ordered(other, one));
+        let all = self.settings.iter().zip(standings);
+        all.filter(|(_, one)| is_first(one)).map(|(setting, _)| *setting).collect()
     }
 
     /// Is one setting before another?
     pub(super) fn is_before(&self, one: usize, other: usize) -> bool {
-        is_before(&self.standing(one), &self.standing(other))
+        self.are_ordered(&self.standing(one), &self.standing(other))
+    }
+
+    /// Is the first before the other? Fewer that fail decide, then fewer poor, then fewer fair ones; with equal
+    /// counts, being nowhere behind and somewhere ahead.
+    fn are_ordered(&self, one: &Standing, other: &Standing) -> bool {
+        let place = self.deciding(one, other);
+        let (one, other) = (&one[place.clone()], &other[place]);
+        let (own, others) = (counts(one), counts(other));
+        own < others || (own == others && one != other && is_nowhere_behind(one, other))
     }
 
     /// Are settings equal in all steps?
@@ -151,8 +185,8 @@ impl<'a, 'b> Question<'a, 'b> {
     pub(super) fn hair(&self, best: usize, other: usize) -> Option<String> {
         let (ahead, behind) = (self.standing(best), self.standing(other));
         let mut moved = behind.clone();
-        let deciding = (0..moved.len()).filter(|place| ahead[*place] < behind[*place]);
-        let deciding: Vec<usize> = deciding.collect();
+        let mut deciding: Vec<usize> = self.deciding(&ahead, &behind).collect();
+        deciding.retain(|place| ahead[*place] < behind[*place]);
         for place in &deciding {
             let of_best = self.all[best].of_component(self.components[*place]);
             let near = |metric: &str, value: f64| {
@@ -187,13 +221,14 @@ impl<'a, 'b> Question<'a, 'b> {
                 )
             })
         });
-        sentences.next().filter(|_| !is_before(&ahead, &moved))
+        sentences.next().filter(|_| !self.are_ordered(&ahead, &moved))
     }
 
-    /// The worst grade of what users notice with a setting, also where it compares nothing.
-    pub(super) fn worst(&self, setting: usize) -> Option<Grade> {
-        let all = COMPONENTS.iter().flat_map(|one| self.all[setting].of_component(one));
-        all.filter_map(|found| found.grade).max()
+    /// What users notice with a setting, also where it compares nothing.
+    pub(super) fn noticed(&self, setting: usize) -> impl Iterator<Item = &'a Assessment> {
+        let setting = &self.all[setting];
+        let noticed = COMPONENTS.iter().filter(|one| !setting.watches(one));
+        noticed.flat_map(|one| setting.of_component(one))
     }
 
     /// The settings that would be among the best, or would be no longer, if a mean were elsewhere in its interval:
@@ -213,8 +248,7 @@ impl<'a, 'b> Question<'a, 'b> {
             if moved != standings[place][number] {
                 let mut standings = standings.clone();
                 standings[place][number] = moved;
-                let then = best(&standings).into_iter().map(|place| self.settings[place]);
-                let then: Vec<usize> = then.collect();
+                let then = self.first_of(&standings);
                 let is_changed = |one: &&usize| then.contains(one) != best_now.contains(one);
                 unsure.extend(self.settings.iter().filter(is_changed));
             }
@@ -229,43 +263,27 @@ fn is_near(one: f64, other: f64) -> bool {
 }
 
 impl Judged<'_> {
-    /// The assessments that count in a component: a queue only where no game or call watches its direction.
+    /// The assessments that count in a component.
     pub(super) fn of_component(&self, component: Component) -> Vec<&Assessment> {
-        let mut watched = self.group.runs[0].watched.iter();
-        if watched.any(|way| queue_of(*way) == component[0]) {
-            return Vec::new();
-        }
         component.iter().filter_map(|name| self.assessment(name)).collect()
+    }
+
+    /// Is it a queue that a game or call watches?
+    fn watches(&self, component: Component) -> bool {
+        self.group.runs[0].watched.iter().any(|way| queue_of(*way) == component[0])
     }
 }
 
 /// How many components fail, are poor, are fair.
-fn counts(standing: &Standing) -> [usize; 3] {
+fn counts(standing: &[Option<Level>]) -> [usize; 3] {
     [Grade::Fails, Grade::Poor, Grade::Fair]
         .map(|grade| standing.iter().flatten().filter(|(found, _)| *found == grade).count())
 }
 
 /// Is one nowhere behind the other? What has no grade is neither ahead nor behind.
-fn is_nowhere_behind(one: &Standing, other: &Standing) -> bool {
+fn is_nowhere_behind(one: &[Option<Level>], other: &[Option<Level>]) -> bool {
     one.iter().zip(other).all(|(one, other)| match (one, other) {
         (Some(one), Some(other)) => one <= other,
         (one, other) => one == other,
     })
-}
-
-/// Fewer that fail, then fewer poor, then fewer fair ones; with equal counts, nowhere behind and somewhere ahead.
-fn is_before(one: &Standing, other: &Standing) -> bool {
-    let (own, others) = (counts(one), counts(other));
-    own < others || (own == others && one != other && is_nowhere_behind(one, other))
-}
-
-/// The places of those that nothing is before. What has more of a bad grade than another is after it.
-fn best(standings: &[Standing]) -> Vec<usize> {
-    let least = standings.iter().map(counts).min();
-    let places: Vec<usize> =
-        (0..standings.len()).filter(|place| Some(counts(&standings[*place])) == least).collect();
-    let is_best = |place: &usize| {
-        !places.iter().any(|other| is_before(&standings[*other], &standings[*place]))
-    };
-    places.iter().copied().filter(is_best).collect()
 }

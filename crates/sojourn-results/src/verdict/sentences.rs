@@ -7,7 +7,7 @@ use super::measures::{Better, MEASURES, Measure};
 use super::order::{Answer, Component, Price, Question};
 use super::shares::Share;
 use super::thresholds::{Application, GAME, Grade};
-use super::words::{capitalised, digits, factor, grouped, joined, listed};
+use super::words::{capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
 
@@ -25,7 +25,8 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
         best if best.len() == question.settings.len() => none(question),
         best => named(question, answer, best),
     };
-    [Some(first), answer.hair.clone(), unsure(question, answer)].into_iter().flatten().collect()
+    let more = [answer.hair.clone(), unsure(question, answer), left_out(question)];
+    std::iter::once(first).chain(more.into_iter().flatten()).collect()
 }
 
 /// Settings by their names, or how many they are.
@@ -63,19 +64,50 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
 /// How well a setting does in all.
 fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
     let setting = &question.all[best[0]];
-    let all = setting.assessments.iter().map(|found| found.grade);
-    let are_good = all.clone().flatten().all(|grade| grade == Grade::Good);
-    let is_whole = setting.is_whole() && all.clone().all(|grade| grade.is_some());
-    let said = match (question.worst(best[0]), are_good, is_whole) {
-        (None, ..) => "nothing has a grade",
-        (Some(Grade::Good), true, true) => "all is good",
-        (Some(Grade::Good), true, false) => "all that is measured is good",
-        (Some(Grade::Good), false, _) => "all that users notice is good",
-        (Some(Grade::Fair), ..) => "nothing is poor with it",
-        (Some(Grade::Poor), ..) => "nothing fails with it",
-        (Some(Grade::Fails), ..) => "the least fails with it",
+    let is_bad = |one: &&Assessment| one.grade > Some(Grade::Good);
+    let bad: Vec<_> = setting.assessments.iter().filter(is_bad).map(noun).collect();
+    let is_whole = setting.is_whole() && setting.assessments.iter().all(|one| one.grade.is_some());
+    let worst = question.noticed(best[0]).filter_map(|one| one.grade).max();
+    let said = match worst {
+        None => "nothing has a grade",
+        Some(Grade::Good) if !bad.is_empty() => return format!("all but {} is good", joined(&bad)),
+        Some(Grade::Good) if is_whole => "all is good",
+        Some(Grade::Good) => "all that is measured is good",
+        Some(Grade::Fair) => "nothing is poor",
+        Some(Grade::Poor) => "nothing fails",
+        Some(Grade::Fails) => return failing(question, best).unwrap_or_default(),
     };
-    said.replace(" with it", if best.len() == 1 { " with it" } else { " with them" })
+    let is_short = matches!(worst, Some(Grade::Fair | Grade::Poor));
+    let with = if best.len() == 1 { " with it" } else { " with them" };
+    format!("{said}{}", if is_short { with } else { "" })
+}
+
+fn noun(found: &Assessment) -> String {
+    found.graded.noun.to_owned()
+}
+
+/// What fails with the best settings too.
+fn failing(question: &Question<'_, '_>, best: &[usize]) -> Option<String> {
+    let fails = |one: &&Assessment| {
+        best.iter().all(|best| question.all[*best].grade(one.application) == Some(Grade::Fails))
+    };
+    let nouns: Vec<_> = question.noticed(best[0]).filter(fails).map(noun).collect();
+    let (fail, them) = (
+        if nouns.len() == 1 { "fails" } else { "fail" },
+        if best.len() == 1 { "it" } else { "them" },
+    );
+    (!nouns.is_empty()).then(|| format!("{} still {fail} with {them}", joined(&nouns)))
+}
+
+/// What compares nothing, since it is a share of another line with each setting.
+fn left_out(question: &Question<'_, '_>) -> Option<String> {
+    let all = question.settings.iter().flat_map(|setting| question.noticed(*setting));
+    let is_out =
+        |one: &&Assessment| !question.components.iter().any(|c| c.contains(&one.application));
+    let nouns = distinct(all.filter(is_out).map(noun));
+    let of = if nouns.len() == 1 { "gets of its part" } else { "get of their parts" };
+    (!nouns.is_empty())
+        .then(|| format!("Not compared, since the lines differ: what {} {of}.", joined(&nouns)))
 }
 
 /// If what the best costs matters most.
@@ -110,9 +142,10 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         (!clauses.is_empty()).then(|| format!("{name} for {}", joined(&clauses)))
     };
     let clauses: Vec<_> = best.iter().take(NAMED_AT_MOST).filter_map(clause).collect();
+    let fails = failing(question, best).map_or_else(String::new, |fails| format!(", and {fails}"));
     match clauses.as_slice() {
         [] => "No setting does best: what is measured of one is not of another.".to_owned(),
-        _ => format!("No setting does best at everything. Best are {}.", clauses.join("; ")),
+        _ => format!("No setting does best at everything{fails}. Best are {}.", clauses.join("; ")),
     }
 }
 
@@ -121,7 +154,9 @@ fn none(question: &Question<'_, '_>) -> String {
     let settings = of_numbers(question, &question.settings);
     let clauses = ranges(&settings);
     let clauses = if clauses.is_empty() { String::new() } else { format!(" {clauses}.") };
-    format!("No setting does best: {} do equally well.{clauses}", names(&settings))
+    let fails = failing(question, &question.settings);
+    let fails = fails.map_or_else(String::new, |fails| format!(", and {fails}"));
+    format!("No setting does best: {} do equally well{fails}.{clauses}", names(&settings))
 }
 
 fn unsure(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
@@ -146,8 +181,15 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
             None => new_clause(after.first()?),
         }
     };
-    let names = question.components.iter().flat_map(|component| component.iter());
-    let mut changes: Vec<Change> = names.filter_map(graded).collect();
+    let of = |are_watched| {
+        let components =
+            question.components.iter().filter(move |one| question.is_watched(one) == are_watched);
+        components.copied().flatten().filter_map(graded).collect::<Vec<Change>>()
+    };
+    let mut changes = of(false);
+    // A queue that something watches is named where it decides, and where it is worse.
+    let decides = changes.iter().all(|(_, is_worse)| *is_worse);
+    changes.extend(of(true).into_iter().filter(|(_, is_worse)| decides || *is_worse));
     let [now, before] = [best[0], reference].map(|number| &question.all[number]);
     let is_game_told = graded(&GAME).is_some();
     let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
@@ -249,24 +291,24 @@ pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
     (listed(&nouns), are_several)
 }
 
-/// Whose doing it is that a transfer gets little: another one that takes more than its part of the same direction.
+/// Who has more than its part where a transfer of the same direction gets little of its own.
 pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
-    let by_part = |one: &&Share, other: &&Share| one.of_part().total_cmp(&other.of_part());
-    let poor = judged.transfers.iter().min_by(by_part)?;
-    let most = judged.transfers.iter().filter(|one| one.way == poor.way).max_by(by_part)?;
-    let mark = judged.group.runs[0].marks.get(&most.traffic);
-    let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
-    (poor.of_part() < STARVED && most.of_part() > 1.0 + NAMED).then(|| {
-        format!(
-            "'{}'{mark} takes {} times its part ({} of {} Mbps), and '{}' is left {:.0} % of its own ({} Mbps).",
-            most.traffic,
-            factor(most.of_part()),
-            digits(most.mbps),
-            digits(most.part_mbps),
-            poor.traffic,
-            100.0 * poor.of_part(),
-            digits(poor.mbps)
-        )
+    let of_part = |one: &Share| one.of_part();
+    let poor = judged.transfers.iter().min_by(|a, b| of_part(a).total_cmp(&of_part(b)))?;
+    let takes = |one: &&Share| one.way == poor.way && of_part(one) > 1.0 + NAMED;
+    let mut takers: Vec<&Share> = judged.transfers.iter().filter(takes).collect();
+    takers.sort_by(|a, b| of_part(b).total_cmp(&of_part(a)));
+    let clause = |one: &&Share| {
+        let mark = judged.group.runs[0].marks.get(&one.traffic);
+        let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
+        let (times, mbps, part) = (factor(of_part(one)), digits(one.mbps), digits(one.part_mbps));
+        format!("'{}'{mark} has {times} times its part ({mbps} of {part} Mbps)", one.traffic)
+    };
+    let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
+    (of_part(poor) < STARVED && !clauses.is_empty()).then(|| {
+        let (percent, mbps) = (100.0 * of_part(poor), digits(poor.mbps));
+        let left = format!("'{}' has {percent:.0} % of its own ({mbps} Mbps)", poor.traffic);
+        format!("{}, and {left}.", clauses.join(", "))
     })
 }
 

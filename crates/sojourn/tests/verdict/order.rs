@@ -39,9 +39,12 @@ fn fewer_fails_decide_before_fewer_poor_and_these_before_fewer_fair() {
         (of(GOOD_GAME, 60.0), of(FAIR_GAME, 60.0)),
         (of(FAILED_GAME, 95.0), of(FAILED_GAME, 9.9)),
         // Equal counts: nowhere behind and somewhere ahead in steps.
-        (of(GOOD_GAME, 96.0), of(GOOD_GAME, 94.0)),
+        (of(GOOD_GAME, 71.0), of(GOOD_GAME, 69.0)),
         (of(GOOD_GAME, 96.0), of((1.1, 0.0, 25.0), 96.0)),
         (of((30.0, 0.0, 49.0), 80.0), of((30.0, 0.0, 51.0), 80.0)),
+        // What fails is worse the longer it takes, and the less it gets.
+        (of((100.0, 90.0, 700.0), 9.0), of((100.0, 90.0, 900.0), 9.0)),
+        (of(FAILED_GAME, 6.0), of(FAILED_GAME, 4.0)),
     ] {
         assert_eq!(best(&[("worse", &worse), ("better", &better)]), ["better"]);
         assert_eq!(best(&[("better", &better), ("worse", &worse)]), ["better"]);
@@ -126,7 +129,7 @@ fn an_answer_that_rests_on_a_bound_is_by_a_hair() {
     assert_eq!(found.answers[0].hair, None);
 }
 
-/// All is said to be good where it is: a queue that a game watches is not noticed, and what nothing watches is not
+/// All is said to be good where it is: a queue that a game watches may be poor, and what nothing watches is not
 /// measured.
 #[test]
 fn all_is_good_where_nothing_else_is_said() {
@@ -149,7 +152,7 @@ fn all_is_good_where_nothing_else_is_said() {
     let flows = [flows, vec![rate("up", "up", 5.1)]].concat();
     let rows = Rows { flows, queues: vec![queue], ..Rows::default() };
     let stands = Facts::of(&scenario(&traffic), &rows);
-    assert_eq!(said(&stands), "best does best: all that users notice is good");
+    assert_eq!(said(&stands), "best does best, at a price: all but the upstream queue is good");
 }
 
 /// An interval over a bound is no knowledge of the side.
@@ -175,8 +178,79 @@ fn of_two_uploads_one_that_starves_fails() {
     assert_eq!(upload.traffic, "b");
     let grades: Vec<_> = found.groups[0].transfers.iter().map(|one| one.grade).collect();
     assert_eq!(grades, [Some(Grade::Good), Some(Grade::Fails)]);
-    let said = "'a' takes 1.9 times its part (4.91 of 2.58 Mbps), and 'b' is left 2 % of its own (0.0517 Mbps).";
+    let said =
+        "'a' has 1.9 times its part (4.91 of 2.58 Mbps), and 'b' has 2 % of its own (0.0517 Mbps).";
     assert!(found.sentences.contains(&said.to_owned()), "{found:?}");
+}
+
+/// What a third one lacks is nobody's doing alone.
+#[test]
+fn all_that_have_more_than_their_part_are_named() {
+    let found = alone(&home(GOOD_GAME, &[("a", 120.0), ("b", 10.0), ("c", 130.0)]));
+    let said = "'c' has 1.3 times its part (2.24 of 1.72 Mbps), 'a' has 1.2 times its part (2.07 of 1.72 Mbps), and \
+                'b' has 10 % of its own (0.172 Mbps).";
+    assert!(found.sentences.contains(&said.to_owned()), "{:?}", found.sentences);
+}
+
+/// A call beside an upload, and the queue in which it waits.
+fn watched_queue(mos: f64, percent: f64, mean_ms: f64) -> Facts {
+    let call = json!({"mos": mos, "late_percent": 0.0, "loss_percent": 0.0});
+    let mut flows = both_ways("x", "voice", &call);
+    flows.push(rate("up", "up", 310.0 / 60.0 * percent / 100.0));
+    let queue = row(&json!({"queue": "q", "direction": "up", "departed_packets": 900.0,
+        "sojourn_mean_ms": mean_ms, "sojourn_p99_ms": mean_ms}));
+    let traffic = format!(
+        "{}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}",
+        GAME.replace("game", "voice")
+    );
+    Facts::of(&scenario(&traffic), &Rows { flows, queues: vec![queue], ..Rows::default() })
+}
+
+/// A call does not notice a tenth of a second, nor an upload a twentieth of its rate.
+#[test]
+fn a_queue_that_a_call_watches_decides_where_all_else_is_alike() {
+    let of = watched_queue;
+    let (tail, codel) = (of(4.36, 99.0, 130.0), of(4.39, 91.0, 20.0));
+    for settings in [[("tail", &tail), ("CoDel", &codel)], [("CoDel", &codel), ("tail", &tail)]] {
+        assert_eq!(best(&settings), ["CoDel"]);
+    }
+    let found = verdict(&[group("tail", &tail), group("CoDel", &codel)], &[]);
+    assert_eq!(
+        found.sentences[0],
+        "CoDel does best: all is good. Against tail, the upstream queue rises from poor to good (mean wait from 130 to \
+         20.0 ms)."
+    );
+    // Grades decide before, and what the queue then costs is said.
+    let slow = of(4.39, 89.0, 20.0);
+    assert_eq!(best(&[("tail", &tail), ("slow", &slow)]), ["tail"]);
+    let found = verdict(&[group("tail", &tail), group("slow", &slow)], &[]);
+    assert_eq!(found.price[0].application, "upstream queue");
+    // So does a step of the call.
+    assert_eq!(best(&[("tail", &of(4.33, 99.0, 10.0)), ("CoDel", &codel)]), ["CoDel"]);
+}
+
+/// What fails with every setting is said, whatever is alike.
+#[test]
+fn what_fails_with_all_settings_is_said() {
+    let of = |game, percent| home(game, &[("up", percent)]);
+    let first = |one: &Facts, other: &Facts| {
+        verdict(&[group("a", one), group("b", other)], &[]).sentences.remove(0)
+    };
+    let alike = first(&of(GOOD_GAME, 3.0), &of(GOOD_GAME, 4.0));
+    assert!(
+        alike.starts_with(
+            "No setting does best: a and b do equally well, and the upload still fails with them."
+        ),
+        "{alike}"
+    );
+    let one = first(&of(GOOD_GAME, 3.0), &of(FAIR_GAME, 3.0));
+    assert!(one.starts_with("a does best: the upload still fails with it."), "{one}");
+    let front = first(&of(GOOD_GAME, 3.0), &of((0.5, 0.0, 25.0), 3.0));
+    assert!(front.contains("the upload still fails with them"), "{front}");
+    let front = first(&of((1.5, 0.0, 25.0), 6.0), &of(GOOD_GAME, 4.0));
+    let want =
+        "No setting does best at everything, and the upload still fails with them. Best are ";
+    assert!(front.starts_with(want), "{front}");
 }
 
 /// The loads have an answer each, and one sentence says whether it changes.
@@ -223,6 +297,8 @@ fn of_several_lines_the_rates_are_named_and_no_shares_compared() {
         found.sentences[0].contains("Upload is 4.95 Mbps with slow and 12.0 Mbps with fast"),
         "{found:?}"
     );
+    let left_out = "Not compared, since the lines differ: what the upload gets of its part.";
+    assert!(found.sentences.contains(&left_out.to_owned()), "{found:?}");
 }
 
 /// What coupling is for, where both queues carry an upload and a setting without it is compared.
