@@ -2,7 +2,7 @@
 
 `python tests/twice.py` runs all, `python tests/twice.py home` those whose names contain it. No
 grade may change, and no graded value by more than a tenth of its nearest bound, beyond what seeds
-do. What the answer says is still starting, or made by its first seconds, may.
+do. What the answer says is still changing or starting, or made by its first seconds, may.
 """
 
 import math
@@ -41,6 +41,7 @@ class Seeds:
         self.values: dict[Key, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         self.bounds: dict[str, set[float]] = defaultdict(set)
         self.early: set[str] = set()
+        self.changing: dict[Key, set[str]] = defaultdict(set)
         for seed in SEEDS:
             self._add(sojourn.run(scenario, seed=seed, duration_s=duration_s))
 
@@ -48,7 +49,7 @@ class Seeds:
         verdict = results.verdict
         for application in verdict.applications:
             for bound in (*application.good, *application.fair, *application.poor):
-                self.bounds[bound.metric].add(bound.bound)
+                self.bounds[bound.metric] |= {bound.bound} - {0.0}
         for name, run in results.runs.items():
             self.duration_s = run.meta["duration_s"]
             codes = [warning["code"] for warning in run.meta["warnings"]]
@@ -57,6 +58,7 @@ class Seeds:
             # The traffic that loads an idle line may begin after its end.
             for one in assessments if group not in verdict.idle_lines else ():
                 self.grades[group, one.application].append(one.grade)
+                self.changing[group, one.application] |= {*one.changing}
                 for metric, value in one.values.items():
                     if one.grade and value is not None:
                         self.values[group, one.application][metric].append(value)
@@ -74,12 +76,14 @@ def faults(scenario: str | Path) -> Iterator[str]:
         metrics = [metric for metric in values if later[metric] and once.bounds[metric]]
         near = [_is_near(values[m], later[m], once.bounds[m]) for m in metrics]
         is_known = None not in grades and None not in twice.grades[key]
-        if is_known and not (set(grades) & set(twice.grades[key]) or any(near)):
+        changing = once.changing[key]
+        if is_known and not changing and not (set(grades) & set(twice.grades[key]) or any(near)):
             yield f"{key}: {_words(grades)}, then {_words(twice.grades[key])}"
         for metric in metrics:
             one, other = statistics.mean(values[metric]), statistics.mean(later[metric])
             bound = min(once.bounds[metric], key=lambda b: min(abs(b - one), abs(b - other)))
-            if abs(one - other) > abs(bound) / 10 + _noise(values[metric], later[metric]):
+            is_much = abs(one - other) > abs(bound) / 10 + _noise(values[metric], later[metric])
+            if is_much and metric not in changing:
                 yield f"{key}: {metric} {one:.4g}, then {other:.4g}; nearest bound {bound:g}"
 
 

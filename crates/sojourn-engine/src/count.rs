@@ -78,11 +78,11 @@ impl Tally {
         }
     }
 
-    /// What came since it was as `earlier`.
+    /// What came since it was as `earlier`, which may have what is not yet in this one.
     pub fn since(self, earlier: Self) -> Self {
         Self {
-            retransmissions: self.retransmissions - earlier.retransmissions,
-            timeouts: self.timeouts - earlier.timeouts,
+            retransmissions: self.retransmissions.saturating_sub(earlier.retransmissions),
+            timeouts: self.timeouts.saturating_sub(earlier.timeouts),
         }
     }
 }

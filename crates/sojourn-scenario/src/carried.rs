@@ -1,16 +1,22 @@
 //! What a line carries: service, access line, channels, core and servers. A router's shaper is its owner's choice and
 //! no part of the line.
 
+use std::collections::BTreeMap;
+
 use super::schema::Scenario;
 use super::traffic::Entry;
 use sojourn_access::docsis::{Framing, ModemSpec};
 use sojourn_access::{Group, Terms};
 use sojourn_engine::hop::Bottleneck;
-use sojourn_engine::packet::Direction;
+use sojourn_engine::packet::{Direction, Ecn};
+use sojourn_engine::queue::SchedulerSpec;
 use sojourn_transport::cc::CongestionSpec;
 
 /// A time from one instant to another, in s.
 pub type Span = std::ops::Range<f64>;
+
+/// The code point of traffic that builds no queue (RFC 9956).
+const NQB: u8 = 45;
 
 impl Scenario {
     /// What service, channels and core carry to and from each group of homes in the time that is counted, in Mbit, and
@@ -86,6 +92,36 @@ impl Scenario {
     /// Does an entry send L4S traffic over TCP, with the code point ECT(1)?
     pub fn is_l4s(&self, entry: &Entry) -> bool {
         matches!(self.congestion_control(entry), Some(CongestionSpec::Prague(_)))
+    }
+
+    /// The low-latency marks of entries that set their own, and of L4S.
+    pub fn low_latency_marks(&self) -> BTreeMap<String, &'static str> {
+        let mark = |(name, entry): (&String, &Entry)| {
+            let mark = match (entry.labels.dscp, entry.datagram_ecn()) {
+                (NQB, _) => "NQB",
+                (_, Ecn::Ect1) => "ECT(1)",
+                _ if self.is_l4s(entry) => "ECT(1)",
+                _ => return None,
+            };
+            Some((name.clone(), mark))
+        };
+        self.traffic.iter().filter_map(mark).collect()
+    }
+
+    /// Are the two members of a low-latency aggregate coupled? `None` without one.
+    pub fn is_coupled(&self) -> Option<bool> {
+        self.groups().find_map(|group| match &group.upstream.queue.scheduler {
+            SchedulerSpec::LowLatency(keys) => Some(keys.coupled && keys.classic_aqm),
+            _ => None,
+        })
+    }
+
+    /// Does an upload bring grants that the packets of others use too?
+    pub fn brings_grants(&self) -> bool {
+        self.traffic.values().any(|entry| {
+            let upstream = self.group(self.group_of(entry)).upstream;
+            entry.app.loads(Direction::Up) && self.network().map_interval(upstream).is_some()
+        })
     }
 
     fn congestion_control(&self, entry: &Entry) -> Option<CongestionSpec> {

@@ -171,6 +171,11 @@ impl Scenario {
         self.duration_s - self.metrics.from_s
     }
 
+    /// When half of the time that counts is over, in s.
+    pub fn half_s(&self) -> f64 {
+        self.metrics.from_s + self.counted_s() / 2.0
+    }
+
     /// All groups of homes in the scenario's order, or one home called `home` if it names none.
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         (0..self.homes.len().max(1)).map(|index| self.group(index))

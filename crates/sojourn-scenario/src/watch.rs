@@ -6,6 +6,7 @@ use sojourn_input::problem::Warning;
 use sojourn_input::words;
 use std::ops::Range;
 
+use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
 use sojourn_engine::packet::Direction;
@@ -96,6 +97,19 @@ impl Scenario {
         Direction::BOTH.into_iter().filter_map(unwatched).collect()
     }
 
+    /// The directions in which a game, call or video call that may have a grade watches the delay while bulk traffic
+    /// loads it. One game or call that goes one way has none.
+    pub fn watched(&self) -> Vec<Direction> {
+        let has_grade = |app: &AppSpec| app.is_two_way() || matches!(app, AppSpec::VideoCall(_));
+        let watches = |way: &Direction| {
+            let mut judged = self.traffic.values().filter(|entry| self.is_judged(entry));
+            judged.any(|entry| entry.app.watches(*way) && has_grade(&entry.app))
+        };
+        let unwatched = self.unwatched();
+        let is_unwatched = |way: &Direction| unwatched.iter().any(|one| one.direction == *way);
+        Direction::BOTH.into_iter().filter(|way| watches(way) && !is_unwatched(way)).collect()
+    }
+
     /// How much of its time a game or call is under the load of its own homes.
     pub fn load_of(&self, entry: &Entry) -> Load {
         let time = self.counted(&entry.app.watches_s());
@@ -113,6 +127,11 @@ impl Scenario {
             .map(|loads| loads.start)
             .reduce(f64::min);
         Load::Part { traffic: traffic.clone(), from_s }
+    }
+
+    /// Does bulk traffic of an entry load the line in the time that is counted, whatever comes of it?
+    pub fn surely_counts(&self, entry: &Entry) -> bool {
+        entry.app.is_bulk() && length_s(&self.counted(&entry.app.surely_loads_s())) > 0.0
     }
 
     /// The entries of the same homes.

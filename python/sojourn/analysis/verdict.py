@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -72,6 +72,10 @@ class Assessment:
     """The measured values in words."""
     traffic: str = ""
     """The traffic entry that the values are of, where only the worst of several counts."""
+    first_half: Mapping[str, float | None] = field(default_factory=dict)
+    """The values of the first half of the time that counts."""
+    changing: Sequence[str] = ()
+    """The values that are still changing: a longer run may give others, or another grade."""
 
 
 @dataclass(frozen=True)
@@ -264,6 +268,8 @@ def _assessment(found: Mapping[str, Any]) -> Assessment:
         values=found["values"],
         summary=found["summary"],
         traffic=found["traffic"],
+        first_half=found["first_half"],
+        changing=found["changing"],
     )
 
 

@@ -21,7 +21,7 @@ from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
 from .tables import missing_key, recorded
 
-_OF_FACTS = ("flows", "queues", "pages", "delay_parts")
+_OF_FACTS = ("flows", "queues", "pages", "delay_parts", "first_half")
 
 
 class _Table(cached_property[pa.Table]):
@@ -123,6 +123,12 @@ class Outcome(Frames):
         means of the parts, in ms over all packets that were sent, add up to that of the row
         `total`. Quantiles are those of delivered packets, and null without `metrics.modem_trace`.
         The column `part` in `docs/columns.md` names the parts.
+        """
+    )
+    first_half = _Table(
+        """What grades read of `flows` and `queues`, of the first half of the time that counts.
+
+        One row per value, with its `table`, `name`, `direction` and `column`.
         """
     )
 

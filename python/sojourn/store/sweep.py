@@ -52,7 +52,7 @@ _SCHEMA = json.dumps(
 )
 _OF_A_SCENARIO = frozenset(json.loads(schema_json())["properties"])
 _A_KEY = "upstream.queue.limit_bytes"
-_KEPT = ("service_flows", "channels", "latency_histogram", "delay_parts")
+_KEPT = ("service_flows", "channels", "latency_histogram", "delay_parts", "first_half")
 """Short tables that sweeps store beside those of every store."""
 _MOST_COMBINATIONS = 100_000
 """Combinations of values and seeds of a sweep, each of which is read before the first run."""

@@ -1,9 +1,12 @@
 //! Results of a run: their rows, their columns with units and sources, and the tables that have them.
 
 pub mod column;
+mod first_half;
+pub(crate) mod read;
 pub(crate) mod results;
 pub mod rows;
 pub(crate) mod tables;
 
+pub use read::{Row, Rows};
 pub use results::{LatencyCells, Results, SeriesRow};
 pub use tables::{Visitor, definitions};

@@ -1,8 +1,8 @@
 //! The results of a run, as plain data for whoever shows or stores them.
 
 use super::rows::{
-    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
-    ServiceFlowRow, TrafficClassRow,
+    ChannelRow, ConnectionRow, DelayPartRow, FirstHalfRow, FlowRow, LatencyHistogramRow, PageRow,
+    QueueRow, ServiceFlowRow, TrafficClassRow,
 };
 use sojourn_engine::record::Delay;
 use sojourn_engine::record::ModemEvent;
@@ -87,4 +87,6 @@ pub struct Results {
     pub delays: Vec<Delay>,
     /// What the packets of each traffic entry and direction spent their time on.
     pub delay_parts: Vec<DelayPartRow>,
+    /// What grades read of the first half of the time that counts.
+    pub first_half: Vec<FirstHalfRow>,
 }

@@ -442,3 +442,20 @@ rows! {
         max_ms: Option<f64>, in "ms";
     }
 }
+
+rows! {
+    /// One row per value of the tables flows and queues that grades read, as the run would have it had it ended when
+    /// half of the time that counts was over. What differs much from the whole run is still changing.
+    "first_half" of FirstHalfRow, Repeated {
+        /// Table that has the value of the whole run: flows or queues.
+        table: &'static str;
+        /// Name of the traffic entry or of the queue.
+        name: String;
+        /// up: from the home to a server; down: to the home.
+        direction: &'static str;
+        /// Column of that table, with its unit.
+        column: &'static str;
+        /// Value of the column.
+        value: f64;
+    }
+}

@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::column::{Definition, Table, columns};
 use super::results::{LatencyCells, Results, SeriesRow};
 use super::rows::{
-    ChannelRow, ConnectionRow, DelayPartRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
-    ServiceFlowRow, TrafficClassRow,
+    ChannelRow, ConnectionRow, DelayPartRow, FirstHalfRow, FlowRow, LatencyHistogramRow, PageRow,
+    QueueRow, ServiceFlowRow, TrafficClassRow,
 };
 use sojourn_engine::packet::{DATAGRAM, Flags, SackBlock, Segment};
 use sojourn_engine::record::{Member, ModemEvent, ModemEventKind, PacketRecord};
@@ -48,6 +48,7 @@ impl Results {
             &self.modem_events.iter().map(|of| EventOf { of, run: self }).collect::<Vec<_>>(),
         );
         visitor.table(&self.delay_parts);
+        visitor.table(&self.first_half);
     }
 }
 
@@ -67,6 +68,7 @@ pub fn definitions() -> Vec<TableDefinition> {
         definition::<PacketOf>(),
         definition::<EventOf>(),
         definition::<DelayPartRow>(),
+        definition::<FirstHalfRow>(),
     ]
 }
 
@@ -352,7 +354,7 @@ mod tests {
         let mut shown = Names::default();
         Results::default().tables(&mut shown);
         let defined: Vec<_> = definitions().iter().map(|table| table.name).collect();
-        assert_eq!((shown.0.len(), shown.0), (13, defined));
+        assert_eq!((shown.0.len(), shown.0), (14, defined));
     }
 
     #[test]

@@ -27,6 +27,9 @@ const NAMED_AS_FACTOR: f64 = 1.5;
 /// Of a game's quantiles that which names an idle line is named, unless the load changes another so many times more.
 const PLAINER: f64 = 1.5;
 
+/// So many values that are still changing are named.
+const CHANGING_AT_MOST: usize = 3;
+
 /// Why traffic beside an upload may be faster than alone (docs/plant.md).
 const GRANTS: &str = "the modem has grants already";
 
@@ -246,8 +249,9 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
         format!("{} {is}: {}.", capitalised(without_article(found.graded)), found.summary)
     });
     let longest = causes(one).first().map(|cause| cause.sentence());
-    let sentences: Vec<_> =
-        against.into_iter().chain(grades).chain(taken(one)).chain(longest).collect();
+    let taken = taken(one).map(|(_, said)| said);
+    let more = [taken, still_changing(&[one]), longest].into_iter().flatten();
+    let sentences: Vec<_> = against.into_iter().chain(grades).chain(more).collect();
     if sentences.is_empty() { vec![NOTHING.to_owned()] } else { sentences }
 }
 
@@ -310,10 +314,15 @@ fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<Strin
     }
     let shown = &all[answer.best[0]];
     let with = |one: &Judged<'_>, said: String| format!("With {}, {said}", one.name());
-    let mut takers = std::iter::once(&shown).chain(&settings);
-    let taken = takers.find_map(|one| Some(with(one, taken(one)?)));
+    let by_times = |one: &(f64, String), other: &(f64, String)| one.0.total_cmp(&other.0);
+    let said = |one: &Judged<'_>| taken(one).map(|(times, said)| (times, with(one, said)));
+    let most = || settings.iter().filter_map(|one| said(one)).max_by(by_times);
+    let taken = said(shown).or_else(most).map(|(_, said)| said);
     found.extend(taken.filter(|_| keys.is_empty()));
     found.extend(coupling(&settings));
+    let compared: Vec<_> =
+        answer.best.iter().chain(&answer.reference).map(|one| &all[*one]).collect();
+    found.extend(still_changing(&compared));
     let is_slow = |name: &&str| shown.grade(name) > Some(Grade::Good);
     let slow: Vec<&str> = [GAME, CALL, VIDEO_CALL].into_iter().filter(is_slow).collect();
     let longest = causes(shown).into_iter().find(|cause| slow.contains(&cause.application));
@@ -367,6 +376,18 @@ fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
     let mut found = vec![changes_with_condition(all, answers.len(), &choices)];
     found.extend(choices.iter().take(NAMED_AT_MOST).map(answered));
     found
+}
+
+/// What a longer run may say otherwise.
+fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
+    let clauses = settings.iter().flat_map(|one| {
+        let with = if settings.len() > 1 { format!(" with {}", one.name()) } else { String::new() };
+        let clauses = one.assessments.iter().filter_map(Assessment::changing_clause);
+        clauses.map(move |clause| clause + &with)
+    });
+    let clauses: Vec<String> = clauses.take(CHANGING_AT_MOST).collect();
+    let all = clauses.join("; ");
+    (!all.is_empty()).then(|| format!("Still changing, so run longer: {all}."))
 }
 
 fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer]) -> String {

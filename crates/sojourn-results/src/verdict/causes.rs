@@ -1,8 +1,8 @@
 //! Where the time goes of what users notice, by what the run has counted.
 
-use super::rows::{Row, Rows};
 use super::thresholds::APPLICATIONS;
 use super::words::{digits, joined};
+use crate::metrics::{Row, Rows};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
 use sojourn_scenario::{Scenario, traffic};

@@ -7,15 +7,14 @@ use serde::Serialize;
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
 use super::pages::page_load;
-use super::rows::{FEWEST_PACKETS, Row, Rows};
-use super::shares::{SHORTEST_S, Share, is_shared, transfers};
+use super::shares::{SHORTEST_S, Share, transfers};
 use super::thresholds::{
     APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE, PAGE_LOAD, QUEUE_MEAN,
     SLOW_START_S, VIDEO_STALLED, VIDEO_START, queue_of,
 };
+use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::scores::qoe::GAME_ACCESS_MS;
-use sojourn_engine::packet::{Direction, Ecn};
-use sojourn_engine::queue::SchedulerSpec;
+use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Load, Roles, Scenario, Unwatched, is_idle, line_of, traffic};
 
@@ -100,12 +99,17 @@ pub struct Facts {
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
     pub(super) idle_laws: Vec<String>,
+    /// The facts of its first half.
+    pub(super) first_half: Option<Box<Facts>>,
 }
 
 impl Facts {
     /// The facts of a run of this scenario with these tables.
     pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
-        let whole = scenario;
+        let (whole, half_s) = (scenario, scenario.half_s());
+        let first_half = rows.first_half(half_s).map(|rows| {
+            Box::new(Self::of(&Scenario { duration_s: half_s, ..scenario.clone() }, &rows))
+        });
         let mut transfers = transfers(scenario, rows);
         transfers.retain(|one| scenario.is_judged(&scenario.traffic[&one.traffic]));
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
@@ -121,17 +125,18 @@ impl Facts {
             line: line_of(whole).to_string(),
             is_idle: is_idle(whole),
             unwatched: scenario.unwatched(),
-            watched: watched(scenario),
-            marks: marks(scenario),
-            is_coupled: is_coupled(scenario),
+            watched: scenario.watched(),
+            marks: scenario.low_latency_marks(),
+            is_coupled: scenario.is_coupled(),
             tests,
             transfers,
             round_trips: round_trips(scenario, rows),
             video_mbps: video_mbps(rows),
             carried_mbit: scenario.carried_mbit(),
-            brings_grants: brings_grants(scenario),
+            brings_grants: scenario.brings_grants(),
             causes: causes(scenario, rows),
             idle_laws: idle_laws(scenario, rows),
+            first_half,
         }
     }
 
@@ -168,45 +173,9 @@ fn seen_from(scenario: &Scenario, rows: &Rows, homes: &str) -> (Scenario, Rows) 
         pages: of_traffic(&rows.pages),
         queues: of_homes(&rows.queues),
         delay_parts: of_traffic(&rows.delay_parts),
+        first_half: Vec::new(),
     };
     (seen, rows)
-}
-
-/// The directions in which a game, call or video call that may have a grade watches the delay while bulk traffic
-/// loads it. One game or call that goes one way has none.
-fn watched(scenario: &Scenario) -> Vec<Direction> {
-    let has_grade = |app: &AppSpec| app.is_two_way() || matches!(app, AppSpec::VideoCall(_));
-    let watches = |way: &Direction| {
-        let mut judged = scenario.traffic.values().filter(|entry| scenario.is_judged(entry));
-        judged.any(|entry| entry.app.watches(*way) && has_grade(&entry.app))
-    };
-    let unwatched = scenario.unwatched();
-    let is_unwatched = |way: &Direction| unwatched.iter().any(|one| one.direction == *way);
-    Direction::BOTH.into_iter().filter(|way| watches(way) && !is_unwatched(way)).collect()
-}
-
-/// The low-latency marks of entries that set their own, and of L4S.
-fn marks(scenario: &Scenario) -> BTreeMap<String, &'static str> {
-    let mark = |(name, entry): (&String, &traffic::Entry)| {
-        let mark = match (entry.labels.dscp, entry.datagram_ecn()) {
-            (NQB, _) => "NQB",
-            (_, Ecn::Ect1) => "ECT(1)",
-            _ if scenario.is_l4s(entry) => "ECT(1)",
-            _ => return None,
-        };
-        Some((name.clone(), mark))
-    };
-    scenario.traffic.iter().filter_map(mark).collect()
-}
-
-/// The code point of traffic that builds no queue (RFC 9956).
-const NQB: u8 = 45;
-
-fn is_coupled(scenario: &Scenario) -> Option<bool> {
-    scenario.groups().find_map(|group| match &group.upstream.queue.scheduler {
-        SchedulerSpec::LowLatency(keys) => Some(keys.coupled && keys.classic_aqm),
-        _ => None,
-    })
 }
 
 fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
@@ -221,17 +190,11 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
             bulk: payload(),
             is_several: scenario.group(scenario.group_of(entry)).count > 1 || app.transfers() > 1,
             sent: own().any(|row| row.number("throughput_mbps") != Some(0.0))
-                || is_meant(scenario, app),
-            graded: own().any(is_graded) || Direction::BOTH.iter().any(|way| is_shared(app, *way)),
+                || scenario.surely_counts(entry),
+            graded: own().any(is_graded) || Direction::BOTH.iter().any(|way| app.has_share(*way)),
         }
     };
     scenario.traffic.iter().map(entry).collect()
-}
-
-/// Does bulk traffic load the line in the time that is counted, whatever came of it?
-fn is_meant(scenario: &Scenario, app: &AppSpec) -> bool {
-    let time = app.surely_loads_s();
-    app.is_bulk() && time.start.max(scenario.metrics.from_s) < time.end.min(scenario.duration_s)
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
@@ -335,13 +298,6 @@ fn queue_values(rows: &Rows, direction: Direction, is_loaded: bool) -> Option<Va
 fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
     let rate = |row: &Row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?));
     rows.flows.iter().filter_map(rate).collect()
-}
-
-fn brings_grants(scenario: &Scenario) -> bool {
-    scenario.traffic.values().any(|entry| {
-        let upstream = scenario.group(scenario.group_of(entry)).upstream;
-        entry.app.loads(Direction::Up) && scenario.network().map_interval(upstream).is_some()
-    })
 }
 
 fn is_two_way(scenario: &Scenario, row: &Row) -> bool {

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::facts::{Facts, Values};
+use super::groups::{NAMED, SAME};
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, PAGE, SHARE, Threshold,
-    UNDER_LOAD, VIDEO, VIDEO_RATE, WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, PAGE, SHARE, Shown,
+    Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE, WORST_LETTER,
 };
 use super::words::digits;
 use sojourn_engine::packet::Direction;
@@ -59,6 +60,13 @@ pub struct Assessment {
     /// Half of the 95 % intervals of these, with several seeds.
     #[serde(skip)]
     pub(super) half_widths: Values,
+    /// The values over the first half of the time that counts.
+    pub first_half: Values,
+    /// The values that are still changing: a longer run may have others, or another grade.
+    pub changing: Vec<&'static str>,
+    /// Those of them that may change the grade.
+    #[serde(skip)]
+    turning: Vec<&'static str>,
     /// The traffic entry that the values are of, where only the worst of several counts.
     pub traffic: String,
     /// The values in words, or what is missing.
@@ -99,9 +107,50 @@ impl Assessment {
             missed: level.map_or(0, |(_, missed)| missed),
             values,
             half_widths: over.iter().map(|(metric, value)| (*metric, value.half_width)).collect(),
+            first_half: Values::new(),
+            changing: Vec::new(),
+            turning: Vec::new(),
             traffic: String::new(),
             summary,
         }
+    }
+
+    /// Takes in the first half of the run. A value is still changing that has come far since then, by a tenth of its
+    /// nearest bound and of itself, or whose grade was another, or will be if it goes on so; but not if seeds alone may
+    /// make that.
+    pub(super) fn compare(&mut self, halves: &[Self]) {
+        let is_it = |one: &&Self| one.application == self.application;
+        let Some(half) = halves.iter().find(is_it) else { return };
+        let change = |metric: &'static str| {
+            let (was, is) = (half.value(metric)?, self.value(metric)?);
+            let seeds = self.half_widths.get(metric).copied().flatten().unwrap_or_default();
+            let far = Some((is - was).abs()).filter(|far| *far > seeds)?;
+            let distance = |bound: &f64| (bound - is).abs().min((bound - was).abs());
+            let bounds = self.graded.bounds_of_grades(metric).filter(|bound| *bound != 0.0);
+            let bound = bounds.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+            let moves = |to: f64| {
+                let moved = self.level_with(|of, value| if of == metric { to } else { value });
+                moved.map(|level| level.0) != self.grade
+            };
+            let turns = far > SAME * bound && (moves(was) || moves(is + is - was));
+            let is_far = far > NAMED * bound.abs().max(is.abs());
+            (self.grade.is_some() && (is_far || turns)).then_some((metric, turns))
+        };
+        let changes: Vec<_> = self.values.keys().copied().filter_map(change).collect();
+        self.changing = changes.iter().map(|(metric, _)| *metric).collect();
+        self.turning = changes.iter().filter(|one| one.1).map(|(metric, _)| *metric).collect();
+        self.first_half = half.values.clone();
+    }
+
+    /// What is still changing and may change its grade, in a clause.
+    pub(super) fn changing_clause(&self) -> Option<String> {
+        let is_named = |one: &&Shown| self.turning.contains(&one.metric);
+        let shown = self.graded.values.iter().find(is_named).or(self.graded.values.first())?;
+        let was = self.first_half.get(shown.metric).copied().flatten()?;
+        let is = self.value(shown.metric).filter(|_| !self.turning.is_empty())?;
+        let (label, unit) = (self.graded.label(shown), shown.unit);
+        let (was, is) = (digits(was), digits(is));
+        Some(format!("{label} was {was}{unit} in the first half of the run and is {is} in all"))
     }
 
     /// Its grade with the steps that it misses.

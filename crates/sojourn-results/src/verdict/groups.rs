@@ -83,9 +83,16 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
     let judge = |group: &'a Group<'a>| {
         let idle_line = groups.iter().position(|other| other.is_idle_line_of(group));
         let idle_runs = idle_line.map(|number| groups[number].runs.as_slice());
+        let mut assessments = assess(&group.runs, idle_runs);
+        let halves = |runs: &[&'a Facts]| {
+            runs.iter().map(|facts| facts.first_half.as_deref()).collect::<Option<Vec<_>>>()
+        };
+        let idle_half = idle_runs.and_then(halves);
+        let half = halves(&group.runs).map(|runs| assess(&runs, idle_half.as_deref()));
+        assessments.iter_mut().for_each(|one| one.compare(half.as_deref().unwrap_or_default()));
         Judged {
             group,
-            assessments: assess(&group.runs, idle_runs),
+            assessments,
             transfers: APPLICATIONS.iter().flat_map(|one| shares_of(one, &group.runs)).collect(),
             is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
             idle_line,

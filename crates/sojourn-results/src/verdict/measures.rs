@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::pages::page_load;
-use super::rows::{Row, Rows};
-use super::shares::share_name;
 use super::thresholds::PAGE_LOAD;
+use crate::metrics::{Row, Rows};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
@@ -121,7 +120,7 @@ impl Measure {
         }
         let app = scenario.traffic.get(row.traffic()).map(|entry| &entry.app);
         if !self.of.bulk.is_empty() {
-            let name = |app: &AppSpec| share_name(app, row.direction()?);
+            let name = |app: &AppSpec| app.share_name(row.direction()?);
             return app.is_some_and(|app| name(app) == Some(self.of.bulk));
         }
         let is_two_way = app.is_none_or(AppSpec::is_two_way);

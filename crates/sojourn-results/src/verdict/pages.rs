@@ -1,7 +1,7 @@
 //! How long pages take, those included that were still loading when the run ended.
 
-use super::rows::Rows;
 use super::thresholds::POOR_PAGE_S;
+use crate::metrics::Rows;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
 

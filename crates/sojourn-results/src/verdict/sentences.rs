@@ -291,8 +291,9 @@ pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
     (listed(&nouns), are_several)
 }
 
-/// Who has more than its part where a transfer of the same direction gets little of its own.
-pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
+/// Who has more than its part where a transfer of the same direction gets little of its own, and how many times its
+/// part the first of them has.
+pub(super) fn taken(judged: &Judged<'_>) -> Option<(f64, String)> {
     let of_part = |one: &Share| one.of_part();
     let poor = judged.transfers.iter().min_by(|a, b| of_part(a).total_cmp(&of_part(b)))?;
     let takes = |one: &&Share| one.way == poor.way && of_part(one) > 1.0 + NAMED;
@@ -305,11 +306,10 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
         format!("'{}'{mark} has {times} times its part ({mbps} of {part} Mbps)", one.traffic)
     };
     let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
-    (of_part(poor) < STARVED && !clauses.is_empty()).then(|| {
-        let (percent, mbps) = (100.0 * of_part(poor), digits(poor.mbps));
-        let left = format!("'{}' has {percent:.0} % of its own ({mbps} Mbps)", poor.traffic);
-        format!("{}, and {left}.", clauses.join(", "))
-    })
+    let (percent, mbps) = (100.0 * of_part(poor), digits(poor.mbps));
+    let left = format!("'{}' has {percent:.0} % of its own ({mbps} Mbps)", poor.traffic);
+    let times = of_part(takers.first()?);
+    (of_part(poor) < STARVED).then(|| (times, format!("{}, and {left}.", clauses.join(", "))))
 }
 
 /// What coupling is for, where a setting without it is compared and both queues carry an upload.

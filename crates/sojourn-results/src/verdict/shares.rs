@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::rows::{Row, Rows};
 use super::thresholds::Grade;
+use crate::metrics::{Row, Rows};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Scenario, Span, traffic};
@@ -78,28 +78,8 @@ pub(super) fn transfers(scenario: &Scenario, rows: &Rows) -> Vec<Share> {
     Direction::BOTH.into_iter().flat_map(|way| of_direction(scenario, rows, way)).collect()
 }
 
-/// What the payload of an entry in a direction is graded and measured as; `None` if it sends none there.
-pub(super) fn share_name(app: &AppSpec, way: Direction) -> Option<&'static str> {
-    Some(match (Bulk::of(app).filter(|_| app.loads(way))?, way) {
-        (Bulk::Torrent, Direction::Down) => "torrent down",
-        (Bulk::Data, Direction::Up) => "data up",
-        (Bulk::Data, Direction::Down) => "data down",
-        (sort, way) => sort.word(way),
-    })
-}
-
-/// Has an entry a share in a direction? One that pauses at random or between files has none.
-pub(super) fn is_shared(app: &AppSpec, way: Direction) -> bool {
-    app.loads(way)
-        && match app {
-            AppSpec::Transfer(transfer) => transfer.pause_s.is_none(),
-            AppSpec::Torrent(_) | AppSpec::Stream(_) => true,
-            _ => false,
-        }
-}
-
 fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> {
-    let shared = scenario.traffic.iter().filter(|(_, entry)| is_shared(&entry.app, way));
+    let shared = scenario.traffic.iter().filter(|(_, entry)| entry.app.has_share(way));
     let flows: Vec<Flow<'_>> =
         shared.filter_map(|(name, entry)| flow(scenario, rows, name, entry, way)).collect();
     let parts_mbit = parts_mbit(scenario, rows, &flows, way);
@@ -125,12 +105,7 @@ fn flow<'a>(
     let group = scenario.group_of(entry);
     let home = scenario.group(group);
     let (homes, loads) = (f64::from(home.count), entry.app.may_load_s());
-    let spread_s = match &entry.app {
-        AppSpec::Transfer(app) => app.start_spread_s,
-        AppSpec::Torrent(app) => app.start_spread_s,
-        _ => 0.0,
-    };
-    let from_s = (loads.start + spread_s).max(scenario.metrics.from_s);
+    let from_s = (loads.start + entry.app.bulk_spread_s()).max(scenario.metrics.from_s);
     let time = from_s..loads.end.min(scenario.duration_s);
     let length_s = Some(time.end - time.start).filter(|length_s| *length_s > 0.0)?;
     let mbit = sum("throughput_mbps") * scenario.counted_s();
@@ -165,7 +140,7 @@ fn flow<'a>(
     }
     let got = Share {
         traffic: name.to_owned(),
-        application: share_name(&entry.app, way)?,
+        application: entry.app.share_name(way)?,
         mbps: mbit / length_s,
         part_mbps: 0.0,
         share_percent: None,

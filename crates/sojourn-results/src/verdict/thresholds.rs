@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::rows::Row;
+use crate::metrics::Row;
 use sojourn_engine::packet::Direction;
 
 /// A grade.
@@ -166,11 +166,15 @@ impl Application {
         all.chain(self.shown.iter().copied()).any(|needed| needed == metric)
     }
 
+    /// The bounds of a metric in grades.
+    pub(super) fn bounds_of_grades(&self, metric: &str) -> impl Iterator<Item = f64> {
+        self.thresholds().filter(move |one| one.metric == metric).map(|one| one.bound)
+    }
+
     /// The bounds of a metric in grades and steps.
     pub(super) fn bounds(&self, metric: &str) -> impl Iterator<Item = f64> {
-        let of_grades = self.thresholds().filter(move |one| one.metric == metric);
         let of_steps = self.steps.iter().filter(move |steps| steps.metric == metric);
-        of_grades.map(|one| one.bound).chain(of_steps.flat_map(|steps| steps.bounds.clone()))
+        self.bounds_of_grades(metric).chain(of_steps.flat_map(|steps| steps.bounds.clone()))
     }
 
     /// The name of a value.

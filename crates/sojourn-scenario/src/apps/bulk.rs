@@ -84,6 +84,35 @@ impl AppSpec {
         }
     }
 
+    /// Has its payload in a direction a part of the line? What pauses at random or between files has none.
+    pub fn has_share(&self, way: Direction) -> bool {
+        self.loads(way)
+            && match self {
+                Self::Transfer(transfer) => transfer.pause_s.is_none(),
+                Self::Torrent(_) | Self::Stream(_) => true,
+                _ => false,
+            }
+    }
+
+    /// What its payload in a direction is graded and measured as; `None` if it sends none there.
+    pub fn share_name(&self, way: Direction) -> Option<&'static str> {
+        Some(match (Bulk::of(self).filter(|_| self.loads(way))?, way) {
+            (Bulk::Torrent, Direction::Down) => "torrent down",
+            (Bulk::Data, Direction::Up) => "data up",
+            (Bulk::Data, Direction::Down) => "data down",
+            (sort, way) => sort.word(way),
+        })
+    }
+
+    /// Within how long after its start all bulk traffic of an entry begins, in s.
+    pub fn bulk_spread_s(&self) -> f64 {
+        match self {
+            Self::Transfer(transfer) => transfer.start_spread_s,
+            Self::Torrent(torrent) => torrent.start_spread_s,
+            _ => 0.0,
+        }
+    }
+
     /// Do its users notice the delay of each packet in this direction?
     pub fn watches(&self, direction: Direction) -> bool {
         match self {

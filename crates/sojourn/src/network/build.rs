@@ -28,6 +28,7 @@ impl Simulation {
             counts_from: Time::from_secs_f64(s.metrics.from_s),
             before_counting: None,
             early: None,
+            first_half: Vec::new(),
             pauses: VecDeque::new(),
             until: Time::ZERO,
             wake: Wake::new(2),
@@ -68,6 +69,8 @@ impl Simulation {
         if let Some(at) = early.filter(|at| (self.counts_from..self.end).contains(at)) {
             self.pauses.push_back((at, Pause::Early));
         }
+        self.pauses.push_back((Time::from_secs_f64(self.scenario.half_s()), Pause::Half));
+        self.pauses.make_contiguous().sort();
         self.set_until();
     }
 

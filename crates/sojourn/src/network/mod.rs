@@ -42,6 +42,7 @@ use sojourn_engine::wake::{StageId, Wake};
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_results::metrics::Results;
+use sojourn_results::metrics::rows::FirstHalfRow;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{Command, End, Event};
 use sojourn_transport::Config;
@@ -74,12 +75,14 @@ enum Stage {
 }
 
 /// What is read between two events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Pause {
     /// Counting begins.
     Counting,
     /// The first seconds are over, which may make the tail.
     Early,
+    /// Half of the time that counts is over.
+    Half,
 }
 
 /// A run: the network, the apps and the ledger.
@@ -92,6 +95,8 @@ pub struct Simulation {
     before_counting: Option<Box<Reading>>,
     /// The latencies of the first seconds.
     early: Option<Box<Early>>,
+    /// What grades read of the first half of the time that counts.
+    first_half: Vec<FirstHalfRow>,
     /// When events stop for something to be read, in order; the run ends behind the last of them.
     pauses: VecDeque<(Time, Pause)>,
     /// The last instant before the next pause, or the end.
@@ -191,15 +196,29 @@ impl Simulation {
             match pause {
                 Pause::Counting => self.begin_counting(),
                 Pause::Early => self.early = Some(Box::new(Early::of(self))),
+                Pause::Half => self.read_half(),
             }
             self.set_until();
         }
         true
     }
 
+    /// A run that ended at half of its time would have had the events of that instant.
     fn set_until(&mut self) {
-        let just_before = |(at, _): &(Time, Pause)| at.since(Time::from_ps(1));
-        self.until = self.pauses.front().map_or(self.end, just_before);
+        let last = |(at, pause): &(Time, Pause)| match pause {
+            Pause::Half => *at,
+            Pause::Counting | Pause::Early => at.since(Time::from_ps(1)),
+        };
+        self.until = self.pauses.front().map_or(self.end, last);
+    }
+
+    /// Reads what the run would report if it ended now.
+    fn read_half(&mut self) {
+        self.ledger.post();
+        let whole = (self.end, self.scenario.duration_s);
+        (self.end, self.scenario.duration_s) = (self.now, self.scenario.half_s());
+        self.first_half = report::first_half(self);
+        (self.end, self.scenario.duration_s) = whole;
     }
 
     fn begin_counting(&mut self) {

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod causes;
+mod changing;
 mod grades;
 mod order;
 mod pages;

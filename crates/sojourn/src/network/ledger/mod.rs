@@ -165,7 +165,7 @@ impl Ledger {
 
     /// Reads what stages have recorded into the accounts.
     #[inline(never)]
-    fn post(&mut self) {
+    pub(super) fn post(&mut self) {
         for event in self.recorder.events.drain(..) {
             if event.sent_at < self.from {
                 if let PacketEventKind::Dropped(_) = event.kind {

@@ -26,7 +26,9 @@ use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts, Series}
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_input::words;
-use sojourn_results::metrics::rows::{ChannelRow, LatencyHistogramRow, PageRow, QueueRow};
+use sojourn_results::metrics::rows::{
+    ChannelRow, FirstHalfRow, LatencyHistogramRow, PageRow, QueueRow,
+};
 use sojourn_results::metrics::{LatencyCells, Results, SeriesRow};
 use sojourn_results::scores::qoe;
 use sojourn_scenario::Scenario;
@@ -69,6 +71,7 @@ pub(super) fn results(
         packets,
         modem_events,
         delay_parts: delay_parts::rows(run, &delays),
+        first_half: run.first_half.clone(),
         delays,
         ports: run.scenario.traffic.values().map(Entry::port).collect(),
         quic: run.configs.iter().map(|config| config.transport == Transport::Quic).collect(),
@@ -94,7 +97,20 @@ pub(super) fn results(
     results
 }
 
-/// What counts of the counters' readings at the end.
+/// What grades read of flows and queues, of a run that ends now.
+pub(super) fn first_half(run: &Simulation) -> Vec<FirstHalfRow> {
+    let (done, placed) = (counted(run).done, run.queues());
+    let ways = (0..).zip(&done).flat_map(|one| Direction::BOTH.map(|way| (one, way)));
+    let has_sent = |((index, _), way): &((usize, &Done), Direction)| {
+        run.ledger.account(*index, *way).sent.packets > 0
+    };
+    let flows =
+        ways.filter(has_sent).map(|((index, done), way)| flows::flow_row(run, index, way, done));
+    let queues = placed.iter().flat_map(|placed| queue_rows(run, placed));
+    FirstHalfRow::of(&flows.collect::<Vec<_>>(), &queues.collect::<Vec<_>>())
+}
+
+/// What counts of the counters' readings now.
 fn counted(run: &Simulation) -> Reading {
     let whole = Reading::of(run);
     match &run.before_counting {

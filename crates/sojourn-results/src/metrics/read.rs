@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::metrics::column::{Cells, Table};
-use crate::metrics::results::Results;
+use super::column::{Cells, Table};
+use super::results::Results;
 use sojourn_engine::packet::Direction;
 
 /// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
-pub(super) const FEWEST_PACKETS: f64 = 50.0;
+pub(crate) const FEWEST_PACKETS: f64 = 50.0;
 
 /// A row of a table: values by the names of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,23 +29,23 @@ impl Row {
     }
 
     /// Are the packets of this column too few to say anything?
-    pub(super) fn is_scarce(&self, packets: &str) -> bool {
+    pub(crate) fn is_scarce(&self, packets: &str) -> bool {
         self.number(packets).is_some_and(|packets| packets < FEWEST_PACKETS)
     }
 
     /// The traffic entry that it is of.
-    pub(super) fn traffic(&self) -> &str {
+    pub(crate) fn traffic(&self) -> &str {
         self.text("traffic")
     }
 
     /// Where its packets go.
-    pub(super) fn direction(&self) -> Option<Direction> {
+    pub(crate) fn direction(&self) -> Option<Direction> {
         let name = self.text("direction");
         Direction::BOTH.into_iter().find(|direction| direction.name() == name)
     }
 
     /// The group of homes that it is of, if it is of one.
-    pub(super) fn homes(&self) -> Option<&str> {
+    pub(crate) fn homes(&self) -> Option<&str> {
         Some(self.text("homes")).filter(|name| !name.is_empty())
     }
 }
@@ -62,6 +62,9 @@ pub struct Rows {
     /// A row per traffic entry, direction and part of the time.
     #[serde(default)]
     pub delay_parts: Vec<Row>,
+    /// A row per value of the first half of the run that grades read.
+    #[serde(default)]
+    pub first_half: Vec<Row>,
 }
 
 impl From<&Results> for Rows {
@@ -71,12 +74,13 @@ impl From<&Results> for Rows {
             queues: rows_of(&results.queues),
             pages: rows_of(&results.pages),
             delay_parts: rows_of(&results.delay_parts),
+            first_half: rows_of(&results.first_half),
         }
     }
 }
 
 /// The rows of any table.
-pub(super) fn rows_of<R: Table>(table: &[R]) -> Vec<Row> {
+pub(crate) fn rows_of<R: Table>(table: &[R]) -> Vec<Row> {
     let mut rows = vec![Row::default(); table.len()];
     for column in R::columns() {
         for (row, value) in rows.iter_mut().zip(values((column.cells)(table))) {

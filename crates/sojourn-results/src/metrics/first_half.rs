@@ -1,0 +1,92 @@
+//! What grades read of the tables `flows` and `queues`, over the first half of the time that counts.
+
+use super::column::{Cells, Table};
+use super::read::{Row, Rows};
+use super::rows::{FirstHalfRow, FlowRow, QueueRow};
+
+/// The columns that grades read, beside texts.
+const READ: [&str; 25] = [
+    "sent_bytes",
+    "delivered_packets",
+    "loss_percent",
+    "throughput_mbps",
+    "goodput_mbps",
+    "transfers_completed",
+    "over_20_ms_access_percent",
+    "over_80_ms_round_trip_percent",
+    "rtt_mean_ms",
+    "rtt_p90_ms",
+    "mos",
+    "late_percent",
+    "frame_latency_p90_ms",
+    "frames_incomplete_percent",
+    "video_rate_mbps",
+    "video_rise_s",
+    "video_whole_rate_mbps",
+    "video_start_wait_s",
+    "video_stalled_percent",
+    "departed_packets",
+    "dropped_overflow_packets",
+    "dropped_aqm_packets",
+    "sojourn_mean_ms",
+    "sojourn_p90_ms",
+    "sojourn_p99_ms",
+];
+
+impl FirstHalfRow {
+    /// One for each value that grades read of these.
+    pub fn of(flows: &[FlowRow], queues: &[QueueRow]) -> Vec<Self> {
+        let of_flows = values("flows", flows, |row| (row.traffic.clone(), row.direction));
+        let of_queues = values("queues", queues, |row| (row.queue.clone(), row.direction));
+        [of_flows, of_queues].concat()
+    }
+}
+
+fn values<R: Table>(
+    table: &'static str,
+    rows: &[R],
+    place: impl Fn(&R) -> (String, &'static str),
+) -> Vec<FirstHalfRow> {
+    let mut found = Vec::new();
+    for column in R::columns().iter().filter(|column| READ.contains(&column.definition.name)) {
+        let values: Vec<Option<f64>> = match (column.cells)(rows) {
+            Cells::F64(values) => values.collect(),
+            Cells::U64(values) => values.map(|value| value.map(|count| count as f64)).collect(),
+            _ => continue,
+        };
+        for (row, value) in rows.iter().zip(values) {
+            let (name, direction) = place(row);
+            let column = column.definition.name;
+            found.extend(value.map(|value| FirstHalfRow { table, name, direction, column, value }));
+        }
+    }
+    found
+}
+
+impl Rows {
+    /// The tables of the first half, which ended at `half_s`; `None` if it is not known.
+    pub(crate) fn first_half(&self, half_s: f64) -> Option<Self> {
+        let of_table = |table: &str, name: &str, whole: &[Row]| {
+            let mut rows = whole.to_vec();
+            rows.retain_mut(|row| {
+                let place = [table, row.text(name), row.text("direction")].map(str::to_owned);
+                let is_own =
+                    |one: &&Row| ["table", "name", "direction"].map(|c| one.text(c)) == place;
+                row.0.retain(|_, value| !value.is_number());
+                let own = self.first_half.iter().filter(is_own);
+                row.0
+                    .extend(own.map(|one| (one.text("column").to_owned(), one.0["value"].clone())));
+                row.0.values().any(serde_json::Value::is_number)
+            });
+            rows
+        };
+        let end_s = |row: &Row| Some(row.number("start_s")? + row.number("load_time_s")?);
+        let is_loaded = |row: &&Row| end_s(row) <= Some(half_s);
+        (!self.first_half.is_empty()).then(|| Self {
+            flows: of_table("flows", "traffic", &self.flows),
+            queues: of_table("queues", "queue", &self.queues),
+            pages: self.pages.iter().filter(is_loaded).cloned().collect(),
+            ..Self::default()
+        })
+    }
+}
