@@ -2,14 +2,17 @@
 
 import fcntl
 import os
+import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sojourn
@@ -27,6 +30,11 @@ PATIENT_S = PATIENT_MS // 1000
 
 # Enough for everything to happen once: the burst of the upload, a page or two.
 SHORT_S = 10
+
+
+def pytest_configure() -> None:
+    # A shell makes its background jobs ignore Ctrl-C, and what tests start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pcap(packets: Sequence[tuple[int, int]]) -> bytes:
@@ -73,6 +81,19 @@ def warning_data(message: str, path: str = "") -> dict[str, object]:
     return {"code": "idle-key", "path": path, "message": message, "values": {}, "remedy": {}}
 
 
+@contextmanager
+def started(*command: object, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process that ends with the block, or when it has taken too long: no test waits for it."""
+    with subprocess.Popen([*map(str, command)], text=True, **options) as process:
+        limit = threading.Timer(PATIENT_S, process.kill)
+        limit.start()
+        try:
+            yield process
+        finally:
+            limit.cancel()
+            process.kill()
+
+
 def wait_until(is_so: Callable[[], object]) -> None:
     """Waits for what another process or thread does."""
     deadline = time.monotonic() + PATIENT_S
@@ -82,7 +103,10 @@ def wait_until(is_so: Callable[[], object]) -> None:
 
 
 def read_until(terminal: int, words: bytes) -> bytes:
-    """What a terminal is shown up to these words, which may come in pieces."""
+    """What a terminal is shown up to these words, which may come in pieces.
+
+    Raises `OSError` when the process that writes there has ended.
+    """
     shown = b""
     while words not in shown:
         shown += os.read(terminal, 4096)
@@ -113,7 +137,7 @@ def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     with subprocess.Popen(typed, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdout and server.stdout.readline() == b"ready\n"
         yield [sys.executable, "-I", "-S", program, "ask", socket]
-        server.communicate()
+        server.communicate(timeout=PATIENT_S)
 
 
 @pytest.fixture(scope="session")

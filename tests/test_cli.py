@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import sojourn
-from conftest import HOME, SHORT_S, VARIANTS, Cli
+from conftest import HOME, SHORT_S, VARIANTS, Cli, started
 from stores import Inside
 
 
@@ -160,10 +160,10 @@ def test_help_names_arguments_and_cuts_no_summary_off(cli: Cli) -> None:
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
-    command = [sys.executable, "-m", "sojourn", "schema"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    command = (sys.executable, "-m", "sojourn", "schema")
+    with started(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""
 
 
 def test_a_full_disk_behind_stdout_is_told(cli: Cli) -> None:

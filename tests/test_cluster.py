@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from conftest import HOME, PATIENT_S, Cli, wait_until
+from conftest import HOME, PATIENT_S, Cli, started, wait_until
 from stores import bytes_of
 
 PART = ("white2012", "--table", "3", "--duration-scale", "0.2")
@@ -61,15 +61,16 @@ def runs_in(directory: Path) -> list[Path]:
 
 def test_a_study_outlives_a_worker(cluster: Cluster, tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
-    assert subprocess.run(study(here), capture_output=True).returncode == 0
-    with subprocess.Popen(study(there, "--dask", cluster.address)) as process:
+    done = subprocess.run(study(here), capture_output=True, timeout=PATIENT_S)
+    assert done.returncode == 0
+    with started(*study(there, "--dask", cluster.address)) as process:
         # Killed with a task in hand, and others to come.
         wait_until(lambda: len(runs_in(there)) >= 2)
         cluster.workers[0].kill()
         assert cluster.workers[0].wait() < 0
         known = {run: run.stat().st_ino for run in runs_in(there)}
         assert len(known) < len(runs_in(here))
-        assert process.wait(120) == 0
+        assert process.wait() == 0
     assert bytes_of(there) == bytes_of(here)
     # What was there by then has not been written again.
     assert all(run.stat().st_ino == inode for run, inode in known.items())
@@ -95,10 +96,10 @@ def test_where_no_cluster_answers(tmp_path: Path, cli: Cli, address: str) -> Non
 
 def test_a_cluster_that_is_lost_is_told_in_a_line(cluster: Cluster, tmp_path: Path) -> None:
     command = study(tmp_path / "out", "--dask", cluster.address)
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with started(*command, stderr=subprocess.PIPE) as process:
         wait_until(lambda: runs_in(tmp_path / "out"))
         cluster.scheduler.kill()
-        _, printed = process.communicate(timeout=PATIENT_S)
+        _, printed = process.communicate()
     assert process.returncode == 2
     assert printed.startswith(f"error: --dask {cluster.address}: the cluster was lost; ")
     assert printed.count("\n") == 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from conftest import PATIENT_S, ROOT, Cli
+from conftest import PATIENT_S, ROOT, Cli, started
 from lab_page import needs_module
 from sojourn.lab.server import MOST_CONNECTIONS, STATIC, server
 
@@ -143,15 +143,13 @@ def test_only_this_machine_is_listened_to() -> None:
 
 
 def test_the_command_serves_until_ctrl_c() -> None:
-    command = [sys.executable, "-m", "sojourn", "lab", "--port", "0", "--no-open"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    command = (sys.executable, "-m", "sojourn", "lab", "--port", "0", "--no-open")
+    with started(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout
         address = process.stdout.readline().split()[0].rstrip("/")
         status = asked(address, "/")[0]
         process.send_signal(signal.SIGINT)
-        printed = process.communicate(timeout=PATIENT_S)
+        printed = process.communicate()
     assert status == 200
     assert (process.returncode, printed) == (0, ("", ""))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import sojourn
-from conftest import PATIENT_S, wait_until
+from conftest import PATIENT_S, started, wait_until
 from sojourn import Law
 from sojourn.base.lookup import UnknownError
 from sojourn.runs.parts import parts_of, use
@@ -380,13 +380,10 @@ def test_a_loop_without_end_ends_with_the_command(tmp_path: Path) -> None:
     )
     command = [sys.executable, "-m", "sojourn", "run", str(scenario(tmp_path)), "--quiet", "--part"]
     command += [f"{path}:Own", "--set", "upstream.queue.law.kind='own'"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: called.exists() or process.poll() is not None)
-            process.terminate()
-            assert process.wait(timeout=PATIENT_S) == 143
-        finally:
-            process.kill()
+    with started(*command, stderr=subprocess.PIPE) as process:
+        wait_until(lambda: called.exists() or process.poll() is not None)
+        process.terminate()
+        assert process.wait() == 143
         assert process.stderr.read() == "stopped; nothing was written\n"
 
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import HOME, PATIENT_S, Cli, read_until, wait_until
+from conftest import HOME, PATIENT_S, Cli, read_until, started, wait_until
 
 
 @pytest.mark.parametrize(
@@ -26,16 +26,16 @@ def test_a_stopped_run_leaves_nothing(
 ) -> None:
     out = tmp_path / "out"
     terminal, its_end = pty.openpty()
-    command = [sys.executable, "-m", "sojourn", "run", HOME, "--duration", "1e6", "--out", out]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=its_end) as process:
+    command = (sys.executable, "-m", "sojourn", "run", HOME, "--duration", "1e6", "--out", out)
+    with started(*command, stdout=subprocess.PIPE, stderr=its_end) as process:
         os.close(its_end)
         # The progress bar shows that the run is under way.
         shown = read_until(terminal, b"simulated")
         time.sleep(after_s)
         process.send_signal(number)
         shown += read_until(terminal, b"nothing was written")
-        assert process.wait(timeout=PATIENT_S) == status
-        assert process.stdout.read() == b""
+        assert process.wait() == status
+        assert process.stdout.read() == ""
     os.close(terminal)
     assert b"stopped; nothing was written" in shown
     assert b"Traceback" not in shown
@@ -150,6 +150,18 @@ cli.main([])
     assert printed_by(program) == (-number, "", "")
 
 
+def test_a_command_ignores_what_its_parent_ignores() -> None:
+    """As background jobs of a shell ignore Ctrl-C, and those of `nohup` SIGHUP."""
+    program = """
+import os, signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+from sojourn.cli import main as cli, start
+cli._run = lambda _: os.kill(os.getpid(), signal.SIGINT)
+start.start()
+"""
+    assert printed_by(program) == (0, "", "")
+
+
 def printed_by(program: str, *arguments: object, place: Path | None = None) -> tuple[int, str, str]:
     """Status, stdout and stderr of a program."""
     command = [sys.executable, "-c", program, *map(str, arguments)]
@@ -160,12 +172,9 @@ def printed_by(program: str, *arguments: object, place: Path | None = None) -> t
 def ended(*arguments: object) -> tuple[int, str]:
     """Status and stderr of a command that gets a signal when a file is there."""
     *command, out, pattern, number = arguments
-    command = [sys.executable, "-m", "sojourn", *map(str, command), "--out", str(out)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            wait_until(lambda: process.poll() is not None or [*out.glob(pattern)])
-            assert process.poll() is None
-            process.send_signal(number)
-            return process.wait(timeout=PATIENT_S), process.stderr.read()
-        finally:
-            process.kill()
+    command = (sys.executable, "-m", "sojourn", *command, "--out", out)
+    with started(*command, stderr=subprocess.PIPE) as process:
+        wait_until(lambda: process.poll() is not None or [*out.glob(pattern)])
+        assert process.poll() is None
+        process.send_signal(number)
+        return process.wait(), process.stderr.read()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Cli, made_once, read_until
+from conftest import Cli, made_once, read_until, started
 from sojourn.analysis.distribution import Distribution, evenly, pooled
 from sojourn.base.lookup import UnknownError, look_up
 from sojourn.store.checksums import StoreError
@@ -399,12 +399,12 @@ def test_a_terminal_is_shown_how_far_a_report_is(tmp_path: Path) -> None:
     run_plan(Plan("white2012", table=["7"], experiment=["D01/C01"], duration_scale=0.01), tmp_path)
     cells = len((tmp_path / "cells.csv").read_text().splitlines()) - 1
     terminal, its_end = pty.openpty()
-    command = [sys.executable, "-m", "sojourn", "study", "report", tmp_path]
-    with subprocess.Popen(command, stderr=its_end, stdout=subprocess.PIPE) as process:
+    command = (sys.executable, "-m", "sojourn", "study", "report", tmp_path)
+    with started(*command, stderr=its_end, stdout=subprocess.PIPE) as process:
         os.close(its_end)
         read_until(terminal, f"{cells} of {cells} cells".encode())
-        assert process.stdout.read() == f"report: {tmp_path / 'report.html'}\n".encode()
-    assert process.returncode == 0
+        assert process.stdout.read() == f"report: {tmp_path / 'report.html'}\n"
+        assert process.wait() == 0
     os.close(terminal)
 
 
