@@ -94,7 +94,7 @@ pub fn is_idle(scenario: &Scenario) -> bool {
 
 /// The settings of a scenario that decide what its idle line is.
 pub fn line_of(scenario: &Scenario) -> Value {
-    let idle = without_bulk(scenario);
+    let idle = without_bulk(scenario).with_all_homes();
     let asides: &[&str] = if has_films(&idle) { &[] } else { &[QUEUE] };
     without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
 }

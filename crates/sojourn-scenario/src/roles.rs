@@ -34,12 +34,7 @@ impl Roles {
     /// The roles of a scenario's keys.
     pub fn of(scenario: &Scenario) -> Self {
         let mut digests = Digests::default();
-        let mut scenario = scenario.clone();
-        for homes in scenario.homes.values_mut() {
-            homes.upstream.get_or_insert_with(|| scenario.upstream.clone());
-            homes.downstream.get_or_insert_with(|| scenario.downstream.clone());
-        }
-        let value = serde_json::to_value(scenario).unwrap_or_default();
+        let value = serde_json::to_value(scenario.with_all_homes()).unwrap_or_default();
         digests.add_table(&value, &Node::root(), "note", "");
         let [load, line, choice] =
             [digests.load, digests.line, digests.choice].map(|digest| digest.finish());
@@ -84,6 +79,7 @@ mod tests {
     use super::super::node::SCHEMA;
     use super::*;
     use crate::load;
+    use sojourn_input::shape::kinds;
     use std::collections::BTreeSet;
 
     /// Every key has a role: those at the top are marked, and the others are below them.
@@ -107,6 +103,98 @@ mod tests {
         marks(&SCHEMA, &mut found);
         let words = ["choice", "line", "load", "note"].map(str::to_owned);
         assert_eq!(found, BTreeSet::from(words));
+    }
+
+    /// Adds the tables that a scenario may have or not, by their paths; `*` is any name.
+    fn add_optional(schema: &'static Value, path: &str, found: &mut BTreeSet<String>) {
+        for (key, part) in schema["properties"].as_object().into_iter().flatten() {
+            let of_names = &part["additionalProperties"];
+            let (part, path, is_optional) = match of_names.is_object() {
+                true => (of_names, format!("{path}{key}.*"), true),
+                false => (part, format!("{path}{key}"), part["anyOf"].is_array()),
+            };
+            let Some((_, definition)) = definition(part) else { continue };
+            let is_table = definition["properties"].is_object() || kinds(definition).is_some();
+            if is_optional && is_table {
+                found.insert(path.clone());
+            }
+            add_optional(definition, &format!("{path}."), found);
+        }
+    }
+
+    /// A variant may add a table, or drop it: that is of the role of the table and of its keys, and of no other.
+    #[test]
+    fn a_table_that_is_added_is_of_its_role() {
+        let base = "
+            duration_s = 10
+            upstream.sustained_mbps = 5
+            upstream.burst_bytes = 9000
+            downstream.sustained_mbps = 20
+            servers.near.delay_ms = 9
+            traffic.up = { kind = 'transfer', server = 'near' }
+        ";
+        let of = |added: &str| {
+            let variants = load(&format!("{base}\n{added}"), "home.toml", &[]).expect(added);
+            let Roles { load, line, choice } = Roles::of(&variants[0].scenario);
+            [("load", load), ("line", line), ("choice", choice)]
+        };
+        let steps = "steps = [{ for_s = 1, mbps = 4 }]";
+        let flow = "{ sustained_mbps = 1, burst_bytes = 9000, match = [{ traffic = 'up' }] }";
+        let shaper = "rate_mbps = 4";
+        let added = [
+            ("cable.timing", "cable.timing.kind = 'documents'".to_owned(), "line"),
+            (
+                "upstream.capacity",
+                format!("upstream.modem.kind = 'link'\nupstream.capacity.{steps}"),
+                "line choice",
+            ),
+            (
+                "upstream.congestion",
+                "upstream.congestion.levels_mbps = [1, 2, 3, 4]".to_owned(),
+                "line",
+            ),
+            ("upstream.flows.*", format!("upstream.flows.a = {flow}"), "choice"),
+            ("downstream.capacity", format!("downstream.capacity.{steps}"), "line"),
+            ("downstream.flows.*", format!("downstream.flows.a = {flow}"), "choice"),
+            ("cmts", "cmts = {}".to_owned(), "line choice"),
+            ("homes.*", "homes.home = {}".to_owned(), ""),
+            ("homes.*", "homes.home.router.upstream.rate_mbps = 4".to_owned(), "choice"),
+            ("homes.*", "homes.home.upstream.queue.law.kind = 'codel'".to_owned(), "choice"),
+            ("homes.*", "homes.home.distance_km = 3".to_owned(), "line"),
+            ("router", "router = {}".to_owned(), ""),
+            ("router.upstream", format!("router.upstream.{shaper}"), "choice"),
+            ("router.upstream.capacity", format!("router.upstream.capacity.{steps}"), "choice"),
+            ("router.downstream", format!("router.downstream.{shaper}"), "choice"),
+            ("router.downstream.capacity", format!("router.downstream.capacity.{steps}"), "choice"),
+            ("core.*", format!("core.x.upstream.{shaper}"), "line choice"),
+            ("core.*.upstream", format!("core.x.upstream.{shaper}"), "line choice"),
+            (
+                "core.*.upstream.capacity",
+                format!("core.x.upstream.capacity.{steps}"),
+                "line choice",
+            ),
+            ("core.*.downstream", format!("core.x.downstream.{shaper}"), "line choice"),
+            (
+                "core.*.downstream.capacity",
+                format!("core.x.downstream.capacity.{steps}"),
+                "line choice",
+            ),
+            ("servers.*", "servers.far.delay_ms = 9".to_owned(), "line"),
+            ("servers.*.queue", "servers.near.queue.limit_packets = 9".to_owned(), "choice"),
+            ("tcp.congestion_control", "tcp.congestion_control.kind = 'reno'".to_owned(), "choice"),
+            ("traffic.*", "traffic.g.kind = 'torrent'".to_owned(), "load choice"),
+        ];
+        let found = added.each_ref().map(|(_, text, _)| {
+            let changed =
+                of("").into_iter().zip(of(text)).filter(|(before, after)| before != after);
+            changed.map(|((role, _), _)| role).collect::<Vec<&str>>().join(" ")
+        });
+        let differ = added.iter().zip(&found).filter(|((.., roles), found)| roles != found);
+        assert_eq!(differ.collect::<Vec<_>>(), []);
+        let mut optional = BTreeSet::new();
+        add_optional(&SCHEMA, "", &mut optional);
+        let tried: BTreeSet<String> = added.iter().map(|(path, ..)| (*path).to_owned()).collect();
+        assert_eq!(tried, optional);
     }
 
     #[test]
@@ -140,6 +228,7 @@ mod tests {
             ("upstream.buffer.target_bytes=50000", "choice"),
             ("upstream.mac.map_interval_ms=1", "choice"),
             ("router.upstream.rate_mbps=4", "choice"),
+            ("homes.ours.router.upstream.rate_mbps=4", "choice"),
             ("traffic.up.tcp.congestion_control.kind=reno", "choice"),
             ("traffic.t.limit_mbps=1", "choice"),
             ("tcp.ecn=classic", "choice"),

@@ -176,6 +176,29 @@ impl Scenario {
         self.metrics.from_s + self.counted_s() / 2.0
     }
 
+    /// For how much of that all viewers of a video watch, in s; `None` if it is no video, or none of it.
+    pub fn watched_s(&self, traffic: &str) -> Option<f64> {
+        let AppSpec::Video(video) = &self.traffic.get(traffic)?.app else { return None };
+        let from_s = self.metrics.from_s.max(video.start_s + video.start_spread_s);
+        Some(self.duration_s - from_s).filter(|watched_s| *watched_s > 0.0)
+    }
+
+    /// The same scenario with what its groups of homes may leave out: the only group itself, and the tables that they
+    /// take over.
+    pub(super) fn with_all_homes(&self) -> Self {
+        let mut full = self.clone();
+        if full.homes.is_empty() {
+            full.homes.insert(LONE_HOME.to_owned(), Homes::default());
+        }
+        let router = full.router.take();
+        for homes in full.homes.values_mut() {
+            homes.router = homes.router.take().or_else(|| router.clone());
+            homes.upstream.get_or_insert_with(|| self.upstream.clone());
+            homes.downstream.get_or_insert_with(|| self.downstream.clone());
+        }
+        full
+    }
+
     /// All groups of homes in the scenario's order, or one home called `home` if it names none.
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         (0..self.homes.len().max(1)).map(|index| self.group(index))
