@@ -125,7 +125,7 @@ rows! {
         video_adaptations_per_hour: Option<f64>, in "1/h",
             from "Hong 2015, section 3.2.2.1, adaptationRate";
         /// Video: mean time from the opening of a viewer's connection, or from metrics.from_s, until playing
-        /// first began, or until the end if it did not.
+        /// first began, or until the end for those of several who still wait. Empty if it began for none.
         video_start_wait_s: Option<f64>, in "s";
         /// Video: share of the time since playing began in which playing stood still.
         video_stalled_percent: Option<f64>, in "%",

@@ -9,8 +9,8 @@ use super::measures::MEASURES;
 use super::pages::page_load;
 use super::shares::{SHORTEST_S, Share, transfers};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE, PAGE_LOAD, QUEUE_MEAN,
-    SLOW_START_S, VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_MEAN, SLOW_START_S,
+    VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::scores::qoe::GAME_ACCESS_MS;
@@ -56,8 +56,8 @@ pub(super) struct Tested {
     pub missing: Option<String>,
     /// Is something of it measured at both ends?
     pub has_both_ends: bool,
-    /// What the summary adds, such as how pages were counted.
-    pub note: &'static str,
+    /// The value that is the time of what had not come when the run ended: it takes longer.
+    pub cut: Option<&'static str>,
 }
 
 /// What a run contributes to a verdict: its measures, what it has for grades, and what its traffic is.
@@ -207,14 +207,15 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0);
         let missing = films.filter(|_| !is_loaded).find_map(rising);
         // A film that rises makes a poor queue no better.
-        return Some(Tested { application: name, values, missing, has_both_ends: true, note: "" });
+        return Some(Tested { application: name, values, missing, has_both_ends: true, cut: None });
     }
     let flows: Vec<&Row> = rows.flows.iter().filter(|row| application.is_of(row)).collect();
-    let pages =
-        |row: &Row| Some(page_load(scenario, rows, row.traffic())).filter(|of| of.is_graded);
+    let page = |row: &Row| Some(page_load(scenario, rows, row.traffic())).filter(|of| of.is_graded);
+    let is_late = |row: &Row| start_wait_s(scenario, row) > Some(SLOW_START_S);
     let own = |row: &Row, metric| match metric {
-        PAGE_LOAD => pages(row)?.median_s,
-        VIDEO_STALLED if begins_too_late(row) => row.number(metric).or(Some(100.0)),
+        PAGE_LOAD => page(row)?.least_s,
+        VIDEO_START => start_wait_s(scenario, row),
+        VIDEO_STALLED if is_late(row) => row.number(metric).or(Some(100.0)),
         _ => row.number(metric),
     };
     let worst = |metric| {
@@ -222,14 +223,17 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         let is_better_more = application.is_better_more(metric);
         (metric, values.reduce(if is_better_more { f64::min } else { f64::max }))
     };
-    let is_cut = |row: &&Row| name == PAGE && pages(row).is_some_and(|of| of.unfinished > 0);
-    let counting = "counting pages unfinished at the end as loaded then";
+    let is_cut = |row: &&Row, metric: &str| match metric {
+        PAGE_LOAD => page(row).is_some_and(|of| of.median_s.is_none()),
+        _ => metric == VIDEO_START && row.number(metric) != start_wait_s(scenario, row),
+    };
+    let of_any = |metric: &&str| flows.iter().any(|row| is_cut(row, metric));
     (!flows.is_empty()).then(|| Tested {
         application: name,
         values: application.metrics().into_iter().map(worst).collect(),
         missing: flows.iter().find_map(|row| unknown(name, scenario, row)),
         has_both_ends: flows.iter().any(|row| is_two_way(scenario, row)),
-        note: if flows.iter().any(is_cut) { counting } else { "" },
+        cut: application.metrics().into_iter().find(of_any),
     })
 }
 
@@ -241,10 +245,9 @@ fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> 
     let has_ends = [GAME, CALL].contains(&application);
     let lacks = Direction::BOTH.into_iter().find(|way| has_ends && !app.watches(*way));
     match (app, lacks) {
-        (AppSpec::Video(video), _) => {
-            let start_s = video.start_s + video.start_spread_s - scenario.metrics.from_s;
-            let most_s = scenario.counted_s() - start_s.max(0.0) - SHORTEST_S;
-            let wait_s = row.number(VIDEO_START).filter(|_| !begins_too_late(row))?;
+        (AppSpec::Video(_), _) => {
+            let most_s = scenario.watched_s(name)? - SHORTEST_S;
+            let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
             let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
             (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s))
         }
@@ -269,8 +272,11 @@ fn rising(scenario: &Scenario, row: &Row, most_s: f64) -> Option<String> {
     })
 }
 
-fn begins_too_late(row: &Row) -> bool {
-    row.number(VIDEO_START) > Some(SLOW_START_S)
+/// How long a video lets wait: until the end of the run at least if it never begins.
+fn start_wait_s(scenario: &Scenario, row: &Row) -> Option<f64> {
+    let is_of_film = row.direction() == Some(Direction::Down);
+    let watched_s = scenario.watched_s(row.traffic()).filter(|_| is_of_film);
+    row.number(VIDEO_START).or(watched_s)
 }
 
 /// The waits in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a

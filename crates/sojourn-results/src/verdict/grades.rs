@@ -57,6 +57,9 @@ pub struct Assessment {
     missed: usize,
     /// The values that thresholds and summary need, means over seeds; `None` where nothing was measured.
     pub values: Values,
+    /// Times that are longer than these: what they are of had not come when the run ended.
+    #[serde(skip)]
+    more_than: Values,
     /// Half of the 95 % intervals of these, with several seeds.
     #[serde(skip)]
     pub(super) half_widths: Values,
@@ -77,8 +80,8 @@ impl Assessment {
     fn new(
         application: &'static Application,
         over: &BTreeMap<&'static str, Value>,
+        cut: Option<&str>,
         missing: Option<String>,
-        note: &str,
     ) -> Self {
         let values: Values = over.iter().map(|(metric, value)| (*metric, value.mean)).collect();
         let level = level(application, |metric| values.get(metric).copied()?);
@@ -87,18 +90,17 @@ impl Assessment {
             PAGE => "fewer than two pages were loaded",
             _ => "no packet was delivered",
         };
+        let template = cut.map_or(application.summary, |_| application.unfinished);
         let mut summary = match level {
-            None => format!("not measured: {}", missing.as_deref().unwrap_or(nothing)),
-            Some(_) => filled(application.summary, &values)
+            None => missing.as_deref().unwrap_or(nothing).to_owned(),
+            Some(_) => filled(template, &values)
                 .unwrap_or_else(|| "next to nothing of it arrives".to_owned()),
         };
         if let (Some(_), Some(Some(added_ms))) = (level, values.get(ADDED_DELAY)) {
             summary = format!("{summary}: {} on DSLReports' scale from A+ to F", letter(*added_ms));
         }
-        if level.is_some() && !note.is_empty() {
-            summary = format!("{summary}, {note}");
-        }
         let grade = level.map(|(grade, _)| grade);
+        let (more_than, values) = values.into_iter().partition(|(of, _)| Some(*of) == cut);
         Self {
             graded: application,
             application: application.name,
@@ -106,6 +108,7 @@ impl Assessment {
             mark: grade.map_or("", Grade::mark),
             missed: level.map_or(0, |(_, missed)| missed),
             values,
+            more_than,
             half_widths: over.iter().map(|(metric, value)| (*metric, value.half_width)).collect(),
             first_half: Values::new(),
             changing: Vec::new(),
@@ -158,9 +161,15 @@ impl Assessment {
         Some((self.grade?, self.missed))
     }
 
-    /// A value.
+    /// A value, or what it is more than.
     pub(super) fn value(&self, metric: &str) -> Option<f64> {
-        self.values.get(metric).copied().flatten()
+        self.more_than.get(metric).or_else(|| self.values.get(metric)).copied().flatten()
+    }
+
+    /// A value in words.
+    pub(super) fn said(&self, metric: &str) -> Option<String> {
+        let more_than = if self.more_than.contains_key(metric) { "more than " } else { "" };
+        Some(format!("{more_than}{}", digits(self.value(metric)?)))
     }
 
     /// Its level with other values.
@@ -182,7 +191,7 @@ fn of(
 ) -> Option<Assessment> {
     let single = |metric, mean, missing| {
         let value = Value { mean, half_width: None };
-        Some(Assessment::new(application, &BTreeMap::from([(metric, value)]), missing, ""))
+        Some(Assessment::new(application, &BTreeMap::from([(metric, value)]), None, missing))
     };
     let shares = shares_of(application, runs);
     match application.name {
@@ -202,7 +211,7 @@ fn of(
     }
     let tests = runs.iter().flat_map(|facts| &facts.tests);
     let tests: Vec<_> = tests.filter(|test| test.application == application.name).collect();
-    let note = tests.iter().map(|test| test.note).max_by_key(|note| note.len())?;
+    tests.first()?;
     let over = |metric| {
         let values: Vec<_> = tests.iter().map(|test| test.values.get(metric).copied()?).collect();
         (metric, over_seeds(&values))
@@ -213,7 +222,7 @@ fn of(
     let is_poor = tests.iter().any(|test| test.has_both_ends)
         && known.is_some_and(|(grade, _)| grade >= Grade::Poor);
     let missing = tests.iter().find_map(|test| test.missing.clone()).filter(|_| !is_poor);
-    Some(Assessment::new(application, &over, missing, note))
+    Some(Assessment::new(application, &over, tests.iter().find_map(|test| test.cut), missing))
 }
 
 /// The shares over seeds of the bulk entries that are graded as this.
@@ -250,7 +259,7 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessme
     let worst = known.iter().copied().min_by(|a, b| percent(a).total_cmp(&percent(b)));
     let Some(worst) = worst else {
         let over = BTreeMap::from([(SHARE, Value::default())]);
-        return Assessment::new(application, &over, shares[0].missing.clone(), "");
+        return Assessment::new(application, &over, None, shares[0].missing.clone());
     };
     let mut notes = vec![format!("{} of {} Mbps", digits(worst.mbps), digits(worst.part_mbps))];
     if shares.len() > 1 {
@@ -267,8 +276,9 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessme
     }));
     let value = Value { mean: worst.share_percent, half_width: worst.half_width };
     let over = BTreeMap::from([(SHARE, value)]);
-    let found = Assessment::new(application, &over, None, &notes.join(", "));
-    Assessment { traffic: worst.traffic.clone(), ..found }
+    let found = Assessment::new(application, &over, None, None);
+    let summary = format!("{}, {}", found.summary, notes.join(", "));
+    Assessment { traffic: worst.traffic.clone(), summary, ..found }
 }
 
 /// So many transfers beside the worst are named.

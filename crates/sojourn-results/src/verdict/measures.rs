@@ -95,7 +95,6 @@ impl Measure {
         let mut found = all.iter().filter(|row| is_shown && self.is_of(scenario, row)).peekable();
         found.peek()?;
         let values = found.filter_map(|row| match self.of.column {
-            // As grades have it: pages that did not load before the end count.
             PAGE_LOAD => page_load(scenario, rows, row.traffic()).median_s,
             "frame_latency_p90_ms" => row.number(self.of.column).filter(|_| {
                 row.number("frames_incomplete_percent") <= Some(MOST_INCOMPLETE_PERCENT)

@@ -201,7 +201,7 @@ impl<'a, 'b> Question<'a, 'b> {
         let first = self.all[other].of_component(self.components[*deciding.first()?]);
         let values = first.iter().flat_map(|of| of.graded.values.iter().map(move |v| (*of, v)));
         let mut sentences = values.filter_map(|(behind, shown)| {
-            let value = behind.value(shown.metric)?;
+            let value = behind.values.get(shown.metric).copied()??;
             let of_best = self.assessment(best, behind.application)?.value(shown.metric)?;
             // The bound that the value only just misses and that of the best meets.
             let (low, high) = (value.min(of_best), value.max(of_best));

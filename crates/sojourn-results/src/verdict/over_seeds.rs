@@ -28,15 +28,13 @@ pub fn over_seeds(values: &[Option<f64>]) -> Value {
         return Value::default();
     }
     let mean = known.iter().sum::<f64>() / count;
-    if known.len() == 1 {
-        return Value { mean: Some(mean), half_width: None };
-    }
     let freedom = known.len() - 1;
     // 2.042 at 30 and 1.984 at 100, as tabled.
-    let t = T.get(freedom - 1).copied().unwrap_or(Z + 2.4 / freedom as f64);
+    let t = T.get(freedom.max(1) - 1).copied().unwrap_or(Z + 2.4 / freedom as f64);
     let squares: f64 = known.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / freedom as f64).sqrt();
-    Value { mean: Some(mean), half_width: Some(t * deviation / count.sqrt()) }
+    let half_width = Some(t * deviation / count.sqrt()).filter(|_| freedom > 0);
+    Value { mean: Some(mean), half_width }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::thresholds::POOR_PAGE_S;
 use crate::metrics::Rows;
+use crate::scores::qoe::median;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
 
@@ -13,31 +14,32 @@ const FEWEST_PAGES: usize = 2;
 /// How long the pages of an entry take to load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct PageLoad {
-    /// The median; `None` if nothing is known.
+    /// The median; `None` if it depends on when unfinished pages would have been loaded.
     pub median_s: Option<f64>,
-    /// The number of unfinished pages that count.
-    pub unfinished: usize,
+    /// What it is at least: as if these had been loaded when the run ended. `None` if nothing is known.
+    pub least_s: Option<f64>,
     /// Are there enough pages for a grade?
     pub is_graded: bool,
 }
 
 /// The load time of an entry's pages.
 ///
-/// A page still loading at the end counts as loaded at that time, unless that would lower the
-/// median. Without a loaded page, nothing is known until an unfinished one has taken longer than the fair
-/// threshold.
+/// A page that is not loaded at the end takes longer than until then, which counts unless it would lower the median.
+/// Without a loaded page, nothing is known until an unfinished one has taken longer than the fair threshold.
 pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> PageLoad {
     let mine = rows.pages.iter().filter(|row| row.traffic() == traffic);
     let loaded: Vec<f64> = mine.filter_map(|row| row.number("load_time_s")).collect();
     let typical_s = median(&loaded).unwrap_or_default();
     let unfinished = unfinished_s(scenario, rows, traffic);
     let counted: Vec<f64> = unfinished.into_iter().filter(|had_s| *had_s > typical_s).collect();
-    let all: Vec<f64> = loaded.iter().chain(&counted).copied().collect();
+    let all = [&loaded[..], &counted].concat();
     let is_known = !loaded.is_empty() || counted.iter().any(|had_s| *had_s > POOR_PAGE_S);
     // A single page that is poor by itself is no better than none.
     let are_poor = all.iter().all(|took_s| *took_s > POOR_PAGE_S);
     let is_graded = is_known && (all.len() >= FEWEST_PAGES || loaded.is_empty() || are_poor);
-    PageLoad { median_s: median(&all).filter(|_| is_known), unfinished: counted.len(), is_graded }
+    let most_s = median(&[loaded, vec![f64::INFINITY; counted.len()]].concat());
+    let least_s = median(&all).filter(|_| is_known);
+    PageLoad { median_s: most_s.filter(|_| most_s == least_s), least_s, is_graded }
 }
 
 /// How long each unfinished page of a traffic entry had been loading at the end, in s. Pages count that began
@@ -81,17 +83,6 @@ fn matched(starts: &[f64], expected: impl Iterator<Item = f64>) -> (usize, Vec<f
     (left.len(), missing)
 }
 
-fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle]),
-        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,12 +103,5 @@ mod tests {
         assert_eq!(found(&[SAME_S], &[0.0]), (0, vec![]));
         assert_eq!(found(&[-SAME_S], &[0.0]), (0, vec![]));
         assert_eq!(found(&[], &[]), (0, vec![]));
-    }
-
-    #[test]
-    fn the_median_is_the_middle_or_between_the_two_in_the_middle() {
-        let found =
-            [&[][..], &[3.0], &[4.0, 1.0], &[9.0, 1.0, 2.0], &[8.0, 1.0, 2.0, 4.0]].map(median);
-        assert_eq!(found, [None, Some(3.0), Some(2.5), Some(2.0), Some(3.0)]);
     }
 }

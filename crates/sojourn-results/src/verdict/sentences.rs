@@ -134,8 +134,8 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
             let found = question.all[*setting].of_component(component);
             let worst = found.into_iter().max_by_key(|one| one.level())?;
             let shown = worst.graded.values.first()?;
-            let value = digits(worst.value(shown.metric)?);
-            Some(format!("{} ({}{value}{})", worst.graded.noun, shown.short_before(), shown.unit))
+            let value = worst.said(shown.metric)?;
+            Some(format!("{} ({}{value}{})", worst.graded.noun, shown.short, shown.unit))
         });
         let clauses: Vec<_> = clauses.collect();
         let name = question.all[*setting].name();
@@ -197,7 +197,7 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     let clauses = MEASURES.iter().filter(is_named).filter(is_new).filter_map(|measure| {
         let (from, to) = now.group.named_difference(measure, before.group)?;
         let is_worse = (to < from) == (measure.better == Better::Higher);
-        Some((change(measure.label, from, &[to], &measure.unit_after()), is_worse))
+        Some((change(measure.label, from, to, &measure.unit_after()), is_worse))
     });
     changes.extend(clauses.take(DIFFERENCES_AT_MOST));
     if !question.compares_lines {
@@ -223,24 +223,26 @@ pub(super) fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Optio
         let to = to.filter(|to| to[0] != from)?;
         let is_worse = (to[0] < from) == graded.is_better_more(shown.metric);
         let is_much = (to[0] - from).abs() > NAMED * to[0].abs().max(from.abs());
-        Some((shown, from, to, is_worse, is_much))
+        let to_texts = distinct(after.iter().filter_map(|one| one.said(shown.metric)));
+        let from_text = before.said(shown.metric)?;
+        let values = format!("from {from_text} to {}{}", joined(&to_texts), shown.unit);
+        let verb = if to[0] < from { "falls" } else { "rises" };
+        Some((shown, verb, values, is_worse, is_much))
     });
     let mut changed: Vec<_> = changed.collect();
     if is == was {
-        let (shown, from, to, is_worse, _) = changed.into_iter().find(|(.., much)| *much)?;
-        return Some((change(&graded.label(shown), from, &to, shown.unit), is_worse));
+        let (shown, verb, values, is_worse, _) = changed.into_iter().find(|(.., much)| *much)?;
+        return Some((format!("{} {verb} {values}", graded.label(shown)), is_worse));
     }
     changed.retain(|(.., is_worse, _)| *is_worse == (is > was));
     let much = changed.iter().find(|(.., is_much)| *is_much).or_else(|| changed.first());
-    let values = much.map_or_else(String::new, |(shown, from, to, ..)| {
-        let (from, to) = (digits(*from), several(to));
-        format!(" ({}from {from} to {to}{})", shown.short_before(), shown.unit)
-    });
+    let text =
+        much.map_or_else(String::new, |(shown, _, text, ..)| format!(" ({}{text})", shown.short));
     let verb = if is > was { "falls" } else { "rises" };
     let is_same = first.traffic.is_empty() || first.traffic == before.traffic;
     let of = if is_same { "the " } else { "the worst " };
     let noun = graded.noun.replacen("the ", of, 1);
-    Some((format!("{noun} {verb} from {} to {}{values}", was.state(), is.state()), is > was))
+    Some((format!("{noun} {verb} from {} to {}{text}", was.state(), is.state()), is > was))
 }
 
 /// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.
@@ -251,20 +253,14 @@ fn single_rates(now: &[Share], before: &[Share]) -> Vec<Change> {
         let from = before.iter().find(is_it)?.mbps;
         let is_much = (one.mbps - from).abs() > NAMED * one.mbps.max(from);
         let what = format!("the rate of '{}'", one.traffic);
-        is_much.then(|| (change(&what, from, &[one.mbps], " Mbps"), one.mbps < from))
+        is_much.then(|| (change(&what, from, one.mbps, " Mbps"), one.mbps < from))
     });
     clauses.take(DIFFERENCES_AT_MOST).collect()
 }
 
-fn several(values: &[f64]) -> String {
-    let mut texts: Vec<_> = values.iter().map(|value| digits(*value)).collect();
-    texts.dedup();
-    joined(&texts)
-}
-
-fn change(what: &str, from: f64, to: &[f64], unit: &str) -> String {
-    let verb = if to[0] < from { "falls" } else { "rises" };
-    format!("{what} {verb} from {} to {}{unit}", digits(from), several(to))
+fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
+    let verb = if to < from { "falls" } else { "rises" };
+    format!("{what} {verb} from {} to {}{unit}", digits(from), digits(to))
 }
 
 /// The bulk traffic as the subject of a sentence, and whether it is several.

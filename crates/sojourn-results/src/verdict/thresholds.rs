@@ -77,17 +77,10 @@ pub(super) struct Shown {
     pub metric: &'static str,
     /// Its name, in which `{}` is the application.
     label: &'static str,
-    /// Its name behind that of the application.
-    short: &'static str,
+    /// What precedes the number, behind the name of the application.
+    pub short: &'static str,
     /// What follows the number.
     pub unit: &'static str,
-}
-
-impl Shown {
-    /// Its short name before a number.
-    pub(super) fn short_before(&self) -> String {
-        if self.short.is_empty() { String::new() } else { format!("{} ", self.short) }
-    }
 }
 
 /// Something of the household that is graded, what its grades require, and how they are worded.
@@ -121,6 +114,9 @@ pub struct Application {
     /// The measured values in words; `{metric.2}` is a value with two digits.
     #[serde(skip_serializing)]
     pub(super) summary: &'static str,
+    /// These where a time is that of what had not come when the run ended.
+    #[serde(skip_serializing, default)]
+    pub(super) unfinished: &'static str,
 }
 
 /// What is graded, in the order of reports.

@@ -314,9 +314,9 @@ impl Viewing {
         ratio(self.adaptations, self.watched_s / 3600.0)
     }
 
-    /// The mean time that viewers waited for playback to begin first, in s.
+    /// The mean time that viewers waited for playback to begin first, in s; `None` if none of them plays.
     pub fn start_wait_s(&self) -> Option<f64> {
-        ratio(self.watched_s - self.playing_s, self.viewers)
+        (self.playing_s > 0.0).then(|| ratio(self.watched_s - self.playing_s, self.viewers))?
     }
 
     /// Share of the time since playback first began during which it stalled, in percent.

@@ -271,7 +271,7 @@ fn what_is_half_known_is_poor_or_has_no_grade() {
         let found = assessed(traffic, &[], &Rows { flows, ..Rows::default() });
         let game = named(&found, "game").unwrap();
         assert_eq!(game.grade, want, "{traffic}");
-        let few = "not measured: fewer than 50 packets of traffic.x arrived";
+        let few = "fewer than 50 packets of traffic.x arrived";
         assert_eq!(game.summary == few, want.is_none() && traffic == GAME);
     }
 }

@@ -111,7 +111,7 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
     }
     // A quarter of its time: the mean of all of it is no measure of load.
     let found = of_line("", "start_s = 15", "");
-    let missing = "not measured: traffic.bulk does not load the line all the time of the game or call; \
+    let missing = "traffic.bulk does not load the line all the time of the game or call; \
                    metrics.from_s = 15 leaves out what is before";
     assert_eq!(under_load(&found).unwrap().summary, missing);
     let found = of_line("", "start_s = 5", "metrics.from_s = 5");
@@ -153,7 +153,7 @@ fn a_line_on_which_films_fill_the_queue_is_no_idle_line() {
     assert_eq!(under_load.grade, None);
     assert_eq!(
         under_load.summary,
-        "not measured: packets wait in the downstream queue without uploads and downloads too"
+        "packets wait in the downstream queue without uploads and downloads too"
     );
     assert_eq!(queue_grade(&found, 0, "downstream queue"), Some(Grade::Poor));
 }
