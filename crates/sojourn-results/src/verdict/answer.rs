@@ -244,20 +244,22 @@ fn ungraded(groups: &[Group<'_>]) -> String {
 fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
     let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
-    let grades = one.assessments.iter().map(|found| {
-        let is = found.grade.map_or("is not graded", |of| GRADED[of as usize]);
-        format!("{} {is}: {}.", capitalised(without_article(found.graded)), found.summary)
-    });
+    let grades = one.assessments.iter().map(graded_sentence);
     let longest = causes(one).first().map(|cause| cause.sentence());
     let taken = taken(one).map(|(_, said)| said);
     let more = [taken, still_changing(&[one]), longest].into_iter().flatten();
-    let sentences: Vec<_> = against.into_iter().chain(grades).chain(more).collect();
-    if sentences.is_empty() { vec![NOTHING.to_owned()] } else { sentences }
+    let all: Vec<_> = against.into_iter().chain(grades).chain(more).collect();
+    if all.is_empty() { vec![NOTHING.to_owned()] } else { all }
 }
 
 const NOTHING: &str = "No traffic in this scenario has grades.";
 /// What something is, by its grade.
 const GRADED: [&str; 4] = ["is good", "is fair", "is poor", "fails"];
+
+fn graded_sentence(found: &Assessment) -> String {
+    let is = found.grade.map_or("is not graded", |of| GRADED[of as usize]);
+    format!("{} {is}: {}.", capitalised(without_article(found.graded)), found.summary)
+}
 
 /// An application at the beginning of a sentence or in a list.
 fn without_article(application: &Application) -> &'static str {
@@ -328,9 +330,7 @@ fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<Strin
     let longest = causes(shown).into_iter().find(|cause| slow.contains(&cause.application));
     found.extend(longest.map(|cause| with(shown, cause.sentence())));
     found.extend(shown.idle_line.and_then(|idle| idle_sentence(&all[idle], shown)));
-    if settings.iter().all(|one| one.assessments.is_empty()) {
-        found.push(NOTHING.to_owned());
-    }
+    found.extend(without_grade(&settings));
     found
 }
 
@@ -357,6 +357,16 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
         .then(|| format!("Without {who}{of}, {}.", joined(&clauses)))
 }
 
+/// Why something has no grade.
+fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
+    let mut all = settings.iter().flat_map(|one| &one.assessments).peekable();
+    if all.peek().is_none() {
+        return Some(NOTHING.to_owned());
+    }
+    let missing = all.filter(|found| found.grade.is_none()).map(graded_sentence);
+    Some(distinct(missing).join(" ")).filter(|reasons| !reasons.is_empty())
+}
+
 /// What is said of directions that bulk traffic loads while nothing there measures the delay.
 fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
     let found = loaded.iter().flat_map(|number| &all[*number].group.runs[0].unwatched);
@@ -375,6 +385,8 @@ fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
     let answered = |one: &&Answer| sentences(&Question::new(all, &one.settings), one).join(" ");
     let mut found = vec![changes_with_condition(all, answers.len(), &choices)];
     found.extend(choices.iter().take(NAMED_AT_MOST).map(answered));
+    let settings = answers.iter().flat_map(|one| &one.settings).map(|number| &all[*number]);
+    found.extend(without_grade(&settings.collect::<Vec<_>>()));
     found
 }
 

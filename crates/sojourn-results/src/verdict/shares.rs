@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::thresholds::Grade;
 use crate::metrics::{Row, Rows};
+use super::words::digits;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Scenario, Span, traffic};
@@ -110,8 +111,8 @@ fn flow<'a>(
     let length_s = Some(time.end - time.start).filter(|length_s| *length_s > 0.0)?;
     let mbit = sum("throughput_mbps") * scenario.counted_s();
     let what = Bulk::of(&entry.app)?.word(way);
-    let mut missing =
-        (length_s < SHORTEST_S).then(|| format!("the {what} ran for less than {SHORTEST_S} s"));
+    let short = || format!("the {what} is measured for {} s, not {SHORTEST_S}", digits(length_s));
+    let mut missing = (length_s < SHORTEST_S).then(short);
     let mut unfinished_mb = None;
     let demand_mbps = match &entry.app {
         AppSpec::Transfer(app) => {
