@@ -121,4 +121,5 @@ def test_the_command_takes_a_variant_before_it_runs(inside: Inside) -> None:
     assert line.startswith("failed: drop-tail: game loss is")
     said = inside.refused(*run, "Drop tail", *limit)
     assert said.startswith("error: --of: found 'Drop tail' (did you mean drop-tail?); allowed: ")
+    assert "idle line" not in said
     assert "--of: found 'drop-tail' without --fail-below" in inside.refused(*run, "drop-tail")

@@ -44,10 +44,13 @@ def read_limits(texts: "Sequence[str] | None", of: "Sequence[str] | None" = None
 
 def check_variants(names: "Sequence[str] | None", there: "Sequence[str]") -> None:
     """Raises `UnknownError` for the first of `--of` that is not there, before anything runs."""
-    from ..base.lookup import look_up
+    from ..base.lookup import UnknownError, look_up
 
+    named = list(filter(None, there))
     for name in names or ():
-        look_up("--of", name, list(filter(None, there)))
+        if not named:
+            raise UnknownError(f"--of: found {name!r} for a run without variants; allowed: no --of")
+        look_up("--of", name, named)
 
 
 def check_limits(

@@ -71,7 +71,7 @@ def run(
 
     limits = read_limits(fail_below, of)
     variants = options.requested(context).load()
-    check_variants(of, [variant.name for variant in with_idle_lines(variants)])
+    check_variants(of, [variant.name for variant in variants])
     targets = [Target.of(text, "--until") for text in until or ()]
     try:
         most = most_seeds(variants, seeds, targets)

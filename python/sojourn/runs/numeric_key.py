@@ -78,4 +78,10 @@ def _inner(
     keys: dict[str, Schema] = {
         key: inner for table in chosen for key, inner in table["properties"].items()
     }
+    if step == "kind" and step in keys:
+        raise UnknownError(f"{what}: found a word; allowed: a key with a number")
+    if keys.keys() == {"kind"}:
+        raise UnknownError(
+            f"{what}: found with kind {there['kind']}, which has no keys; allowed: another kind"
+        )
     return keys[look_up(what, step, [key for key in keys if key != "kind"])]
