@@ -135,7 +135,7 @@ def test_conditions_that_exclude_each_other() -> None:
         (
             lambda x: [0, 5, 10] if x == 5 else [9, 9, 9],
             Holds.UNDECIDED,
-            "c0 fails at all probed values from 1 to 25 of k, but is undecided at 5.",
+            "c0 fails at all probed values from 1 to 25 of k except 5, where it is undecided.",
         ),
     ],
 )
@@ -335,6 +335,10 @@ def test_what_the_scenario_refuses_ends_the_search(short: Path) -> None:
         ({"key": "homes.othr.count"}, "key homes.othr: found 'othr' .did you mean other"),
         ({"key": "homes.other.cuont"}, "key homes.other.cuont: found .*did you mean count"),
         ({"key": "upstream.queue.law"}, "found the type table, .*; allowed: a key with a number"),
+        (
+            {"key": "upstream.queue.law.kind"},
+            "law.kind: found a word; allowed: a key with a number",
+        ),
         ({"key": "title"}, "key title: found the type text; allowed: a key with a number"),
         ({"key": "a b"}, "key: found 'a b'; allowed: a dotted key"),
         ({"key": "seed"}, "key: found seed; allowed: a key of all variants"),
@@ -365,6 +369,17 @@ def test_bad_questions_are_refused(short: Path, changes: dict[str, object], mess
     asked = {"key": LIMIT, "until": "game p99 < 30", **changes}
     with pytest.raises(ValueError, match=message):
         sojourn.find(short, **asked)  # type: ignore[arg-type]
+
+
+def test_an_answer_about_the_start_says_so(short: Path) -> None:
+    slow = {"upstream.queue": {"law": {"kind": "codel"}}, "upstream.sustained_mbps": 10}
+    ends = {"low": 1, "high": 2, "seeds": 1, "duration_s": 15}
+    key = "upstream.queue.law.target_ms"
+    found = sojourn.find(short, key=key, until="upload > 0", set=slow, **ends)  # type: ignore[arg-type]
+    (remark,) = (one for one in found.remarks if "make the tail" in one)
+    seconds = remark.split("the first ")[1].split(" s")[0]
+    for answer in found.values():
+        assert answer.sentences[-1].startswith(f"In some of these runs the first {seconds} s make")
 
 
 def test_a_search_does_not_replace_a_sweep(short: Path, tmp_path: Path) -> None:

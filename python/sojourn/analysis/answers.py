@@ -110,7 +110,7 @@ def _exceptions(text: str, points: Points, span: Span, words: Words) -> list[str
     does = "holds" if points[span.low].holds is Holds.YES else "fails"
     ends = f"from {words.say(span.low)} to {words.say(span.high)} of {words.key}"
     where = ", ".join(map(words.say, undecided))
-    return [f"{text} {does} at all probed values {ends}, but is undecided at {where}."]
+    return [f"{text} {does} at all probed values {ends} except {where}, where it is undecided."]
 
 
 def _doubts(text: str, points: Points, span: Span, say: Callable[[float], str]) -> Iterator[str]:

@@ -135,6 +135,7 @@ def _searched(search: Search, steps: Values, run: Runner, progress: Progress | N
     while wanted := _wanted(wanting, found):
         _add(found, rounds.results(wanted))
     found.remarks += rounds.warnings
+    found.early_s = rounds.early_s
     return found
 
 

@@ -95,6 +95,8 @@ class Found(Mapping[str, Answer]):
         """What was found of each condition, by variant and value."""
         self.totals: dict[float, float] = {}
         """Of a key such as `homes.*.count`: the sum of all, by its factor."""
+        self.early_s = 0.0
+        """How long the start lasts that makes the tail of a run, if it does in any."""
         self.remarks: list[str] = []
         """Why the search ended early, and warnings of the runs."""
 
@@ -113,7 +115,13 @@ class Found(Mapping[str, Answer]):
         whole = joint(spans)
         by_text = dict(zip(map(str, self.conditions), points, strict=True))
         words = Words(self.key, self._steps, self.say)
-        return Answer(whole, [*sentences(by_text, spans, whole, words)])
+        said = [*sentences(by_text, spans, whole, words)]
+        if self.early_s:
+            said.append(
+                f"In some of these runs the first {self.early_s:g} s make the tail: with "
+                f"metrics.from_s = {self.early_s:g} the answer is not about the start."
+            )
+        return Answer(whole, said)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.points_of)

@@ -49,6 +49,12 @@ class Rounds:
             for warning, values in self._warned.values()
         ]
 
+    @property
+    def early_s(self) -> float:
+        """How long the start of a run lasts that makes its tail, as warnings say; or 0."""
+        warned = (warning for warning, _ in self._warned.values() if warning.code == "early-tail")
+        return max((warning.values["at_s"] for warning in warned), default=0.0)
+
     def results(
         self, wanted: Sequence[tuple[str, float]]
     ) -> dict[tuple[str, float], dict[int, RunTables]]:
