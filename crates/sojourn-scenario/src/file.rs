@@ -11,7 +11,7 @@ use super::labels::{Overridden, at, distinct, file_name};
 use super::overlay::{COMPARE, Overlay, Set, merge, variants_schema, with_variants};
 use super::parts::Parts;
 use super::rates::in_whole_bits;
-use super::ruled::{Idle, unread_keys};
+use super::ruled::{Idle, unread_by_all, unread_keys};
 use super::schema::Scenario;
 use super::variant::Variant;
 use super::{changes, check, former};
@@ -123,10 +123,14 @@ impl<'a> Source<'a> {
             shared,
             compared,
         };
-        match compare {
-            None => Ok(vec![file.variant("", &json!({}))?]),
-            Some(compare) => file.variants(&compare),
-        }
+        let mut variants = match compare {
+            None => vec![file.variant("", &json!({}))?],
+            Some(compare) => file.variants(&compare)?,
+        };
+        let unread = unread_by_all(variants.iter().map(|variant| &variant.scenario));
+        let unread: Vec<Warning> = unread.into_iter().map(Idle::warning).collect();
+        variants.iter_mut().for_each(|variant| variant.notes.extend(unread.iter().cloned()));
+        Ok(variants)
     }
 
     /// Reads the complete scenario of stored results, and checks it. Its captures and traces are not read, for

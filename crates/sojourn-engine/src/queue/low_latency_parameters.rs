@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::member_rate::RateEstimate;
 use crate::aqm::docsis_pie::{self, DocsisPie};
+use crate::aqm::immediate;
 use crate::aqm::queue_protection::{QueueProtection, Thresholds};
 use crate::aqm::virtual_queue::VirtualQueue;
 use crate::units::{BitRate, Time};
@@ -204,6 +205,23 @@ impl Parameters {
                 cap_sanctions: self.protection_rule == ProtectionRule::Rfc9957,
             })
         })
+    }
+
+    /// Bytes that both members hold at most, at this rate of the aggregate.
+    pub fn most_bytes(&self, rate: BitRate) -> u64 {
+        let Buffers { low, classic } = self.buffers(rate);
+        low + classic
+    }
+
+    /// The least delay from which all packets of L are marked, in us, at this rate of the aggregate; `None` where that of
+    /// the parameters, or of their defaults, is greater.
+    pub fn least_max_us(&self, rate: BitRate) -> Option<f64> {
+        let [own, _] = self.member_rates();
+        let low = own.map_or(rate, |own| own.min(rate));
+        let lg_range = self.low_latency_range_exponent.into();
+        let least_us = immediate::ramp(Time::ZERO, lg_range, low).max.secs_f64() * 1e6;
+        let (max_us, usual_us) = (self.low_latency_max_us, Self::default().low_latency_max_us);
+        Some(least_us).filter(|least| max_us != usual_us && max_us.max(usual_us) <= *least)
     }
 
     pub(super) fn aqm_of_classic(&self) -> Option<DocsisPie> {

@@ -7,6 +7,7 @@
 //! none in any table that takes it over, or if each of them overrides it.
 
 mod heirs;
+mod readers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -15,10 +16,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sojourn_access::ServiceFlow;
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::queue::{QueueSpec, SchedulerSpec};
+use sojourn_engine::units::BitRate;
 use sojourn_input::problem::{Code, Remedy, Warning};
 use sojourn_input::words;
 
 use self::heirs::{Shared, TCP, inherited};
+pub(super) use self::readers::unread_by_all;
 use super::node::Node;
 use super::schema::Scenario;
 
@@ -156,6 +160,10 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
     }
     let usual = serde_json::to_value(with_usual_bursts(scenario)).unwrap_or_default();
     idle.extend(idle_bursts(&places, &tables, &usual, scenario));
+    idle.extend(places.iter().filter(|place| place.node.of == "QueueSpec").flat_map(|place| {
+        let limits = beyond_members(place, &whole);
+        limits.into_iter().flatten()
+    }));
     idle.extend(unused_servers(scenario));
     let mut all = BTreeMap::new();
     for one in idle {
@@ -247,7 +255,12 @@ fn idle_bursts(
         let [peak, sustained] = ["peak_mbps", "sustained_mbps"].map(|key| number(place, key));
         peak.is_some() && peak == sustained
     };
-    let more_than_usual = places.iter().filter(idle).filter(|place| {
+    // The trace of a modem shows how full its bucket is.
+    let is_traced = |place: &&Place<'_>| {
+        scenario.metrics.modem_trace && place.parts.iter().any(|part| part == "upstream")
+    };
+    let untraced = places.iter().filter(|place| !is_traced(place));
+    let more_than_usual = untraced.filter(idle).filter(|place| {
         let usual = heirs::at(usual, &place.parts).and_then(|table| table["burst_bytes"].as_f64());
         number(place, "burst_bytes") > usual && usual.is_some()
     });
@@ -261,6 +274,41 @@ fn idle_bursts(
         Idle::new(burst, why, remedy)
     });
     idle.collect()
+}
+
+/// Limits of an aggregate of Low Latency DOCSIS that its members do not reach: its own buffer beyond both of theirs, and
+/// the delay from which all packets are marked, below the least that its rate allows.
+fn beyond_members(place: &Place<'_>, whole: &Value) -> [Option<Idle>; 2] {
+    let of_queue = || {
+        let above = heirs::at(whole, place.parts.split_last()?.1)?;
+        let rate = BitRate::from_mbps(above["sustained_mbps"].as_f64()?);
+        let queue: QueueSpec =
+            serde_json::from_value(heirs::at(whole, &place.parts)?.clone()).ok()?;
+        match queue.scheduler {
+            SchedulerSpec::LowLatency(keys) => Some((keys, queue.limit_bytes, rate)),
+            _ => None,
+        }
+    };
+    let Some((keys, limit_bytes, rate)) = of_queue() else { return [None, None] };
+    let held_bytes = keys.most_bytes(rate);
+    let limit = limit_bytes.filter(|limit| *limit >= held_bytes).map(|_| {
+        let scheduler = path_of(&with(&place.parts, "scheduler"));
+        let why = format!(
+            "beside the buffers of the members, which hold {held_bytes} bytes: set less, or \
+             {scheduler}.classic_buffer_bytes and low_latency_buffer_bytes"
+        );
+        Idle::new(with(&place.parts, "limit_bytes"), why, Remedy::default())
+    });
+    let threshold = keys.least_max_us(rate).map(|least_us| {
+        let path = with(&place.parts, "scheduler.low_latency_max_us");
+        let remedy = Remedy::of(path_of(&path), (2.0 * least_us).ceil());
+        let why = format!(
+            "up to {least_us:.0}, the time of two packets of 2000 bytes at the rate of the service and the length of \
+             the ramp; set {remedy}"
+        );
+        Idle::new(path, why, remedy)
+    });
+    [limit, threshold]
 }
 
 /// The scenario with the default peak rate and burst of each service flow.

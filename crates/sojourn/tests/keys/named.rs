@@ -36,6 +36,9 @@ struct Wait {
     reason: String,
     /// Keys of the schema; `*` at the end stands for anything.
     keys: Vec<String>,
+    /// Tables of the schema, one of which has to be there; none if any will do.
+    #[serde(default)]
+    beside: Vec<String>,
 }
 
 static SILENT: LazyLock<Vec<Wait>> = LazyLock::new(|| {
@@ -49,8 +52,13 @@ fn is_meant(pattern: &str, key: &Key) -> bool {
     }
 }
 
-fn waits(key: &Key) -> bool {
-    SILENT.iter().flat_map(|wait| &wait.keys).any(|pattern| is_meant(pattern, key))
+/// Does a key wait for an event in a network with these tables of the schema?
+fn waits(key: &Key, tables: &BTreeSet<&str>) -> bool {
+    let is_there = |wait: &&Wait| {
+        wait.beside.is_empty() || wait.beside.iter().any(|table| tables.contains(table.as_str()))
+    };
+    let keys = SILENT.iter().filter(is_there).flat_map(|wait| &wait.keys);
+    keys.into_iter().any(|pattern| is_meant(pattern, key))
 }
 
 /// A key that a scenario names: the kind of a table too.
@@ -334,9 +342,11 @@ fn fates(seed: u64, one_in: u64, mut with: impl FnMut(&Named, Fate)) {
     let Some(ran) = Ran::of(&keys, &variant, MOST_EVENTS) else { return };
     let _reported = Reported(&keys);
     let mut rng = Rng::named(seed, "keys");
-    for named in named(&keys) {
-        if rng.below(one_in) == 0 && !waits(&named.key) {
-            with(&named, ran.fate(&named));
+    let all = named(&keys);
+    let tables: BTreeSet<&str> = all.iter().map(|named| &*named.key.of).collect();
+    for named in &all {
+        if rng.below(one_in) == 0 && !waits(&named.key, &tables) {
+            with(named, ran.fate(named));
         }
     }
 }
@@ -346,7 +356,7 @@ fn fates(seed: u64, one_in: u64, mut with: impl FnMut(&Named, Fate)) {
 fn keys_that_wait_are_those_of_the_schema() {
     let all = all_keys();
     let mut seen = BTreeSet::new();
-    for Wait { reason, keys } in SILENT.iter() {
+    for Wait { reason, keys, .. } in SILENT.iter() {
         for pattern in keys {
             let its: Vec<_> = all.iter().filter(|key| is_meant(pattern, key)).collect();
             assert!(!its.is_empty(), "no key {pattern} waits for {reason}");

@@ -37,7 +37,11 @@ fn usual(key: &str, choices: &mut Choices) -> Option<Value> {
         "traffic" => Some(json!(choices.one_of(&TRAFFIC))),
         "home" => Some(json!(choices.one_of(&HOMES))),
         "weights" => Some(json!({})),
-        "address" | "file" | "digest" | "source" | "destination" => Some(Value::Null),
+        "address" => Some(match choices.below(3) {
+            0 => json!(format!("10.0.0.{}", 1 + choices.below(3))),
+            _ => Value::Null,
+        }),
+        "file" | "digest" | "source" | "destination" => Some(Value::Null),
         _ => None,
     };
     if named.is_some() {
