@@ -409,12 +409,12 @@ fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer])
         );
     };
     let roles = |number: &usize| all[*number].group.runs[0].roles;
-    let best = |one: &Answer| -> BTreeSet<u64> {
-        one.best.iter().map(|number| roles(number).choice).collect()
-    };
-    let is_one_load =
-        choices.iter().all(|one| roles(&one.settings[0]).load == roles(&first.settings[0]).load);
-    let what = if is_one_load { "line" } else { "load" };
+    let best = |one: &Answer| one.best.iter().map(|it| roles(it).choice).collect::<BTreeSet<_>>();
+    let load = |one: &Answer| roles(&one.settings[0]).load;
+    let what = if choices.iter().all(|one| load(one) == load(first)) { "line" } else { "load" };
+    if choices.len() == 1 {
+        return "Only settings with the same load and line can be compared.".to_owned();
+    }
     if choices.iter().any(|one| best(one) != best(first)) {
         return format!("Which setting does best changes with the {what}.");
     }
@@ -422,6 +422,6 @@ fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer])
         ([_], variant) if !variant.is_empty() => quoted(variant),
         _ => "The same".to_owned(),
     };
-    let under = if choices.len() == count { "" } else { " that have a choice" };
+    let under = if choices.len() == count { "" } else { " with several settings" };
     format!("{who} does best under each of the {} {what}s{under}.", choices.len())
 }
