@@ -1,5 +1,12 @@
 //! What other programs and texts call things, and what to write for them here.
 
+/// Keys that stand in the same table as what is meant.
+const STREAM: &[&str] = &["packet_deviation_percent"];
+const SERVICE: &[&str] = &["sustained_mbps"];
+const QUEUE: &[&str] = &["law"];
+const LAW: &[&str] = &["target_ms"];
+const LINK: &[&str] = &["delay_ms"];
+const TRANSFER: &[&str] = &["file_bytes"];
 /// Kinds of schedulers and of AQM algorithms.
 const MANAGERS: &[&str] = &["fifo", "codel"];
 const FRAMINGS: &[&str] = &["noatm"];
@@ -8,6 +15,43 @@ const FRAMINGS: &[&str] = &["noatm"];
 type Alias = (&'static [&'static str], &'static [&'static str], &'static str);
 
 const ALIASES: &[Alias] = &[
+    (
+        &["bandwidth", "bandwidth_mbps", "bitrate", "bitrate_mbps", "mbps", "rate", "rate_mbps"],
+        STREAM,
+        "packet_bytes and interval_ms: 1 Mbps is 1250 bytes each 10 ms",
+    ),
+    (
+        &["bandwidth", "bandwidth_mbps", "mbps", "rate", "rate_mbps", "speed", "speed_mbps"],
+        SERVICE,
+        "sustained_mbps",
+    ),
+    (&["delay_target_ms", "latency_target_ms", "target", "target_latency_ms"], LAW, "target_ms"),
+    (
+        &[
+            "delay_target_ms",
+            "interval_ms",
+            "latency_target_ms",
+            "target",
+            "target_latency_ms",
+            "target_ms",
+        ],
+        QUEUE,
+        "it in the law, as law = { kind = \"codel\", target_ms = 5 }",
+    ),
+    (
+        &["algorithm", "aqm", "discipline", "kind", "manager", "qdisc"],
+        QUEUE,
+        "law.kind or scheduler.kind",
+    ),
+    (
+        &["buffer", "buffer_bytes", "limit", "queue_bytes", "size", "size_bytes"],
+        QUEUE,
+        "limit_bytes",
+    ),
+    (&["latency", "latency_ms", "ping_ms", "rtt", "rtt_ms"], LINK, "delay_ms, which is one way"),
+    (&["bytes", "file_size", "size", "size_bytes"], TRANSFER, "file_bytes"),
+    (&["flows", "parallel", "streams"], TRANSFER, "connections"),
+    (&["cc", "congestion_control"], TRANSFER, "tcp.congestion_control.kind"),
     (&["fq_codel", "fqcodel"], MANAGERS, "scheduler.kind = \"fq\" and law.kind = \"codel\""),
     (&["sfq_codel", "sfqcodel"], MANAGERS, "scheduler.kind = \"sfq\" and law.kind = \"codel\""),
     (
@@ -32,11 +76,32 @@ const ALIASES: &[Alias] = &[
     ),
 ];
 
-/// What to write for a name that others use where one of `allowed` is expected, if it is known.
+/// What to write for a name that others use, of a key or a value, where one of `allowed` is expected, if it is known.
 pub(crate) fn meaning(name: &str, allowed: &[&str]) -> Option<&'static str> {
     let name = name.to_ascii_lowercase().replace('-', "_");
     let is_meant = |(names, among, _): &&Alias| {
         names.contains(&&*name) && among.iter().any(|one| allowed.contains(one))
     };
     ALIASES.iter().find(is_meant).map(|(.., meaning)| *meaning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_answered_by_what_is_allowed_beside_it() {
+        let of = |name, allowed: &[&str]| {
+            meaning(name, allowed).map(|text| text.split(' ').next().unwrap())
+        };
+        assert_eq!(
+            of("rate_mbps", &["packet_bytes", "packet_deviation_percent"]),
+            Some("packet_bytes")
+        );
+        assert_eq!(of("rate_mbps", &["sustained_mbps", "peak_mbps"]), Some("sustained_mbps"));
+        assert_eq!(of("Latency-Target-ms", &["target_ms"]), Some("target_ms"));
+        assert_eq!(of("latency_target_ms", &["limit_bytes", "law"]), Some("it"));
+        assert_eq!(of("fq_codel", &["fifo", "fq"]), Some("scheduler.kind"));
+        assert_eq!(of("rate_mbps", &["duration_s"]), None);
+    }
 }

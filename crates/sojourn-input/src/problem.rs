@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 pub use super::code::Code;
 pub use super::remedy::Remedy;
-use super::words;
+use super::{aliases, words};
 
 /// One problem with a scenario: a fault in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -192,7 +192,11 @@ impl Fault {
         places: &[String],
     ) -> Self {
         let allowed = known.join(", ");
-        let fault = fault!(UnknownKey, path => "unknown key; allowed here: {allowed}", allowed);
+        let mut fault = fault!(UnknownKey, path => "unknown key; allowed here: {allowed}", allowed);
+        if let Some(meant) = aliases::meaning(key, known) {
+            fault.message += &format!("; write {meant}");
+            return fault;
+        }
         match words::closest(key, known).filter(|_| places.is_empty()) {
             Some(close) => fault.meaning_one_of(&[close.to_owned()]),
             None => fault.meaning_one_of(places),
