@@ -388,12 +388,22 @@ impl File<'_> {
         let set = self.sets.iter().rev().find(|set| set.gave(given, variant));
         let source = set.map_or_else(|| self.source_of(&fault), |set| set.source.clone());
         let fault = self.with_hint(fault, variant);
-        let line = set.is_none().then(|| self.line_of(&fault.path, variant)).flatten();
+        let is_of_file = set.is_none() && !self.is_overlaid(&fault.path);
+        let line = is_of_file.then(|| self.line_of(&fault.path, variant)).flatten();
         let path = match is_shared {
             true => fault.path.clone(),
             false => format!("variant {variant}: {}", fault.path),
         };
         Problem { line, ..Fault { path, ..fault }.of(&source) }
+    }
+
+    /// Does the overlay give a key, so that no line of the file does?
+    fn is_overlaid(&self, path: &str) -> bool {
+        self.overlay.is_some_and(|overlay| {
+            let mut with = self.base.clone();
+            overlay.apply(&mut with);
+            at(&with, path) != at(&self.base, path)
+        })
     }
 
     /// Is a key missing from a table that the file does not have, so that a `--set` made it?

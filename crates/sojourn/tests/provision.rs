@@ -324,8 +324,10 @@ fn a_fault_of_the_file_names_it() {
         ..ServiceFlow::default()
     };
     let config = ModemConfig { upstream_service_flows: vec![slow], ..ModemConfig::default() };
+    let problems = load(BASE, &[], &config).unwrap_err();
+    assert_eq!(problems.first().line, None, "no line of the scenario has it");
     assert_eq!(
-        load(BASE, &[], &config).unwrap_err().to_string(),
+        problems.to_string(),
         "home.toml with modem.cfg: upstream.peak_mbps: found 1; allowed: 2 or more, the value of \
          sustained_mbps"
     );
