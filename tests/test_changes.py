@@ -15,6 +15,7 @@ FORMER = ROOT / "tests" / "snapshots" / "defaults-0.2.0.json"
 
 SCENARIO = """
 duration_s = 1
+clock_drift_ppm = 0
 upstream = { sustained_mbps = 5, peak_mbps = 5 }
 downstream = { sustained_mbps = 20, peak_mbps = 20 }
 servers.near.delay_ms = 10
@@ -63,7 +64,13 @@ def test_each_default_that_differs_is_in_the_table() -> None:
     }
     since, rows = all_changed_defaults()
     # Keys that 0.2.0 had not, for rules that it had.
-    new = {"rate_estimate", "grant_place", "host_jitter_us", "interrupt_interval_us"}
+    new = {
+        "rate_estimate",
+        "grant_place",
+        "host_jitter_us",
+        "interrupt_interval_us",
+        "clock_drift_ppm",
+    }
     listed = {row[0].rpartition(".")[2] for row in rows} - new
     assert since == "0.2.0"
     assert not any(key.rpartition(".")[2] in new for key in former)
@@ -113,7 +120,11 @@ traffic.save.kind = "transfer"
 
 def test_hosts_of_plain_links_have_other_defaults() -> None:
     keys = {change.key for change in sojourn.changes(PLAIN)}
-    assert keys == {"servers.near.host_jitter_us", "tcp.interrupt_interval_us"}
+    assert keys == {
+        "clock_drift_ppm",
+        "servers.near.host_jitter_us",
+        "tcp.interrupt_interval_us",
+    }
     assert not sojourn.changes(f"dialect = 'ns2'{PLAIN}")
 
 

@@ -172,11 +172,11 @@ def test_bad_seeds_are_refused(
 
 
 def test_seeds_are_added_until_the_mean_is_precise() -> None:
-    target = Target.of("game p99 8%")
+    target = Target.of("game p99 4%")
     printed: list[tuple[float, float]] = []
     result = sojourn.run(
         ALONE,
-        until="game p99 8%",
+        until="game p99 4%",
         duration_s=SHORT_S,
         progress=lambda *values: printed.append(values),
     )

@@ -14,6 +14,7 @@ from conftest import ROOT, Cli, pcap
 EVENING = ROOT / "scenarios" / "evening.toml"
 
 NETWORK = """
+clock_drift_ppm = 0
 duration_s = 2
 upstream = { sustained_mbps = 5, peak_mbps = 20, burst_bytes = 10_000_000 }
 downstream = { sustained_mbps = 20, peak_mbps = 50, burst_bytes = 10_000_000 }

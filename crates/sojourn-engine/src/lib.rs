@@ -7,6 +7,7 @@
 pub mod address;
 pub mod aqm;
 pub mod capacity;
+pub mod clock;
 pub mod count;
 pub mod dialect;
 pub mod fairness;

@@ -67,6 +67,8 @@ changes! {
         "0" => "50", "host_jitter_us = 0", "hosts are not clocked to the picosecond, and ties decided shares";
     "tcp.interrupt_interval_us", "downloads and uploads in dialect `linux`", |scenario, _| has_tcp(scenario) && !is(scenario, "dialect", &["ns2", "rfc"]),
         "0" => "250", "interrupt_interval_us = 0", "hosts merge what one interrupt brings, and acknowledge it once";
+    "clock_drift_ppm", "dialect `linux` or `rfc`", |scenario, _| !is(scenario, "dialect", &["ns2"]),
+        "0" => "50", "clock_drift_ppm = 0", "clocks are not alike, and a game kept its place within the MAP interval";
 }
 
 fn is(table: &Value, key: &str, values: &[&str]) -> bool {
@@ -180,7 +182,8 @@ mod tests {
     #[test]
     fn a_default_counts_where_the_scenario_does_not_name_the_key() {
         let tcp = json!({ "interrupt_interval_us": 0 });
-        let entry = |keys: Value| json!({ "traffic": { "a b": keys }, "tcp": tcp });
+        let entry =
+            |keys: Value| json!({ "traffic": { "a b": keys }, "tcp": tcp, "clock_drift_ppm": 0 });
         let game = json!({ "kind": "stream", "purpose": "game" });
         assert_eq!(
             said(&entry(game)),
@@ -203,7 +206,9 @@ mod tests {
         ] {
             assert_eq!(said(&entry(other.clone())), Vec::<String>::new(), "{other}");
         }
-        assert_eq!(said(&json!({})), Vec::<String>::new());
+        let clocks = "clock_drift_ppm: default is now 50; clock_drift_ppm = 0 restores 0.2.0";
+        assert_eq!(said(&json!({})), [clocks]);
+        assert_eq!(said(&json!({ "dialect": "ns2" })), Vec::<String>::new());
     }
 
     #[test]
@@ -211,7 +216,7 @@ mod tests {
         let shared = json!({ "modem": { "kind": "shared_channel" } });
         let scenario = |channel: Value| {
             let far = json!({ "upstream": shared, "count": 2 });
-            json!({ "homes": { "near": {}, "far": far }, "upstream_channel": channel })
+            json!({ "homes": { "near": {}, "far": far }, "upstream_channel": channel, "clock_drift_ppm": 0 })
         };
         assert_eq!(relied_on(&scenario(json!({}))).len(), 4);
         let named = json!({ "request_opportunities": 8, "grant_place": "start" });
@@ -223,21 +228,24 @@ mod tests {
         let of = |key: &str| format!("upstream_channel.{key}");
         let window = scenario(json!({ "backoff_start": 4 }));
         assert_eq!(keys(&window), ["request_opportunities", "grant_place"].map(of));
-        let lone = json!({ "upstream": shared });
+        let lone = json!({ "upstream": shared, "clock_drift_ppm": 0 });
         assert_eq!(keys(&lone), ["request_opportunities", "backoff_start", "backoff_end"].map(of));
-        let alone = json!({ "upstream": { "modem": { "kind": "single_queue" } } });
+        let alone =
+            json!({ "upstream": { "modem": { "kind": "single_queue" } }, "clock_drift_ppm": 0 });
         assert_eq!(relied_on(&alone), []);
     }
 
     #[test]
     fn a_scheduler_is_found_wherever_it_is() {
         let queue = json!({ "queue": { "scheduler": { "kind": "low_latency" } } });
-        let scenario = json!({ "upstream": queue, "homes": { "far": { "downstream": queue } } });
+        let homes = json!({ "far": { "downstream": queue } });
+        let scenario = json!({ "upstream": queue, "homes": homes, "clock_drift_ppm": 0 });
         let mut paths: Vec<_> =
             relied_on(&scenario).into_iter().map(|changed| changed.path).collect();
         paths.sort();
         let of = |line: &str| format!("{line}.queue.scheduler.rate_estimate");
         assert_eq!(paths, [of("homes.far.downstream"), of("upstream")]);
-        assert!(relied_on(&json!({ "queue": { "scheduler": { "kind": "fq" } } })).is_empty());
+        let other = json!({ "queue": { "scheduler": { "kind": "fq" } }, "clock_drift_ppm": 0 });
+        assert!(relied_on(&other).is_empty());
     }
 }

@@ -24,10 +24,12 @@ use sojourn_access::{Base, Group};
 use sojourn_access::{Downstream, Upstream};
 use sojourn_engine::address::Address;
 use sojourn_engine::aqm::AqmSpec;
+use sojourn_engine::clock::Clock;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::hop::{Bottleneck, Bottlenecks};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::QueueSpec;
+use sojourn_engine::rng::Seed;
 use sojourn_transport::TcpOptions;
 
 /// Name of the only group in a scenario without groups.
@@ -59,6 +61,14 @@ pub struct Scenario {
     #[serde(default)]
     #[schemars(extend("x-role" = "line"))]
     pub dialect: Dialect,
+    /// How much the clocks of hosts gain or lose at most, in ppm of simulated time, which is that of the CMTS. Each
+    /// device of a home (each entry of `traffic` in each home) and each server has a drift of its own, uniform within
+    /// this bound on both sides. It times what the host sends, its pauses, and the timers of TCP and QUIC.
+    /// Default: 50 in the dialects `linux` and `rfc`, as crystals of consumer devices have tens of ppm, and 0 in `ns2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(extend("x-role" = "line"))]
+    pub clock_drift_ppm: Option<f64>,
     /// The access network, chosen by `kind`: `docsis` or `fibre`.
     #[serde(default)]
     #[schemars(extend("x-role" = "line"))]
@@ -164,6 +174,8 @@ pub struct Server {
 /// How long a host lets arrivals wait together for an interrupt at most, in us: 20 000 interrupts a second, as
 /// network cards moderate them for traffic that is not bulk (Linux, documentation of `e1000`: low latency).
 const HOST_JITTER_US: f64 = 50.0;
+/// How far from its nominal rate the oscillator of a host may be.
+const CLOCK_DRIFT_PPM: f64 = 50.0;
 
 impl Scenario {
     /// The time that rates are over, in s: from the end of the warm-up to the end of the run.
@@ -197,6 +209,11 @@ impl Scenario {
             homes.downstream.get_or_insert_with(|| self.downstream.clone());
         }
         full
+    }
+
+    /// The clock of a host, whose drift is that of this random stream.
+    pub fn host_clock(&self, seed: Seed) -> Clock {
+        Clock::drawn(seed, self.clock_drift_ppm.unwrap_or_default())
     }
 
     /// All groups of homes in the scenario's order, or one home called `home` if it names none.
@@ -313,6 +330,10 @@ impl Scenario {
     /// Names the defaults that depend on other keys. A plain link is as it was in the documents: it
     /// has no request and grant, and counts IP packets.
     pub fn fill(&mut self) {
+        self.clock_drift_ppm.get_or_insert(match self.dialect {
+            Dialect::Rfc | Dialect::Linux => CLOCK_DRIFT_PPM,
+            Dialect::Ns2 => 0.0,
+        });
         if self.access.has_plant() {
             let is_link = self.upstream.modem == ModemSpec::Link;
             self.cable.fill(is_link || self.dialect == Dialect::Ns2);

@@ -19,6 +19,10 @@ use sojourn_engine::units::Time;
 /// tcp_max_burst).
 const LARGEST_BURST: u64 = 3;
 
+/// How far the clock of the other end is ahead, so that one-way delays stay above zero whatever the clocks gain.
+/// LEDBAT uses their differences alone.
+const CLOCKS_APART: Time = Time::from_s(1 << 16);
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
     /// Waiting for a SYN.
@@ -618,7 +622,7 @@ impl Endpoint {
             srtt: self.rtt.smoothed(),
             min_rtt: self.rtt.min(),
             rtt: if config.timestamps { now.since(s.echo) } else { Time::ZERO },
-            one_way: sent_at.since(s.echo),
+            one_way: (CLOCKS_APART + sent_at).since(s.echo),
             max_window: config.max_window,
         }
     }

@@ -109,6 +109,11 @@ fn neighbours() -> Scenario {
     )
 }
 
+/// With clocks that drift, as by default in this dialect.
+fn drifting(scenario: Scenario) -> Scenario {
+    Scenario { clock_drift_ppm: None, ..scenario }
+}
+
 /// With the timing and the byte count of the documents, which were once those of all.
 fn documented(mut scenario: Scenario) -> Scenario {
     scenario.cable.timing = Some(TimingSpec::Documents);
@@ -132,6 +137,7 @@ fn all() -> Vec<(String, Scenario)> {
     ] {
         all.push((format!("{name}, the documents' plant"), documented(scenario)));
     }
+    all.push(("crowd, clocks drift".to_owned(), drifting(crowd())));
     all
 }
 

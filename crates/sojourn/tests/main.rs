@@ -7,6 +7,7 @@ mod queue_kit;
 mod queue_low_latency;
 
 mod causes;
+mod clocks;
 mod closed_form;
 mod cmts;
 mod columns;

@@ -43,6 +43,7 @@ pub(crate) fn write_pcap(file: &Path, packets: &[(u64, u32)]) {
 fn text(keys: &str) -> String {
     format!(
         "duration_s = 10
+         clock_drift_ppm = 0
          metrics.packet_trace = true
          upstream = {{ sustained_mbps = 20, peak_mbps = 20, burst_bytes = 100_000 }}
          downstream = {{ sustained_mbps = 38, peak_mbps = 38, burst_bytes = 100_000 }}

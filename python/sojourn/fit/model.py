@@ -38,6 +38,7 @@ class Stream:
 
 NOT_OF_LOG = "   # not of the log"
 """Marks each line of a scenario whose value no probe shows."""
+_CLOCKS = f"clock_drift_ppm = 0{NOT_OF_LOG}: its intervals are as its clocks measured them\n"
 MOST_UP_MBPS = 64 * _CHANNEL_MBPS / 4
 """What the greatest number of carriers is enough for."""
 
@@ -68,7 +69,7 @@ def scenario(
     starts_s = 0.0 if compared else idle_s
     length_s = loaded_s or idle_s if compared else idle_s + loaded_s
     parts = [
-        f"duration_s = {length_s:g}{NOT_OF_LOG}\nseed = {seed}{NOT_OF_LOG}\n"
+        f"duration_s = {length_s:g}{NOT_OF_LOG}\nseed = {seed}{NOT_OF_LOG}\n{_CLOCKS}"
         + ("" if compared else "baseline = false\n"),
         "[upstream]\n"
         f"sustained_mbps = {up_mbps:g}{rate}\n"
@@ -120,7 +121,7 @@ def fibre(streams: Sequence[Stream], *, idle_s: float, seed: int = 1) -> str:
     """The TOML text of a home on a fibre that sends at uneven times beside the probes."""
     return "\n".join(
         [
-            f"duration_s = {idle_s:g}\nseed = {seed}\nbaseline = false\n",
+            f"duration_s = {idle_s:g}\nseed = {seed}\n{_CLOCKS}baseline = false\n",
             '[access]\nkind = "fibre"\n',
             "[upstream]\nsustained_mbps = 10\n\n[downstream]\nsustained_mbps = 100\n",
             "[servers.near]\ndelay_ms = 5\n",

@@ -60,6 +60,7 @@ use std::ops::{Add as _, Sub as _};
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
 
+use sojourn_engine::clock::Clock;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Direction;
 pub use sojourn_engine::packet::Frame;
@@ -168,15 +169,33 @@ pub enum Command {
 
 /// What an app gets together with an event.
 pub struct AppContext<'a> {
-    /// Now.
+    /// Now, by the clock of the app's device in the home.
     pub now: Time,
+    /// The clock of its server, as the device measures it.
+    pub server_clock: Clock,
     /// The app's random stream.
     pub rng: &'a mut Rng,
     /// Commands, carried out in order.
     pub commands: &'a mut Vec<Command>,
 }
 
+#[cfg(test)]
+impl<'a> AppContext<'a> {
+    /// That of a device whose clock and server's clock are true.
+    fn of_true_clock(now: Time, rng: &'a mut Rng, commands: &'a mut Vec<Command>) -> Self {
+        Self { now, server_clock: Clock::TRUE, rng, commands }
+    }
+}
+
 impl AppContext<'_> {
+    /// How long a span takes, by the device's clock, that the sender in a direction measures by its own.
+    pub fn sender_span(&self, direction: Direction, span: Time) -> Time {
+        match direction {
+            Direction::Up => span,
+            Direction::Down => self.server_clock.span(span),
+        }
+    }
+
     /// Adds a command.
     pub fn ask(&mut self, command: Command) {
         self.commands.push(command);
@@ -204,6 +223,26 @@ pub struct Done {
 }
 
 impl Done {
+    /// The same in simulated time, where a device's clock measured it.
+    pub fn by(mut self, clock: Clock) -> Self {
+        for (start, took) in self.pages.iter_mut().chain(&mut self.responses) {
+            *start = clock.instant(*start);
+            *took = clock.span(*took);
+        }
+        let seconds = clock.span(Time::from_s(1)).secs_f64();
+        if let Some(viewing) = &mut self.viewing {
+            for span_s in [
+                &mut viewing.watched_s,
+                &mut viewing.rising_s,
+                &mut viewing.playing_s,
+                &mut viewing.stalled_s,
+            ] {
+                *span_s *= seconds;
+            }
+        }
+        self
+    }
+
     /// The sum of the same app in two homes.
     pub fn and(mut self, other: Self) -> Self {
         self.pages.extend(other.pages);
@@ -590,5 +629,44 @@ impl AppSpec {
         let options = own.tcp().map_or_else(|| base.clone(), |tcp| tcp.or(base));
         let usual = own.usual_tcp(options.dialect.unwrap_or(dialect));
         options.or(&usual).resolve(dialect)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_engine::rng::Seed;
+
+    #[test]
+    fn what_a_clock_measured_is_given_in_simulated_time() {
+        // From 5 to 7 s, with a clock that is off by up to 2 ms then.
+        let clock = Clock::drawn(Seed::named(1, "clock"), 1000.0);
+        let [from, to] = [5, 7].map(|s| clock.reading(Time::from_s(s)));
+        let took_s = (to - from).secs_f64();
+        assert!((took_s - 2.0).abs() > 1e-5, "{took_s}");
+        let viewing = Viewing {
+            watched_s: took_s,
+            rising_s: took_s,
+            playing_s: took_s,
+            stalled_s: took_s,
+            ..Viewing::default()
+        };
+        let measured = vec![(from, to - from)];
+        let done = Done {
+            pages: measured.clone(),
+            responses: measured,
+            viewing: Some(viewing),
+            ..Done::default()
+        };
+        let done = done.by(clock);
+        for (start, took) in done.pages.iter().chain(&done.responses) {
+            assert!(
+                (start.secs_f64() - 5.0).abs() < 1e-11 && (took.secs_f64() - 2.0).abs() < 1e-11
+            );
+        }
+        let Viewing { watched_s, rising_s, playing_s, stalled_s, .. } = done.viewing.unwrap();
+        for span_s in [watched_s, rising_s, playing_s, stalled_s] {
+            assert!((span_s - 2.0).abs() < 1e-11, "{span_s}");
+        }
     }
 }

@@ -197,8 +197,8 @@ impl OnOff {
         } else {
             self.send(number, context);
         }
-        let at = context.now + self.sources[number as usize].until_next(context.rng);
-        self.agenda.set(number, at);
+        let wait = self.sources[number as usize].until_next(context.rng);
+        self.agenda.set(number, context.now + context.sender_span(self.direction, wait));
     }
 
     /// Draws the source's own rate and times.

@@ -296,7 +296,7 @@ impl Stream {
         let size = (bytes.round() as u16).clamp(1, most(mean));
         context.ask(Command::Datagram { server, direction, size, frame: None });
         let interval = way.interval.scaled(factor(interval_deviation, context.rng));
-        let next = context.now + interval;
+        let next = context.now + context.sender_span(direction, interval);
         way.next = Some(next);
         next
     }

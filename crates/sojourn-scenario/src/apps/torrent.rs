@@ -234,7 +234,7 @@ mod tests {
 
         fn tell(&mut self, now: Time, event: Event) {
             let mut commands = Vec::new();
-            let mut context = AppContext { now, rng: &mut self.rng, commands: &mut commands };
+            let mut context = AppContext::of_true_clock(now, &mut self.rng, &mut commands);
             self.torrent.on_event(event, &mut context);
             for command in commands {
                 match command {

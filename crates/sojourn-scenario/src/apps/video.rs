@@ -603,8 +603,7 @@ mod tests {
 
         fn tell(&mut self, event: Event) {
             let mut commands = Vec::new();
-            let mut context =
-                AppContext { now: self.now, rng: &mut self.rng, commands: &mut commands };
+            let mut context = AppContext::of_true_clock(self.now, &mut self.rng, &mut commands);
             self.video.on_event(event, &mut context);
             for command in commands {
                 match command {

@@ -209,7 +209,8 @@ impl VideoCall {
             camera.frames += 1;
             camera.next_packet = context.now;
             let interval_s = self.interval_s * factor(self.interval_scale, 2.0, context.rng);
-            camera.next_frame = Some(context.now + Time::from_secs_f64(interval_s));
+            let interval = Time::from_secs_f64(interval_s);
+            camera.next_frame = Some(context.now + context.sender_span(direction, interval));
         }
         while let Some((frame, left)) = camera.sending
             && camera.next_packet <= context.now
@@ -260,7 +261,7 @@ mod tests {
         let (mut now, mut sent) = (call.start(&mut rng), Vec::new());
         while now < Time::from_ms(33) {
             let mut commands = Vec::new();
-            let mut context = AppContext { now, rng: &mut rng, commands: &mut commands };
+            let mut context = AppContext::of_true_clock(now, &mut rng, &mut commands);
             call.on_event(Event::Timer, &mut context);
             let at = now.ps() / 1_000_000;
             for command in commands {
@@ -294,7 +295,7 @@ mod tests {
         let (mut now, mut bytes) = (call.start(&mut rng), 0);
         while now < Time::from_s(300) {
             let mut commands = Vec::new();
-            let mut context = AppContext { now, rng: &mut rng, commands: &mut commands };
+            let mut context = AppContext::of_true_clock(now, &mut rng, &mut commands);
             call.on_event(Event::Timer, &mut context);
             for command in commands {
                 match command {

@@ -91,7 +91,7 @@ pub struct Ack {
     /// Round-trip time, from the echoed timestamp to now; zero without timestamps.
     pub rtt: Time,
     /// Time from the echoed timestamp to when the acknowledgement was sent: one-way delay, plus the
-    /// delay of a delayed acknowledgement.
+    /// delay of a delayed acknowledgement, and how far the other end's clock is ahead.
     pub one_way: Time,
     /// Maximum window of the receiver in segments.
     pub max_window: f64,

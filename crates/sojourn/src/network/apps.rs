@@ -3,10 +3,12 @@
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
 use sojourn_access::{Header, Protocol, service_flow};
+use sojourn_engine::clock::Clock;
 use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Own, Packet, Segment};
 use sojourn_engine::rng::{Rng, Seed};
+use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{App, AppContext, Command, End, Event, Frame, Model};
+use sojourn_scenario::apps::{App, AppContext, Command, Done, End, Event, Frame, Model};
 use sojourn_transport::{Ends, SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
@@ -28,10 +30,34 @@ pub(super) struct AppInstance {
     pub home_number: u16,
     pub datagrams_sent: u64,
     pub connections_opened: u64,
+    /// The clock of its device, which is right when it starts, and that of the server of its datagrams as the device
+    /// measures it.
+    pub clock: Clock,
+    pub server_clock: Clock,
+}
+
+impl AppInstance {
+    /// When it acts first.
+    pub(super) fn start(&mut self) -> Time {
+        let at = self.app.start(&mut self.rng);
+        self.clock = self.clock.set_right(at);
+        at
+    }
+
+    /// What it achieved up to now.
+    pub(super) fn done(&self, now: Time) -> Done {
+        self.app.done(self.clock.reading(now)).by(self.clock)
+    }
+}
+
+/// The clock of each server.
+pub(super) fn server_clocks(scenario: &Scenario) -> Vec<Clock> {
+    let seed = |name| Seed::named(scenario.seed, &format!("clock of server {name}"));
+    scenario.servers.keys().map(|name| scenario.host_clock(seed(name))).collect()
 }
 
 /// Every traffic entry in each of its homes.
-pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
+pub(super) fn instances(scenario: &Scenario, server_clocks: &[Clock]) -> Vec<AppInstance> {
     let mut instances = Vec::new();
     for traffic in 0..scenario.traffic.len() {
         let group = scenario.group_of(&scenario.traffic[traffic]);
@@ -40,7 +66,7 @@ pub(super) fn instances(scenario: &Scenario) -> Vec<AppInstance> {
             let app = u32::try_from(instances.len()).expect("entries and homes are limited");
             let traffic = u16::try_from(traffic).expect("the schema limits entries");
             let owner = Owner { app, traffic, home: before + number };
-            instances.push(instance(scenario, owner, number));
+            instances.push(instance(scenario, owner, number, server_clocks));
         }
     }
     instances
@@ -53,7 +79,12 @@ pub(super) fn first_of_entries(scenario: &Scenario, instances: &[AppInstance]) -
 }
 
 /// A traffic entry in the home with this number in its group, from 0.
-fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
+fn instance(
+    scenario: &Scenario,
+    owner: Owner,
+    number: u16,
+    server_clocks: &[Clock],
+) -> AppInstance {
     let (name, entry) = scenario.traffic.get_index(owner.traffic.into()).expect("it is an entry");
     let server = |name: &str| {
         let index = scenario.servers.get_index_of(name).unwrap_or_default();
@@ -70,6 +101,8 @@ fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
         entry.app.parameters().servers().first().map_or(0, |(_, name)| server(name));
     let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
     let dscp = entry.labels.dscp;
+    let clock = scenario.host_clock(seed("clock of"));
+    let server_clock = server_clocks.get(usize::from(server_of_datagrams)).unwrap_or(&Clock::TRUE);
     AppInstance {
         app: entry.app.parameters().start(&server),
         owner,
@@ -82,6 +115,8 @@ fn instance(scenario: &Scenario, owner: Owner, number: u16) -> AppInstance {
         connections_opened: 0,
         ports,
         controls: seed("congestion control of"),
+        clock,
+        server_clock: server_clock.seen_by(clock),
     }
 }
 
@@ -151,8 +186,12 @@ impl Simulation {
         while let Some((app, event)) = self.pending_events.pop_front() {
             let mut commands = std::mem::take(&mut self.commands);
             let instance = &mut self.instances[app as usize];
-            let mut context =
-                AppContext { now: self.now, rng: &mut instance.rng, commands: &mut commands };
+            let mut context = AppContext {
+                now: instance.clock.reading(self.now),
+                server_clock: instance.server_clock,
+                rng: &mut instance.rng,
+                commands: &mut commands,
+            };
             instance.app.on_event(event, &mut context);
             for command in commands.drain(..) {
                 self.carry_out(app, command);
@@ -190,7 +229,9 @@ impl Simulation {
             Command::Datagram { server, direction, size, frame } => {
                 self.send_datagram(app, server, direction, size, frame);
             }
-            Command::Wake(at) => self.timers.set(app, at),
+            Command::Wake(at) => {
+                self.timers.set(app, self.instances[app as usize].clock.instant(at));
+            }
         }
     }
 
@@ -209,8 +250,9 @@ impl Simulation {
         };
         let service_flows = classify(&self.scenario, owner.traffic, protocol, server, home_port);
         let route = Route { server, tuples, service_flows, dscp };
+        let clocks = [instance.clock, self.server_clocks[usize::from(server)]];
         let ends = Ends::open(config, seed);
-        let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, ends));
+        let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, clocks, ends));
         if is_new {
             self.timers.grow(self.timer_of(id.slot + 1, End::Home) as usize);
         }

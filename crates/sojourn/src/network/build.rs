@@ -13,7 +13,6 @@ use sojourn_engine::packet::Direction;
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::Model;
 
 impl Simulation {
     /// A run at time zero. [`sojourn_scenario::load`] must have checked the scenario.
@@ -21,7 +20,8 @@ impl Simulation {
         let mut scenario = scenario.clone();
         scenario.fill();
         let s = &scenario;
-        let instances = apps::instances(s);
+        let server_clocks = apps::server_clocks(s);
+        let instances = apps::instances(s, &server_clocks);
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
@@ -38,6 +38,7 @@ impl Simulation {
             fingerprint: 0,
             conversations: Conversations::new(s, &apps::first_of_entries(s, &instances)),
             instances,
+            server_clocks,
             configs: s
                 .traffic
                 .values()
@@ -125,7 +126,7 @@ impl Simulation {
             self.wake.set(place, first);
         }
         for (app, instance) in (0..).zip(&mut self.instances) {
-            self.timers.set(app, instance.app.start(&mut instance.rng));
+            self.timers.set(app, instance.start());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The table of TCP connections. Slots are reused; generations distinguish their uses.
 
+use sojourn_engine::clock::Clock;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Packet, Segment};
 use sojourn_engine::units::Time;
@@ -41,14 +42,32 @@ pub(super) struct Connection {
     pub route: Route,
     /// Has it its slot still?
     is_open: bool,
+    /// The clocks of the device in the home and of the server.
+    pub clocks: [Clock; 2],
     /// The end in the home and the end at the server.
     pub ends: Ends,
 }
 
 impl Connection {
     /// A connection that the home is about to open.
-    pub(super) fn new(owner: Owner, tag: u32, route: Route, ends: Ends) -> Self {
-        Self { generation: 0, owner, tag, route, is_open: true, ends }
+    pub(super) fn new(
+        owner: Owner,
+        tag: u32,
+        route: Route,
+        clocks: [Clock; 2],
+        ends: Ends,
+    ) -> Self {
+        Self { generation: 0, owner, tag, route, is_open: true, clocks, ends }
+    }
+
+    /// What the clock of an end shows at a simulated time.
+    pub(super) fn reading(&self, end: End, at: Time) -> Time {
+        self.clocks[end as usize].reading(at)
+    }
+
+    /// The simulated time at which an end's timer is due.
+    pub(super) fn deadline(&self, end: End) -> Time {
+        self.clocks[end as usize].instant(self.ends.deadline(end as usize))
     }
 
     /// Have both ends closed, and do both know it?
@@ -155,7 +174,7 @@ mod tests {
         let owner = Owner { app: 0, traffic: 0, home: 0 };
         let route = Route { server: 0, tuples: [0; 2], service_flows: [[0; 4]; 2], dscp: 0 };
         let ends = || Ends::open(&config, Seed::named(1, "test"));
-        let new = || Connection::new(owner, 0, route, ends());
+        let new = || Connection::new(owner, 0, route, [Clock::TRUE; 2], ends());
         let mut connections = Connections::default();
         let (first, _) = connections.open(new());
         connections.release(first.slot);

@@ -33,6 +33,7 @@ use reading::Reading;
 use report::early_tail::Early;
 use sojourn_access::docsis::ByteCount;
 use sojourn_access::{Access, AccessNetwork, Alarms, Extent, PlacedQueue};
+use sojourn_engine::clock::Clock;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue;
@@ -111,6 +112,7 @@ pub struct Simulation {
     fingerprint: u64,
 
     instances: Vec<AppInstance>,
+    server_clocks: Vec<Clock>,
     /// TCP configuration of each traffic entry.
     configs: Vec<Config>,
     connections: Connections,

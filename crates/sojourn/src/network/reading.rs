@@ -8,7 +8,7 @@ use sojourn_access::docsis::MacCounters;
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::Lapses;
 use sojourn_engine::units::Time;
-use sojourn_scenario::apps::{Done, Model};
+use sojourn_scenario::apps::Done;
 
 /// A reading of them.
 pub(super) struct Reading {
@@ -51,7 +51,7 @@ fn done(run: &Simulation) -> Vec<Done> {
     let mut done: Vec<Done> = run.configs.iter().map(|_| Done::default()).collect();
     for instance in &run.instances {
         let of_entry = &mut done[usize::from(instance.owner.traffic)];
-        *of_entry = std::mem::take(of_entry).and(instance.app.done(run.now));
+        *of_entry = std::mem::take(of_entry).and(instance.done(run.now));
     }
     done
 }

@@ -20,17 +20,20 @@ impl Simulation {
             return; // a late packet of a closed connection
         }
         let config = &self.configs[usize::from(packet.traffic)];
-        let as_sent = (packet.sent_at, packet.ecn);
+        let (clock, of_sender) =
+            (connection.clocks[end as usize], connection.clocks[1 - end as usize]);
+        let as_sent = (of_sender.reading(packet.sent_at), packet.ecn);
+        let now = clock.reading(self.now);
         let events =
-            connection.ends.on_segment(end as usize, self.now, &packet.segment, as_sent, config);
+            connection.ends.on_segment(end as usize, now, &packet.segment, as_sent, config);
         if events.received_bytes > 0 {
             self.ledger.received(packet, events.received_bytes);
         }
         if events.rtt > Time::ZERO {
-            self.ledger.round_trip(self.now, packet, events.rtt);
+            self.ledger.round_trip(self.now, packet, clock.span(events.rtt));
         }
         if events.echo_age > Time::ZERO {
-            self.ledger.echo(self.now, packet, events.echo_age);
+            self.ledger.echo(self.now, packet, clock.span(events.echo_age));
         }
         // FullTcp informs the application first, and the acknowledgement goes out with its data
         // (tcp-full.cc `recv`).
@@ -56,9 +59,11 @@ impl Simulation {
             let config = &self.configs[usize::from(traffic)];
             let connection = self.connections.get_mut(slot);
             if connection.ends.is_silent(end as usize) {
-                return self.timers.set_no_later(timer, connection.ends.deadline(end as usize));
+                return self.timers.set_no_later(timer, connection.deadline(end));
             }
-            let Some(departure) = connection.ends.poll(end as usize, self.now, config) else {
+            // A clock that is read once lets the compiler compute ahead what few senders need.
+            let now = connection.reading(end, self.now);
+            let Some(departure) = connection.ends.poll(end as usize, now, config) else {
                 break;
             };
             let mut packet = connection.packet(self.now, slot, end, departure);
@@ -67,12 +72,13 @@ impl Simulation {
         }
         let connection = self.connections.get_mut(slot);
         let config = &self.configs[usize::from(traffic)];
+        let now = connection.reading(end, self.now);
         let (ends, end_number) = (&mut connection.ends, end as usize);
         if ends.needs_jitter(end_number, config) {
             let draw = self.instances[connection.owner.app as usize].send_jitter.uniform();
-            ends.draw_jitter(end_number, self.now, draw, config);
+            ends.draw_jitter(end_number, now, draw, config);
         }
-        self.timers.set_no_later(timer, ends.deadline(end_number));
+        self.timers.set_no_later(timer, connection.deadline(end));
     }
 
     /// Handles the timer of this number among those of connections. If it was moved later since, it is
@@ -83,8 +89,9 @@ impl Simulation {
         self.timers.set(self.timer_of(slot, end), Time::NEVER);
         let connection = self.connections.get_mut(slot);
         let config = &self.configs[usize::from(connection.owner.traffic)];
-        if connection.ends.deadline(end as usize) <= self.now {
-            connection.ends.on_timer(end as usize, self.now, config);
+        let now = connection.reading(end, self.now);
+        if connection.ends.deadline(end as usize) <= now {
+            connection.ends.on_timer(end as usize, now, config);
         }
         self.pump(slot, end);
     }

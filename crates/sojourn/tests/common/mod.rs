@@ -10,15 +10,20 @@ pub fn sentences(warnings: impl IntoIterator<Item = Warning>) -> Vec<String> {
     warnings.into_iter().map(|warning| warning.message).collect()
 }
 
-/// A scenario from TOML. It is not checked: tests go to the edges.
+/// A scenario from TOML. It is not checked: tests go to the edges. Its clocks are true, unless it says otherwise, so
+/// that times can be written down.
 pub fn scenario(text: &str) -> Scenario {
-    toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    let mut scenario: Scenario =
+        toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    scenario.clock_drift_ppm.get_or_insert(0.0);
+    scenario
 }
 
-/// The only variant of a text, with these settings, checked and filled in as a file is.
+/// The only variant of a text, with these settings and true clocks, checked and filled in as a file is.
 #[track_caller]
 pub fn loaded(text: &str, sets: &[&str]) -> Scenario {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    let sets = ["clock_drift_ppm = 0"].iter().chain(sets);
+    let sets: Vec<String> = sets.map(|set| (*set).to_owned()).collect();
     let loaded = load(text, "test.toml", &sets);
     let mut variants = loaded.unwrap_or_else(|problems| panic!("{problems}\n{text}"));
     assert_eq!(variants.len(), 1);
@@ -51,7 +56,7 @@ pub const HOME_QUEUES: [(&str, &str); 5] = [
 ];
 
 /// `scenarios/home.toml` for this many seconds, with one of its queue managers, and as in White & Rice
-/// 2013: game and call send from the home alone.
+/// 2013: game and call send from the home alone, and clocks are true.
 pub fn home(queue: &str, duration_s: f64) -> Scenario {
     let text = include_str!("../../../../scenarios/home.toml")
         .replace("kind = \"stream\"", "kind = \"stream\"\ndirection = \"up\"");
@@ -60,6 +65,7 @@ pub fn home(queue: &str, duration_s: f64) -> Scenario {
     let mut home: Scenario = root.try_into().expect("it is a scenario");
     home.upstream.queue = toml::from_str(queue).expect("it is a queue");
     home.duration_s = duration_s;
+    home.clock_drift_ppm = Some(0.0);
     home
 }
 

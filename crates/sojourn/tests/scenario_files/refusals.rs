@@ -62,8 +62,8 @@ fn unknown_keys() {
     assert_eq!(
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
         "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
-         dialect, access, cable, upstream, downstream, upstream_channel, cmts, homes, router, core, \
-         servers, tcp, traffic, metrics, baseline, compare"
+         dialect, clock_drift_ppm, access, cable, upstream, downstream, upstream_channel, cmts, \
+         homes, router, core, servers, tcp, traffic, metrics, baseline, compare"
     );
 }
 
