@@ -19,6 +19,7 @@ def scenario(mbps: float, queue: Table, traffic: Table, duration_s: float, **key
     bare = {"sustained_mbps": mbps, "peak_mbps": mbps, "channel_mbps": mbps, "burst_bytes": 1522}
     return {
         "duration_s": duration_s,
+        "clock_drift_ppm": 0,
         "dialect": "rfc",
         "cable": {"delay_ms": 0, "timing": {"kind": "documents"}, "byte_count": "ip"},
         "upstream": fast,
