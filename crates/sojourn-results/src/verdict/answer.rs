@@ -322,9 +322,8 @@ fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<Strin
     let taken = said(shown).or_else(most).map(|(_, said)| said);
     found.extend(taken.filter(|_| keys.is_empty()));
     found.extend(coupling(&settings));
-    let compared: Vec<_> =
-        answer.best.iter().chain(&answer.reference).map(|one| &all[*one]).collect();
-    found.extend(still_changing(&compared));
+    let best: Vec<_> = answer.best.iter().map(|one| &all[*one]).collect();
+    found.extend(still_changing(&best));
     let is_slow = |name: &&str| shown.grade(name) > Some(Grade::Good);
     let slow: Vec<&str> = [GAME, CALL, VIDEO_CALL].into_iter().filter(is_slow).collect();
     let longest = causes(shown).into_iter().find(|cause| slow.contains(&cause.application));
@@ -390,10 +389,11 @@ fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
     found
 }
 
-/// What a longer run may say otherwise.
+/// What a longer run may say otherwise of the settings that are said to do best.
 fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
     let clauses = settings.iter().flat_map(|one| {
-        let with = if settings.len() > 1 { format!(" with {}", one.name()) } else { String::new() };
+        let is_named = !one.group.name.is_empty();
+        let with = if is_named { format!(" with {}", one.name()) } else { String::new() };
         let clauses = one.assessments.iter().filter_map(Assessment::changing_clause);
         clauses.map(move |clause| clause + &with)
     });
