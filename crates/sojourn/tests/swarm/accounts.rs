@@ -431,9 +431,10 @@ impl Accounts<'_> {
     }
 }
 
-/// Has a home of a group one service flow alone in this direction, and a channel that is only its own?
+/// Has a home of a group one service flow alone in this direction, without a shaper, and a channel that is only its own?
 fn is_plain_link(scenario: &Scenario, group: &Group, direction: Direction) -> bool {
-    match (&scenario.access, direction) {
+    let queue = [&group.upstream.queue, &group.downstream.queue][direction as usize];
+    let is_alone = match (&scenario.access, direction) {
         (AccessSpec::Fibre(_), _) => true,
         (AccessSpec::Docsis, Direction::Up) => {
             group.upstream.modem == ModemSpec::Link && group.upstream.flows.is_empty()
@@ -441,7 +442,8 @@ fn is_plain_link(scenario: &Scenario, group: &Group, direction: Direction) -> bo
         (AccessSpec::Docsis, Direction::Down) => {
             scenario.cmts.is_none() && group.downstream.flows.is_empty()
         }
-    }
+    };
+    is_alone && queue.shaper_mbps().is_none()
 }
 
 /// Times in ascending order.
