@@ -31,7 +31,7 @@ fn keys_from_outside_are_checked() {
     );
     let own = "upstream.queue.law={kind=\"own_codel\",target=5}";
     assert_refused(&[own], "upstream.queue.law.target: unknown key; allowed here: ");
-    assert_refused(&[own], "did you mean target_ms?");
+    assert_refused(&[own], "write target_ms");
     assert_refused(&["upstream.queue.law.kind=own_code"], "did you mean own_codel?");
     assert_refused(&["router.downstream.hop.kind=wify"], "found \"wify\"; allowed: wifi");
     assert_refused(
