@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::causes::Cause;
 use super::grades::Assessment;
-use super::groups::{Group, Judged, SAME, judged};
+use super::groups::{Group, Judged, judged};
 use super::measures::MEASURES;
 use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
@@ -15,8 +15,8 @@ use super::round_trip::RoundTrip;
 use super::sentences::{NAMED_AT_MOST, bulk_words, coupling, graded_clause, sentences, taken};
 use super::shares::Share;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, UNDER_LOAD, UPSTREAM_QUEUE,
-    VIDEO_CALL,
+    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, SAME, UNDER_LOAD,
+    UPSTREAM_QUEUE, VIDEO_CALL,
 };
 use super::words::{capitalised, digits, distinct, factor, grouped, joined, listed, quoted};
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};

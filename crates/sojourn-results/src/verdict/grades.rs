@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::facts::{Facts, Values};
-use super::groups::{NAMED, SAME};
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, PAGE, SHARE, Shown,
-    Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE, WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, NAMED, PAGE, SAME, SHARE,
+    Shown, Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE, WORST_LETTER,
 };
 use super::words::digits;
 use sojourn_engine::packet::Direction;

@@ -5,13 +5,8 @@ use super::grades::{Assessment, assess, shares_of};
 use super::measures::Measure;
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
-use super::thresholds::{APPLICATIONS, Grade};
+use super::thresholds::{APPLICATIONS, Grade, NAMED};
 use super::words::quoted;
-
-/// A smaller change than this share of a value is none to speak of.
-pub(super) const SAME: f64 = 0.02;
-/// A smaller one is not named between settings.
-pub(super) const NAMED: f64 = 0.10;
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]

@@ -2,11 +2,11 @@
 
 use super::facts::{Facts, Payload};
 use super::grades::Assessment;
-use super::groups::{Group, Judged, NAMED};
+use super::groups::{Group, Judged};
 use super::measures::{Better, MEASURES, Measure};
 use super::order::{Answer, Component, Price, Question};
 use super::shares::Share;
-use super::thresholds::{Application, GAME, Grade};
+use super::thresholds::{Application, GAME, Grade, NAMED};
 use super::words::{capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;

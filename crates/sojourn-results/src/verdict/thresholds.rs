@@ -200,6 +200,11 @@ pub(super) const PAGE_LOAD: &str = "page_load_median_s";
 pub(super) const VIDEO_START: &str = "video_start_wait_s";
 pub(super) const VIDEO_STALLED: &str = "video_stalled_percent";
 
+/// A smaller change than this share of a value is none to speak of.
+pub(super) const SAME: f64 = 0.02;
+/// A smaller one is not named between settings.
+pub(super) const NAMED: f64 = 0.10;
+
 /// Later than that a film has begun too late.
 pub(super) const SLOW_START_S: f64 = 10.0;
 /// A good queue adds no more to the mean round trip.

@@ -43,7 +43,6 @@ use sojourn_engine::wake::{StageId, Wake};
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_results::metrics::Results;
-use sojourn_results::metrics::rows::FirstHalfRow;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{Command, End, Event};
 use sojourn_transport::Config;
@@ -97,7 +96,7 @@ pub struct Simulation {
     /// The latencies of the first seconds.
     early: Option<Box<Early>>,
     /// What grades read of the first half of the time that counts.
-    first_half: Vec<FirstHalfRow>,
+    first_half: report::FirstHalf,
     /// When events stop for something to be read, in order; the run ends behind the last of them.
     pauses: VecDeque<(Time, Pause)>,
     /// The last instant before the next pause, or the end.

@@ -97,8 +97,11 @@ pub(super) fn results(
     results
 }
 
+/// What grades read of the first half of the time that counts.
+pub(super) type FirstHalf = Vec<FirstHalfRow>;
+
 /// What grades read of flows and queues, of a run that ends now.
-pub(super) fn first_half(run: &Simulation) -> Vec<FirstHalfRow> {
+pub(super) fn first_half(run: &Simulation) -> FirstHalf {
     let (done, placed) = (counted(run).done, run.queues());
     let ways = (0..).zip(&done).flat_map(|one| Direction::BOTH.map(|way| (one, way)));
     let has_sent = |((index, _), way): &((usize, &Done), Direction)| {
