@@ -12,7 +12,7 @@ use super::measures::MEASURES;
 use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
-use super::sentences::{NAMED_AT_MOST, bulk_words, coupling, graded_clause, sentences, taken};
+use super::sentences::{NAMED_AT_MOST, bulk_words, coupling, graded_clauses, sentences, taken};
 use super::shares::Share;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, SAME, UNDER_LOAD,
@@ -298,8 +298,9 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
             return None;
         })
     });
-    let call = || Some(graded_clause(idle.assessment(CALL)?, &[one.assessment(CALL)?])?.0);
-    let clauses: Vec<_> = slowed.into_iter().chain(call()).collect();
+    let call = || Some(graded_clauses(idle.assessment(CALL)?, &[one.assessment(CALL)?]));
+    let call = call().unwrap_or_default().into_iter().map(|(clause, _)| clause);
+    let clauses: Vec<_> = slowed.into_iter().chain(call).collect();
     let sentence = capitalised(&clauses.join("; "));
     (!clauses.is_empty() && !who.is_empty()).then(|| format!("{sentence}."))
 }
@@ -392,7 +393,7 @@ fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
 /// What a longer run may say otherwise of the settings that are said to do best.
 fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
     let clauses = settings.iter().flat_map(|one| {
-        let is_named = !one.group.name.is_empty();
+        let is_named = !one.group.variant.is_empty();
         let with = if is_named { format!(" with {}", one.name()) } else { String::new() };
         let clauses = one.assessments.iter().filter_map(Assessment::changing_clause);
         clauses.map(move |clause| clause + &with)

@@ -84,14 +84,19 @@ impl Assessment {
     ) -> Self {
         let values: Values = over.iter().map(|(metric, value)| (*metric, value.mean)).collect();
         let level = level(application, |metric| values.get(metric).copied()?);
-        let level = level.filter(|_| missing.is_none());
+        // What had not come by the end may be worse than it is now, and no better.
+        let is_known = |grade| missing.is_none() && (cut.is_none() || grade >= Grade::Poor);
+        let level = level.filter(|(grade, _)| is_known(*grade));
         let nothing = match application.name {
             PAGE => "fewer than two pages were loaded",
             _ => "no packet was delivered",
         };
         let template = cut.map_or(application.summary, |_| application.unfinished);
         let mut summary = match level {
-            None => missing.as_deref().unwrap_or(nothing).to_owned(),
+            None => {
+                let so_far = cut.and_then(|_| filled(template, &values));
+                missing.or(so_far).unwrap_or_else(|| nothing.to_owned())
+            }
             Some(_) => filled(template, &values)
                 .unwrap_or_else(|| "next to nothing of it arrives".to_owned()),
         };
@@ -134,7 +139,9 @@ impl Assessment {
                 let moved = self.level_with(|of, value| if of == metric { to } else { value });
                 moved.map(|level| level.0) != self.grade
             };
-            let turns = far > SAME * bound && (moves(was) || moves(is + is - was));
+            let is_worse = (is < was) == self.graded.is_better_more(metric);
+            let grows = self.grade >= Some(Grade::Poor) && is_worse && far > GROWS * was.abs();
+            let turns = grows || far > SAME * bound && (moves(was) || moves(is + is - was));
             let is_far = far > NAMED * bound.abs().max(is.abs());
             (self.grade.is_some() && (is_far || turns)).then_some((metric, turns))
         };
@@ -280,6 +287,8 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessme
     Assessment { traffic: worst.traffic.clone(), summary, ..found }
 }
 
+/// What is poor and becomes worse by this share of its first half is said to.
+const GROWS: f64 = 0.5;
 /// So many transfers beside the worst are named.
 const OTHERS_AT_MOST: usize = 3;
 

@@ -54,13 +54,11 @@ pub(super) struct Of {
     /// Is it shown beside a low-latency queue alone? There the far tail is what it is about.
     near_low_latency: bool,
     /// Its bulk traffic as it is graded, in the direction of the payload, without acknowledgements.
-    bulk: &'static str,
+    pub bulk: &'static str,
     /// The member of upstream low-latency aggregates.
     member: &'static str,
     /// Has it no grade of its own and is named if it differs by much?
     pub headline: bool,
-    /// Is it so between lines, where shares of the line compare nothing?
-    pub of_lines: bool,
     /// What bulk traffic slows if it is more, and what follows its number then.
     pub slowed: Option<(&'static str, &'static str)>,
     /// Is it named for a line without bulk traffic?

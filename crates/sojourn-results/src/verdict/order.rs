@@ -87,8 +87,6 @@ pub(super) struct Question<'a, 'b> {
     pub components: Vec<Component>,
     /// So many of these are noticed; the others decide where all of them are equal.
     noticed: usize,
-    /// Is no share of the line compared, since the lines differ?
-    pub compares_lines: bool,
 }
 
 impl<'a, 'b> Question<'a, 'b> {
@@ -103,7 +101,7 @@ impl<'a, 'b> Question<'a, 'b> {
         let (mut components, watched): (Vec<_>, Vec<_>) = components.partition(is_noticed);
         let noticed = components.len();
         components.extend(watched);
-        Self { all, settings: settings.to_vec(), components, noticed, compares_lines: !is_one_line }
+        Self { all, settings: settings.to_vec(), components, noticed }
     }
 
     /// The components that decide between two standings.

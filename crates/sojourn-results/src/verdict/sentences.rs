@@ -68,18 +68,19 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
     let bad: Vec<_> = setting.assessments.iter().filter(is_bad).map(noun).collect();
     let is_whole = setting.is_whole() && setting.assessments.iter().all(|one| one.grade.is_some());
     let worst = question.noticed(best[0]).filter_map(|one| one.grade).max();
-    let said = match worst {
-        None => "nothing has a grade",
-        Some(Grade::Good) if !bad.is_empty() => return format!("all but {} is good", joined(&bad)),
-        Some(Grade::Good) if is_whole => "all is good",
-        Some(Grade::Good) => "all that is measured is good",
-        Some(Grade::Fair) => "nothing is poor",
-        Some(Grade::Poor) => "nothing fails",
-        Some(Grade::Fails) => return failing(question, best).unwrap_or_default(),
-    };
-    let is_short = matches!(worst, Some(Grade::Fair | Grade::Poor));
-    let with = if best.len() == 1 { " with it" } else { " with them" };
-    format!("{said}{}", if is_short { with } else { "" })
+    match worst {
+        None => "nothing that is noticed has a grade".to_owned(),
+        Some(Grade::Good) if !bad.is_empty() => format!("all but {} is good", joined(&bad)),
+        Some(Grade::Good) if is_whole => "all is good".to_owned(),
+        Some(Grade::Good) => "all that is measured is good".to_owned(),
+        Some(Grade::Fair) => format!("nothing is poor with {}", them(best)),
+        Some(Grade::Poor) => format!("nothing fails with {}", them(best)),
+        Some(Grade::Fails) => failing(question, best).unwrap_or_default(),
+    }
+}
+
+fn them(settings: &[usize]) -> &'static str {
+    if settings.len() == 1 { "it" } else { "them" }
 }
 
 fn noun(found: &Assessment) -> String {
@@ -92,11 +93,8 @@ fn failing(question: &Question<'_, '_>, best: &[usize]) -> Option<String> {
         best.iter().all(|best| question.all[*best].grade(one.application) == Some(Grade::Fails))
     };
     let nouns: Vec<_> = question.noticed(best[0]).filter(fails).map(noun).collect();
-    let (fail, them) = (
-        if nouns.len() == 1 { "fails" } else { "fail" },
-        if best.len() == 1 { "it" } else { "them" },
-    );
-    (!nouns.is_empty()).then(|| format!("{} still {fail} with {them}", joined(&nouns)))
+    let fail = if nouns.len() == 1 { "fails" } else { "fail" };
+    (!nouns.is_empty()).then(|| format!("{} still {fail} with {}", joined(&nouns), them(best)))
 }
 
 /// What compares nothing, since it is a share of another line with each setting.
@@ -177,32 +175,34 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
         let after: Vec<&Assessment> =
             best.iter().filter_map(|one| question.assessment(*one, name)).collect();
         match question.assessment(reference, name) {
-            Some(before) => graded_clause(before, &after),
-            None => new_clause(after.first()?),
+            Some(before) => graded_clauses(before, &after),
+            None => after.first().and_then(|one| new_clause(one)).into_iter().collect(),
         }
     };
     let of = |are_watched| {
         let components =
             question.components.iter().filter(move |one| question.is_watched(one) == are_watched);
-        components.copied().flatten().filter_map(graded).collect::<Vec<Change>>()
+        components.copied().flatten().flat_map(graded).collect::<Vec<Change>>()
     };
     let mut changes = of(false);
     // A queue that something watches is named where it decides, and where it is worse.
     let decides = changes.iter().all(|(_, is_worse)| *is_worse);
     changes.extend(of(true).into_iter().filter(|(_, is_worse)| decides || *is_worse));
     let [now, before] = [best[0], reference].map(|number| &question.all[number]);
-    let is_game_told = graded(&GAME).is_some();
+    let is_game_told = !graded(&GAME).is_empty();
     let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
-    let is_named = |one: &&Measure| one.of.headline || (question.compares_lines && one.of.of_lines);
+    // A rate without a grade that compares decides nothing, and is named where it differs.
+    let is_graded =
+        |name| question.assessment(best[0], name).is_some_and(|one| one.grade.is_some());
+    let is_rate = |one: &Measure| !one.of.bulk.is_empty() && !is_graded(one.of.bulk);
+    let is_named = |one: &&Measure| one.of.headline || is_rate(one);
     let clauses = MEASURES.iter().filter(is_named).filter(is_new).filter_map(|measure| {
         let (from, to) = now.group.named_difference(measure, before.group)?;
         let is_worse = (to < from) == (measure.better == Better::Higher);
         Some((change(measure.label, from, to, &measure.unit_after()), is_worse))
     });
     changes.extend(clauses.take(DIFFERENCES_AT_MOST));
-    if !question.compares_lines {
-        changes.extend(single_rates(&now.transfers, &before.transfers));
-    }
+    changes.extend(single_rates(&now.transfers, &before.transfers));
     changes
 }
 
@@ -212,37 +212,56 @@ fn new_clause(after: &Assessment) -> Option<Change> {
     Some((format!("{} falls from good to {state} ({})", after.graded.noun, after.summary), true))
 }
 
-/// What changes from one grade or value to others: a value that goes with the change of the grade, and that which
-/// changes by much.
-pub(super) fn graded_clause(before: &Assessment, after: &[&Assessment]) -> Option<Change> {
-    let (graded, first) = (before.graded, after.first()?);
-    let (was, is) = (before.grade?, first.grade?);
+/// A value that is another with other settings: as a clause and behind its application, whether it is worse, and whether
+/// it is another by more than a tenth, also of its least bound.
+type Changed = ([String; 2], bool, bool);
+
+fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
+    let graded = before.graded;
     let changed = graded.values.iter().filter_map(|shown| {
         let from = before.value(shown.metric)?;
         let to: Option<Vec<f64>> = after.iter().map(|one| one.value(shown.metric)).collect();
-        let to = to.filter(|to| to[0] != from)?;
+        let to = to.filter(|to| to.first().is_some_and(|to| *to != from))?;
+        let said = joined(&distinct(after.iter().filter_map(|one| one.said(shown.metric))));
+        let values = format!("from {} to {said}{}", before.said(shown.metric)?, shown.unit);
+        let verb = match (to.iter().any(|to| *to < from), to.iter().any(|to| *to > from)) {
+            (true, true) => "changes",
+            (true, false) => "falls",
+            _ => "rises",
+        };
+        let clause = format!("{} {verb} {values}", graded.label(shown));
+        let bounds = graded.bounds_of_grades(shown.metric).filter(|bound| *bound > 0.0);
+        let most = bounds.reduce(f64::min).unwrap_or_default().max(to[0].abs()).max(from.abs());
         let is_worse = (to[0] < from) == graded.is_better_more(shown.metric);
-        let is_much = (to[0] - from).abs() > NAMED * to[0].abs().max(from.abs());
-        let to_texts = distinct(after.iter().filter_map(|one| one.said(shown.metric)));
-        let from_text = before.said(shown.metric)?;
-        let values = format!("from {from_text} to {}{}", joined(&to_texts), shown.unit);
-        let verb = if to[0] < from { "falls" } else { "rises" };
-        Some((shown, verb, values, is_worse, is_much))
+        let is_much = (to[0] - from).abs() > NAMED * most;
+        Some(([clause, format!(" ({}{values})", shown.short)], is_worse, is_much))
     });
-    let mut changed: Vec<_> = changed.collect();
-    if is == was {
-        let (shown, verb, values, is_worse, _) = changed.into_iter().find(|(.., much)| *much)?;
-        return Some((format!("{} {verb} {values}", graded.label(shown)), is_worse));
-    }
-    changed.retain(|(.., is_worse, _)| *is_worse == (is > was));
-    let much = changed.iter().find(|(.., is_much)| *is_much).or_else(|| changed.first());
-    let text =
-        much.map_or_else(String::new, |(shown, _, text, ..)| format!(" ({}{text})", shown.short));
-    let verb = if is > was { "falls" } else { "rises" };
-    let is_same = first.traffic.is_empty() || first.traffic == before.traffic;
-    let of = if is_same { "the " } else { "the worst " };
-    let noun = graded.noun.replacen("the ", of, 1);
-    Some((format!("{noun} {verb} from {} to {}{text}", was.state(), is.state()), is > was))
+    changed.collect()
+}
+
+/// What changes from one grade or value to others: the grade with a value that goes with it, or else a value that changes
+/// by much; and beside what is better, a value that is much worse.
+pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<Change> {
+    let changed = changed_values(before, after);
+    let plain = |(clauses, is_worse, _): &Changed| (clauses[0].clone(), *is_worse);
+    let Some((was, is)) = before.grade.zip(after.first().and_then(|one| one.grade)) else {
+        return Vec::new();
+    };
+    let first = if is == was {
+        changed.iter().find(|one| one.2).map(plain)
+    } else {
+        let mut with = changed.iter().filter(|one| one.1 == (is > was));
+        let much = with.clone().find(|one| one.2).or_else(|| with.next());
+        let text = much.map_or("", |one| &one.0[1]);
+        let verb = if is > was { "falls" } else { "rises" };
+        let is_same = after[0].traffic.is_empty() || after[0].traffic == before.traffic;
+        let of = if is_same { "the " } else { "the worst " };
+        let noun = before.graded.noun.replacen("the ", of, 1);
+        Some((format!("{noun} {verb} from {} to {}{text}", was.state(), is.state()), is > was))
+    };
+    let is_better = first.as_ref().is_some_and(|(_, is_worse)| !is_worse);
+    let worse = changed.iter().find(|one| one.1 && one.2).filter(|_| is_better);
+    first.into_iter().chain(worse.map(plain)).collect()
 }
 
 /// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.

@@ -49,7 +49,8 @@ fn a_page_that_did_not_end_counts_where_it_makes_the_median_longer() {
         let keys = format!("users = 1, pause_s = {pause_s}");
         let (median, is_graded, said) = of(&keys, &[], &[(10.0, 2.0)]);
         assert_eq!((median, said.as_str()), (median_s, summary), "{pause_s}");
-        assert_eq!(is_graded, summary == counted);
+        // One that takes so long at least may take longer: it is not known to be good.
+        assert!(!is_graded);
     }
     // Without a loaded page, or with one, a grade needs one that takes longer than 6.9 s.
     let none = "users = 1, pause_s = 3600";
