@@ -170,7 +170,7 @@ fn a_router_as_fast_as_the_service_has_a_warning() {
     assert!(cake(56, 200).is_empty());
     assert!(cake(49, -60)[0].starts_with("router.upstream carries 51.011 Mbps, no less than"));
     let warning = "router.upstream carries 50 Mbps, no less than the service (50 Mbps): packets wait in \
-                   the modem, and not in the router";
+                   the modem too, where the router does not manage them";
     assert_eq!(warnings("rate_mbps = 50"), [warning]);
 }
 

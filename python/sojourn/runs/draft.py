@@ -409,7 +409,7 @@ def _in_router(
         for way, mbps in zip(("upstream", "downstream"), rates_mbps, strict=True)
     }
     lines = [f"{router}.{way} = {toml_value(keys)}" for way, keys in ways.items()]
-    note = f"{percent:g} % of the service's rates; the answer says what that costs"
+    note = f"{percent:g} % of the service's rates; the tables show what that costs"
     return _variant(f"{preset['label']} at {percent:g} %", note, lines)
 
 

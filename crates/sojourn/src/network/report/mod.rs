@@ -316,7 +316,7 @@ fn routers_with_nothing_to_do(scenario: &Scenario) -> Vec<Warning> {
             let router_mbps = (router_mbps * 1e3).round() / 1e3;
             fault!(IdleRouter, &path =>
                 "{path} carries {router_mbps} Mbps, no less than the service ({service_mbps} Mbps): packets wait in \
-                 {elsewhere}, and not in the router", router_mbps, service_mbps)
+                 {elsewhere} too, where the router does not manage them", router_mbps, service_mbps)
         })
     });
     distinct(idle)
