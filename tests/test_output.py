@@ -19,6 +19,7 @@ from sojourn.store.replace import Wanted, check
 FILES = {
     "flows",
     "delay_parts",
+    "first_half",
     "traffic_classes",
     "connections",
     "service_flows",

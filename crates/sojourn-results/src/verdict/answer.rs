@@ -161,7 +161,8 @@ fn price(
             |one: &usize| question.level(*one, component).is_some_and(|level| level <= from);
         let is_worst = |name: &&&str| question.all[best].grade(name) == Some(to.0);
         let application = component.iter().find(is_worst).unwrap_or(&component[0]);
-        let alternative = others.iter().copied().filter(keeps).reduce(better);
+        let others = others.iter().copied().filter(|_| !question.is_watched(component));
+        let alternative = others.filter(keeps).reduce(better);
         (to.0 > from.0).then_some(Price { application, from: from.0, to: to.0, alternative })
     };
     question.components.iter().filter_map(of_component).collect()

@@ -103,9 +103,8 @@ fn left_out(question: &Question<'_, '_>) -> Option<String> {
     let is_out =
         |one: &&Assessment| !question.components.iter().any(|c| c.contains(&one.application));
     let nouns = distinct(all.filter(is_out).map(noun));
-    let of = if nouns.len() == 1 { "gets of its part" } else { "get of their parts" };
     (!nouns.is_empty())
-        .then(|| format!("Not compared, since the lines differ: what {} {of}.", joined(&nouns)))
+        .then(|| format!("Not compared, since the lines differ: the shares of {}.", joined(&nouns)))
 }
 
 /// If what the best costs matters most.

@@ -297,7 +297,7 @@ fn of_several_lines_the_rates_are_named_and_no_shares_compared() {
         found.sentences[0].contains("Upload is 4.95 Mbps with slow and 12.0 Mbps with fast"),
         "{found:?}"
     );
-    let left_out = "Not compared, since the lines differ: what the upload gets of its part.";
+    let left_out = "Not compared, since the lines differ: the shares of the upload.";
     assert!(found.sentences.contains(&left_out.to_owned()), "{found:?}");
 }
 
