@@ -128,7 +128,7 @@ fn a_step_of_dualq_below_the_time_of_packets() {
         [
             "upstream.queue.scheduler.native_packets is 0, so L's own AQM marks each packet that waits longer than 1 ms, but \
              a packet behind one that waits and one in service waits about 4.6 ms at 4 Mbps: traffic of L gets less of the \
-             link than classic traffic beside it; set native_packets to 1 or more"
+             link than classic traffic beside it; set native_packets to 1"
         ]
     );
     for keys in [", native_packets = 1", ", native_min_us = 4567", ", native_range_us = 3567"] {
