@@ -46,6 +46,11 @@ fn key_of(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
     is_plain.then(|| group.path_of(&format!("{}.queue", flow_path(way, flow.trim_start()))))
 }
 
+/// A table of the queue; empty where it is not known.
+fn path_of(queue: Option<&str>, table: &str) -> String {
+    queue.map_or_else(String::new, |queue| format!("{queue}.{table}"))
+}
+
 /// An algorithm that rests until a third of the buffer is full, in a larger one than usual: a tail of what gathered until
 /// then.
 fn rested(key: Option<&str>, queue: &Queue) -> Option<Warning> {
@@ -58,7 +63,7 @@ fn rested(key: Option<&str>, queue: &Queue) -> Option<Warning> {
     let limit = if classic.is_some() { "scheduler.classic_buffer_bytes" } else { "limit_bytes" };
     let usual_bytes = rest.usual_bytes;
     let remedy =
-        key.map_or_else(Remedy::default, |key| Remedy::of(format!("{key}.{limit}"), usual_bytes));
+        key.map(|key| Remedy::of(format!("{key}.{limit}"), usual_bytes)).unwrap_or_default();
     let is_tail = whole >= TIMES * later && whole - later >= GAME_ACCESS_MS;
     (rest.buffer_bytes > usual_bytes && is_tail).then(|| {
         let (in_all, without) = (ms(whole), ms(later));
@@ -85,11 +90,10 @@ fn limited_steps(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<Wa
         && excess_ms >= target_ms
         && unanswered_ms >= excess_ms / 2.0;
     is_held.then(|| {
-        let path = key.map_or(String::new(), |key| format!("{key}.law"));
-        let is_own = !path.is_empty() && queue.members().is_none();
-        let remedy = if is_own { Remedy::of(format!("{path}.kind"), "pi2") } else { Remedy::default() };
+        let own = key.filter(|_| queue.members().is_none());
+        let remedy = own.map(|key| Remedy::of(format!("{key}.law.kind"), "pi2")).unwrap_or_default();
         let held_ms = target_ms + excess_ms;
-        fault!(LimitedSteps, path, remedy =>
+        fault!(LimitedSteps, path_of(key, "law"), remedy =>
             "{queue}: DOCSIS-PIE holds {held_ms:.0} ms on average, and its target is {target_ms} ms: RFC 8034 limits what a \
              step adds to its probability, and not what one takes off, so noise keeps it low where a packet takes \
              {packet_ms:.1} ms; the algorithm pi2 holds less at this rate (law.kind)",
@@ -102,13 +106,11 @@ fn needless_drops(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<W
     let (meter, counts, drops) = (queue.meter()?, queue.counts().counted, lapses.needless_drops);
     let signals = counts.dropped_aqm + counts.marked;
     let governs = drops >= FEWEST_DROPS && 2 * drops > signals;
-    let remedy = match key.filter(|_| queue.buffer_bytes() < MOST_MEMORY) {
-        Some(key) => Remedy::of(format!("{key}.limit_bytes"), MOST_MEMORY),
-        None => Remedy::default(),
-    };
+    let small = key.filter(|_| queue.buffer_bytes() < MOST_MEMORY);
+    let remedy =
+        small.map(|key| Remedy::of(format!("{key}.limit_bytes"), MOST_MEMORY)).unwrap_or_default();
     (governs && HEEDED * drops <= meter.sojourn().count()).then(|| {
-        let path = key.map_or(String::new(), |key| format!("{key}.scheduler"));
-        fault!(NeedlessDrops, path, remedy =>
+        fault!(NeedlessDrops, path_of(key, "scheduler"), remedy =>
             "{queue}: BLUE of CAKE dropped {drops} packets that had waited no longer than the target: an overflow raised its \
              probability, which falls only when a flow's queue is found empty while others wait; Linux has room for \
              {linux_bytes} bytes, which a flow that heeds signals does not fill (limit_bytes)",
