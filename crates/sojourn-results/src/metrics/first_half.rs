@@ -90,3 +90,22 @@ impl Rows {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::APPLICATIONS;
+
+    #[test]
+    fn all_columns_that_are_graded_are_read() {
+        let columns = FlowRow::columns().into_iter().map(|one| one.definition.name);
+        let columns = columns.chain(QueueRow::columns().into_iter().map(|one| one.definition.name));
+        let columns: Vec<&str> = columns.collect();
+        assert_eq!(READ.iter().find(|name| !columns.contains(name)), None);
+        // The median of pages is that of the table of pages.
+        let graded = APPLICATIONS.iter().flat_map(|one| one.metrics());
+        let of_tables =
+            graded.filter(|name| columns.contains(name) && *name != "page_load_median_s");
+        assert_eq!(of_tables.filter(|name| !READ.contains(name)).collect::<Vec<_>>(), [""; 0]);
+    }
+}

@@ -147,7 +147,7 @@ impl Application {
     }
 
     /// The metrics of thresholds and summary.
-    pub(super) fn metrics(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn metrics(&self) -> BTreeSet<&'static str> {
         self.thresholds().map(|one| one.metric).chain(self.shown.iter().copied()).collect()
     }
 
