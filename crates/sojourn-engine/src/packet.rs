@@ -260,6 +260,9 @@ pub const DATAGRAM: u32 = u32::MAX;
 /// Size in bytes of a full Ethernet frame with a VLAN tag, which a modem must be able to pass.
 pub const FULL_PACKET: u64 = 1522;
 
+/// The code point that is recommended for traffic that builds no queue (RFC 9956 §4).
+pub const NQB: u8 = 45;
+
 /// Bytes on the wire of the largest packet: a jumbo frame.
 pub const LARGEST_PACKET: u16 = 9018;
 

@@ -8,15 +8,12 @@ use super::traffic::Entry;
 use sojourn_access::docsis::{Framing, ModemSpec};
 use sojourn_access::{Group, Terms};
 use sojourn_engine::hop::Bottleneck;
-use sojourn_engine::packet::{Direction, Ecn};
+use sojourn_engine::packet::{Direction, Ecn, NQB};
 use sojourn_engine::queue::SchedulerSpec;
 use sojourn_transport::cc::CongestionSpec;
 
 /// A time from one instant to another, in s.
 pub type Span = std::ops::Range<f64>;
-
-/// The code point of traffic that builds no queue (RFC 9956).
-const NQB: u8 = 45;
 
 impl Scenario {
     /// What service, channels and core carry to and from each group of homes in the time that is counted, in Mbit, and

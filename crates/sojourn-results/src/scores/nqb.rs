@@ -7,8 +7,6 @@
 use sojourn_engine::packet::Packet;
 use sojourn_engine::units::{BitRate, Time};
 
-/// The code point that is recommended for such traffic (RFC 9956 §4).
-pub const NQB: u8 = 45;
 /// R.
 const RATE: BitRate = BitRate::from_bps(500_000);
 /// A full packet on the wire: 1500 B with Ethernet's 18.

@@ -4,14 +4,13 @@ use super::super::schema::Scenario;
 use super::{Idle, Place, collect, with};
 use crate::apps::Quality;
 use crate::node::Node;
+use sojourn_engine::packet::NQB;
 use sojourn_input::problem::Remedy;
 
 /// Kinds of queues that distinguish no flows.
 const WITHOUT_FLOWS: [&str; 2] = ["SchedulerSpec/fifo", "SchedulerSpec/low_latency"];
 /// Kinds of queues that read the DSCP.
 const OF_DSCP: [&str; 2] = ["SchedulerSpec/low_latency", "SchedulerSpec/cake"];
-/// The DSCP of traffic that builds no queue (RFC 9956), which results of its delay go by.
-const NQB: u8 = 45;
 
 /// The keys of these variants that none of them reads.
 pub(in super::super) fn unread_by_all<'a>(
@@ -39,6 +38,7 @@ fn unread(scenario: &Scenario) -> Vec<Idle> {
     for (name, entry) in &scenario.traffic {
         let parts = |key: &str| ["traffic", name, key].map(str::to_owned).to_vec();
         let labels = &entry.labels;
+        // Results of delay go by NQB too.
         if ![0, NQB].contains(&labels.dscp) && !reads_dscp {
             let why = "without a queue that reads it: set a scheduler of kind low_latency or cake, or a classifier \
                        (`match`) of a service flow";

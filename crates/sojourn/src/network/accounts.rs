@@ -3,10 +3,10 @@
 use super::ledger::Ledger;
 use super::ledger::account::Rates;
 use sojourn_access::{Downstream, Upstream};
+use sojourn_engine::packet::NQB;
 use sojourn_engine::record::{DelayBook, ServiceFlowBook};
 use sojourn_engine::record::{Recorder, Trace};
 use sojourn_engine::units::Time;
-use sojourn_results::scores::nqb::NQB;
 use sojourn_scenario::Scenario;
 
 /// An empty ledger for a run of this scenario.
