@@ -10,6 +10,7 @@ pub mod capacity;
 pub mod clock;
 pub mod count;
 pub mod dialect;
+pub mod ecn_path;
 pub mod fairness;
 pub mod hop;
 pub mod link;

@@ -204,6 +204,8 @@ impl Flags {
     pub const CWR: Self = Self(1 << 5);
     /// With CWR and ECE: the field ACE of accurate feedback (RFC 9768 §3.1).
     pub const AE: Self = Self(1 << 6);
+    /// The three flags that are the field ACE after the handshake (RFC 9768 §3.1.1).
+    pub const ACE: Self = Self::AE.and(Self::CWR).and(Self::ECE);
 
     /// This flag if `is_set`, else none.
     #[inline]

@@ -1,8 +1,10 @@
 //! Explicit congestion notification: what two ends agree on in the handshake, and how a receiver reports
 //! marks. Classic feedback is one bit (RFC 3168 §6.1); accurate feedback is counters (AccECN, RFC 9768).
 //!
-//! Left out: the counters of ECT(0) and ECT(1) bytes, which serve to detect that a path rewrites the ECN
-//! field; the bytes of the AccECN option in packets' sizes; a reaction to marks on SYN and its answer.
+//! What an end concludes of a path that rewrites the ECN field is in `ecn_checks.rs`.
+//!
+//! Left out: the counters of ECT(0) and ECT(1) bytes, by which a sender could see later than in the handshake that a
+//! path rewrites the field; the bytes of the AccECN option in packets' sizes; a reaction to marks on SYN and its answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,9 +58,6 @@ pub(crate) enum Agreed {
     Accurate,
 }
 
-/// The three flags that are the field ACE after the handshake (RFC 9768 §3.1.1).
-const ACE: Flags = Flags::AE.and(Flags::CWR).and(Flags::ECE);
-
 /// The value of AE, CWR and ECE as a number of three bits, AE the highest.
 fn ace(segment: &Segment) -> u8 {
     let bit = |flag, value| if segment.has(flag) { value } else { 0 };
@@ -76,7 +75,7 @@ pub(crate) fn offer(mode: EcnMode) -> Flags {
     match mode {
         EcnMode::Off => Flags::default(),
         EcnMode::Classic => Flags::ECE.and(Flags::CWR),
-        EcnMode::Accecn | EcnMode::L4s => ACE,
+        EcnMode::Accecn | EcnMode::L4s => Flags::ACE,
     }
 }
 
@@ -90,13 +89,30 @@ pub(crate) fn reported(ecn: Ecn) -> Flags {
     })
 }
 
-/// What an end agrees to that has received this SYN.
+/// Does a SYN offer any of it?
+pub(crate) fn offers(syn: &Segment) -> bool {
+    ace(syn) != 0
+}
+
+/// The ECN field of a SYN or its answer that these flags report, if they report one (RFC 9768 §3.1.1 table 2, §3.2.2.1
+/// table 4).
+pub(crate) fn report(segment: &Segment) -> Option<Ecn> {
+    let all = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+    all.into_iter().find(|ecn| ace_flags(ace(segment)) == reported(*ecn))
+}
+
+/// Is the counter of three bits zero?
+pub(crate) fn is_zero(segment: &Segment) -> bool {
+    ace(segment) == 0
+}
+
+/// What an end that supports this agrees to at a SYN. RFC 9768 §3.1.3: what no version has yet is taken for AccECN.
 pub(crate) fn accepted(syn: &Segment, mode: EcnMode) -> Agreed {
-    let offers_classic = syn.has(Flags::ECE);
-    match ace(syn) {
-        0b111 if mode.is_accurate() => Agreed::Accurate,
-        _ if offers_classic && mode != EcnMode::Off => Agreed::Classic,
-        _ => Agreed::Nothing,
+    match (ace(syn), mode) {
+        (_, EcnMode::Off) | (0b000, _) => Agreed::Nothing,
+        (0b011, _) | (0b111, EcnMode::Classic) => Agreed::Classic,
+        (_, EcnMode::Classic) => Agreed::Nothing,
+        _ => Agreed::Accurate,
     }
 }
 
@@ -110,13 +126,13 @@ pub(crate) fn answer(agreed: Agreed, ecn: Ecn) -> Flags {
 }
 
 /// What an end has agreed on that offered `mode` and received this answer (RFC 9768 §3.1.1 table 2: none
-/// of the flags is an end without ECN, all of them one that reflects what it does not know).
+/// of the flags is an end without ECN, all of them one that reflects what it does not know; 0b101 is reserved for a
+/// later version of accurate feedback, §3.1.3).
 pub(crate) fn concluded(answer: &Segment, mode: EcnMode) -> Agreed {
     match (ace(answer), mode) {
         (_, EcnMode::Off) => Agreed::Nothing,
-        (_, EcnMode::Classic) if answer.has(Flags::ECE) => Agreed::Classic,
+        (0b001, _) | (0b101, EcnMode::Classic) => Agreed::Classic,
         (_, EcnMode::Classic) | (0b000 | 0b111, _) => Agreed::Nothing,
-        (0b001 | 0b101, _) => Agreed::Classic,
         _ => Agreed::Accurate,
     }
 }
@@ -173,7 +189,7 @@ impl Counters {
         let [a, b, c, ..] = self.bytes.to_le_bytes();
         segment.ce_bytes = [a, b, c];
         let flags = self.answer.take().map_or(ace_flags(low), reported);
-        segment.flags.set(ACE, false);
+        segment.flags.set(Flags::ACE, false);
         segment.flags = segment.flags.and(flags);
         self.unreported = 0;
     }
@@ -291,8 +307,16 @@ mod tests {
             let both = (at_server, concluded(&back, client));
             assert_eq!(both, (agreed, agreed), "{client:?} {server:?}");
         }
-        // A server that reflects the flags of the SYN knows nothing of them.
+        // A server that reflects the flags of the SYN knows nothing of them; §3.1.3: a reserved answer is accurate
+        // feedback of a later version, and so is a SYN with flags of no version yet.
         assert_eq!(concluded(&with(0b111), L4s), Agreed::Nothing);
+        assert_eq!(concluded(&with(0b011), Classic), Agreed::Nothing);
+        assert_eq!(concluded(&with(0b101), L4s), Agreed::Accurate);
+        assert_eq!(report(&with(0b101)), None);
+        for flags in [0b001, 0b010, 0b100, 0b101, 0b110] {
+            let at = [L4s, Classic, Off].map(|server| accepted(&with(flags), server));
+            assert_eq!(at, [Agreed::Accurate, Agreed::Nothing, Agreed::Nothing], "{flags:b}");
+        }
     }
 
     #[test]

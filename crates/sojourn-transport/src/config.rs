@@ -72,6 +72,10 @@ pub struct Config {
     pub rtt_tick: Time,
     /// How it uses explicit congestion notification.
     pub ecn: EcnMode,
+    /// What the end supports of it that accepts the connection.
+    pub ecn_server: EcnMode,
+    /// Do receivers report marks?
+    pub ecn_feedback: bool,
     /// Does a sender read marks from the field ACE alone?
     pub ace_only: bool,
     /// Does the sender pace what it sends?

@@ -225,3 +225,127 @@ fn counters_survive_thinned_acknowledgements() {
         assert!((0.84..=1.02).contains(&share), "{bits} bits: {share}");
     }
 }
+
+/// What a peer or a path does to a connection.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    Path(EcnPath),
+    Server(EcnMode),
+    Silent,
+}
+
+/// The fields of an upload's data, each once in its order, and whether the window is below its maximum of 100 segments
+/// after a time without losses in which every 50th segment is marked.
+fn with_fault(options: &TcpOptions, dialect: Dialect, fault: Fault) -> (Vec<Ecn>, bool) {
+    let mut options = TcpOptions { max_window_segments: Some(100), ..options.clone() };
+    let mut path = EcnPath::Kept;
+    match fault {
+        Fault::Path(of_path) => path = of_path,
+        Fault::Server(mode) => options.ecn_server = Some(mode),
+        Fault::Silent => options.ecn_feedback = Some(false),
+    }
+    let mut pair = Pair::new(options.resolve(dialect), RTT.scaled(0.5), nothing(), nothing());
+    for pipe in &mut pair.pipes {
+        (pipe.ecn, pipe.kept) = (path, Some(Vec::new()));
+    }
+    pair.marker = Marks::Even(50).marker();
+    pair.upload_endlessly();
+    pair.run_until(Time::from_s(15));
+    let all = fields(&pair, CLIENT, |segment| segment.len > 0);
+    (all, pair.ends[CLIENT].window().cwnd < 100.0)
+}
+
+/// Each fault with what a sender makes of it: what it sends, and whether marks slow it down. Reno's SYN is Not-ECT, so
+/// nothing shows it that its data are bleached; Prague's is ECT(1).
+#[test]
+fn ends_do_about_faults_what_can_be_known_of_them() {
+    use EcnMode::{Accecn, Classic, Off};
+    use EcnPath::*;
+    use Fault::{Path, Server, Silent};
+    let (not, ect0, ect1) = (&[Ecn::NotEct][..], &[Ecn::Ect0][..], &[Ecn::Ect1][..]);
+    let reno =
+        |ecn| TcpOptions { ecn: Some(ecn), ..with(CongestionSpec::Reno(reno::Parameters {})) };
+    let table: [(TcpOptions, &[(Fault, &[Ecn], bool)]); 3] = [
+        (
+            reno(Classic),
+            &[
+                (Path(Kept), ect0, true),
+                (Path(Bleached), ect0, false),
+                (Path(CeCleared), ect0, false),
+                (Path(CeAlways), ect0, true),
+                (Path(AeCleared), ect0, true),
+                (Path(AceCleared), ect0, false),
+                (Path(SynDropped), not, false),
+                (Server(Off), not, false),
+                (Server(Accecn), ect0, true),
+                (Silent, ect0, false),
+            ],
+        ),
+        (
+            reno(Accecn),
+            &[
+                (Path(Kept), ect0, true),
+                (Path(Bleached), ect0, false),
+                (Path(Ect1ToEct0), ect0, true),
+                (Path(CeCleared), ect0, false),
+                (Path(CeAlways), ect0, true),
+                (Path(AeCleared), ect0, true),
+                (Path(AceCleared), &[Ecn::Ect0, Ecn::NotEct], false),
+                (Path(SynDropped), not, false),
+                (Server(Off), not, false),
+                (Server(Classic), ect0, true),
+                (Silent, ect0, false),
+            ],
+        ),
+        (
+            with(prague_spec()),
+            &[
+                (Path(Kept), ect1, true),
+                (Path(Bleached), not, false),
+                (Path(Ect1ToEct0), ect1, true),
+                (Path(CeCleared), ect1, false),
+                (Path(CeAlways), ect1, true),
+                (Path(AeCleared), not, false),
+                (Path(AceCleared), &[Ecn::Ect1, Ecn::NotEct], false),
+                (Path(SynDropped), not, false),
+                (Server(Off), not, false),
+                (Server(Classic), not, false),
+                (Silent, ect1, false),
+            ],
+        ),
+    ];
+    for (options, rows) in table {
+        for &(fault, sent, slows_down) in rows {
+            let seen = with_fault(&options, Dialect::Linux, fault);
+            assert_eq!(seen, (sent.to_vec(), slows_down), "{:?} {fault:?}", options.ecn);
+        }
+    }
+}
+
+/// A path that marks all: after four rounds of RFC 9768 the sender is Not-ECT and grows again. Linux has no such test.
+#[test]
+fn continuous_marks_are_no_queue() {
+    let reno = CongestionSpec::Reno(reno::Parameters {});
+    let options = TcpOptions { ecn: Some(EcnMode::Accecn), ..with(reno) };
+    let of = |dialect| with_fault(&options, dialect, Fault::Path(EcnPath::CeAlways));
+    assert_eq!(of(Dialect::Rfc), (vec![Ecn::Ect0, Ecn::NotEct], false));
+    assert_eq!(of(Dialect::Linux), (vec![Ecn::Ect0], true));
+}
+
+/// A SYN of classic ECN is repeated without it after a second, one of AccECN after three: at 1 s it still offers it.
+/// Round trips are of 100 ms, so the handshake is over 100 ms later.
+#[test]
+fn what_drops_syns_with_ecn_is_passed_without() {
+    for (ecn, at_s) in [(EcnMode::Classic, 1), (EcnMode::Accecn, 3)] {
+        let reno = CongestionSpec::Reno(reno::Parameters {});
+        let options = TcpOptions { ecn: Some(ecn), ..with(reno) };
+        let mut pair =
+            Pair::new(options.resolve(Dialect::Rfc), RTT.scaled(0.5), nothing(), nothing());
+        pair.pipes[CLIENT].ecn = EcnPath::SynDropped;
+        pair.pump(CLIENT);
+        while pair.reported[CLIENT].established == 0 {
+            assert!(pair.step());
+        }
+        assert_eq!(pair.now, Time::from_s(at_s) + RTT, "{ecn:?}");
+    }
+}

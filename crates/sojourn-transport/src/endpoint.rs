@@ -4,6 +4,7 @@ use super::accecn::{self, Agreed, Counters};
 use super::cc::{Ack, CongestionControl, Controller, EcnFeedback, RoundTrip, Window};
 use super::config::Config;
 use super::departures::Departures;
+use super::ecn_checks::{self, EcnChecks};
 use super::idle;
 use super::rate::RateSample;
 use super::receiver::Receiver;
@@ -104,6 +105,8 @@ pub struct Endpoint {
     marks_seen: accecn::Seen,
     /// The ECN field of the other end's SYN, which the answer reports.
     syn_ecn: Ecn,
+    /// With accurate feedback: whether path and peer keep to it.
+    ecn_checks: EcnChecks,
     /// Must the next new segment report that the window was reduced (CWR)?
     reduction_due: bool,
     /// Does the window, not the application, limit sending?
@@ -149,6 +152,7 @@ impl Endpoint {
             ecn_agreed: Agreed::default(),
             marks_seen: accecn::Seen::default(),
             syn_ecn: Ecn::NotEct,
+            ecn_checks: EcnChecks::default(),
             reduction_due: false,
             is_window_limited: false,
             wants_samples,
@@ -231,7 +235,7 @@ impl Endpoint {
         if s.has(Flags::ACK) {
             self.on_ack(now, s, sent_at, config, &mut events);
         }
-        self.receiver.note_ecn(s, ecn == Ecn::Ce);
+        self.receiver.note_ecn(s, ecn == Ecn::Ce && config.ecn_feedback);
         if s.len > 0 || s.has(Flags::FIN) {
             let before = self.receiver.next();
             let srtt = self.rtt.smoothed();
@@ -257,13 +261,18 @@ impl Endpoint {
         self.receiver.on_syn(sent_at);
         match self.state {
             State::Listen | State::SynReceived => {
-                self.agree(accecn::accepted(s, config.ecn), Counters::default());
+                if self.state == State::Listen {
+                    self.agree(accecn::accepted(s, config.ecn_server), Counters::default());
+                } else {
+                    self.ecn_checks.on_further_syn(s);
+                }
                 self.syn_ecn = ecn;
                 self.state = State::SynReceived;
                 self.syn_due = true;
             }
             State::SynSent if s.has(Flags::ACK) => {
                 self.agree(accecn::concluded(s, config.ecn), Counters::after_answer(ecn));
+                self.ecn_checks.on_answer(s);
                 self.establish(now, Some(s.echo), config, events)
             }
             State::SynSent | State::Established => {}
@@ -323,8 +332,11 @@ impl Endpoint {
         events: &mut SegmentEvents,
     ) {
         match self.state {
-            State::SynReceived if s.ack >= 1 => self.establish(now, Some(s.echo), config, events),
-            State::Established => {}
+            State::SynReceived if s.ack >= 1 => {
+                self.ecn_checks.on_handshake_end(s);
+                self.establish(now, Some(s.echo), config, events);
+            }
+            State::Established => self.ecn_checks.on_counter(s, config),
             _ => return,
         }
         let is_pure = s.len == 0 && !s.has(Flags::FIN);
@@ -419,7 +431,10 @@ impl Endpoint {
         let packets = progress.delivered.max(progress.acknowledged.div_ceil(config.mss));
         let delivered = accecn::Delivered { packets, mss: config.mss };
         let marks = self.marks_seen.update(s, delivered, config.ace_only);
-        if packets == 0 && flight == 0.0 {
+        let space = self.sender.space();
+        let sent = (space.first_outstanding(), space.highest_sent());
+        self.ecn_checks.on_delivered((packets, marks.packets), sent, config);
+        if packets == 0 && flight == 0.0 || self.ecn_checks.ignores_marks() {
             return false;
         }
         if !self.is_scalable {
@@ -428,13 +443,12 @@ impl Endpoint {
             }
             return marks.packets > 0;
         }
-        let space = self.sender.space();
         let feedback = EcnFeedback {
             now,
             delivered: packets as f64,
             marked: marks.packets as f64,
-            una: space.first_outstanding(),
-            nxt: space.highest_sent(),
+            una: sent.0,
+            nxt: sent.1,
             srtt: self.rtt.smoothed(),
             is_recovering: self.sender.counts().is_recovering || progress.ends_recovery,
         };
@@ -759,6 +773,7 @@ impl Endpoint {
     fn syn(&mut self, now: Time, config: &Config) -> Departure {
         self.syn_due = false;
         self.tally.retransmissions += u64::from(self.syns_sent > 0);
+        let offers = ecn_checks::still_offers(self.syns_sent, config);
         self.syns_sent += 1;
         self.rto_due = now + self.rtt.timeout(config);
         let mut segment = Segment { flags: Flags::SYN, ..Segment::default() };
@@ -768,10 +783,17 @@ impl Endpoint {
         let is_answer = segment.has(Flags::ACK);
         segment.flags = segment.flags.and(match is_answer {
             true => accecn::answer(self.ecn_agreed, self.syn_ecn),
-            false => accecn::offer(config.ecn),
+            false if offers => accecn::offer(config.ecn),
+            false => Flags::default(),
         });
-        let is_ect = !is_answer || self.ecn_agreed == Agreed::Accurate;
-        let ecn = if is_ect { self.control_field(config) } else { Ecn::NotEct };
+        let ecn = match is_answer {
+            true => self.field(false, config),
+            false if offers => self.control_field(config),
+            false => Ecn::NotEct,
+        };
+        if is_answer || offers {
+            self.ecn_checks.sends_syn(ecn);
+        }
         Departure { segment, size: config.header, ecn }
     }
 
@@ -861,6 +883,7 @@ impl Endpoint {
             Agreed::Nothing => Ecn::NotEct,
             Agreed::Classic if is_fresh && !self.is_scalable => Ecn::Ect0,
             Agreed::Classic => Ecn::NotEct,
+            Agreed::Accurate if self.ecn_checks.has_failed() => Ecn::NotEct,
             Agreed::Accurate if is_fresh => config.ecn.codepoint(),
             Agreed::Accurate => self.control_field(config),
         }

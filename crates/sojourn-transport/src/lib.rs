@@ -10,6 +10,7 @@ pub mod cc;
 pub mod check;
 pub(crate) mod config;
 mod departures;
+mod ecn_checks;
 pub(crate) mod endpoint;
 pub(crate) mod ends;
 mod idle;
@@ -26,6 +27,7 @@ mod sender;
 mod ticks;
 mod window_use;
 
+pub use accecn::EcnMode;
 pub use config::{Config, Transport};
 pub use endpoint::{Departure, Endpoint, SegmentEvents};
 pub use ends::Ends;

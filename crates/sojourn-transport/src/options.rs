@@ -112,6 +112,13 @@ pub struct TcpOptions {
     /// counts them and sends ECT(1) (RFC 9331), for `dctcp` and `prague` alone. Default: `off`;
     /// `accecn` for `dctcp` and `l4s` for `prague`.
     pub ecn: Option<EcnMode>,
+    /// What the servers' ends support of ECN, where that is not the same as `ecn`: `off`, `classic`, or counters with
+    /// `accecn` and `l4s` alike. Both ends then use what both support (RFC 9768 §3.1.1), and a
+    /// scalable congestion control without counters sends Not-ECT (RFC 9331 §4.2). Default: as `ecn`.
+    pub ecn_server: Option<EcnMode>,
+    /// Whether receivers report marks. Those of `false` agree to ECN and report none, so that senders slow down for
+    /// losses alone; QUIC notices (RFC 9000 §13.4.2), TCP does not. Default: `true`.
+    pub ecn_feedback: Option<bool>,
     /// With `ecn = "accecn"` or `"l4s"`: size in bits of the counter that a sender reads. 24 is the
     /// byte counter of the AccECN option, 3 the field ACE alone, which wraps when few
     /// acknowledgements arrive (RFC 9768 §3.2.2.5.2). Allowed: 3, 24. Default: 24.
@@ -166,6 +173,8 @@ impl TcpOptions {
             max_rto_s: self.max_rto_s.or(base.max_rto_s),
             rtt_tick_ms: self.rtt_tick_ms.or(base.rtt_tick_ms),
             ecn: self.ecn.or(base.ecn),
+            ecn_server: self.ecn_server.or(base.ecn_server),
+            ecn_feedback: self.ecn_feedback.or(base.ecn_feedback),
             ace_bits: self.ace_bits.or(base.ace_bits),
             pacing: self.pacing.or(base.pacing),
         }
@@ -206,6 +215,7 @@ impl TcpOptions {
         let longer = if self.version() == 6 { 20 } else { 0 };
         let mss_option = self.mss_bytes.unwrap_or(1460 - longer);
         let seconds = |s: Option<f64>, default: f64| Time::from_secs_f64(s.unwrap_or(default));
+        let ecn = self.ecn.unwrap_or(usual_ecn);
         Config {
             transport: Transport::Tcp,
             dialect,
@@ -242,7 +252,9 @@ impl TcpOptions {
                 self.rtt_tick_ms.map(|ms| ms / 1e3),
                 if is_linux { 0.001 } else { by_dialect(0.0, 0.01) },
             ),
-            ecn: self.ecn.unwrap_or(usual_ecn),
+            ecn,
+            ecn_server: self.ecn_server.unwrap_or(ecn),
+            ecn_feedback: self.ecn_feedback.unwrap_or(true),
             ace_only: self.ace_bits == Some(3),
             pacing: self.pacing.unwrap_or(paces),
         }
@@ -261,6 +273,7 @@ impl TcpOptions {
         let longer = if self.version() == 6 { 20 } else { 0 };
         let initial_window =
             self.initial_window_segments.map_or_else(|| quic::initial_window(mss), f64::from);
+        let ecn = self.ecn.unwrap_or_default();
         Config {
             transport: Transport::Quic,
             dialect,
@@ -285,7 +298,9 @@ impl TcpOptions {
             min_rto: Time::ZERO,
             max_rto: seconds(self.max_rto_s, 60.0),
             rtt_tick: Time::ZERO,
-            ecn: self.ecn.unwrap_or(EcnMode::Off),
+            ecn,
+            ecn_server: self.ecn_server.unwrap_or(ecn),
+            ecn_feedback: self.ecn_feedback.unwrap_or(true),
             ace_only: false,
             pacing: self.pacing.unwrap_or(true),
         }

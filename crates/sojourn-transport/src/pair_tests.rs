@@ -16,6 +16,7 @@ use super::loss_cases::{self, any_loss, nothing};
 use super::ranges::Ranges;
 use super::{Config, Departure, Endpoint, Recovery, TcpOptions};
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::packet::{Ecn, Flags, Segment};
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
@@ -30,6 +31,8 @@ type Loss = loss_cases::Loss<Segment>;
 /// One way of the pipe and what was seen there.
 struct Pipe {
     loses: Loss,
+    /// What it does to ECN, behind what marks.
+    ecn: EcnPath,
     /// When each was sent, when it leaves, and what it is.
     under_way: VecDeque<(Time, Time, Segment, Ecn)>,
     /// What a segment with payload takes on a line, if it has a rate, and when that is free.
@@ -55,6 +58,7 @@ impl Pipe {
     fn new(loses: Loss) -> Self {
         Self {
             loses,
+            ecn: EcnPath::Kept,
             under_way: VecDeque::new(),
             service: Time::ZERO,
             free: Time::ZERO,
@@ -254,13 +258,16 @@ impl Pair {
 
     fn arrive(&mut self, end: usize) {
         let pipe = &mut self.pipes[1 - end];
-        let (sent_at, _, segment, mut ecn) = pipe.under_way.pop_front().expect("one is due");
+        let (sent_at, _, mut segment, mut ecn) = pipe.under_way.pop_front().expect("one is due");
         if end == SERVER && ecn != Ecn::NotEct {
             if self.marks.contains(&self.markable) || (self.marker)() {
                 ecn = Ecn::Ce;
             }
             self.markable += 1;
             self.reductions += u64::from(segment.has(Flags::CWR));
+        }
+        if !pipe.ecn.passes(&mut segment, &mut ecn) {
+            return;
         }
         let fin = u64::from(segment.has(Flags::FIN));
         pipe.arrived.insert(segment.seq, segment.seq + u64::from(segment.len) + fin);
