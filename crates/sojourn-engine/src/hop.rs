@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::aqm::DrainRate;
 use crate::capacity::{Capacity, Trace};
 use crate::count::Count;
+use crate::ecn_path::EcnPath;
 use crate::link::Link;
 use crate::packet::{Direction, Packet};
 use crate::queue::room::Room;
@@ -37,6 +38,9 @@ pub struct Bottleneck {
     /// Random packet loss on the link in percent, independent for each packet.
     #[schemars(range(min = 0.0, max = 100.0))]
     pub loss_percent: f64,
+    /// What the link does to the ECN field of packets and to TCP's flags of ECN, as faulty paths do. Its own queue is
+    /// before that.
+    pub ecn: EcnPath,
     /// Queue manager before the link.
     pub queue: QueueSpec,
     /// A hop from outside, in the place of the queue.

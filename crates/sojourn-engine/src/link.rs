@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use crate::capacity::Capacity;
 use crate::count::Count;
+use crate::ecn_path::EcnPath;
 use crate::packet::{DropReason, Packet};
 use crate::record::{Legs, Part, Place, Recorder};
 use crate::rng::Rng;
@@ -24,6 +25,8 @@ pub struct Link {
     place: Place,
     /// Probability of losing a packet, and its random numbers.
     loss: Option<(f64, Rng)>,
+    /// What it does to ECN, unless it leaves it alone.
+    ecn: Option<EcnPath>,
     /// The time that a packet takes beyond the fixed delay, and its random numbers.
     jitter: Option<(Jitter, Rng)>,
 }
@@ -75,7 +78,7 @@ impl Link {
     /// A link of this capacity and one-way delay, at a server.
     pub fn new(capacity: Capacity, delay: Time) -> Self {
         let (busy_until, under_way, place) = (Time::ZERO, VecDeque::new(), Place::Server);
-        Self { capacity, delay, busy_until, under_way, place, loss: None, jitter: None }
+        Self { capacity, delay, busy_until, under_way, place, loss: None, ecn: None, jitter: None }
     }
 
     /// This link, at another place.
@@ -89,6 +92,12 @@ impl Link {
         self
     }
 
+    /// This link, treating ECN so.
+    pub fn treating_ecn(mut self, path: EcnPath) -> Self {
+        self.ecn = (path != EcnPath::Kept).then_some(path);
+        self
+    }
+
     /// This link, on which each packet takes a random time more; packets keep their order.
     pub fn jittery(mut self, jitter: Jitter, rng: Rng) -> Self {
         self.jitter = (!jitter.is_none()).then_some((jitter, rng));
@@ -98,9 +107,15 @@ impl Link {
     /// Takes a packet that reaches the sending end at `now`, no earlier than the packet before it.
     /// A lost packet takes no time on the link. Returns whether it is the next to arrive.
     #[inline(always)]
-    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> bool {
+    pub fn accept(&mut self, now: Time, mut packet: Packet, recorder: &mut Recorder) -> bool {
         if let Some((chance, rng)) = &mut self.loss
             && rng.uniform() < *chance
+        {
+            recorder.lost(now, &packet, DropReason::Link, (now, []));
+            return false;
+        }
+        if let Some(path) = self.ecn
+            && !path.passes(&mut packet.segment, &mut packet.ecn)
         {
             recorder.lost(now, &packet, DropReason::Link, (now, []));
             return false;

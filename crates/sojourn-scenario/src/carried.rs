@@ -86,18 +86,13 @@ impl Scenario {
         matches!(self.congestion_control(entry), Some(CongestionSpec::Ledbat(_)))
     }
 
-    /// Does an entry send L4S traffic over TCP, with the code point ECT(1)?
-    pub fn is_l4s(&self, entry: &Entry) -> bool {
-        matches!(self.congestion_control(entry), Some(CongestionSpec::Prague(_)))
-    }
-
     /// The low-latency marks of entries that set their own, and of L4S.
     pub fn low_latency_marks(&self) -> BTreeMap<String, &'static str> {
         let mark = |(name, entry): (&String, &Entry)| {
             let mark = match (entry.labels.dscp, entry.datagram_ecn()) {
                 (NQB, _) => "NQB",
                 (_, Ecn::Ect1) => "ECT(1)",
-                _ if self.is_l4s(entry) => "ECT(1)",
+                _ if self.is_l4s(name, entry) => "ECT(1)",
                 _ => return None,
             };
             Some((name.clone(), mark))

@@ -9,6 +9,7 @@ pub mod capture;
 mod carried;
 pub mod changes;
 mod check;
+pub mod ecn;
 pub(crate) mod estimate;
 pub(crate) mod file;
 mod files;

@@ -26,6 +26,7 @@ use sojourn_engine::address::Address;
 use sojourn_engine::aqm::AqmSpec;
 use sojourn_engine::clock::Clock;
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::hop::{Bottleneck, Bottlenecks};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::QueueSpec;
@@ -151,6 +152,10 @@ pub struct Server {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub loss_percent: f64,
+    /// What the server's link does to the ECN field of packets and to TCP's flags of ECN, in both directions, as faulty
+    /// paths do. Its own queue is before that.
+    #[serde(default)]
+    pub ecn: EcnPath,
     /// The server's host handles a packet some time after it arrived, uniform from 0 to this, in us; packets keep
     /// their order. Default: 50 behind `modem.kind = "link"` in the dialects `linux` and `rfc`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]

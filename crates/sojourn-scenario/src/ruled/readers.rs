@@ -4,8 +4,10 @@ use super::super::schema::Scenario;
 use super::{Idle, Place, collect, with};
 use crate::apps::Quality;
 use crate::node::Node;
-use sojourn_engine::packet::NQB;
+use sojourn_engine::ecn_path::EcnPath;
+use sojourn_engine::packet::{Direction, NQB};
 use sojourn_input::problem::Remedy;
+use std::collections::BTreeSet;
 
 /// Kinds of queues that distinguish no flows.
 const WITHOUT_FLOWS: [&str; 2] = ["SchedulerSpec/fifo", "SchedulerSpec/low_latency"];
@@ -52,6 +54,13 @@ fn unread(scenario: &Scenario) -> Vec<Idle> {
     let addressed = scenario.servers.iter().filter(|(_, server)| server.address.is_some());
     for (name, _) in addressed.filter(|_| !has_classifier) {
         add(["servers", name, "address"].map(str::to_owned).to_vec(), classifier);
+    }
+    if !scenario.traffic.values().any(|entry| scenario.uses_ecn(entry)) {
+        let paths = Direction::BOTH.into_iter().flat_map(|way| scenario.ecn_paths(way));
+        let treated = paths.filter(|(_, path)| *path != EcnPath::Kept).map(|(parts, _)| parts);
+        for parts in treated.collect::<BTreeSet<_>>() {
+            add(parts, "without traffic that uses ECN: set tcp.ecn, or ecn of a stream");
+        }
     }
     let metrics = |key: &str| with(&["metrics".to_owned()], key);
     let is_scheduler = |place: &&Place<'_>| place.node.of.starts_with("SchedulerSpec/");

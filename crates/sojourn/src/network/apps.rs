@@ -273,11 +273,13 @@ impl Simulation {
         }
     }
 
-    /// The service flow of a packet that another hop may have marked since it was sent.
+    /// The service flow of a packet whose ECN field another hop may have changed since it was sent.
     pub(super) fn service_flow(&self, packet: &Packet) -> u8 {
         let slot = self.connections.get(packet.flow);
         let route = match packet.flow {
-            _ if packet.ecn != Ecn::Ce => None,
+            _ if packet.ecn != Ecn::Ce && !self.hops[packet.direction as usize].rewrites_ecn() => {
+                None
+            }
             DATAGRAM => {
                 let key = (packet.traffic, packet.home);
                 let before = |of: &AppInstance| (of.owner.traffic, of.owner.home) < key;

@@ -3,6 +3,7 @@
 use sojourn_access::{Group, homes};
 use sojourn_engine::capacity::Capacity;
 use sojourn_engine::count::Count;
+use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::hop::{Bottleneck, Hop};
 use sojourn_engine::link::{Jitter, Link};
 use sojourn_engine::packet::{Direction, Packet};
@@ -42,6 +43,8 @@ pub(super) struct Hops {
     /// The first link of the core, and the first of a server.
     core: u32,
     servers: u32,
+    /// Does one of them change the ECN field other than by marks?
+    rewrites_ecn: bool,
 }
 
 impl Hops {
@@ -79,7 +82,13 @@ impl Hops {
         }
         let servers = all.len() as u32;
         all.extend(maker.servers().map(placed));
-        Self { direction, all, routers, core, servers }
+        let rewrites_ecn = scenario.ecn_paths(direction).any(|(_, path)| path != EcnPath::Kept);
+        Self { direction, all, routers, core, servers, rewrites_ecn }
+    }
+
+    /// Does one of them change the ECN field other than by marks?
+    pub(super) fn rewrites_ecn(&self) -> bool {
+        self.rewrites_ecn
     }
 
     /// The router of a packet's home, if it has one.
@@ -166,7 +175,8 @@ impl Maker<'_> {
         spec: &Bottleneck,
         is_measured: bool,
     ) -> Hop {
-        let link = self.link(name, spec.capacity(), spec.delay_ms, spec.loss_percent).at(place);
+        let link = self.link(name, spec.capacity(), spec.delay_ms, spec.loss_percent);
+        let link = link.treating_ecn(spec.ecn).at(place);
         if let Some(hop) = &spec.hop {
             let name = format!("{name} {}", self.direction.stream());
             return Hop::behind(hop, Seed::named(self.scenario.seed, &name), link);
@@ -191,6 +201,7 @@ impl Maker<'_> {
             };
             let link = self
                 .link(name, capacity, server.delay_ms, server.loss_percent)
+                .treating_ecn(server.ecn)
                 .jittery(jitter, Rng::named(self.scenario.seed, &rng));
             let queue = server
                 .queue

@@ -1,0 +1,162 @@
+//! Who uses explicit congestion notification, and which settings of paths and peers keep it from what it is for.
+
+use super::schema::Scenario;
+use super::traffic::Entry;
+use sojourn_engine::ecn_path::EcnPath;
+use sojourn_engine::packet::{Direction, Ecn};
+use sojourn_input::problem::Remedy;
+use sojourn_input::words;
+use sojourn_transport::{Config, EcnMode};
+
+/// A setting with which ECN does not do what an entry uses it for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EcnFault {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub found: &'static str,
+    /// What follows for the entry.
+    pub effect: &'static str,
+    /// Are its packets no longer what they were sent as when they come to a queue, or not even sent so?
+    pub is_lost: bool,
+    /// What undoes it.
+    pub remedy: Remedy,
+}
+
+const NOT_ECT: &str = "its packets are Not-ECT, and queues drop what they would mark";
+const NO_REPORT: &str = "no mark is reported, and it slows down for losses alone";
+const ONE_BIT: &str = "marks are reported by one bit, as with ecn = \"classic\"";
+
+/// What follows where a control that needs counters has one bit, or another one.
+fn without_counters(config: &Config) -> (&'static str, bool) {
+    let is_scalable = config.congestion_control.parameters().is_scalable();
+    if is_scalable { (NOT_ECT, true) } else { (ONE_BIT, false) }
+}
+
+/// What a path does to the TCP of an entry that uses ECN; none if nothing.
+fn of_tcp(path: EcnPath, config: &Config) -> Option<(&'static str, bool)> {
+    let is_accurate = config.ecn.is_accurate();
+    match path {
+        EcnPath::Kept => None,
+        EcnPath::Bleached => Some(of_datagrams(path, config.ecn.codepoint())?),
+        EcnPath::Ect1ToEct0 => of_datagrams(path, config.ecn.codepoint()),
+        EcnPath::CeCleared => {
+            Some(("marks of queues before it are lost, and it slows down for losses alone", false))
+        }
+        EcnPath::CeAlways => Some(("all that it sends with ECN arrives marked", true)),
+        EcnPath::AeCleared => is_accurate.then(|| without_counters(config)),
+        EcnPath::AceCleared if is_accurate => Some((NOT_ECT, true)),
+        EcnPath::AceCleared => Some((NO_REPORT, false)),
+        EcnPath::SynDropped => {
+            Some(("it opens connections after a timeout, and without ECN", true))
+        }
+    }
+}
+
+/// What a path does to packets that are sent with this field.
+fn of_datagrams(path: EcnPath, sent: Ecn) -> Option<(&'static str, bool)> {
+    match (path, sent) {
+        (_, Ecn::NotEct) => None,
+        (EcnPath::Bleached, _) => Some((
+            "its packets are Not-ECT behind that link, and marks of queues before it are lost",
+            true,
+        )),
+        (EcnPath::Ect1ToEct0, Ecn::Ect1) => Some((
+            "its packets are ECT(0) behind that link, so that queues take them for classic traffic",
+            true,
+        )),
+        _ => None,
+    }
+}
+
+impl Scenario {
+    /// What each hop of a direction does to ECN, with the names in the path of its key.
+    pub fn ecn_paths(&self, way: Direction) -> impl Iterator<Item = (Vec<String>, EcnPath)> {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let routers = (0..).zip(self.groups()).filter_map(move |(number, group)| {
+            let key = group.path_of(&format!("router.{}", way.stream()));
+            let path = self.router(number, way)?.ecn;
+            Some((key.split('.').map(str::to_owned).chain(["ecn".to_owned()]).collect(), path))
+        });
+        let core = self.core.iter().filter_map(move |(name, both)| {
+            Some((names(&["core", name, way.stream(), "ecn"]), both.of(way)?.ecn))
+        });
+        let servers = self.servers.iter();
+        let servers =
+            servers.map(move |(name, server)| (names(&["servers", name, "ecn"]), server.ecn));
+        routers.chain(core).chain(servers)
+    }
+
+    /// The TCP of an entry that uses ECN.
+    fn ecn_config(&self, entry: &Entry) -> Option<Config> {
+        entry.app.parameters().tcp()?;
+        Some(entry.app.tcp_config(&self.tcp, self.dialect)).filter(|of| of.ecn != EcnMode::Off)
+    }
+
+    /// Does an entry send packets that queues may mark?
+    pub fn uses_ecn(&self, entry: &Entry) -> bool {
+        self.ecn_config(entry).is_some() || entry.datagram_ecn() != Ecn::NotEct
+    }
+
+    /// Does an entry send L4S traffic over TCP, with the code point ECT(1), which queues see?
+    pub fn is_l4s(&self, name: &str, entry: &Entry) -> bool {
+        self.ecn_config(entry).is_some_and(|config| config.ecn == EcnMode::L4s)
+            && !self.ecn_faults(name, entry).iter().any(|fault| fault.is_lost)
+    }
+
+    /// The settings that keep ECN from what an entry uses it for.
+    pub fn ecn_faults(&self, name: &str, entry: &Entry) -> Vec<EcnFault> {
+        let config = self.ecn_config(entry);
+        let mut faults: Vec<EcnFault> =
+            config.iter().flat_map(|config| self.of_peer(name, entry, config)).collect();
+        let servers = entry.app.parameters().servers();
+        let passes = |parts: &[String]| match &parts[..] {
+            [table, server, _] if table == "servers" => servers.iter().any(|(_, it)| it == server),
+            [table, group, ..] if table == "homes" => {
+                self.group(self.group_of(entry)).name == group
+            }
+            _ => true,
+        };
+        for way in Direction::BOTH {
+            for (parts, path) in self.ecn_paths(way).filter(|(parts, _)| passes(parts)) {
+                let effect = match &config {
+                    Some(config) => of_tcp(path, config),
+                    None => of_datagrams(path, entry.datagram_ecn()),
+                };
+                let Some((effect, is_lost)) = effect else { continue };
+                let key = parts.iter().fold(String::new(), |path, part| words::join(&path, part));
+                let remedy = Remedy::of(&key, EcnPath::Kept.name());
+                faults.push(EcnFault { key, found: path.name(), effect, is_lost, remedy });
+            }
+        }
+        faults.dedup();
+        faults
+    }
+
+    /// Those of the other end.
+    fn of_peer(&self, name: &str, entry: &Entry, config: &Config) -> Vec<EcnFault> {
+        let own = entry.app.parameters().tcp();
+        let place = |is_own: bool, key: &str| match is_own {
+            true => format!("{}.tcp.{key}", words::join("traffic", name)),
+            false => format!("tcp.{key}"),
+        };
+        let effect = match config.ecn_server {
+            EcnMode::Off => Some((NOT_ECT, true)),
+            EcnMode::Classic if config.ecn.is_accurate() => Some(without_counters(config)),
+            _ => None,
+        };
+        let mut faults = Vec::new();
+        if let Some((effect, is_lost)) = effect {
+            let key = place(own.is_some_and(|tcp| tcp.ecn_server.is_some()), "ecn_server");
+            let remedy = Remedy::of(&key, config.ecn.name());
+            faults.push(EcnFault { key, found: config.ecn_server.name(), effect, is_lost, remedy });
+        }
+        if !config.ecn_feedback {
+            let key = place(own.is_some_and(|tcp| tcp.ecn_feedback.is_some()), "ecn_feedback");
+            let remedy = Remedy::of(&key, true);
+            let effect = NO_REPORT;
+            faults.push(EcnFault { key, found: "false", effect, is_lost: false, remedy });
+        }
+        faults
+    }
+}
