@@ -48,6 +48,7 @@ codes! {
     CaptureOneWay "capture-one-way" "No packet of a capture has an answer, and all are sent up."
     ChangedDefault "changed-default" "A default that a scenario relies on is another than in the last release."
     ContentionCollisions "contention-collisions" "Many contention requests collided."
+    EcnLost "ecn-lost" "A path or a peer keeps ECN from what traffic uses it for."
     EarlyTail "early-tail" "The first seconds of a run make the tail of its latency."
     EqualVariants "equal-variants" "Variants are equal, so that one run stands for them."
     FormerSpelling "former-spelling" "A kind is written as it was before it became a kind of its own."

@@ -20,6 +20,7 @@ mod keys;
 mod lapses;
 mod layers;
 mod linux_tcp;
+mod lost_ecn;
 mod low_latency;
 mod modem_config;
 mod modem_config_fuzz;

@@ -5,6 +5,7 @@ pub(super) mod early_tail;
 mod flows;
 mod idle_laws;
 mod lapses;
+mod lost_ecn;
 mod queue_keys;
 pub(super) mod service_flows;
 mod slow_servers;
@@ -287,6 +288,7 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<W
     warnings.extend(distinct(scenario.groups().flat_map(|group| idle_capacities(&group))));
     warnings.extend(slow_servers::warnings(scenario));
     warnings.extend(queue_keys::warnings(scenario));
+    warnings.extend(lost_ecn::warnings(scenario));
     warnings.extend(idle_keys(scenario).into_iter().map(Idle::warning));
     warnings.extend(scenario.traffic.iter().filter_map(|(name, entry)| {
         let start_s = late_start_s(entry, scenario)?;
