@@ -220,9 +220,10 @@ fn check_quic(
         return Err(fault!(NotAllowed, chosen =>
             "found quic with congestion control {kind}; allowed: tcp, or congestion control reno or cubic", kind));
     }
-    if config.ecn != EcnMode::Off {
+    if config.ecn.is_accurate() {
         let path = words::join(place(own.ecn.is_some()), "ecn");
-        let message = format!("found {}; allowed: off with transport quic", config.ecn.name());
+        let message =
+            format!("found {}; allowed: off, classic with transport quic", config.ecn.name());
         return Err(Fault::new(path, message));
     }
     if config.mss < quic::LEAST_DATAGRAM {

@@ -52,7 +52,7 @@ impl Ends {
             }
             Transport::Quic => {
                 let mut first = QuicEndpoint::new(config, of_first);
-                first.open();
+                first.open(config);
                 let ends = [first, QuicEndpoint::new(config, of_other)];
                 Self::Quic(Box::new(QuicPair { ends, arrivals: Default::default() }))
             }
@@ -74,7 +74,7 @@ impl Ends {
             Self::Quic(pair) => {
                 let QuicPair { ends, arrivals: [first, second] } = &mut **pair;
                 let logs = if end == 0 { (first, second) } else { (second, first) };
-                ends[end].on_segment(now, segment, logs, config)
+                ends[end].on_segment(now, (segment, ecn), logs, config)
             }
         }
     }

@@ -20,7 +20,8 @@ use sojourn_input::parts;
 pub struct TcpOptions {
     /// Transport protocol of the connections: `tcp`, or `quic` (RFC 9000, RFC 9002), which uses
     /// only the keys `dialect`, `congestion_control`, `mss_bytes`, `header_bytes`, the windows,
-    /// `ack_every_segments`, `delayed_ack_ms`, `interrupt_interval_us`, `max_rto_s` and `pacing`.
+    /// `ack_every_segments`, `delayed_ack_ms`, `interrupt_interval_us`, `max_rto_s`, `ecn`, `ecn_server`,
+    /// `ecn_feedback` and `pacing`.
     /// Default: `tcp`.
     pub transport: Option<Transport>,
     /// Dialect of window growth, loss recovery and timers. Default: the scenario's dialect.
@@ -109,8 +110,9 @@ pub struct TcpOptions {
     pub rtt_tick_ms: Option<f64>,
     /// Explicit congestion notification (ECN): queues may then mark packets instead of dropping them.
     /// `classic` treats an echoed mark as a loss (RFC 3168); `accecn` counts marks (RFC 9768); `l4s`
-    /// counts them and sends ECT(1) (RFC 9331), for `dctcp` and `prague` alone. Default: `off`;
-    /// `accecn` for `dctcp` and `l4s` for `prague`.
+    /// counts them and sends ECT(1) (RFC 9331), for `dctcp` and `prague` alone. With transport `quic`, which always
+    /// counts them (RFC 9000 §13.4), it is `off` or `classic`. Default: `off`; `accecn` for `dctcp` and `l4s` for
+    /// `prague`.
     pub ecn: Option<EcnMode>,
     /// What the servers' ends support of ECN, where that is not the same as `ecn`: `off`, `classic`, or counters with
     /// `accecn` and `l4s` alike. Both ends then use what both support (RFC 9768 §3.1.1), and a

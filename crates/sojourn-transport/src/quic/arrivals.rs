@@ -8,30 +8,31 @@
 use std::collections::VecDeque;
 
 use super::header::AckFrame;
+use sojourn_engine::packet::Ecn;
 
 /// Numbers of packets that came at one end.
 #[derive(Default)]
 pub(crate) struct Arrivals {
-    /// From the first that the other end does not know of.
-    log: VecDeque<u64>,
+    /// From the first that the other end does not know of, with their ECN fields.
+    log: VecDeque<(u64, Ecn)>,
     /// How many were reported to it.
     reported: u64,
 }
 
 impl Arrivals {
-    /// A new packet has come.
-    pub(super) fn push(&mut self, number: u64) {
-        self.log.push_back(number);
+    /// A new packet has come, with this ECN field as it is to be counted.
+    pub(super) fn push(&mut self, number: u64, ecn: Ecn) {
+        self.log.push_back((number, ecn));
     }
 
-    /// A frame arrives at the other end: the numbers that it is the first to tell of.
-    pub(super) fn tell(&mut self, frame: &AckFrame, mut reported: impl FnMut(u64)) {
+    /// A frame arrives at the other end: the packets that it is the first to tell of.
+    pub(super) fn tell(&mut self, frame: &AckFrame, mut reported: impl FnMut(u64, Ecn)) {
         while self.reported < frame.arrivals
-            && let Some(number) = self.log.pop_front()
+            && let Some((number, ecn)) = self.log.pop_front()
         {
             self.reported += 1;
             if number >= frame.smallest {
-                reported(number);
+                reported(number, ecn);
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use super::arrivals::Arrivals;
 use super::congestion::Congestion;
+use super::ecn::{Marks, Reported};
 use super::handshake::Handshake;
 use super::header::{AckFrame, Header};
 use super::pacer::{self, Pacer};
@@ -11,6 +12,7 @@ use super::rtt::Rtt;
 use super::sent::{Record, Sent, State};
 use super::sizes;
 use super::stream::{Incoming, Outgoing, Piece};
+use crate::accecn::EcnMode;
 use crate::cc::{RoundTrip, Window};
 use crate::config::Config;
 use crate::endpoint::{Departure, SegmentEvents};
@@ -66,6 +68,8 @@ pub(crate) struct QuicEndpoint {
     received: Received,
     rtt: Rtt,
     congestion: Congestion,
+    /// If this end uses ECN.
+    marks: Option<Box<Marks>>,
     pacer: Pacer,
     /// When pacing lets the next packet leave, if one waits for that.
     pace_due: Time,
@@ -99,6 +103,7 @@ impl QuicEndpoint {
             received: Received::new(),
             rtt: Rtt::new(),
             congestion: Congestion::new(config, seed),
+            marks: (config.ecn_server != EcnMode::Off).then(Box::default),
             pacer: Pacer::default(),
             pace_due: Time::NEVER,
             timer: Time::NEVER,
@@ -115,8 +120,9 @@ impl QuicEndpoint {
     }
 
     /// Opens the connection from this end.
-    pub(crate) fn open(&mut self) {
+    pub(crate) fn open(&mut self, config: &Config) {
         self.is_open = true;
+        self.marks = (config.ecn != EcnMode::Off).then(Box::default);
         self.handshake.open();
     }
 
@@ -158,11 +164,11 @@ impl QuicEndpoint {
         self.timer.min(self.received.deadline()).min(self.pace_due)
     }
 
-    /// Handles a packet. `own` is what the ACK frames of this end carry, and `theirs` those of the other one.
+    /// Handles a packet that arrived with this ECN field. `own` is what the ACK frames of this end carry, and `theirs` those of the other one.
     pub(crate) fn on_segment(
         &mut self,
         now: Time,
-        segment: &Segment,
+        (segment, ecn): (&Segment, Ecn),
         (own, theirs): (&mut Arrivals, &mut Arrivals),
         config: &Config,
     ) -> SegmentEvents {
@@ -178,7 +184,7 @@ impl QuicEndpoint {
         if !self.received.on_packet(now, number, elicits, is_handshake, config) {
             return events;
         }
-        own.push(number);
+        own.push(number, self.counted(ecn, config));
         if is_handshake && !self.handshake.is_client() {
             // RFC 9000 §8.1: who acknowledges a connection identifier of the server has its address.
             self.handshake.on_datagram(header.ack.is_some() || header.offset > 0);
@@ -210,7 +216,11 @@ impl QuicEndpoint {
         events: &mut SegmentEvents,
     ) {
         let (mut bytes, mut elicited, mut largest) = (0, false, None);
-        theirs.tell(frame, |number| {
+        let mut reported = Reported::default();
+        theirs.tell(frame, |number, ecn| {
+            if let Some(marks) = &self.marks {
+                marks.report(number, ecn, &mut reported);
+            }
             let is_largest = self.record.largest_acknowledged() < Some(number);
             let sent = self.record.acknowledge(number);
             if is_largest {
@@ -228,6 +238,12 @@ impl QuicEndpoint {
         if let Some((number, at)) = largest {
             events.rtt = self.measure(now, (number, at), frame.delay, config);
         }
+        let next = self.record.next();
+        let is_marked = self.marks.as_mut().is_some_and(|marks| marks.validate(&reported, next));
+        // RFC 9002 B.7: a mark is a congestion of when the largest acknowledged packet left.
+        if is_marked && largest.is_some_and(|(_, at)| self.congestion.on_loss(now, at)) {
+            bytes = 0;
+        }
         self.find_lost(now, config);
         let flight = self.record.under_way_bytes();
         self.congestion.on_ack(now, bytes, flight, &self.rtt, config);
@@ -238,6 +254,17 @@ impl QuicEndpoint {
         if self.out.all_data_acknowledged() && self.told_acknowledged != self.total_to_send {
             self.told_acknowledged = self.total_to_send;
             events.acknowledged_all = true;
+        }
+    }
+
+    /// The field of a packet that has arrived, as ACK frames count it.
+    fn counted(&mut self, ecn: Ecn, config: &Config) -> Ecn {
+        match &mut self.marks {
+            Some(marks) if config.ecn_feedback => {
+                marks.count(ecn);
+                ecn
+            }
+            _ => Ecn::NotEct,
         }
     }
 
@@ -398,7 +425,7 @@ impl QuicEndpoint {
         let number_bytes = sizes::packet_number(number, self.record.largest_acknowledged());
         let (mut ack, mut ack_bytes) = if self.received.has_news() {
             let (frame, bytes) = self.received.frame(now, ACK_ROOM);
-            (Some(frame), bytes)
+            (Some(frame), bytes + self.marks.as_ref().map_or(0, |marks| marks.frame_bytes()))
         } else {
             (None, 0)
         };
@@ -425,7 +452,8 @@ impl QuicEndpoint {
         }
         self.leave(now, &header, &content, size, config);
         let bytes = config.header + size;
-        Some(Departure { segment: header.segment(), size: bytes, ecn: Ecn::NotEct })
+        let ecn = self.marks.as_mut().map_or(Ecn::NotEct, |marks| marks.field(number));
+        Some(Departure { segment: header.segment(), size: bytes, ecn })
     }
 
     /// Writes what a packet carries; gives the bytes of the datagram. `others` are those of its number and

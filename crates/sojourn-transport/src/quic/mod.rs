@@ -5,12 +5,13 @@
 //! keeps (arrivals.rs), so a packet needs no room for the ranges and nothing is copied.
 //!
 //! Left out: several streams (what one of them need not wait for when another one's data is lost), 0-RTT,
-//! migration, new keys, closing by CONNECTION_CLOSE or a timeout, ECN, path MTU discovery (datagrams of
-//! the connection have the size that it would find), and the three spaces of packet numbers: handshake and data
+//! migration, new keys, closing by CONNECTION_CLOSE or a timeout, path MTU discovery (datagrams of the
+//! connection have the size that it would find), and the three spaces of packet numbers: handshake and data
 //! are numbered together.
 
 mod arrivals;
 mod congestion;
+mod ecn;
 mod endpoint;
 mod handshake;
 mod header;

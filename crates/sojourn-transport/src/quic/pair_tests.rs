@@ -6,10 +6,12 @@ use std::collections::VecDeque;
 use sojourn_testing::proptest::prelude::*;
 
 use super::header::Header;
+use crate::accecn::EcnMode;
 use crate::cc::{CongestionSpec, reno};
 use crate::loss_cases::{self, any_loss, nothing};
 use crate::{Config, Ends, TcpOptions, Transport};
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::packet::{Ecn, Segment};
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
@@ -31,8 +33,13 @@ struct Pair {
     delay: Time,
     ends: Ends,
     loses: [Loss; 2],
-    under_way: [VecDeque<(Time, Segment)>; 2],
+    under_way: [VecDeque<(Time, Segment, Ecn)>; 2],
     seen: [Vec<Seen>; 2],
+    /// The ECN fields of what the client sent, and what the path does to them.
+    fields: Vec<Ecn>,
+    path: EcnPath,
+    /// Each n-th packet of the client that can be marked is marked.
+    marks: Option<usize>,
     /// By end: when the handshake was complete, bytes received, and how often all came and was acknowledged.
     established: [Time; 2],
     received: [u64; 2],
@@ -52,6 +59,9 @@ impl Pair {
             loses: [up, down],
             under_way: Default::default(),
             seen: Default::default(),
+            fields: Vec::new(),
+            path: EcnPath::Kept,
+            marks: None,
             established: [Time::NEVER; 2],
             received: [0; 2],
             all: [(0, 0); 2],
@@ -74,14 +84,22 @@ impl Pair {
             assert_eq!(header.number, self.seen[end].len() as u64, "numbers count from 0");
             self.seen[end].push((self.now, header, departure.size));
             if !(self.loses[end])(&header) {
-                self.under_way[end].push_back((self.now, departure.segment));
+                let mut ecn = departure.ecn;
+                if end == CLIENT {
+                    self.fields.push(ecn);
+                    let is_nth = self.marks.is_some_and(|n| self.fields.len().is_multiple_of(n));
+                    ecn = if is_nth && ecn != Ecn::NotEct { Ecn::Ce } else { ecn };
+                }
+                let mut segment = departure.segment;
+                assert!(self.path.passes(&mut segment, &mut ecn));
+                self.under_way[end].push_back((self.now, segment, ecn));
             }
         }
     }
 
     fn arrive(&mut self, end: usize) {
-        let (sent_at, segment) = self.under_way[1 - end].pop_front().expect("one is due");
-        let as_sent = (sent_at, Ecn::NotEct);
+        let (sent_at, segment, ecn) = self.under_way[1 - end].pop_front().expect("one is due");
+        let as_sent = (sent_at, ecn);
         let events = self.ends.on_segment(end, self.now, &segment, as_sent, &self.config);
         if events.established {
             assert_eq!(self.established[end], Time::NEVER, "it is complete once");
@@ -99,7 +117,7 @@ impl Pair {
     fn step(&mut self) -> bool {
         let arrival = |end: usize| {
             let first = self.under_way[1 - end].front();
-            first.map_or(Time::NEVER, |(sent_at, _)| *sent_at + self.delay)
+            first.map_or(Time::NEVER, |(sent_at, ..)| *sent_at + self.delay)
         };
         let all = [arrival(0), arrival(1), self.ends.deadline(0), self.ends.deadline(1)];
         let next = *all.iter().min().expect("four of them");
@@ -337,4 +355,37 @@ at_random! {
         let once = |bytes: u64| u32::from(bytes > 0);
         prop_assert_eq!(pair.all, [(once(answer), once(upload)), (once(upload), once(answer))]);
     }
+}
+
+/// An upload of 400 full packets without losses, of which each 20th is marked: the fields that the client sends, and its
+/// window at the end.
+fn with_ecn(options: TcpOptions, path: EcnPath) -> (Vec<Ecn>, f64) {
+    let mut pair = Pair::new(options.resolve(Dialect::Linux), nothing(), nothing());
+    (pair.path, pair.marks) = (path, Some(20));
+    pair.exchange([400 * 1400, 0]);
+    pair.run(Time::from_s(600));
+    (pair.fields.clone(), pair.ends.window(CLIENT).cwnd)
+}
+
+/// RFC 9000 §13.4.2: what is counted right goes on as ECT(0), and marks slow it down. Where it is not, ten packets are
+/// ECT(0), of which three are the handshake's, and those that leave until the first is acknowledged.
+#[test]
+fn ecn_goes_on_where_it_is_counted_right() {
+    let classic = || TcpOptions { ecn: Some(EcnMode::Classic), ..options() };
+    let (fields, window) = with_ecn(classic(), EcnPath::Kept);
+    assert!(fields.iter().skip(30).all(|ecn| *ecn == Ecn::Ect0));
+    assert!(window < 60.0, "{window}");
+    for (options, path) in [
+        (classic(), EcnPath::Bleached),
+        (TcpOptions { ecn_feedback: Some(false), ..classic() }, EcnPath::Kept),
+        (TcpOptions { ecn_server: Some(EcnMode::Off), ..classic() }, EcnPath::Kept),
+    ] {
+        let (fields, window) = with_ecn(options, path);
+        let of_ect = fields.iter().filter(|ecn| **ecn == Ecn::Ect0).count();
+        assert!((1..=10).contains(&of_ect), "{path:?} {of_ect}");
+        assert!(fields.iter().skip(10).all(|ecn| *ecn == Ecn::NotEct));
+        assert!(window > 100.0, "{window}");
+    }
+    let (fields, _) = with_ecn(options(), EcnPath::Kept);
+    assert!(fields.iter().all(|ecn| *ecn == Ecn::NotEct));
 }

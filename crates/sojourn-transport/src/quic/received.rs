@@ -158,6 +158,7 @@ mod tests {
     use crate::config::Transport;
     use crate::quic::arrivals::Arrivals;
     use sojourn_engine::dialect::Dialect;
+    use sojourn_engine::packet::Ecn;
 
     const MS: fn(u64) -> Time = Time::from_ms;
 
@@ -181,13 +182,13 @@ mod tests {
     ) {
         for number in numbers {
             assert!(received.on_packet(MS(1), number, true, false, &config()));
-            arrivals.push(number);
+            arrivals.push(number, Ecn::NotEct);
         }
     }
 
     fn reported(arrivals: &mut Arrivals, frame: &AckFrame) -> Vec<u64> {
         let mut numbers = Vec::new();
-        arrivals.tell(frame, |number| numbers.push(number));
+        arrivals.tell(frame, |number, _| numbers.push(number));
         numbers
     }
 

@@ -381,8 +381,8 @@ fn quic_with_keys_of_tcp_alone() {
          congestion control ledbat; allowed: tcp, or congestion control reno or cubic"
     );
     assert_last_refused(
-        &[own, "tcp.ecn=classic"],
-        "found classic; allowed: off with transport quic",
+        &[own, "tcp.ecn=accecn"],
+        "found accecn; allowed: off, classic with transport quic",
     );
     assert_last_refused(
         &[own, "tcp.mss_bytes=1199"],
