@@ -6,7 +6,7 @@ use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::packet::{Direction, Ecn};
 use sojourn_input::problem::Remedy;
 use sojourn_input::words;
-use sojourn_transport::{Config, EcnMode};
+use sojourn_transport::{Config, EcnMode, Transport};
 
 /// A setting with which ECN does not do what an entry uses it for.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,17 +33,21 @@ fn without_counters(config: &Config) -> (&'static str, bool) {
     if is_scalable { (NOT_ECT, true) } else { (ONE_BIT, false) }
 }
 
-/// What a path does to the TCP of an entry that uses ECN; none if nothing.
-fn of_tcp(path: EcnPath, config: &Config) -> Option<(&'static str, bool)> {
+/// What a path does to the connections of an entry that uses ECN; none if nothing. QUIC has no flags that a path sees.
+fn of_connections(path: EcnPath, config: &Config) -> Option<(&'static str, bool)> {
     let is_accurate = config.ecn.is_accurate();
+    let is_quic = config.transport == Transport::Quic;
+    // Those whose first packets are ECT.
+    let notices = is_quic || config.congestion_control.parameters().is_scalable();
     match path {
         EcnPath::Kept => None,
-        EcnPath::Bleached => Some(of_datagrams(path, config.ecn.codepoint())?),
-        EcnPath::Ect1ToEct0 => of_datagrams(path, config.ecn.codepoint()),
+        EcnPath::Bleached if notices => Some((NOT_ECT, true)),
+        EcnPath::Bleached | EcnPath::Ect1ToEct0 => of_datagrams(path, config.ecn.codepoint()),
         EcnPath::CeCleared => {
             Some(("marks of queues before it are lost, and it slows down for losses alone", false))
         }
         EcnPath::CeAlways => Some(("all that it sends with ECN arrives marked", true)),
+        _ if is_quic => None,
         EcnPath::AeCleared => is_accurate.then(|| without_counters(config)),
         EcnPath::AceCleared if is_accurate => Some((NOT_ECT, true)),
         EcnPath::AceCleared => Some((NO_REPORT, false)),
@@ -87,7 +91,7 @@ impl Scenario {
         routers.chain(core).chain(servers)
     }
 
-    /// The TCP of an entry that uses ECN.
+    /// The connections of an entry that uses ECN.
     fn ecn_config(&self, entry: &Entry) -> Option<Config> {
         entry.app.parameters().tcp()?;
         Some(entry.app.tcp_config(&self.tcp, self.dialect)).filter(|of| of.ecn != EcnMode::Off)
@@ -110,7 +114,7 @@ impl Scenario {
         let mut faults: Vec<EcnFault> =
             config.iter().flat_map(|config| self.of_peer(name, entry, config)).collect();
         let servers = entry.app.parameters().servers();
-        let passes = |parts: &[String]| match &parts[..] {
+        let passes = |parts: &[String]| match parts {
             [table, server, _] if table == "servers" => servers.iter().any(|(_, it)| it == server),
             [table, group, ..] if table == "homes" => {
                 self.group(self.group_of(entry)).name == group
@@ -120,7 +124,7 @@ impl Scenario {
         for way in Direction::BOTH {
             for (parts, path) in self.ecn_paths(way).filter(|(parts, _)| passes(parts)) {
                 let effect = match &config {
-                    Some(config) => of_tcp(path, config),
+                    Some(config) => of_connections(path, config),
                     None => of_datagrams(path, entry.datagram_ecn()),
                 };
                 let Some((effect, is_lost)) = effect else { continue };
@@ -154,8 +158,9 @@ impl Scenario {
         if !config.ecn_feedback {
             let key = place(own.is_some_and(|tcp| tcp.ecn_feedback.is_some()), "ecn_feedback");
             let remedy = Remedy::of(&key, true);
-            let effect = NO_REPORT;
-            faults.push(EcnFault { key, found: "false", effect, is_lost: false, remedy });
+            let is_lost = config.transport == Transport::Quic;
+            let effect = if is_lost { NOT_ECT } else { NO_REPORT };
+            faults.push(EcnFault { key, found: "false", effect, is_lost, remedy });
         }
         faults
     }

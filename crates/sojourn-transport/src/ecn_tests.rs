@@ -265,7 +265,8 @@ fn ends_do_about_faults_what_can_be_known_of_them() {
     let (not, ect0, ect1) = (&[Ecn::NotEct][..], &[Ecn::Ect0][..], &[Ecn::Ect1][..]);
     let reno =
         |ecn| TcpOptions { ecn: Some(ecn), ..with(CongestionSpec::Reno(reno::Parameters {})) };
-    let table: [(TcpOptions, &[(Fault, &[Ecn], bool)]); 3] = [
+    type Row<'a> = (Fault, &'a [Ecn], bool);
+    let table: [(TcpOptions, &[Row<'_>]); 3] = [
         (
             reno(Classic),
             &[

@@ -129,12 +129,17 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
     assert_eq!(said("servers.far.ecn = 'bleached'"), [""; 0]);
     let key = "servers.near.ecn";
     let remedy = "set servers.near.ecn to \"kept\"";
-    let bleached =
-        "its packets are Not-ECT behind that link, and marks of queues before it are lost";
+    let bleached = [
+        ("prague", "its packets are Not-ECT, and queues drop what they would mark"),
+        (
+            "game",
+            "its packets are Not-ECT behind that link, and marks of queues before it are lost",
+        ),
+    ];
     assert_eq!(
         said("servers.near.ecn = 'bleached'"),
-        ["prague", "game"].map(|name| format!(
-            "traffic.{name} uses ECN, and {key} is bleached: {bleached}; {remedy}"
+        bleached.map(|(name, effect)| format!(
+            "traffic.{name} uses ECN, and {key} is bleached: {effect}; {remedy}"
         ))
     );
     for (path, effect) in [
@@ -147,6 +152,14 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
         let want = format!("traffic.prague uses ECN, and {key} is {path}: {effect}; {remedy}");
         assert_eq!(said(&format!("{key} = '{path}'")), [want]);
     }
+    let quic = "traffic.plain.tcp = { transport = 'quic', ecn = 'classic', ecn_feedback = false }";
+    assert_eq!(
+        said(quic),
+        [
+            "traffic.plain uses ECN, and traffic.plain.tcp.ecn_feedback is false: its packets are Not-ECT, and queues \
+          drop what they would mark; set traffic.plain.tcp.ecn_feedback to true"
+        ]
+    );
     assert_eq!(
         said("tcp.ecn_server = 'classic'"),
         [
