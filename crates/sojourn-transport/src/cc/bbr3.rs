@@ -195,7 +195,7 @@ impl Bbr3 {
         self.was_too_high = true;
         self.is_probe_sample = false;
         if !is_app_limited {
-            self.bounds.inflight_long = inflight.max(self.target(window.cwnd) * BETA);
+            self.bounds.inflight_long = inflight.max(self.target(window.cwnd) * BETA).floor();
         }
         if self.state == State::Up {
             self.start_down(sample.now, sample.delivered);
@@ -239,7 +239,7 @@ impl Bbr3 {
         if self.bounds.is_round_start && is_recovering && has_many && is_too_high {
             (self.full.is_now, self.full.is_reached) = (true, true);
             let product = self.product(self.bandwidth, 1.0);
-            self.bounds.inflight_long = product.max(self.bounds.inflight_latest);
+            self.bounds.inflight_long = product.max(self.bounds.inflight_latest).floor();
         }
         if self.full.is_reached {
             (self.state, self.drain_round) = (State::Drain, self.rounds);
