@@ -201,6 +201,12 @@ impl Endpoint {
         self.window
     }
 
+    /// The pacing rate in bytes per second that the congestion control sets.
+    #[cfg(test)]
+    pub(crate) fn pacing_rate(&self) -> Option<u64> {
+        self.controller.pacing_rate()
+    }
+
     /// Smoothed round-trip time, zero before the first measurement.
     pub fn smoothed_rtt(&self) -> Time {
         self.rtt.smoothed()

@@ -4,6 +4,7 @@
 //! A window is what is delivered in a round trip over a path without a queue, on which each n-th segment is lost or
 //! marked, or each with probability 1/n.
 
+use super::super::bursts::BurstLimit;
 use super::super::cc::{bbr1, bbr3, cubic, dctcp, ledbat};
 use super::*;
 
@@ -184,26 +185,180 @@ fn ledbat(dialect: Dialect, mbps: f64, is_paced: bool) {
     assert!(used > 0.98 && (queue_ms / 25.0 - 1.0).abs() < 0.1, "{dialect:?} {mbps}: {queue_ms}");
 }
 
-/// BBR fills the line but for 200 ms and a round trip of each 10 s, and the queue is less than half a round trip beyond
-/// what its acknowledgements come late by, where the line is not slow.
-fn bbr(control: CongestionSpec, mbps: f64, rtt_ms: u64) {
-    let law = 1.0 - (0.2 + rtt_ms as f64 / 1e3) / 10.2;
-    let options = of(control.clone());
-    let (used, queue_ms) = over_line(&options, Dialect::Linux, (mbps, rtt_ms), 60);
-    println!(
-        "{} {mbps} Mbps, {rtt_ms} ms: {used:.3} of {law:.3}, {queue_ms:.1} ms",
-        control.name()
-    );
-    assert!(
-        (used / law - 1.0).abs() < 0.02,
-        "{} {mbps} {rtt_ms}: {used} and {law}",
-        control.name()
-    );
-    assert!(queue_ms < rtt_ms as f64 / 2.0, "{} {mbps} {rtt_ms}: {queue_ms}", control.name());
+/// A line of so many Mbps, the round trip over it in ms, and what it loses.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    mbps: f64,
+    rtt_ms: u64,
+    losses: Signals,
 }
 
-fn bbr1() -> CongestionSpec {
-    CongestionSpec::Bbr1(bbr1::Parameters::default())
+/// No loss within a run.
+const NONE: Signals = Even(u64::MAX);
+
+impl Path {
+    fn rtt_s(self) -> f64 {
+        self.rtt_ms as f64 / 1e3
+    }
+
+    /// Segments of 1500 bytes that it carries in a second.
+    fn per_second(self) -> f64 {
+        self.mbps * 1e6 / 12e3
+    }
+
+    /// Segments under way where there is no queue.
+    fn product(self) -> f64 {
+        self.per_second() * self.rtt_s()
+    }
+
+    /// A control in the second half of a minute. Losses come before the line.
+    fn seen(self, control: CongestionSpec, probing_window: f64) -> Cycles {
+        const HALF_MS: u64 = 30_000;
+        let delay = Time::from_us(self.rtt_ms * 500);
+        let mut pair = Pair::new(of(control).resolve(Dialect::Linux), delay, nothing(), nothing());
+        let mut is_lost = self.losses.chooser();
+        pair.pipes[CLIENT].service = Time::from_secs_f64(1.0 / self.per_second());
+        pair.pipes[CLIENT].loses = Box::new(move |segment| segment.len > 0 && is_lost());
+        pair.upload_endlessly();
+        pair.run_until(Time::from_ms(HALF_MS));
+        let before = pair.reported[SERVER].received_bytes;
+        let mut seen = Cycles::default();
+        let mut was = (true, true);
+        for ms in HALF_MS..2 * HALF_MS {
+            pair.run_until(Time::from_ms(ms));
+            let rate = pair.ends[CLIENT].pacing_rate().expect("it paces") as f64 / 1448.0;
+            let window = pair.ends[CLIENT].window().cwnd;
+            let is = (rate > 1.1 * self.per_second(), window <= probing_window);
+            seen.ups_s.extend((is.0 && !was.0).then_some(ms as f64 / 1e3));
+            seen.probes_s.extend((is.1 && !was.1).then_some(ms as f64 / 1e3));
+            seen.queue_ms += pair.pipes[CLIENT].free.since(pair.now).ms_f64() / HALF_MS as f64;
+            was = is;
+        }
+        let segments = (pair.reported[SERVER].received_bytes - before) as f64 / 1448.0;
+        seen.share = segments / self.per_second() / (HALF_MS as f64 / 1e3);
+        seen
+    }
+}
+
+/// What is seen of BBR: the share of the line that is delivered, the mean queue, when it began to pace above the line's
+/// rate, and when its window fell to that with which it looks for the least round trip.
+#[derive(Default)]
+struct Cycles {
+    share: f64,
+    queue_ms: f64,
+    ups_s: Vec<f64>,
+    probes_s: Vec<f64>,
+}
+
+fn median_gap_s(times_s: &[f64]) -> f64 {
+    let mut gaps: Vec<f64> = times_s.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    gaps.sort_by(f64::total_cmp);
+    gaps[gaps.len() / 2]
+}
+
+/// The ratios of what is seen to a law, each with the error that it may have. The queue is less than half a round trip
+/// beyond what acknowledgements come late by.
+fn agrees(path: Path, seen: &Cycles, laws: &[(&str, f64, f64, f64)]) {
+    for &(what, is, law, error) in laws {
+        println!("{what}: {:.3} of {law:.3}, {path:?}", is / law);
+        assert!((is / law - 1.0).abs() < error, "{what}: {is} and {law}, {path:?}");
+    }
+    assert!(seen.queue_ms < path.rtt_ms as f64 / 2.0, "{} ms, {path:?}", seen.queue_ms);
+}
+
+fn error_with(losses: Signals) -> f64 {
+    if losses == NONE { 0.02 } else { 0.05 }
+}
+
+/// draft-cardwell-iccrg-bbr-00 §4.3: paced at 0.99 of the rate on average, of which losses take their share, but for 200
+/// ms and a round trip of each 10 s. The phases of a cycle are seven round trips and the one that probes: with 1.25 *
+/// 0.99 - 1 of the product more each round trip, it takes as long as a quarter of the product and room for three bursts
+/// need, less the one that leaves next.
+fn bbr1(mbps: f64, rtt_ms: u64, losses: Signals) {
+    let path = Path { mbps, rtt_ms, losses };
+    let seen = path.seen(CongestionSpec::Bbr1(bbr1::Parameters::default()), 4.0);
+    let rate = (path.per_second() * 1448.0) as u64;
+    let burst = BurstLimit::of_bbr(rate).segments(rate, 1448) as f64;
+    let probing = (0.25 * path.product() + 2.0 * burst + 2.0) / (0.2375 * path.product());
+    let cycle_s = (7.0 + probing.max(1.0)) * path.rtt_s();
+    let probe_s = 0.2 + path.rtt_s();
+    let kept = 1.0 - 1.0 / losses.distance() as f64;
+    let share = 0.99 * kept * (1.0 - probe_s / (10.0 + probe_s));
+    let mut laws = vec![
+        ("bbr1 share", seen.share, share, error_with(losses)),
+        ("bbr1 cycle", median_gap_s(&seen.ups_s), cycle_s, 0.05),
+    ];
+    if losses == NONE {
+        laws.push(("bbr1 least round trip", median_gap_s(&seen.probes_s), 10.0 + probe_s, 0.02));
+    }
+    agrees(path, &seen, &laws);
+}
+
+/// A cycle of draft-ietf-ccwg-bbr by rounds, in which the line is 1 a round trip: the share that it delivers and how long
+/// it takes. A round with a loss in DOWN or CRUISE leaves the greatest rate that was sampled in it, and the next is paced
+/// at 0.99 of that, so that even few losses slow it down until it probes: after 2 to 3 s, or as many rounds as Reno would
+/// need. That a round loses more than 2 % and bounds what is in flight is not in it.
+fn of_bbr3(path: Path) -> (f64, f64) {
+    const CYCLES: u32 = 40;
+    let (product, mut chooser) = (path.product(), path.losses.chooser());
+    let mut is_lost = || f64::from(u8::from(chooser()));
+    // The last packets, as many as a round has, and how many of them are lost.
+    let (mut last, mut lost_of_last) = (VecDeque::new(), 0.0);
+    let (mut queue, mut delivered, mut elapsed) = (0.0, 0.0, 0.0);
+    // A round paced with this gain at a rate: the rate that it leaves where it adapts.
+    let mut round = |gain: f64, rate: f64| {
+        let length = 1.0 + queue;
+        let sent = 0.99 * gain * rate * length;
+        let packets = (sent * product).round() as usize;
+        let (mut losses, mut fewest) = (0.0, f64::INFINITY);
+        for _ in 0..packets {
+            let lost = is_lost();
+            last.push_back(lost);
+            losses += lost;
+            lost_of_last += lost - last.drain(..last.len().saturating_sub(packets)).sum::<f64>();
+            fewest = fewest.min(lost_of_last);
+        }
+        let waiting = (queue + sent - losses / product - length).max(0.0);
+        delivered += queue + sent - losses / product - waiting;
+        (queue, elapsed) = (waiting, elapsed + length);
+        let sampled = if waiting > 0.0 { 1.0 } else { (sent - fewest / product) / length };
+        let adapted = if losses > 0.0 { sampled.min(1.0).max(0.7 * rate) } else { rate };
+        (adapted, waiting > 0.0, length)
+    };
+    for _ in 0..CYCLES {
+        // REFILL, and UP until three rounds have brought no quarter more.
+        for gain in [1.0, 1.25, 1.25, 1.25, 1.25] {
+            round(gain, 1.0);
+        }
+        let (mut rate, mut rounds, mut waited, mut drains) = (1.0, 0.5, 0.0, true);
+        while rounds < product.min(63.0) && waited * path.rtt_s() < 2.5 {
+            let (adapted, stands, length) = round(if drains { 0.9 } else { 1.0 }, rate);
+            (rate, drains) = (adapted, drains && stands);
+            (rounds, waited) = (rounds + 1.0, waited + length);
+        }
+    }
+    (delivered / elapsed, elapsed * path.rtt_s() / f64::from(CYCLES))
+}
+
+/// With half of the window for 200 ms and a round trip of each 5 s, after which the wait for a probe begins anew: where
+/// two do not fit in between, there is one.
+fn bbr3(mbps: f64, rtt_ms: u64, losses: Signals) {
+    let path = Path { mbps, rtt_ms, losses };
+    let control = CongestionSpec::Bbr3(bbr3::Parameters::default());
+    let seen = path.seen(control, 0.5 * path.product() + 2.0);
+    let (of_cycle, cycle_s) = of_bbr3(path);
+    let probe_s = 0.2 + path.rtt_s();
+    let share = of_cycle * (1.0 - 0.5 * probe_s / (5.0 + probe_s));
+    let mut laws = vec![("bbr3 share", seen.share, share, error_with(losses))];
+    if losses == NONE {
+        laws.push(("bbr3 least round trip", median_gap_s(&seen.probes_s), 5.0 + probe_s, 0.02));
+        if 2.0 * cycle_s < 5.0 {
+            laws.push(("bbr3 cycle", median_gap_s(&seen.ups_s), cycle_s, 0.05));
+        } else {
+            assert!((5..=9).contains(&seen.ups_s.len()), "{} in 30 s", seen.ups_s.len());
+        }
+    }
+    agrees(path, &seen, &laws);
 }
 
 #[test]
@@ -219,7 +374,9 @@ fn controls_follow_their_laws() {
     cubic(Dialect::Linux, 100, Random(1000));
     dctcp(20, Even(20));
     dctcp(100, Random(20));
-    bbr(bbr1(), 20.0, 20);
+    bbr1(20.0, 20, Random(100));
+    bbr3(20.0, 20, NONE);
+    bbr3(20.0, 20, Random(1000));
 }
 
 /// The whole table.
@@ -244,9 +401,13 @@ fn laws() -> Vec<Box<dyn Fn()>> {
             laws.push(Box::new(move || dctcp(rtt_ms, Random(n))));
         }
         for mbps in [20.0, 100.0] {
-            laws.push(Box::new(move || bbr(bbr1(), mbps, rtt_ms)));
-            let bbr3 = || CongestionSpec::Bbr3(bbr3::Parameters::default());
-            laws.push(Box::new(move || bbr(bbr3(), mbps, rtt_ms)));
+            for losses in [NONE, Even(1000), Random(1000), Even(100), Random(100)] {
+                laws.push(Box::new(move || bbr1(mbps, rtt_ms, losses)));
+                // A loss of 100 segments is more than 2 % of few.
+                if losses.distance() >= 1000 || rtt_ms == 100 {
+                    laws.push(Box::new(move || bbr3(mbps, rtt_ms, losses)));
+                }
+            }
         }
     }
     for n in [400, 1000, 4000, 20_000] {
