@@ -31,15 +31,14 @@ pub(crate) struct EcnChecks {
     round_end: u64,
 }
 
-/// Does a SYN offer ECN that was sent so many times before? What drops those that do is not met for ever: RFC 3168
-/// §6.1.1.1 repeats a SYN of classic ECN without it, and RFC 9768 §3.1.4.1 one of AccECN at the second time.
+/// Does a SYN offer ECN that was sent so many times before? Some paths drop those that do: RFC 3168 §6.1.1.1 repeats a
+/// SYN of classic ECN without the offer, and RFC 9768 §3.1.4.1 one of AccECN at the second time.
 pub(crate) fn still_offers(sent_before: u32, config: &Config) -> bool {
     let most = if config.ecn.is_accurate() { 2 } else { 1 };
     config.dialect == Dialect::Ns2 || sent_before < most
 }
 
-/// May a host not rely on a path that delivers this field as that one? RFC 3168 §18: Not-ECT and CE never change, and
-/// ECT never becomes Not-ECT.
+/// Is it a change that no queue makes (RFC 3168 §18)? Not-ECT and CE never change, and ECT never becomes Not-ECT.
 fn is_mangled(sent: Ecn, came: Ecn) -> bool {
     match sent {
         Ecn::NotEct | Ecn::Ce => came != sent,
@@ -99,8 +98,8 @@ impl EcnChecks {
         }
     }
 
-    /// It is not zero (RFC 9768 §3.2.2.4), unless the bytes of the option say that marks have
-    /// brought it round, as Linux asks.
+    /// It is not zero (RFC 9768 §3.2.2.4), unless the bytes of the option say that marks have brought it round, as Linux
+    /// asks.
     fn on_first_counter(&mut self, segment: &Segment, config: &Config) {
         let has_bytes = !config.ace_only && segment.ce_bytes != [0; 3];
         if accecn::is_zero(segment) && !has_bytes {

@@ -350,3 +350,27 @@ fn what_drops_syns_with_ecn_is_passed_without() {
         assert_eq!(pair.now, Time::from_s(at_s) + RTT, "{ecn:?}");
     }
 }
+
+/// RFC 9331 §4.2: over a bleaching path Prague is Reno, with the growth of its 10 ms, of which it has (10/25)^2 as Prague.
+#[test]
+fn prague_over_a_bleaching_path_grows_as_reno() {
+    let received = |options: TcpOptions, path| {
+        let mut count = 0;
+        let loses: Loss = Box::new(move |segment| {
+            count += u32::from(segment.len > 0);
+            segment.len > 0 && count % 400 == 0
+        });
+        let config = options.resolve(Dialect::Linux);
+        let mut pair = Pair::new(config, Time::from_ms(5), loses, nothing());
+        pair.pipes.iter_mut().for_each(|pipe| pipe.ecn = path);
+        pair.upload_endlessly();
+        pair.run_until(Time::from_s(20));
+        pair.reported[SERVER].received_bytes as f64
+    };
+    let reno = TcpOptions { pacing: Some(true), ..with(CongestionSpec::Reno(reno::Parameters {})) };
+    let reno = received(reno, EcnPath::Kept);
+    let bleached = received(with(prague_spec()), EcnPath::Bleached);
+    let kept = received(with(prague_spec()), EcnPath::Kept);
+    println!("{:.3} {:.3}", bleached / reno, kept / reno);
+    assert!((bleached / reno - 1.0).abs() < 0.1 && kept < 0.7 * reno);
+}

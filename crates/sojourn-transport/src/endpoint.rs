@@ -424,8 +424,9 @@ impl Endpoint {
     }
 
     /// Accurate feedback (RFC 9768): a scalable control learns of the share of marks, any other treats
-    /// them as one echoed mark. Says whether the window may not grow for it. What delivers nothing
-    /// reports marks on acknowledgements alone, which say nothing of this end's data.
+    /// them as one echoed mark, and so does a scalable one whose packets have become Not-ECT (RFC 9331 §4.2). Says whether
+    /// the window may not grow for it. What delivers nothing reports marks on acknowledgements alone, which say nothing
+    /// of this end's data.
     fn read_marks(
         &mut self,
         now: Time,
@@ -443,7 +444,7 @@ impl Endpoint {
         if packets == 0 && flight == 0.0 || self.ecn_checks.ignores_marks() {
             return false;
         }
-        if !self.is_scalable {
+        if !self.is_scalable || self.ecn_checks.has_failed() {
             if marks.packets > 0 {
                 self.react_to_mark(now, s, flight);
             }
@@ -787,16 +788,12 @@ impl Endpoint {
             self.receiver.acknowledge(&mut segment, config);
         }
         let is_answer = segment.has(Flags::ACK);
-        segment.flags = segment.flags.and(match is_answer {
-            true => accecn::answer(self.ecn_agreed, self.syn_ecn),
-            false if offers => accecn::offer(config.ecn),
-            false => Flags::default(),
-        });
-        let ecn = match is_answer {
-            true => self.field(false, config),
-            false if offers => self.control_field(config),
-            false => Ecn::NotEct,
+        let (flags, ecn) = match is_answer {
+            true => (accecn::answer(self.ecn_agreed, self.syn_ecn), self.field(false, config)),
+            false if offers => (accecn::offer(config.ecn), self.control_field(config)),
+            false => (Flags::default(), Ecn::NotEct),
         };
+        segment.flags = segment.flags.and(flags);
         if is_answer || offers {
             self.ecn_checks.sends_syn(ecn);
         }
