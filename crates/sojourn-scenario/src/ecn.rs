@@ -73,22 +73,35 @@ fn of_datagrams(path: EcnPath, sent: Ecn) -> Option<(&'static str, bool)> {
     }
 }
 
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn server_key(name: &str) -> Vec<String> {
+    names(&["servers", name, "ecn"])
+}
+
 impl Scenario {
     /// What each hop of a direction does to ECN, with the names in the path of its key.
     pub fn ecn_paths(&self, way: Direction) -> impl Iterator<Item = (Vec<String>, EcnPath)> {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        let routers = (0..).zip(self.groups()).filter_map(move |(number, group)| {
-            let key = group.path_of(&format!("router.{}", way.stream()));
-            let path = self.router(number, way)?.ecn;
-            Some((key.split('.').map(str::to_owned).chain(["ecn".to_owned()]).collect(), path))
-        });
-        let core = self.core.iter().filter_map(move |(name, both)| {
+        let groups = 0..self.groups().count();
+        let routers = groups.filter_map(move |group| self.router_ecn(group, way));
+        let servers = self.servers.iter().map(|(name, server)| (server_key(name), server.ecn));
+        routers.chain(self.core_ecn(way)).chain(servers)
+    }
+
+    fn router_ecn(&self, group: usize, way: Direction) -> Option<(Vec<String>, EcnPath)> {
+        let path = self.router(group, way)?.ecn;
+        let group = self.group(group);
+        let is_shared = group.path_of("router.upstream") == "router.upstream";
+        let of_group = ["homes", group.name, "router", way.stream(), "ecn"];
+        Some((names(&of_group[if is_shared { 2 } else { 0 }..]), path))
+    }
+
+    fn core_ecn(&self, way: Direction) -> impl Iterator<Item = (Vec<String>, EcnPath)> {
+        self.core.iter().filter_map(move |(name, both)| {
             Some((names(&["core", name, way.stream(), "ecn"]), both.of(way)?.ecn))
-        });
-        let servers = self.servers.iter();
-        let servers =
-            servers.map(move |(name, server)| (names(&["servers", name, "ecn"]), server.ecn));
-        routers.chain(core).chain(servers)
+        })
     }
 
     /// The connections of an entry that uses ECN.
@@ -113,16 +126,12 @@ impl Scenario {
         let config = self.ecn_config(entry);
         let mut faults: Vec<EcnFault> =
             config.iter().flat_map(|config| self.of_peer(name, entry, config)).collect();
-        let servers = entry.app.parameters().servers();
-        let passes = |parts: &[String]| match parts {
-            [table, server, _] if table == "servers" => servers.iter().any(|(_, it)| it == server),
-            [table, group, ..] if table == "homes" => {
-                self.group(self.group_of(entry)).name == group
-            }
-            _ => true,
-        };
         for way in Direction::BOTH {
-            for (parts, path) in self.ecn_paths(way).filter(|(parts, _)| passes(parts)) {
+            let router = self.router_ecn(self.group_of(entry), way);
+            let servers = entry.app.parameters().servers().into_iter();
+            let servers = servers
+                .filter_map(|(_, name)| Some((server_key(name), self.servers.get(name)?.ecn)));
+            for (parts, path) in router.into_iter().chain(self.core_ecn(way)).chain(servers) {
                 let effect = match &config {
                     Some(config) => of_connections(path, config),
                     None => of_datagrams(path, entry.datagram_ecn()),
@@ -130,10 +139,12 @@ impl Scenario {
                 let Some((effect, is_lost)) = effect else { continue };
                 let key = parts.iter().fold(String::new(), |path, part| words::join(&path, part));
                 let remedy = Remedy::of(&key, EcnPath::Kept.name());
-                faults.push(EcnFault { key, found: path.name(), effect, is_lost, remedy });
+                let fault = EcnFault { key, found: path.name(), effect, is_lost, remedy };
+                if !faults.contains(&fault) {
+                    faults.push(fault);
+                }
             }
         }
-        faults.dedup();
         faults
     }
 

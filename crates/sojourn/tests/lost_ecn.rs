@@ -3,6 +3,7 @@
 
 use crate::common::{flow, loaded, queue, sentences};
 use sojourn::Simulation;
+use sojourn::input::problem::Code;
 use sojourn::results::metrics::Results;
 
 /// Two uploads over a link of 20 Mbps with servers of their own, 20 ms away and back. `queue` manages it.
@@ -174,4 +175,35 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
           down for losses alone; set traffic.prague.tcp.ecn_feedback to true"
         ]
     );
+}
+
+/// Of routers, the core and servers, each key once, for the homes whose packets pass it.
+#[test]
+fn faults_of_a_path_are_named_hop_by_hop() {
+    let text = "duration_s = 1
+         upstream.sustained_mbps = 5
+         downstream.sustained_mbps = 20
+         servers.near.delay_ms = 9
+         router = { upstream = { rate_mbps = 4, ecn = 'bleached' }, downstream = { rate_mbps = 9, ecn = 'bleached' } }
+         core.inner.upstream = { rate_mbps = 400, ecn = 'ce_cleared' }
+         servers.near.ecn = 'ce_always'
+         homes = { one.count = 1, 'a.b' = { count = 1, router.upstream = { rate_mbps = 4, ecn = 'ce_always' } } }
+         traffic.first = { kind = 'transfer', server = 'near', tcp.ecn = 'classic', home = 'one' }
+         traffic.other = { kind = 'transfer', server = 'near', tcp.ecn = 'classic', home = 'a.b' }";
+    let warnings = Simulation::run(&loaded(text, &[])).warnings;
+    let lost = warnings.iter().filter(|one| one.code == Code::EcnLost);
+    let keys: Vec<&str> = lost.map(|one| one.path.as_str()).collect();
+    let first = [
+        "router.upstream.ecn",
+        "core.inner.upstream.ecn",
+        "servers.near.ecn",
+        "router.downstream.ecn",
+    ];
+    let other = [
+        "homes.\"a.b\".router.upstream.ecn",
+        "core.inner.upstream.ecn",
+        "servers.near.ecn",
+        "homes.\"a.b\".router.downstream.ecn",
+    ];
+    assert_eq!(keys, [&first[..], &other].concat());
 }
