@@ -374,3 +374,48 @@ fn prague_over_a_bleaching_path_grows_as_reno() {
     println!("{:.3} {:.3}", bleached / reno, kept / reno);
     assert!((bleached / reno - 1.0).abs() < 0.1 && kept < 0.7 * reno);
 }
+
+/// A server's side of it: the end of the handshake reports that its answer's ECT(1) came as Not-ECT, or reports nothing.
+#[test]
+fn servers_check_their_way_to_the_client() {
+    for (path, sent) in [
+        (EcnPath::Kept, Ecn::Ect1),
+        (EcnPath::Bleached, Ecn::NotEct),
+        (EcnPath::AceCleared, Ecn::NotEct),
+    ] {
+        let config = with(prague_spec()).resolve(Dialect::Linux);
+        let mut pair = Pair::new(config, RTT.scaled(0.5), nothing(), nothing());
+        for pipe in &mut pair.pipes {
+            (pipe.ecn, pipe.kept) = (path, Some(Vec::new()));
+        }
+        pair.exchange([1448, 100 * 1448]);
+        pair.run(Time::from_s(30));
+        assert_eq!(fields(&pair, SERVER, |segment| segment.len > 0), [sent], "{path:?}");
+    }
+}
+
+/// RFC 9768 §3.1.5: a SYN with the offer and one without. The server stays with the first, as its second answer shows,
+/// and sends Not-ECT.
+#[test]
+fn a_server_stays_with_the_first_syn() {
+    let config = with(prague_spec()).resolve(Dialect::Linux);
+    let end = || Endpoint::new(&config, Seed::named(1, "test"));
+    let (mut client, mut server) = (end(), end());
+    client.open();
+    client.send(1448, &config);
+    server.send(1448, &config);
+    let mut syn = client.poll(Time::ZERO, &config).expect("a SYN");
+    server.on_segment(RTT, &syn.segment, Time::ZERO, syn.ecn, &config);
+    let first = server.poll(RTT, &config).expect("its answer");
+    syn.segment.flags.set(Flags::ACE, false);
+    server.on_segment(RTT, &syn.segment, Time::ZERO, Ecn::NotEct, &config);
+    let second = server.poll(RTT, &config).expect("another answer");
+    assert_eq!((first.ecn, second.ecn), (Ecn::Ect1, Ecn::NotEct));
+    assert!(second.segment.has(Flags::CWR) && !second.segment.has(Flags::AE), "it reports Not-ECT");
+    client.on_segment(RTT, &first.segment, RTT, first.ecn, &config);
+    let data = client.poll(RTT, &config).expect("data");
+    assert_eq!(data.ecn, Ecn::Ect1);
+    server.on_segment(RTT, &data.segment, RTT, data.ecn, &config);
+    let of_server = server.poll(RTT, &config).expect("data");
+    assert_eq!((of_server.segment.len, of_server.ecn), (1448, Ecn::NotEct));
+}
