@@ -409,4 +409,4 @@ def test_how_many_homes_of_a_mix(inside: Inside) -> None:
     assert "from 0.5 (20 in all) to 1.5 (60 in all) of homes.*.count" in str(found)
     wrong = ("find", "neighbourhood", "--until", "upload > 1", "--key")
     said = inside.refused(*wrong, "homes.*.cnt")
-    assert "--key: found homes.*.cnt, which the scenario does not set" in said
+    assert "--key: found homes.*.cnt, but the scenario does not set homes.*.cnt" in said

@@ -455,7 +455,7 @@ def test_a_factor_multiplies_what_the_scenario_sets() -> None:
     [
         (
             {"scale": ["homes.*.cont=2"]},
-            "scale: found homes.*.cont, which the scenario does not set",
+            "scale: found homes.*.cont, but the scenario does not set homes.*.cont",
         ),
         ({"scale": ["homes.*.count=0"]}, "scale homes.*.count: found 0; allowed: a factor above 0"),
         ({"scale": ["traffic.*.kind=2"]}, "scale traffic.call.kind: found "),

@@ -199,12 +199,16 @@ fn integer_value(integer: &DeInteger, path: &str) -> Result<Value, Fault> {
     }
     // Beyond what TOML requires, but seeds use all 64 bits.
     u64::from_str_radix(digits, radix).map(Value::from).map_err(|_| {
-        let allowed = match digits.starts_with('-') {
-            true => format!("at least {}", i64::MIN),
-            false => format!("at most {}", u64::MAX),
+        let is_digit = |digit: char| digit.is_digit(radix);
+        let (allowed, code) = if !digits.trim_start_matches('-').chars().all(is_digit) {
+            ("a number without a unit, or text in quotes".to_owned(), Code::WrongType)
+        } else if digits.starts_with('-') {
+            (format!("at least {}", i64::MIN), Code::OutOfRange)
+        } else {
+            (format!("at most {}", u64::MAX), Code::OutOfRange)
         };
         let found = words::cut(&integer.to_string());
-        Fault::found(path, found, allowed).coded(Code::OutOfRange)
+        Fault::found(path, found, allowed).coded(code)
     })
 }
 
@@ -283,6 +287,14 @@ mod tests {
         assert_eq!(document("seed = 18446744073709551615").unwrap().value["seed"], u64::MAX);
         let fault = document("a.seed = 18446744073709551616").unwrap_err();
         assert_eq!(fault.first().path, "a.seed");
+        let message = |text: &str| document(text).unwrap_err().first().message.clone();
+        assert!(
+            message("a = -9223372036854775809").ends_with("allowed: at least -9223372036854775808")
+        );
+        assert_eq!(
+            message("a = 10_000kbps"),
+            "found 10000kbps; allowed: a number without a unit, or text in quotes"
+        );
     }
 
     #[test]

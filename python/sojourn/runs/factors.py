@@ -59,11 +59,14 @@ def _steps(key: str) -> Sequence[str]:
 
 def _numeric_key(key: str, table: Mapping[str, Any], what: str) -> NumericKey:
     """What the schema says of the first number with the key."""
-    first = next(_matches(table, _steps(key)), None)
+    steps = _steps(key)
+    first = next(_matches(table, steps), None)
     if first is None:
+        lengths = range(1, len(steps) + 1)
+        lacks = next(steps[:n] for n in lengths if not any(_matches(table, steps[:n])))
         raise UnknownError(
-            f"{what}: found {key}, which the scenario does not set; allowed: a key of numbers that "
-            "it sets, as homes.*.count"
+            f"{what}: found {key}, but the scenario does not set {'.'.join(lacks)}; allowed: a key "
+            "of numbers that it sets, as duration_s (* is any name)"
         )
     return numeric_key(dotted(first[0]), table, what)
 

@@ -323,7 +323,7 @@ def _part_of(given: Given) -> Part:
     if isinstance(given, str):
         file, _, name = given.rpartition(":")
         if not file.endswith(".py") or not name.isidentifier():
-            raise UnknownError(f"part {given!r}: allowed: FILE.py:CLASS or FILE.wasm")
+            raise UnknownError(f"part: found {given!r}; allowed: FILE.py:CLASS or FILE.wasm")
         return _of_file(Path(file), name)
     if not isinstance(given, type) or not issubclass(given, _ROLES) or given in _ROLES:
         raise UnknownError(f"part {given!r}: allowed: a class of Law, Control or Traffic")
