@@ -55,11 +55,24 @@ fn unread(scenario: &Scenario) -> Vec<Idle> {
     for (name, _) in addressed.filter(|_| !has_classifier) {
         add(["servers", name, "address"].map(str::to_owned).to_vec(), classifier);
     }
-    if !scenario.traffic.values().any(|entry| scenario.uses_ecn(entry)) {
+    let without_ecn = "without traffic that uses ECN: set tcp.ecn, or ecn of a stream";
+    let has_ecn = scenario.traffic.values().any(|entry| scenario.uses_ecn(entry));
+    if !has_ecn {
         let paths = Direction::BOTH.into_iter().flat_map(|way| scenario.ecn_paths(way));
         let treated = paths.filter(|(_, path)| *path != EcnPath::Kept).map(|(parts, _)| parts);
         for parts in treated.collect::<BTreeSet<_>>() {
-            add(parts, "without traffic that uses ECN: set tcp.ecn, or ecn of a stream");
+            add(parts, without_ecn);
+        }
+    }
+    let is_acknowledged =
+        scenario.traffic.values().any(|entry| entry.app.parameters().tcp().is_some());
+    for place in places.iter().filter(|place| place.node.of == "QueueSpec") {
+        let unread = [
+            ("ecn", has_ecn, without_ecn),
+            ("acks", is_acknowledged, "without acknowledgements: add TCP traffic"),
+        ];
+        for (key, _, why) in unread.into_iter().filter(|(_, is_read, _)| !is_read) {
+            place.set(key).into_iter().for_each(|parts| add(parts, why));
         }
     }
     let metrics = |key: &str| with(&["metrics".to_owned()], key);
@@ -96,7 +109,7 @@ mod tests {
              {lines}"
         );
         let notes = load(&text, "home.toml", &[]).expect(lines).remove(0).notes;
-        let paths = notes.into_iter().filter(|one| one.message.contains("has no effect without a"));
+        let paths = notes.into_iter().filter(|one| one.message.contains("has no effect without "));
         paths.map(|one| one.path).collect()
     }
 
@@ -126,6 +139,24 @@ mod tests {
         // One of several variants reads it.
         let variants = format!("compare.one = {{}}\ncompare.other.{cake}");
         assert_eq!(notes(&variants), without(&["traffic.game.dscp", "metrics.watch_flows"]));
+    }
+
+    #[test]
+    fn treatment_of_what_no_traffic_sends_is_noted() {
+        let keys = "upstream.queue = { law.kind = 'codel', ecn = false, acks = 'prioritised' }";
+        let of = |traffic: &str| {
+            let all = notes(&format!("{keys}\n{traffic}")).into_iter();
+            all.filter(|path| path.starts_with("upstream")).collect::<Vec<_>>()
+        };
+        assert_eq!(of(""), ["upstream.queue.ecn", "upstream.queue.acks"]);
+        let upload = |tcp: &str| {
+            of(&format!("traffic.up = {{ kind = 'transfer', server = 'near', {tcp} }}"))
+        };
+        assert_eq!(upload(""), ["upstream.queue.ecn"]);
+        assert_eq!(upload("tcp.ecn = 'classic'"), [""; 0]);
+        let stream =
+            "traffic.data = { kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1' }";
+        assert_eq!(of(stream), ["upstream.queue.acks"]);
     }
 
     /// At 5 Mbps two packets of 2000 bytes take 6.4 ms, and the ramp is 524 us long; the members hold 40 000 and 62 500
