@@ -658,6 +658,13 @@ impl Queue {
         self.limit.bytes.min(self.limit.packets.saturating_mul(1500))
     }
 
+    /// The keys of limits that are reached before so many bytes, with values that are not.
+    pub fn limits_below(&self, bytes: u64) -> impl Iterator<Item = (&'static str, u64)> {
+        let (limit, packets) = (&self.limit, bytes.div_ceil(1500));
+        let all = [("limit_bytes", limit.bytes, bytes), ("limit_packets", limit.packets, packets)];
+        all.into_iter().filter(|(_, now, least)| now < least).map(|(key, _, least)| (key, least))
+    }
+
     /// Sets the names of the traffic entries, by the number that packets carry. Schedulers need
     /// them for weights, which are all 1 until then. The first `watch_flows` flows are watched one
     /// by one.

@@ -106,14 +106,15 @@ fn needless_drops(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<W
     let (meter, counts, drops) = (queue.meter()?, queue.counts().counted, lapses.needless_drops);
     let signals = counts.dropped_aqm + counts.marked;
     let governs = drops >= FEWEST_DROPS && 2 * drops > signals;
-    let small = key.filter(|_| queue.buffer_bytes() < MOST_MEMORY);
-    let remedy =
-        small.map(|key| Remedy::of(format!("{key}.limit_bytes"), MOST_MEMORY)).unwrap_or_default();
+    let remedy = key.into_iter().fold(Remedy::default(), |remedy, key| {
+        let limits = queue.limits_below(MOST_MEMORY);
+        limits.fold(remedy, |all, (limit, least)| all.and(format!("{key}.{limit}"), least))
+    });
     (governs && HEEDED * drops <= meter.sojourn().count()).then(|| {
         fault!(NeedlessDrops, path_of(key, "scheduler"), remedy =>
             "{queue}: BLUE of CAKE dropped {drops} packets that had waited no longer than the target: an overflow raised its \
              probability, which falls only when a flow's queue is found empty while others wait; Linux has room for \
-             {linux_bytes} bytes, which a flow that heeds signals does not fill (limit_bytes)",
+             {linux_bytes} bytes, which a flow that heeds signals does not fill",
             queue = meter.name(), drops, linux_bytes = MOST_MEMORY)
     })
 }
