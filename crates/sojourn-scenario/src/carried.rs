@@ -9,7 +9,7 @@ use sojourn_access::docsis::{Framing, ModemSpec};
 use sojourn_access::{Group, Terms};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::{Direction, Ecn, NQB};
-use sojourn_engine::queue::SchedulerSpec;
+use sojourn_engine::queue::{Parameters, SchedulerSpec};
 use sojourn_transport::cc::CongestionSpec;
 
 /// A time from one instant to another, in s.
@@ -102,8 +102,18 @@ impl Scenario {
 
     /// Are the two members of a low-latency aggregate coupled? `None` without one.
     pub fn is_coupled(&self) -> Option<bool> {
+        self.low_latency().map(|keys| keys.coupled && keys.classic_aqm)
+    }
+
+    /// The code points that a low-latency aggregate takes. `None` without one.
+    pub fn low_latency_dscp(&self) -> Option<&[u8]> {
+        self.low_latency().map(|keys| &*keys.dscp)
+    }
+
+    /// The first low-latency aggregate of a home.
+    fn low_latency(&self) -> Option<&Parameters> {
         self.groups().find_map(|group| match &group.upstream.queue.scheduler {
-            SchedulerSpec::LowLatency(keys) => Some(keys.coupled && keys.classic_aqm),
+            SchedulerSpec::LowLatency(keys) => Some(keys),
             _ => None,
         })
     }

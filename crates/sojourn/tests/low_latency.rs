@@ -466,10 +466,16 @@ fn a_low_latency_flow_that_nothing_uses_is_told() {
     };
     assert_eq!(warnings(GAME), [""; 0]);
     let reported = warnings(&GAME.replace("dscp = 45", "dscp = 0"));
-    assert!(
-        reported[0].starts_with("no packet took a low-latency flow: give traffic"),
-        "{reported:?}"
-    );
+    let flow = "no packet took a low-latency flow: ";
+    assert!(reported[0].starts_with(&format!("{flow}give traffic")), "{reported:?}");
+    assert!(reported[0].ends_with("(dscp = 46)"), "{reported:?}");
+    let none = "upstream.queue.scheduler.dscp = []";
+    let reported = warnings(&format!("{none}\n{GAME}"));
+    assert!(reported[0].starts_with(&format!("{flow}its list `dscp` is empty")), "{reported:?}");
+    let dualq = "upstream.queue.scheduler.kind = 'dualq'";
+    let reported = run(&format!("duration_s = 1\nupstream.sustained_mbps = 20\n{dualq}\n{GAME}"));
+    let reported = sentences(without_bursts(reported.warnings));
+    assert!(reported[0].starts_with(&format!("{flow}`dualq` reads no code point")), "{reported:?}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ pub(super) fn results(
         }
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
-    results.warnings.extend(unused_low_latency(&results.queues));
+    results.warnings.extend(unused_low_latency(&run.scenario, &results.queues));
     results.warnings.extend(idle_laws::warnings(&run.scenario, &placed, &lapses));
     let unwatched = run.scenario.unwatched();
     results.warnings.extend(unwatched.iter().map(Unwatched::warning));
@@ -405,15 +405,17 @@ fn still_under_way(run: &Simulation) -> Option<Warning> {
 const LEAST_UNDER_WAY: u64 = 50;
 
 /// Warns if there are low-latency flows, and no packet took one.
-fn unused_low_latency(queues: &[QueueRow]) -> Option<Warning> {
+fn unused_low_latency(scenario: &Scenario, queues: &[QueueRow]) -> Option<Warning> {
     let members = || queues.iter().filter(|row| row.member == Some(Member::LowLatency.name()));
     let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
-    is_unused.then(|| {
-        fault!(UnusedLowLatency, "" =>
-            "no packet took a low-latency flow: give traffic that builds no queue, such as games and calls, one of \
-             its code points (dscp = 45, NQB, or 46, EF, unless the scheduler sets others); `dualq` takes L4S \
-             alone (tcp.congestion_control.kind = \"prague\")")
-    })
+    let how = match scenario.low_latency_dscp() {
+        Some(&[dscp, ..]) => {
+            format!("give traffic that builds no queue, such as games and calls, one of its code points (dscp = {dscp})")
+        }
+        Some([]) => "its list `dscp` is empty: leave it out, and give games and calls dscp = 45".to_owned(),
+        None => "`dualq` reads no code point, and takes L4S alone (tcp.congestion_control.kind = \"prague\")".to_owned(),
+    };
+    is_unused.then(|| fault!(UnusedLowLatency, "" => "no packet took a low-latency flow: {how}"))
 }
 
 /// RFC 9956 §4: senders of the NQB code point are slow and smooth.
