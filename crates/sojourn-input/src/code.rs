@@ -40,6 +40,7 @@ codes! {
     AqmRested "aqm-rested" "An AQM algorithm rested until a third of the buffer was full, and what gathered made the tail."
     BurstBelowMap "burst-below-map" "A burst is smaller than what a MAP interval brings at the sustained rate."
     BurstBelowPoll "burst-below-poll" "A burst or peak rate is too small for a flow that requests only when it is polled."
+    BurstCarried "burst-carried" "A burst carries much of what a run counts, so that its rates are those of its beginning."
     BurstOnSharedChannel "burst-on-shared-channel" "A burst is too small for the rate on the shared channel."
     CaptureHome "capture-home" "Which end of a capture's packets is the home was inferred."
     CapturePacketsLeftOut "capture-packets-left-out" "Packets of a capture are not between the home and others."

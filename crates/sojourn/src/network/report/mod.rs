@@ -1,5 +1,6 @@
 //! From a finished run to its results.
 
+mod burst;
 mod delay_parts;
 pub(super) mod early_tail;
 mod flows;
@@ -374,6 +375,7 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<Warning> {
         }
         warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
+    warnings.extend(burst::warnings(run));
     warnings.extend(still_under_way(run));
     warnings.extend(run.early.as_ref().and_then(|early| early.warning(run)));
     warnings
