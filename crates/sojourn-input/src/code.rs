@@ -38,6 +38,7 @@ codes! {
 
     AqmNeverActed "aqm-never-acted" "An AQM algorithm dropped and marked nothing, though packets waited."
     AqmRested "aqm-rested" "An AQM algorithm rested until a third of the buffer was full, and what gathered made the tail."
+    BeyondChannel "beyond-channel" "A service has a higher rate than the channel that it shares."
     BurstBelowMap "burst-below-map" "A burst is smaller than what a MAP interval brings at the sustained rate."
     BurstBelowPoll "burst-below-poll" "A burst or peak rate is too small for a flow that requests only when it is polled."
     BurstCarried "burst-carried" "A burst carries much of what a run counts, so that its rates are those of its beginning."

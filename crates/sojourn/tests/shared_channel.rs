@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, loaded, queue, series, service_flow};
+use crate::common::{flow, loaded, queue, sentences, series, service_flow};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::engine::record::Outcome;
@@ -524,4 +524,22 @@ at_random! {
         let in_accounts: u64 = results.flows.iter().map(|row| row.dropped_contention_packets).sum();
         prop_assert_eq!(dropped, in_accounts);
     }
+}
+
+#[test]
+fn a_service_beyond_its_channel_is_a_warning() {
+    let warnings = |mbps: u32| {
+        let text = format!(
+            "duration_s = 1
+             upstream = {{ sustained_mbps = {mbps}, modem.kind = 'shared_channel' }}
+             downstream.sustained_mbps = 100
+             servers.near.delay_ms = 0
+             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}"
+        );
+        sentences(sojourn::warnings(&loaded(&text, &[])))
+    };
+    assert_eq!(warnings(100), [""; 0]);
+    let sentence = "upstream.sustained_mbps is 1000, and the channel that homes share carries 110.5 Mbps: the channel is \
+                    the limit";
+    assert_eq!(warnings(1000), [sentence]);
 }

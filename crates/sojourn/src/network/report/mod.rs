@@ -287,6 +287,8 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<W
     warnings.extend(starved::warnings(scenario));
     warnings.extend(routers_with_nothing_to_do(scenario));
     warnings.extend(distinct(scenario.groups().flat_map(|group| idle_capacities(&group))));
+    warnings
+        .extend(distinct(scenario.groups().flat_map(|group| beyond_channels(scenario, &group))));
     warnings.extend(slow_servers::warnings(scenario));
     warnings.extend(queue_keys::warnings(scenario));
     warnings.extend(lost_ecn::warnings(scenario));
@@ -342,6 +344,24 @@ fn idle_capacities(group: &Group<'_>) -> Vec<Warning> {
         })
     });
     idle.collect()
+}
+
+/// A service may have so much more than its channel by rounding.
+const BEYOND: f64 = 1.05;
+
+/// A service has no more than the channel that it shares.
+fn beyond_channels(scenario: &Scenario, group: &Group<'_>) -> Vec<Warning> {
+    let beyond = Direction::BOTH.into_iter().filter_map(|way| {
+        let channel_mbps = scenario.channel_mbps(group, way)?;
+        let mbps = group.terms(way).sustained_mbps;
+        let key = format!("{}.sustained_mbps", way.stream());
+        (mbps > BEYOND * channel_mbps).then(|| {
+            group.own(fault!(BeyondChannel, &key =>
+                "{key} is {mbps}, and the channel that homes share carries {channel_mbps:.1} Mbps: the channel is the \
+                 limit", mbps, channel_mbps))
+        })
+    });
+    beyond.collect()
 }
 
 /// When an entry starts, if that is after the end of the run.
