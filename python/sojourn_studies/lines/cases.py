@@ -30,10 +30,12 @@ _PROBES = [Stream(200.0, 0.0, start) for start in (0.0, 9.0, 21.0)]
 _PROBE_BYTES = 98
 _IDLE_S, _LOADED_S, _EVENING_S = 120.0, 30.0, 60.0
 _SETTLED_S = 2.0
-ROUTER_MBPS = {"upstream": 33.0, "downstream": 680.0}
-"""CAKE's rates in the router, which are not recorded: those of the 31.5 and 645 Mbps that came."""
-_MERGING_US = 250
-"""The default: how long a receiver gathers packets before it acknowledges them."""
+ROUTER_UP_MBPS = 33.0
+"""CAKE's upstream rate in the router, which is not recorded: that of the 31.5 Mbps that came."""
+DOWNLOAD_MBPS = 645.0
+"""The mean rate of the download. At times it had 936, so no shaper below that stood in its way."""
+ACKNOWLEDGEMENTS_PER_S = 8376
+"""What the download's receiver sent."""
 _LAB_BYTES, _LAB_MBPS = 66, 50
 _LAB_S = 5.0
 
@@ -72,13 +74,18 @@ def _spectrum(where: Where) -> Scenario:
     home = _OURS if scenario.get("homes") else {}
     traffic = scenario["traffic"]
     traffic.update(_probing(home))
-    if where.condition != "idle":
-        cake = {"queue": {"scheduler": {"kind": "cake"}}}
-        router = {"router": {way: {"rate_mbps": mbps, **cake} for way, mbps in ROUTER_MBPS.items()}}
-        scenario.update({"homes": {**scenario["homes"], "ours": router}} if home else router)
-        scenario["tcp"] = {"interrupt_interval_us": _MERGING_US}
-        direction = "up" if where.condition == "upload" else "down"
-        traffic["load"] = {"kind": "transfer", "server": "near", "direction": direction, **home}
+    if where.condition == "idle":
+        return scenario
+    shaper = {"rate_mbps": ROUTER_UP_MBPS, "queue": {"scheduler": {"kind": "cake"}}}
+    router = {"router": {"upstream": shaper}}
+    scenario.update({"homes": {**scenario["homes"], "ours": router}} if home else router)
+    load = {"kind": "transfer", "server": "near", "direction": "up", **home}
+    if where.condition == "download":
+        sender = {"delay_ms": scenario["servers"]["near"]["delay_ms"], "rate_mbps": DOWNLOAD_MBPS}
+        scenario["servers"]["sender"] = sender
+        scenario["tcp"] = {"interrupt_interval_us": round(1e6 / ACKNOWLEDGEMENTS_PER_S)}
+        load.update(server="sender", direction="down")
+    traffic["load"] = load
     return scenario
 
 
