@@ -96,7 +96,7 @@ fn limited_steps(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<Wa
         fault!(LimitedSteps, path_of(key, "law"), remedy =>
             "{queue}: DOCSIS-PIE holds {held_ms:.0} ms on average, and its target is {target_ms} ms: RFC 8034 limits what a \
              step adds to its probability, and not what one takes off, so noise keeps it low where a packet takes \
-             {packet_ms:.1} ms; the algorithm pi2 holds less at this rate (law.kind)",
+             {packet_ms:.1} ms; the algorithm pi2 holds less at this rate, and drops more (law.kind)",
             queue = meter.name(), held_ms, target_ms, packet_ms)
     })
 }
