@@ -1,0 +1,97 @@
+//! JSON that `crusader export` writes: probes, and bytes of each stream of each phase.
+
+use serde::Deserialize;
+
+use crate::log::{Format, Log, Probe, Rate};
+use crate::rates::together;
+
+#[derive(Deserialize)]
+pub(crate) struct Document {
+    stream_groups: Vec<Group>,
+    pings: Vec<Ping>,
+}
+
+/// The streams that one phase starts; with `both` the other direction runs too.
+#[derive(Deserialize)]
+struct Group {
+    download: bool,
+    streams: Vec<Stream>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Stream {
+    Points(Vec<Point>),
+    Data { data: Vec<Point> },
+}
+
+impl Stream {
+    fn points(&self) -> &[Point] {
+        let (Self::Points(points) | Self::Data { data: points }) = self;
+        points
+    }
+}
+
+/// How many bytes had come by then.
+#[derive(Deserialize)]
+struct Point {
+    time: Span,
+    bytes: f64,
+}
+
+#[derive(Deserialize)]
+struct Ping {
+    sent: Span,
+    latency: Option<Latency>,
+}
+
+#[derive(Deserialize)]
+struct Latency {
+    total: Option<Span>,
+    up: Option<Span>,
+}
+
+/// A time as serde writes it.
+#[derive(Clone, Copy, Deserialize)]
+struct Span {
+    secs: f64,
+    nanos: f64,
+}
+
+impl Span {
+    fn ms(self) -> f64 {
+        self.secs * 1e3 + self.nanos * 1e-6
+    }
+}
+
+/// The probes and rates of a file.
+pub(crate) fn log(document: Document) -> Log {
+    let probe = |ping: &Ping| {
+        let sent_ms = ping.sent.ms();
+        let Some(rtt_ms) = ping.latency.as_ref().and_then(|all| all.total).map(Span::ms) else {
+            return Probe::lost(sent_ms);
+        };
+        let up_ms = ping.latency.as_ref().and_then(|all| all.up).map(Span::ms);
+        let down_ms = up_ms.map(|up| rtt_ms - up);
+        Probe { up_ms, down_ms, ..Probe::answered(sent_ms, rtt_ms) }
+    };
+    let mut log = Log::new(Format::Crusader, vec![document.pings.iter().map(probe).collect()]);
+    let way = |download| {
+        let groups = document.stream_groups.iter().filter(|group| group.download == download);
+        let streams = groups.flat_map(|group| &group.streams);
+        together(streams.map(|stream| rates(stream.points())).collect())
+    };
+    log.ways = [way(true), way(false)];
+    log.has_loads = true;
+    log
+}
+
+fn rates(points: &[Point]) -> Vec<Rate> {
+    let steps = points.windows(2).filter_map(|two| {
+        let (from, to) = (&two[0], &two[1]);
+        let ms = to.time.ms() - from.time.ms();
+        let bytes = (to.bytes - from.bytes).max(0.0);
+        (ms > 0.0).then(|| Rate { at_ms: to.time.ms(), mbps: bytes * 8e-3 / ms })
+    });
+    steps.collect()
+}

@@ -1,0 +1,78 @@
+//! Reads logs of measured lines: pure functions from the bytes of a file to a [`Log`] of probes, rates and loads.
+//!
+//! Formats are known by their content. What names a host, an address or a place is read over and never kept.
+
+mod crusader;
+mod csv;
+mod flent;
+mod fping;
+mod irtt;
+mod json;
+mod lines;
+mod log;
+mod network_quality;
+mod numbered;
+mod ping;
+mod rates;
+mod unpack;
+
+use sojourn_input::problem::{Code, Fault, Problem};
+
+pub use log::{Format, Load, LoadSummary, Log, Probe, Rate, Summary, Way};
+
+/// A file of more bytes is refused, and so is one that has more when it is unpacked.
+pub const MOST_BYTES: usize = 256 * 1024 * 1024;
+
+const FORMATS: &str = "JSON of flent, irtt, Crusader (exported) or networkQuality -c, lines of ping or fping, or CSV \
+                       with the columns sent_ms and rtt_ms";
+
+/// Beyond it, in ms, nothing is a time.
+const LARGEST: f64 = 1e18;
+
+/// What the log in a file of this name says; the content may be packed with gzip.
+pub fn read(source: &str, content: &[u8]) -> Result<Log, Problem> {
+    parsed(content).map_err(|fault| fault.of(source))
+}
+
+fn parsed(content: &[u8]) -> Result<Log, Fault> {
+    let content = unpack::plain(content)?;
+    let text = &*unpack::text(&content)?;
+    if text.trim_start().is_empty() {
+        return Err(unusable("", "nothing in it", FORMATS));
+    }
+    let log = if text.trim_start().starts_with('{') {
+        json::read(text)?
+    } else if csv::has_columns(text) && !lines::has_reply(text) {
+        csv::read(text)?
+    } else {
+        lines::read(text)?
+    };
+    checked(log)
+}
+
+/// The log, if all its numbers can be such.
+fn checked(mut log: Log) -> Result<Log, Fault> {
+    let is_number = |value: f64| value.is_finite() && value.abs() < LARGEST;
+    log.streams.retain(|stream| stream.iter().any(|probe| !probe.is_lost()));
+    let probes = log.streams.iter().flatten().all(|probe| {
+        let delays = [probe.up_ms, probe.down_ms, probe.rtt_ms];
+        is_number(probe.sent_ms) && delays.into_iter().flatten().all(is_number)
+    });
+    let is_rate = |rate: &Rate| is_number(rate.at_ms) && is_number(rate.mbps) && rate.mbps >= 0.0;
+    let rates = log.ways.iter().all(|way| {
+        let spans = way.loaded_ms.iter().all(|(from, to)| is_number(*from) && is_number(*to));
+        spans && way.rates.iter().all(is_rate)
+    });
+    if !(probes && rates) {
+        return Err(unusable("", "a time or a rate that cannot be one", "finite numbers"));
+    }
+    if log.streams.is_empty() && log.summary.is_none() {
+        return Err(unusable("", "no answered probe", FORMATS));
+    }
+    Ok(log)
+}
+
+/// The fault of a file that cannot be used.
+fn unusable(path: &str, found: &str, allowed: &str) -> Fault {
+    Fault::found(path, found, allowed).coded(Code::UnusableFile)
+}

@@ -1,0 +1,55 @@
+//! From the bytes of a file to its text.
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use flate2::read::MultiGzDecoder;
+use sojourn_input::problem::Fault;
+
+use crate::{FORMATS, MOST_BYTES, unusable};
+
+/// How a file that gzip has written begins (RFC 1952, section 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const OTHERS: [(&[u8], &str); 4] =
+    [(b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip")];
+
+/// The content, unpacked.
+pub(crate) fn plain(content: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
+    if let Some((_, packer)) = OTHERS.iter().find(|(head, _)| content.starts_with(head)) {
+        let found = format!("a file that {packer} has packed");
+        return Err(unusable("", &found, "one that gzip has packed, or the unpacked file"));
+    }
+    let content = if content.starts_with(&GZIP) {
+        let mut plain = Vec::new();
+        let limit = MOST_BYTES as u64 + 1;
+        let unpacked = MultiGzDecoder::new(content).take(limit).read_to_end(&mut plain);
+        unpacked.map_err(|_| unusable("", "a damaged or cut gzip file", "a whole one"))?;
+        Cow::Owned(plain)
+    } else {
+        Cow::Borrowed(content)
+    };
+    if content.len() > MOST_BYTES {
+        let found = format!("more than {} MB", MOST_BYTES >> 20);
+        return Err(unusable("", &found, "a shorter log: a minute of each load is enough"));
+    }
+    Ok(content)
+}
+
+/// The text, without a mark of its byte order.
+pub(crate) fn text(content: &[u8]) -> Result<Cow<'_, str>, Fault> {
+    if let [0xff, 0xfe, units @ ..] = content {
+        return utf_16(units).map(Cow::Owned);
+    }
+    let text = std::str::from_utf8(content).map_err(|error| {
+        let found = format!("not UTF-8 text (byte {})", error.valid_up_to());
+        unusable("", &found, FORMATS)
+    })?;
+    Ok(Cow::Borrowed(text.trim_start_matches('\u{feff}')))
+}
+
+/// PowerShell writes what a command prints so.
+fn utf_16(bytes: &[u8]) -> Result<String, Fault> {
+    let units: Vec<u16> =
+        bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+    String::from_utf16(&units).map_err(|_| unusable("", "damaged UTF-16 text", FORMATS))
+}
