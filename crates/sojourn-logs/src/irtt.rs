@@ -16,18 +16,20 @@ struct Trip {
     /// "false", "true", "true_up" or "true_down".
     #[serde(default)]
     lost: Option<String>,
+    #[serde(default)]
     delay: Delay,
+    #[serde(default)]
     timestamps: Timestamps,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Delay {
     send: Option<f64>,
     receive: Option<f64>,
     rtt: Option<f64>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Timestamps {
     client: Option<Client>,
 }

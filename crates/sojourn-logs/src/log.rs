@@ -100,7 +100,8 @@ pub enum Load {
 }
 
 impl Load {
-    pub(crate) fn of(has_down: bool, has_up: bool) -> Self {
+    /// By the directions that are loaded.
+    pub fn of(has_down: bool, has_up: bool) -> Self {
         match (has_down, has_up) {
             (false, false) => Self::Idle,
             (true, false) => Self::Down,
@@ -185,7 +186,19 @@ impl Log {
         }
     }
 
-    /// When the first probe was sent, or the first rate measured.
+    /// With loads as the user knows them, in s after the first probe.
+    #[must_use]
+    pub fn with_loads(mut self, down_s: &[(f64, f64)], up_s: &[(f64, f64)]) -> Self {
+        let start_ms = self.start_ms();
+        for (way, spans) in self.ways.iter_mut().zip([down_s, up_s]) {
+            let span = |(from, to): &(f64, f64)| (start_ms + from * 1e3, start_ms + to * 1e3);
+            way.loaded_ms = spans.iter().map(span).collect();
+        }
+        self.has_loads = true;
+        self
+    }
+
+    /// When the first probe was sent.
     pub fn start_ms(&self) -> f64 {
         let probes = self.streams.iter().flatten().map(|probe| probe.sent_ms);
         let first = probes.fold(f64::INFINITY, f64::min);

@@ -162,10 +162,8 @@ fn what_is_no_log_gets_one_message() {
         (b"{}", "found JSON without round_trips"),
         (b"{\"raw_values\": {\"Ping (ms) ICMP\": [{\"t\": NaN}]}}", "found damaged JSON"),
         (b"{\"raw_values\": 3}", "not as flent writes it (invalid type: integer"),
-        (
-            b"{\"round_trips\": [{\"lost\": \"false\"}]}",
-            "not as irtt writes it (missing field `delay`",
-        ),
+        (b"{\"round_trips\": [{\"lost\": 3}]}", "not as irtt writes it (invalid type: integer"),
+        (b"{\"round_trips\": [{\"lost\": \"false\"}]}", "found no answered probe"),
         (b"{\"raw_values\": {\"TCP upload\": [{\"t\": 1, \"val\": 3}]}}", "no answered probe"),
         (b"{\"stream_groups\": []}", "not as crusader export writes it (missing field `pings`"),
         (b"{\"base_rtt\": 20}", "found no responsiveness"),

@@ -29,6 +29,7 @@ pub mod shipped;
 pub use sojourn_access as access;
 pub use sojourn_engine as engine;
 pub use sojourn_input as input;
+pub use sojourn_logs as logs;
 pub use sojourn_results as results;
 pub use sojourn_scenario as scenario;
 pub use sojourn_transport as transport;

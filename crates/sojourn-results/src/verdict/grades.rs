@@ -8,10 +8,11 @@ use super::facts::{Facts, Values};
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LETTERS, NAMED, PAGE, SAME, SHARE,
-    Shown, Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE, WORST_LETTER,
+    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, NAMED, PAGE, SAME, SHARE, Shown,
+    Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE,
 };
 use super::words::digits;
+use crate::letters::letter;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Load;
 
@@ -291,12 +292,6 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessme
 const GROWS: f64 = 0.5;
 /// So many transfers beside the worst are named.
 const OTHERS_AT_MOST: usize = 3;
-
-/// The letter of a delay that load adds to a round trip.
-pub(super) fn letter(added_ms: f64) -> &'static str {
-    let found = LETTERS.iter().find(|(below_ms, _)| added_ms < *below_ms);
-    found.map_or(WORST_LETTER, |(_, letter)| letter)
-}
 
 /// A template with its values, if all are there: `{metric.2}` is a value with two digits after the point.
 fn filled(template: &str, values: &Values) -> Option<String> {

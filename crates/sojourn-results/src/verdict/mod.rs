@@ -17,7 +17,7 @@ mod round_trip;
 mod sentences;
 mod shares;
 mod thresholds;
-mod words;
+pub(crate) mod words;
 
 pub use crate::metrics::{Row, Rows};
 pub use answer::{Graded, Verdict, verdict};

@@ -3,9 +3,9 @@
 
 use serde::Serialize;
 
-use super::grades::letter;
 use super::groups::Judged;
 use super::thresholds::{ADDED_DELAY, UNDER_LOAD};
+use crate::letters::letter;
 use sojourn_engine::packet::Direction;
 
 /// Medians in ms; `None` where none was measured.

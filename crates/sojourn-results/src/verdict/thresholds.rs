@@ -216,9 +216,3 @@ pub(super) const POOR_PAGE_S: f64 = 6.9;
 pub(super) const fn queue_of(direction: Direction) -> &'static str {
     [UPSTREAM_QUEUE, DOWNSTREAM_QUEUE][direction as usize]
 }
-
-/// Letters of DSLReports for the delay that load adds to a round trip: below so many ms.
-pub(super) const LETTERS: [(f64, &str); 5] =
-    [(5.0, "A+"), (30.0, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D")];
-/// The letter from the last bound on.
-pub(super) const WORST_LETTER: &str = "F";

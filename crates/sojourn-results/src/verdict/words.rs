@@ -1,7 +1,7 @@
 //! Numbers and lists as sentences have them.
 
 /// A number with three significant digits; digits before the point are never cut.
-pub(super) fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -21,7 +21,7 @@ pub(super) fn listed<T: AsRef<str>>(words: &[T]) -> String {
 }
 
 /// `a, b and c` of parts without commas of their own, or that may have them.
-pub(super) fn joined(parts: &[String]) -> String {
+pub(crate) fn joined(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [only] => only.clone(),
@@ -35,7 +35,7 @@ pub(super) fn quoted(name: &str) -> String {
 }
 
 /// With a capital letter at its beginning.
-pub(super) fn capitalised(text: &str) -> String {
+pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,0 +1,125 @@
+//! The answer on a log of a measured line: one letter and three numbers as tests of bufferbloat show them, what each
+//! load did to probes, and what would cure it. Pure functions from a log to plain data, for terminal and page alike.
+
+mod numbers;
+mod sentences;
+mod under_load;
+
+use serde::Serialize;
+use sojourn_input::problem::{Code, Fault};
+use sojourn_logs::{Format, Load, Log};
+
+pub use under_load::UnderLoad;
+
+use crate::letters::letter;
+
+/// Round trips a minute of a load, as a test gave them.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Responsiveness {
+    /// What ran.
+    pub load: Load,
+    /// Round trips a minute.
+    pub rpm: f64,
+    /// The rule by which the test computes it.
+    pub rule: String,
+}
+
+/// What a log says of a line. Round trips are medians in ms; `None` where none was measured.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Measured {
+    /// The tool that wrote the log.
+    pub tool: Format,
+    /// On DSLReports' scale from A+ to F, by what the load that adds most adds to the mean round trip.
+    pub letter: Option<&'static str>,
+    /// Without a load.
+    pub idle_ms: Option<f64>,
+    /// While downloads alone run.
+    pub downloading_ms: Option<f64>,
+    /// While uploads alone run.
+    pub uploading_ms: Option<f64>,
+    /// While both run at once.
+    pub both_ms: Option<f64>,
+    /// What each load did, the idle line first; where the log does not say what ran, all of it.
+    pub loads: Vec<UnderLoad>,
+    /// What its rates count.
+    pub rates_count: Option<&'static str>,
+    /// Round trips a minute, where the log has them.
+    pub responsiveness: Vec<Responsiveness>,
+    /// Where the delay is, what would cure it, and what is left to measure.
+    pub sentences: Vec<String>,
+}
+
+/// Probes that overtake each other are closer, in ms.
+const OVERTAKING_MS: f64 = 1_000.0;
+
+/// The answer on a log; a fault if its times cannot be right.
+pub fn measured(log: &Log) -> Result<Measured, Fault> {
+    check(log)?;
+    let loads = under_load::all(log);
+    let median_of = |load| {
+        let of_load = loads.iter().find(|one| one.load == Some(load));
+        of_load.and_then(|one| one.rtt_p50_ms)
+    };
+    let worst_ms = loads.iter().filter_map(|one| one.added_ms).reduce(f64::max);
+    let responsiveness = responsiveness(log);
+    let sentences = sentences::all(log, &loads, &responsiveness);
+    let has_rates = loads.iter().any(|one| one.down_mbps.is_some() || one.up_mbps.is_some());
+    Ok(Measured {
+        tool: log.format,
+        letter: worst_ms.map(letter),
+        idle_ms: median_of(Load::Idle),
+        downloading_ms: median_of(Load::Down),
+        uploading_ms: median_of(Load::Up),
+        both_ms: median_of(Load::Both),
+        rates_count: log.format.rates_count().filter(|_| has_rates),
+        loads,
+        responsiveness,
+        sentences,
+    })
+}
+
+fn check(log: &Log) -> Result<(), Fault> {
+    for probes in &log.streams {
+        let back =
+            probes.windows(2).position(|two| two[1].sent_ms < two[0].sent_ms - OVERTAKING_MS);
+        if let Some(at) = back {
+            let back_s = (probes[at].sent_ms - probes[at + 1].sent_ms) / 1e3;
+            let found = format!("a time that is {back_s:.1} s before that of the probe before it");
+            let allowed = "times in order: cut the log where its clock was set, or sort its rows";
+            return Err(unusable(&format!("probe {}", at + 2), &found, allowed));
+        }
+        let trips = probes.iter().map(|probe| probe.rtt_ms);
+        if let Some((at, ms)) =
+            trips.enumerate().find_map(|(at, ms)| Some((at, ms.filter(|ms| *ms < 0.0)?)))
+        {
+            let found = format!("a round trip of {ms} ms");
+            return Err(unusable(&format!("probe {}", at + 1), &found, "0 or more"));
+        }
+    }
+    Ok(())
+}
+
+fn unusable(path: &str, found: &str, allowed: &str) -> Fault {
+    Fault::found(path, found, allowed).coded(Code::UnusableFile)
+}
+
+/// From this draft on, the round trips a minute are the mean of two rates.
+const MEAN_OF_RATES: u64 = 4;
+
+fn responsiveness(log: &Log) -> Vec<Responsiveness> {
+    let Some(summary) = &log.summary else { return Vec::new() };
+    let rule = match summary.draft {
+        None => "the file names no rule".to_owned(),
+        Some(draft) if draft < MEAN_OF_RATES => {
+            format!("draft-ietf-ippm-responsiveness-{draft:02}: 60 s by a mean delay")
+        }
+        Some(draft) => format!(
+            "draft-ietf-ippm-responsiveness-{draft:02}: the mean of two rates, of new connections and of those of the \
+             load"
+        ),
+    };
+    let of = |one: &sojourn_logs::LoadSummary| {
+        Some(Responsiveness { load: one.load, rpm: one.rpm?, rule: rule.clone() })
+    };
+    summary.loads.iter().filter_map(of).collect()
+}

@@ -1,0 +1,163 @@
+//! What a load did to the probes that were sent meanwhile.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sojourn_logs::{Load, LoadSummary, Log, Probe, Summary, Way};
+
+use super::numbers::{mean, median, quantile, sorted};
+
+/// Fewer answers of a load say nothing.
+const FEWEST: usize = 10;
+
+/// The probes of a load. Delays are in ms, rates in Mbps.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct UnderLoad {
+    /// What ran; `None` where the log does not say it.
+    pub load: Option<Load>,
+    /// Probes that were answered.
+    pub answered: usize,
+    /// Share of the probes without an answer, where the log has those.
+    pub lost_percent: Option<f64>,
+    /// Tenth of the round trips.
+    pub rtt_p10_ms: Option<f64>,
+    /// Median.
+    pub rtt_p50_ms: Option<f64>,
+    /// What nine of ten do not exceed.
+    pub rtt_p90_ms: Option<f64>,
+    /// What 99 of 100 do not exceed.
+    pub rtt_p99_ms: Option<f64>,
+    /// What the load adds to the mean round trip.
+    pub added_ms: Option<f64>,
+    /// What it adds to the mean delay from the home.
+    pub added_up_ms: Option<f64>,
+    /// What it adds to the mean delay to the home.
+    pub added_down_ms: Option<f64>,
+    /// Median round trip of requests on the load's own connections.
+    pub own_p50_ms: Option<f64>,
+    /// Mean rate to the home.
+    pub down_mbps: Option<f64>,
+    /// Mean rate from the home.
+    pub up_mbps: Option<f64>,
+}
+
+/// The probes of each stream.
+type Streams<'a> = Vec<Vec<&'a Probe>>;
+type Delay = fn(&Probe) -> Option<f64>;
+
+/// Each load of a log with its probes, the idle line first.
+pub(super) fn all(log: &Log) -> Vec<UnderLoad> {
+    if let Some(summary) = &log.summary {
+        return of_summary(summary);
+    }
+    let mut probes: BTreeMap<Option<Load>, Streams<'_>> = BTreeMap::new();
+    for (place, stream) in log.streams.iter().enumerate() {
+        for probe in stream {
+            let load = log.load_at(probe.sent_ms);
+            if load.is_some() || !log.has_loads {
+                let none = || vec![Vec::new(); log.streams.len()];
+                probes.entry(load).or_insert_with(none)[place].push(probe);
+            }
+        }
+    }
+    let idle = probes.get(&Some(Load::Idle)).cloned().unwrap_or_default();
+    probes.iter().map(|(load, streams)| of_probes(log, *load, streams, &idle)).collect()
+}
+
+fn of_probes(
+    log: &Log,
+    load: Option<Load>,
+    streams: &Streams<'_>,
+    idle: &Streams<'_>,
+) -> UnderLoad {
+    let sent: usize = streams.iter().map(Vec::len).sum();
+    let lost = streams.iter().flatten().filter(|probe| probe.is_lost()).count();
+    let trips = sorted(aligned(streams, idle, |probe| probe.rtt_ms));
+    let at = |share| quantile(&trips, share).filter(|_| trips.len() >= FEWEST);
+    let is_loaded = load.is_some_and(|load| load != Load::Idle);
+    let added = |delay: Delay| added_ms(streams, idle, delay).filter(|_| is_loaded);
+    let [down_mbps, up_mbps] = log.ways.each_ref().map(|way| mean_mbps(log, way, load));
+    UnderLoad {
+        load,
+        answered: sent - lost,
+        lost_percent: (log.has_losses && sent > 0).then(|| 100.0 * lost as f64 / sent as f64),
+        rtt_p10_ms: at(0.1),
+        rtt_p50_ms: at(0.5),
+        rtt_p90_ms: at(0.9),
+        rtt_p99_ms: at(0.99),
+        added_ms: added(|probe| probe.rtt_ms),
+        added_up_ms: added(|probe| probe.up_ms),
+        added_down_ms: added(|probe| probe.down_ms),
+        own_p50_ms: None,
+        down_mbps,
+        up_mbps,
+    }
+}
+
+fn known(probes: &[&Probe], delay: Delay) -> Vec<f64> {
+    probes.iter().filter_map(|probe| delay(probe)).collect()
+}
+
+/// The delays of a stream at rest, if there are enough.
+fn at_rest(idle: &Streams<'_>, place: usize, delay: Delay) -> Option<Vec<f64>> {
+    let values = idle.get(place).map(|probes| known(probes, delay))?;
+    (values.len() >= FEWEST).then_some(values)
+}
+
+/// Delays of all streams. Paths of different lengths are laid on each other by their medians at rest; where some streams
+/// have none, the others count.
+fn aligned(streams: &Streams<'_>, idle: &Streams<'_>, delay: Delay) -> Vec<f64> {
+    let rests: Vec<Option<f64>> = (0..streams.len())
+        .map(|place| at_rest(idle, place, delay).and_then(|values| median(&values)))
+        .collect();
+    let Some(usual) = mean(&rests.iter().copied().flatten().collect::<Vec<_>>()) else {
+        return streams.iter().flat_map(|probes| known(probes, delay)).collect();
+    };
+    let of_paths = streams.iter().zip(rests).filter_map(|(probes, rest)| Some((probes, rest?)));
+    let moved = of_paths.flat_map(|(probes, rest)| {
+        known(probes, delay).into_iter().map(move |value| value - rest + usual)
+    });
+    moved.collect()
+}
+
+/// What is added to the mean delay that each stream has at rest.
+fn added_ms(streams: &Streams<'_>, idle: &Streams<'_>, delay: Delay) -> Option<f64> {
+    let mut added = Vec::new();
+    for (place, probes) in streams.iter().enumerate() {
+        if let Some(rest) = at_rest(idle, place, delay).and_then(|values| mean(&values)) {
+            added.extend(known(probes, delay).into_iter().map(|value| value - rest));
+        }
+    }
+    mean(&added).filter(|_| added.len() >= FEWEST)
+}
+
+fn mean_mbps(log: &Log, way: &Way, load: Option<Load>) -> Option<f64> {
+    let of_load = way.rates.iter().filter(|rate| log.load_at(rate.at_ms) == load);
+    mean(&of_load.map(|rate| rate.mbps).collect::<Vec<_>>())
+}
+
+fn of_summary(summary: &Summary) -> Vec<UnderLoad> {
+    let idle = of_values(Some(Load::Idle), &summary.idle_ms);
+    let rest = mean(&summary.idle_ms);
+    let of_load = |one: &LoadSummary| UnderLoad {
+        added_ms: mean(&one.foreign_ms).zip(rest).map(|(loaded, rest)| loaded - rest),
+        own_p50_ms: median(&one.own_ms),
+        down_mbps: one.mbps[0],
+        up_mbps: one.mbps[1],
+        ..of_values(Some(one.load), &one.foreign_ms)
+    };
+    [idle].into_iter().chain(summary.loads.iter().map(of_load)).collect()
+}
+
+fn of_values(load: Option<Load>, values: &[f64]) -> UnderLoad {
+    let trips = sorted(values.to_vec());
+    UnderLoad {
+        load,
+        answered: trips.len(),
+        rtt_p10_ms: quantile(&trips, 0.1),
+        rtt_p50_ms: quantile(&trips, 0.5),
+        rtt_p90_ms: quantile(&trips, 0.9),
+        rtt_p99_ms: quantile(&trips, 0.99),
+        ..UnderLoad::default()
+    }
+}

@@ -1,0 +1,179 @@
+//! The sample logs, which are of one line: 21 ms at rest, 40 ms more in a download, 150 in an upload, 190 in both.
+
+use std::fs;
+use std::path::Path;
+
+use sojourn_input::problem::Fault;
+use sojourn_logs::{Load, read};
+use sojourn_results::measured::{Measured, measured};
+
+fn of_sample(name: &str) -> Measured {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/logs");
+    measured(&read(name, &fs::read(folder.join(name)).unwrap()).unwrap()).unwrap()
+}
+
+fn of_text(text: &str) -> Result<Measured, Fault> {
+    measured(&read("a.csv", text.as_bytes()).unwrap())
+}
+
+/// Three loads of 20 s each, with a probe each 100 ms: round trips at rest and what the loads add, down and up in halves
+/// where `one_way`.
+fn line(rest_ms: f64, added_ms: [f64; 3]) -> String {
+    let mut text = "sent_ms,rtt_ms,load\n".to_owned();
+    let loads = [("idle", 0.0), ("down", added_ms[0]), ("idle", 0.0), ("up", added_ms[1])];
+    let loads = loads.into_iter().chain([("idle", 0.0), ("both", added_ms[2])]);
+    for (part, (load, added)) in loads.enumerate() {
+        for probe in 0..200 {
+            let at = part * 20_000 + probe * 100;
+            text += &format!("{at},{},{load}\n", rest_ms + added);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_letter_and_three_numbers() {
+    for (name, letter, idle, down, up, both) in [
+        ("tcp_upload.flent", Some("C"), Some(21.0), None, Some(171.0), None),
+        ("without-raw.flent", Some("B"), Some(21.0), Some(61.0), None, None),
+        ("crusader.json.gz", Some("C"), Some(21.0), Some(61.0), Some(171.0), Some(211.0)),
+        ("line.csv", Some("C"), Some(21.0), Some(61.0), Some(171.0), None),
+        ("networkquality.json", Some("C"), Some(21.0), None, None, Some(211.0)),
+        ("networkquality-s.json", Some("C"), Some(21.0), Some(61.0), Some(171.0), None),
+        ("irtt.json.gz", None, None, None, None, None),
+        ("ping-iputils.txt", None, None, None, None, None),
+    ] {
+        let found = of_sample(name);
+        let near = |found: Option<f64>, expected: Option<f64>| match (found, expected) {
+            (None, None) => true,
+            (Some(found), Some(expected)) => (found - expected).abs() < 0.6,
+            _ => false,
+        };
+        assert_eq!(found.letter, letter, "{name}");
+        assert!(near(found.idle_ms, idle) && near(found.downloading_ms, down), "{name}: {found:?}");
+        assert!(near(found.uploading_ms, up) && near(found.both_ms, both), "{name}: {found:?}");
+    }
+}
+
+/// Two pings of 21 and 25 ms at rest, with 190 and 180 ms more: their mean path has 23 and 208 ms.
+#[test]
+fn paths_of_different_lengths_are_laid_on_each_other() {
+    let found = of_sample("rrul.flent.gz");
+    assert!((found.idle_ms.unwrap() - 23.0).abs() < 0.5);
+    assert!((found.both_ms.unwrap() - 208.0).abs() < 5.5);
+    let both = &found.loads[1];
+    assert!((both.added_ms.unwrap() - 185.0).abs() < 0.5, "{both:?}");
+    assert!(
+        (both.down_mbps.unwrap() - 80.0).abs() < 1.0 && (both.up_mbps.unwrap() - 10.0).abs() < 0.2
+    );
+    // Two of 200 probes of the two streams.
+    assert_eq!(both.lost_percent.map(|lost| (lost * 10.0).round()), Some(10.0));
+    assert_eq!(found.rates_count, Some("bytes that arrive at applications"));
+}
+
+#[test]
+fn letters_follow_what_load_adds_to_the_mean() {
+    for (added, letter) in
+        [(4.9, "A+"), (5.0, "A"), (29.9, "A"), (30.0, "B"), (60.0, "C"), (200.0, "D"), (400.0, "F")]
+    {
+        let found = of_text(&line(20.0, [1.0, added, 2.0])).unwrap();
+        assert_eq!(found.letter, Some(letter), "{added}");
+        assert!(found.loads.iter().any(|one| (one.added_ms.unwrap_or(0.0) - added).abs() < 1e-9));
+    }
+}
+
+#[test]
+fn sentences_say_where_the_delay_is_and_what_cures_it() {
+    for (added, where_, cure) in [
+        ([10.0, 20.0, 20.0], None, "nothing needs a cure"),
+        ([100.0, 20.0, 100.0], Some("The delay is downstream"), "at the provider's end"),
+        (
+            [20.0, 100.0, 100.0],
+            Some("The delay is upstream"),
+            "buffer in the modem, which the provider sets",
+        ),
+        (
+            [100.0, 100.0, 200.0],
+            Some("The delay is in both directions"),
+            "smaller buffers in the modem and",
+        ),
+    ] {
+        let text = of_text(&line(20.0, added)).unwrap().sentences.join(" ");
+        assert!(where_.is_none_or(|words| text.contains(words)) && text.contains(cure), "{text}");
+        assert_eq!(text.contains("The delay is"), where_.is_some(), "{text}");
+    }
+    let text = of_sample("rrul.flent.gz").sentences.join(" ");
+    assert!(
+        text.starts_with("A download and an upload at once add 185 ms (C) to the mean round trip"),
+        "{text}"
+    );
+    assert!(text.contains("does not say in which of them"), "{text}");
+    assert!(text.contains("at 72.0 Mbps down and 9.00 Mbps up (90 %"), "{text}");
+    // Half of the upload's 150 ms is in the delay upstream of this log, and all of it is known.
+    let found = of_sample("crusader.json.gz");
+    let up = found.loads.iter().find(|one| one.load == Some(Load::Up)).unwrap();
+    assert!((up.added_up_ms.unwrap() - 150.0).abs() < 1.0 && up.added_down_ms.unwrap().abs() < 1.0);
+}
+
+#[test]
+fn what_the_log_lacks_is_named() {
+    for (name, lacks) in [
+        ("tcp_upload.flent", "worse with a download (flent tcp_download)"),
+        ("without-raw.flent", "worse with an upload (flent tcp_upload)"),
+        ("ping-iputils.txt", "ping does not say when a load ran"),
+        ("irtt.json.gz", "irtt does not say when a load ran"),
+        ("line.csv", "Round trips per minute: not measured"),
+    ] {
+        let text = of_sample(name).sentences.join(" ");
+        assert!(text.contains(lacks), "{name}: {text}");
+    }
+    let short = "sent_ms,rtt_ms,load\n0,20,idle\n100,20,idle\n200,90,up\n300,90,up\n";
+    let text = of_text(short).unwrap().sentences.join(" ");
+    assert!(text.contains("lacks ten answered round trips without a load"), "{text}");
+    let lost = of_sample("ping-iputils.txt").sentences.join(" ");
+    assert!(lost.contains("3.33 % of the probes were lost; delays"), "{lost}");
+}
+
+#[test]
+fn a_line_that_waits_at_rest_is_named() {
+    let mut text = line(20.0, [0.0, 0.0, 0.0]);
+    for probe in 0..200 {
+        text += &format!("{},{},idle\n", 120_000 + probe * 100, 20 + 100 * (probe % 2));
+    }
+    let text = of_text(&text).unwrap().sentences.join(" ");
+    assert!(text.contains("Without a load one probe in ten takes 100 ms more"), "{text}");
+}
+
+#[test]
+fn round_trips_a_minute_have_their_rule() {
+    let text = of_sample("networkquality.json").sentences.join(" ");
+    let expected = "Round trips per minute: 310 with a download and an upload at once (requests on its own \
+                    connections take 400 ms), by draft-ietf-ippm-responsiveness-08: the mean of two rates";
+    assert!(text.contains(expected), "{text}");
+    let text = of_sample("networkquality-s.json").sentences.join(" ");
+    assert!(text.contains("800 with a download and 300 with an upload"), "{text}");
+}
+
+#[test]
+fn times_that_cannot_be_right_are_refused() {
+    for (text, found) in [
+        (
+            "sent_ms,rtt_ms\n5000,2\n1000,2\n",
+            "found a time that is 4.0 s before that of the probe before it",
+        ),
+        ("sent_ms,rtt_ms\n1000,2\n2000,-2\n", "found a round trip of -2 ms"),
+    ] {
+        let fault = of_text(text).unwrap_err();
+        assert!(fault.message.contains(found) && fault.path == "probe 2", "{fault:?}");
+    }
+}
+
+#[test]
+fn loads_may_be_named_by_the_user() {
+    let text = line(20.0, [40.0, 150.0, 190.0]).replace(",load", ",other");
+    let log = read("a.csv", text.as_bytes()).unwrap();
+    assert_eq!(measured(&log).unwrap().letter, None);
+    let found =
+        measured(&log.with_loads(&[(20.0, 40.0), (100.0, 120.0)], &[(60.0, 80.0)])).unwrap();
+    assert_eq!((found.letter, found.uploading_ms), (Some("C"), Some(170.0)));
+}
