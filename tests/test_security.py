@@ -143,7 +143,6 @@ EXCEPTIONS = {
     "sojourn/cli/main.py: os.open(os.devnull, os.O_WRONLY)": "writes nowhere",
     "sojourn/export/__init__.py: open(draft, 'wb')": "writes a new file",
     "sojourn/export/tables.py: open(draft / f'{name}.{form}', 'wb')": "writes a new file",
-    "sojourn/fit/read.py: gzip.GzipFile(fileobj=io.BytesIO(content))": "unpacks within a limit",
     "sojourn/fit/table.py": "of this package",
     "sojourn/lab/server.py: webbrowser.open(address)": "opens a page",
     "sojourn/store/table_file.py": "what was read already",

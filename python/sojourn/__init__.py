@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from ._sojourn import version as __version__
     from .analysis.groups import Results
+    from .analysis.measured import Measured, MeasuredLine, read_log
     from .analysis.verdict import Assessment, Grade, Verdict
     from .base.errors import InputError, Problem, Warning
     from .runs.changes import changes
@@ -71,6 +72,8 @@ __all__ = [
     "Grade",
     "InputError",
     "Law",
+    "Measured",
+    "MeasuredLine",
     "PartError",
     "Problem",
     "Result",
@@ -88,6 +91,7 @@ __all__ = [
     "load",
     "open",
     "parameter",
+    "read_log",
     "run",
     "scenarios",
     "sweep",
@@ -96,6 +100,7 @@ __all__ = [
 _PLACES = {
     name: module
     for module, names in {
+        "analysis.measured": "Measured MeasuredLine read_log",
         "analysis.verdict": "Assessment Grade Verdict",
         "base.errors": "InputError Problem Warning",
         "runs.changes": "changes",

@@ -5,6 +5,7 @@
 mod aqm;
 mod fairness;
 mod job;
+mod line_log;
 mod loading;
 mod modem_config;
 mod panics;
@@ -55,6 +56,8 @@ mod _sojourn {
     use super::fairness::{jfi, max_min, mmr};
     #[pymodule_export]
     use super::job::{Job, run};
+    #[pymodule_export]
+    use super::line_log::LineLog;
     #[pymodule_export]
     use super::loading::{
         all_changed_defaults, distinct, idle_lines, in_words, load, set_label, stored_scenario,

@@ -5,7 +5,7 @@ from collections.abc import Container
 from ..base.grid import Grid, digits
 from .verdict import Verdict
 
-_NOT_MEASURED = "not measured"
+NOT_MEASURED = "not measured"
 
 
 def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
@@ -16,9 +16,9 @@ def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
     rows = [
         [
             name,
-            one.letter or _NOT_MEASURED,
+            one.letter or NOT_MEASURED,
             *(
-                _NOT_MEASURED if ms is None else digits(ms)
+                NOT_MEASURED if ms is None else digits(ms)
                 for ms in (one.idle_ms, one.downloading_ms, one.uploading_ms)
             ),
         ]

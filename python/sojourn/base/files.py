@@ -30,15 +30,17 @@ MOST_BYTES = 64 * 1024 * 1024
 Refusal = type[ScenarioError] | type[ConfigError]
 
 
-def read_content(path: str | os.PathLike[str], refusal: Refusal = ScenarioError) -> bytes:
-    """The content of a file; raises `refusal` if it has more than `MOST_BYTES`.
+def read_content(
+    path: str | os.PathLike[str], refusal: Refusal = ScenarioError, *, most_bytes: int = MOST_BYTES
+) -> bytes:
+    """The content of a file; raises `refusal` if it has more than `most_bytes`.
 
     Raises `OSError` for what is no regular file.
     """
     with open_regular(path) as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        found = f"found more than {MOST_BYTES} bytes; allowed: {MOST_BYTES} or fewer"
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        found = f"found more than {most_bytes} bytes; allowed: {most_bytes} or fewer"
         raise refused(refusal, [Problem(os.fspath(path), "", found, code="unusable-file")])
     return content
 

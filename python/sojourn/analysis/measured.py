@@ -1,0 +1,183 @@
+"""What a log of a measured line says, as Python objects. The Rust core reads and answers."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .._sojourn import LineLog
+from ..base.files import read_content
+from ..base.grid import Grid, digits, informative
+from .bufferbloat import NOT_MEASURED
+from .distribution import Numbers
+
+
+@dataclass(frozen=True)
+class UnderLoad:
+    """What one load did to the probes: delays in ms, rates in Mbps; `None` if not measured."""
+
+    load: str | None
+    """`idle`, `down`, `up` or `both`; `None` where the log does not say what ran."""
+    answered: int
+    lost_percent: float | None
+    rtt_p10_ms: float | None
+    rtt_p50_ms: float | None
+    rtt_p90_ms: float | None
+    rtt_p99_ms: float | None
+    added_ms: float | None
+    """What the load adds to the mean round trip."""
+    added_up_ms: float | None
+    added_down_ms: float | None
+    own_p50_ms: float | None
+    """The median round trip of requests on the load's own connections."""
+    down_mbps: float | None
+    up_mbps: float | None
+
+
+@dataclass(frozen=True)
+class Responsiveness:
+    """Round trips per minute under a load, as a test gave them, and the rule it follows."""
+
+    load: str
+    rpm: float
+    rule: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The answer on a log. Round trips are medians in ms; `None` if not measured.
+
+    >>> line = sojourn.read_log("tests/data/logs/line.csv").measured
+    >>> line.letter, line.idle_ms, line.uploading_ms
+    ('C', 21.0, 171.0)
+    """
+
+    tool: str
+    letter: str | None
+    """On DSLReports' scale from A+ to F, by what the worst load adds to the mean round trip."""
+    idle_ms: float | None
+    downloading_ms: float | None
+    uploading_ms: float | None
+    both_ms: float | None
+    """While downloads and uploads run at once."""
+    loads: Sequence[UnderLoad]
+    rates_count: str | None
+    """What the rates count."""
+    responsiveness: Sequence[Responsiveness]
+    sentences: Sequence[str]
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> "Measured":
+        """From what the core found."""
+        parts = {
+            "loads": [UnderLoad(**one) for one in found["loads"]],
+            "responsiveness": [Responsiveness(**one) for one in found["responsiveness"]],
+        }
+        return cls(**{field.name: found[field.name] for field in fields(cls)} | parts)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Probes: when each was sent, and delays in ms; what is not known is NaN, as of lost ones."""
+
+    sent_ms: Numbers
+    up_ms: Numbers
+    down_ms: Numbers
+    rtt_ms: Numbers
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The mean rate of a direction before each time."""
+
+    at_ms: Numbers
+    mbps: Numbers
+
+
+@dataclass(frozen=True)
+class MeasuredLine:
+    """A log of a measured line: its probes and rates, and the answer on it."""
+
+    measured: Measured
+    streams: Sequence[Stream]
+    down: Rates
+    up: Rates
+    log: LineLog
+
+
+Spans = Sequence[tuple[float, float]]
+
+
+def read_log(path: str | os.PathLike[str], *, down_s: Spans = (), up_s: Spans = ()) -> MeasuredLine:
+    """Reads a log of flent, irtt, ping, fping, Crusader or networkQuality, or CSV, maybe packed.
+
+    With `down_s` and `up_s`, pairs of seconds after the first probe, it is known when downloads and
+    uploads ran where the log does not say so. Raises `ScenarioError` for what is no log, and for
+    times that cannot be right.
+    """
+    log = open_log(path)
+    if down_s or up_s:
+        log = log.with_loads(list(down_s), list(up_s))
+    streams = [Stream(*map(np.array, columns)) for columns in log.streams()]
+    down, up = (Rates(*map(np.array, rates)) for rates in log.rates())
+    return MeasuredLine(Measured.of(json.loads(log.measured_json())), streams, down, up, log)
+
+
+def open_log(path: str | os.PathLike[str]) -> LineLog:
+    """The log in a file; raises `ScenarioError` for what is none."""
+    return LineLog(read_content(path, most_bytes=LineLog.MOST_BYTES), os.fspath(path))
+
+
+LOADS = {
+    "idle": "idle",
+    "down": "downloading",
+    "up": "uploading",
+    "both": "both at once",
+    None: "all of the log",
+}
+"""What ran, as tables and figures name it."""
+
+
+def headline(lines: Mapping[str, Measured]) -> Grid:
+    """One letter and the numbers that the logs have, a row for each log."""
+    names = ["idle", "while\ndownloading", "while\nuploading", "both\nat once"]
+    rows = [
+        [
+            name,
+            one.letter or NOT_MEASURED,
+            *(
+                NOT_MEASURED if ms is None else digits(ms)
+                for ms in (one.idle_ms, one.downloading_ms, one.uploading_ms, one.both_ms)
+            ),
+        ]
+        for name, one in lines.items()
+    ]
+    title = "Bufferbloat: the median round trip in ms, and a letter from A+ to F"
+    return Grid(title, ["", "letter", *names], rows)
+
+
+_COLUMNS = {
+    "answered": "probes\nanswered",
+    "lost_percent": "lost\n%",
+    "rtt_p10_ms": "p10\nms",
+    "rtt_p50_ms": "p50\nms",
+    "rtt_p90_ms": "p90\nms",
+    "rtt_p99_ms": "p99\nms",
+    "added_ms": "added\nms",
+    "added_up_ms": "of it\nup",
+    "added_down_ms": "of it\ndown",
+    "down_mbps": "down\nMbps",
+    "up_mbps": "up\nMbps",
+}
+
+
+def loads_grid(measured: Measured) -> Grid:
+    """A row for each load: round trips, what it adds, loss and rates; no columns of blanks."""
+    rows = [
+        [LOADS[one.load], *(digits(getattr(one, column)) for column in _COLUMNS)]
+        for one in measured.loads
+    ]
+    return informative("Round trips under each load", ["", *_COLUMNS.values()], rows)
