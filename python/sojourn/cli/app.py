@@ -21,6 +21,7 @@ _COMMANDS = (
     "sweep",
     "find",
     "fit",
+    "log",
     "jobs",
     "merge",
     "export",

@@ -1,0 +1,111 @@
+"""Charts of measured lines."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...analysis.curves import Curve, Sample, cdf
+from ...analysis.distribution import Distribution, Numbers
+from ...analysis.measured import LOADS, MeasuredLine, Rates
+from ..charts.base import Axis, Chart, is_wide
+from ..charts.lines import Lines, quantile_grid, range_grid
+from ..charts.stack import Stack
+
+_POINTS = 300
+"""Points of a line; more would not be visible."""
+
+
+def figures(line: MeasuredLine) -> list[Chart]:
+    """Delay and rates over time, and the distribution of round trips idle beside loaded."""
+    return list(filter(None, [delay_and_rates(line), distribution(line)]))
+
+
+def delay_and_rates(line: MeasuredLine) -> Chart | None:
+    """The round trips over time, and the rates on the same axis."""
+    if not line.streams:
+        return None
+    start = min(float(stream.sent_ms.min()) for stream in line.streams)
+    sent = np.concatenate([stream.sent_ms for stream in line.streams])
+    delays = np.concatenate([_delays(line, number) for number in range(len(line.streams))])
+    quantity = "round trip" if _has_trips(line) else "delay"
+    there = ~np.isnan(delays)
+    if not there.any():
+        return None
+    x, y = _means((sent[there] - start) / 1e3, delays[there])
+    parts = [_panel(quantity, "ms", x, y, log=bool(np.nanmin(y) > 0) and is_wide(y[~np.isnan(y)]))]
+    for name, rates in (("downstream", line.down), ("upstream", line.up)):
+        if len(rates.at_ms):
+            parts.append(_panel(f"{name} rate", "Mbps", *_rates(rates, start)))
+    count = f" Rates count {line.measured.rates_count}." if line.measured.rates_count else ""
+    return Stack(
+        "Delay and rates over time" if len(parts) > 1 else "Delay over time",
+        f"Above: the {quantity} of the probes, each point the mean of those sent in a part of the "
+        f"time.{count}",
+        Axis("time (s)"),
+        Axis(""),
+        parts=parts,
+    )
+
+
+def _panel(quantity: str, unit: str, x: Numbers, y: Numbers, log: bool = False) -> Lines:
+    curve = Curve("measured", x, y)
+    axis = Axis(f"{quantity} ({unit})", log=log)
+    return Lines("", "", Axis("time (s)"), axis, [curve], table=range_grid("", [[curve]], unit))
+
+
+def _has_trips(line: MeasuredLine) -> bool:
+    return any(not np.isnan(stream.rtt_ms).all() for stream in line.streams)
+
+
+def _delays(line: MeasuredLine, number: int) -> Numbers:
+    """Round trips, or delays upstream above the shortest where a log has these alone."""
+    stream = line.streams[number]
+    if _has_trips(line):
+        return stream.rtt_ms
+    known = stream.up_ms[~np.isnan(stream.up_ms)]
+    return stream.up_ms - (known.min() if len(known) else 0.0)
+
+
+def _means(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
+    """The mean of y in even parts of x, NaN where there is none."""
+    edges = np.linspace(0, float(x.max()) or 1.0, min(_POINTS, len(x)) + 1)
+    place = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
+    sums, counts = (np.bincount(place, weights, len(edges) - 1) for weights in (y, None))
+    return (edges[:-1] + edges[1:]) / 2, np.where(counts, sums / np.maximum(counts, 1), np.nan)
+
+
+def _rates(rates: Rates, start: float) -> tuple[Numbers, Numbers]:
+    neighbours = -(-len(rates.at_ms) // _POINTS)
+    places = np.arange(0, len(rates.at_ms), neighbours)
+    sums = np.add.reduceat(rates.mbps, places)
+    counts = np.diff(np.append(places, len(rates.at_ms)))
+    return (rates.at_ms[places] - start) / 1e3, sums / counts
+
+
+def distribution(line: MeasuredLine) -> Chart | None:
+    """The CDF of round trips, a curve for each load."""
+    samples = list(_samples(line))
+    if not samples:
+        return None
+    values = np.concatenate([sample.values.values for sample in samples])
+    return Lines(
+        "Round trips under each load",
+        "Share of round trips that are at most the value on the horizontal axis. Further left is "
+        "better.",
+        Axis("round trip (ms)", log=is_wide(values)),
+        Axis("round trips (%)"),
+        [cdf(sample) for sample in samples],
+        steps=True,
+        table=quantile_grid("Quantiles of the round trip", samples, "ms"),
+    )
+
+
+def _samples(line: MeasuredLine) -> Iterator[Sample]:
+    trips = [(stream.sent_ms, stream.rtt_ms) for stream in line.streams]
+    loads = [np.array(line.log.load_at(sent.tolist()), object) for sent, _ in trips]
+    for load in (one.load for one in line.measured.loads):
+        chosen = [rtt[of == load] for (_, rtt), of in zip(trips, loads, strict=True)]
+        known = np.concatenate([*chosen, np.empty(0)])
+        known = known[~np.isnan(known)]
+        if len(known):
+            yield Sample(LOADS[load], Distribution.of(known), load == "idle")

@@ -1,0 +1,120 @@
+"""Logs of measured lines, through Python and the command; the core's tests have each number."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sojourn
+from sojourn.analysis.measured import headline, loads_grid, read_log
+from sojourn.plot.figures.measured import delay_and_rates, distribution, figures
+from stores import Inside
+
+LOGS = Path(__file__).parent / "data" / "logs"
+NAMES = sorted(path.name for path in LOGS.iterdir())
+PRIVATE = ("192.0.2", "198.51.100", "example.net", "example.org", "en0")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_python_and_the_command_say_the_same(name: str, inside: Inside) -> None:
+    line = sojourn.read_log(LOGS / name)
+    printed = json.loads(inside.printed("log", LOGS / name, "--json"))
+    assert printed["format"] == 1
+    (found,) = printed["logs"]
+    assert found.pop("file") == str(LOGS / name)
+    loads, quality = found.pop("loads"), found.pop("responsiveness")
+    assert all(getattr(line.measured, key) == value for key, value in found.items())
+    assert [vars(one) for one in line.measured.loads] == loads
+    assert [vars(one) for one in line.measured.responsiveness] == quality
+    said = " ".join(inside.printed("log", LOGS / name).split())
+    assert all(sentence in said for sentence in line.measured.sentences)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_report_has_figures_and_no_names(name: str, tmp_path: Path, inside: Inside) -> None:
+    out = tmp_path / "out"
+    assert f"report: {out / 'report.html'}" in inside.printed("log", LOGS / name, "--out", out)
+    page = (out / "report.html").read_text()
+    line = read_log(LOGS / name)
+    assert all(chart.title in page for chart in figures(line))
+    assert page.count("<figure>") == len(figures(line)) == (0 if "quality" in name else 2)
+    assert name not in page and not any(private in page for private in PRIVATE)
+
+
+def test_the_letter_and_the_numbers_are_in_one_row() -> None:
+    found = {name: read_log(LOGS / name).measured for name in ("line.csv", "irtt.json.gz")}
+    assert headline(found).rows == [
+        ["line.csv", "C", "21.0", "61.0", "171", "not measured"],
+        ["irtt.json.gz", *["not measured"] * 5],
+    ]
+    grid = loads_grid(found["line.csv"])
+    assert [row[0] for row in grid.rows] == ["idle", "downloading", "uploading"]
+    assert "of it\nup" not in grid.headings and "up\nMbps" in grid.headings
+    assert loads_grid(found["irtt.json.gz"]).rows[0][0] == "all of the log"
+
+
+def test_figures_have_delay_and_rates_on_one_axis_and_idle_beside_loaded() -> None:
+    line = read_log(LOGS / "line.csv")
+    stack = delay_and_rates(line)
+    assert [part.y.label for part in stack.parts] == [
+        "round trip (ms)",
+        "downstream rate (Mbps)",
+        "upstream rate (Mbps)",
+    ]
+    trips, down, up = (part.curves[0] for part in stack.parts)
+    assert trips.x[0] >= 0 and trips.x[-1] < 60
+    assert np.nanmax(trips.y) == pytest.approx(172) and np.nanmin(trips.y) == pytest.approx(20)
+    assert max(down.y) == 80 and max(up.y) == 10
+    curves = distribution(line).curves
+    assert [(curve.name, curve.is_idle) for curve in curves] == [
+        ("idle", True),
+        ("downloading", False),
+        ("uploading", False),
+    ]
+    assert curves[2].x[0] == 170 and curves[2].x[-1] == 172
+
+
+def test_times_of_loads_are_seconds(inside: Inside) -> None:
+    assert "found 'x'" in inside.refused("log", LOGS / "line.csv", "--down", "x")
+    assert "such as 20-40" in inside.refused("log", LOGS / "line.csv", "--up", "9-3")
+
+
+def test_the_user_says_when_loads_ran(tmp_path: Path, inside: Inside) -> None:
+    text = (LOGS / "line.csv").read_text().replace("rtt_ms,down_mbps,up_mbps,load", "rtt_ms,a,b,c")
+    (tmp_path / "log.csv").write_text(text)
+    asked = ("log", tmp_path / "log.csv", "--json")
+    (unknown,) = json.loads(inside.printed(*asked))["logs"]
+    assert unknown["letter"] is None
+    (known,) = json.loads(inside.printed(*asked, "--down", "10-30", "--up", "34-54"))["logs"]
+    assert [known[key] for key in ("letter", "downloading_ms", "uploading_ms")] == ["C", 61, 171]
+
+
+WHOLE = (LOGS / "rrul.flent.gz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"no log\n", "found no line of a reply"),
+        (WHOLE[:700], "found a damaged or cut gzip file"),
+        (b"sent_ms,rtt_ms\n9000,3\n10,3\n", "probe 2: found a time that is 9.0 s before"),
+        (b"sent_ms,rtt_ms\n9000,inf\n", "line 2: rtt_ms: found 'inf'"),
+        (gzip.compress(b'{"raw_values": {"Ping": [{"t": NaN, "val": 1}]}}'), "found damaged JSON"),
+    ],
+)
+def test_what_cannot_be_used_is_one_message(
+    content: bytes, found: str, tmp_path: Path, inside: Inside
+) -> None:
+    (tmp_path / "a.log").write_bytes(content)
+    out = tmp_path / "out"
+    said = inside.refused("log", LOGS / "line.csv", tmp_path / "a.log", "--out", out)
+    assert "a.log: " in said and found in said and len(said.strip().splitlines()) == 1
+    assert not out.exists()
+
+
+def test_a_huge_file_is_refused(tmp_path: Path, inside: Inside) -> None:
+    with (tmp_path / "a.log").open("wb") as file:
+        os.truncate(file.fileno(), 2 * 1024**3)
+    assert "found more than 268435456 bytes" in inside.refused("log", tmp_path / "a.log")
