@@ -65,10 +65,10 @@ fn cells(line: &str, separator: char) -> impl Iterator<Item = &str> {
     line.split(separator).map(|cell| cell.trim().trim_matches('"'))
 }
 
-/// Is the first line one of columns?
+/// Does the first line name a column?
 pub(crate) fn has_columns(text: &str) -> bool {
     let header = text.lines().next().unwrap_or_default();
-    header.contains([',', ';']) || cells(header, ',').any(|name| Column::of(name).is_some())
+    cells(header, separator(header)).any(|name| Column::of(name).is_some())
 }
 
 /// A column of the file.

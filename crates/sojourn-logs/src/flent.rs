@@ -74,7 +74,8 @@ impl Kind {
     fn of(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let of_socket = name.rsplit_once("::").is_some_and(|(_, end)| end.parse::<u32>().is_err());
-        let computed = [" avg", " sum", " totals"].iter().any(|end| name.ends_with(end));
+        let computed =
+            [" avg", " sum", " totals", " fairness"].iter().any(|end| name.ends_with(end));
         if of_socket || computed {
             return None;
         }
@@ -93,12 +94,16 @@ impl Kind {
 
 /// The probes and rates of a file.
 pub(crate) fn log(document: Document) -> Result<Log, Fault> {
-    let raw = document.raw_values.map_or_else(Vec::new, |series| series.0);
-    let series = if raw.is_empty() {
-        at_times(&document.x_values, document.results.map_or_else(Vec::new, |series| series.0))
-    } else {
-        raw
-    };
+    let mut series = document.raw_values.map_or_else(Vec::new, |series| series.0);
+    let sampled = document.results.map_or_else(Vec::new, |series| series.0);
+    for (name, values) in &mut series {
+        if let Some((_, of)) = sampled.iter().find(|(other, _)| other == name) {
+            in_ms(values, of);
+        }
+    }
+    if series.is_empty() {
+        series = at_times(&document.x_values, sampled);
+    }
     let of = |kind| {
         series
             .iter()
@@ -125,6 +130,26 @@ fn at_times(times: &[f64], series: Vec<(String, Vec<Option<f64>>)>) -> Vec<(Stri
     let raw = |(t, val): (&f64, Option<f64>)| Raw { t: Some(*t), val, ..Raw::default() };
     let values_of = |values: Vec<Option<f64>>| times.iter().zip(values).map(raw).collect();
     series.into_iter().map(|(name, values)| (name, values_of(values))).collect()
+}
+
+/// netperf counts round trips a second. Where raw values are these, the sampled ones, in ms, are their inverse.
+fn in_ms(values: &mut [Raw], sampled: &[Option<f64>]) {
+    let counted = median(values.iter().filter_map(|raw| raw.val));
+    let Some((counted, ms)) = counted.zip(median(sampled.iter().copied().flatten())) else {
+        return;
+    };
+    let distance = |one: f64| (one / ms).ln().abs();
+    if distance(1e3 / counted) < distance(counted) {
+        for raw in values {
+            raw.val = raw.val.filter(|val| *val > 0.0).map(|val| 1e3 / val);
+        }
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// The time of a probe is that of its return, so it was sent a round trip before.

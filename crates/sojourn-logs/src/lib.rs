@@ -42,7 +42,7 @@ fn parsed(content: &[u8]) -> Result<Log, Fault> {
     }
     let log = if text.trim_start().starts_with('{') {
         json::read(text)?
-    } else if csv::has_columns(text) && !lines::has_reply(text) {
+    } else if csv::has_columns(text) {
         csv::read(text)?
     } else {
         lines::read(text)?

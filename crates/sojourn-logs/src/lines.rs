@@ -8,8 +8,6 @@ use crate::log::{Format, Log, Probe};
 use crate::numbered::with_lost;
 use crate::{FORMATS, fping, ping, unusable};
 
-/// Among so many a log has a reply.
-const HEAD_LINES: usize = 50;
 const SUPPOSED_MS: f64 = 1_000.0;
 const DAY_MS: f64 = 86_400_000.0;
 
@@ -29,12 +27,6 @@ pub(crate) struct Reply<'a> {
 pub(crate) enum Came {
     At(f64),
     TimeOfDay(f64),
-}
-
-/// Does the beginning have a reply?
-pub(crate) fn has_reply(text: &str) -> bool {
-    let mut head = text.lines().take(HEAD_LINES);
-    head.any(|line| fping::reply(line).is_some() || ping::reply(line).is_some())
 }
 
 /// The probes of the lines. Without times a steady interval is supposed.

@@ -121,6 +121,21 @@ fn delays_of_directions_are_read_where_they_are() {
     assert!((median(up.filter_map(|one| one.up_ms).collect()) - 160.5).abs() < 1e-6);
 }
 
+/// netperf counts 40 round trips a second of 25 ms.
+#[test]
+fn round_trips_that_are_counted_are_inverted() {
+    let values: Vec<_> = (0..20).map(|at| format!("{{\"t\": {at}, \"val\": 40}}")).collect();
+    for (sampled, rtt_ms) in [("25.0", 25.0), ("40.0", 40.0), ("null", 40.0)] {
+        let text = format!(
+            "{{\"raw_values\": {{\"Ping (ms) UDP BE\": [{}]}}, \"x_values\": [1], \"results\": {{\"Ping (ms) UDP BE\": \
+             [{sampled}]}}}}",
+            values.join(",")
+        );
+        let log = read("a.flent", text.as_bytes()).unwrap();
+        assert_eq!(round_trip(&log, 0, None), rtt_ms, "{sampled}");
+    }
+}
+
 #[test]
 fn a_summary_has_loads_one_by_one() {
     let summary = sample("networkquality.json").summary.unwrap();
