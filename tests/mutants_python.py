@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {
-    "analysis": "conditions equal fairness find limits queue_figures report seeds store",
+    "analysis": "conditions equal fairness find limits log queue_figures report seeds store",
     "fit": "fit",
     "runs": "api changes own_parts seeds sweep threads",
     "store": "find jobs shards store store_damage store_untrusted sweep",

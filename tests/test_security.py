@@ -12,7 +12,7 @@ from sojourn.base.toml_text import toml_document
 from stores import SCENARIO, Inside
 
 PROMISES: Mapping[str, Sequence[str]] = {
-    "Scenarios, sweeps, modem configuration files, captures and stored results are read": [
+    "Scenarios, sweeps, modem configuration files, captures, logs and stored results are read": [
         "test_damage.py::test_a_damaged_value_is_refused_or_does_no_harm",
         "test_security.py::test_files_are_opened_in_one_place",
     ],

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     )
     from ._sojourn import version as __version__
     from .analysis.groups import Results
-    from .analysis.measured import Measured, MeasuredLine, read_log
+    from .analysis.measured import read_log
     from .analysis.verdict import Assessment, Grade, Verdict
     from .base.errors import InputError, Problem, Warning
     from .runs.changes import changes
@@ -72,8 +72,6 @@ __all__ = [
     "Grade",
     "InputError",
     "Law",
-    "Measured",
-    "MeasuredLine",
     "PartError",
     "Problem",
     "Result",
@@ -100,7 +98,7 @@ __all__ = [
 _PLACES = {
     name: module
     for module, names in {
-        "analysis.measured": "Measured MeasuredLine read_log",
+        "analysis.measured": "read_log",
         "analysis.verdict": "Assessment Grade Verdict",
         "base.errors": "InputError Problem Warning",
         "runs.changes": "changes",

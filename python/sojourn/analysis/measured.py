@@ -48,12 +48,7 @@ class Responsiveness:
 
 @dataclass(frozen=True)
 class Measured:
-    """The answer on a log. Round trips are medians in ms; `None` if not measured.
-
-    >>> line = sojourn.read_log("tests/data/logs/line.csv").measured
-    >>> line.letter, line.idle_ms, line.uploading_ms
-    ('C', 21.0, 171.0)
-    """
+    """The answer on a log. Round trips are medians in ms; `None` if not measured."""
 
     tool: str
     letter: str | None
@@ -117,6 +112,14 @@ def read_log(path: str | os.PathLike[str], *, down_s: Spans = (), up_s: Spans = 
     With `down_s` and `up_s`, pairs of seconds after the first probe, it is known when downloads and
     uploads ran where the log does not say so. Raises `ScenarioError` for what is no log, and for
     times that cannot be right.
+
+    >>> from pathlib import Path
+    >>> rows = [f"{100 * n},20,idle" for n in range(40)]
+    >>> rows += [f"{100 * n},90,up" for n in range(40, 80)]
+    >>> _ = Path("line.csv").write_text("\\n".join(["sent_ms,rtt_ms,load", *rows]))
+    >>> line = sojourn.read_log("line.csv").measured
+    >>> line.letter, line.idle_ms, line.uploading_ms
+    ('C', 20.0, 90.0)
     """
     log = open_log(path)
     if down_s or up_s:
