@@ -10,6 +10,7 @@ mod columns;
 mod files;
 mod gallery;
 mod host;
+mod line_log;
 mod modem;
 pub mod module;
 mod parts;

@@ -15,6 +15,7 @@ use sojourn_wasm::declaration_of;
 use crate::columns::Blob;
 use crate::files::Kept;
 use crate::gallery::cases;
+use crate::line_log;
 use crate::modem;
 use crate::parts::Brought;
 use crate::picture;
@@ -74,6 +75,13 @@ impl Module {
             "finish" => return self.finish(),
             "judge" => self.judge(text()?, &request.runs().map_err(one)?)?,
             "picture" => return self.picture(request.measure("from_s").unwrap_or_default()),
+            "read_log" => {
+                let name = request.text("name").map_err(one)?;
+                let span = |from, to| request.measure(from).zip(request.measure(to));
+                let down_s = span("down_from_s", "down_to_s");
+                let up_s = span("up_from_s", "up_to_s");
+                line_log::answer(name, request.blob, down_s, up_s).map_err(one)?
+            }
             "read_modem" => self.read_modem(request.text("name").map_err(one)?, text()?)?,
             "write_modem" => {
                 let variant = self.variant(text()?, request)?;

@@ -173,8 +173,8 @@ fn to_measure(log: &Log, loads: &[UnderLoad]) -> Option<String> {
     let has = |load| of(loads, load).is_some_and(|one| one.added_ms.is_some());
     if !log.has_loads && log.summary.is_none() {
         return Some(format!(
-            "{} does not say when a load ran, so there is no letter. Name the times with --down FROM-TO and --up \
-             FROM-TO (in s), or measure with flent (tcp_download, tcp_upload), Crusader or networkQuality -c.",
+            "{} does not say when a load ran, so there is no letter. Say when (--down FROM-TO and --up FROM-TO, in s, \
+             or the fields of the page), or measure with flent (tcp_download, tcp_upload), Crusader or networkQuality -c.",
             log.format.name()
         ));
     }

@@ -99,6 +99,12 @@ function distribution({ traffic, direction, latency_ms: edges, packets }, entrie
   return { cells, total };
 }
 
+/** The line of ascending values, each with how many are up to there. */
+export function cdfOf(cells) {
+  const all = { cells, total: cells.at(-1)[1] };
+  return { ...cdf(all), summary: quantiles(all) };
+}
+
 function cdf({ cells, total }) {
   const x = [cells[0][0]];
   const y = [0];
@@ -122,7 +128,8 @@ function quantiles(cells) {
   return `50 % within ${half} ms, 90 % within ${most} ms, 99 % within ${nearlyAll} ms`;
 }
 
-function meanAndMost(y) {
+/** Mean and maximum in words. */
+export function meanAndMost(y) {
   const there = y.filter(value => value !== null);
   const mean = there.reduce((sum, value) => sum + value, 0) / there.length;
   return `mean ${digits(mean)}, maximum ${digits(there.reduce((a, b) => Math.max(a, b)))}`;

@@ -1,4 +1,4 @@
-// Files that are opened or dropped on the page: scenarios, modem configuration files, captures and parts.
+// Files that are opened or dropped on the page: scenarios, modem configuration files, captures, logs and parts.
 
 import { make, newId } from "./dom.js";
 import { MOST_FILES_BYTES } from "./module.js";
@@ -6,6 +6,8 @@ import { plain } from "./plain.js";
 
 /** Files that are no captures, as on the command line. */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** Names of logs of measured lines; those that are packed begin as captures do. */
+const LOG = /\.(flent|json|csv|txt|log)(\.gz)?$/i;
 const CAPTURES = [0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a, 0xa1b2cd34, 0x34cdb2a1];
 /** What a compressed capture begins with. */
 const GZIP = 0x1f8b08;
@@ -14,8 +16,8 @@ const GZIP = 0x1f8b08;
 const MODULE = 0x0061736d;
 
 /**
- * A field for files. `on.scenario(name, text)`, `on.modem(name, bytes)`, `on.capture(name, bytes)` or
- * `on.part(name, bytes)`.
+ * A field for files. `on.scenario(name, text)`, `on.modem(name, bytes)`, `on.capture(name, bytes)`,
+ * `on.log(name, bytes)` or `on.part(name, bytes)`.
  */
 export function fileField(on, onError) {
   const id = newId();
@@ -42,7 +44,7 @@ export function fileField(on, onError) {
   const place = make(
     "div",
     { class: "drop" },
-    make("label", { for: id }, "Open or drop a modem configuration file, a scenario, a capture or a part in WebAssembly:"),
+    make("label", { for: id }, "Open or drop a modem configuration file, a scenario, a capture, a log of a measured line or a part in WebAssembly:"),
     input,
   );
   // The whole page takes files, and a file dropped beside the field does not replace the page.
@@ -62,6 +64,7 @@ export function fileField(on, onError) {
 async function take(file, name, on) {
   requireSize(file.size, MOST_FILES_BYTES);
   const bytes = new Uint8Array(await file.arrayBuffer());
+  if (LOG.test(name)) return on.log(name, bytes);
   if (isCapture(bytes)) return on.capture(name, bytes);
   requireSize(file.size, MOST_BYTES);
   if (firstWord(bytes) === MODULE) return on.part(name, bytes);

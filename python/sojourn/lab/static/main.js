@@ -14,6 +14,7 @@ import { Forms } from "./form.js";
 import { gallery } from "./gallery.js";
 import { faultOf, household } from "./household.js";
 import { MOST_VARIANTS } from "./letters.js";
+import { showLog } from "./line-log.js";
 import { Checker, loadModule } from "./module.js";
 import { OwnParts } from "./own-parts.js";
 import { PALETTE, paint } from "./palette.js";
@@ -77,6 +78,7 @@ class Page {
           scenario: (_, text) => this.open({ text }),
           modem: (name, bytes) => this.openModem(name, bytes),
           capture: (name, bytes) => this.openCapture(name, bytes),
+          log: (name, bytes) => this.openLog(name, bytes),
           part: (_, bytes) => this.openPart(bytes),
         },
         error => this.refuse(error),
@@ -241,6 +243,13 @@ class Page {
     say(`${name} can be replayed now: traffic.NAME = { kind = "replay", file = "${name}", server = "..." }.`);
     // The scenario may have waited for it.
     if (this.editor.isFaulty) this.open({ text: this.editor.text });
+  }
+
+  /** A log of a measured line, which changes nothing of the scenario. */
+  openLog(name, bytes) {
+    showLog(spans => this.checker.ask({ verb: "read_log", name, ...spans }, bytes));
+    say(`${name} was read; nothing of it left this page.`);
+    byId("log").scrollIntoView();
   }
 
   /** A part of the user's own: the lists and forms have it from now on. */

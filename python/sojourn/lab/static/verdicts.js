@@ -57,9 +57,13 @@ export function gradeWords(assessment) {
 
 /** Bufferbloat in a letter and three numbers for each setting; null if no game's round trip was measured under load. */
 function bufferbloat(names, roundTrips) {
-  const table = bufferbloatRows(names, roundTrips);
-  if (!table) return null;
-  const [heads, ...body] = table.map(([first, ...cells], index) =>
+  const rows = bufferbloatRows(names, roundTrips);
+  return rows ? tableOf(rows, BUFFERBLOAT) : null;
+}
+
+/** A table of bufferbloat from its texts, of which the first row has the headings. */
+export function tableOf(rows, caption) {
+  const [heads, ...body] = rows.map(([first, ...cells], index) =>
     make(
       "tr",
       {},
@@ -73,7 +77,7 @@ function bufferbloat(names, roundTrips) {
     make(
       "table",
       { class: "bufferbloat" },
-      make("caption", { class: "faint" }, BUFFERBLOAT),
+      make("caption", { class: "faint" }, caption),
       make("thead", {}, heads),
       make("tbody", {}, ...body),
     ),

@@ -1,0 +1,111 @@
+// A log of a measured line that was opened: a letter and its numbers, sentences, and figures.
+
+import { Chart } from "./chart.js";
+import { cdfOf, digits, meanAndMost } from "./curves.js";
+import { byId, make, newId, show } from "./dom.js";
+import { tableOf } from "./verdicts.js";
+
+const POINTS = 300;
+const NOT_MEASURED = "not measured";
+const CAPTION = "Bufferbloat: the median round trip, and a letter from A+ to F";
+const LOADS = { idle: "idle", down: "downloading", up: "uploading", both: "both at once", null: "all of the log" };
+
+/**
+ * Shows what the core finds in a log. `ask(spans)` gives it, for loads of these times where the log does not say when
+ * they ran.
+ */
+export function showLog(ask) {
+  const found = ask({});
+  const place = make("div");
+  byId("log").hidden = false;
+  show(byId("log-answer"), found.has_loads ? null : times(spans => answer(place, ask(spans))), place);
+  answer(place, found);
+}
+
+/** Fields for when loads ran. */
+function times(changed) {
+  const field = (label, key) => {
+    const id = newId();
+    const input = make("input", { id, type: "number", min: 0, step: "any", "data-key": key });
+    return make("span", {}, make("label", { for: id }, label), input);
+  };
+  const fields = [
+    field("A download ran from (s)", "down_from_s"),
+    field("to", "down_to_s"),
+    field("An upload ran from (s)", "up_from_s"),
+    field("to", "up_to_s"),
+  ];
+  const place = make("div", { class: "buttons" }, ...fields);
+  place.addEventListener("change", () => {
+    const given = [...place.querySelectorAll("input")].filter(({ value }) => value !== "");
+    changed(Object.fromEntries(given.map(input => [input.dataset.key, Number(input.value)])));
+  });
+  return place;
+}
+
+function answer(place, { measured, trips, down, up }) {
+  const numbers = [measured.idle_ms, measured.downloading_ms, measured.uploading_ms, measured.both_ms];
+  const rows = [
+    ["letter", "idle", "while downloading", "while uploading", "both at once"],
+    [measured.letter ?? NOT_MEASURED, ...numbers.map(ms => (ms === null ? NOT_MEASURED : `${digits(ms)} ms`))],
+  ];
+  const charts = figuresOf(trips, { down, up }).map(figure => {
+    const chart = new Chart();
+    chart.show(figure);
+    return chart.element;
+  });
+  show(
+    place,
+    tableOf(rows, CAPTION),
+    make("ul", { class: "sentences" }, ...measured.sentences.map(text => make("li", {}, text))),
+    ...charts,
+  );
+}
+
+/** Delay and rates over the same time, and the round trips under each load. */
+function figuresOf(trips, rates) {
+  const end = [...trips, ...rates.down, ...rates.up].reduce((most, [at]) => Math.max(most, at), 0);
+  const line = (name, index, points) => {
+    const { x, y } = means(points, end);
+    return { name, index, x: [...x, end], y: [...y, null], summary: `${name}: ${meanAndMost(y)}` };
+  };
+  const time = (title, y, lines) => ({ kind: "time", title, x: "time (s)", y, lines });
+  const figures = [];
+  if (trips.length) figures.push(time("Round trip over time", "round trip (ms)", [line("round trip", 0, trips)]));
+  const directions = Object.entries(rates).filter(([, points]) => points.length);
+  if (directions.length) {
+    const lines = directions.map(([name, points], index) => line(`${name}stream`, index, points));
+    figures.push(time("Rates over the same time", "rate (Mbps)", lines));
+  }
+  const loads = Object.keys(LOADS).map(load => [load, trips.filter(one => `${one[2]}` === load).map(([, ms]) => ms)]);
+  const hasLoads = loads.some(([load, values]) => load !== "null" && values.length);
+  const lines = loads
+    .filter(([load, values]) => values.length && (load !== "null" || !hasLoads))
+    .map(([load, values], index) => ofLoad(LOADS[load], index, values));
+  if (lines.length) {
+    const title = "Round trips under each load";
+    figures.push({ kind: "latency", title, x: "round trip (ms)", y: "round trips (%)", lines });
+  }
+  return figures;
+}
+
+/** The mean of what is in each part of the time; null where nothing is. */
+function means(points, end) {
+  const parts = Math.max(1, Math.min(POINTS, points.length));
+  const sums = Array.from({ length: parts }, () => [0, 0]);
+  for (const [at, value] of points) {
+    const sum = sums[Math.min(parts - 1, Math.max(0, Math.floor((at / (end || 1)) * parts)))];
+    sum[0] += value;
+    sum[1] += 1;
+  }
+  return {
+    x: sums.map((_, part) => ((part + 0.5) * end) / parts),
+    y: sums.map(([sum, count]) => (count ? sum / count : null)),
+  };
+}
+
+function ofLoad(name, index, values) {
+  const sorted = values.sort((a, b) => a - b);
+  const { x, y, summary } = cdfOf(sorted.map((value, place) => [value, place + 1]));
+  return { name, index, x, y, summary: `${name}: ${summary}` };
+}
