@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sojourn
 import wasm_modules
-from browser import visit
+from browser import PHONE, visit
 from conftest import ROOT, pcap
 from lab_page import (
     _DROP,
@@ -24,6 +24,7 @@ from lab_page import (
     verdict_heads,
 )
 from playwright.sync_api import Browser, Page, Route, expect
+from sojourn.base.grid import digits
 
 pytestmark = needs_module
 
@@ -60,6 +61,52 @@ def test_settings_of_a_case_can_be_chosen_and_changed(chromium: Browser, lab: st
         found = settled(page)
         native = sojourn.run(scenario_of(page)).runs
         assert found[:2] == [native[name].meta["fingerprint"] for name in ("256 kB", "1 MB")]
+
+
+LOGS = ROOT / "tests" / "data" / "logs"
+
+
+def test_logs_get_the_answers_of_python(page: Page) -> None:
+    before = page.url
+    answer = page.locator("#log")
+    for path in sorted(LOGS.iterdir()):
+        drop(page, path.name, path.read_bytes())
+        line = sojourn.read_log(path).measured
+        expect(page.locator("#status")).to_contain_text(f"{path.name} was read")
+        expect(answer.locator("tbody th")).to_have_text(line.letter or "not measured")
+        expect(answer.locator("li")).to_have_text(list(line.sentences))
+        idle = "not measured" if line.idle_ms is None else f"{digits(line.idle_ms)} ms"
+        expect(answer.locator("tbody td").first).to_have_text(idle)
+        count = 0 if "quality" in path.name else 3 if line.rates_count else 2
+        expect(answer.locator("figure svg")).to_have_count(count)
+    assert page.url == before and not alert(page).is_visible()
+
+
+def test_the_times_of_loads_can_be_given(page: Page) -> None:
+    text = (LOGS / "line.csv").read_text().replace("rtt_ms,down_mbps,up_mbps,load", "rtt_ms,a,b,c")
+    drop(page, "line.csv", text.encode())
+    letter = page.locator("#log tbody th")
+    expect(letter).to_have_text("not measured")
+    for label, value in (("A download ran from", "10"), ("An upload ran from", "34")):
+        page.get_by_label(label).fill(value)
+    for number, value in enumerate(("30", "54")):
+        page.locator("#log").get_by_label("to", exact=True).nth(number).fill(value)
+    page.get_by_label("A download ran from").press("Enter")
+    expect(letter).to_have_text("C")
+    expect(page.locator("#log tbody td").nth(2)).to_have_text("171 ms")
+
+
+def test_what_is_no_log_leaves_the_page_as_it_was(page: Page) -> None:
+    drop(page, "bad.csv", b"hello\n")
+    expect(alert(page)).to_contain_text("bad.csv was rejected: found no line of a reply")
+    expect(page.locator("#log")).to_be_hidden()
+
+
+def test_a_log_fits_a_phone(chromium: Browser, lab: str) -> None:
+    with opened(chromium, lab, width=PHONE) as visited:
+        drop(visited.page, "line.csv", (LOGS / "line.csv").read_bytes())
+        expect(visited.page.locator("#log figure svg")).to_have_count(3)
+        assert visited.overflow_px == 0
 
 
 def test_a_modem_file_gives_the_service(chromium: Browser, page: Page, tmp_path: Path) -> None:
