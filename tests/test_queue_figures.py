@@ -227,11 +227,10 @@ def test_cake_shares_by_flow_or_by_device() -> None:
     # Seventeen flows of 10 Mbps; two devices.
     assert (by_flow[1][-1], by_device[1][-1]) == (pytest.approx(0.588, abs=0.001), 5)
     for _, fair_mbps, throughput_mbps in (by_flow, by_device):
-        # Of 50 s a round trip is missing, in which nothing of what is counted has arrived.
-        assert throughput_mbps == pytest.approx(fair_mbps, rel=0.003)
+        assert throughput_mbps == pytest.approx(fair_mbps, rel=0.001)
     # Downstream devices are those that are sent to.
-    assert beside_many("dual_dsthost", 16) == pytest.approx(5, rel=0.003)
-    assert beside_many("dual_srchost", 16) == pytest.approx(5, rel=0.003)  # two servers
+    assert beside_many("dual_dsthost", 16) == pytest.approx(5, rel=0.001)
+    assert beside_many("dual_srchost", 16) == pytest.approx(5, rel=0.001)  # two servers
 
 
 def test_choke_gives_what_the_model_of_tang_says() -> None:
@@ -242,7 +241,8 @@ def test_choke_gives_what_the_model_of_tang_says() -> None:
     # A draw that finds three empty places takes the head, which is seldom of the flow.
     assert share == pytest.approx(model, abs=0.5)
     assert (drop_tail - sent).min() > -2.1
-    assert (drop_tail - sent).max() < 0
+    # A packet more or less at the edges of 220 s.
+    assert (drop_tail - sent).max() < 0.001
     red = {"law": {"kind": "red_linux", "mean_packet_bytes": 1500}}
     throughput_mbps, _ = beside_tcp(red, 20, 32)
     assert throughput_mbps == pytest.approx(9.9, abs=0.1)

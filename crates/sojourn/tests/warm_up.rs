@@ -7,6 +7,7 @@ use sojourn::engine::rng::Rng;
 use sojourn::input::problem::Code;
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::QueueRow;
+use sojourn::results::verdict::{Facts, Group, Rows, verdict};
 use sojourn_testing::rounds;
 
 /// A home with everything that is measured, on a channel that two modems share.
@@ -81,10 +82,17 @@ fn packets_count_that_are_sent_from_then_on() {
         let slowest = came.clone().map(|packet| packet.ended.since(packet.sent)).max();
         let sent = |of: &Results| flow(of, &row.traffic, row.direction).sent_packets;
         assert_eq!(row.sent_packets, sent(&whole) - sent(&before));
-        assert_eq!((row.delivered_packets, row.delivered_bytes), (came.count() as u64, bytes));
+        assert_eq!(
+            (row.delivered_packets, row.delivered_bytes),
+            (came.clone().count() as u64, bytes)
+        );
         assert_eq!(row.dropped_overflow_packets + row.dropped_aqm_packets, dropped);
         assert_eq!(row.latency_max_ms, slowest.map(|time| time.ms_f64()));
-        let mbps = bytes as f64 * 8e-6 / (END_S - FROM_S);
+        // Where packets were sent before, the first that counts may only come when these have crossed the line.
+        let first = came.clone().min_by_key(|packet| packet.ended);
+        let lag_s = first.map_or(0.0, |packet| packet.ended.since(packet.sent).secs_f64());
+        let lag_s = if sent(&before) > 0 { lag_s } else { 0.0 };
+        let mbps = bytes as f64 * 8e-6 / (END_S - FROM_S - lag_s);
         assert!((row.throughput_mbps - mbps).abs() < 1e-9);
         assert!(row.goodput_mbps <= row.throughput_mbps && row.goodput_mbps >= 0.0);
         assert_eq!(
@@ -100,6 +108,38 @@ fn packets_count_that_are_sent_from_then_on() {
     assert!(of_connections <= of_entries && of_connections > 0);
     let class = results.traffic_classes.iter().find(|row| row.quality == "game").unwrap();
     assert_eq!(class.sent_packets, flow(&results, "game", "up").sent_packets);
+}
+
+/// Behind a long queue packets come late: what was sent before counting began has the line until then.
+#[test]
+fn the_rate_of_a_full_line_is_that_of_the_line_from_whenever_it_counts() {
+    for (limit_bytes, from_s) in [
+        (100_000, 10.0),
+        (4_000_000, 10.0),
+        (4_000_000, 20.0),
+        (8_000_000, 20.0),
+        (8_000_000, 29.0),
+    ] {
+        let text = format!(
+            "duration_s = 40
+             upstream = {{ sustained_mbps = 10, queue.limit_bytes = {limit_bytes} }}
+             downstream.sustained_mbps = 50
+             servers.near.delay_ms = 9
+             metrics.from_s = {from_s}
+             traffic.upload = {{ kind = 'transfer', server = 'near' }}"
+        );
+        let scenario = scenario(&text);
+        let results = Simulation::run(&scenario);
+        let row = flow(&results, "upload", "up");
+        assert!((row.throughput_mbps - 9.95).abs() < 0.1, "{limit_bytes} {from_s}: {row:?}");
+        let facts = Facts::of(&scenario, &Rows::from(&results));
+        let group = Group { name: "", variant: "", point: &[], runs: vec![&facts] };
+        let upload = verdict(&[group], &[]).groups[0].transfers[0].clone();
+        // The first packet has waited as long as the buffer is.
+        let left_s = 40.0 - from_s - f64::from(limit_bytes) * 8e-7;
+        assert_eq!(upload.share_percent.is_some(), left_s > 9.5, "{limit_bytes} {from_s}");
+        assert!(upload.share_percent.is_none_or(|percent| percent > 95.0), "{upload:?}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ from ..framework.rows import Row
 from . import ranking
 from .cases import FROM_S, case
 from .managers import LEFT_OUT, LINKS, MANAGERS, NEAR
-from .scenarios import SCENARIOS, Scenario
+from .scenarios import SCENARIOS, SECONDS, Scenario
 
 UNITS = {
     "goodput": "Mbps",
@@ -75,13 +75,21 @@ def _value(one: Scenario, entry: str, metric: str, run: StoredRun) -> float | No
         return _sojourn.jfi(_rates(one, run))
     flows = [run.flow(name, "up") for name in ([entry] if entry else _sent(one, run))]
     if metric == "goodput":
-        return sum(float(flow["goodput_mbps"] or 0) for flow in flows)
+        return sum(map(goodput_mbps, flows))
     if metric == "latency_p99":
         latency: float | None = flows[0]["latency_p99_ms"]
         return latency
     delivered, dropped, marked = (_sum(flows, names) for names in (_DELIVERED, _DROPPED, _MARKED))
     part = dropped if metric == "loss" else marked
     return 100 * part / (delivered + dropped) if delivered else None
+
+
+def goodput_mbps(flow: Mapping[str, Any]) -> float:
+    """The goodput of a flow over all the time that counts, also while earlier packets come."""
+    if not flow["delivered_bytes"]:
+        return 0.0
+    arrival_s = flow["delivered_bytes"] * 8e-6 / flow["throughput_mbps"]
+    return float(flow["goodput_mbps"] * arrival_s / (SECONDS - FROM_S))
 
 
 _DELIVERED = ("delivered_packets",)

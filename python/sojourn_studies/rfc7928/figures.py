@@ -12,7 +12,7 @@ from ..framework.cases import Runs
 from ..framework.drawing import Drawing, Figure
 from ..framework.rows import FigureNumber
 from .cases import case
-from .cells import completion_s
+from .cells import completion_s, goodput_mbps
 from .managers import LINKS, MANAGERS
 from .scenarios import OBJECT_BYTES, RTT_MS, SCENARIOS
 
@@ -67,7 +67,7 @@ def _point(run: StoredRun, prefix: str) -> tuple[float, float]:
     if prefix == "page":
         seconds = completion_s(SCENARIOS[EXPERIMENT], run)
         return delay_ms, OBJECT_BYTES * 8e-6 / seconds if seconds else np.nan
-    return delay_ms, sum(flow["goodput_mbps"] or 0 for flow in flows)
+    return delay_ms, sum(map(goodput_mbps, flows))
 
 
 def _on(link: str) -> list[str]:

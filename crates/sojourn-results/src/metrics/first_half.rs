@@ -5,8 +5,9 @@ use super::read::{Row, Rows};
 use super::rows::{FirstHalfRow, FlowRow, QueueRow};
 
 /// The columns that grades read, beside texts.
-const READ: [&str; 25] = [
+const READ: [&str; 26] = [
     "sent_bytes",
+    "delivered_bytes",
     "delivered_packets",
     "loss_percent",
     "throughput_mbps",

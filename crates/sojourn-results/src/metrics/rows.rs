@@ -42,9 +42,10 @@ rows! {
         sanctioned_packets: u64, in "packets", from "RFC 9957, section 4";
         /// Lost packets as a share of lost and delivered packets.
         loss_percent: Option<f64>, in "%", from "White & Rice 2013, section 4.1.2";
-        /// Delivered bytes on the wire, averaged over the run from metrics.from_s on.
+        /// Delivered bytes on the wire, averaged over the run from metrics.from_s on; where packets were sent before, from
+        /// when the first one that counts could arrive.
         throughput_mbps: f64, in "Mbps", from "Hong 2015, section 4.1";
-        /// Payload delivered to the application in order, averaged over the run from metrics.from_s on.
+        /// Payload delivered to the application in order, averaged over the same time.
         /// Datagrams count with their headers.
         goodput_mbps: f64, in "Mbps", from "RFC 2647, section 3.17";
         /// Mean one-way latency from sending to delivery.

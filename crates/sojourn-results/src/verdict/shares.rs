@@ -55,17 +55,9 @@ struct Flow<'a> {
     group: usize,
     homes: f64,
     time: Span,
-    /// What it gets, in Mbit.
-    mbit: f64,
     /// What all its homes together have to send, in Mbps while it runs; endless without a limit.
     demand_mbps: f64,
     got: Share,
-}
-
-impl Flow<'_> {
-    fn length_s(&self) -> f64 {
-        self.time.end - self.time.start
-    }
 }
 
 /// A link with the flows that pass it.
@@ -85,7 +77,8 @@ fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> 
         shared.filter_map(|(name, entry)| flow(scenario, rows, name, entry, way)).collect();
     let parts_mbit = parts_mbit(scenario, rows, &flows, way);
     let share = |(flow, part_mbit): (Flow<'_>, f64)| {
-        let part_mbps = (part_mbit / flow.length_s()).min(flow.demand_mbps).max(f64::MIN_POSITIVE);
+        let line_mbps = part_mbit / (flow.time.end - flow.time.start);
+        let part_mbps = line_mbps.min(flow.demand_mbps).max(f64::MIN_POSITIVE);
         let percent = (100.0 * flow.got.mbps / part_mbps).min(100.0);
         let share_percent = Some(percent).filter(|_| flow.got.missing.is_none());
         Share { part_mbps, share_percent, ..flow.got }
@@ -100,40 +93,45 @@ fn flow<'a>(
     entry: &'a traffic::Entry,
     way: Direction,
 ) -> Option<Flow<'a>> {
-    let of_way = rows.flows.iter().filter(|row| row.direction() == Some(way));
-    let own: Vec<&Row> = of_way.filter(|row| row.traffic() == name).collect();
-    let sum = |column| own.iter().filter_map(|row| row.number(column)).sum::<f64>();
+    let is_own = |row: &&Row| row.direction() == Some(way) && row.traffic() == name;
+    let own = rows.flows.iter().find(is_own);
+    let number = |column| own.and_then(|row| row.number(column)).unwrap_or_default();
     let group = scenario.group_of(entry);
     let home = scenario.group(group);
     let (homes, loads) = (f64::from(home.count), entry.app.may_load_s());
     let from_s = (loads.start + entry.app.bulk_spread_s()).max(scenario.metrics.from_s);
     let time = from_s..loads.end.min(scenario.duration_s);
     let length_s = Some(time.end - time.start).filter(|length_s| *length_s > 0.0)?;
-    let mbit = sum("throughput_mbps") * scenario.counted_s();
+    // The time in which counted packets could arrive, over which rates are.
+    let mbit = number("delivered_bytes") * 8e-6;
+    let (rate_mbps, counted_s) = (number("throughput_mbps"), scenario.counted_s());
+    let arrival_s = Some(mbit / rate_mbps).filter(|of| of.is_normal()).unwrap_or(counted_s);
+    let rate_s = arrival_s.min(length_s);
+    let mbps = rate_mbps * arrival_s / rate_s;
     let what = Bulk::of(&entry.app)?.word(way);
-    let short = || format!("the {what} is measured for {} s, not {SHORTEST_S}", digits(length_s));
-    let mut missing = (length_s < SHORTEST_S).then(short);
+    let short = || format!("the {what} is measured for {} s, not {SHORTEST_S}", digits(rate_s));
+    let mut missing = (rate_s.round() < SHORTEST_S).then(short);
     let mut unfinished_mb = None;
     let demand_mbps = match &entry.app {
         AppSpec::Transfer(app) => {
             // Nothing is sent any more of a file that was there before counting began.
             let is_earlier = app.file_bytes.is_some() && loads.start < scenario.metrics.from_s;
-            if is_earlier && sum("sent_bytes") == 0.0 {
+            if is_earlier && number("sent_bytes") == 0.0 {
                 return None;
             }
             let files = f64::from(app.connections) * homes;
             let file_mbit = app.file_bytes.map(|bytes| bytes as f64 * 8e-6 * files);
-            let is_done = app.every_s.is_none() && sum("transfers_completed") >= files;
+            let is_done = app.every_s.is_none() && number("transfers_completed") >= files;
             if let (Some(file_mbit), None, false) = (file_mbit, app.every_s, is_done) {
-                let done_mbit = sum("goodput_mbps") * scenario.counted_s();
+                let done_mbit = number("goodput_mbps") * arrival_s;
                 unfinished_mb = Some((done_mbit / 8.0, file_mbit / 8.0));
             }
             missing = missing.filter(|_| !is_done);
-            let needed_mbit = if is_done { Some(mbit) } else { file_mbit };
-            needed_mbit.map_or(f64::INFINITY, |of| of / app.every_s.unwrap_or(length_s))
+            let needed_mbit = if is_done { Some(mbps * rate_s) } else { file_mbit };
+            needed_mbit.map_or(f64::INFINITY, |of| of / app.every_s.unwrap_or(rate_s))
         }
         AppSpec::Torrent(app) => app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes),
-        _ => sum("sent_bytes") * 8e-6 / length_s,
+        _ => number("sent_bytes") * 8e-6 / length_s,
     };
     if ![home.upstream.flows.is_empty(), home.downstream.flows.is_empty()][way as usize] {
         let stream = way.stream();
@@ -142,7 +140,7 @@ fn flow<'a>(
     let got = Share {
         traffic: name.to_owned(),
         application: entry.app.share_name(way)?,
-        mbps: mbit / length_s,
+        mbps,
         part_mbps: 0.0,
         share_percent: None,
         grade: None,
@@ -151,7 +149,7 @@ fn flow<'a>(
         unfinished_mb,
         missing,
     };
-    Some(Flow { entry, group, homes, time, mbit, demand_mbps, got })
+    Some(Flow { entry, group, homes, time, demand_mbps, got })
 }
 
 /// The max-min fair part of each flow while it runs, in Mbit: a sum over the times in which the same flows run. One
@@ -169,7 +167,7 @@ fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Directi
             .filter(|one| flows[*one].time.start <= time.start && time.end <= flows[*one].time.end)
             .collect();
         let links = links(scenario, rows, flows, way, &time, &runs);
-        let got = |one: usize| flows[one].mbit * length_s / flows[one].length_s();
+        let got = |one: usize| flows[one].got.mbps * length_s;
         let (yielding, others): (Vec<usize>, Vec<usize>) =
             runs.iter().partition(|one| scenario.yields(flows[**one].entry));
         for (one, mbit) in max_min(&links, flows, &others, length_s) {

@@ -38,6 +38,8 @@ pub(crate) struct Account {
     pub goodput_bytes: u64,
     /// One-way latency from sending to delivery.
     pub latency: Latency,
+    /// That of the packet that was delivered first.
+    pub first_latency: Time,
     /// Bytes on the wire delivered, over time.
     pub throughput: Series,
     /// Round-trip times that its senders measured with the data of this direction.
@@ -75,6 +77,7 @@ impl Account {
             data_packets: 0,
             goodput_bytes: 0,
             latency: Latency::default(),
+            first_latency: Time::ZERO,
             throughput: Series::of(THROUGHPUT),
             round_trips: LatencyMeter::new(RTT),
             echoes: TimeMean::default(),

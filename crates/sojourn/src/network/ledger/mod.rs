@@ -136,9 +136,13 @@ impl Ledger {
         if !is_counted {
             return self.delivered_before(now, packet);
         }
+        let latency = now.since(packet.sent_at);
+        if account.delivered.packets == 0 {
+            account.first_latency = latency;
+        }
         account.delivered.add(packet);
         account.lived_ps = account.lived_ps.wrapping_add(now.ps().into());
-        account.latency.record(now.since(packet.sent_at));
+        account.latency.record(latency);
         account.calls.arrive(now, packet);
         if let Some(frames) = &mut account.frames {
             frames.arrive(now, packet);

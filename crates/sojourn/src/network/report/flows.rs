@@ -13,6 +13,7 @@ use sojourn_results::scores::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
 };
 use sojourn_results::scores::voice_model::r_value;
+use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{Done, Quality};
 use sojourn_scenario::metrics::VoiceModel;
 
@@ -26,7 +27,8 @@ pub(super) fn flow_row(
     let (name, entry) =
         run.scenario.traffic.get_index(index).expect("an account per traffic entry");
     let account = run.ledger.account(index, direction);
-    let mbps = |bytes: u64| bytes as f64 * 8e-6 / run.scenario.counted_s();
+    let arrival_s = arrival_s(&run.scenario, account);
+    let mbps = |bytes: u64| bytes as f64 * 8e-6 / arrival_s;
     let latency = &account.latency;
     let rtt = account.round_trips.latency();
     let mut row = FlowRow {
@@ -89,6 +91,18 @@ pub(super) fn flow_row(
     }
     row
 }
+
+/// The time in which counted packets could arrive. Where others were sent before, these have the line until the first
+/// counted one has crossed it; few seconds at the end say nothing.
+fn arrival_s(scenario: &Scenario, account: &Account) -> f64 {
+    let (counted_s, from) = (scenario.counted_s(), Time::from_secs_f64(scenario.metrics.from_s));
+    let is_earlier = account.first_sent.is_some_and(|first| first < from);
+    let lag_s = if is_earlier { account.first_latency.secs_f64() } else { 0.0 };
+    (counted_s - lag_s).max(LEAST_ARRIVAL * counted_s)
+}
+
+/// A rate is one over no less than this share of the time that counts.
+const LEAST_ARRIVAL: f64 = 0.1;
 
 fn score_responses(row: &mut FlowRow, done: &Done) {
     let times: Vec<f64> = done.responses.iter().map(|(_, time)| time.secs_f64()).collect();
