@@ -373,6 +373,7 @@ def test_bad_questions_are_refused(short: Path, changes: dict[str, object], mess
 
 def test_an_answer_about_the_start_says_so(short: Path) -> None:
     slow = {"upstream.queue": {"law": {"kind": "codel"}}, "upstream.sustained_mbps": 10}
+    slow["traffic.game.direction"] = "down"  # Nothing watches the queue, so its tail is graded.
     ends = {"low": 1, "high": 2, "seeds": 1, "duration_s": 15}
     key = "upstream.queue.law.target_ms"
     found = sojourn.find(short, key=key, until="upload > 0", set=slow, **ends)  # type: ignore[arg-type]

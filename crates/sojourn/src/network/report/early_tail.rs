@@ -86,23 +86,21 @@ struct Watched<'a> {
     is_judged: bool,
 }
 
-/// Sojourn times of the measured queues, in the order of readings, and latencies of games and calls.
+/// What has a p99 that grades or tables beside an answer show: sojourn times of the measured queues that no game or call
+/// watches, in the order of readings, and latencies of games.
 fn watched(run: &Simulation) -> Vec<Watched<'_>> {
+    let ways = run.scenario.watched();
     let queues = run.queues().into_iter().filter_map(|placed| {
-        let meter = placed.queue.meter()?;
+        let meter = placed.queue.meter().filter(|_| !ways.contains(&placed.direction))?;
         Some(Watched {
             what: format!("p99 of the {} queue", meter.name()),
             latency: meter.sojourn(),
             is_judged: placed.home.is_none_or(|home| run.scenario.is_judged_home(home)),
         })
     });
-    let entries = run.scenario.traffic.iter().enumerate().filter(|(_, (_, entry))| {
-        matches!(
-            entry.app.parameters().quality(),
-            Quality::Game | Quality::Voice | Quality::VideoCall
-        )
-    });
-    let latencies = entries.flat_map(|(index, (name, entry))| {
+    let entries = run.scenario.traffic.iter().enumerate();
+    let games = entries.filter(|(_, (_, one))| one.app.parameters().quality() == Quality::Game);
+    let latencies = games.flat_map(|(index, (name, entry))| {
         Direction::BOTH.map(|direction| Watched {
             what: format!("p99 of traffic.{name} {}", direction.name()),
             latency: &run.ledger.account(index, direction).latency,
