@@ -10,7 +10,7 @@ from ..base.grid import NOTHING, Grid, digits, informative
 from .delay_parts import both_ways_ms, greatest_shares
 from .groups import THIS_RUN, Results
 from .keys import key_in_words, value_in_words
-from .measures import MEASURES, Measure, Row, flows_of, payload_flows, transfers
+from .measures import MEASURES, Measure, Row, flows_of, judged_flows, payload_flows, transfers
 from .statistics import Value, over_seeds
 from .tables import RunTables
 
@@ -173,6 +173,8 @@ def time_grid(results: Results) -> Grid:
         for one in delays
     ]
     about = "parts of the mean delay in ms, up and down together"
+    if _loses(results, entries):
+        about += ", of lost packets until their loss"
     if len(found) == 1:
         rows = [[entry, *row] for entry, row in zip(entries, cells, strict=True)]
         return informative(f"Where the time goes: {about}", ["traffic", *headings], rows)
@@ -183,6 +185,16 @@ def time_grid(results: Results) -> Grid:
     return _of_settings(
         f"Where the time of traffic.{entries[0]} goes: {about}", results, headings, cells
     )
+
+
+def _loses(results: Results, entries: Sequence[str]) -> bool:
+    """Do these entries lose so much that the time until then counts?"""
+    runs = (run for group in results.groups for run in group.runs)
+    rows = (row for run in runs for row in judged_flows(run) if row["traffic"] in entries)
+    return any((row["loss_percent"] or 0) > _COUNTS_PERCENT for row in rows)
+
+
+_COUNTS_PERCENT = 2
 
 
 def _of(results: Results) -> str:

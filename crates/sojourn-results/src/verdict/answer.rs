@@ -12,7 +12,9 @@ use super::measures::MEASURES;
 use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
-use super::sentences::{NAMED_AT_MOST, bulk_words, coupling, graded_clauses, sentences, taken};
+use super::sentences::{
+    NAMED_AT_MOST, bulk_words, coupling, graded_clauses, names, sentences, taken,
+};
 use super::shares::Share;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, SAME, UNDER_LOAD,
@@ -308,14 +310,14 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 
 // Several settings.
 
-/// The answer, why algorithms did nothing if all do equally well, and what is behind it.
+/// The answer, which algorithms did nothing, and what is behind it.
 fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<String> {
     let settings: Vec<&Judged<'_>> = answer.settings.iter().map(|one| &all[*one]).collect();
     let mut found = sentences(&Question::new(all, &answer.settings), answer);
-    if answer.best.len() == settings.len() {
-        let idle = settings.iter().flat_map(|one| &one.group.runs[0].idle_laws);
-        found.extend(idle.cloned().collect::<BTreeSet<String>>());
-    }
+    let idle = settings
+        .iter()
+        .flat_map(|one| one.group.runs[0].idle_laws.iter().map(move |law| (law, *one)));
+    found.extend(grouped(idle).iter().map(|(law, of)| format!("With {}, {law}", names(of))));
     let shown = &all[answer.best[0]];
     let with = |one: &Judged<'_>, said: String| format!("With {}, {said}", one.name());
     let by_times = |one: &(f64, String), other: &(f64, String)| one.0.total_cmp(&other.0);
@@ -394,13 +396,14 @@ fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
 /// What a longer run may say otherwise of the settings that are said to do best.
 fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
     let clauses = settings.iter().flat_map(|one| {
-        let is_named = !one.group.variant.is_empty();
-        let with = if is_named { format!(" with {}", one.name()) } else { String::new() };
         let clauses = one.assessments.iter().filter_map(Assessment::changing_clause);
-        clauses.map(move |clause| clause + &with)
+        clauses.map(move |clause| (clause, *one))
     });
-    let clauses: Vec<String> = clauses.take(CHANGING_AT_MOST).collect();
-    let all = clauses.join("; ");
+    let clauses = grouped(clauses).into_iter().take(CHANGING_AT_MOST).map(|(clause, with)| {
+        let is_named = !with[0].group.variant.is_empty();
+        clause + &if is_named { format!(" with {}", names(&with)) } else { String::new() }
+    });
+    let all = clauses.collect::<Vec<_>>().join("; ");
     (!all.is_empty()).then(|| format!("Still changing, so run longer: {all}."))
 }
 

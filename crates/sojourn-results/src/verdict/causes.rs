@@ -1,7 +1,7 @@
 //! Where the time goes of what users notice, by what the run has counted.
 
-use super::thresholds::APPLICATIONS;
-use super::words::{digits, joined};
+use super::thresholds::{APPLICATIONS, SAME};
+use super::words::{digits, distinct, joined};
 use crate::metrics::{Row, Rows};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
@@ -23,6 +23,8 @@ pub struct Cause {
     pub ways_ms: Vec<(Direction, f64)>,
     /// What they spend it on, the largest part first. What is on the way in both directions has one part.
     pub parts: Vec<CausePart>,
+    /// Are so many lost that their times until then count?
+    pub(super) has_losses: bool,
 }
 
 /// What packets spend time on.
@@ -50,16 +52,11 @@ impl Cause {
         let named = self.parts.iter().take(MOST_PARTS).filter(|one| one.ms >= least_ms);
         let parts =
             named.map(|one| format!("{} ms {}{}", digits(one.ms), one.words, self.behind(one)));
-        format!(
-            "traffic.{} takes {} on average: {}.",
-            self.traffic,
-            joined(&ways.collect::<Vec<_>>()),
-            joined(&parts.collect::<Vec<_>>())
-        )
+        let (ways, parts) = (joined(&ways.collect::<Vec<_>>()), joined(&parts.collect::<Vec<_>>()));
+        let until = if self.has_losses { " until packets arrive or are lost" } else { "" };
+        format!("traffic.{} takes {ways} on average{until}: {parts}.", self.traffic)
     }
-}
 
-impl Cause {
     /// Behind what packets wait in the modem's queue, if it is others' requests: each of them is at its head for as
     /// long as this one.
     fn behind(&self, queue: &CausePart) -> &'static str {
@@ -78,6 +75,13 @@ impl Cause {
             ""
         }
     }
+
+    fn add(&mut self, part: Part, words: &'static str, ms: f64) {
+        match self.parts.iter_mut().find(|one| one.words == words) {
+            Some(one) => one.ms += ms,
+            None => self.parts.push(CausePart { part, words, ms }),
+        }
+    }
 }
 
 /// Of each entry whose users notice the delay of its packets.
@@ -85,32 +89,37 @@ pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
     scenario.traffic.iter().filter_map(|(name, entry)| cause(scenario, rows, name, entry)).collect()
 }
 
-/// Why algorithms did nothing: a sentence for each that dropped and marked no packet.
+/// Why algorithms did nothing, in clauses, if none of a run dropped or marked a packet.
 pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
-    let clauses = rows.queues.iter().filter(|row| row.text("member").is_empty()).filter_map(|row| {
+    let queues = rows.queues.iter().filter(|row| row.text("member").is_empty());
+    let laws = queues.filter_map(|row| {
         let direction = row.direction()?;
         let law = scenario.only_law(row.homes()?, direction)?;
-        let (name, target_ms) = (law.name(), law.parameters().target_ms()?);
         let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
-        let p99_ms = row.number("sojourn_p99_ms").filter(|_| acts == 0.0)?;
-        Some(format!(
-            "{name} dropped nothing {}: 99 % of packets left its queue within {} ms, and its target is {} ms.",
-            direction.stream(),
-            digits(p99_ms),
-            digits(target_ms)
-        ))
+        let times_ms = [row.number("sojourn_p99_ms")?, law.parameters().target_ms()?];
+        let ([p99, target], name, way) = (times_ms.map(digits), law.name(), direction.stream());
+        let clause = format!(
+            "{name} dropped nothing {way}: 99 % of packets left its queue within {p99} ms, and its target is {target} \
+             ms."
+        );
+        Some((acts, clause))
     });
-    clauses.collect()
+    let (acts, clauses): (Vec<f64>, Vec<String>) = laws.unzip();
+    if acts.iter().sum::<f64>() > 0.0 { Vec::new() } else { distinct(clauses.into_iter()) }
 }
 
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {
-    let row = rows.flows.iter().find(|row| row.traffic() == name);
-    let graded = row.and_then(|row| APPLICATIONS.iter().find(|one| one.is_of(row)));
-    let application = graded.map_or("", |one| one.name);
-    let (traffic, ways_ms, parts) = (name.to_owned(), Vec::new(), Vec::new());
-    let mut cause = Cause { traffic, application, ways_ms, parts };
     let watched = |row: &&Row| {
         row.traffic() == name && row.direction().is_some_and(|way| entry.app.watches(way))
+    };
+    let flows = || rows.flows.iter().filter(watched);
+    let graded = flows().find_map(|row| APPLICATIONS.iter().find(|one| one.is_of(row)));
+    let mut cause = Cause {
+        traffic: name.to_owned(),
+        application: graded.map_or("", |one| one.name),
+        ways_ms: Vec::new(),
+        parts: Vec::new(),
+        has_losses: flows().any(|row| row.number("loss_percent") > Some(100.0 * SAME)),
     };
     for row in rows.delay_parts.iter().filter(watched) {
         if row.is_scarce("sent_packets") {
@@ -124,15 +133,6 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
     }
     cause.parts.sort_by(|one, other| other.ms.total_cmp(&one.ms));
     (!cause.ways_ms.is_empty()).then_some(cause)
-}
-
-impl Cause {
-    fn add(&mut self, part: Part, words: &'static str, ms: f64) {
-        match self.parts.iter_mut().find(|one| one.words == words) {
-            Some(one) => one.ms += ms,
-            None => self.parts.push(CausePart { part, words, ms }),
-        }
-    }
 }
 
 /// A part in words, which differ by direction where packets of both would wait in different queues.

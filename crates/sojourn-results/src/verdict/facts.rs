@@ -116,6 +116,7 @@ impl Facts {
         let (scenario, rows) =
             seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
         let tests = APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
+        let video = |row: &Row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?));
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
         Self {
             seed: scenario.seed,
@@ -131,7 +132,7 @@ impl Facts {
             tests,
             transfers,
             round_trips: round_trips(scenario, rows),
-            video_mbps: video_mbps(rows),
+            video_mbps: rows.flows.iter().filter_map(video).collect(),
             carried_mbit: scenario.carried_mbit(),
             brings_grants: scenario.brings_grants(),
             causes: causes(scenario, rows),
@@ -162,19 +163,14 @@ impl Facts {
 fn seen_from(scenario: &Scenario, rows: &Rows, homes: &str) -> (Scenario, Rows) {
     let mut seen = scenario.clone();
     seen.traffic.retain(|_, entry| scenario.is_judged(entry));
-    let of_traffic = |of: &[Row]| {
-        of.iter().filter(|row| seen.traffic.contains_key(row.traffic())).cloned().collect()
+    let is_seen = |row: &&Row| {
+        let is_own = row.traffic().is_empty() || seen.traffic.contains_key(row.traffic());
+        is_own && row.homes().is_none_or(|of| of == homes)
     };
-    let of_homes = |of: &[Row]| {
-        of.iter().filter(|row| row.homes().is_none_or(|of| of == homes)).cloned().collect()
-    };
-    let rows = Rows {
-        flows: of_traffic(&rows.flows),
-        pages: of_traffic(&rows.pages),
-        queues: of_homes(&rows.queues),
-        delay_parts: of_traffic(&rows.delay_parts),
-        first_half: Vec::new(),
-    };
+    let of = |rows: &[Row]| rows.iter().filter(is_seen).cloned().collect();
+    let [flows, pages, queues, delay_parts] =
+        [&rows.flows, &rows.pages, &rows.queues, &rows.delay_parts].map(|rows| of(rows));
+    let rows = Rows { flows, pages, queues, delay_parts, first_half: Vec::new() };
     (seen, rows)
 }
 
@@ -299,11 +295,6 @@ fn queue_values(rows: &Rows, direction: Direction, is_loaded: bool) -> Option<Va
         ("queue_p99_ms", most(&|row| row.number("sojourn_p99_ms"))),
         ("queue_lost_percent", Some(most(&lost).unwrap_or_default())),
     ]))
-}
-
-fn video_mbps(rows: &Rows) -> BTreeMap<String, f64> {
-    let rate = |row: &Row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?));
-    rows.flows.iter().filter_map(rate).collect()
 }
 
 fn is_two_way(scenario: &Scenario, row: &Row) -> bool {

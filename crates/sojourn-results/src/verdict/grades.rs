@@ -319,27 +319,20 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
     let added_ms = whole.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?)).reduce(f64::max);
     if let Some(added_ms) = added_ms {
         let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
-        return Some(match Direction::BOTH.into_iter().find(stands) {
-            None => (Some(added_ms.max(0.0)), None),
-            Some(way) => (
-                None,
-                Some(format!(
-                    "packets wait in the {} queue without uploads and downloads too",
-                    way.stream()
-                )),
-            ),
+        let way = Direction::BOTH.into_iter().find(stands).map(Direction::stream);
+        let missing = way.map(|way| {
+            format!("packets wait in the {way} queue without uploads and downloads too")
         });
+        return Some((Some(added_ms.max(0.0)).filter(|_| missing.is_none()), missing));
     }
-    let missing = loaded.keys().find_map(|name| match load(name)? {
-        Load::Part { traffic, from_s } => {
-            let remedy = from_s.map_or_else(String::new, |from_s| {
-                format!("; metrics.from_s = {from_s} leaves out what is before")
-            });
-            Some(format!(
-                "traffic.{traffic} does not load the line all the time of the game or call{remedy}"
-            ))
-        }
-        Load::None | Load::Whole => None,
+    let missing = loaded.keys().find_map(|name| {
+        let Load::Part { traffic, from_s } = load(name)? else { return None };
+        let remedy = from_s.map_or_else(String::new, |from_s| {
+            format!("; metrics.from_s = {from_s} leaves out what is before")
+        });
+        Some(format!(
+            "traffic.{traffic} does not load the line all the time of the game or call{remedy}"
+        ))
     });
     missing.map(|missing| (None, Some(missing)))
 }

@@ -50,10 +50,9 @@ impl Group<'_> {
 
     /// A measure over its runs; `None` if they have no such rows.
     pub(super) fn value(&self, measure: &Measure) -> Option<Value> {
-        let found = self.runs.iter().map(|facts| facts.measures.get(measure.key).copied());
-        let found: Vec<Option<Option<f64>>> = found.collect();
-        let values: Vec<Option<f64>> = found.iter().copied().map(Option::flatten).collect();
-        found.iter().any(Option::is_some).then(|| over_seeds(&values))
+        let found = self.runs.iter().filter_map(|facts| facts.measures.get(measure.key).copied());
+        let values: Vec<Option<f64>> = found.collect();
+        (!values.is_empty()).then(|| over_seeds(&values))
     }
 
     /// The mean of a measure over its runs.

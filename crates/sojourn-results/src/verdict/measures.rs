@@ -80,6 +80,11 @@ impl Measure {
         MEASURES.iter().find(|measure| measure.key == key).expect("a measure that there is")
     }
 
+    /// Is the second value worse than the first?
+    pub(super) fn is_worse(&self, from: f64, to: f64) -> bool {
+        (to < from) == (self.better == Better::Higher)
+    }
+
     /// Its unit as it follows a number.
     pub(super) fn unit_after(&self) -> String {
         if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) }

@@ -4,16 +4,17 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
 use super::grades::{Assessment, Level};
 use super::groups::Judged;
 use super::thresholds::{
-    Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, PAGE, SHARE, UPSTREAM_QUEUE, VIDEO,
-    VIDEO_CALL, VIDEO_RATE, queue_of,
+    APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_RATE, SHARE, UNDER_LOAD,
+    UPSTREAM_QUEUE, VIDEO, VIDEO_RATE, queue_of,
 };
-use super::words::digits;
+use super::words::{digits, grouped};
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -51,29 +52,19 @@ pub struct Answer {
 /// that it keeps are one use, and what load adds is in the grades of games and calls.
 pub(super) type Component = &'static [&'static str];
 
-const COMPONENTS: [Component; 13] = [
-    &[GAME],
-    &[CALL],
-    &[VIDEO_CALL],
-    &[PAGE],
-    &[VIDEO, VIDEO_RATE],
-    &[UPSTREAM_QUEUE],
-    &[DOWNSTREAM_QUEUE],
-    &["upload"],
-    &["download"],
-    &["torrent"],
-    &["torrent down"],
-    &["data up"],
-    &["data down"],
-];
+static COMPONENTS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let component = |name| if name == VIDEO_RATE { VIDEO } else { name };
+    let names = APPLICATIONS.iter().map(|one| one.name).filter(|name| *name != UNDER_LOAD);
+    grouped(names.map(|name| (component(name), name))).into_iter().map(|(_, all)| all).collect()
+});
 
 /// Values that differ by no more than this share may be on one side of a bound in another run.
 const NEAR: f64 = 0.10;
 
 /// Is it a share of what the line has, which compares nothing between lines?
 fn is_of_its_line(component: Component) -> bool {
-    let is_share = |name: &&str| Application::named(name).good[0].metric == SHARE;
-    component.contains(&VIDEO_RATE) || component.iter().any(is_share)
+    let metric = |name: &&str| Application::named(name).good[0].metric;
+    component.iter().any(|name| [SHARE, KEPT_RATE].contains(&metric(name)))
 }
 
 /// The levels of a setting in all components that are compared; `None` where it has no grade.
@@ -93,7 +84,7 @@ impl<'a, 'b> Question<'a, 'b> {
     pub(super) fn new(all: &'a [Judged<'b>], settings: &[usize]) -> Self {
         let line = |number: &usize| &all[*number].group.runs[0].carried_mbit;
         let is_one_line = settings.iter().all(|number| line(number) == line(&settings[0]));
-        let components = COMPONENTS.into_iter().filter(|one| {
+        let components = COMPONENTS.iter().map(Vec::as_slice).filter(|one| {
             (is_one_line || !is_of_its_line(one))
                 && settings.iter().any(|number| !all[*number].of_component(one).is_empty())
         });
@@ -178,44 +169,53 @@ impl<'a, 'b> Question<'a, 'b> {
         settings.windows(2).all(|pair| self.standing(pair[0]) == self.standing(pair[1]))
     }
 
+    /// In what a setting is behind the best of what decides between them.
+    fn behind(&self, best: usize, other: usize) -> Vec<usize> {
+        let (ahead, behind) = (self.standing(best), self.standing(other));
+        self.deciding(&ahead, &behind).filter(|place| ahead[*place] < behind[*place]).collect()
+    }
+
+    /// Of that the worst, with the best and with the other setting.
+    pub(super) fn decisive(&self, best: usize, other: usize) -> Option<[&'a Assessment; 2]> {
+        let places = self.behind(best, other).into_iter();
+        let of = |place: usize| self.all[other].of_component(self.components[place]);
+        let behind = places.flat_map(of).max_by_key(|one| one.level())?;
+        Some([self.assessment(best, behind.application)?, behind])
+    }
+
     /// What only just decides between the best and another setting, in a sentence: the first of all that decides, if
     /// with equal values where these differ by no more than a tenth the best is no longer before the other.
     pub(super) fn hair(&self, best: usize, other: usize) -> Option<String> {
         let (ahead, behind) = (self.standing(best), self.standing(other));
         let mut moved = behind.clone();
-        let mut deciding: Vec<usize> = self.deciding(&ahead, &behind).collect();
-        deciding.retain(|place| ahead[*place] < behind[*place]);
-        for place in &deciding {
-            let of_best = self.all[best].of_component(self.components[*place]);
+        for place in self.behind(best, other) {
+            let of_best = self.all[best].of_component(self.components[place]);
             let near = |metric: &str, value: f64| {
                 let of_best = of_best.iter().find_map(|one| one.value(metric));
                 of_best.filter(|best| is_near(*best, value)).unwrap_or(value)
             };
-            moved[*place] = self.level_with(other, self.components[*place], &near);
-            if moved[*place] > ahead[*place] {
+            moved[place] = self.level_with(other, self.components[place], &near);
+            if moved[place] > ahead[place] {
                 return None;
             }
         }
-        let first = self.all[other].of_component(self.components[*deciding.first()?]);
-        let values = first.iter().flat_map(|of| of.graded.values.iter().map(move |v| (*of, v)));
-        let mut sentences = values.filter_map(|(behind, shown)| {
-            let value = behind.values.get(shown.metric).copied()??;
-            let of_best = self.assessment(best, behind.application)?.value(shown.metric)?;
+        let [ahead_in, behind_in] = self.decisive(best, other)?;
+        let mut sentences = behind_in.graded.values.iter().filter_map(|shown| {
+            let value = behind_in.values.get(shown.metric).copied()??;
+            let of_best = ahead_in.value(shown.metric)?;
             // The bound that the value only just misses and that of the best meets.
             let (low, high) = (value.min(of_best), value.max(of_best));
             let is_between = |bound: &f64| (low..=high).contains(bound) && *bound != value;
-            let bound = behind.graded.bounds(shown.metric).find(is_between)?;
-            let is_ahead = (of_best > value) == behind.graded.is_better_more(shown.metric);
+            let bound = behind_in.graded.bounds(shown.metric).find(is_between)?;
+            let is_ahead = (of_best > value) == behind_in.graded.is_better_more(shown.metric);
             (is_ahead && is_near(value, of_best)).then(|| {
+                let [best, other] = [best, other].map(|number| self.all[number].name());
+                let [value, of_best, bound] = [value, of_best, bound].map(digits);
                 format!(
-                    "By a hair: with {}, {} is {}{}, and the bound is {} ({} with {}).",
-                    self.all[other].name(),
-                    behind.graded.label(shown),
-                    digits(value),
-                    shown.unit,
-                    digits(bound),
-                    digits(of_best),
-                    self.all[best].name()
+                    "By a hair: {} is {value}{} with {other} and {of_best} with {best}. They differ by at most a tenth, \
+                     and the bound of {bound} is between them.",
+                    behind_in.graded.label(shown),
+                    shown.unit
                 )
             })
         });
@@ -280,8 +280,5 @@ fn counts(standing: &[Option<Level>]) -> [usize; 3] {
 
 /// Is one nowhere behind the other? What has no grade is neither ahead nor behind.
 fn is_nowhere_behind(one: &[Option<Level>], other: &[Option<Level>]) -> bool {
-    one.iter().zip(other).all(|(one, other)| match (one, other) {
-        (Some(one), Some(other)) => one <= other,
-        (one, other) => one == other,
-    })
+    one.iter().zip(other).all(|(one, other)| one.is_some() == other.is_some() && one <= other)
 }

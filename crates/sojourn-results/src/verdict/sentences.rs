@@ -3,7 +3,7 @@
 use super::facts::{Facts, Payload};
 use super::grades::Assessment;
 use super::groups::{Group, Judged};
-use super::measures::{Better, MEASURES, Measure};
+use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Component, Price, Question};
 use super::shares::Share;
 use super::thresholds::{Application, GAME, Grade, NAMED};
@@ -26,7 +26,12 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
         best => named(question, answer, best),
     };
     let more = [answer.hair.clone(), unsure(question, answer), left_out(question)];
-    std::iter::once(first).chain(more.into_iter().flatten()).collect()
+    // What changes against the reference is named already.
+    let others = answer.settings.iter().filter(|one| Some(**one) != answer.reference);
+    let decided = others.filter_map(|other| decided(question, answer.best[0], *other));
+    let decided = decided.filter(|_| answer.is_alike);
+    let more = more.into_iter().flatten().chain(decided);
+    std::iter::once(first).chain(more).collect()
 }
 
 /// Settings by their names, or how many they are.
@@ -107,6 +112,25 @@ fn left_out(question: &Question<'_, '_>) -> Option<String> {
         .then(|| format!("Not compared, since the lines differ: the shares of {}.", joined(&nouns)))
 }
 
+/// What decides against a setting with which more columns are better than with the best.
+fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<String> {
+    let [ahead, behind] = question.decisive(best, other)?;
+    let [best, other] = [best, other].map(|number| &question.all[number]);
+    let columns = MEASURES.iter().filter_map(|one| {
+        let (from, to) = best.group.named_difference(one, other.group)?;
+        Some(if one.is_worse(from, to) { 1 } else { -1 })
+    });
+    (columns.sum::<i32>() > 0).then(|| {
+        let changes = graded_clauses(behind, &[ahead]).into_iter();
+        let small = changed_values(behind, &[ahead])
+            .into_iter()
+            .map(|([said, _], is_worse, _)| (said, is_worse));
+        let change = changes.chain(small).find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
+        let change = change.unwrap_or_else(|| format!("{} decides", noun(behind)));
+        format!("Against {}, which is better in more columns, {change}.", other.name())
+    })
+}
+
 /// If what the best costs matters most.
 fn alternatives(question: &Question<'_, '_>, price: &[Price]) -> String {
     let noun = |one: &Price| Application::named(one.application).noun.to_owned();
@@ -157,8 +181,7 @@ fn none(question: &Question<'_, '_>) -> String {
 }
 
 fn unsure(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
-    let seeds = question.settings.iter().map(|number| question.all[*number].group.runs.len());
-    let seeds = seeds.max().unwrap_or_default();
+    let seeds = question.all[0].group.runs.len();
     let names = names(&of_numbers(question, &answer.unsure));
     let does = if answer.unsure.len() == 1 { "does" } else { "do" };
     (!answer.unsure.is_empty())
@@ -197,8 +220,7 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     let is_named = |one: &&Measure| one.of.headline || is_rate(one);
     let clauses = MEASURES.iter().filter(is_named).filter(is_new).filter_map(|measure| {
         let (from, to) = now.group.named_difference(measure, before.group)?;
-        let is_worse = (to < from) == (measure.better == Better::Higher);
-        Some((change(measure.label, from, to, &measure.unit_after()), is_worse))
+        Some((change(measure.label, from, to, &measure.unit_after()), measure.is_worse(from, to)))
     });
     changes.extend(clauses.take(DIFFERENCES_AT_MOST));
     changes.extend(single_rates(&now.transfers, &before.transfers));
@@ -337,15 +359,12 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
     };
     let (classic, low) = (upload(false)?, upload(true)?);
     let alone = without.transfers.iter().find(|one| one.traffic == classic.traffic)?;
+    let [mbps, alone_mbps] = [classic.mbps, alone.mbps].map(digits);
+    let [with, without] = [with, without].map(|one| one.name());
     Some(format!(
         "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside '{}', '{}' has \
-         {} Mbps with it ({}) and {} without ({}).",
-        low.traffic,
-        classic.traffic,
-        digits(classic.mbps),
-        with.name(),
-        digits(alone.mbps),
-        without.name()
+         {mbps} Mbps with it ({with}) and {alone_mbps} without ({without}).",
+        low.traffic, classic.traffic
     ))
 }
 

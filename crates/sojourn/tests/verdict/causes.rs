@@ -4,7 +4,8 @@ use super::*;
 
 /// What a sentence names first.
 fn first_part(said: &str) -> &str {
-    let parts = said.split_once(" on average: ").expect("it has parts").1;
+    let parts = said.split_once(" on average").and_then(|(_, of)| of.split_once(": "));
+    let parts = parts.expect("it has parts").1;
     let words = parts.split(" ms ").nth(1).expect("a part has words");
     words.split([',', '.']).next().and_then(|words| words.split(" and ").next()).unwrap_or(words)
 }

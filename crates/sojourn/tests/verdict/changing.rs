@@ -60,8 +60,12 @@ fn the_first_half_is_a_run_of_half_the_time() {
     }
 }
 
-/// A game and an upload of which the first half is known.
 fn of_halves(game: [f64; 2], upload_percent: [f64; 2]) -> Verdict {
+    alone(&half_facts(game, upload_percent))
+}
+
+/// A game and an upload of which the first half is known.
+fn half_facts(game: [f64; 2], upload_percent: [f64; 2]) -> Facts {
     let mbps = upload_percent.map(|percent| 310.0 / 60.0 * percent / 100.0);
     let values = json!({"over_20_ms_access_percent": game[1], "over_80_ms_round_trip_percent": 0.0,
         "rtt_p90_ms": 25.0, "loss_percent": 0.0});
@@ -84,7 +88,7 @@ fn of_halves(game: [f64; 2], upload_percent: [f64; 2]) -> Verdict {
     let early_mbps = mbps[0] * (160.0 / 30.0) / (310.0 / 60.0);
     let first_half = game_early.chain([early("up", "up", "throughput_mbps", early_mbps)]).collect();
     let traffic = format!("{GAME}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}");
-    alone(&Facts::of(&scenario(&traffic), &Rows { flows, first_half, ..Rows::default() }))
+    Facts::of(&scenario(&traffic), &Rows { flows, first_half, ..Rows::default() })
 }
 
 /// What is still changing, by application.
@@ -126,6 +130,10 @@ fn what_is_still_changing_is_said_with_both_values() {
     let said = "Still changing, so run longer: the upload's share was 70.0 % of its part of the line in the first half of \
                 the run and is 80.0 in all.";
     assert!(found.sentences.contains(&said.to_owned()), "{:?}", found.sentences);
+    // Of settings that say the same it is said once.
+    let facts = half_facts([1.0, 1.0], [70.0, 80.0]);
+    let both = verdict(&[group("a", &facts), group("b", &facts)], &[]).sentences;
+    assert!(both.contains(&said.replace(".0 in all.", ".0 in all with a and b.")), "{both:?}");
     let upload = found.groups[0].assessments.iter().find(|one| one.application == "upload");
     assert!((upload.unwrap().first_half["share_percent"].unwrap() - 70.0).abs() < 1e-9);
     // What keeps its grade on both sides is for programs alone.

@@ -114,8 +114,8 @@ fn an_answer_that_rests_on_a_bound_is_by_a_hair() {
     );
     assert_eq!(
         found.sentences[1],
-        "By a hair: with FQ, the upload's share is 88.5 % of its part of the line, and the bound is 90.0 (90.8 with \
-         CoDel)."
+        "By a hair: the upload's share is 88.5 % of its part of the line with FQ and 90.8 with CoDel. They differ \
+         by at most a tenth, and the bound of 90.0 is between them."
     );
     // The difference must be close, not the value to the bound alone.
     for (behind, ahead) in [(60.0, 90.8), (87.5, 99.2)] {

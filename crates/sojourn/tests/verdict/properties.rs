@@ -3,7 +3,7 @@
 
 use super::*;
 use sojourn::engine::rng::Rng;
-use sojourn::results::verdict::APPLICATIONS;
+use sojourn::results::verdict::{APPLICATIONS, Better, MEASURES};
 use sojourn_testing::rounds;
 use std::collections::BTreeSet;
 
@@ -175,6 +175,7 @@ pub(crate) fn is_lawful(facts: &[Facts], is_one_line: bool) {
     assert_eq!(best_of(&judged_of(facts, &twice), &twice), best);
     if is_one_line {
         has_its_price(&found);
+        names_what_decides(&found);
     }
     says_no_more_than_grades(&found);
 }
@@ -202,8 +203,9 @@ fn says_no_more_than_grades(found: &Verdict) {
     }
     for hair in found.answers.iter().filter_map(|answer| answer.hair.as_ref()) {
         let numbers = numbers(hair.split_once(" is ").expect("a value").1);
-        let ([(value, _), .., (of_best, _)], near) = (numbers.as_slice(), 0.11) else { continue };
-        assert!((value - of_best).abs() <= near * value.max(*of_best), "{hair}");
+        let [(value, _), (of_best, _), (bound, _)] = numbers[..] else { panic!("{hair}") };
+        let (low, high) = (value.min(of_best), value.max(of_best));
+        assert!(high - low <= 0.11 * high && (low..=high).contains(&bound), "{hair}");
     }
 }
 
@@ -221,6 +223,33 @@ fn has_its_price(found: &Verdict) {
         let said =
             found.sentences[0].contains("at a price") && found.sentences[0].contains("falls from");
         assert!(!is_price || said, "{}", found.sentences[0]);
+    }
+}
+
+/// Where more columns are better with a setting than with the best, the answer names what decides: its grade does not
+/// fall. What changes against the reference is named anyway.
+fn names_what_decides(found: &Verdict) {
+    // Names must be different ones.
+    let Some(best) = found.best.filter(|_| found.groups.len() <= NAMES.len()) else { return };
+    let measures = |number: usize, key: &str| found.groups[number].measures.get(key)?.mean;
+    for other in found.answers.iter().flat_map(|one| &one.settings).copied() {
+        let worse = MEASURES.iter().map(|one| {
+            let Some((to, from)) = measures(best, one.key).zip(measures(other, one.key)) else {
+                return 0;
+            };
+            let (by, digit) = ((to - from).abs(), 10f64.powi(-i32::from(one.digits)));
+            let is_worse = (to < from) == (one.better == Better::Higher);
+            let is_named = by > (0.1 * to.abs().max(from.abs())).max(digit);
+            i32::from(is_named) * if is_worse { 1 } else { -1 }
+        });
+        let start =
+            format!("Against {}, which is better in more columns, ", found.groups[other].name);
+        let said = found.sentences.iter().find(|one| one.starts_with(&start));
+        let is_meant = !found.alike.contains(&other) && found.reference != Some(other);
+        assert_eq!(said.is_some(), is_meant && worse.sum::<i32>() > 0, "{:?}", found.sentences);
+        let falls = ["good", "fair", "poor"].map(|grade| format!("falls from {grade}"));
+        let is_worse = |said: &String| falls.iter().any(|falls| said.contains(falls));
+        assert!(!said.is_some_and(is_worse), "{said:?}");
     }
 }
 

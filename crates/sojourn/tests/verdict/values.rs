@@ -80,29 +80,57 @@ fn a_small_part_is_no_cause() {
     );
 }
 
+/// The parts are of lost packets too, until these are lost.
+#[test]
+fn where_many_are_lost_the_time_is_that_until_then() {
+    for (loss_percent, until) in [
+        (0.0, ""),
+        (2.0, ""),
+        (2.1, " until packets arrive or are lost"),
+        (31.0, " until packets arrive or are lost"),
+    ] {
+        let flows = both_ways("x", "game", &json!({"loss_percent": loss_percent}));
+        let rows =
+            Rows { flows, ..parts(900.0, &[(Up, "propagation", 20.0), (Up, "total", 20.0)]) };
+        let want = format!("traffic.x takes 20.0 ms up on average{until}: 20.0 ms of propagation.");
+        assert_eq!(causes("", &rows)[0].sentence(), want);
+    }
+}
+
 #[test]
 fn an_algorithm_that_did_nothing_is_named_with_its_target() {
-    let said = |dropped: f64, marked: f64, member: Option<&str>| {
-        let queue = queue(
-            "upstream",
-            "up",
-            &json!({"dropped_aqm_packets": dropped, "marked_packets": marked,
-                "sojourn_p99_ms": 3.25, "member": member}),
-        );
-        let traffic = format!("{OURS}\n{UPLOAD}");
-        let codel = scenario_of(&traffic, &["upstream.queue.law.kind=codel"]);
-        let facts = Facts::of(&codel, &Rows { queues: vec![queue], ..Rows::default() });
-        verdict(&[group("a", &facts), group("b", &facts)], &[]).sentences
+    let run_of = |ways: &[(&str, f64, f64)], member: Option<&str>| {
+        let row = |(way, dropped, marked): &(&str, f64, f64)| {
+            let values = json!({"dropped_aqm_packets": dropped, "marked_packets": marked,
+                "sojourn_p99_ms": 3.25, "member": member});
+            queue(&format!("{way}stream"), way, &values)
+        };
+        let sets = ["upstream.queue.law.kind=codel", "downstream.queue.law.kind=codel"];
+        let codel = scenario_of(&format!("{OURS}\n{UPLOAD}"), &sets);
+        let queues = ways.iter().map(row).collect();
+        Facts::of(&codel, &Rows { queues, ..Rows::default() })
     };
-    let idle = "codel dropped nothing upstream: 99 % of packets left its queue within 3.25 ms, and its target is \
-                5.00 ms."
-        .to_owned();
-    assert!(said(0.0, 0.0, None).contains(&idle), "{:?}", said(0.0, 0.0, None));
-    for (dropped, marked, member) in
-        [(1.0, 0.0, None), (0.0, 1.0, None), (1.0, 1.0, None), (0.0, 0.0, Some("classic"))]
-    {
-        assert!(!said(dropped, marked, member).contains(&idle));
+    let run = |dropped, marked, member| run_of(&[("up", dropped, marked)], member);
+    let said = |one: &Facts, other: &Facts| {
+        let found = verdict(&[group("a", one), group("b", other)], &[]).sentences;
+        let idle = found.into_iter().filter(|one| one.contains("dropped nothing"));
+        idle.collect::<Vec<_>>()
+    };
+    let idle = run(0.0, 0.0, None);
+    let why = "codel dropped nothing upstream: 99 % of packets left its queue within 3.25 ms, and its target is \
+               5.00 ms.";
+    // Each setting is named once, also beside others that did something.
+    assert_eq!(said(&idle, &idle), [format!("With a and b, {why}")]);
+    for (dropped, marked) in [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
+        let busy = run(dropped, marked, None);
+        assert_eq!(said(&busy, &idle), [format!("With b, {why}")]);
+        assert_eq!(said(&busy, &busy), [""; 0]);
     }
+    let member = run(0.0, 0.0, Some("classic"));
+    assert_eq!(said(&member, &member), [""; 0]);
+    // What did something in one direction was of use.
+    let other_way = run_of(&[("up", 1.0, 0.0), ("down", 0.0, 0.0)], None);
+    assert_eq!(said(&other_way, &other_way), [""; 0]);
 }
 
 /// A measure of rows like these.
