@@ -41,6 +41,13 @@ pub struct Bottleneck {
     /// What the link does to the ECN field of packets and to TCP's flags of ECN, as faulty paths do. Its own queue is
     /// before that.
     pub ecn: EcnPath,
+    /// Share of packets in percent, drawn for each, that the link holds back for `reorder_ms`, so that later ones pass
+    /// them.
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub reorder_percent: f64,
+    /// Time in ms for which the packets of `reorder_percent` are held back, the same for each.
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub reorder_ms: f64,
     /// Queue manager before the link.
     pub queue: QueueSpec,
     /// A hop from outside, in the place of the queue.

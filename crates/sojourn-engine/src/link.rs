@@ -1,5 +1,6 @@
 //! Links that only delay: transmission at the rate of their capacity, then a fixed delay. They may lose
-//! packets at random, and a path's other traffic or the host at their end may take some time for one.
+//! packets at random, and a path's other traffic or the host at their end may take some time for one. They may
+//! hold some back at random, which later ones pass.
 
 use std::collections::VecDeque;
 
@@ -11,8 +12,9 @@ use crate::record::{Legs, Part, Place, Recorder};
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 
-/// A link whose packets arrive in the order they were sent. The time of arrival is known when a
-/// packet is sent, so packets in transit are a queue of which only the first is scheduled.
+/// A link whose packets arrive in the order they were sent, except those that it holds back. The time of arrival is
+/// known when a packet is sent, so packets in transit are a queue of which only the first is scheduled. Those that
+/// are held back, all for the same time, are a second such queue.
 ///
 /// Left out: a limit to what may wait for the link. Servers' links are usually much faster than the access
 /// network, so at most a burst of one window waits there; where more is sent, the estimate of a run's memory
@@ -29,6 +31,32 @@ pub struct Link {
     ecn: Option<EcnPath>,
     /// The time that a packet takes beyond the fixed delay, and its random numbers.
     jitter: Option<(Jitter, Rng)>,
+    /// What it holds back.
+    reordering: Option<Box<Reordering>>,
+}
+
+/// Packets that arrive a fixed time late, with this probability, so that others pass them: as netem with
+/// `delay HOLD reorder P%`, of which 1 - P are held back (tc-netem(8)).
+struct Reordering {
+    chance: f64,
+    hold: Time,
+    rng: Rng,
+    held: VecDeque<Transit>,
+}
+
+impl Reordering {
+    fn draws(&mut self) -> bool {
+        self.rng.uniform() < self.chance
+    }
+
+    fn next_wake(&self) -> Time {
+        self.held.front().map_or(Time::NEVER, |first| first.arrives)
+    }
+
+    /// When the last of them would have arrived without being held back.
+    fn last(&self) -> Time {
+        self.held.back().map_or(Time::ZERO, |last| last.arrives.since(self.hold))
+    }
 }
 
 /// A packet on a link.
@@ -78,7 +106,8 @@ impl Link {
     /// A link of this capacity and one-way delay, at a server.
     pub fn new(capacity: Capacity, delay: Time) -> Self {
         let (busy_until, under_way, place) = (Time::ZERO, VecDeque::new(), Place::Server);
-        Self { capacity, delay, busy_until, under_way, place, loss: None, ecn: None, jitter: None }
+        let (loss, ecn, jitter, reordering) = (None, None, None, None);
+        Self { capacity, delay, busy_until, under_way, place, loss, ecn, jitter, reordering }
     }
 
     /// This link, at another place.
@@ -101,6 +130,13 @@ impl Link {
     /// This link, on which each packet takes a random time more; packets keep their order.
     pub fn jittery(mut self, jitter: Jitter, rng: Rng) -> Self {
         self.jitter = (!jitter.is_none()).then_some((jitter, rng));
+        self
+    }
+
+    /// This link, holding each packet back for the time `hold` with probability `chance`.
+    pub fn reordering(mut self, chance: f64, hold: Time, rng: Rng) -> Self {
+        let reordering = || Box::new(Reordering { chance, hold, rng, held: VecDeque::new() });
+        self.reordering = (chance > 0.0 && hold > Time::ZERO).then(reordering);
         self
     }
 
@@ -128,7 +164,8 @@ impl Link {
             None => arrival,
             Some((jitter, rng)) => {
                 let last = self.under_way.back().map_or(Time::ZERO, |last| last.arrives);
-                last.max(arrival + jitter.draw(rng))
+                let last_held = self.reordering.as_ref().map_or(Time::ZERO, |of| of.last());
+                last.max(last_held).max(arrival + jitter.draw(rng))
             }
         };
         let is_first = self.under_way.is_empty();
@@ -139,7 +176,16 @@ impl Link {
         if self.jitter.is_some() {
             recorder.delays.spends(&packet, arrival, self.late(arrives));
         }
-        self.under_way.push_back(Transit { arrives, came: now, sent, packet });
+        let transit = Transit { arrives, came: now, sent, packet };
+        if let Some(reordering) = &mut self.reordering
+            && reordering.draws()
+        {
+            let arrives = arrives + reordering.hold;
+            recorder.delays.spends(&transit.packet, transit.arrives, [(Part::Jitter, arrives)]);
+            reordering.held.push_back(Transit { arrives, ..transit });
+        } else {
+            self.under_way.push_back(transit);
+        }
         is_first
     }
 
@@ -162,13 +208,22 @@ impl Link {
     /// When the next packet arrives.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.under_way.front().map_or(Time::NEVER, |first| first.arrives)
+        let first = self.under_way.front().map_or(Time::NEVER, |first| first.arrives);
+        match &self.reordering {
+            None => first,
+            Some(reordering) => first.min(reordering.next_wake()),
+        }
     }
 
     /// The packet that arrives now, with its time.
     #[inline(always)]
     pub fn wake(&mut self) -> Option<(Time, Packet)> {
-        self.under_way.pop_front().map(|transit| (transit.arrives, transit.packet))
+        let first = self.under_way.front().map_or(Time::NEVER, |first| first.arrives);
+        let packets = match &mut self.reordering {
+            Some(reordering) if reordering.next_wake() < first => &mut reordering.held,
+            _ => &mut self.under_way,
+        };
+        packets.pop_front().map(|transit| (transit.arrives, transit.packet))
     }
 
     /// What a packet spends its time on from when it begins to be sent.
@@ -191,11 +246,12 @@ impl Link {
         mut comes: impl FnMut(&mut Recorder, &Packet, Time),
     ) {
         let mut free = Time::ZERO;
-        for Transit { arrives, came, sent, packet } in &self.under_way {
-            let begins = free.max(*came);
+        for (Transit { arrives, came, sent, packet }, hold) in self.in_transit() {
+            let (begins, due) = (free.max(*came), arrives.since(hold));
             recorder.delays.takes_back(now, packet, *came, [(self.place.queue(), begins)]);
             recorder.delays.takes_back(now, packet, begins, self.legs(*sent));
-            recorder.delays.takes_back(now, packet, *sent + self.delay, self.late(*arrives));
+            recorder.delays.takes_back(now, packet, *sent + self.delay, self.late(due));
+            recorder.delays.takes_back(now, packet, due, [(Part::Jitter, *arrives)]);
             free = *sent;
             if *came > now {
                 comes(recorder, packet, *came);
@@ -203,9 +259,21 @@ impl Link {
         }
     }
 
+    /// What is in transit in the order of sending, with the time for which it is held back.
+    fn in_transit(&self) -> impl Iterator<Item = (&Transit, Time)> {
+        let held = self.reordering.iter().flat_map(|of| of.held.iter().map(|one| (one, of.hold)));
+        let mut held = held.peekable();
+        let mut others = self.under_way.iter().map(|one| (one, Time::ZERO)).peekable();
+        std::iter::from_fn(move || match (held.peek(), others.peek()) {
+            (Some((one, _)), Some((other, _))) if one.sent < other.sent => held.next(),
+            (Some(_), None) => held.next(),
+            _ => others.next(),
+        })
+    }
+
     /// Packets and bytes in transit.
     pub fn inside(&self) -> Count {
-        self.under_way.iter().map(|transit| Count::of(&transit.packet)).sum()
+        self.in_transit().map(|(transit, _)| Count::of(&transit.packet)).sum()
     }
 }
 
@@ -235,6 +303,36 @@ mod tests {
             exact.iter().zip(&late).all(|(exact, late)| late >= exact && *late <= *exact + most)
         );
         assert!(late.windows(2).any(|pair| pair[1].since(pair[0]) > Time::from_us(20)));
+    }
+
+    /// Of packets a millisecond apart a tenth comes 2.5 ms late, behind the two after it, and all others in time.
+    #[test]
+    fn what_is_held_back_is_passed_by_later_ones() {
+        let capacity = Capacity::steady(BitRate::from_mbps(1_000_000.0));
+        let (delay, hold) = (Time::from_ms(10), Time::from_us(2500));
+        let rng = Rng::named(1, "reordering");
+        let mut link = Link::new(capacity, delay).reordering(0.1, hold, rng);
+        for n in 0..2000 {
+            let packet = Packet { sent_at: Time::from_ms(n), ..Packet::datagram(125) };
+            link.accept(Time::from_ms(n), packet, &mut Recorder::default());
+        }
+        assert_eq!(link.inside().packets, 2000);
+        let (mut last, mut held, mut passed) = (Time::ZERO, 0, 0);
+        let mut sent: Vec<Time> = Vec::new();
+        while link.next_wake() < Time::NEVER {
+            let (at, packet) = link.wake().unwrap();
+            let late = at.since(packet.sent_at + delay);
+            assert!(at >= last && (late.since(hold) < Time::from_us(1)), "{late:?}");
+            held += u32::from(late >= hold);
+            passed += sent.iter().filter(|other| **other > packet.sent_at).count();
+            last = at;
+            sent.push(packet.sent_at);
+        }
+        // 200 and three times their deviation of 13.4.
+        assert!((160..240).contains(&held), "{held}");
+        // Those that are held back themselves pass none: 2 * 0.9 for each.
+        assert!((passed as f64 / f64::from(held) - 1.8).abs() < 0.1, "{passed} {held}");
+        assert_eq!((sent.len(), link.inside().packets), (2000, 0));
     }
 
     /// Packets 10 ms apart, so that none keeps another back: the mean and the 99th percentile, ln 100 means,

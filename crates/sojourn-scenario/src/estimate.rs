@@ -435,7 +435,8 @@ impl Offer {
         let carried = server.rate_mbps * 1e6 / 8.0;
         let let_through = (most / self.bytes).min(1.0);
         let late = (1.0 - carried / (self.bytes_per_s * let_through)).max(0.0);
-        let recent = self.packets_per_s * server.delay_ms / 1e3;
+        let held_ms = server.reorder_percent / 100.0 * server.reorder_ms;
+        let recent = self.packets_per_s * (server.delay_ms + held_ms) / 1e3;
         let datagrams = (recent + self.packets * late).min(self.packets) * let_through;
         // A window grows by what is acknowledged.
         let grown = 1.5 * carried * seconds * self.segments_per_byte;

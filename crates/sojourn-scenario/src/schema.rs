@@ -156,6 +156,15 @@ pub struct Server {
     /// paths do. Its own queue is before that.
     #[serde(default)]
     pub ecn: EcnPath,
+    /// Share of packets in percent, in each direction and drawn for each, that the server's link holds back for
+    /// `reorder_ms`, so that later ones pass them. As netem: 1 with 5 ms is `delay 5ms reorder 99%`.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub reorder_percent: f64,
+    /// Time in ms for which the packets of `reorder_percent` are held back, the same for each.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 10_000.0))]
+    pub reorder_ms: f64,
     /// The server's host handles a packet some time after it arrived, uniform from 0 to this, in us; packets keep
     /// their order. Default: 50 behind `modem.kind = "link"` in the dialects `linux` and `rfc`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,6 +195,19 @@ impl Scenario {
     /// The time that rates are over, in s: from the end of the warm-up to the end of the run.
     pub fn counted_s(&self) -> f64 {
         self.duration_s - self.metrics.from_s
+    }
+
+    /// May packets come in another order than they were sent in?
+    pub fn is_reordered(&self) -> bool {
+        let routers = self.homes.values().filter_map(|homes| homes.router.as_ref());
+        let hops = routers.chain(&self.router).chain(self.core.values());
+        let is_link = |percent: f64, hold_ms: f64| percent > 0.0 && hold_ms > 0.0;
+        hops.flat_map(|hops| hops.both())
+            .any(|(_, link)| is_link(link.reorder_percent, link.reorder_ms))
+            || self
+                .servers
+                .values()
+                .any(|server| is_link(server.reorder_percent, server.reorder_ms))
     }
 
     /// When half of the time that counts is over, in s.

@@ -97,6 +97,17 @@ fn queues_are_known_by_where_they_are() {
     }
 }
 
+/// A fifth of the packets is held back for 20 ms: 4 ms in the mean.
+#[test]
+fn what_is_held_back_is_jitter() {
+    let results = Simulation::run(&line(&format!(
+        "servers.near.reorder_percent = 20\nservers.near.reorder_ms = 20\n{FAST}"
+    )));
+    // 200 packets each way: three deviations of the mean are 1.7 ms.
+    assert_both(&results, "jitter", [4.0, 4.0], 1.7);
+    assert_both(&results, "propagation", [6.0, 6.0], 1e-9);
+}
+
 /// A mean of 8 ms on the path down, from 0 to 4 ms at the host, from 0 to 9 ms on the interconnect, whose delay
 /// propagates; and 0.4 s of 10 in which a modem is silent or passes nothing: packets wait 0.2 s in the mean for 4 %
 /// of the time.
@@ -128,7 +139,9 @@ fn a_run_may_end_at_any_time() {
     let load = "
         duration_s = 1
         downstream.sustained_mbps = 100
-        servers.near = { delay_ms = 5, rate_mbps = 200, path_jitter_ms = 1 }
+        servers.near.delay_ms = 5
+        servers.near.rate_mbps = 200
+        servers.near.path_jitter_ms = 1
         traffic.up = { kind = 'transfer', server = 'near', connections = 2 }
         traffic.down = { kind = 'transfer', server = 'near', direction = 'down', tcp.transport = 'quic' }";
     let far = "homes.a.count = 3\nhomes.b = { count = 2, distance_km = 30 }\n\
@@ -151,6 +164,9 @@ fn a_run_may_end_at_any_time() {
         "router.upstream = { rate_mbps = 4, delay_ms = 3, loss_percent = 1 }\n\
          core.a.upstream = { rate_mbps = 30, delay_ms = 2 }\n\
          core.a.downstream = { rate_mbps = 30, delay_ms = 2 }",
+        "servers.near.host_jitter_us = 900\nservers.near.reorder_percent = 10\nservers.near.reorder_ms = 30",
+        "router.upstream = { rate_mbps = 4, reorder_percent = 100, reorder_ms = 5 }\n\
+         core.a.downstream = { rate_mbps = 30, reorder_percent = 20, reorder_ms = 40 }",
         "metrics.from_s = 0.2",
     ] {
         let keys = format!("{load}\n{keys}\nupstream.sustained_mbps = 5");

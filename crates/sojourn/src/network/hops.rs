@@ -177,6 +177,7 @@ impl Maker<'_> {
     ) -> Hop {
         let link = self.link(name, spec.capacity(), spec.delay_ms, spec.loss_percent);
         let link = link.treating_ecn(spec.ecn).at(place);
+        let link = self.reordering(link, name, (spec.reorder_percent, spec.reorder_ms));
         if let Some(hop) = &spec.hop {
             let name = format!("{name} {}", self.direction.stream());
             return Hop::behind(hop, Seed::named(self.scenario.seed, &name), link);
@@ -203,6 +204,7 @@ impl Maker<'_> {
                 .link(name, capacity, server.delay_ms, server.loss_percent)
                 .treating_ecn(server.ecn)
                 .jittery(jitter, Rng::named(self.scenario.seed, &rng));
+            let link = self.reordering(link, name, (server.reorder_percent, server.reorder_ms));
             let queue = server
                 .queue
                 .as_ref()
@@ -216,6 +218,12 @@ impl Maker<'_> {
         let losses = Rng::named(self.scenario.seed, &losses);
         Link::new(capacity, Time::from_secs_f64(delay_ms / 1e3))
             .losing(loss_percent / 100.0, losses)
+    }
+
+    fn reordering(&self, link: Link, name: &str, (percent, hold_ms): (f64, f64)) -> Link {
+        let draws = format!("reordering {} {name}", self.direction.name());
+        let draws = Rng::named(self.scenario.seed, &draws);
+        link.reordering(percent / 100.0, Time::from_secs_f64(hold_ms / 1e3), draws)
     }
 
     fn queue(&self, name: &str, spec: &QueueSpec, default_bytes: u64) -> Queue {
