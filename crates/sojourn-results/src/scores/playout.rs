@@ -3,9 +3,10 @@
 //!
 //! Its target is a high quantile of what packets are late by, against the fastest of the last two
 //! seconds. A packet that comes after its time is waited for: the gap is concealed, and all after it
-//! is played that much later. The buffer goes back to its target by playing faster or slower.
+//! is played that much later. The buffer goes back to its target by playing faster or slower. A packet that
+//! comes after its time and after a later one is not waited for: its gap is concealed, and it is discarded.
 //!
-//! Left out: the optimiser for reordered packets (paths here keep the order), the decision by pitch
+//! Left out: the optimiser for reordered packets, so that these do not move the target; the decision by pitch
 //! when to stretch, comfort noise, and what several packets lost in a row cost beyond their share.
 
 use std::collections::VecDeque;
@@ -78,6 +79,9 @@ pub struct Playout {
     sent_packets: u64,
     dropped_packets: u64,
     last_sent: Time,
+    /// The time between the last two, and when the latest packet was sent that has come.
+    spacing: Time,
+    newest: Time,
 }
 
 impl Playout {
@@ -89,6 +93,7 @@ impl Playout {
     /// A packet sets out.
     pub fn send(&mut self, at: Time) {
         self.sent_packets += 1;
+        self.spacing = at.since(self.last_sent);
         self.last_sent = at;
     }
 
@@ -98,7 +103,7 @@ impl Playout {
     }
 
     /// How many packets are still under way at `end` for which the buffer would not have waited so
-    /// long. A call has a packet every `interval`, and paths keep the order: the last are missing.
+    /// long. A call has a packet every `interval`, and the last ones count as missing, as where paths keep the order.
     pub fn overdue_packets(&self, end: Time, interval: Time) -> u64 {
         let gone = self.played.packets + self.dropped_packets;
         let under_way = self.sent_packets.saturating_sub(gone);
@@ -117,8 +122,13 @@ impl Playout {
             Some(last) => self.stretch(now.since(last)),
             None => self.delay = delay,
         }
-        let gap = delay.since(self.delay);
-        self.delay = self.delay.max(delay);
+        let is_passed = sent_at < self.newest;
+        self.newest = self.newest.max(sent_at);
+        let late = delay.since(self.delay);
+        let gap = if is_passed { late.min(self.spacing) } else { late };
+        if !is_passed {
+            self.delay = self.delay.max(delay);
+        }
         if sent_at >= self.from {
             self.played.late_packets += u64::from(gap > Time::ZERO);
             self.played.concealed += gap;
@@ -126,7 +136,8 @@ impl Playout {
             self.played.delay_sum_ps += u128::from(self.delay.ps());
         }
         let least = self.least_with(now, delay);
-        self.goal = least + self.lateness.take(now, delay.since(least));
+        let lateness = if is_passed { Time::ZERO } else { delay.since(least) };
+        self.goal = least + self.lateness.take(now, lateness);
     }
 
     /// What came of the call so far.
@@ -240,6 +251,23 @@ mod tests {
         let played = call(delays).played();
         // It was due after 30 ms.
         assert_eq!((played.late_packets, played.concealed), (1, Time::from_ms(100)));
+    }
+
+    /// It is due after 30 ms as all others, and they come after 10. Passed by the next one and 25 ms late, it is discarded
+    /// and its 20 ms are concealed; passed and in time, it is played. Neither moves the buffer.
+    #[test]
+    fn a_late_packet_that_was_passed_is_discarded() {
+        for (delay, want) in [(55, (1, Time::from_ms(20))), (29, (0, Time::ZERO))] {
+            let mut playout = call(std::iter::repeat_n(10, 500));
+            let [sent, next] = [10_000, 10_020].map(Time::from_ms);
+            [sent, next].into_iter().for_each(|at| playout.send(at));
+            for (at, delay) in [(next, 10), (sent, delay)] {
+                playout.arrive(at + Time::from_ms(delay), at);
+            }
+            let played = playout.played();
+            assert_eq!((played.late_packets, played.concealed), want);
+            assert_eq!((playout.delay, played.packets), (Time::from_ms(30), 502));
+        }
     }
 
     #[test]
