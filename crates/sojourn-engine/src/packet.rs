@@ -1,6 +1,8 @@
 //! Packets. A packet is moved from stage to stage and never cloned, so it is in exactly one place.
 //! Every packet ends delivered, dropped for a named reason, or still inside when the run ends.
 
+use std::cmp::Ordering;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,13 +71,31 @@ named! {
 }
 
 /// One run of bytes that the receiver holds beyond its cumulative acknowledgement (RFC 2018 §3),
-/// as offsets from that acknowledgement; both zero in an unused block.
+/// as offsets from that acknowledgement; both zero in an unused block. A run that came twice and is below the
+/// acknowledgement (RFC 2883 §4) has its distances from it, so that it starts above its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SackBlock {
     /// First byte held.
     pub start: u32,
     /// One past the last byte held.
     pub end: u32,
+}
+
+impl SackBlock {
+    /// Is it a run below the acknowledgement?
+    pub fn is_below(&self) -> bool {
+        self.start > self.end
+    }
+
+    /// Its first byte and one past its last, in an acknowledgement of all below `ack`; none if it is unused.
+    pub fn bytes(&self, ack: u64) -> Option<(u64, u64)> {
+        let (start, end) = (u64::from(self.start), u64::from(self.end));
+        match start.cmp(&end) {
+            Ordering::Less => Some((ack + start, ack + end)),
+            Ordering::Equal => None,
+            Ordering::Greater => Some((ack - start, ack - end)),
+        }
+    }
 }
 
 /// Blocks in one acknowledgement: three fit beside the timestamps option (RFC 2018 §3).

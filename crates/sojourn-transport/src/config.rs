@@ -80,9 +80,18 @@ pub struct Config {
     pub ace_only: bool,
     /// Does the sender pace what it sends?
     pub pacing: bool,
+    /// May the path change the order of packets? Then receivers report what came twice (D-SACK, RFC 2883), and senders
+    /// adapt to reordering and undo needless reductions. Elsewhere all come in order, and a needless repetition, of a
+    /// probe or after a timeout, is not reported. ns-2's ends know nothing of it.
+    pub is_reordered: bool,
 }
 
 impl Config {
+    /// The same, on a path that may change the order or does not.
+    pub fn on_path(self, is_reordered: bool) -> Self {
+        Self { is_reordered: is_reordered && self.dialect != Dialect::Ns2, ..self }
+    }
+
     /// The MSS as the SYN's option says it (RFC 6691): with the bytes of the timestamps, which ns-2 does not
     /// take from it.
     pub fn mss_option(&self) -> u64 {

@@ -12,6 +12,7 @@ use super::rtt::Rtt;
 use super::rules::{AfterIdle, AfterLostSyn, Growth, RoundTrips};
 use super::sender::{Acknowledgement, Moment, Outgoing, Progress, Sender, Sending};
 use sojourn_engine::count::Tally;
+use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Ecn, Flags, Own, Segment};
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
@@ -84,6 +85,8 @@ pub struct Endpoint {
     receiver: Receiver,
     rtt: Rtt,
     window: Window,
+    /// Where the path may change the order: the window before the last reduction.
+    unreduced: Option<Window>,
     controller: Controller,
     /// Is a SYN or its answer to be sent?
     syn_due: bool,
@@ -103,6 +106,8 @@ pub struct Endpoint {
     ecn_agreed: Agreed,
     /// With accurate feedback: the other end's counters.
     marks_seen: accecn::Seen,
+    /// When the last acknowledgement left that was read for it; an older one is passed over.
+    marks_sent_at: Time,
     /// The ECN field of the other end's SYN, which the answer reports.
     syn_ecn: Ecn,
     /// With accurate feedback: whether path and peer keep to it.
@@ -140,6 +145,7 @@ impl Endpoint {
             receiver: Receiver::new(),
             rtt: Rtt::new(config),
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
+            unreduced: None,
             controller,
             syn_due: false,
             syns_sent: 0,
@@ -151,6 +157,7 @@ impl Endpoint {
             handshake_ack_due: false,
             ecn_agreed: Agreed::default(),
             marks_seen: accecn::Seen::default(),
+            marks_sent_at: Time::ZERO,
             syn_ecn: Ecn::NotEct,
             ecn_checks: EcnChecks::default(),
             reduction_due: false,
@@ -357,7 +364,8 @@ impl Endpoint {
         let before = self.sender.space().first_outstanding();
         let moment = self.moment(now);
         let progress = if self.sender.space().was_sent(s.ack) {
-            let news = Acknowledgement { ack: s.ack, blocks: s.own.blocks(), is_pure };
+            let (blocks, echo) = (s.own.blocks(), s.echo);
+            let news = Acknowledgement { ack: s.ack, blocks, echo, is_pure };
             self.sender.on_ack(&news, &moment, config)
         } else {
             Progress::default()
@@ -385,10 +393,12 @@ impl Endpoint {
             }
             RoundTrips::ByAcknowledgement | RoundTrips::AfterTimer => {}
         }
-        if self.ecn_agreed == Agreed::Accurate && s.ack >= before {
+        if self.ecn_agreed == Agreed::Accurate && s.ack >= before && sent_at >= self.marks_sent_at {
+            self.marks_sent_at = sent_at;
             is_marked = self.read_marks(now, s, segments(flight, config), &progress, config);
         }
-        if progress.ends_recovery && !self.wants_samples {
+        let is_undone = progress.undoes && self.undo();
+        if progress.ends_recovery && !is_undone && !self.wants_samples {
             self.window.cwnd = self.window.ssthresh;
         }
         if self.wants_samples {
@@ -419,6 +429,7 @@ impl Endpoint {
     fn react_to_mark(&mut self, now: Time, s: &Segment, flight: f64) {
         if self.sender.on_mark(s.ack) {
             self.controller.on_mark(&mut self.window, flight, now);
+            self.unreduced = None;
             self.reduction_due = true;
         }
     }
@@ -470,8 +481,22 @@ impl Endpoint {
         }
     }
 
+    /// Keeps the window of before a reduction. Linux 6.18 keeps three quarters of it as a threshold at least.
+    fn keep_unreduced(&mut self, config: &Config) {
+        let Window { cwnd, ssthresh } = self.window;
+        let least = if config.dialect == Dialect::Linux { (cwnd * 0.75).trunc() } else { 0.0 };
+        self.unreduced = Some(Window { cwnd, ssthresh: ssthresh.max(least) });
+    }
+
+    /// The last reduction was needless; says whether it is undone. One for a mark is not.
+    fn undo(&mut self) -> bool {
+        let before = self.unreduced.take();
+        before.inspect(|before| self.controller.on_undo(&mut self.window, before)).is_some()
+    }
+
     /// A loss was found.
     fn lose(&mut self, flight: f64, now: Time, config: &Config) {
+        self.keep_unreduced(config);
         let before = self.window.cwnd;
         self.controller.on_loss(&mut self.window, flight, now);
         if config.rules.shrinks_stepwise {
@@ -490,6 +515,7 @@ impl Endpoint {
     /// The congestion control sets the window by the rate of delivery.
     fn sample(&mut self, now: Time, progress: &Progress, config: &Config) {
         if progress.loss_found {
+            self.keep_unreduced(config);
             let flight = self.flight_segments(config);
             self.controller.on_loss(&mut self.window, flight, now);
         }
@@ -714,6 +740,9 @@ impl Endpoint {
             if config.rules.keeps_threshold && self.sender.was_given_up() {
                 self.window.cwnd = 1.0;
             } else {
+                if !self.sender.counts().is_recovering {
+                    self.keep_unreduced(config);
+                }
                 let flight = self.flight_segments(config);
                 self.controller.on_timeout(&mut self.window, flight, now);
             }
@@ -873,7 +902,8 @@ impl Endpoint {
     fn bare_ack(&mut self, config: &Config) -> Departure {
         let mut segment = Segment { seq: self.sender.space().highest_sent(), ..Segment::default() };
         self.receiver.acknowledge(&mut segment, config);
-        let blocks = segment.own.blocks().iter().filter(|block| block.end > 0).count() as u16;
+        let blocks =
+            segment.own.blocks().iter().filter(|block| block.start != block.end).count() as u16;
         let (once, each) = config.sack_bytes;
         let options = if blocks > 0 { once + each * blocks } else { 0 };
         let ecn = self.field(false, config);

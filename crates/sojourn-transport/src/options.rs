@@ -259,6 +259,7 @@ impl TcpOptions {
             ecn_feedback: self.ecn_feedback.unwrap_or(true),
             ace_only: self.ace_bits == Some(3),
             pacing: self.pacing.unwrap_or(paces),
+            is_reordered: false,
         }
     }
 
@@ -305,6 +306,7 @@ impl TcpOptions {
             ecn_feedback: self.ecn_feedback.unwrap_or(true),
             ace_only: false,
             pacing: self.pacing.unwrap_or(true),
+            is_reordered: false,
         }
     }
 }

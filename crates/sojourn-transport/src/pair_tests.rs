@@ -25,8 +25,11 @@ use sojourn_engine::units::Time;
 mod ecn_tests;
 #[path = "law_tests.rs"]
 mod law_tests;
+#[path = "reorder_tests.rs"]
+mod reorder_tests;
 
 type Loss = loss_cases::Loss<Segment>;
+type Holds = Box<dyn FnMut(Time, &Segment) -> Time>;
 
 /// One way of the pipe and what was seen there.
 struct Pipe {
@@ -38,6 +41,8 @@ struct Pipe {
     /// What a segment with payload takes on a line, if it has a rate, and when that is free.
     service: Time,
     free: Time,
+    /// For how long it holds a segment back that would leave then, while others pass.
+    holds: Holds,
     /// Every segment sent, if they are kept: when, what, and its ECN field.
     kept: Option<Vec<(Time, Segment, Ecn)>>,
     /// Of the acknowledgements sent in each interval of this length only the last is passed on.
@@ -62,6 +67,7 @@ impl Pipe {
             under_way: VecDeque::new(),
             service: Time::ZERO,
             free: Time::ZERO,
+            holds: Box::new(|_, _| Time::ZERO),
             kept: None,
             thins: None,
             highest: 0,
@@ -100,7 +106,9 @@ impl Pipe {
             if segment.len > 0 {
                 self.free += self.service;
             }
-            self.under_way.push_back((now, self.free, segment, ecn));
+            let leaves = self.free + (self.holds)(self.free, &segment);
+            let place = self.under_way.partition_point(|(_, other, ..)| *other <= leaves);
+            self.under_way.insert(place, (now, leaves, segment, ecn));
         }
         (repeats, is_lost)
     }
@@ -240,9 +248,8 @@ impl Pair {
             write!(line, "ack {:2}{:4}", number(segment.ack), after_fin(segment.ack))
                 .expect("a string");
         }
-        for block in segment.own.blocks().iter().filter(|block| block.end > 0) {
-            let (from, to) =
-                (segment.ack + u64::from(block.start), segment.ack + u64::from(block.end));
+        for block in segment.own.blocks() {
+            let Some((from, to)) = block.bytes(segment.ack) else { continue };
             write!(line, "  holds {} to {}", number(from), number(to - 1)).expect("a string");
         }
         if end == CLIENT {

@@ -1,5 +1,5 @@
 //! The receiving half of an end of a connection: delayed acknowledgements (RFC 5681 §4.2),
-//! selective acknowledgements (RFC 2018), and the timestamp to echo (RFC 7323 §4.3); also ns-2
+//! selective acknowledgements (RFC 2018, RFC 2883), and the timestamp to echo (RFC 7323 §4.3); also ns-2
 //! tcp/tcp-sink.cc and tcp/tcp-full.cc.
 
 use super::accecn::Counters;
@@ -36,6 +36,8 @@ pub(crate) struct Receiver {
     received: u32,
     duplicates: Duplicates,
     flushed: Option<[SackBlock; SACK_BLOCKS]>,
+    /// Bytes that came twice, for the next acknowledgement.
+    duplicate: Option<(u64, u64)>,
     /// A marked segment has come, and its sender has not yet reported that it slowed down.
     echoes_mark: bool,
     /// Counts marks, if both ends agreed on that.
@@ -59,6 +61,7 @@ impl Receiver {
             received: 0,
             duplicates: Duplicates::default(),
             flushed: None,
+            duplicate: None,
             echoes_mark: false,
             counters: None,
             interrupts: Interrupts::default(),
@@ -119,6 +122,10 @@ impl Receiver {
             self.echo = sent_at;
         }
         self.received = self.received.saturating_add(1);
+        let reports_duplicates = config.is_reordered && config.recovery.is_selective();
+        if reports_duplicates && (end <= self.next || self.holds((segment.seq, end))) {
+            self.note_duplicate((segment.seq, end));
+        }
         if segment.seq > self.next {
             self.flush_before((segment.seq, end));
             self.hold(segment.seq, end);
@@ -145,6 +152,27 @@ impl Receiver {
             self.ack_now = false;
             self.ack_due = self.ack_due.min(handled);
         }
+    }
+
+    /// Does it hold these bytes beyond a hole?
+    fn holds(&self, (start, end): (u64, u64)) -> bool {
+        self.held.containing(start).is_some_and(|run| end <= run.1)
+    }
+
+    /// Bytes came twice, which is reported at once (RFC 2883 §4). What waits for an interrupt is reported together if it
+    /// is one run, as when it is merged.
+    fn note_duplicate(&mut self, (start, end): (u64, u64)) {
+        self.ack_now = true;
+        let run = match self.duplicate {
+            Some(run) if start <= run.1 && run.0 <= end => (run.0.min(start), run.1.max(end)),
+            Some(_) => {
+                self.flushed = Some(self.blocks());
+                self.note_told();
+                (start, end)
+            }
+            None => (start, end),
+        };
+        self.duplicate = Some(run);
     }
 
     /// An acknowledgement that was held back leaves before a segment that moves older blocks out of sight.
@@ -280,7 +308,7 @@ impl Receiver {
             segment.own = Own::of_blocks(blocks);
             return;
         }
-        if config.recovery.is_selective() && !self.held.is_empty() {
+        if config.recovery.is_selective() && (!self.held.is_empty() || self.duplicate.is_some()) {
             segment.own = Own::of_blocks(self.blocks());
         }
         self.ack_now = false;
@@ -292,14 +320,16 @@ impl Receiver {
         self.acknowledged = self.next;
         self.unacknowledged = 0;
         self.ack_due = Time::NEVER;
+        self.duplicate = None;
         self.duplicates.reported();
     }
 
-    /// What it holds, as an acknowledgement says it.
+    /// What it holds, as an acknowledgement says it, behind what came twice.
     fn blocks(&self) -> [SackBlock; SACK_BLOCKS] {
         let mut blocks = [SackBlock::default(); SACK_BLOCKS];
         let held = self.recent.iter().filter_map(|&at| self.held.containing(at));
-        for (block, reported) in blocks.iter_mut().zip(held.filter_map(|run| self.block(run))) {
+        let runs = self.duplicate.into_iter().chain(held);
+        for (block, reported) in blocks.iter_mut().zip(runs.filter_map(|run| self.block(run))) {
             *block = reported;
         }
         blocks
@@ -307,7 +337,9 @@ impl Receiver {
 
     /// A run of bytes as a block; `None` if it ends 4 GiB beyond what is acknowledged, or farther.
     fn block(&self, (start, end): (u64, u64)) -> Option<SackBlock> {
-        let offset = |at: u64| u32::try_from(at - self.next).ok();
+        // What lies on both sides of the acknowledgement is reported up to it.
+        let end = if start < self.next { end.min(self.next) } else { end };
+        let offset = |at: u64| u32::try_from(at.abs_diff(self.next)).ok();
         Some(SackBlock { start: offset(start)?, end: offset(end)? })
     }
 }
@@ -431,6 +463,42 @@ mod tests {
         receiver.acknowledge(&mut ack, &config);
         let starts = ack.own.blocks().map(|block| (block.start, block.end));
         assert_eq!(starts, [(300, 600), (700, 800), (0, 0)]);
+    }
+
+    /// RFC 2883 §4.1.1, §4.2.1: what came twice is reported once and at once, below the acknowledgement or before the
+    /// block that has it. Runs that touch are one; of two others the first leaves alone.
+    #[test]
+    fn what_came_twice_is_reported_first() {
+        let (mut receiver, config) = receiver();
+        let config = Config { is_reordered: true, ..config };
+        let mut arrives = |seqs: &[u64]| {
+            for seq in seqs {
+                receiver.on_data(Time::ZERO, &data(*seq, 100), Time::ZERO, Time::ZERO, &config);
+            }
+            let mut reported = Vec::new();
+            while receiver.flushes() || receiver.wants_ack() {
+                let mut ack = Segment::default();
+                receiver.acknowledge(&mut ack, &config);
+                let runs = ack.own.blocks().into_iter().filter_map(|block| block.bytes(ack.ack));
+                reported.push((ack.ack, runs.collect::<Vec<_>>()));
+            }
+            reported
+        };
+        arrives(&[1, 101, 201, 301]);
+        assert_eq!(arrives(&[201]), [(401, vec![(201, 301)])]);
+        assert_eq!(arrives(&[401]), [], "it is reported once");
+        assert_eq!(arrives(&[601, 701]), [(501, vec![(601, 801)])]);
+        assert_eq!(arrives(&[701]), [(501, vec![(701, 801), (601, 801)])]);
+        assert_eq!(arrives(&[1, 101]), [(501, vec![(1, 201), (601, 801)])]);
+        let two = [(501, vec![(1, 101), (601, 801)]), (501, vec![(301, 401), (601, 801)])];
+        assert_eq!(arrives(&[1, 301]), two);
+        // Its hole is filled before it leaves.
+        assert_eq!(arrives(&[601, 501]), [(801, vec![(601, 701)])]);
+        let unaware = Config { is_reordered: false, ..config.clone() };
+        receiver.on_data(Time::ZERO, &data(1, 100), Time::ZERO, Time::ZERO, &unaware);
+        let mut ack = Segment::default();
+        receiver.acknowledge(&mut ack, &unaware);
+        assert_eq!(ack.own, Own::default());
     }
 
     #[test]

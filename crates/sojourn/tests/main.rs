@@ -44,6 +44,7 @@ mod queue_rounds;
 mod queue_signals;
 mod queue_table;
 mod quic;
+mod reordering;
 mod replay;
 mod scenario_files;
 mod scheduling_services;

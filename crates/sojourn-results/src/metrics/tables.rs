@@ -8,7 +8,7 @@ use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FirstHalfRow, FlowRow, LatencyHistogramRow, PageRow,
     QueueRow, ServiceFlowRow, TrafficClassRow,
 };
-use sojourn_engine::packet::{DATAGRAM, Flags, SackBlock, Segment};
+use sojourn_engine::packet::{DATAGRAM, Flags, Segment};
 use sojourn_engine::record::{Member, ModemEvent, ModemEventKind, PacketRecord};
 use sojourn_engine::units::Time;
 
@@ -207,16 +207,14 @@ impl<'a> PacketOf<'a> {
         has_timestamps.then(|| self.of.segment.echo.secs_f64())
     }
 
-    /// As sequence numbers: `2921-4381 7301-8761`.
+    /// As sequence numbers: `2921-4381 7301-8761`; first what came twice, if something did.
     fn sack(&self) -> Option<String> {
         if self.is_quic() {
             return None;
         }
         let Segment { ack, own, .. } = &self.of.segment;
-        let text = |block: &SackBlock| {
-            format!("{}-{}", ack + u64::from(block.start), ack + u64::from(block.end))
-        };
-        let blocks: Vec<_> = own.blocks().iter().filter(|block| block.end > 0).map(text).collect();
+        let used = own.blocks().into_iter().filter_map(|block| block.bytes(*ack));
+        let blocks: Vec<_> = used.map(|(start, end)| format!("{start}-{end}")).collect();
         (!blocks.is_empty()).then(|| blocks.join(" "))
     }
 }
@@ -337,7 +335,7 @@ columns! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_engine::packet::{Own, Packet, QuicNumbers};
+    use sojourn_engine::packet::{Own, Packet, QuicNumbers, SackBlock};
     use sojourn_engine::record::Series;
 
     #[derive(Default)]

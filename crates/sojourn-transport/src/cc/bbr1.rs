@@ -5,7 +5,7 @@
 //! Losses do not slow it down, except for one round of packet conservation. Sources per law on its line
 //! ("draft" is draft-cardwell-iccrg-bbr-00). Where Linux differs from the draft, it does as Linux.
 //!
-//! Left out: the smaller burst of one segment below 1.2 Mbps; the undo of a spurious recovery. Linux draws the
+//! Left out: the smaller burst of one segment below 1.2 Mbps. Linux draws the
 //! first phase of the gain cycle at random; here it comes from the clock, so that runs repeat.
 
 use schemars::JsonSchema;
@@ -412,6 +412,12 @@ impl CongestionControl for Bbr1 {
 
     fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
         self.save_cwnd(window);
+    }
+
+    /// Losses that were none say nothing of a full pipe or a policer. The window comes back as after any recovery.
+    fn on_undo(&mut self, _window: &mut Window, _before: &Window) {
+        (self.full_bandwidth, self.full_rounds) = (0.0, 0);
+        self.policer = Policer::default();
     }
 
     fn on_mark(&mut self, _window: &mut Window, _flight: f64, _now: Time) {}

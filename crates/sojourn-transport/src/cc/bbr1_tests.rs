@@ -409,3 +409,12 @@ fn a_sample_moves_the_whole_model() {
     bbr.on_sample(&mut window, &at(1131, 100));
     assert_eq!(bbr.phase, 3);
 }
+
+/// The search for a full pipe begins anew, and so does that for a policer.
+#[test]
+fn a_needless_reduction_says_nothing_of_the_path() {
+    let mut bbr = Bbr1 { full_bandwidth: 9.0, full_rounds: 2, ..Bbr1::default() };
+    let mut window = Window { cwnd: 50.0, ssthresh: 1.0 };
+    bbr.on_undo(&mut window, &Window { cwnd: 99.0, ssthresh: 99.0 });
+    assert_eq!((bbr.full_bandwidth, bbr.full_rounds, window.cwnd), (0.0, 0, 50.0));
+}

@@ -5,9 +5,8 @@
 //! second, as the sender of dialect `linux` counts; the draft has bytes. The bounds that losses move and what
 //! probing does with them are in bbr3_model.rs.
 //!
-//! Left out: the undo of a spurious recovery (draft "Handling a Spurious Loss Recovery"), since paths here
-//! keep the order and the sender has no D-SACK; anything about ECN, of which the draft says nothing. The
-//! wait for the next probe, which the draft draws at random, comes from the clock, so that runs repeat.
+//! Left out: anything about ECN, of which the draft says nothing. The wait for the next probe, which the draft
+//! draws at random, comes from the clock, so that runs repeat.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,6 +111,8 @@ pub struct Bbr3 {
     extra_since: Time,
     extra_delivered: u64,
     prior_cwnd: f64,
+    /// The state and the bounds before the first loss of a round.
+    unreduced: (State, [f64; 3]),
     was: LossPhase,
     pub(super) is_restarting: bool,
     has_rtt: bool,
@@ -176,6 +177,7 @@ impl Bbr3 {
         let is_first = self.bounds.note_loss(lost.number, sample.delivered);
         if is_first {
             self.save_cwnd(window);
+            self.unreduced = (self.state, self.bounds.saved());
         }
         let LostSegment { in_flight_then, lost_since, is_app_limited, .. } = *lost;
         if self.is_probe_sample && Bounds::is_too_high(lost_since, in_flight_then) {
@@ -277,10 +279,14 @@ impl Bbr3 {
     }
 
     fn start_up(&mut self, sample: &RateSample, cwnd: f64) {
-        self.is_probe_sample = true;
-        self.feedback = Feedback::Starting;
         self.next_round = sample.delivered;
         self.full.reset(sample.rate.as_ref());
+        self.begin_up(cwnd);
+    }
+
+    fn begin_up(&mut self, cwnd: f64) {
+        self.is_probe_sample = true;
+        self.feedback = Feedback::Starting;
         self.state = State::Up;
         self.steepen(cwnd);
     }
@@ -539,6 +545,19 @@ impl CongestionControl for Bbr3 {
 
     fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
         self.save_cwnd(window);
+    }
+
+    /// draft "HandleSpuriousLossDetection". The window comes back as after any recovery.
+    fn on_undo(&mut self, window: &mut Window, _before: &Window) {
+        let (state, bounds) = self.unreduced;
+        self.bounds.restore(bounds);
+        self.full.reset(None);
+        match state {
+            _ if self.state == State::ProbeRtt || self.state == state => {}
+            State::Startup => self.state = State::Startup,
+            State::Up => self.begin_up(window.cwnd),
+            _ => {}
+        }
     }
 
     fn on_mark(&mut self, _window: &mut Window, _flight: f64, _now: Time) {}

@@ -445,3 +445,23 @@ fn a_sample_moves_the_whole_model() {
     assert_eq!((bbr.rate, bbr.prior_cwnd), (693_000, 100.0));
     assert_eq!(bbr.bounds.inflight_latest, 50.0);
 }
+
+/// A loss in Startup or in Up that was none: bounds are the larger of those before and after it, and the state comes back, but
+/// not in ProbeRTT.
+#[test]
+fn a_needless_reduction_restores_state_and_bounds() {
+    for (was, now, want) in [
+        (State::Startup, State::Drain, State::Startup),
+        (State::Up, State::Down, State::Up),
+        (State::Cruise, State::Down, State::Down),
+        (State::Up, State::ProbeRtt, State::ProbeRtt),
+    ] {
+        let mut bbr = Bbr3 { state: now, unreduced: (was, [100.0, 50.0, 70.0]), ..Bbr3::default() };
+        (bbr.bounds.bandwidth_short, bbr.bounds.inflight_short, bbr.bounds.inflight_long) =
+            (90.0, 60.0, 49.0);
+        let mut window = Window { cwnd: 64.0, ssthresh: 1.0 };
+        bbr.on_undo(&mut window, &Window { cwnd: 99.0, ssthresh: 99.0 });
+        assert_eq!((bbr.state, bbr.bounds.saved(), window.cwnd), (want, [100.0, 60.0, 70.0], 64.0));
+        assert_eq!(bbr.is_probe_sample, want == State::Up);
+    }
+}

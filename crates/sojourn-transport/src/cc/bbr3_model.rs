@@ -242,6 +242,19 @@ impl Bounds {
         (self.bandwidth_latest, self.inflight_latest) = (0.0, 0.0);
     }
 
+    /// draft "SaveStateUponLoss".
+    pub(super) fn saved(&self) -> [f64; 3] {
+        [self.bandwidth_short, self.inflight_short, self.inflight_long]
+    }
+
+    /// Losses that were none leave the bounds where they were saved.
+    pub(super) fn restore(&mut self, [bandwidth_short, inflight_short, inflight_long]: [f64; 3]) {
+        self.is_loss_in_round = false;
+        self.bandwidth_short = self.bandwidth_short.max(bandwidth_short);
+        self.inflight_short = self.inflight_short.max(inflight_short);
+        self.inflight_long = self.inflight_long.max(inflight_long);
+    }
+
     /// draft "ResetShortTermModel".
     pub(super) fn reset_short(&mut self) {
         (self.bandwidth_short, self.inflight_short) = (f64::INFINITY, f64::INFINITY);

@@ -66,6 +66,8 @@ pub struct Cubic {
     epoch: Option<Epoch>,
     /// Present until the first loss.
     hystart: Option<HyStart>,
+    /// As it was before the last reduction (RFC 9438 §4.9.2).
+    before: Option<Box<Cubic>>,
 }
 
 impl Cubic {
@@ -117,14 +119,21 @@ impl CongestionControl for Cubic {
     }
 
     fn on_loss(&mut self, window: &mut Window, _flight: f64, _now: Time) {
-        self.epoch = None;
-        self.hystart = None;
+        let before = Self { before: None, ..std::mem::take(self) };
         self.prior = window.cwnd;
         // Fast convergence (RFC 9438 §4.7): release more while the plateau is falling.
         self.w_max =
-            if window.cwnd < self.w_max { window.cwnd * (1.0 + BETA) / 2.0 } else { window.cwnd };
+            if window.cwnd < before.w_max { window.cwnd * (1.0 + BETA) / 2.0 } else { window.cwnd };
+        self.before = Some(Box::new(before));
         window.ssthresh = (window.cwnd * BETA).max(2.0);
         window.cwnd = window.ssthresh;
+    }
+
+    fn on_undo(&mut self, window: &mut Window, before: &Window) {
+        window.raise_to(before);
+        if let Some(before) = self.before.take() {
+            *self = *before;
+        }
     }
 }
 
@@ -181,6 +190,22 @@ mod tests {
             window.cwnd
         };
         assert!(at(0) > 280.1 && (at(1) - at(0)).abs() < 1e-9, "{} {}", at(0), at(1));
+    }
+
+    /// RFC 9438 §4.9.2: the curve of before the reduction goes on, where a new one would begin at 100 s.
+    #[test]
+    fn a_needless_reduction_leaves_the_curve() {
+        let (mut cubic, mut window) = after_loss_at(400.0);
+        let srtt = Time::from_ms(200);
+        cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 1.0, srtt));
+        cubic.on_ack(&mut window, &Ack::of(Time::from_s(5), 1.0, srtt));
+        let before = Window { ssthresh: 300.0, ..window };
+        cubic.on_loss(&mut window, 1.0, Time::from_s(5));
+        cubic.on_undo(&mut window, &before);
+        assert_eq!(window, before);
+        assert!(cubic.w_max == 400.0 && cubic.epoch.is_some() && cubic.before.is_none());
+        let epoch = cubic.epoch(window.cwnd, Time::from_s(100));
+        assert!(epoch.start == Time::ZERO && (epoch.k_s - 6.694).abs() < 1e-3);
     }
 
     #[test]

@@ -68,6 +68,12 @@ pub struct Window {
 }
 
 impl Window {
+    /// At least that window and threshold again.
+    fn raise_to(&mut self, before: &Self) {
+        self.cwnd = self.cwnd.max(before.cwnd);
+        self.ssthresh = self.ssthresh.max(before.ssthresh);
+    }
+
     /// Does the window grow by slow start?
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -179,6 +185,10 @@ pub trait CongestionControl {
     /// window and the round trip.
     fn pacing_rate(&self) -> Option<u64> {
         None
+    }
+    /// The last reduction proved needless; `before` is the window before it.
+    fn on_undo(&mut self, window: &mut Window, before: &Window) {
+        window.raise_to(before);
     }
     /// The retransmission timer expired.
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {

@@ -265,6 +265,12 @@ impl CongestionControl for Prague {
         self.reacts_from = now + self.pace();
     }
 
+    fn on_undo(&mut self, window: &mut Window, before: &Window) {
+        window.raise_to(before);
+        (self.exact, self.set) = (window.cwnd, window.cwnd);
+        (self.grows_from, self.reacts_from) = (Time::ZERO, Time::ZERO);
+    }
+
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
         (self.exact, self.set, window.cwnd) = (1.0, 1.0, 1.0);
@@ -297,6 +303,19 @@ mod tests {
     fn feedback(now: Time, delivered: f64, marked: f64) -> EcnFeedback {
         let (una, nxt, srtt) = (100, 200, MS(10));
         EcnFeedback { now, delivered, marked, una, nxt, srtt, is_recovering: false }
+    }
+
+    /// A needless reduction gives back window and threshold, and the window grows at once.
+    #[test]
+    fn a_needless_reduction_is_undone() {
+        let (mut prague, mut window) = prague(None, 40.0);
+        window.ssthresh = 30.0;
+        let before = window;
+        prague.on_loss(&mut window, 40.0, MS(10));
+        prague.on_undo(&mut window, &before);
+        assert_eq!(window, before);
+        prague.follow(&window);
+        assert_eq!((prague.exact, prague.grows_from), (40.0, Time::ZERO));
     }
 
     /// 40 * (1 - 0.1/2) = 38; the next 25 ms marks change nothing but their share: of 4 + 6 delivered in 25

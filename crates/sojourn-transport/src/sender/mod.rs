@@ -8,6 +8,7 @@
 mod ns2;
 mod prr;
 mod rack;
+mod reordering;
 mod rfc;
 mod scoreboard;
 
@@ -57,6 +58,8 @@ pub(crate) struct Progress {
     pub timed: Option<(Time, Time)>,
     /// Dialect `linux`: a recovery has ended, and the window is at its threshold.
     pub ends_recovery: bool,
+    /// The last reduction proved needless.
+    pub undoes: bool,
 }
 
 /// What the clock says, and what it has measured.
@@ -230,6 +233,8 @@ pub(crate) struct Acknowledgement {
     pub ack: u64,
     /// What it holds beyond.
     pub blocks: [SackBlock; SACK_BLOCKS],
+    /// The timestamp that it echoes.
+    pub echo: Time,
     /// Does the segment carry nothing else?
     pub is_pure: bool,
 }
@@ -298,6 +303,7 @@ pub(crate) trait Sending {
 /// The sender of a connection. All have their sequence space first and in the same place, so to read it costs no
 /// branch.
 #[enum_dispatch(Sending)]
+#[expect(clippy::large_enum_variant, reason = "most senders are the first, without a step between")]
 #[repr(C)]
 pub(crate) enum Sender {
     /// By RFC 8985 and RFC 9937.
@@ -318,7 +324,7 @@ impl Sender {
         match (config.dialect, config.recovery) {
             (_, Recovery::FullSack) => FullSender::default().into(),
             (_, Recovery::Linux) => Ns2LinuxSender::default().into(),
-            (Dialect::Rfc, Recovery::Sack) | (Dialect::Linux, _) => RackSender::default().into(),
+            (Dialect::Rfc, Recovery::Sack) | (Dialect::Linux, _) => RackSender::new(config).into(),
             (Dialect::Rfc, _) => RfcSender::default().into(),
             (Dialect::Ns2, _) => Ns2Sender::default().into(),
         }

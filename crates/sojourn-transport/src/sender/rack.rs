@@ -7,10 +7,12 @@
 //! Dialect `linux` counts segments, not bytes: its reduction begins at the window and not at what was
 //! under way, it moves the window itself, and the end of a recovery lets it grow.
 //!
-//! Left out: D-SACK, so the reordering window does not grow (paths here keep the order); F-RTO.
+//! Where a path may change the order, the reordering window adapts, and what proves a reduction needless undoes it
+//! (reordering.rs). Left out: F-RTO.
 
 use super::prr::{Prr, Step};
-use super::scoreboard::Scoreboard;
+use super::reordering::{Order, Reduction, Reordering, duplicate_in};
+use super::scoreboard::{Arrival, Delivery, Scoreboard};
 use super::{Acknowledgement, Counts, DUP_THRESH, Moment, Outgoing, Progress, Sending, Space};
 use crate::cc::Window;
 use crate::config::Config;
@@ -25,8 +27,6 @@ const FIRST_PROBE: Time = Time::from_s(1);
 const LONE_ACK_DELAY: Time = Time::from_ms(200);
 /// What Linux adds to short timers.
 const SHORTEST_TIMER: Time = Time::from_ms(2);
-/// RFC 8985 §6.2 step 4: the share of the least round trip that segments may be late by.
-const REORDERING_SHARE: f64 = 0.25;
 
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 enum Phase {
@@ -74,6 +74,8 @@ pub(crate) struct RackSender {
     timed_out_at: u64,
     /// What was under way at the last mark ends here.
     slowed_until: u64,
+    /// Where the path may change it.
+    order: Option<Box<Order>>,
 }
 
 /// When a timer for that time fires: Linux adds 2 ms and rounds to its ticks.
@@ -100,20 +102,85 @@ impl Default for Deadline {
 }
 
 impl RackSender {
+    /// A sender without data.
+    pub(crate) fn new(config: &Config) -> Self {
+        Self { order: config.is_reordered.then(Box::default), ..Self::default() }
+    }
+
     /// Bytes thought to be in the network (RFC 6675 §2: pipe).
     pub(crate) fn pipe(&self) -> u64 {
         self.space.flight() - self.board.held() - self.board.lost()
     }
 
-    /// How late a segment may be before it counts as lost (RFC 8985 §6.2 step 4): not at all once
-    /// three segments are held beyond a hole, or in a recovery.
+    /// How late a segment may be before it counts as lost (RFC 8985 §6.2 step 4): where nothing has come late, not at
+    /// all once three segments are held beyond a hole, or in a recovery.
     fn reordering_window(&self, moment: &Moment) -> Time {
+        let usual = Reordering::default();
+        let reordering = self.order.as_ref().map_or(&usual, |order| &order.reordering);
         let is_enough = self.board.held_segments() >= DUP_THRESH;
-        if is_enough || self.phase != Phase::Open {
+        if !reordering.is_seen && (is_enough || self.phase != Phase::Open) {
             Time::ZERO
         } else {
-            moment.min_rtt.scaled(REORDERING_SHARE).min(moment.srtt)
+            reordering.window(moment.min_rtt, moment.srtt)
         }
+    }
+
+    /// What an acknowledgement says of segments that came late or twice; says whether it proves the last reduction
+    /// needless. It newly acknowledges so many bytes.
+    fn heed_order(
+        &mut self,
+        news: &Acknowledgement,
+        (acknowledged, delivery): (u64, &Delivery),
+        config: &Config,
+    ) -> bool {
+        let Some(order) = &mut self.order else { return false };
+        order.reordering.note_late(delivery.late_by, config.mss);
+        if let Some(duplicate) = duplicate_in(news.ack, &news.blocks) {
+            // RFC 8985 §7.4.2: what a probe brought twice was not lost, and says nothing of the order.
+            if self.probe.is_some_and(|probe| probe.is_again && probe.end == duplicate.1) {
+                self.probe = None;
+            } else {
+                order.reordering.widen(self.space.una, self.space.nxt);
+            }
+            order.take_duplicate(duplicate, config.mss);
+        }
+        let Some(reduction) = &order.reduction else { return false };
+        let is_original =
+            acknowledged > 0 && config.timestamps && reduction.is_of_original(news.echo);
+        let is_all_duplicate = reduction.is_all_duplicate();
+        let is_late = is_original && self.may_reopen();
+        let Some(order) = self.order.as_mut().filter(|_| is_late || is_all_duplicate) else {
+            return false;
+        };
+        (self.phase, order.reduction) = (Phase::Open, None);
+        if is_late {
+            // Linux 6.18: that it came late makes reordering known, though it had been sent again.
+            let una = self.space.una - acknowledged;
+            order.reordering.note_late(delivery.was_highest.saturating_sub(una), config.mss);
+            self.board.restore_lost();
+        }
+        true
+    }
+
+    /// May an original that came late end this phase? Linux waits while something sent again is under way in a recovery.
+    fn may_reopen(&self) -> bool {
+        match self.phase {
+            Phase::Open => false,
+            Phase::Recovery(until) => self.space.una >= until || self.board.repeats() == 0,
+            Phase::AfterTimeout(_) => true,
+        }
+    }
+
+    /// A reduction begins.
+    fn begin_reduction(&mut self) {
+        if let Some(order) = &mut self.order {
+            order.reduction = Some(Reduction::new(self.space.una, self.board.repeats()));
+        }
+    }
+
+    fn end_recovery(&mut self) {
+        self.phase = Phase::Open;
+        self.order.iter_mut().for_each(|order| order.reordering.end_recovery());
     }
 
     /// Judges what is late; says whether a recovery begins. What left after one began and is lost begins the next
@@ -136,6 +203,7 @@ impl RackSender {
             return false;
         }
         self.phase = Phase::Recovery(self.space.nxt);
+        self.begin_reduction();
         let recover_flight = if config.dialect == Dialect::Linux { 0 } else { flight_before };
         self.prr = Prr { recover_flight, ..Prr::default() };
         self.probe_at = Deadline::default();
@@ -149,14 +217,14 @@ impl RackSender {
             Phase::Open => true,
             Phase::Recovery(until) => {
                 if self.space.una >= until {
-                    self.phase = Phase::Open;
+                    self.end_recovery();
                     progress.ends_recovery = config.dialect == Dialect::Linux;
                 }
                 progress.ends_recovery
             }
             Phase::AfterTimeout(until) => {
                 if self.space.una >= until {
-                    self.phase = Phase::Open;
+                    self.end_recovery();
                 }
                 true
             }
@@ -206,6 +274,7 @@ impl RackSender {
 
     fn send_probe(&mut self, now: Time) -> Option<Outgoing> {
         let (seq, len) = self.board.send_last(now)?;
+        self.order.iter_mut().for_each(|order| order.note_repeat(now));
         self.probe = Some(Probe { end: self.space.nxt, is_again: true });
         Some(self.space.outgoing(seq, len, true))
     }
@@ -254,6 +323,7 @@ impl RackSender {
         }
         self.retransmit_now = false;
         self.board.send_lost(moment.now);
+        self.order.iter_mut().for_each(|order| order.note_repeat(moment.now));
         self.prr.out += counted(len, config);
         Some(self.space.outgoing(seq, len, true))
     }
@@ -275,9 +345,13 @@ impl Sending for RackSender {
     }
 
     fn on_ack(&mut self, news: &Acknowledgement, moment: &Moment, config: &Config) -> Progress {
-        let Acknowledgement { ack, blocks, is_pure } = *news;
+        let Acknowledgement { ack, blocks, is_pure, .. } = *news;
         let before = (self.phase == Phase::Open, self.pipe());
-        let delivery = self.board.acknowledge(moment.now, ack, &blocks, moment.min_rtt);
+        // RFC 8985 §6.2 step 2 compares timestamps; Linux does not.
+        let is_dated = self.order.is_some() && config.timestamps && config.dialect == Dialect::Rfc;
+        let echo = if is_dated { news.echo } else { Time::NEVER };
+        let arrival = Arrival { now: moment.now, min_rtt: moment.min_rtt, echo };
+        let delivery = self.board.acknowledge(&arrival, ack, &blocks);
         let acknowledged = ack - self.space.una;
         self.space.una = ack;
         self.delivered = match config.dialect {
@@ -288,8 +362,17 @@ impl Sending for RackSender {
         let mut progress = Progress { acknowledged, ..Progress::default() };
         progress.delivered = delivery.segments;
         progress.timed = delivery.timed();
+        if self.order.is_some() {
+            progress.undoes = self.heed_order(news, (acknowledged, &delivery), config);
+            progress.ends_recovery =
+                progress.undoes && !before.0 && config.dialect == Dialect::Linux;
+        }
+        let is_wide = |order: &Order| order.reordering.is_wide && config.dialect == Dialect::Linux;
         if acknowledged > 0 {
             progress.may_grow = self.after_advance(&mut progress, config) && !self.slows(config);
+        } else if delivery.segments > 0 && self.order.as_deref().is_some_and(is_wide) {
+            // 6.18: where much comes late, the window grows for what is held too.
+            progress.may_grow = self.phase == Phase::Open && !self.slows(config);
         }
         let repaired = self.answer_probe(ack, acknowledged, delivery.bytes, is_pure);
         let begins = self.detect(moment, before, config);
@@ -368,6 +451,7 @@ impl Sending for RackSender {
         let slows = self.phase == Phase::Open && ack > self.slowed_until;
         if slows {
             self.slowed_until = self.space.nxt;
+            self.order.iter_mut().for_each(|order| order.reduction = None);
         }
         slows
     }
@@ -377,6 +461,9 @@ impl Sending for RackSender {
     }
 
     fn on_timeout(&mut self, _config: &Config) {
+        if self.phase == Phase::Open {
+            self.begin_reduction();
+        }
         self.phase = Phase::AfterTimeout(self.space.nxt);
         self.timed_out_at = self.space.una;
         self.board.lose_all();
@@ -432,5 +519,104 @@ impl Sending for RackSender {
         self.delivered = 0;
         let pipe = self.pipe();
         self.detect(moment, (true, pipe), config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TcpOptions;
+    use sojourn_engine::packet::{SACK_BLOCKS, SackBlock};
+
+    const MSS: u64 = 1000;
+
+    /// Twenty segments under way since 0 ms on a path that may change the order.
+    fn twenty(dialect: Dialect) -> (RackSender, Config) {
+        let config = TcpOptions::default().resolve(dialect);
+        let config = Config { is_reordered: true, mss: MSS, ..config };
+        let mut sender = RackSender::new(&config);
+        sender.space.on_syn_acknowledged();
+        sender.space.append(20 * MSS);
+        assert!((0..20).all(|_| sender.next(99.0, &moment(0), &config).is_some()));
+        (sender, config)
+    }
+
+    fn moment(now_ms: u64) -> Moment {
+        let [now, srtt, min_rtt] = [now_ms, 50, 40].map(Time::from_ms);
+        Moment { now, srtt, min_rtt }
+    }
+
+    /// An acknowledgement of so many segments with a block.
+    fn acknowledge(
+        sender: &mut RackSender,
+        segments: u64,
+        block: (u32, u32),
+        config: &Config,
+    ) -> Progress {
+        let mut blocks = [SackBlock::default(); SACK_BLOCKS];
+        (blocks[0].start, blocks[0].end) = block;
+        let news =
+            Acknowledgement { ack: 1 + segments * MSS, blocks, echo: Time::ZERO, is_pure: true };
+        sender.on_ack(&news, &moment(40), config)
+    }
+
+    fn window(sender: &RackSender) -> Time {
+        sender.order.as_ref().unwrap().reordering.window(Time::from_ms(40), Time::from_ms(50))
+    }
+
+    /// RFC 8985 section 7.4.2: a probe that brings the last segment twice is answered by the report of it, and the
+    /// window of 10 ms stays. The report of another segment adds a step.
+    #[test]
+    fn the_duplicate_of_a_probe_says_nothing_of_the_order() {
+        let (mut sender, config) = twenty(Dialect::Linux);
+        sender.probe_due = true;
+        assert_eq!(
+            sender.next(99.0, &moment(30), &config).map(|sent| sent.seq),
+            Some(1 + 19 * MSS)
+        );
+        acknowledge(&mut sender, 20, (0, 0), &config);
+        assert!(sender.probe.is_some());
+        acknowledge(&mut sender, 20, (1000, 0), &config);
+        assert_eq!((sender.probe.is_some(), window(&sender)), (false, Time::from_ms(10)));
+        acknowledge(&mut sender, 20, (2000, 1000), &config);
+        assert_eq!(window(&sender), Time::from_ms(20));
+    }
+
+    /// What is held lets the window of Linux grow where segments came more than three late.
+    #[test]
+    fn the_window_grows_for_what_is_held_where_much_comes_late() {
+        for (dialect, late_by, want) in [
+            (Dialect::Linux, 3 * MSS, false),
+            (Dialect::Linux, 4 * MSS, true),
+            (Dialect::Rfc, 4 * MSS, false),
+        ] {
+            let (mut sender, config) = twenty(dialect);
+            sender.order.as_mut().unwrap().reordering.note_late(late_by, MSS);
+            let progress = acknowledge(&mut sender, 0, (1000, 2000), &config);
+            assert_eq!((progress.may_grow, progress.loss_found), (want, false), "{dialect:?}");
+        }
+    }
+
+    /// A mark slows down for the same window: what came before it is not undone.
+    #[test]
+    fn a_mark_ends_what_may_be_undone() {
+        let (mut sender, config) = twenty(Dialect::Linux);
+        sender.begin_reduction();
+        sender.order.as_mut().unwrap().note_repeat(Time::ZERO);
+        assert!(sender.on_mark(1));
+        assert!(!acknowledge(&mut sender, 9, (2000, 1000), &config).undoes);
+    }
+
+    /// RFC 8985 section 6.2 step 4: after 16 recoveries the window is a step again.
+    #[test]
+    fn recoveries_without_a_duplicate_reset_the_window() {
+        let (mut sender, config) = twenty(Dialect::Rfc);
+        acknowledge(&mut sender, 1, (1000, 0), &config);
+        for segments in 2..18 {
+            assert_eq!(window(&sender), Time::from_ms(20));
+            sender.phase = Phase::Recovery(1 + segments * MSS);
+            acknowledge(&mut sender, segments, (0, 0), &config);
+        }
+        assert_eq!(window(&sender), Time::from_ms(10));
     }
 }

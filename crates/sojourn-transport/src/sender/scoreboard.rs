@@ -21,6 +21,8 @@ struct Sent {
     /// Sequence numbers that it takes, FIN included.
     len: u32,
     state: State,
+    /// Was it ever sent again?
+    is_repeated: bool,
     /// When it was last sent.
     at: Time,
     /// How many transmissions of any segment came before that one. RFC 8985 §6.2 says what was sent
@@ -55,6 +57,18 @@ struct Latest {
     rtt: Time,
 }
 
+/// When an acknowledgement comes. What was sent again and seems to be delivered sooner than in the least round trip
+/// was delivered before; so was what left later than the segment whose timestamp is echoed, which is never if that is
+/// not asked.
+pub(super) struct Arrival {
+    /// Now.
+    pub now: Time,
+    /// The least round trip seen.
+    pub min_rtt: Time,
+    /// The timestamp.
+    pub echo: Time,
+}
+
 /// What an acknowledgement delivers.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
 pub(super) struct Delivery {
@@ -69,6 +83,9 @@ pub(super) struct Delivery {
     held_sent: Span,
     /// Something acknowledged had been sent again.
     is_ambiguous: bool,
+    /// One past the highest byte delivered before (RACK.fack), and how far below it an original was at most.
+    pub was_highest: u64,
+    pub late_by: u64,
 }
 
 impl Delivery {
@@ -104,6 +121,8 @@ pub(super) struct Scoreboard {
     lost: u64,
     lost_segments: u32,
     latest: Latest,
+    /// One past the highest byte delivered.
+    highest: u64,
     /// Transmissions so far.
     sent: u64,
     /// The number of the first original that may have to be judged.
@@ -148,6 +167,23 @@ impl Scoreboard {
         self.segments.iter().any(in_repair)
     }
 
+    /// Segments under way that were sent again.
+    pub(super) fn repeats(&self) -> u64 {
+        self.segments.iter().filter(|segment| segment.state == State::Again).count() as u64
+    }
+
+    /// What was thought to be lost and has been sent only once is under way after all.
+    pub(super) fn restore_lost(&mut self) {
+        for segment in &mut self.segments {
+            if segment.state == State::Lost && !segment.is_repeated {
+                segment.state = State::Original;
+                self.lost -= u64::from(segment.len);
+                self.lost_segments -= 1;
+            }
+        }
+        self.judged = self.gone;
+    }
+
     /// Segments that are not acknowledged.
     pub(super) fn outstanding(&self) -> u64 {
         self.segments.len() as u64
@@ -169,8 +205,8 @@ impl Scoreboard {
             let in_flight = self.under_way();
             self.rate.iter_mut().for_each(|rate| rate.send(now, in_flight));
         }
-        let (state, order) = (State::Original, self.count());
-        self.segments.push_back(Sent { seq, len: len as u32, state, at: now, order });
+        let (state, is_repeated, order) = (State::Original, false, self.count());
+        self.segments.push_back(Sent { seq, len: len as u32, state, is_repeated, at: now, order });
     }
 
     /// The lowest segment that is lost and not sent again: where it begins, and its length.
@@ -203,6 +239,7 @@ impl Scoreboard {
         let Some(segment) = self.get_mut(number) else { return };
         let was = *segment;
         (segment.state, segment.at, segment.order) = (State::Again, now, order);
+        segment.is_repeated = true;
         if was.state == State::Lost {
             self.lost -= u64::from(was.len);
             self.lost_segments -= 1;
@@ -228,22 +265,20 @@ impl Scoreboard {
         Some((last.seq, last.len.into()))
     }
 
-    /// Takes in an acknowledgement of all below `ack`, with its blocks. `min_rtt` is the least round
-    /// trip seen: what was sent again and seems to be delivered sooner was delivered before.
+    /// Takes in an acknowledgement of all below `ack`, with its blocks.
     pub(super) fn acknowledge(
         &mut self,
-        now: Time,
+        at: &Arrival,
         ack: u64,
         blocks: &[SackBlock; SACK_BLOCKS],
-        min_rtt: Time,
     ) -> Delivery {
-        let mut delivery = Delivery::default();
+        let mut delivery = Delivery { was_highest: self.highest, ..Delivery::default() };
         if self.rate.is_some() {
             let in_flight = self.under_way();
             self.rate.iter_mut().for_each(|rate| rate.begin(in_flight));
         }
         for (start, end) in ranges_of(ack, blocks) {
-            self.hold(now, start, end, min_rtt, &mut delivery);
+            self.hold(at, (start, end), &mut delivery);
         }
         delivery.bytes = delivery.held;
         while let Some(first) = self.segments.front().copied().filter(|first| first.end() <= ack) {
@@ -256,7 +291,7 @@ impl Scoreboard {
                     State::Again => delivery.is_ambiguous = true,
                     _ => delivery.acknowledged_sent.add(first.at),
                 }
-                self.leave(0, &first, now, min_rtt);
+                self.leave(0, &first, at, &mut delivery);
             }
             self.segments.pop_front();
             if let Some(rate) = &mut self.rate {
@@ -270,7 +305,7 @@ impl Scoreboard {
     }
 
     /// The receiver holds these bytes.
-    fn hold(&mut self, now: Time, start: u64, end: u64, min_rtt: Time, delivery: &mut Delivery) {
+    fn hold(&mut self, at: &Arrival, (start, end): (u64, u64), delivery: &mut Delivery) {
         let mut from = start;
         while from < end {
             let (hole, next) = self.held.next_hole(from);
@@ -278,25 +313,19 @@ impl Scoreboard {
             if hole >= until {
                 break;
             }
-            self.hold_hole(now, (hole, until), min_rtt, delivery);
+            self.hold_hole(at, (hole, until), delivery);
             from = until;
         }
     }
 
-    fn hold_hole(
-        &mut self,
-        now: Time,
-        (start, end): (u64, u64),
-        min_rtt: Time,
-        delivery: &mut Delivery,
-    ) {
+    fn hold_hole(&mut self, at: &Arrival, (start, end): (u64, u64), delivery: &mut Delivery) {
         let first = self.segments.partition_point(|segment| segment.seq < start);
         for offset in first..self.segments.len() {
             let segment = self.segments[offset];
             if segment.end() > end {
                 break;
             }
-            self.leave(offset, &segment, now, min_rtt);
+            self.leave(offset, &segment, at, delivery);
             delivery.segments += 1;
             if segment.state != State::Again {
                 delivery.held_sent.add(segment.at);
@@ -308,16 +337,23 @@ impl Scoreboard {
     }
 
     /// A segment is delivered.
-    fn leave(&mut self, place: usize, segment: &Sent, now: Time, min_rtt: Time) {
+    fn leave(&mut self, place: usize, segment: &Sent, at: &Arrival, delivery: &mut Delivery) {
         if let Some(rate) = &mut self.rate {
-            rate.deliver(place, now);
+            rate.deliver(place, at.now);
         }
         if segment.state == State::Lost {
             self.lost -= u64::from(segment.len);
             self.lost_segments -= 1;
         }
-        let rtt = now.since(segment.at);
-        if segment.state == State::Again && rtt < min_rtt {
+        self.highest = self.highest.max(segment.end());
+        if !segment.is_repeated {
+            // RFC 8985 §6.2 step 3.
+            let late_by = delivery.was_highest.saturating_sub(segment.seq);
+            delivery.late_by = delivery.late_by.max(late_by);
+        }
+        let rtt = at.now.since(segment.at);
+        let is_earlier = rtt < at.min_rtt || at.echo < segment.at;
+        if segment.state == State::Again && is_earlier {
             return; // RFC 8985 §6.2 step 2: the original, not the retransmission, was delivered
         }
         if segment.order >= self.latest.order {
@@ -405,6 +441,10 @@ mod tests {
 
     const MS: fn(u64) -> Time = Time::from_ms;
 
+    fn at(now_ms: u64) -> Arrival {
+        Arrival { now: MS(now_ms), min_rtt: MS(50), echo: Time::NEVER }
+    }
+
     fn blocks(held: &[(u32, u32)]) -> [SackBlock; SACK_BLOCKS] {
         let mut blocks = [SackBlock::default(); SACK_BLOCKS];
         for (block, (start, end)) in blocks.iter_mut().zip(held) {
@@ -424,7 +464,7 @@ mod tests {
     fn what_was_sent_before_something_delivered_is_lost_after_the_window() {
         let mut board = five();
         // The third arrives: the first two were sent before it, and are late by then.
-        let delivery = board.acknowledge(MS(52), 1, &blocks(&[(200, 300)]), MS(50));
+        let delivery = board.acknowledge(&at(52), 1, &blocks(&[(200, 300)]));
         assert_eq!((delivery.bytes, delivery.held, delivery.segments), (100, 100, 1));
         assert_eq!(delivery.timed(), Some((MS(2), MS(2))));
         // With a window of 12 ms the first is lost at 0 + 50 + 12, the second a millisecond later.
@@ -440,12 +480,12 @@ mod tests {
     #[test]
     fn a_retransmission_is_lost_again_when_what_was_sent_after_it_arrives() {
         let mut board = five();
-        board.acknowledge(MS(52), 1, &blocks(&[(200, 300)]), MS(50));
+        board.acknowledge(&at(52), 1, &blocks(&[(200, 300)]));
         assert_eq!(board.detect(MS(52), Time::ZERO).0, 200);
         board.send_lost(MS(52));
         board.send_lost(MS(53));
         // The second retransmission arrives, and the first, sent before, has not.
-        let delivery = board.acknowledge(MS(103), 1, &blocks(&[(100, 500)]), MS(50));
+        let delivery = board.acknowledge(&at(103), 1, &blocks(&[(100, 500)]));
         assert_eq!(delivery.bytes, 300);
         assert_eq!(board.detect(MS(103), Time::ZERO), (100, Time::NEVER));
         assert_eq!(board.next_lost(), Some((1, 100)));
@@ -454,18 +494,18 @@ mod tests {
     #[test]
     fn an_acknowledgement_sooner_than_a_round_trip_is_of_the_original() {
         let mut board = five();
-        board.acknowledge(MS(52), 1, &blocks(&[(200, 300)]), MS(50));
+        board.acknowledge(&at(52), 1, &blocks(&[(200, 300)]));
         board.detect(MS(52), Time::ZERO);
         board.send_lost(MS(52));
         // 10 ms after it was sent again the first is acknowledged: the fourth is not judged by that.
-        board.acknowledge(MS(62), 101, &blocks(&[(100, 200)]), MS(50));
+        board.acknowledge(&at(62), 101, &blocks(&[(100, 200)]));
         assert_eq!(board.detect(MS(62), Time::ZERO), (0, Time::NEVER));
     }
 
     #[test]
     fn a_timeout_loses_all_that_is_not_held() {
         let mut board = five();
-        board.acknowledge(MS(52), 1, &blocks(&[(200, 300)]), MS(50));
+        board.acknowledge(&at(52), 1, &blocks(&[(200, 300)]));
         board.lose_all();
         assert_eq!((board.lost(), board.held()), (400, 100));
         let order: Vec<u64> = std::iter::from_fn(|| {
@@ -481,10 +521,10 @@ mod tests {
     #[test]
     fn all_acknowledged_leaves_nothing() {
         let mut board = five();
-        board.acknowledge(MS(52), 1, &blocks(&[(200, 300)]), MS(50));
+        board.acknowledge(&at(52), 1, &blocks(&[(200, 300)]));
         board.detect(MS(52), Time::ZERO);
         board.send_lost(MS(52));
-        let delivery = board.acknowledge(MS(110), 501, &blocks(&[]), MS(50));
+        let delivery = board.acknowledge(&at(110), 501, &blocks(&[]));
         assert_eq!(delivery.bytes, 400);
         assert_eq!((board.lost(), board.held(), board.next_lost()), (0, 0, None));
     }

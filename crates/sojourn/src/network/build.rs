@@ -42,7 +42,7 @@ impl Simulation {
             configs: s
                 .traffic
                 .values()
-                .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect))
+                .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect).on_path(s.is_reordered()))
                 .collect(),
             connections: Connections::default(),
             access: access(s, Extent::Whole),

@@ -76,7 +76,7 @@ fn usual(key: &str, choices: &mut Choices) -> Option<Value> {
         "request_bytes" | "unit_bytes" => whole(100.0, 2000.0, choices),
         "interval_ms" => json!(between(2.0, 60.0, choices)),
         "target_ms" => json!(between(2.0, 60.0, choices)),
-        "delay_ms" => json!(between(0.1, 80.0, choices)),
+        "delay_ms" | "reorder_ms" => json!(between(0.1, 80.0, choices)),
         "for_s" => json!(between(0.001, 0.5, choices)),
         "start_s" | "start_spread_s" | "pause_s" => json!(between(0.01, 0.5, choices)),
         "stop_s" | "every_s" | "think_s_mean" => json!(between(0.2, 2.0, choices)),
@@ -88,7 +88,9 @@ fn usual(key: &str, choices: &mut Choices) -> Option<Value> {
         "series_interval_ms" => json!(between(10.0, 500.0, choices)),
         "distance_km" | "length_km" => json!(between(0.1, 100.0, choices)),
         "count" => whole(1.0, 6.0, choices),
-        "loss_percent" | "codeword_error_percent" => json!(between(0.01, 3.0, choices)),
+        "loss_percent" | "reorder_percent" | "codeword_error_percent" => {
+            json!(between(0.01, 3.0, choices))
+        }
         "max_window_segments" => whole(2.0, 5000.0, choices),
         "initial_window_segments" => whole(1.0, 20.0, choices),
         "duration_s" => json!(between(0.2, 2.0, choices)),

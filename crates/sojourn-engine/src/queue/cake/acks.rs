@@ -48,7 +48,9 @@ pub(super) fn superfluous<'a>(
 /// Is it a bare acknowledgement that reports nothing beyond what the new packet does?
 fn is_superfluous(old: &Packet, new: &Packet) -> bool {
     let is_same = (old.flow, old.generation) == (new.flow, new.generation);
-    if !is_same || !old.is_bare_ack() || old.segment.ack > new.segment.ack {
+    // What reports a duplicate stays.
+    let reports_duplicate = || old.segment.own.blocks()[0].is_below();
+    if !is_same || !old.is_bare_ack() || old.segment.ack > new.segment.ack || reports_duplicate() {
         return false;
     }
     let (of_old, of_new) = (held(old), held(new));
@@ -133,6 +135,12 @@ mod tests {
             superfluous(AckFilter::On, [holding(1), holding(1)].iter(), &ack(new, [0, 0], none))
         };
         assert_eq!([dropped(2000), dropped(2001)], [None, Some(0)]);
+        // What came twice is known to this one alone.
+        let [first, second] = [ack(2001, [500, 0], none), holding(1)];
+        assert_eq!(
+            superfluous(AckFilter::On, [first, second].iter(), &ack(3000, [0, 0], none)),
+            None
+        );
         // The same bytes are held, from 1001 on.
         let waiting = [holding(1), holding(1)];
         let same = ack(501, [500, 1500], none);

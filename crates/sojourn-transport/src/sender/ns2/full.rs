@@ -133,7 +133,7 @@ impl Sending for FullSender {
     }
 
     fn on_ack(&mut self, news: &Acknowledgement, _moment: &Moment, config: &Config) -> Progress {
-        let Acknowledgement { ack, blocks, is_pure } = *news;
+        let Acknowledgement { ack, blocks, is_pure, .. } = *news;
         take_blocks(&mut self.sacked, ack, &blocks);
         let is_new = ack > self.space.una;
         if self.is_recovering && (is_pure || is_new) {

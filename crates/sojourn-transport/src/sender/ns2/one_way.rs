@@ -295,7 +295,7 @@ impl Sending for Ns2Sender {
     }
 
     fn on_ack(&mut self, news: &Acknowledgement, _moment: &Moment, config: &Config) -> Progress {
-        let Acknowledgement { ack, blocks, is_pure } = *news;
+        let Acknowledgement { ack, blocks, is_pure, .. } = *news;
         if config.recovery == Recovery::Sack {
             let held = take_blocks(&mut self.sacked, ack, &blocks);
             self.on_ack_sack(ack, held, is_pure, config)
