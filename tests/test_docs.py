@@ -74,8 +74,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forked: list[str]) ->
     shutil.copytree(ROOT / "docs" / "own", tmp_path / "docs" / "own")
     for scenario in (tmp_path / "scenarios").rglob("*.toml"):
         scenario.write_text(_short(scenario.read_text()))
-    for modem in (ROOT / "tests" / "data" / "modem-configs").glob("*.cm"):
-        shutil.copy(modem, tmp_path)
+    data = ROOT / "tests" / "data"
+    for file in [*(data / "modem-configs").glob("*.cm"), *(data / "logs").iterdir()]:
+        shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)
     script = tmp_path / "bin" / "sojourn"
     script.parent.mkdir()
