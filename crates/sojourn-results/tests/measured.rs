@@ -122,6 +122,7 @@ fn what_the_log_lacks_is_named() {
         ("without-raw.flent", "worse with an upload (flent tcp_upload)"),
         ("ping-iputils.txt", "ping does not say when a load ran"),
         ("irtt.json.gz", "irtt does not say when a load ran"),
+        ("ping-macos.txt", "lines have no times, so its probes are supposed"),
         ("line.csv", "Round trips per minute: not measured"),
     ] {
         let text = of_sample(name).sentences.join(" ");

@@ -18,6 +18,9 @@ const LOST_PERCENT: f64 = 1.0;
 /// The part of a rate that a shaper in the router leaves, so that its own queue is the longest.
 const SHAPED: f64 = 0.9;
 
+const UNTIMED: &str = "The log's lines have no times, so its probes are supposed to have left at a steady interval, one \
+                       a second where it does not say more: ping and fping print times with -D.";
+
 /// All of them, what matters most first.
 pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec<String> {
     let is_graded = loads.iter().any(|one| one.added_ms.is_some());
@@ -31,6 +34,9 @@ pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec
         sentences.push(cure(loads));
     }
     sentences.extend(to_measure(log, loads));
+    if !log.is_timed {
+        sentences.push(UNTIMED.to_owned());
+    }
     sentences.push(round_trips_a_minute(loads, rpm));
     sentences
 }
