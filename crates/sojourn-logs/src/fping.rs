@@ -1,6 +1,6 @@
 //! Lines of fping: one a reply (`-l`, `-D`, `-C`), or all round trips of a host in one (`-C`, `-q`).
 
-use crate::lines::{Reply, leading, number, stamp};
+use crate::reply::{Reply, leading, number, stamp};
 
 /// What a line says of a probe: `[1700000000.5] HOST : [7], 64 bytes, 12.5 ms (12.5 avg, 0% loss)`.
 pub(crate) fn reply(line: &str) -> Option<Reply<'_>> {

@@ -1,7 +1,7 @@
 //! JSON of several tools, known by its keys.
 
+use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Deserializer};
 use sojourn_input::problem::Fault;
 
 use crate::log::Log;
@@ -56,19 +56,4 @@ fn reason(error: &serde_json::Error) -> String {
         None => text,
         Some((end, _)) => format!("{}...", &text[..end]),
     }
-}
-
-/// Numbers under one key: a list, a single one, or none.
-pub(crate) fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Numbers {
-        One(f64),
-        Several(Vec<Option<f64>>),
-    }
-    Ok(match Option::deserialize(from)? {
-        None => Vec::new(),
-        Some(Numbers::One(one)) => vec![one],
-        Some(Numbers::Several(several)) => several.into_iter().flatten().collect(),
-    })
 }

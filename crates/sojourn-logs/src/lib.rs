@@ -14,6 +14,7 @@ mod network_quality;
 mod numbered;
 mod ping;
 mod rates;
+mod reply;
 mod unpack;
 
 use sojourn_input::problem::{Code, Fault, Problem};

@@ -1,9 +1,8 @@
 //! JSON of `networkQuality -c`: what the test found, without single probes.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use sojourn_input::problem::Fault;
 
-use crate::json::numbers;
 use crate::log::{Format, Load, LoadSummary, Log, Summary};
 use crate::unusable;
 
@@ -78,4 +77,19 @@ pub(crate) fn log(document: Document) -> Result<Log, Fault> {
     log.has_losses = false;
     log.summary = Some(Summary { idle_ms, loads, draft: document.draft_version });
     Ok(log)
+}
+
+/// Numbers under one key: a list, a single one, or none.
+fn numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Numbers {
+        One(f64),
+        Several(Vec<Option<f64>>),
+    }
+    Ok(match Option::deserialize(from)? {
+        None => Vec::new(),
+        Some(Numbers::One(one)) => vec![one],
+        Some(Numbers::Several(several)) => several.into_iter().flatten().collect(),
+    })
 }

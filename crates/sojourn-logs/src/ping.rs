@@ -1,6 +1,6 @@
 //! Lines of ping, as iputils, busybox, macOS and Windows print them.
 
-use crate::lines::{Came, Reply, leading, number, stamp};
+use crate::reply::{Came, Reply, leading, number, stamp};
 
 /// The word before a round trip, in small letters.
 const WORDS: [&str; 4] = ["time", "zeit", "temps", "tiempo"];
