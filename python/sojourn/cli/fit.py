@@ -2,12 +2,15 @@
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .options import Quiet, argument, flag, option
 from .say import say, say_document, say_written
+
+if TYPE_CHECKING:
+    from ..fit.fitted import Fit
 
 
 def fit(
@@ -27,6 +30,15 @@ def fit(
             max=100_000,
         ),
     ] = None,
+    period: Annotated[
+        float | None,
+        option(
+            "MS",
+            "Of the grid's periods that the log does not distinguish, the one nearest to this.",
+            min=0.1,
+            max=10,
+        ),
+    ] = None,
     out: Annotated[Path, option("SCENARIO.toml", "The new file of the fitted scenario.")] = Path(
         "fitted.toml"
     ),
@@ -36,7 +48,9 @@ def fit(
     """Fit a scenario to probes of a real line: its grid, its neighbours and its buffer.
 
     It needs a thousand probes with one-way delays, better some thousands over half an hour. The
-    scenario is written beside values with 90 % intervals, and what cannot be known is said.
+    scenario is written beside values with 90 % intervals, and what cannot be known is said. Exit
+    status 1: no scenario, since the log does not tell enough, or its line is outside what the fit
+    knows.
     """
     from ..base.files import write_file
     from ..base.terminal import print_grids, progress_bar
@@ -48,7 +62,7 @@ def fit(
             f"--out: {out}: found a file there; allowed: the path of a new file"
         )
     with nullcontext() if quiet else progress_bar() as progress:
-        found = fitted(logs, upload=upload, up_mbps=up, progress=progress)
+        found = fitted(logs, upload=upload, up_mbps=up, period_ms=period, progress=progress)
     if found.line is not None:
         scenario = found.scenario()
         write_file(out, (head(found, scenario) + scenario).encode())
@@ -62,7 +76,15 @@ def fit(
         if found.line is not None:
             say_written(out)
         else:
-            say(
-                f"{out}: not written: a scenario needs a grid and one-way delays "
-                "(docs/how-to/fit.md has the commands)"
-            )
+            say(f"{out}: not written: {_lacking(found)}")
+    if found.line is None:
+        raise typer.Exit(1)
+
+
+def _lacking(found: "Fit") -> str:
+    """Why there is no scenario."""
+    if found.outside:
+        return "the line is outside what the fit knows"
+    if found.others:
+        return "the period of the grid is undecided (--period chooses)"
+    return "a scenario needs a grid and one-way delays (docs/how-to/fit.md has the commands)"

@@ -9,14 +9,16 @@ import numpy as np
 
 from ..base.grid import Grid as Table
 from .features import QUANTILES, quantiles
-from .fitted import GUESSED, Estimate, Fit, is_coarse
+from .fitted import GUESSED, MANAGED, Estimate, Fit, is_coarse, streams_of
 from .grid import LONGEST_MS, SHORTEST_MS, Grid, shortest_period_ms
 from .loaded import Queue
 from .log import Log
 from .model import MOST_UP_MBPS, NOT_OF_LOG
 from .prior import PRIOR
 from .read import UNTIMED
+from .repair import FEWEST
 
+_STEADY_PERCENT = 1.0
 _TABLED = (10, 50, 90, 99)
 _WEAK = 0.4
 """Below it, a period is doubtful: rounded times of a log without a grid came to 0.27."""
@@ -42,8 +44,7 @@ def sentences(fit: Fit) -> Iterator[str]:
     yield from fit.log.notes
     if UNTIMED not in fit.log.notes:
         yield _of_grid(fit.grid, fit.log)
-    if fit.estimates:
-        yield from _of_fit(fit)
+    yield from _of_fit(fit)
     if fit.line is not None and "up_mbps" in fit.guessed:
         yield (
             f"The rate from your home is not in the log, so the scenario has {fit.up_mbps:g} Mbps "
@@ -64,11 +65,16 @@ def _of_grid(grid: Grid | None, log: Log) -> str:
         )
     if grid is None and shortest_ms >= LONGEST_MS:
         return "Grid: not known." + rounded
+    if grid is None and len(log.sent_ms) < FEWEST:
+        return (
+            f"Grid: not known. {len(log.sent_ms)} probes of the idle line were answered, and "
+            f"{FEWEST} are needed."
+        )
     if grid is None:
         return (
-            "Grid: none. Arrivals follow no period between 0.5 and 10 ms beyond that of the "
-            "probes, as on a fibre; on a cable it may be too loaded or the log too short. No "
-            "request and grant is fitted." + rounded
+            f"Grid: none. Arrivals follow no period between 0.5 and 10 ms {_beyond_probes(log)}. "
+            "It is so on a fibre; a cable may be too loaded or the log too short. No request and "
+            "grant is fitted." + rounded
         )
     text = (
         f"Grid: arrivals follow a period of {grid.period_ms:.5g} ms, "
@@ -81,10 +87,10 @@ def _of_grid(grid: Grid | None, log: Log) -> str:
             "as irtt has them, would tell."
         )
     if grid.aliases_ms:
-        others = ", ".join(f"{period:.4g}" for period in grid.aliases_ms)
+        others = ", ".join(f"{period:.5g}" for period in grid.aliases_ms)
         text += (
-            f" The probes' own steady interval makes aliases: {others} ms are nearly as strong. "
-            "The strongest is taken; probes at uneven intervals would distinguish them."
+            f" Undecided: {others} ms explain it as well, since the probes' steady interval makes "
+            "aliases. --period chooses; probes at uneven intervals distinguish them."
         )
     text += rounded
     if grid is not None and log.is_one_way and is_coarse(log, grid):
@@ -94,7 +100,29 @@ def _of_grid(grid: Grid | None, log: Log) -> str:
     return text
 
 
+def _beyond_probes(log: Log) -> str:
+    """Which periods the probes themselves hide."""
+    steady = sorted(
+        {
+            f"{one.interval_ms:.5g}"
+            for one in streams_of(log)
+            if one.deviation_percent < _STEADY_PERCENT
+        }
+    )
+    if not steady:
+        return "beyond that of the probes"
+    return (
+        f"but parts of the probes' own steady intervals ({', '.join(steady)} ms), at which a grid "
+        "does not show: intervals of 41, 67 or 97 ms are no multiples of usual grids"
+    )
+
+
 def _of_fit(fit: Fit) -> Iterator[str]:
+    for period, estimates in fit.others.items():
+        told = (f"{PRIOR[name].meaning} {_with_interval(name, e)}" for name, e in estimates.items())
+        yield f"With {period:.5g} ms: {'; '.join(told)}."
+    if fit.outside:
+        yield f"Outside what the fit knows: {'; '.join(fit.outside)}."
     wide = [
         PRIOR[name].meaning
         for name, estimate in fit.estimates.items()
@@ -125,16 +153,19 @@ def _of_upload(fit: Fit) -> Iterator[str]:
         return
     assert fit.queue is not None
     rise = float(np.median(fit.rises))
-    yield f"While the upload runs the delay shows {fit.queue.value}."
-    if fit.queue is not Queue.LONG or fit.line is None:
-        yield f"If an upload filled the line, your modem queues {rise:.0f} ms."
-        if fit.line is not None:
-            yield f"Its buffer is not fitted from that, so the scenario has a guess: {GUESSED}."
+    yield f"While the upload runs the median delay rises by {rise:.0f} ms: {fit.queue.value}."
+    if fit.line is None:
+        return
+    if fit.queue is Queue.SHORT:
+        yield f"The log does not tell which. The scenario has {MANAGED}, a guess."
+        return
+    if fit.queue is Queue.UNEVEN:
+        yield f"The buffer does not follow from that, so the scenario has a guess: {GUESSED}."
         return
     now, managed = (np.median(fit.simulated_rises_ms[law]) for law in ("none", "docsis_pie"))
     yield (
-        f"Your modem queues {now:.0f} ms when you upload (measured: {rise:.0f} ms); DOCSIS-PIE "
-        f"would make it {max(managed, 0):.0f} ms."
+        f"In the scenario it rises by {now:.0f} ms, and with DOCSIS-PIE, whose target is 10 ms, by "
+        f"{max(managed, 0):.0f} ms: probes need not wait for grants while an upload has them."
     )
 
 
@@ -159,6 +190,11 @@ def quantile_table(fit: Fit) -> Table:
     return Table(title, ["", *(f"p{q}" for q in _TABLED)], lines)
 
 
+def _with_interval(name: str, estimate: Estimate) -> str:
+    value, interval = _shown(estimate)
+    return f"{value} {PRIOR[name].unit}".rstrip() + f" ({interval})"
+
+
 def _shown(estimate: Estimate) -> tuple[str, str]:
     """A value and its interval, with as many digits as the interval allows."""
     width = max(estimate.high - estimate.low, 1e-12)
@@ -179,6 +215,8 @@ def head(fit: Fit, scenario: str) -> str:
         "The numbers of homes stand for any that ask and send as much. Below are the values of the",
         "nearest simulated line.",
     ]
+    if fit.has_upload and fit.queue is Queue.SHORT:
+        lines.append(f"The log does not tell what keeps delays short: {MANAGED} is a guess.")
     if "buffer_ms" in fit.guessed:
         lines.append(f"The log does not tell of the buffer: {GUESSED} are a guess.")
     listed = f"Not of the log, and marked where they stand: {', '.join(not_of_log(scenario))}."
@@ -202,6 +240,7 @@ def values(fit: Fit) -> dict[str, Any]:
     return {
         "grid_ms": None if fit.grid is None else fit.grid.period_ms,
         "grid_share": None if fit.grid is None else fit.grid.share,
+        "outside": list(fit.outside),
         "aliases_ms": [] if fit.grid is None else list(fit.grid.aliases_ms),
         "estimates": {
             name: {"value": e.value, "low": e.low, "high": e.high}

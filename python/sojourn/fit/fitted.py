@@ -12,6 +12,7 @@ from ..base.progress import Progress
 from .features import NAMES, features, quantiles
 from .grid import Grid, found_grid
 from .learn import Learned, learned
+from .limits import strange
 from .loaded import (
     SETTLING_S,
     Queue,
@@ -24,7 +25,7 @@ from .log import Log, Values, joined
 from .model import MOST_UP_MBPS, Stream, scenario, simulated
 from .prior import PRIOR
 from .read import UNTIMED, read, refuse
-from .repair import repaired
+from .repair import FEWEST, repaired
 from .table import stored
 
 IDLE = ("requests", "advance_ms", "load")
@@ -33,8 +34,14 @@ _SEARCHED = (24, 16)
 """Lines that are simulated to find the nearest: within the intervals, then around the best one."""
 GUESSED = "250 ms of buffer"
 """Where the log does not tell of it."""
+MANAGED = "DOCSIS-PIE in the modem"
+"""Where delays stay short under load."""
+_MOST_MISFIT_MS = 1.0
+"""Of the nearest line of those that were searched."""
 _LONGEST_S = 300.0
 _MOST_STREAMS = 6
+_MOST_OTHERS = 4
+"""Undecided periods that are fitted too."""
 _COARSEST = 0.25
 """Of a period, what times may be rounded to."""
 _SEED = 1
@@ -58,6 +65,10 @@ class Fit:
     log: Log
     grid: Grid | None
     estimates: Mapping[str, Estimate]
+    others: Mapping[float, Mapping[str, Estimate]]
+    """Those with the periods that the log does not distinguish from the grid's, by period in ms."""
+    outside: Sequence[str]
+    """What of the log the fit does not know."""
     line: Mapping[str, float] | None
     """The nearest line that was simulated."""
     misfit_ms: float | None
@@ -77,8 +88,9 @@ class Fit:
         return self.rises is not None
 
     def scenario(self) -> str:
-        """The scenario that shows the line: as it is, and with DOCSIS-PIE."""
-        return self._scenario(compared=True)
+        """The scenario that shows the line as it is, beside DOCSIS-PIE if no law is at work."""
+        is_managed = self.queue is Queue.SHORT
+        return self._scenario(compared=True, law="docsis_pie" if is_managed else "none")
 
     @cached_property
     def simulated_rises_ms(self) -> Mapping[str, Values]:
@@ -93,7 +105,8 @@ class Fit:
     def _scenario(self, law: str = "none", trace: bool = False, compared: bool = False) -> str:
         assert self.line is not None
         is_guess = "buffer_ms" in self.guessed and self.has_upload
-        name = GUESSED if is_guess else "as it is"
+        guess = MANAGED if self.queue is Queue.SHORT else GUESSED
+        name = guess if is_guess else "as it is"
         return scenario(
             self.line,
             streams_of(self.log),
@@ -113,16 +126,22 @@ def fit(
     *,
     upload: str | os.PathLike[str] | None = None,
     up_mbps: float | None = None,
+    period_ms: float | None = None,
     search: bool = True,
     progress: Progress | None = None,
 ) -> Fit:
-    """Fits a line to logs of one sitting, and to another one that was made during an upload."""
+    """Fits a line to logs of one sitting, and to another one that was made during an upload.
+
+    `period_ms` chooses between periods of the grid that the log does not distinguish.
+    """
     log = repaired(joined([read(path) for path in paths]))
     busy = None if upload is None else repaired(read(upload))
     if busy is not None:
         notes = [f"Upload: {note}" for note in busy.notes if note != UNTIMED]
         log = replace(log, notes=[*log.notes, *notes])
-    return fit_log(log, busy, up_mbps=up_mbps, search=search, progress=progress)
+    return fit_log(
+        log, busy, up_mbps=up_mbps, period_ms=period_ms, search=search, progress=progress
+    )
 
 
 def fit_log(
@@ -130,18 +149,27 @@ def fit_log(
     busy: Log | None = None,
     *,
     up_mbps: float | None = None,
+    period_ms: float | None = None,
     search: bool = True,
     progress: Progress | None = None,
 ) -> Fit:
     """Fits a line to probes in memory. A log may hold its own upload (`loaded_s`)."""
     idle, rises = _parts(log, busy)
-    grid = None if any(UNTIMED in note for note in log.notes) else found_grid(idle)
-    estimates = {}
+    has_enough = len(idle.sent_ms) >= FEWEST
+    is_timed = not any(UNTIMED in note for note in log.notes)
+    grid = found_grid(idle, chosen_ms=period_ms) if is_timed and has_enough else None
+    estimates: dict[str, Estimate] = {}
+    others: dict[float, Mapping[str, Estimate]] = {}
+    outside: list[str] = []
     if grid is not None and idle.is_one_way and not is_coarse(idle, grid):
-        estimates = idle_estimates(idle, grid)
+        estimates, outside = idle_estimates(idle, grid)
+        for other_ms in grid.aliases_ms[:_MOST_OTHERS]:
+            others[other_ms], _ = idle_estimates(idle, replace(grid, period_ms=other_ms))
     queue = None if rises is None else queue_of(rises)
-    if rises is not None and queue is not Queue.UNEVEN:
-        estimates["buffer_ms"] = _estimate("buffer_ms", loaded_features(rises))
+    if rises is not None and queue is Queue.LONG:
+        buffer = _estimate("buffer_ms", loaded_features(rises))
+        if buffer is not None:
+            estimates["buffer_ms"] = buffer
     known = up_mbps or (busy or log).up_mbps
     rate = min(known or 10.0, MOST_UP_MBPS)
     guessed = [
@@ -149,10 +177,29 @@ def fit_log(
         for name, is_known in (("up_mbps", known == rate), ("buffer_ms", "buffer_ms" in estimates))
         if not is_known
     ]
+    is_decided = not others or period_ms is not None
     line, misfit, nearest_ms = None, None, None
-    if search and all(name in estimates for name in IDLE):
+    if search and is_decided and not outside and all(name in estimates for name in IDLE):
         line, misfit, nearest_ms = nearest(idle, estimates, rate, progress)
-    return Fit(idle, grid, estimates, line, misfit, nearest_ms, rises, queue, rate, guessed)
+        if misfit > _MOST_MISFIT_MS:
+            outside.append(
+                f"the nearest simulated line misses the delays by {misfit:.2g} ms in the mean"
+            )
+            line = None
+    return Fit(
+        idle,
+        grid,
+        estimates,
+        {} if is_decided else others,
+        outside,
+        line,
+        misfit,
+        nearest_ms,
+        rises,
+        queue,
+        rate,
+        guessed,
+    )
 
 
 def _parts(log: Log, busy: Log | None) -> tuple[Log, Values | None]:
@@ -178,23 +225,38 @@ def is_coarse(idle: Log, grid: Grid) -> bool:
     return idle.resolution_ms > _COARSEST * grid.period_ms
 
 
-def idle_estimates(idle: Log, grid: Grid) -> dict[str, Estimate]:
-    """The grid, and what features of an idle log tell of its neighbours and the CMTS."""
-    period = grid.period_ms
-    measured = features(idle, period)
-    return {
-        "grid_ms": Estimate(period, period - grid.error_ms, period + grid.error_ms),
-        **{name: _estimate(name, np.append(_share("grid_ms", period), measured)) for name in IDLE},
+def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str]]:
+    """The grid by the clock of who received, what features of an idle log tell of its neighbours
+    and the CMTS, and what of the log the fit does not know: then there is the grid alone.
+    """
+    period, by_receiver = grid.period_ms, grid.period_ms * (1 + idle.drift)
+    found = {
+        "grid_ms": Estimate(by_receiver, by_receiver - grid.error_ms, by_receiver + grid.error_ms)
     }
+    measured = np.append(_share("grid_ms", period), features(idle, period))
+    estimates = {name: _estimate(name, measured) for name in IDLE}
+    outside = [*strange(idle, grid)]
+    if not outside and not lessons()[IDLE[0]].is_like(measured):
+        outside.append("delays are distributed as on no simulated line")
+    beyond = [name for name, estimate in estimates.items() if estimate is None]
+    if not 0 <= measured[0] <= 1:
+        beyond.append("grid_ms")
+    for name in beyond:
+        known = PRIOR[name]
+        of = f"{known.low:g} to {known.high:g} {known.unit}".rstrip()
+        outside.append(f"{known.meaning}: not within {of}")
+    known_ones = {name: one for name, one in estimates.items() if one is not None}
+    return found | ({} if outside else known_ones), outside
 
 
 def _share(name: str, value: float) -> float:
     return PRIOR[name].share(value)
 
 
-def _estimate(name: str, measured: Values) -> Estimate:
+def _estimate(name: str, measured: Values) -> Estimate | None:
+    """A value that the log tells, or `None` for one beyond the prior."""
     shares = lessons()[name].interval(measured)
-    return Estimate(*(PRIOR[name].value(share) for share in shares))
+    return shares and Estimate(*(PRIOR[name].value(share) for share in shares))
 
 
 @cache

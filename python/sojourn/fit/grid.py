@@ -3,11 +3,13 @@
 A CMTS grants in MAP intervals, so packets arrive at the server at some places of an interval more
 often than at others. `concentration` is the Rayleigh statistic R of arrivals folded with a period:
 1 if all arrive at one place of the interval, near 0 if they are spread evenly. The period is that
-with the greatest R. Probes at a steady interval T make aliases: grids of 1/P + k/T,
-for any whole k, give nearly the same R.
+with the greatest R. Probes at a steady interval T make aliases: grids of 1/P + k/T, for any whole
+k, give nearly the same R, and longer ones often more. A second measure is the wait: a packet that
+is sent a moment later waits a moment less, so delays less the wait are steadiest with the true
+period. Minutes are compared in pairs, and a period is out where both measures say so.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +27,16 @@ _STUDENT = 1.812
 """The 95 % point of Student's t with `_PARTS` - 2 degrees of freedom."""
 _OF_SENDING = 0.5
 """A period that send times follow, half as much as arrivals, is that of the probes."""
-_NEAR = 0.95
-"""Peaks of at least this part of the greatest R cannot be distinguished from it."""
+_NEAR = 0.8
+"""Peaks of at least this part of the greatest R are compared with it."""
+_MINUTE_MS = 60e3
+_FEWEST_MINUTES, _MOST_MINUTES = 12, 60
+_DECIDED = 3.0
+"""Standard errors between periods that minutes distinguish: one log of 700 with chance alone."""
+_PLACED = 5000
+"""Probes by which the place of a period is found."""
+_WANDER = 1e-6
+"""By how much the rates of two clocks wander within an hour."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +49,7 @@ class Grid:
     concentration: float
     """R at the period, 0 to 1."""
     aliases_ms: tuple[float, ...]
-    """Other periods of nearly the same R, the likeliest first."""
+    """Other periods that the log does not distinguish from it, the likeliest first."""
     places: Values
     """Arrivals in each twentieth of the period, the fullest being the first."""
 
@@ -62,8 +72,13 @@ def shortest_period_ms(resolution_ms: float) -> float:
     return max(SHORTEST_MS, 2 * resolution_ms)
 
 
-def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
-    """The grid of a log's arrivals, or None if nothing but chance and the probes is in them."""
+def found_grid(
+    log: Log, longest_ms: float = LONGEST_MS, chosen_ms: float | None = None
+) -> Grid | None:
+    """The grid of a log's arrivals, or None if nothing but chance and the probes is in them.
+
+    `chosen_ms` chooses between periods that the log does not distinguish: the one nearest to it.
+    """
     arrivals = log.arrival_ms - log.arrival_ms.min()
     sent = log.sent_ms - log.sent_ms.min()
     kept = sent < _LONGEST_S * 1e3
@@ -72,36 +87,73 @@ def found_grid(log: Log, longest_ms: float = LONGEST_MS) -> Grid | None:
     if shortest_ms >= longest_ms:
         return None
     least = max(np.sqrt(_CHANCE / len(arrivals)), 0.02)
-    peaks = [
-        (value, frequency)
-        for value, frequency in _peaks(
-            arrivals, least, (shortest_ms, longest_ms), log.resolution_ms
-        )
-        if concentration(sent, 1 / frequency) < _OF_SENDING * value
-    ]
+    between_ms = (shortest_ms, longest_ms)
+    peaks = sorted(_peaks(arrivals, least, between_ms, log.resolution_ms), reverse=True)
+    peaks = [(r, f) for r, f in peaks if concentration(sent, 1 / f) < _OF_SENDING * r]
     if not peaks:
         return None
-    best, frequency = max(peaks)
-    frequency = _fundamental(arrivals, frequency, least, longest_ms)
-    frequency, error = _polished(arrivals, frequency)
-    best = concentration(arrivals, 1 / frequency)
-    near = sorted(
-        (
-            (v, f)
-            for v, f in peaks
-            if v > _NEAR * best
-            and abs(f / frequency - round(f / frequency)) > 1e-6
-            and abs(f - frequency) * np.ptp(arrivals) > 4
-        ),
-        reverse=True,
-    )
+    near = [frequency for r, frequency in peaks if r > _NEAR * peaks[0][0]]
+    found = [_fundamental(arrivals, sent, one, least, longest_ms) for one in near]
+    periods = [1 / _polished(arrivals, one)[0] for one in _distinct(found, arrivals)]
+    periods = _undecided(sent, arrivals, periods)
+    if chosen_ms is not None:
+        periods.sort(key=lambda one: abs(one - chosen_ms))
+    frequency, error = _polished(arrivals, 1 / periods[0])
+    rounding = log.resolution_ms / float(np.ptp(arrivals)) * frequency
     return Grid(
         1 / frequency,
-        max(error / frequency**2, log.resolution_ms / float(np.ptp(arrivals)) / frequency),
-        best,
-        tuple(1 / f for _, f in near[:4]),
+        max(error / frequency, rounding, _WANDER) / frequency,
+        concentration(arrivals, 1 / frequency),
+        tuple(periods[1:]),
         _places(arrivals, frequency),
     )
+
+
+def _distinct(frequencies: Sequence[float], times: Values) -> list[float]:
+    """Frequencies that are no other one, nor a multiple of an earlier one."""
+    found: list[float] = []
+    width = 4 / float(np.ptp(times))
+    for one in frequencies:
+        if all(abs(one - max(round(one / other), 1) * other) > width for other in found):
+            found.append(one)
+    return found
+
+
+def _undecided(sent: Values, arrivals: Values, periods_ms: Sequence[float]) -> list[float]:
+    """The periods that minutes do not distinguish from the likeliest, which comes first."""
+    if len(periods_ms) < 2:
+        return list(periods_ms)
+    order = np.argsort(sent)
+    sent, arrivals = sent[order], arrivals[order]
+    count = int(np.clip(np.ptp(sent) / _MINUTE_MS, _FEWEST_MINUTES, _MOST_MINUTES))
+
+    def behind(turns: Iterator[Values]) -> Values:
+        """By how many standard errors each period is behind the best one."""
+        minutes = [[abs(part.mean()) for part in np.array_split(one, count)] for one in turns]
+        measured = np.array(minutes)
+        ahead = measured[np.argmax(measured.mean(axis=1))] - measured
+        errors = np.maximum(ahead.std(axis=1, ddof=1), 1e-12) / np.sqrt(count)
+        return np.asarray(ahead.mean(axis=1) / errors)
+
+    longest = max(periods_ms)
+    by_place = behind(np.exp(2j * np.pi / one * arrivals) for one in periods_ms)
+    by_wait = behind(_less_wait(sent, arrivals - sent, one, longest) for one in periods_ms)
+    kept = np.minimum(by_place, by_wait) < _DECIDED
+    return [periods_ms[at] for at in np.argsort(by_place, kind="stable") if kept[at]]
+
+
+def _less_wait(sent: Values, delay: Values, period_ms: float, turn_ms: float) -> Values:
+    """Delays less the wait for the next whole period, as turns of `turn_ms`.
+
+    The place of the period in the log is that which leaves them steadiest.
+    """
+
+    def turns(place: float, some: slice = slice(None)) -> Values:
+        wait = period_ms * (1 - (sent[some] / period_ms - place) % 1)
+        return np.asarray(np.exp(2j * np.pi / turn_ms * (delay[some] - wait)))
+
+    some = slice(None, None, max(1, len(sent) // _PLACED))
+    return turns(max(np.arange(40) / 40, key=lambda place: abs(turns(place, some).mean())))
 
 
 def _peaks(
@@ -129,19 +181,28 @@ def _peaks(
             yield min(value, 1.0), float(near[at])
 
 
-def _fundamental(times: Values, frequency: float, least: float, longest_ms: float) -> float:
+def _fundamental(
+    times: Values, sent: Values, frequency: float, least: float, longest_ms: float
+) -> float:
     """That of the longest period of which the best one is a whole part.
 
-    What follows a period of P has peaks at 1/P, 2/P and so on alone, so any peak at a part of the
-    best frequency shows a longer period.
+    What follows a period of P has peaks at 1/P, 2/P and so on alone, so a peak at a part of the
+    best frequency shows a longer period, unless arrivals at each P have one for being sent so.
     """
     step = 1 / (4 * float(np.ptp(times)))
     for part in range(int(longest_ms * frequency), 1, -1):
         near = frequency / part + step * np.linspace(-1, 1, 9)
         values = [concentration(times, 1 / f) for f in near]
-        if max(values) > least:
+        if max(values) > least and max(values) > least + _by_sending(sent, frequency, part):
             return frequency / part
     return frequency
+
+
+def _by_sending(sent: Values, frequency: float, part: int) -> float:
+    """The greatest R at a part of a frequency that its grid may give for the times of sending."""
+    places = np.arange(20)[:, None] / 20
+    slots = np.ceil(sent[None] * frequency - places)
+    return float(abs(np.exp(2j * np.pi / part * slots).mean(axis=1)).max())
 
 
 def _polished(times: Values, frequency: float) -> tuple[float, float]:

@@ -16,6 +16,9 @@ COVERAGE = 0.9
 _WIDTH = 1.0
 _RIDGE = 3e-3
 _ALIKE = 30
+_USUAL = 0.995
+_BEYOND = 0.5
+"""Of half an interval: by so much a share may be beyond the prior by chance."""
 _FARTHEST = 4.0
 """Standard deviations at which a feature is cut off."""
 
@@ -31,15 +34,26 @@ class Learned:
     mean: float
     errors: Values
     factor: float
+    farthest: float
+    """How unlike their nearest other row nearly all rows are at most."""
 
-    def interval(self, features: Values) -> tuple[float, float, float]:
-        """Share of the prior, and the ends of its 90 % interval."""
-        likeness = _kernel(_scaled(features, self.centre, self.scale)[None], self.known)[0]
+    def interval(self, features: Values) -> tuple[float, float, float] | None:
+        """Share of the prior with the ends of its 90 % interval, or `None` beyond the prior."""
+        likeness = self._likeness(features)
         share = float(self.mean + likeness @ self.weights)
         near = np.argsort(likeness)[-_ALIKE:]
         half = self.factor * float(np.mean(abs(self.errors[near])))
+        if not -_BEYOND * half <= share <= 1 + _BEYOND * half:
+            return None
         low, middle, high = np.clip([share - half, share, share + half], 0, 1)
         return float(middle), float(low), float(high)
+
+    def is_like(self, features: Values) -> bool:
+        """Are these features as near to a row as rows are to each other?"""
+        return bool(1 - self._likeness(features).max() <= self.farthest)
+
+    def _likeness(self, features: Values) -> Values:
+        return np.asarray(_kernel(_scaled(features, self.centre, self.scale)[None], self.known)[0])
 
 
 def learned(features: Values, shares: Values) -> Learned:
@@ -52,11 +66,13 @@ def learned(features: Values, shares: Values) -> Learned:
     inverse = np.linalg.inv(likeness + _RIDGE * np.eye(len(known)))
     weights = inverse @ (shares - mean)
     errors = weights / np.diag(inverse)  # of each row, left out
-    others = np.argsort(likeness - np.eye(len(known)), axis=1)[:, -_ALIKE:]
+    with_others = likeness - np.eye(len(known))
+    others = np.argsort(with_others, axis=1)[:, -_ALIKE:]
     scores = abs(errors) / np.mean(abs(errors[others]), axis=1)
     rank = min(1.0, np.ceil((len(shares) + 1) * COVERAGE) / len(shares))
     factor = float(np.quantile(scores, rank, method="higher"))
-    return Learned(centre, scale, known, weights, mean, errors, factor)
+    farthest = float(np.quantile(1 - with_others.max(axis=1), _USUAL))
+    return Learned(centre, scale, known, weights, mean, errors, factor, farthest)
 
 
 def _scaled(features: Values, centre: Values, scale: Values) -> Values:

@@ -22,6 +22,8 @@ class Probes:
     up_ms: Values | None = None
     down_ms: Values | None = None
     rtt_ms: Values | None = None
+    drift: float = field(default=0.0, kw_only=True)
+    """By how much the receiver's clock is faster; it is taken out of the delays."""
 
     def __len__(self) -> int:
         return len(self.sent_ms)
@@ -36,7 +38,7 @@ class Probes:
     def where(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> "Probes":
         """The probes of a choice."""
         chosen = (None if v is None else v[kept] for v in (self.up_ms, self.down_ms, self.rtt_ms))
-        return Probes(self.name, self.sent_ms[kept], *chosen)
+        return Probes(self.name, self.sent_ms[kept], *chosen, drift=self.drift)
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class Log:
     def is_one_way(self) -> bool:
         """Are there delays upstream, and not only round trips?"""
         return all(stream.up_ms is not None for stream in self.streams)
+
+    @property
+    def drift(self) -> float:
+        """By how much the receiver's clock is faster than the sender's."""
+        return float(np.mean([stream.drift for stream in self.streams]))
 
     @property
     def sent_ms(self) -> Values:

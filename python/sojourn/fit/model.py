@@ -58,9 +58,9 @@ def scenario(
 ) -> str:
     """The TOML text of a line: idle at first, then with an upload for `loaded_s`.
 
-    `trace` keeps every packet, and `compared` names it beside the same line with DOCSIS-PIE; the
-    line at rest is then a run of its own, the idle line. `guessed` has the names of values that no
-    log shows: up_mbps, buffer_ms.
+    `trace` keeps every packet, and `compared` names it beside the same line with DOCSIS-PIE if it
+    has no law; the line at rest is then a run of its own, the idle line. `guessed` has the names of
+    values that no log shows: up_mbps, buffer_ms.
     """
     channels = max(1, math.ceil(4 * up_mbps / _CHANNEL_MBPS))
     asks_ms = _ASKING_HOMES * line["grid_ms"] / (line["requests"] * _OPPORTUNITIES)
@@ -111,7 +111,8 @@ def scenario(
     if compared:
         parts.append('[metrics]\nhomes = "ours"   # answers are of them\n')
         parts.append(f'[compare."{compared}"]\n')
-        parts.append('[compare."DOCSIS-PIE"]\nupstream.queue.law.kind = "docsis_pie"\n')
+        if law == "none":
+            parts.append('[compare."DOCSIS-PIE"]\nupstream.queue.law.kind = "docsis_pie"\n')
     if trace:
         parts.append(_TRACE)
     return "\n".join(parts)

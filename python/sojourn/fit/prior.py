@@ -38,7 +38,7 @@ PRIOR: Mapping[str, Range] = {
     "requests": Range(0.02, 0.3, "", "neighbours' requests for each request opportunity"),
     "advance_ms": Range(1.5, 8.0, "ms", "MAP advance"),
     "load": Range(0.02, 0.5, "", "share of the channel that neighbours' grants take"),
-    "buffer_ms": Range(20.0, 400.0, "ms", "upstream buffer", log=True),
+    "buffer_ms": Range(35.0, 400.0, "ms", "upstream buffer", log=True),
 }
 """What is fitted, with its prior."""
 

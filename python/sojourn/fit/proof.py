@@ -16,6 +16,8 @@ from .model import fibre, simulated
 from .prior import GRID_SEEDS, IDLE_S, PRIOR, PROOF_SEEDS, drawn
 from .table import STREAMS, log_of
 
+KNOWN = 190
+"""Of 200 lines, those that get all values at least."""
 FEWEST, MOST = 168, 192
 """Of 200 lines, those whose 90 % interval has the true value: 180, give or take 2.8 deviations."""
 WIDEST = 1 / 3
@@ -30,6 +32,11 @@ class Fitted:
     seed: int
     line: Mapping[str, float]
     estimates: Mapping[str, Estimate]
+
+    @property
+    def is_whole(self) -> bool:
+        """Has it all values?"""
+        return set(PRIOR) <= set(self.estimates)
 
     def covers(self, name: str) -> bool:
         """Is the true value in its interval?"""
@@ -66,18 +73,25 @@ def has_grid_on_fibre(seed: int) -> bool:
 
 
 def lines(fits: Sequence[Fitted]) -> list[str]:
-    """A line for each parameter: how often it was covered, and how wide intervals are."""
+    """How many lines got all values; for each one how often it was covered, and its width."""
     return [
-        f"{name}: {sum(fit.covers(name) for fit in fits)} of {len(fits)} covered, median width "
-        f"{np.median([fit.width(name) for fit in fits]):.3f} of the prior's"
-        for name in PRIOR
+        f"all values: {sum(fit.is_whole for fit in fits)} of {len(fits)}",
+        *(
+            f"{name}: {sum(fit.covers(name) for fit in fits)} of {len(fits)} covered, median width "
+            f"{np.median([fit.width(name) for fit in fits]):.3f} of the prior's"
+            for name in PRIOR
+        ),
     ]
 
 
 def holds(fits: Sequence[Fitted]) -> bool:
-    """Are all parameters covered as often as they should be, by narrow intervals?"""
-    return all(
-        FEWEST <= sum(fit.covers(name) for fit in fits) <= MOST
+    """Do lines get all values, and are these covered as often as asked, by narrow intervals?
+
+    The period may be covered more often: its interval has what clocks wander, which here do not.
+    """
+    return sum(fit.is_whole for fit in fits) >= KNOWN and all(
+        FEWEST <= sum(fit.covers(name) for fit in fits)
+        and (name == "grid_ms" or sum(fit.covers(name) for fit in fits) <= MOST)
         and np.median([fit.width(name) for fit in fits]) <= WIDEST
         for name in PRIOR
     )

@@ -183,7 +183,7 @@ def _without_drift(log: Log, stream: Probes, notes: list[str], name: str) -> Pro
     notes.append(f"{name}the clocks drift apart by {slope * 1e6:.0f} ppm; this is taken out.")
     shift = slope * (stream.sent_ms - stream.sent_ms[0])
     down = None if stream.down_ms is None else stream.down_ms + shift
-    return replace(stream, up_ms=stream.up_ms - shift, down_ms=down)
+    return replace(stream, up_ms=stream.up_ms - shift, down_ms=down, drift=slope)
 
 
 def _block_values(values: Values, percent: float) -> Values:
