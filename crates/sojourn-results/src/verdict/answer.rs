@@ -93,7 +93,7 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     assert!(!groups.is_empty() && groups.iter().all(|group| !group.runs.is_empty()));
     let all = judged(groups);
     let loaded: Vec<usize> = (0..all.len()).filter(|number| !all[*number].is_idle_line).collect();
-    let answers: Vec<Answer> = conditions_of(&all, &loaded, keys)
+    let answers: Vec<Answer> = conditions_of(&all, &loaded)
         .iter()
         .map(|settings| answer(&Question::new(&all, settings)))
         .collect();
@@ -119,8 +119,8 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     }
 }
 
-/// The settings of each question: those of one load. Where lines were swept beside choices, of one line too.
-fn conditions_of(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> Vec<Vec<usize>> {
+/// The settings of each question: those of one load. Where a line has several, of one line too.
+fn conditions_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<Vec<usize>> {
     let by = |of_line: bool| {
         let pairs = loaded.iter().map(|number| {
             let roles = all[*number].group.runs[0].roles;
@@ -129,7 +129,7 @@ fn conditions_of(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> Vec<V
         grouped(pairs).into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>()
     };
     let lines = by(true);
-    let has_choices = !keys.is_empty() && lines.iter().all(|settings| settings.len() > 1);
+    let has_choices = lines.iter().any(|settings| settings.len() > 1);
     if has_choices { lines } else { by(false) }
 }
 

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use serde::Serialize;
 
+use super::facts::Facts;
 use super::grades::{Assessment, Level};
 use super::groups::Judged;
 use super::thresholds::{
@@ -82,8 +83,12 @@ pub(super) struct Question<'a, 'b> {
 
 impl<'a, 'b> Question<'a, 'b> {
     pub(super) fn new(all: &'a [Judged<'b>], settings: &[usize]) -> Self {
-        let line = |number: &usize| &all[*number].group.runs[0].carried_mbit;
-        let is_one_line = settings.iter().all(|number| line(number) == line(&settings[0]));
+        let facts = |number: &usize| all[*number].group.runs[0];
+        let first = facts(&settings[0]);
+        let is_of_first = |one: &Facts| {
+            one.roles.line == first.roles.line || one.carried_mbit == first.carried_mbit
+        };
+        let is_one_line = settings.iter().all(|number| is_of_first(facts(number)));
         let components = COMPONENTS.iter().map(Vec::as_slice).filter(|one| {
             (is_one_line || !is_of_its_line(one))
                 && settings.iter().any(|number| !all[*number].of_component(one).is_empty())

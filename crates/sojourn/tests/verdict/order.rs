@@ -280,17 +280,17 @@ fn settings_of_several_loads_are_compared_load_by_load() {
 /// Shares of lines that carry another rate compare nothing; the rates are named.
 #[test]
 fn of_several_lines_the_rates_are_named_and_no_shares_compared() {
-    let of = |mbps: u32, percent: f64| {
+    let of = |mbps: u32, percent: f64, choice: &[&str]| {
         let values = json!({"over_20_ms_access_percent": 0.5, "over_80_ms_round_trip_percent": 0.0,
             "rtt_p90_ms": 25.0, "loss_percent": 0.0});
         let mut flows = both_ways("x", "game", &values);
         flows.push(rate("up", "up", f64::from(mbps) * percent / 100.0));
         let traffic = format!("{GAME}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}");
         let set = format!("upstream.sustained_mbps={mbps}");
-        let scenario = scenario_of(&traffic, &[&set]);
+        let scenario = scenario_of(&traffic, &[&[set.as_str()], choice].concat());
         Facts::of(&scenario, &Rows { flows, ..Rows::default() })
     };
-    let (slow, fast) = (of(5, 99.0), of(20, 60.0));
+    let (slow, fast) = (of(5, 99.0, &[]), of(20, 60.0, &[]));
     let found = verdict(&[group("slow", &slow), group("fast", &fast)], &[]);
     assert!(found.sentences[0].starts_with("No setting does best"), "{found:?}");
     assert!(
@@ -299,6 +299,14 @@ fn of_several_lines_the_rates_are_named_and_no_shares_compared() {
     );
     let left_out = "Not compared, since the lines differ: the shares of the upload.";
     assert!(found.sentences.contains(&left_out.to_owned()), "{found:?}");
+    // Where a line has several settings, one of another line changes nothing between them.
+    let weak = of(5, 20.0, &["upstream.queue.limit_bytes=6000"]);
+    let late = of(5, 99.0, &["metrics.from_s=2"]);
+    for other in [&fast, &late] {
+        let found = verdict(&[group("slow", &slow), group("weak", &weak), group("x", other)], &[]);
+        let of_weak = found.answers.iter().find(|one| one.settings.contains(&1)).unwrap();
+        assert!(of_weak.settings.contains(&0) && !of_weak.best.contains(&1), "{found:?}");
+    }
 }
 
 /// What coupling is for, where both queues carry an upload and a setting without it is compared.
