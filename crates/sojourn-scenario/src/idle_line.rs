@@ -94,7 +94,16 @@ pub fn is_idle(scenario: &Scenario) -> bool {
 
 /// The settings of a scenario that decide what its idle line is.
 pub fn line_of(scenario: &Scenario) -> Value {
-    let idle = without_bulk(scenario).with_all_homes();
+    settings_of(&without_bulk(scenario))
+}
+
+/// Those that it has as an idle line itself: what it sends is then all that is left of another one.
+pub fn as_line(scenario: &Scenario) -> Value {
+    settings_of(scenario)
+}
+
+fn settings_of(idle: &Scenario) -> Value {
+    let idle = idle.with_all_homes();
     let asides: &[&str] = if has_films(&idle) { &[] } else { &[QUEUE] };
     without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
 }
@@ -185,6 +194,9 @@ mod tests {
         let [line] = &lines[..] else { panic!("{lines:?}") };
         assert_eq!(line.name, "idle line");
         assert_eq!(line.scenario.traffic.keys().collect::<Vec<_>>(), ["game", "save", "film"]);
+        let own = more.replace("homes =", "metrics.homes = 'ours'\nhomes =");
+        let variants = load(&format!("{HOME}\n{own}"), "home.toml", &[]).unwrap();
+        assert_eq!(as_line(&line.scenario), line_of(&variants[0].scenario));
         assert_eq!(idle_lines_of(more).len(), 2);
         // Where they alone have bulk traffic, it is what the line is idle without.
         let others = "metrics.homes = 'ours'\nhomes = { ours = {}, others = {} }\nbaseline = true";

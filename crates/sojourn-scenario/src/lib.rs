@@ -43,5 +43,5 @@ pub use schema::Scenario;
 pub use watch::{Load, Unwatched};
 
 pub use files::{Disk, Files};
-pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, idle_lines, is_idle, line_of};
+pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, as_line, idle_lines, is_idle, line_of};
 pub use variant::Variant;

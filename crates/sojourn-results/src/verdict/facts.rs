@@ -16,7 +16,7 @@ use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::scores::qoe::GAME_ACCESS_MS;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
-use sojourn_scenario::{Load, Roles, Scenario, Unwatched, is_idle, line_of, traffic};
+use sojourn_scenario::{Load, Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
@@ -71,8 +71,8 @@ pub struct Facts {
     pub measures: Values,
     /// Load, line and choices: runs with another load do not answer the same question.
     pub(super) roles: Roles,
-    /// The settings that decide what its idle line is.
-    pub(super) line: String,
+    /// The settings that decide what its idle line is, and those that it has as such a line itself.
+    pub(super) lines: [String; 2],
     /// Does no bulk traffic begin before the run ends?
     pub(super) is_idle: bool,
     /// The directions that are loaded while nothing watches the delay.
@@ -123,7 +123,7 @@ impl Facts {
             traffic: entries(scenario, rows),
             measures: measures.collect(),
             roles: Roles::of(whole),
-            line: line_of(whole).to_string(),
+            lines: [line_of(whole), as_line(whole)].map(|line| line.to_string()),
             is_idle: is_idle(whole),
             unwatched: scenario.unwatched(),
             watched: scenario.watched(),

@@ -29,7 +29,7 @@ impl Group<'_> {
         is_idle(self)
             && (!is_idle(other) || (is_meant(self) && !is_meant(other)))
             && self.point == other.point
-            && self.runs[0].line == other.runs[0].line
+            && self.runs[0].lines.contains(&other.runs[0].lines[0])
     }
 
     /// The values of a measure in another group and in this one, if they differ by more than 10 %, by more than the
