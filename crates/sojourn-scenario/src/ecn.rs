@@ -2,6 +2,7 @@
 
 use super::schema::Scenario;
 use super::traffic::Entry;
+use sojourn_engine::dialect::Dialect;
 use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::packet::{Direction, Ecn};
 use sojourn_input::problem::Remedy;
@@ -43,14 +44,15 @@ fn of_connections(path: EcnPath, config: &Config) -> Option<(&'static str, bool)
         EcnPath::Kept => None,
         EcnPath::Bleached if notices => Some((NOT_ECT, true)),
         EcnPath::Bleached | EcnPath::Ect1ToEct0 => of_datagrams(path, config.ecn.codepoint()),
-        EcnPath::CeCleared => {
-            Some(("marks of queues before it are lost, and it slows down for losses alone", false))
-        }
+        EcnPath::CeCleared => Some(("marks of queues before that link are lost", false)),
         EcnPath::CeAlways => Some(("all that it sends with ECN arrives marked", true)),
         _ if is_quic => None,
         EcnPath::AeCleared => is_accurate.then(|| without_counters(config)),
         EcnPath::AceCleared if is_accurate => Some((NOT_ECT, true)),
         EcnPath::AceCleared => Some((NO_REPORT, false)),
+        EcnPath::SynDropped if config.dialect == Dialect::Ns2 => {
+            Some(("it opens no connection, as ns-2 offers ECN in each SYN", true))
+        }
         EcnPath::SynDropped => {
             Some(("it opens connections after a timeout, and without ECN", true))
         }

@@ -145,7 +145,7 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
     );
     for (path, effect) in [
         ("ce_always", "all that it sends with ECN arrives marked"),
-        ("ce_cleared", "marks of queues before it are lost, and it slows down for losses alone"),
+        ("ce_cleared", "marks of queues before that link are lost"),
         ("ae_cleared", "its packets are Not-ECT, and queues drop what they would mark"),
         ("ace_cleared", "its packets are Not-ECT, and queues drop what they would mark"),
         ("syn_dropped", "it opens connections after a timeout, and without ECN"),
@@ -153,6 +153,16 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
         let want = format!("traffic.prague uses ECN, and {key} is {path}: {effect}; {remedy}");
         assert_eq!(said(&format!("{key} = '{path}'")), [want]);
     }
+    let ns2 = format!(
+        "dialect = 'ns2'\ntcp.ecn = 'classic'\n{}",
+        text.replace(", tcp.congestion_control.kind = 'prague'", "")
+    );
+    let refused = Simulation::run(&loaded(&ns2, &[&format!("{key} = 'syn_dropped'")]));
+    let refused = sentences(refused.warnings).join(" ");
+    assert!(
+        refused.contains("it opens no connection, as ns-2 offers ECN in each SYN"),
+        "{refused}"
+    );
     let quic = "traffic.plain.tcp = { transport = 'quic', ecn = 'classic', ecn_feedback = false }";
     assert_eq!(
         said(quic),
