@@ -361,11 +361,13 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
     let alone = without.transfers.iter().find(|one| one.traffic == classic.traffic)?;
     let [mbps, alone_mbps] = [classic.mbps, alone.mbps].map(digits);
     let [with, without] = [with, without].map(|one| one.name());
-    Some(format!(
-        "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside '{}', '{}' has \
-         {mbps} Mbps with it ({with}) and {alone_mbps} without ({without}).",
-        low.traffic, classic.traffic
-    ))
+    (classic.mbps > (1.0 + NAMED) * alone.mbps).then(|| {
+        format!(
+            "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside '{}', '{}' \
+             has {mbps} Mbps with it ({with}) and {alone_mbps} without ({without}).",
+            low.traffic, classic.traffic
+        )
+    })
 }
 
 /// What differs between settings most plainly, in clauses with a capital letter; empty if nothing does.
