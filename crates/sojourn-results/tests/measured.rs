@@ -178,3 +178,31 @@ fn loads_may_be_named_by_the_user() {
         measured(&log.with_loads(&[(20.0, 40.0), (100.0, 120.0)], &[(60.0, 80.0)])).unwrap();
     assert_eq!((found.letter, found.uploading_ms), (Some("C"), Some(170.0)));
 }
+
+/// Probes that loads make 79 ms faster were sent at other times.
+#[test]
+fn loads_that_shorten_delays_are_misplaced() {
+    let found = of_text(&line(100.0, [-79.0, 0.0, 0.0])).unwrap();
+    assert_eq!(found.letter, None);
+    assert!(
+        found.sentences[0].starts_with("During a download probes are 79.0 ms faster than at rest")
+    );
+    assert_eq!(found.sentences.len(), 2, "{found:?}");
+    assert_eq!(of_text(&line(100.0, [-20.0, 0.0, 0.0])).unwrap().letter, Some("A+"));
+}
+
+/// A policer: a quarter of the probes is lost in an upload, which adds nothing.
+#[test]
+fn loss_without_delay_needs_a_cure_too() {
+    let lossy = |text: &str| {
+        let cut = |(at, line): (usize, &str)| match line.split(',').collect::<Vec<_>>()[..] {
+            [sent, _, "up"] if at % 4 == 0 => format!("{sent},,up"),
+            _ => line.to_owned(),
+        };
+        text.lines().enumerate().map(cut).collect::<Vec<_>>().join("\n")
+    };
+    let said = |text: &str| of_text(text).unwrap().sentences.join(" ");
+    let text = line(21.0, [0.0; 3]);
+    assert!(said(&lossy(&text)).contains("loses packets instead"), "{}", said(&lossy(&text)));
+    assert!(said(&text).contains("nothing needs a cure"));
+}

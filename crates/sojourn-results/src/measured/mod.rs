@@ -66,7 +66,7 @@ pub fn measured(log: &Log) -> Result<Measured, Fault> {
     let has_rates = loads.iter().any(|one| one.down_mbps.is_some() || one.up_mbps.is_some());
     Ok(Measured {
         tool: log.format,
-        letter: worst_ms.map(letter),
+        letter: worst_ms.filter(|_| sentences::misplaced(&loads).is_none()).map(letter),
         idle_ms: median_of(Load::Idle),
         downloading_ms: median_of(Load::Down),
         uploading_ms: median_of(Load::Up),

@@ -23,6 +23,9 @@ const UNTIMED: &str = "The log's lines have no times, so its probes are supposed
 
 /// All of them, what matters most first.
 pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec<String> {
+    if let Some(sentence) = misplaced(loads) {
+        return vec![sentence, round_trips_a_minute(loads, rpm)];
+    }
     let is_graded = loads.iter().any(|one| one.added_ms.is_some());
     let mut sentences: Vec<String> = graded(loads).into_iter().collect();
     if is_graded {
@@ -39,6 +42,17 @@ pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec
     }
     sentences.push(round_trips_a_minute(loads, rpm));
     sentences
+}
+
+/// Loads during which probes are much faster than at rest did not run then.
+pub(super) fn misplaced(loads: &[UnderLoad]) -> Option<String> {
+    let (load, ms) = added(loads).find(|(_, ms)| *ms <= -A_MS)?;
+    Some(format!(
+        "During {} probes are {} ms faster than at rest, so the times of the loads do not fit this log, and there is no \
+         letter: say when they ran, in s after the first probe, of a log whose lines have times.",
+        named(load),
+        digits(-ms)
+    ))
 }
 
 fn of(loads: &[UnderLoad], load: Load) -> Option<&UnderLoad> {
@@ -125,9 +139,18 @@ fn at_rest(loads: &[UnderLoad]) -> Option<String> {
     })
 }
 
+fn is_lossy(one: &UnderLoad) -> bool {
+    one.lost_percent.is_some_and(|lost| lost >= LOST_PERCENT)
+}
+
+/// Are packets lost under a load that are not without one?
+fn loses(loads: &[UnderLoad]) -> bool {
+    let is_loaded = |one: &&UnderLoad| one.load.is_some_and(|load| load != Load::Idle);
+    loads.iter().filter(is_loaded).any(is_lossy) && !of(loads, Load::Idle).is_some_and(is_lossy)
+}
+
 fn lost(loads: &[UnderLoad]) -> Option<String> {
-    let worst =
-        loads.iter().filter(|one| one.lost_percent.is_some_and(|lost| lost >= LOST_PERCENT));
+    let worst = loads.iter().filter(|one| is_lossy(one));
     let worst = worst.max_by(|one, other| {
         one.lost_percent.unwrap_or(0.0).total_cmp(&other.lost_percent.unwrap_or(0.0))
     })?;
@@ -155,6 +178,11 @@ fn cure(loads: &[UnderLoad]) -> String {
     let down = ("down", rate(Load::Down, |one| one.down_mbps));
     let up = ("up", rate(Load::Up, |one| one.up_mbps));
     match place_of(loads) {
+        Place::Neither if loses(loads) => {
+            "Load adds less than 30 ms and loses packets instead: a very small buffer, a policer or an AQM that drops \
+             much is at work. What would cure it: a larger buffer with an AQM, or a router that shapes below the rate."
+                .to_owned()
+        }
         Place::Neither => {
             "Load adds less than 30 ms, so nothing needs a cure: a queue manager, a shaper or a small buffer is at \
              work, or the load did not fill the line."
