@@ -489,7 +489,9 @@ def strange_ones() -> dict[str, Callable[[Probes], Probes]]:
 
     return {
         "": lambda probes: probes,
-        "% of arrivals follow the grid": with_more(lambda p: random.exponential(1.5, len(p))),
+        "% of arrivals follow the grid": with_more(
+            lambda p: random.uniform(0, 2.19, len(p)) * (random.random(len(p)) < 0.6)
+        ),
         "change over minutes": with_more(
             lambda p: np.where(p.sent_ms > 60e3, 5.0, 0.0) * (random.random(len(p)) < 0.3)
         ),

@@ -40,6 +40,7 @@ _MOST_MISFIT_MS = 1.0
 """Of the nearest line of those that were searched."""
 _LONGEST_S = 300.0
 _MOST_STREAMS = 6
+_NEAR_CHOICE = 0.01
 _MOST_OTHERS = 4
 """Undecided periods that are fitted too."""
 _COARSEST = 0.25
@@ -158,6 +159,8 @@ def fit_log(
     has_enough = len(idle.sent_ms) >= FEWEST
     is_timed = not any(UNTIMED in note for note in log.notes)
     grid = found_grid(idle, chosen_ms=period_ms) if is_timed and has_enough else None
+    if grid is not None and period_ms is not None:
+        _check_choice(log.file, period_ms, grid)
     estimates: dict[str, Estimate] = {}
     others: dict[float, Mapping[str, Estimate]] = {}
     outside: list[str] = []
@@ -220,6 +223,13 @@ def _parts(log: Log, busy: Log | None) -> tuple[Log, Values | None]:
     return idle, rises_ms(loaded, idle)
 
 
+def _check_choice(file: str, period_ms: float, grid: Grid) -> None:
+    """Refuses a period that is none of those that explain the log."""
+    if abs(grid.period_ms / period_ms - 1) > _NEAR_CHOICE:
+        known = ", ".join(f"{one:.5g}" for one in (grid.period_ms, *grid.aliases_ms))
+        refuse(file, "", f"found --period {period_ms:g}; allowed: near one of {known} ms")
+
+
 def is_coarse(idle: Log, grid: Grid) -> bool:
     """Are times rounded too far to show how packets wait for the grid?"""
     return idle.resolution_ms > _COARSEST * grid.period_ms
@@ -244,7 +254,7 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
     for name in beyond:
         known = PRIOR[name]
         of = f"{known.low:g} to {known.high:g} {known.unit}".rstrip()
-        outside.append(f"{known.meaning}: not within {of}")
+        outside.append(f"{known.meaning} would come out beyond {of}")
     known_ones = {name: one for name, one in estimates.items() if one is not None}
     return found | ({} if outside else known_ones), outside
 

@@ -90,7 +90,7 @@ def holds(fits: Sequence[Fitted]) -> bool:
     The period may be covered more often: its interval has what clocks wander, which here do not.
     """
     return sum(fit.is_whole for fit in fits) >= KNOWN and all(
-        FEWEST <= sum(fit.covers(name) for fit in fits)
+        sum(fit.covers(name) for fit in fits) >= FEWEST
         and (name == "grid_ms" or sum(fit.covers(name) for fit in fits) <= MOST)
         and np.median([fit.width(name) for fit in fits]) <= WIDEST
         for name in PRIOR

@@ -34,14 +34,16 @@ def read(path: str | os.PathLike[str]) -> Log:
 
 
 def _streams(found: LineLog) -> list[Probes]:
-    """Answered probes; delays that most of a stream lack are left out."""
+    """Probes with all the delays that most of their stream have."""
     streams = []
     for number, columns in enumerate(found.streams(), 1):
         table = np.array(columns)
         sent, *delays = table[:, ~np.isnan(table[1:]).all(axis=0)]
         probes = Probes(str(number), sent, *map(_if_known, delays))
+        known = [one for one in (probes.up_ms, probes.down_ms, probes.rtt_ms) if one is not None]
         if probes.up_ms is not None or probes.rtt_ms is not None:
-            streams.append(probes.where(~np.isnan(probes.delay_ms)))
+            is_whole = np.array([~np.isnan(one) for one in known]).all(axis=0)
+            streams.append(probes.where(np.flatnonzero(is_whole)))
     return streams
 
 
