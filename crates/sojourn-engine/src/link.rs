@@ -143,19 +143,49 @@ impl Link {
     /// Takes a packet that reaches the sending end at `now`, no earlier than the packet before it.
     /// A lost packet takes no time on the link. Returns whether it is the next to arrive.
     #[inline(always)]
-    pub fn accept(&mut self, now: Time, mut packet: Packet, recorder: &mut Recorder) -> bool {
+    pub fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) -> bool {
         if let Some((chance, rng)) = &mut self.loss
             && rng.uniform() < *chance
         {
             recorder.lost(now, &packet, DropReason::Link, (now, []));
             return false;
         }
+        if self.ecn.is_some() || self.reordering.is_some() {
+            return self.accept_on_faulty(now, packet, recorder);
+        }
+        let is_first = self.under_way.is_empty();
+        let (sent, arrives) = self.send(now, &packet, recorder);
+        self.under_way.push_back(Transit { arrives, came: now, sent, packet });
+        is_first
+    }
+
+    /// As [`Self::accept`], on a path that rewrites ECN or changes the order. It is apart, so that other paths do not pay
+    /// for a packet that may change.
+    #[cold]
+    fn accept_on_faulty(&mut self, now: Time, mut packet: Packet, recorder: &mut Recorder) -> bool {
         if let Some(path) = self.ecn
             && !path.passes(&mut packet.segment, &mut packet.ecn)
         {
             recorder.lost(now, &packet, DropReason::Link, (now, []));
             return false;
         }
+        let is_first = self.under_way.is_empty();
+        let (sent, due) = self.send(now, &packet, recorder);
+        if let Some(reordering) = &mut self.reordering
+            && reordering.draws()
+        {
+            let arrives = due + reordering.hold;
+            recorder.delays.spends(&packet, due, [(Part::Jitter, arrives)]);
+            reordering.held.push_back(Transit { arrives, came: now, sent, packet });
+        } else {
+            self.under_way.push_back(Transit { arrives: due, came: now, sent, packet });
+        }
+        is_first
+    }
+
+    /// Sends a packet: when it has been sent, and when it arrives if it is not held back.
+    #[inline(always)]
+    fn send(&mut self, now: Time, packet: &Packet, recorder: &mut Recorder) -> (Time, Time) {
         let begins = self.busy_until.max(now);
         let sent = self.capacity.done_at(begins, packet.size.into());
         self.busy_until = sent;
@@ -168,25 +198,14 @@ impl Link {
                 last.max(last_held).max(arrival + jitter.draw(rng))
             }
         };
-        let is_first = self.under_way.is_empty();
         if begins > now {
-            recorder.delays.spends(&packet, now, [(self.place.queue(), begins)]);
+            recorder.delays.spends(packet, now, [(self.place.queue(), begins)]);
         }
-        recorder.delays.spends(&packet, begins, self.legs(sent));
+        recorder.delays.spends(packet, begins, self.legs(sent));
         if self.jitter.is_some() {
-            recorder.delays.spends(&packet, arrival, self.late(arrives));
+            recorder.delays.spends(packet, arrival, self.late(arrives));
         }
-        let transit = Transit { arrives, came: now, sent, packet };
-        if let Some(reordering) = &mut self.reordering
-            && reordering.draws()
-        {
-            let arrives = arrives + reordering.hold;
-            recorder.delays.spends(&transit.packet, transit.arrives, [(Part::Jitter, arrives)]);
-            reordering.held.push_back(Transit { arrives, ..transit });
-        } else {
-            self.under_way.push_back(transit);
-        }
-        is_first
+        (sent, arrives)
     }
 
     /// Where it is.
@@ -218,6 +237,14 @@ impl Link {
     /// The packet that arrives now, with its time.
     #[inline(always)]
     pub fn wake(&mut self) -> Option<(Time, Packet)> {
+        if self.reordering.is_some() {
+            return self.wake_reordered();
+        }
+        self.under_way.pop_front().map(|transit| (transit.arrives, transit.packet))
+    }
+
+    #[cold]
+    fn wake_reordered(&mut self) -> Option<(Time, Packet)> {
         let first = self.under_way.front().map_or(Time::NEVER, |first| first.arrives);
         let packets = match &mut self.reordering {
             Some(reordering) if reordering.next_wake() < first => &mut reordering.held,
