@@ -47,6 +47,14 @@ impl Group<'_> {
         }
     }
 
+    /// Is all that goes in a direction of one service flow?
+    pub fn has_one_flow(&self, direction: Direction) -> bool {
+        match direction {
+            Direction::Up => self.upstream.flows.is_empty(),
+            Direction::Down => self.downstream.flows.is_empty(),
+        }
+    }
+
     /// The path of a key of its service or router where a reader finds it: in the group's table if it differs from the
     /// scenario's.
     pub fn path_of(&self, key: &str) -> String {

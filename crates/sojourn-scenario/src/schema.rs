@@ -310,14 +310,13 @@ impl Scenario {
     /// switched off.
     pub fn only_law(&self, homes: &str, direction: Direction) -> Option<&AqmSpec> {
         let (number, group) = (0..).zip(self.groups()).find(|(_, group)| group.name == homes)?;
-        if self.router(number, direction).is_some() {
+        if self.router(number, direction).is_some() || !group.has_one_flow(direction) {
             return None;
         }
         let (up, down) = (group.upstream, group.downstream);
         match direction {
-            Direction::Up => (up.aqm && up.flows.is_empty()).then_some(&up.queue.law),
-            Direction::Down => (down.aqm && down.flows.is_empty() && self.cmts.is_none())
-                .then_some(&down.queue.law),
+            Direction::Up => up.aqm.then_some(&up.queue.law),
+            Direction::Down => (down.aqm && self.cmts.is_none()).then_some(&down.queue.law),
         }
     }
 

@@ -133,7 +133,7 @@ fn flow<'a>(
         AppSpec::Torrent(app) => app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes),
         _ => number("sent_bytes") * 8e-6 / length_s,
     };
-    if ![home.upstream.flows.is_empty(), home.downstream.flows.is_empty()][way as usize] {
+    if !home.has_one_flow(way) {
         let stream = way.stream();
         missing = Some(format!("the home of the {what} has several {stream} service flows"));
     }
