@@ -81,6 +81,12 @@ impl Scenario {
         }
     }
 
+    /// When the first bulk traffic begins, in s; never without any.
+    pub fn bulk_from_s(&self) -> f64 {
+        let starts_s = self.traffic.values().map(|entry| entry.app.bulk_from_s());
+        starts_s.fold(f64::INFINITY, f64::min)
+    }
+
     /// Does the congestion control of an entry leave the line to others, as LEDBAT does?
     pub fn yields(&self, entry: &Entry) -> bool {
         matches!(self.congestion_control(entry), Some(CongestionSpec::Ledbat(_)))

@@ -21,21 +21,16 @@ pub(super) fn warnings(run: &Simulation) -> Vec<Warning> {
 fn of_way(run: &Simulation, number: usize, group: &Group<'_>, way: Direction) -> Option<Warning> {
     let scenario = &run.scenario;
     let Terms { sustained_mbps, peak_mbps, burst_bytes, .. } = group.terms(way);
-    let is_alone = match way {
-        Direction::Up => group.upstream.flows.is_empty(),
-        Direction::Down => group.downstream.flows.is_empty(),
-    };
     let entries = scenario.traffic.values().enumerate();
     let delivered = entries
         .filter(|(_, entry)| scenario.group_of(entry) == number)
         .map(|(index, _)| run.ledger.account(index, way).delivered.bytes);
     let counted_s = scenario.counted_s();
     let mbps = delivered.sum::<u64>() as f64 * 8e-6 / f64::from(group.count) / counted_s;
-    if !is_alone || mbps <= TIMES * sustained_mbps {
+    if !group.has_one_flow(way) || mbps <= TIMES * sustained_mbps {
         return None;
     }
-    let starts_s = scenario.traffic.values().map(|entry| entry.app.bulk_from_s());
-    let first_s = starts_s.fold(f64::INFINITY, f64::min).min(scenario.duration_s);
+    let first_s = scenario.bulk_from_s().min(scenario.duration_s);
     let lasts_s = burst_bytes as f64 * 8e-6 / (peak_mbps - sustained_mbps);
     let from_s = (first_s.max(scenario.metrics.from_s) + lasts_s).ceil();
     let mut remedy = Remedy::of("metrics.from_s", from_s);

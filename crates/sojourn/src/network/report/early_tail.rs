@@ -9,7 +9,7 @@ use sojourn_input::fault;
 use sojourn_input::problem::{Remedy, Warning};
 use sojourn_results::scores::qoe::GAME_ACCESS_MS;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{AppSpec, Quality};
+use sojourn_scenario::apps::Quality;
 
 /// How long bulk traffic may take to settle: as long as an upload must run to be graded.
 const SETTLES_S: f64 = 10.0;
@@ -31,11 +31,10 @@ pub(crate) struct Early {
 /// has left then. `None` if bulk traffic may end: what comes after it has another load.
 pub(crate) fn ends_at(scenario: &Scenario) -> Option<Time> {
     let end_s = scenario.duration_s;
-    let apps = || scenario.traffic.values().map(|entry| &entry.app);
-    let first_s = apps().map(AppSpec::bulk_from_s).fold(f64::INFINITY, f64::min);
+    let first_s = scenario.bulk_from_s();
     let first_s = if first_s.is_finite() { first_s } else { 0.0 };
     let settled_s = first_s + SETTLES_S.min((end_s - first_s).max(0.0) / 2.0);
-    let is_load_kept = !apps().any(|app| app.bulk_may_end(end_s));
+    let is_load_kept = !scenario.traffic.values().any(|entry| entry.app.bulk_may_end(end_s));
     is_load_kept.then(|| Time::from_secs_f64(settled_s))
 }
 
