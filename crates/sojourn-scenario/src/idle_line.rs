@@ -94,15 +94,11 @@ pub fn is_idle(scenario: &Scenario) -> bool {
 
 /// The settings of a scenario that decide what its idle line is.
 pub fn line_of(scenario: &Scenario) -> Value {
-    settings_of(&without_bulk(scenario))
+    as_line(&without_bulk(scenario))
 }
 
 /// Those that it has as an idle line itself: what it sends is then all that is left of another one.
-pub fn as_line(scenario: &Scenario) -> Value {
-    settings_of(scenario)
-}
-
-fn settings_of(idle: &Scenario) -> Value {
+pub fn as_line(idle: &Scenario) -> Value {
     let idle = idle.with_all_homes();
     let asides: &[&str] = if has_films(&idle) { &[] } else { &[QUEUE] };
     without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
