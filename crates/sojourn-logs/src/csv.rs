@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sojourn_input::problem::Fault;
 
 use crate::log::{Format, Log, Probe, Rate, Way};
-use crate::{rates, unusable};
+use crate::{LARGEST, rates, unusable};
 
 const ALLOWED: &str = "columns sent_UNIT and received_UNIT (at the server), returned_UNIT, rtt_UNIT, with ns, us, ms \
                        or s as UNIT; stream, down_mbps, up_mbps, and load (idle, down, up or both)";
@@ -17,7 +17,6 @@ const LOADS: [(&str, [bool; 2]); 4] = [
     ("both", [true, true]),
 ];
 const LONGEST_CELL: usize = 1 << 17;
-const LARGEST: f64 = 1e18;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Column {

@@ -1,7 +1,6 @@
 //! The answer on a log of a measured line: one letter and three numbers as tests of bufferbloat show them, what each
 //! load did to probes, and what would cure it. Pure functions from a log to plain data, for terminal and page alike.
 
-mod numbers;
 mod sentences;
 mod under_load;
 
@@ -62,11 +61,13 @@ pub fn measured(log: &Log) -> Result<Measured, Fault> {
     };
     let worst_ms = loads.iter().filter_map(|one| one.added_ms).reduce(f64::max);
     let responsiveness = responsiveness(log);
-    let sentences = sentences::all(log, &loads, &responsiveness);
+    let misplaced = sentences::of_misplaced(&loads, &responsiveness);
+    let letter = worst_ms.filter(|_| misplaced.is_none()).map(letter);
+    let sentences = misplaced.unwrap_or_else(|| sentences::all(log, &loads, &responsiveness));
     let has_rates = loads.iter().any(|one| one.down_mbps.is_some() || one.up_mbps.is_some());
     Ok(Measured {
         tool: log.format,
-        letter: worst_ms.filter(|_| sentences::misplaced(&loads).is_none()).map(letter),
+        letter,
         idle_ms: median_of(Load::Idle),
         downloading_ms: median_of(Load::Down),
         uploading_ms: median_of(Load::Up),

@@ -23,9 +23,6 @@ const UNTIMED: &str = "The log's lines have no times, so its probes are supposed
 
 /// All of them, what matters most first.
 pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec<String> {
-    if let Some(sentence) = misplaced(loads) {
-        return vec![sentence, round_trips_a_minute(loads, rpm)];
-    }
     let is_graded = loads.iter().any(|one| one.added_ms.is_some());
     let mut sentences: Vec<String> = graded(loads).into_iter().collect();
     if is_graded {
@@ -44,8 +41,12 @@ pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec
     sentences
 }
 
-/// Loads during which probes are much faster than at rest did not run then.
-pub(super) fn misplaced(loads: &[UnderLoad]) -> Option<String> {
+/// What is left to say of loads that did not run when probes were sent, which are much faster during them than at rest.
+pub(super) fn of_misplaced(loads: &[UnderLoad], rpm: &[Responsiveness]) -> Option<Vec<String>> {
+    Some(vec![misplaced(loads)?, round_trips_a_minute(loads, rpm)])
+}
+
+fn misplaced(loads: &[UnderLoad]) -> Option<String> {
     let (load, ms) = added(loads).find(|(_, ms)| *ms <= -A_MS)?;
     Some(format!(
         "During {} probes are {} ms faster than at rest, so the times of the loads do not fit this log, and there is no \

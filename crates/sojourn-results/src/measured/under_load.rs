@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sojourn_logs::{Load, LoadSummary, Log, Probe, Summary, Way};
 
-use super::numbers::{mean, median, quantile, sorted};
+use crate::scores::qoe::{mean, median};
 
 /// Fewer answers of a load say nothing.
 const FEWEST: usize = 10;
@@ -72,8 +72,10 @@ fn of_probes(
 ) -> UnderLoad {
     let sent: usize = streams.iter().map(Vec::len).sum();
     let lost = streams.iter().flatten().filter(|probe| probe.is_lost()).count();
-    let trips = sorted(aligned(streams, idle, |probe| probe.rtt_ms));
-    let at = |share| quantile(&trips, share).filter(|_| trips.len() >= FEWEST);
+    let mut trips = aligned(streams, idle, |probe| probe.rtt_ms);
+    if trips.len() < FEWEST {
+        trips.clear();
+    }
     let is_loaded = load.is_some_and(|load| load != Load::Idle);
     let added = |delay: Delay| added_ms(streams, idle, delay).filter(|_| is_loaded);
     let [down_mbps, up_mbps] = log.ways.each_ref().map(|way| mean_mbps(log, way, load));
@@ -81,16 +83,12 @@ fn of_probes(
         load,
         answered: sent - lost,
         lost_percent: (log.has_losses && sent > 0).then(|| 100.0 * lost as f64 / sent as f64),
-        rtt_p10_ms: at(0.1),
-        rtt_p50_ms: at(0.5),
-        rtt_p90_ms: at(0.9),
-        rtt_p99_ms: at(0.99),
         added_ms: added(|probe| probe.rtt_ms),
         added_up_ms: added(|probe| probe.up_ms),
         added_down_ms: added(|probe| probe.down_ms),
-        own_p50_ms: None,
         down_mbps,
         up_mbps,
+        ..of_trips(trips)
     }
 }
 
@@ -137,27 +135,49 @@ fn mean_mbps(log: &Log, way: &Way, load: Option<Load>) -> Option<f64> {
 }
 
 fn of_summary(summary: &Summary) -> Vec<UnderLoad> {
-    let idle = of_values(Some(Load::Idle), &summary.idle_ms);
+    let idle = UnderLoad { load: Some(Load::Idle), ..of_trips(summary.idle_ms.clone()) };
     let rest = mean(&summary.idle_ms);
     let of_load = |one: &LoadSummary| UnderLoad {
         added_ms: mean(&one.foreign_ms).zip(rest).map(|(loaded, rest)| loaded - rest),
         own_p50_ms: median(&one.own_ms),
         down_mbps: one.mbps[0],
         up_mbps: one.mbps[1],
-        ..of_values(Some(one.load), &one.foreign_ms)
+        load: Some(one.load),
+        ..of_trips(one.foreign_ms.clone())
     };
     [idle].into_iter().chain(summary.loads.iter().map(of_load)).collect()
 }
 
-fn of_values(load: Option<Load>, values: &[f64]) -> UnderLoad {
-    let trips = sorted(values.to_vec());
+/// The quantiles of round trips.
+fn of_trips(mut trips_ms: Vec<f64>) -> UnderLoad {
+    trips_ms.sort_by(f64::total_cmp);
+    let at = |share| quantile(&trips_ms, share);
     UnderLoad {
-        load,
-        answered: trips.len(),
-        rtt_p10_ms: quantile(&trips, 0.1),
-        rtt_p50_ms: quantile(&trips, 0.5),
-        rtt_p90_ms: quantile(&trips, 0.9),
-        rtt_p99_ms: quantile(&trips, 0.99),
+        answered: trips_ms.len(),
+        rtt_p10_ms: at(0.1),
+        rtt_p50_ms: at(0.5),
+        rtt_p90_ms: at(0.9),
+        rtt_p99_ms: at(0.99),
         ..UnderLoad::default()
+    }
+}
+
+/// The value at this share of the way through sorted values, between the two nearest ones.
+fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(low + (high - low) * place.fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_between_values() {
+        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.5), Some(2.0));
+        assert_eq!(quantile(&[1.0, 2.0, 4.0], 0.75), Some(3.0));
+        assert_eq!(quantile(&[1.0, 2.0, 4.0, 8.0], 0.5), Some(3.0));
+        assert_eq!(quantile(&[], 0.5), None);
     }
 }
