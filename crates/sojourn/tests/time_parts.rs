@@ -103,7 +103,7 @@ fn what_is_held_back_is_jitter() {
     let results = Simulation::run(&line(&format!(
         "servers.near.reorder_percent = 20\nservers.near.reorder_ms = 20\n{FAST}"
     )));
-    // 200 packets each way: three deviations of the mean are 1.7 ms.
+    // 200 packets in each direction: three deviations of the mean are 1.7 ms.
     assert_both(&results, "jitter", [4.0, 4.0], 1.7);
     assert_both(&results, "propagation", [6.0, 6.0], 1e-9);
 }
