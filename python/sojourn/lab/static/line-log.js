@@ -3,10 +3,9 @@
 import { Chart } from "./chart.js";
 import { cdfOf, digits, meanAndMost } from "./curves.js";
 import { byId, make, newId, show } from "./dom.js";
-import { tableOf } from "./verdicts.js";
+import { NOT_MEASURED, tableOf } from "./verdicts.js";
 
 const POINTS = 300;
-const NOT_MEASURED = "not measured";
 const CAPTION = "Bufferbloat: the median round trip, and a letter from A+ to F";
 const LOADS = { idle: "idle", down: "downloading", up: "uploading", both: "both at once", null: "all of the log" };
 

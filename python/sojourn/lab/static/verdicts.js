@@ -4,7 +4,7 @@ import { digits } from "./curves.js";
 import { make, show } from "./dom.js";
 import { LETTERS } from "./letters.js";
 
-const NOT_MEASURED = "not measured";
+export const NOT_MEASURED = "not measured";
 
 /** Shows what `judged` says about the settings with these names. */
 export function verdicts(place, names, judged) {
