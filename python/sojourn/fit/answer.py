@@ -156,7 +156,7 @@ def _of_upload(fit: Fit) -> Iterator[str]:
     yield f"While the upload runs the median delay rises by {rise:.0f} ms: {fit.queue.value}."
     if fit.line is None:
         return
-    if fit.queue is Queue.SHORT:
+    if fit.is_managed:
         yield f"The log does not tell which. The scenario has {MANAGED}, a guess."
         return
     if fit.queue is Queue.UNEVEN:
@@ -215,7 +215,7 @@ def head(fit: Fit, scenario: str) -> str:
         "The numbers of homes stand for any that ask and send as much. Below are the values of the",
         "nearest simulated line.",
     ]
-    if fit.has_upload and fit.queue is Queue.SHORT:
+    if fit.is_managed:
         lines.append(f"The log does not tell what keeps delays short: {MANAGED} is a guess.")
     if "buffer_ms" in fit.guessed:
         lines.append(f"The log does not tell of the buffer: {GUESSED} are a guess.")

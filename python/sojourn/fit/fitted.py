@@ -84,14 +84,18 @@ class Fit:
     """What no log shows: up_mbps, buffer_ms."""
 
     @property
+    def is_managed(self) -> bool:
+        """Do delays stay short while an upload runs?"""
+        return self.queue is Queue.SHORT
+
+    @property
     def has_upload(self) -> bool:
         """Did an upload run in the log?"""
         return self.rises is not None
 
     def scenario(self) -> str:
         """The scenario that shows the line as it is, beside DOCSIS-PIE if no law is at work."""
-        is_managed = self.queue is Queue.SHORT
-        return self._scenario(compared=True, law="docsis_pie" if is_managed else "none")
+        return self._scenario(compared=True, law="docsis_pie" if self.is_managed else "none")
 
     @cached_property
     def simulated_rises_ms(self) -> Mapping[str, Values]:
@@ -106,7 +110,7 @@ class Fit:
     def _scenario(self, law: str = "none", trace: bool = False, compared: bool = False) -> str:
         assert self.line is not None
         is_guess = "buffer_ms" in self.guessed and self.has_upload
-        guess = MANAGED if self.queue is Queue.SHORT else GUESSED
+        guess = MANAGED if self.is_managed else GUESSED
         name = guess if is_guess else "as it is"
         return scenario(
             self.line,
@@ -156,17 +160,14 @@ def fit_log(
 ) -> Fit:
     """Fits a line to probes in memory. A log may hold its own upload (`loaded_s`)."""
     idle, rises = _parts(log, busy)
-    has_enough = len(idle.sent_ms) >= FEWEST
-    is_timed = not any(UNTIMED in note for note in log.notes)
-    grid = found_grid(idle, chosen_ms=period_ms) if is_timed and has_enough else None
-    if grid is not None and period_ms is not None:
-        _check_choice(log.file, period_ms, grid)
+    grid = _grid(log, idle, period_ms)
     estimates: dict[str, Estimate] = {}
     others: dict[float, Mapping[str, Estimate]] = {}
     outside: list[str] = []
     if grid is not None and idle.is_one_way and not is_coarse(idle, grid):
         estimates, outside = idle_estimates(idle, grid)
-        for other_ms in grid.aliases_ms[:_MOST_OTHERS]:
+        undecided_ms = grid.aliases_ms[:_MOST_OTHERS] if period_ms is None else ()
+        for other_ms in undecided_ms:
             others[other_ms], _ = idle_estimates(idle, replace(grid, period_ms=other_ms))
     queue = None if rises is None else queue_of(rises)
     if rises is not None and queue is Queue.LONG:
@@ -180,9 +181,8 @@ def fit_log(
         for name, is_known in (("up_mbps", known == rate), ("buffer_ms", "buffer_ms" in estimates))
         if not is_known
     ]
-    is_decided = not others or period_ms is not None
     line, misfit, nearest_ms = None, None, None
-    if search and is_decided and not outside and all(name in estimates for name in IDLE):
+    if search and not others and not outside and all(name in estimates for name in IDLE):
         line, misfit, nearest_ms = nearest(idle, estimates, rate, progress)
         if misfit > _MOST_MISFIT_MS:
             outside.append(
@@ -193,7 +193,7 @@ def fit_log(
         idle,
         grid,
         estimates,
-        {} if is_decided else others,
+        others,
         outside,
         line,
         misfit,
@@ -223,11 +223,16 @@ def _parts(log: Log, busy: Log | None) -> tuple[Log, Values | None]:
     return idle, rises_ms(loaded, idle)
 
 
-def _check_choice(file: str, period_ms: float, grid: Grid) -> None:
-    """Refuses a period that is none of those that explain the log."""
-    if abs(grid.period_ms / period_ms - 1) > _NEAR_CHOICE:
-        known = ", ".join(f"{one:.5g}" for one in (grid.period_ms, *grid.aliases_ms))
-        refuse(file, "", f"found --period {period_ms:g}; allowed: near one of {known} ms")
+def _grid(log: Log, idle: Log, period_ms: float | None) -> Grid | None:
+    """The grid of enough probes with times; refuses a choice that is no period of the log."""
+    is_timed = not any(UNTIMED in note for note in log.notes)
+    if not is_timed or len(idle.sent_ms) < FEWEST:
+        return None
+    grid = found_grid(idle, chosen_ms=period_ms)
+    if grid is None or period_ms is None or abs(grid.period_ms / period_ms - 1) <= _NEAR_CHOICE:
+        return grid
+    known = ", ".join(f"{one:.5g}" for one in (grid.period_ms, *grid.aliases_ms))
+    refuse(log.file, "", f"found --period {period_ms:g}; allowed: near one of {known} ms")
 
 
 def is_coarse(idle: Log, grid: Grid) -> bool:

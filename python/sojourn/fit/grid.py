@@ -10,7 +10,7 @@ period. Minutes are compared in pairs, and a period is out where both measures s
 of arrivals does not explain why a longer one has more of R.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,7 +130,7 @@ def _undecided(sent: Values, arrivals: Values, periods_ms: Sequence[float]) -> l
     sent, arrivals = sent[order], arrivals[order]
     count = int(np.clip(np.ptp(sent) / _MINUTE_MS, _FEWEST_MINUTES, _MOST_MINUTES))
 
-    def behind(turns: Iterator[Values]) -> Values:
+    def behind(turns: Iterable[Values]) -> Values:
         """By how many standard errors each period is behind the best one."""
         minutes = [[abs(part.mean()) for part in np.array_split(one, count)] for one in turns]
         measured = np.array(minutes)
@@ -141,7 +141,7 @@ def _undecided(sent: Values, arrivals: Values, periods_ms: Sequence[float]) -> l
     longest = max(periods_ms)
     turns = [np.exp(2j * np.pi / one * arrivals) for one in periods_ms]
     of_all = np.array([abs(one.mean()) for one in turns])
-    by_place = behind(iter(turns))
+    by_place = behind(turns)
     by_wait = behind(_less_wait(sent, arrivals - sent, one, longest) for one in periods_ms)
     is_open = np.minimum(by_place, by_wait) < _DECIDED
     # What spreads arrivals takes more of R from a shorter period: an alias of it that is longer
