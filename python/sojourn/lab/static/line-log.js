@@ -6,6 +6,8 @@ import { byId, make, newId, show } from "./dom.js";
 import { NOT_MEASURED, tableOf } from "./verdicts.js";
 
 const POINTS = 300;
+/** Parts without probes that have some so near are passed over: uneven probes leave no gaps. */
+const NEAR = 2;
 const CAPTION = "Bufferbloat: the median round trip, and a letter from A+ to F";
 const LOADS = { idle: "idle", down: "downloading", up: "uploading", both: "both at once", null: "all of the log" };
 
@@ -88,7 +90,7 @@ function figuresOf(trips, rates) {
   return figures;
 }
 
-/** The mean of what is in each part of the time; null where nothing is. */
+/** The mean of what is in each part of the time; null where nothing is for long. */
 function means(points, end) {
   const parts = Math.max(1, Math.min(POINTS, points.length));
   const sums = Array.from({ length: parts }, () => [0, 0]);
@@ -97,9 +99,11 @@ function means(points, end) {
     sum[0] += value;
     sum[1] += 1;
   }
+  const isGap = part => sums.slice(Math.max(0, part - NEAR), part + NEAR + 1).every(([, count]) => !count);
+  const kept = [...sums.keys()].filter(part => sums[part][1] || isGap(part));
   return {
-    x: sums.map((_, part) => ((part + 0.5) * end) / parts),
-    y: sums.map(([sum, count]) => (count ? sum / count : null)),
+    x: kept.map(part => ((part + 0.5) * end) / parts),
+    y: kept.map(part => (sums[part][1] ? sums[part][0] / sums[part][1] : null)),
   };
 }
 

@@ -13,6 +13,8 @@ from ..charts.stack import Stack
 
 _POINTS = 300
 """Points of a line; more would not be visible."""
+_NEAR = 2
+"""Parts without probes that have some so near are passed over: uneven probes leave no gaps."""
 
 
 def figures(line: MeasuredLine) -> list[Chart]:
@@ -67,11 +69,14 @@ def _delays(line: MeasuredLine, number: int) -> Numbers:
 
 
 def _means(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
-    """The mean of y in even parts of x, NaN where there is none."""
+    """The mean of y in even parts of x, NaN where there is none for long."""
     edges = np.linspace(0, float(x.max()) or 1.0, min(_POINTS, len(x)) + 1)
     place = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, len(edges) - 2)
     sums, counts = (np.bincount(place, weights, len(edges) - 1) for weights in (y, None))
-    return (edges[:-1] + edges[1:]) / 2, np.where(counts, sums / np.maximum(counts, 1), np.nan)
+    means = np.where(counts, sums / np.maximum(counts, 1), np.nan)
+    is_gap = np.convolve(counts, np.ones(2 * _NEAR + 1))[_NEAR:-_NEAR] == 0
+    kept = (counts > 0) | is_gap
+    return ((edges[:-1] + edges[1:]) / 2)[kept], means[kept]
 
 
 def _rates(rates: Rates, start: float) -> tuple[Numbers, Numbers]:
