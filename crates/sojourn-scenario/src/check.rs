@@ -76,6 +76,7 @@ fn traffic(scenario: &Scenario, entry: &Entry, path: &str) -> Faults {
     faults.add(ecn_of(entry, path));
     faults.add(servers(scenario, app, path));
     faults.add_under(path, app.parameters().check());
+    faults.add(activity_of(scenario, entry, path));
     if let Some(own) = app.parameters().tcp() {
         let config = app.tcp_config(&scenario.tcp, scenario.dialect);
         faults.add(tcp::check(&config, own, &words::join(path, "tcp"), &scenario.tcp));
@@ -123,6 +124,19 @@ fn home_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> 
     };
     is_there(home, &names(&scenario.homes), "homes", &words::join(path, "home"))
         .map_err(|fault| Fault { message: fault.message + hint, ..fault })
+}
+
+/// What a home at rest does not begin is what its apps do next.
+fn activity_of(scenario: &Scenario, entry: &Entry, path: &str) -> Result<(), Fault> {
+    let group = scenario.homes.get_index(scenario.group_of(entry));
+    match group.filter(|(_, homes)| homes.activity.is_some()) {
+        Some((name, _)) if entry.app.parameters().acts_on_its_own() => Err(Fault::found(
+            words::join(&words::join("homes", name), "activity"),
+            format!("it beside {path}, which goes on while the home rests"),
+            "only with traffic that waits for the user: no torrent, replay, endless transfer or transfer with stop_s",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Only senders of datagrams have an ECN field to choose.

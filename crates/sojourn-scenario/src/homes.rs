@@ -32,11 +32,43 @@ pub struct Homes {
     /// fibre.
     #[schemars(range(min = 0.0, max = 2000.0))]
     pub distance_km: Option<f64>,
+    /// When the homes are used, so that their load changes over seconds to hours. Default: all the time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-role" = "load"))]
+    pub activity: Option<Activity>,
+}
+
+/// Homes that are active and at rest by turns, each for itself: a process of two states whose stays are
+/// exponentially distributed. At rest a home begins nothing: its apps' next actions wait until it is active.
+/// The number of active homes has a mean of `share` of all, and its autocorrelation falls by e in
+/// `time_constant_s`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Activity {
+    /// The share of the time in which a home is active; also of the homes that are active at the start.
+    #[serde(default = "half")]
+    #[schemars(range(min = 0.01, max = 0.99))]
+    pub share: f64,
+    /// Time constant of changes in s. A home is active for this over 1 - `share` on average, and at rest for this
+    /// over `share`.
+    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    pub time_constant_s: f64,
+}
+
+fn half() -> f64 {
+    0.5
 }
 
 impl Default for Homes {
     fn default() -> Self {
-        Self { count: 1, upstream: None, downstream: None, router: None, distance_km: None }
+        Self {
+            count: 1,
+            upstream: None,
+            downstream: None,
+            router: None,
+            distance_km: None,
+            activity: None,
+        }
     }
 }
 

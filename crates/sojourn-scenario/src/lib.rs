@@ -14,7 +14,7 @@ pub(crate) mod estimate;
 pub(crate) mod file;
 mod files;
 mod former;
-pub(crate) mod homes;
+pub mod homes;
 pub(crate) mod idle_line;
 pub mod labels;
 pub mod metrics;

@@ -131,7 +131,7 @@ mod tests {
             upstream.burst_bytes = 9000
             downstream.sustained_mbps = 20
             servers.near.delay_ms = 9
-            traffic.up = { kind = 'transfer', server = 'near' }
+            traffic.up = { kind = 'transfer', server = 'near', file_bytes = 9000 }
         ";
         let of = |added: &str| {
             let variants = load(&format!("{base}\n{added}"), "home.toml", &[]).expect(added);
@@ -161,6 +161,7 @@ mod tests {
             ("homes.*", "homes.home.router.upstream.rate_mbps = 4".to_owned(), "choice"),
             ("homes.*", "homes.home.upstream.queue.law.kind = 'codel'".to_owned(), "choice"),
             ("homes.*", "homes.home.distance_km = 3".to_owned(), "line"),
+            ("homes.*.activity", "homes.home.activity.time_constant_s = 9".to_owned(), "load"),
             ("router", "router = {}".to_owned(), ""),
             ("router.upstream", format!("router.upstream.{shaper}"), "choice"),
             ("router.upstream.capacity", format!("router.upstream.capacity.{steps}"), "choice"),

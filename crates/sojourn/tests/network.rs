@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, loaded, queue, scenario, sentences, service_flow};
+use crate::common::{flow, loaded, queue, refused, scenario, sentences, service_flow};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::results::metrics::Results;
@@ -298,4 +298,63 @@ fn five_hundred_homes_run() {
     // 26 packets of each home, from 0 to 0.5 s.
     let results = Simulation::run(&text);
     assert_eq!(flow(&results, "call", "up").sent_packets, 500 * 26);
+}
+
+/// Homes of a group are active by turns; the packets that they send are those of the times of activity, whatever the
+/// app, and another group is as it was.
+#[test]
+fn homes_at_rest_begin_nothing() {
+    let run = |activity: &str| {
+        Simulation::run(&scenario(&format!(
+            "duration_s = 60
+             upstream = {{ sustained_mbps = 50 }}
+             downstream = {{ sustained_mbps = 200 }}
+             servers.near = {{ delay_ms = 3 }}
+             homes = {{ ours = {{}}, all = {{ count = 60{activity} }} }}
+             traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}
+             traffic.call = {{ kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', home = 'all' }}
+             traffic.save = {{ kind = 'transfer', file_bytes = 20_000, every_s = 1, server = 'near', home = 'all' }}
+             traffic.surf = {{ kind = 'web', servers = ['near'], home = 'all' }}"
+        )))
+    };
+    let (all, some) = (run(""), run(", activity = { share = 0.25, time_constant_s = 3 }"));
+    for name in ["call", "save"] {
+        let sent = |results| flow(results, name, "up").sent_packets as f64;
+        let share = sent(&some) / sent(&all);
+        // A home's mean over 60 s has a variance of 0.25 * 0.75 * 2 * 3 s / 60 s: of 60 homes, a deviation of 0.018.
+        assert!((share - 0.25).abs() < 0.06, "{name}: {share}");
+    }
+    assert!(flow(&some, "surf", "down").delivered_packets > 0);
+    assert_eq!(flow(&some, "game", "up").sent_packets, flow(&all, "game", "up").sent_packets);
+}
+
+/// What goes on without its user would be under way in a home at rest.
+#[test]
+fn traffic_that_goes_on_by_itself_never_rests() {
+    for (keys, is_refused) in [
+        ("kind = 'transfer'", true),
+        ("kind = 'transfer', file_bytes = 9000", false),
+        ("kind = 'transfer', file_bytes = 9000, stop_s = 1", true),
+        ("kind = 'torrent'", true),
+        ("kind = 'video'", false),
+        ("kind = 'web'", false),
+    ] {
+        let text = format!(
+            "duration_s = 2
+             upstream.sustained_mbps = 5
+             downstream.sustained_mbps = 20
+             servers.near = {{ delay_ms = 3 }}
+             homes.all.activity = {{ time_constant_s = 3 }}
+             traffic.one = {{ {keys} }}"
+        );
+        if is_refused {
+            let message = refused(&text, &[]);
+            assert!(
+                message.contains("homes.all.activity: found it beside traffic.one"),
+                "{message}"
+            );
+        } else {
+            loaded(&text, &[]);
+        }
+    }
 }

@@ -469,6 +469,10 @@ pub trait AppParameters: Keys {
     fn sends_frames(&self) -> bool {
         false
     }
+    /// Does it go on while its user is away?
+    fn acts_on_its_own(&self) -> bool {
+        false
+    }
     /// When it starts, in s, if its keys say so.
     fn start_s(&self) -> Option<f64> {
         None

@@ -205,6 +205,10 @@ impl AppParameters for Parameters {
         }
     }
 
+    fn acts_on_its_own(&self) -> bool {
+        true
+    }
+
     fn quality(&self) -> Quality {
         Quality::Throughput
     }

@@ -108,6 +108,10 @@ impl AppParameters for Parameters {
         }
     }
 
+    fn acts_on_its_own(&self) -> bool {
+        true
+    }
+
     fn quality(&self) -> Quality {
         Quality::Throughput
     }

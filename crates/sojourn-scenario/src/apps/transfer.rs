@@ -130,6 +130,10 @@ impl AppParameters for Parameters {
         }
     }
 
+    fn acts_on_its_own(&self) -> bool {
+        self.file_bytes.is_none() || self.stop_s.is_some()
+    }
+
     fn quality(&self) -> Quality {
         Quality::Throughput
     }

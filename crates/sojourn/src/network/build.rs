@@ -7,7 +7,7 @@ use super::connections::Connections;
 use super::conversations::Conversations;
 use super::hops::Hops;
 use super::report::early_tail;
-use super::{Pause, SAMPLER, Simulation, Stage, accounts, apps};
+use super::{Pause, SAMPLER, Simulation, Stage, accounts, apps, turns};
 use sojourn_access::{Access, AccessNetwork, Extent, Site};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::units::Time;
@@ -38,6 +38,7 @@ impl Simulation {
             fingerprint: 0,
             conversations: Conversations::new(s, &apps::first_of_entries(s, &instances)),
             instances,
+            turns: turns::turns(s),
             server_clocks,
             configs: s
                 .traffic

@@ -21,6 +21,7 @@ mod ledger;
 mod reading;
 mod report;
 mod transport;
+mod turns;
 
 use std::collections::VecDeque;
 
@@ -47,6 +48,7 @@ use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{Command, End, Event};
 use sojourn_transport::Config;
 use sojourn_transport::cc::Window;
+use turns::Turns;
 
 /// Definitions of all series that results can have. Parts from outside name others themselves.
 pub fn series() -> Vec<Definition> {
@@ -111,6 +113,7 @@ pub struct Simulation {
     fingerprint: u64,
 
     instances: Vec<AppInstance>,
+    turns: Vec<Option<Turns>>,
     server_clocks: Vec<Clock>,
     /// TCP configuration of each traffic entry.
     configs: Vec<Config>,
@@ -252,9 +255,18 @@ impl Simulation {
             self.on_timer(end);
         } else {
             self.fingerprint = mix(self.fingerprint, at, self.first_app + timer);
-            self.timers.set(timer, Time::NEVER);
-            self.deliver(timer, Event::Timer);
+            let rest_ends = self.rests_until(timer);
+            self.timers.set(timer, rest_ends.unwrap_or(Time::NEVER));
+            if rest_ends.is_none() {
+                self.deliver(timer, Event::Timer);
+            }
         }
+    }
+
+    /// When the home of an app becomes active, if it is at rest.
+    fn rests_until(&mut self, app: StageId) -> Option<Time> {
+        let home = self.instances[app as usize].owner.home;
+        self.turns.get_mut(usize::from(home))?.as_mut()?.rests_until(self.now)
     }
 
     /// Sends a packet from its sender.
