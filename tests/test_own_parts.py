@@ -337,8 +337,8 @@ def own_law(body: str) -> str:
     return f"class Own(Law):\n    def on_arrival(self, *numbers): {body}\n"
 
 
-def test_a_script_that_sweeps_when_it_is_read_is_refused(tmp_path: Path) -> None:
-    """Each process of a run would sweep again."""
+def test_a_script_that_sweeps_when_it_is_read_runs_its_class_itself(tmp_path: Path) -> None:
+    """Each other process would sweep again."""
     script = write(tmp_path, own_law("return PASS"))
     script.write_text(
         f"import sojourn\n{script.read_text()}"
@@ -346,10 +346,11 @@ def test_a_script_that_sweeps_when_it_is_read_is_refused(tmp_path: Path) -> None
         "    parts=[Own], out='out', jobs=1)\n"
     )
     command = [sys.executable, script.name]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENT_S)
-    last = done.stderr.splitlines()[-1]
-    assert "cannot be imported: line 5: it starts runs" in last
-    assert 'below `if __name__ == "__main__":`' in last
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=PATIENT_S)
+    assert len(sojourn.open(tmp_path / "out")) == 1
+    with pytest.raises(UnknownError, match="cannot be imported: line 5: it starts runs") as raised:
+        parts_of([f"{script}:Own"])
+    assert 'below `if __name__ == "__main__":`' in str(raised.value)
 
 
 def test_classes_without_a_file_are_parts_by_what_they_do(tmp_path: Path) -> None:

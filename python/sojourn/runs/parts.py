@@ -3,27 +3,32 @@
 They are classes of Python or WebAssembly modules.
 """
 
-import importlib.util
 import inspect
 import json
 import math
 import random
 import re
-import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 from .._sojourn import Part as NativePart
-from ..base.files import open_regular, read_content
+from ..base.files import open_regular
 from ..base.lookup import UnknownError
-from .part_source import digest_of, source_of
+from .part_import import (
+    Identity,
+    Imported,
+    declared_files,
+    digest_of,
+    imported,
+    is_importing,
+)
+from .part_source import file_of, text_of
 
 PASS = 0
 """Let the packet through."""
@@ -77,6 +82,8 @@ class _Own:
     as `my_law` of `MyLaw`."""
     gauges: ClassVar[Mapping[str, str]] = {}
     """Attributes that become series, each with its unit."""
+    files: ClassVar[Sequence[str]] = ()
+    """Files that its methods read, or that lie outside of its folder: names from there."""
 
     _role: ClassVar[str]
     _hooks: ClassVar[Mapping[str, str]]
@@ -238,8 +245,11 @@ class Part:
     name: str
     """The class; of a module its kind."""
     digest: str
-    """A digest of the file, or of the text of the class."""
+    """A digest of the files that it reads, or of the text of the class."""
     native: NativePart = field(repr=False, compare=False)
+    identity: Identity = field(repr=False, compare=False)
+    does: str = field(default="", repr=False, compare=False)
+    """What a class of Python does, as text."""
 
     def __str__(self) -> str:
         if self.file and self.file.suffix == ".wasm":
@@ -258,13 +268,21 @@ _MOST_MODULE_BYTES = 1 << 20
 
 _IN_SCOPE: ContextVar[tuple[Part, ...] | None] = ContextVar("parts", default=None)
 _of_process: tuple[Part, ...] = ()
-_IS_READING: ContextVar[bool] = ContextVar("is_reading", default=False)
-"""Is the file of a part being imported?"""
+
+
+_identities: dict[str, Identity] = {}
+"""All classes of Python that were parts in this process, by their digests."""
+
+
+def described_in(scenario: str) -> dict[str, Any]:
+    """What the parts of Python of a complete scenario were made of, by their digests."""
+    of = {digest: one for digest, one in _identities.items() if digest in scenario}
+    return {digest: one.described() for digest, one in of.items()}
 
 
 def refuse_in_parts() -> None:
     """Raises `UnknownError` within the import of a part, which would start runs in each process."""
-    if _IS_READING.get():
+    if is_importing():
         raise UnknownError(
             "it starts runs when it is imported; put the lines that do below "
             '`if __name__ == "__main__":`'
@@ -327,27 +345,49 @@ def _part_of(given: Given) -> Part:
         return _of_file(Path(file), name)
     if not isinstance(given, type) or not issubclass(given, _ROLES) or given in _ROLES:
         raise UnknownError(f"part {given!r}: allowed: a class of Law, Control or Traffic")
-    return _of_class(given, *source_of(given))
+    return _of_given(given)
+
+
+def _of_given(cls: type[_Own]) -> Part:
+    """A class: the one that other processes find in its file, if that does the same."""
+    file = file_of(cls)
+    if file and not is_importing():
+        with suppress(UnknownError):
+            part = _of_file(file, cls.__qualname__)
+            if part.does == text_of(cls):
+                return part
+    files = declared_files(Path.cwd(), cls.files)
+    text = "\n".join([text_of(cls), *files.values()])
+    return _of_class(cls, None, Identity(digest_of(text.encode())))
 
 
 def _of_file(file: Path, name: str) -> Part:
-    try:
-        content = read_content(file)
-    except OSError as error:
-        raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
-    digest = digest_of(content)
-    found = getattr(_module(file, content, digest), name, None)
-    if not isinstance(found, type) or not issubclass(found, _ROLES) or found in _ROLES:
+    found = _imported(file, name)
+    cls = vars(found.module).get(name)
+    if not isinstance(cls, type) or not issubclass(cls, _ROLES) or cls in _ROLES:
         fault = (
             f"class {name} extends none of these"
-            if isinstance(found, type) and found not in _ROLES
+            if isinstance(cls, type) and cls not in _ROLES
             else f"found no class {name} at the top level"
         )
         raise UnknownError(
             f"part {file}:{name}: {fault}; allowed: a class that extends sojourn.Law, "
             "sojourn.Control or sojourn.Traffic"
         )
-    return _of_class(found, file.resolve(), digest)
+    try:
+        identity = found.with_files(cls.files)
+    except UnknownError as error:
+        raise UnknownError(f"part {file}:{name}: {error}") from None
+    return _of_class(cls, found.file, identity)
+
+
+def _imported(file: Path, name: str) -> Imported:
+    try:
+        return imported(file)
+    except OSError as error:
+        raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
+    except (Exception, SystemExit) as error:
+        raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
 
 
 def _of_module(file: Path) -> Part:
@@ -360,30 +400,7 @@ def _of_module(file: Path) -> Part:
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UnknownError(f"part {file}: {what}") from None
-    return Part(file.resolve(), native.kind, digest, native)
-
-
-def _module(file: Path, content: bytes, digest: str) -> ModuleType:
-    """A file of this content as a module, run once. It may import files beside it."""
-    name = f"sojourn_part_{digest}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    folder = str(file.resolve().parent)
-    sys.path.insert(0, folder)
-    token = _IS_READING.set(True)
-    try:
-        exec(compile(content, file, "exec", dont_inherit=True), vars(module))
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
-    finally:
-        _IS_READING.reset(token)
-        sys.path.remove(folder)
-    return module
+    return Part(file.resolve(), native.kind, digest, native, Identity(digest))
 
 
 def _in_words(error: BaseException, file: Path) -> str:
@@ -407,18 +424,19 @@ def _again(file: Path | None, name: str, digest: str) -> Part:
         raise UnknownError(f"part {name}: found no file; allowed in other processes: {allowed}")
     part = _of_module(file) if file.suffix == ".wasm" else _of_file(file, name)
     if part.digest != digest:
-        raise UnknownError(f"part {file}:{name}: the file has changed since; repeat the command")
+        raise UnknownError(f"part {file}:{name}: it has changed since; repeat the command")
     return part
 
 
-def _of_class(cls: type[_Own], file: Path | None, digest: str) -> Part:
+def _of_class(cls: type[_Own], file: Path | None, identity: Identity) -> Part:
     names = list(_parameters(cls))
     try:
-        declaration = json.dumps(_declaration(cls, digest))
+        declaration = json.dumps(_declaration(cls, identity.digest))
         native = NativePart(declaration, lambda values, seed: _instance(cls, names, values, seed))
     except (ValueError, TypeError) as error:
         raise UnknownError(f"part {cls.__name__}: {error}") from None
-    return Part(file, cls.__name__, digest, native)
+    _identities[identity.digest] = identity
+    return Part(file, cls.__name__, identity.digest, native, identity, text_of(cls))
 
 
 def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[float], seed: int) -> _Own:

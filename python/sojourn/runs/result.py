@@ -19,6 +19,7 @@ from ..analysis.verdict import Assessment, Verdict, verdict
 from ..base.errors import Warning
 from .frames import Frames, arrow_table, joined, labelled
 from .hooks import hooks
+from .parts import described_in
 from .tables import missing_key, recorded
 
 _OF_FACTS = ("flows", "queues", "pages", "delay_parts", "first_half")
@@ -270,9 +271,14 @@ class Result(Outcome):
 
     @cached_property
     def meta(self) -> dict[str, Any]:
-        """Version, seed, duration in s, counts, fingerprint and warnings."""
+        """Version, seed, duration in s, counts, fingerprint and warnings.
+
+        With classes of Python as parts, `parts` has by the digest of each the digests of its files,
+        and the versions of Python and of the packages that it imports.
+        """
         meta: dict[str, Any] = json.loads(self._native.meta)
-        return meta
+        parts = described_in(self.scenario) if self._variant.calls_python else {}
+        return {**meta, "parts": parts} if parts else meta
 
     @property
     def warnings(self) -> list[Warning]:

@@ -15,6 +15,7 @@ from .._sojourn import Job, RunResult, Variant
 from .._sojourn import run as _run_native
 from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
+from .part_import import hooks
 from .parts import refuse_in_parts
 
 T = TypeVar("T")
@@ -78,7 +79,8 @@ def run_native(variant: Variant, job: Job) -> RunResult:
     with _lock:
         _calling_python[job] = thread
     try:
-        return _run_native(variant, job)
+        with hooks():
+            return _run_native(variant, job)
     finally:
         with _lock:
             _calling_python.pop(job, None)

@@ -1,0 +1,368 @@
+"""Imports the file of a part, and keeps all that it reads: what the part is.
+
+A part is more than its file: modules beside it, tables and weights decide too. While the file is
+imported, its modules are loaded under names that no other part sees, and each file of its folder
+that is read is digested. What lies elsewhere, or is opened later by a hook, must be declared as
+`files`. The interpreter's library and installed packages are not digested; results name their
+versions.
+"""
+
+import builtins
+import importlib.metadata
+import os
+import platform
+import signal
+import sys
+import sysconfig
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import resolve_name
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from ..base.files import read_content
+from ..base.lookup import UnknownError
+
+_lock = threading.RLock()
+"""One part is imported at a time: meanwhile `sys.modules` has its modules."""
+_imported: dict[Path, "Imported"] = {}
+_reading: ContextVar["_Reader | None"] = ContextVar("reading", default=None)
+_in_hooks: ContextVar[bool] = ContextVar("in_hooks", default=False)
+"""May hooks of parts be called in this thread?"""
+_may_open: set[Path] = set()
+"""The files of all parts, which their hooks may read."""
+
+_OWN = "sojourn"
+_LIBRARY = tuple(
+    {f"{Path(path).resolve()}{os.sep}" for path in sysconfig.get_paths().values()}
+    | {f"{Path(path).resolve()}{os.sep}" for path in (sys.prefix, sys.base_prefix)}
+    | {f"{Path(__file__).resolve().parents[1]}{os.sep}", "/dev/", "/proc/", "/sys/"}
+)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def digest_of(content: bytes) -> str:
+    """A short digest, as results name it."""
+    return sha256(content).hexdigest()[:16]
+
+
+def is_of_library(module: str) -> bool:
+    """Is a module of this name the interpreter's, of an installed package, or of Sojourn?"""
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        return True
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return bool(file) and str(file).startswith(_LIBRARY)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The module of a part's file, and what it was made of."""
+
+    file: Path
+    module: ModuleType
+    files: Mapping[Path, str]
+    """Digests of all files of its folder that were read, its own among them."""
+    elsewhere: Mapping[Path, str]
+    """Those of files that lie elsewhere."""
+    packages: tuple[str, ...]
+    """Installed packages that its modules import."""
+
+    @property
+    def folder(self) -> Path:
+        """Its folder, from which names of files are told."""
+        return self.file.parent
+
+    def is_current(self) -> bool:
+        """Are all its files as they were?"""
+        return all(
+            _digest(file) == digest for file, digest in {**self.files, **self.elsewhere}.items()
+        )
+
+    def with_files(self, declared: Sequence[str]) -> "Identity":
+        """What it is with the files that its class declares; raises `UnknownError`."""
+        given = declared_files(self.folder, declared)
+        for path in self.elsewhere:
+            if path not in given:
+                raise UnknownError(
+                    f"it reads {path}, which lies outside of its folder; allowed: "
+                    f"files = [{str(path)!r}] in the class, so that results know it"
+                )
+        _may_open.update(self.files)
+        digests = {**self.files, **given}
+        named = {os.path.relpath(path, self.folder): one for path, one in sorted(digests.items())}
+        alone = len(named) == 1
+        digest = digests[self.file] if alone else digest_of(repr(named).encode())
+        return Identity(digest, named, self.packages)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a part is: equal digests are equal parts."""
+
+    digest: str
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Digests of its files, by their names from its folder."""
+    packages: tuple[str, ...] = ()
+
+    def described(self) -> dict[str, Any]:
+        """As metadata of results have it, with versions of what it was made with."""
+        return {
+            "files": dict(self.files),
+            "python": platform.python_version(),
+            "packages": {name: _version(name) for name in self.packages},
+        }
+
+
+def declared_files(folder: Path, names: Sequence[str]) -> dict[Path, str]:
+    """Digests of the files that a class declares, which its hooks may read."""
+    if isinstance(names, str):
+        raise UnknownError(f"files: found {names!r}; allowed: a list of names")
+    found = {}
+    for name in names:
+        path = (folder / name).resolve()
+        if not path.is_file():
+            raise UnknownError(f"files: found {name!r}, which is no file in {folder}")
+        found[path] = digest_of(read_content(path))
+    _may_open.update(found)
+    return found
+
+
+def imported(file: Path) -> Imported:
+    """A file as a module, run once as long as none of its files changes. Raises what it raises."""
+    file = file.resolve()
+    with _lock:
+        known = _imported.get(file)
+        if known is None or not known.is_current():
+            known = _imported[file] = _Reader(file).run()
+        return known
+
+
+def is_importing() -> bool:
+    """Is a part's file being imported?"""
+    return _reading.get() is not None
+
+
+@contextmanager
+def hooks() -> Iterator[None]:
+    """Hooks that are called meanwhile in this thread may read the files of parts alone."""
+    token = _in_hooks.set(True)
+    try:
+        yield
+    finally:
+        _in_hooks.reset(token)
+
+
+class _Reader:
+    """The import of a part's file while it goes on, and its modules afterwards."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.folder = f"{file.parent}{os.sep}"
+        self.files: dict[Path, str] = {}
+        self.elsewhere: dict[Path, str] = {}
+        self.packages: set[str] = set()
+        self.modules: dict[str, ModuleType] = {}
+        self.builtins = {**vars(builtins), "__import__": self._import, "print": _print}
+
+    def run(self) -> Imported:
+        _listen()
+        module = ModuleType(f"sojourn_part_{digest_of(os.fsencode(self.file))}")
+        module.__file__ = str(self.file)
+        module.__dict__["__builtins__"] = self.builtins
+        sys.modules[module.__name__] = module
+        with self._alone(), self._visible():
+            exec(self.code_of(self.file), vars(module))
+        return Imported(
+            self.file,
+            module,
+            self.files,
+            self.elsewhere,
+            tuple(sorted(self.packages)),
+        )
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """What the import does to the process is undone: folder, output, signals."""
+        folder = os.getcwd()
+        is_main = threading.current_thread() is threading.main_thread()
+        handlers = {one: signal.getsignal(one) for one in _SIGNALS} if is_main else {}
+        token = _reading.set(self)
+        sys.meta_path.insert(0, self)
+        try:
+            with redirect_stdout(sys.stderr):
+                yield
+        finally:
+            sys.meta_path.remove(self)
+            _reading.reset(token)
+            os.chdir(folder)
+            for one, handler in handlers.items():
+                signal.signal(one, handler)
+
+    @contextmanager
+    def _visible(self) -> Iterator[None]:
+        """Its own modules are those of their names; others of these names are not."""
+        with _lock:
+            hidden = {name: one for name, one in sys.modules.items() if self._is_own_name(name)}
+            for name in hidden:
+                del sys.modules[name]
+            sys.modules.update(self.modules)
+            try:
+                yield
+            finally:
+                own = [name for name in sys.modules if self._is_own_name(name)]
+                self.modules.update({name: sys.modules.pop(name) for name in own})
+                sys.modules.update(hidden)
+
+    def _is_own_name(self, name: str) -> bool:
+        """Is a module of this name one of its folder? The library comes first."""
+        top = name.partition(".")[0]
+        if top in sys.stdlib_module_names or top == _OWN or top == "__main__":
+            return False
+        path = self.folder + top
+        return os.path.isfile(f"{path}.py") or os.path.isfile(f"{path}{os.sep}__init__.py")
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        """A module of its folder, as `sys.meta_path` asks for it."""
+        if not self._is_own_name(name):
+            return None
+        spec = PathFinder.find_spec(name, path or [self.folder])
+        if spec is not None and spec.origin and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(name, spec.origin, self)
+        elif spec is not None and spec.origin and os.path.isfile(spec.origin):
+            self.keep(Path(spec.origin).resolve())
+        return spec
+
+    def code_of(self, path: Path) -> CodeType:
+        content = read_content(path)
+        self.files[path] = digest_of(content)
+        return compile(content, path, "exec", dont_inherit=True)
+
+    def keep(self, path: Path) -> None:
+        """Keeps the digest of a file that is read."""
+        kept = self.files if str(path).startswith(self.folder) else self.elsewhere
+        if path not in kept:
+            kept[path] = _digest(path)
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
+        fromlist: Sequence[str] = (),
+        level: int = 0,
+    ) -> ModuleType:
+        """`import` in its own modules: at their top level, and later in a hook."""
+        package = (globals or {}).get("__package__") or ""
+        whole = resolve_name("." * level + name, package) if level else name
+        top = whole.partition(".")[0]
+        if _reading.get() is self:
+            if not self._is_own_name(top) and top not in sys.stdlib_module_names and top != _OWN:
+                self.packages.add(top)
+            return __import__(name, globals, locals, fromlist, level)
+        if not self._is_own_name(top):
+            return __import__(name, globals, locals, fromlist, level)
+        if whole not in self.modules:
+            raise ImportError(f"{whole} is imported by a hook; allowed: at the top of the file")
+        with self._visible():
+            return __import__(name, globals, locals, fromlist, level)
+
+
+class _Loader(SourceFileLoader):
+    """Runs a module of a part's folder; compiled files beside it are neither read nor written."""
+
+    def __init__(self, name: str, path: str, reader: _Reader) -> None:
+        super().__init__(name, path)
+        self._reader = reader
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__["__builtins__"] = self._reader.builtins
+        exec(self._reader.code_of(Path(self.path).resolve()), module.__dict__)
+
+
+def _print(*values: object, **options: Any) -> None:
+    """What a part prints is no answer of a command."""
+    print(*values, **{"file": sys.stderr, **options})
+
+
+_is_listening = False
+
+
+def _listen() -> None:
+    """Has the interpreter say which files are opened. It cannot be undone, so it is done once."""
+    global _is_listening
+    if not _is_listening:
+        _is_listening = True
+        sys.addaudithook(_on_event)
+
+
+def _on_event(event: str, values: tuple[Any, ...]) -> None:
+    if event == "open":
+        if (reader := _reading.get()) is not None:
+            if (path := _read_by_part(values)) is not None:
+                token = _reading.set(None)
+                try:
+                    reader.keep(path)
+                finally:
+                    _reading.reset(token)
+        elif _in_hooks.get():
+            path = _read_by_part(values)
+            if path is not None and path not in _may_open:
+                raise PermissionError(
+                    f"a hook opens {path}; allowed: read it at the top of the file, or declare "
+                    "it with files = [...] in the class"
+                )
+    elif event == "os.chdir" and _in_hooks.get():
+        raise PermissionError("a hook changes the current folder; allowed: none")
+
+
+def _read_by_part(values: tuple[Any, ...]) -> Path | None:
+    """The file that lines of a part open for reading, if it is none of the library."""
+    path, mode, flags = values
+    if not isinstance(path, (str, bytes, os.PathLike)) or _only_writes(mode, flags):
+        return None
+    whole = Path(os.path.realpath(os.fsdecode(path)))
+    if f"{whole}".startswith(_LIBRARY) or not whole.is_file():
+        return None
+    return whole if _is_called_by_part(sys._getframe(2)) else None
+
+
+def _only_writes(mode: str | None, flags: int) -> bool:
+    if mode is not None:
+        return not set(mode) & set("r+") and bool(set(mode) & set("wax"))
+    return bool(flags & os.O_WRONLY)
+
+
+def _is_called_by_part(frame: FrameType | None) -> bool:
+    """Is a part's own line what asks? A package that is imported opens what it likes."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_LIBRARY) and not name.startswith("<frozen"):
+            return name != __file__
+        if frame.f_code.co_name == "<module>":
+            return False
+        frame = frame.f_back
+    return False
+
+
+def _digest(path: Path) -> str:
+    try:
+        return digest_of(read_content(path))
+    except OSError:
+        return ""
+
+
+def _version(package: str) -> str:
+    """The version of an installed package, by the name of its module."""
+    names = importlib.metadata.packages_distributions().get(package, [package])
+    try:
+        return importlib.metadata.version(names[0])
+    except importlib.metadata.PackageNotFoundError:
+        return str(getattr(sys.modules.get(package), "__version__", "unknown"))

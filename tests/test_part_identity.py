@@ -1,0 +1,276 @@
+"""What a part of Python is: all that it reads while it is imported, and nothing of another part."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from sojourn.base.lookup import UnknownError
+from sojourn.runs.parts import parts_of
+from stores import Inside
+
+HOME: dict[str, Any] = {
+    "duration_s": 1,
+    "baseline": False,
+    "upstream": {"sustained_mbps": 5},
+    "downstream": {"sustained_mbps": 20},
+    "servers": {"near": {"delay_ms": 9}},
+    "traffic": {"upload": {"kind": "transfer", "direction": "up"}},
+}
+LAW = """
+from sojourn import DROP, PASS, Law
+
+class {name}(Law):
+    {declared}
+    def on_departure(self, *numbers):
+        {before}
+        return DROP if self.rng.random() < {rate} else PASS
+"""
+
+
+def write(
+    place: Path,
+    head: str,
+    rate: str = "RATE",
+    *,
+    name: str = "Own",
+    declared: str = '"""A law."""',
+    before: str = "pass",
+) -> str:
+    place.mkdir(exist_ok=True, parents=True)
+    text = head + LAW.format(name=name, declared=declared, before=before, rate=rate)
+    (place / "own.py").write_text(text)
+    return f"{place}/own.py:{name}"
+
+
+def delivered(part: Any, kind: str = "own") -> float:
+    """Of an upload of 5 Mbps."""
+    result = sojourn.run(HOME, set=[f"upstream.queue.law.kind='{kind}'"], parts=[part])
+    return float(result.flows["throughput_mbps"][0].as_py())
+
+
+def digest(part: Any) -> str:
+    return parts_of([part])[0].digest
+
+
+def helper(place: Path, rate: float) -> str:
+    part = write(place, "from gains import RATE")
+    (place / "gains.py").write_text(f"RATE = {rate}")
+    return part
+
+
+def helper_of_a_package(place: Path, rate: float) -> str:
+    part = write(place, "import inner.deep as gains", "gains.RATE")
+    (place / "inner").mkdir(exist_ok=True)
+    (place / "inner" / "__init__.py").write_text("from . import deep")
+    (place / "inner" / "deep.py").write_text(f"RATE = {rate}")
+    return part
+
+
+def table(place: Path, rate: float) -> str:
+    part = write(
+        place, "from pathlib import Path\nRATE = float(Path(__file__).with_name('t').read_text())"
+    )
+    (place / "t").write_text(str(rate))
+    return part
+
+
+def array(place: Path, rate: float) -> str:
+    part = write(
+        place,
+        "import numpy as np\nfrom pathlib import Path\n"
+        "RATE = float(np.loadtxt(Path(__file__).with_name('weights.txt'))[0])",
+    )
+    (place / "weights.txt").write_text(f"{rate} 1 1")
+    return part
+
+
+def table_in_its_folder(place: Path, rate: float) -> str:
+    """It goes to its folder to read it."""
+    part = write(
+        place,
+        "import os\nfrom pathlib import Path\nos.chdir(os.path.dirname(__file__))\n"
+        "RATE = float(Path('t').read_text())",
+    )
+    (place / "t").write_text(str(rate))
+    return part
+
+
+def base_class(place: Path, rate: float) -> str:
+    part = write(place, "from base import Base", "0", name="Other")
+    (place / "own.py").write_text("from base import Base\nclass Own(Base): pass\n")
+    (place / "base.py").write_text(LAW.format(name="Base", declared="", before="pass", rate=rate))
+    return part.replace("Other", "Own")
+
+
+def declared(place: Path, rate: float) -> str:
+    """What a hook reads."""
+    part = write(
+        place,
+        "from pathlib import Path",
+        declared="files = ['t']",
+        before="RATE = float(Path(__file__).with_name('t').read_text())",
+    )
+    (place / "t").write_text(str(rate))
+    return part
+
+
+KINDS = [helper, helper_of_a_package, table, array, table_in_its_folder, base_class, declared]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_of_two_folders_are_two(kind: Callable[[Path, float], str], tmp_path: Path) -> None:
+    parts = [kind(tmp_path / str(rate), rate) for rate in (0.0, 0.9)]
+    for order in (parts, parts[::-1]):
+        rates = {part: delivered(part) for part in order}
+        assert rates[parts[0]] > 4.5 > 1 > rates[parts[1]]
+    assert digest(parts[0]) != digest(parts[1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_change_of_what_it_reads_makes_another_part(
+    kind: Callable[[Path, float], str], tmp_path: Path
+) -> None:
+    digests = []
+    for rate in (0.0, 0.9, 0.0):
+        part = kind(tmp_path / "one", rate)
+        digests.append(digest(part))
+        assert (delivered(part) > 4.5) == (rate == 0)
+    assert digests[0] == digests[2] != digests[1]
+
+
+def test_resumed_runs_are_of_one_version(tmp_path: Path) -> None:
+    """The runs of a sweep, in processes of their own, are those of the part as it is."""
+    keys = {"upstream.sustained_mbps": [4, 5]}
+    means = []
+    for rate in (0.0, 0.9):
+        swept = sojourn.sweep(
+            HOME,
+            keys,
+            set=["upstream.queue.law.kind='own'"],
+            parts=[helper(tmp_path / "part", rate)],
+            out=tmp_path / "swept",
+            resume=bool(rate),
+        )
+        runs = [run for group in swept.results.groups for run in group.runs]
+        means.append([run.flows["throughput_mbps"][0].as_py() for run in runs])
+    assert min(means[0]) > 3.5 > 1 > max(means[1])
+    assert len(means[0]) == len(means[1]) == 2
+
+
+def test_metadata_names_files_and_versions(tmp_path: Path) -> None:
+    part = array(tmp_path, 0)
+    (tmp_path / "gains.py").write_text("")
+    sets = ["upstream.queue.law.kind='own'"]
+    result = sojourn.run(HOME, set=sets, parts=[part])
+    assert isinstance(result, sojourn.Result)
+    (made_of,) = result.meta["parts"].values()
+    assert list(made_of["files"]) == ["own.py", "weights.txt"]
+    assert made_of["packages"].keys() == {"numpy"}
+    assert made_of["python"] == ".".join(map(str, sys.version_info[:3]))
+
+
+def test_a_file_of_its_own_is_named_by_its_content(tmp_path: Path) -> None:
+    one, other = (write(tmp_path / name, "RATE = 0") for name in "ab")
+    assert digest(one) == digest(other)
+
+
+def test_what_lies_elsewhere_is_declared(tmp_path: Path) -> None:
+    far = tmp_path / "far.txt"
+    far.write_text("0")
+    head = f"from pathlib import Path\nRATE = float(Path({str(far)!r}).read_text())"
+    with pytest.raises(UnknownError, match="txt, which lies outside of its folder; allowed: files"):
+        parts_of([write(tmp_path / "part", head)])
+    part = write(tmp_path / "part", head, declared="files = ['../far.txt']")
+    before = digest(part)
+    far.write_text("0.9")
+    assert digest(part) != before
+    assert delivered(part) < 1
+
+
+@pytest.mark.parametrize(
+    ("before", "says"),
+    [
+        (
+            "open(__file__ + '.txt').read()",
+            "a hook opens .*own.py.txt; allowed: read it at the top",
+        ),
+        ("import gains", "gains is imported by a hook; allowed: at the top of the file"),
+        ("import os; os.chdir('/')", "a hook changes the current folder"),
+    ],
+)
+def test_what_a_hook_opens_later_is_refused(before: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "own.py.txt").write_text("")
+    (tmp_path / "gains.py").write_text("")
+    with pytest.raises(sojourn.PartError, match=says):
+        delivered(write(tmp_path, "RATE = 0", before=before))
+
+
+def test_a_hook_reads_again_what_was_read_and_writes_what_it_likes(tmp_path: Path) -> None:
+    before = f"import gains; Path({str(tmp_path / 'log')!r}).open('a').close()"
+    part = write(tmp_path, "from pathlib import Path\nfrom gains import RATE", before=before)
+    (tmp_path / "gains.py").write_text("RATE = 0")
+    assert delivered(part) > 4.5
+    assert (tmp_path / "log").exists()
+
+
+def test_a_file_that_is_declared_is_there(tmp_path: Path) -> None:
+    with pytest.raises(UnknownError, match="files: found 'no', which is no file in"):
+        parts_of([write(tmp_path, "RATE = 0", declared="files = ['no']")])
+
+
+def test_an_import_changes_nothing_of_the_process(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head = (
+        "import os, signal\nos.chdir('/')\nprint('imported')\nRATE = 0\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    )
+    before = os.getcwd(), signal.getsignal(signal.SIGINT), list(sys.path), list(sys.meta_path)
+    delivered(write(tmp_path, head, before="print('called')"))
+    assert before == (
+        os.getcwd(),
+        signal.getsignal(signal.SIGINT),
+        list(sys.path),
+        list(sys.meta_path),
+    )
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "imported" in printed.err and "called" in printed.err
+
+
+def test_the_answer_of_a_command_stays_json(tmp_path: Path, inside: Inside) -> None:
+    part = write(tmp_path, "print('imported')\nRATE = 0", before="print('called')")
+    home = tmp_path / "home.toml"
+    home.write_text(sojourn.load(HOME)[0].to_toml())
+    command = ("run", home, "--json", "--quiet", "--part", part)
+    json.loads(inside(*command, "--set", "upstream.queue.law.kind='own'").stdout)
+
+
+def test_the_library_comes_before_files_of_its_names(tmp_path: Path) -> None:
+    part = write(tmp_path, "from colorsys import ONE_THIRD as RATE", "0 * RATE")
+    (tmp_path / "colorsys.py").write_text("ONE_THIRD = 'no number'")
+    assert delivered(part) > 4.5
+
+
+def test_a_class_is_the_part_of_its_file_unless_it_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = write(tmp_path / "lib", "RATE = 0", "self.rate", declared="rate = 0", name="Given")
+    monkeypatch.syspath_prepend(tmp_path / "lib")
+    from own import Given  # type: ignore[import-not-found]
+
+    monkeypatch.delitem(sys.modules, "own")
+    monkeypatch.setitem(sys.modules, "own", sys.modules.get("own") or __import__("own"))
+    from own import Given  # noqa: F811
+
+    assert digest(Given) == digest(part)
+    assert parts_of([Given])[0].file == tmp_path / "lib" / "own.py"
+    Given.rate = 0.9
+    assert parts_of([Given])[0].file is None
+    assert delivered(Given, "given") < 1
