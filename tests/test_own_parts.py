@@ -396,6 +396,42 @@ def test_a_gauge_that_is_not_finite_ends_the_run(value: str, tmp_path: Path) -> 
         run(["upstream.queue.law.kind='own'"], f"{path}:Own", duration_s=2)
 
 
+def test_gauges_of_controls_and_traffic_are_series(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        """
+class Steady(Control):
+    gauges = {"acks": "acks"}
+    acks = 0
+    def on_ack(self, *numbers):
+        self.window_bytes = 30_000
+        self.acks += 1
+    def on_loss(self, *numbers): pass
+    def on_timeout(self, *numbers): pass
+
+class Beacon(Traffic):
+    gauges = {"sent": "packets"}
+    sent = 0
+    def on_timer(self, now_us):
+        self.sent += 1
+        self.datagram(HOME, 100)
+        self.wake(now_us + 500_000)
+""",
+    )
+    sets = ["tcp.congestion_control.kind='steady'", "traffic.beacon.kind='beacon'", "duration_s=5"]
+    result = run(sets, f"{path}:Steady", f"{path}:Beacon")
+    last = {
+        (row["subject"], row["metric"]): row["value"]
+        for row in result.series.to_pylist()
+        if row["metric"] in ("steady_acks", "beacon_sent")
+    }
+    assert last["beacon", "beacon_sent"] == 10
+    assert last["upload up 1", "steady_acks"] > 100
+    assert last.keys() == {("beacon", "beacon_sent")} | {
+        (f"upload up {number}", "steady_acks") for number in (1, 2)
+    }
+
+
 def test_two_parts_of_one_name_are_named(tmp_path: Path) -> None:
     first, second = tmp_path / "1", tmp_path / "2"
     for place in (first, second):

@@ -1,5 +1,6 @@
 //! A program as a congestion control.
 
+use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 use sojourn_transport::cc::{
@@ -24,6 +25,10 @@ impl CongestionParameters for Values {
 
     fn is_paced(&self) -> bool {
         self.part.declaration().paced
+    }
+
+    fn has_gauges(&self) -> bool {
+        !self.part.gauges.is_empty()
     }
 }
 
@@ -107,6 +112,10 @@ impl CongestionControl for Control {
 
     fn pacing_rate(&self) -> Option<u64> {
         self.pacing
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        self.worker.gauges(out);
     }
 }
 

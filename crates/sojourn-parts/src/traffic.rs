@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use sojourn_engine::packet::FULL_PACKET;
+use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_scenario::apps::{
@@ -163,6 +164,16 @@ impl Model for Traffic {
 
     fn done(&self, _now: Time) -> Done {
         Done { transfers_completed: Some(self.acknowledged), ..Done::default() }
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        match &self.worker {
+            Some(worker) => worker.gauges(out),
+            None => {
+                let names = &self.values.part.gauges;
+                names.iter().for_each(|(name, unit)| out.set(name, unit, f64::NAN));
+            }
+        }
     }
 }
 

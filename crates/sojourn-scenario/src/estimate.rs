@@ -31,6 +31,7 @@ const FIXED_BYTES: f64 = 4e6;
 const SERIES_VALUES: f64 = 4096.0;
 /// Series of a queue at most: of DualQ, 6 of all packets, 5 of each member and 12 of its state.
 const QUEUE_SERIES: f64 = 28.0;
+const SENDER_SERIES: f64 = 4.0;
 /// Histogram of latencies, and the means beside it.
 const LATENCY_BYTES: f64 = 100_000.0;
 /// A service flow with its buckets, its requests and an empty queue.
@@ -206,6 +207,9 @@ impl Estimate {
         let kept = (homes * load.opened).min(scenario.metrics.connections.into());
         let each = ACCOUNT_BYTES + 2.0 * 2.0 * 4.0 * samples;
         self.add("metrics.connections", "accounts of connections".to_owned(), kept * each);
+        let watched = kept.min(scenario.metrics.watch_connections.into());
+        let senders = watched * SENDER_SERIES * 2.0 * 2.0 * 4.0 * samples;
+        self.add("metrics.watch_connections", "series of senders".to_owned(), senders);
         // Pages and responses are kept one by one.
         self.add(&path, "what it has done".to_owned(), homes * load.opened.min(1e9) * 24.0);
     }

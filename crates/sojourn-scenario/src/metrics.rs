@@ -38,6 +38,12 @@ pub struct Metrics {
     /// once.
     #[schemars(range(min = 0, max = 100_000))]
     pub connections: u32,
+    /// Number of connections of each traffic entry, of those that are recorded one by one, whose senders are
+    /// sampled: time series of the congestion window, the slow-start threshold, the smoothed round-trip time and the
+    /// pacing rate, at most 66 kB together in each direction. Gauges of a congestion control of your own are
+    /// series of all recorded connections.
+    #[schemars(range(min = 0, max = 1000))]
+    pub watch_connections: u32,
     /// The group of homes that grades, measures and answers are of. Default: all of them, the worst of a kind
     /// counting and rates being summed. Tables have all homes either way.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +61,7 @@ impl Default for Metrics {
             modem_trace: false,
             watch_flows: 0,
             connections: 32,
+            watch_connections: 0,
             homes: None,
             voice_model: VoiceModel::default(),
         }

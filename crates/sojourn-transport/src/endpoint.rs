@@ -11,6 +11,7 @@ use super::receiver::Receiver;
 use super::rtt::Rtt;
 use super::rules::{AfterIdle, AfterLostSyn, Growth, RoundTrips};
 use super::sender::{Acknowledgement, Moment, Outgoing, Progress, Sender, Sending};
+use super::sender_series::Shown;
 use sojourn_engine::count::Tally;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::{Ecn, Flags, Own, Segment};
@@ -217,6 +218,12 @@ impl Endpoint {
     /// Smoothed round-trip time, zero before the first measurement.
     pub fn smoothed_rtt(&self) -> Time {
         self.rtt.smoothed()
+    }
+
+    /// What it shows over time.
+    pub(crate) fn shown<'a>(&'a self, config: &'a Config) -> Shown<'a> {
+        let (window, srtt) = (self.window, self.rtt.smoothed());
+        Shown { controller: &self.controller, window, srtt, config }
     }
 
     /// Retransmissions and timeouts so far.

@@ -6,6 +6,7 @@ use super::endpoint::{Departure, Endpoint, SegmentEvents};
 use super::quic::{Arrivals, QuicEndpoint};
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Segment};
+use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
@@ -149,6 +150,15 @@ impl Ends {
             Self::Tcp(ends) => ends[end].window(),
             Self::Quic(pair) => pair.ends[end].window(),
         }
+    }
+
+    /// Shows the gauges of the sender of an end, with those that all senders have if it is watched.
+    pub fn show(&self, end: usize, is_watched: bool, config: &Config, out: &mut Gauges) {
+        let shown = match self {
+            Self::Tcp(ends) => ends[end].shown(config),
+            Self::Quic(pair) => pair.ends[end].shown(config),
+        };
+        shown.show(is_watched, out);
     }
 
     /// Have both ends closed, and do both know it?

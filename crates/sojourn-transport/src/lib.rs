@@ -24,6 +24,7 @@ mod receiver;
 mod rtt;
 pub(crate) mod rules;
 mod sender;
+mod sender_series;
 mod ticks;
 mod window_use;
 
@@ -32,6 +33,11 @@ pub use config::{Config, Transport};
 pub use endpoint::{Departure, Endpoint, SegmentEvents};
 pub use ends::Ends;
 pub use options::TcpOptions;
+
+/// Definitions of the series of senders.
+pub fn series() -> &'static [sojourn_engine::record::Definition] {
+    sender_series::SERIES
+}
 
 #[cfg(test)]
 mod loss_cases;

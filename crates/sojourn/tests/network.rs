@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{flow, loaded, queue, refused, scenario, sentences, service_flow};
+use crate::common::{flow, loaded, queue, refused, scenario, sentences, series, service_flow};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
-use sojourn::results::metrics::Results;
+use sojourn::results::metrics::{Results, SeriesRow};
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 
@@ -356,5 +356,41 @@ fn traffic_that_goes_on_by_itself_never_rests() {
         } else {
             loaded(&text, &[]);
         }
+    }
+}
+
+/// The sender of a watched connection shows its window: what it delivers in an interval is about a window in each round
+/// trip. A connection that is not watched shows nothing, and neither does an end that sends no data.
+#[test]
+fn senders_of_watched_connections_show_their_windows() {
+    for transport in ["tcp", "quic"] {
+        let results = Simulation::run(&loaded(
+            &format!(
+                "duration_s = 20
+                 upstream = {{ sustained_mbps = 5, queue.limit_bytes = 30_000 }}
+                 downstream = {{ sustained_mbps = 20 }}
+                 servers.near = {{ delay_ms = 20 }}
+                 tcp.transport = '{transport}'
+                 metrics.watch_connections = 1
+                 traffic.save = {{ kind = 'transfer', server = 'near', connections = 2, start_s = 2 }}"
+            ),
+            &[],
+        ));
+        let of = |metric: &str| series(&results, "save up 1", metric);
+        let (rate, window, rtt) = (of("throughput"), of("congestion_window"), of("smoothed_rtt"));
+        assert_eq!(
+            (window.offset, window.series.values.len()),
+            (rate.offset, rate.series.values.len())
+        );
+        let mean = |row: &SeriesRow| {
+            let values: Vec<f64> =
+                row.series.values.iter().skip(100).map(|value| f64::from(*value)).collect();
+            values.iter().sum::<f64>() / values.len() as f64
+        };
+        let sent_mbps = mean(window) * 8e-3 / mean(rtt);
+        assert!((sent_mbps / mean(rate) - 1.0).abs() < 0.15, "{sent_mbps} of {}", mean(rate));
+        assert!(of("slow_start_threshold").series.values.last().unwrap().is_finite());
+        let others = results.series.iter().filter(|row| row.subject != "save up 1");
+        assert_eq!(others.filter(|row| row.series.metric == "congestion_window").count(), 0);
     }
 }

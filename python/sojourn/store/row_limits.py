@@ -40,6 +40,10 @@ def most_rows(table: str, scenario: Settings) -> int:
     return min(rows, _MOST_ROWS)
 
 
+_SERIES_OF_A_CONNECTION = 64
+"""Its rate, what its sender shows, and gauges of a control of the user's own."""
+
+
 def _connections(scenario: Settings) -> int:
     """Both directions of the connections that are recorded of each entry."""
     most: int = scenario["metrics"]["connections"]
@@ -59,7 +63,7 @@ def _series(scenario: Settings) -> int:
     """Those of connections, of queues with their watched flows, and of entries."""
     groups, watched = len(scenario["homes"]) or 1, 1 + scenario["metrics"]["watch_flows"]
     others: int = _SERIES_OF_A_VALUE * _values(scenario) * groups * watched
-    return _connections(scenario) + others
+    return _SERIES_OF_A_CONNECTION * _connections(scenario) + others
 
 
 def _values_of_a_series(scenario: Settings) -> int:

@@ -64,6 +64,7 @@ use sojourn_engine::clock::Clock;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::packet::Direction;
 pub use sojourn_engine::packet::Frame;
+use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_input::compare::at_least;
@@ -404,6 +405,8 @@ pub trait Model {
     fn done(&self, _now: Time) -> Done {
         Done::default()
     }
+    /// Shows values over time, in the same order each time.
+    fn gauges(&self, _out: &mut Gauges) {}
 }
 
 /// Every traffic model there is.

@@ -31,6 +31,7 @@ use super::accecn::EcnMode;
 use super::bursts::BurstLimit;
 use super::rate::RateSample;
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 use sojourn_input::kinds;
@@ -186,6 +187,8 @@ pub trait CongestionControl {
     fn pacing_rate(&self) -> Option<u64> {
         None
     }
+    /// Shows values over time, in the same order each time.
+    fn gauges(&self, _out: &mut Gauges) {}
     /// The last reduction proved needless; `before` is the window before it.
     fn on_undo(&mut self, window: &mut Window, before: &Window) {
         window.raise_to(before);
@@ -240,6 +243,10 @@ pub trait CongestionParameters: Keys {
     }
     /// Does it need one-way delays, and so timestamps?
     fn needs_timestamps(&self) -> bool {
+        false
+    }
+    /// Does it show values over time?
+    fn has_gauges(&self) -> bool {
         false
     }
     /// Is it paced where the scenario does not say?

@@ -5,6 +5,7 @@
 
 use crate::cc::{Ack, CongestionControl, Controller, RoundTrip, Window};
 use crate::config::Config;
+use crate::sender_series::Shown;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
@@ -46,6 +47,11 @@ impl Congestion {
     /// The window in bytes.
     pub(super) fn bytes(&self, config: &Config) -> u64 {
         (self.window.cwnd * config.mss as f64) as u64
+    }
+
+    /// What it shows over time.
+    pub(super) fn shown<'a>(&'a self, srtt: Time, config: &'a Config) -> Shown<'a> {
+        Shown { controller: &self.controller, window: self.window, srtt, config }
     }
 
     /// A pacing rate that the control states, in bytes per second.

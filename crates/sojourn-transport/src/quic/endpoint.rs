@@ -16,6 +16,7 @@ use crate::accecn::EcnMode;
 use crate::cc::{RoundTrip, Window};
 use crate::config::Config;
 use crate::endpoint::{Departure, SegmentEvents};
+use crate::sender_series::Shown;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Segment};
 use sojourn_engine::rng::Seed;
@@ -151,6 +152,11 @@ impl QuicEndpoint {
     /// The congestion window, in datagrams.
     pub(crate) fn window(&self) -> Window {
         self.congestion.window()
+    }
+
+    /// What it shows over time.
+    pub(crate) fn shown<'a>(&'a self, config: &'a Config) -> Shown<'a> {
+        self.congestion.shown(self.rtt.smoothed(), config)
     }
 
     /// Packets that carry something again, and probe timeouts, so far.

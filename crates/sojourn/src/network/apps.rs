@@ -5,6 +5,7 @@ use super::connections::{Connection, Owner, Route};
 use sojourn_access::{Header, Protocol, service_flow};
 use sojourn_engine::clock::Clock;
 use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Own, Packet, Segment};
+use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
@@ -42,6 +43,11 @@ impl AppInstance {
         let at = self.app.start(&mut self.rng);
         self.clock = self.clock.set_right(at);
         at
+    }
+
+    /// Shows what its app does.
+    pub(super) fn gauges(&self, out: &mut Gauges) {
+        self.app.gauges(out);
     }
 
     /// What it achieved up to now.

@@ -10,9 +10,11 @@ use super::report::early_tail;
 use super::{Pause, SAMPLER, Simulation, Stage, accounts, apps, turns};
 use sojourn_access::{Access, AccessNetwork, Extent, Site};
 use sojourn_engine::packet::Direction;
+use sojourn_engine::record::GaugeSeries;
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
 use sojourn_scenario::Scenario;
+use sojourn_scenario::traffic::Entry;
 
 impl Simulation {
     /// A run at time zero. [`sojourn_scenario::load`] must have checked the scenario.
@@ -22,6 +24,7 @@ impl Simulation {
         let s = &scenario;
         let server_clocks = apps::server_clocks(s);
         let instances = apps::instances(s, &server_clocks);
+        let firsts = apps::first_of_entries(s, &instances);
         let mut simulation = Self {
             now: Time::ZERO,
             end: Time::from_secs_f64(s.duration_s),
@@ -36,9 +39,11 @@ impl Simulation {
             stages: Vec::new(),
             events: 0,
             fingerprint: 0,
-            conversations: Conversations::new(s, &apps::first_of_entries(s, &instances)),
+            conversations: Conversations::new(s, &firsts),
             instances,
             turns: turns::turns(s),
+            app_series: firsts.into_iter().map(|app| (app, GaugeSeries::default())).collect(),
+            shows_senders: shows_senders(s),
             server_clocks,
             configs: s
                 .traffic
@@ -130,6 +135,15 @@ impl Simulation {
             self.timers.set(app, instance.start());
         }
     }
+}
+
+/// Are there series of senders?
+fn shows_senders(scenario: &Scenario) -> bool {
+    let has_gauges = |entry: &Entry| {
+        let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
+        config.congestion_control.parameters().has_gauges()
+    };
+    scenario.metrics.watch_connections > 0 || scenario.traffic.values().any(has_gauges)
 }
 
 /// The access network of a scenario.

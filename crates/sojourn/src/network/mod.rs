@@ -38,7 +38,7 @@ use sojourn_engine::clock::Clock;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::queue;
-use sojourn_engine::record::{Definition, ModemTrace};
+use sojourn_engine::record::{Definition, GaugeSeries, ModemTrace};
 use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
 use sojourn_input::fault;
@@ -52,7 +52,8 @@ use turns::Turns;
 
 /// Definitions of all series that results can have. Parts from outside name others themselves.
 pub fn series() -> Vec<Definition> {
-    [ledger::account::SERIES, &sojourn_access::series(), &queue::series()].concat()
+    let senders = sojourn_transport::series();
+    [ledger::account::SERIES, senders, &sojourn_access::series(), &queue::series()].concat()
 }
 
 /// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
@@ -114,6 +115,10 @@ pub struct Simulation {
 
     instances: Vec<AppInstance>,
     turns: Vec<Option<Turns>>,
+    /// What the first app of each entry shows.
+    app_series: Vec<(u32, GaugeSeries)>,
+    /// Do senders show anything?
+    shows_senders: bool,
     server_clocks: Vec<Clock>,
     /// TCP configuration of each traffic entry.
     configs: Vec<Config>,
@@ -344,7 +349,31 @@ impl Simulation {
         self.access.sample(self.now);
         self.hops.iter_mut().for_each(Hops::sample);
         self.ledger.sample(self.now, self.sample_interval);
+        self.sample_apps();
+        if self.shows_senders {
+            self.sample_senders();
+        }
         self.wake.set(SAMPLER, self.now + self.sample_interval);
+    }
+
+    /// The app of the first home of each entry.
+    fn sample_apps(&mut self) {
+        for (first, series) in &mut self.app_series {
+            series.sample(|gauges| self.instances[*first as usize].gauges(gauges));
+        }
+    }
+
+    /// The senders of connections that are recorded.
+    fn sample_senders(&mut self) {
+        let watched = u64::from(self.scenario.metrics.watch_connections);
+        for (slot, connection) in self.connections.open_ones() {
+            let Some(account) = self.ledger.connections_mut().account_mut(slot) else { continue };
+            let config = &self.configs[usize::from(account.traffic)];
+            for (end, way) in account.ways.iter_mut().enumerate() {
+                let is_watched = account.number <= watched;
+                way.sender.sample(|out| connection.ends.show(end, is_watched, config, out));
+            }
+        }
     }
 
     /// Packets and bytes in all stages.

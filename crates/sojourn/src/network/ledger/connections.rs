@@ -8,7 +8,7 @@ use sojourn_engine::count::Count;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::record::PacketEventKind;
-use sojourn_engine::record::{Series, TimeMean};
+use sojourn_engine::record::{GaugeSeries, Series, TimeMean};
 use sojourn_engine::units::{Time, mbps};
 
 /// What went one way of a connection.
@@ -23,6 +23,8 @@ pub(crate) struct Way {
     pub marked_packets: u64,
     /// Bytes on the wire delivered, over time, from the start of the run.
     pub throughput: Series,
+    /// What its sender shows, from the start of the run.
+    pub sender: GaugeSeries,
     rtts: TimeMean,
     echoes: TimeMean,
     interval_bytes: u64,
@@ -34,8 +36,9 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    fn new(throughput: Series) -> Self {
+    fn new(throughput: Series, intervals: u64) -> Self {
         Self {
+            sender: GaugeSeries::after(intervals),
             delivered: Count::default(),
             payload_bytes: 0,
             dropped_packets: 0,
@@ -147,6 +150,8 @@ pub(crate) struct ConnectionBook {
     accounts: Vec<ConnectionAccount>,
     /// The series of a connection that has not begun: all of them keep step with it.
     idle: Series,
+    /// Sampling intervals that have ended.
+    intervals: u64,
 }
 
 impl ConnectionBook {
@@ -159,6 +164,7 @@ impl ConnectionBook {
             former: BTreeMap::new(),
             accounts: Vec::new(),
             idle: Series::of(THROUGHPUT),
+            intervals: 0,
         }
     }
 
@@ -184,7 +190,7 @@ impl ConnectionBook {
             self.former.insert((slot, before.generation), before.account);
         }
         if is_kept {
-            let ways = Direction::BOTH.map(|_| Way::new(self.idle.clone()));
+            let ways = Direction::BOTH.map(|_| Way::new(self.idle.clone(), self.intervals));
             let number = *opened;
             let account = ConnectionAccount { traffic, home, number, start: now, end: None, ways };
             self.accounts.push(account);
@@ -239,10 +245,17 @@ impl ConnectionBook {
     /// Ends a sampling interval of this length.
     pub(crate) fn sample(&mut self, interval: Time) {
         self.idle.push(0.0);
+        self.intervals += 1;
         for way in self.accounts.iter_mut().flat_map(|account| &mut account.ways) {
             let bytes = std::mem::take(&mut way.interval_bytes);
             way.throughput.push(mbps(bytes, interval));
         }
+    }
+
+    /// The account of the connection that a slot of the connection table has now, if it is kept.
+    pub(crate) fn account_mut(&mut self, slot: u32) -> Option<&mut ConnectionAccount> {
+        let tenant = self.tenants.get(slot as usize)?;
+        self.accounts.get_mut(tenant.account as usize)
     }
 
     /// Connections that an entry opened, kept here or not.

@@ -283,6 +283,11 @@ impl Ledger {
         &self.connections
     }
 
+    /// As [`Self::connections`], to be changed.
+    pub(super) fn connections_mut(&mut self) -> &mut ConnectionBook {
+        &mut self.connections
+    }
+
     /// The account of a traffic entry in a direction.
     pub(super) fn account(&self, traffic: usize, direction: Direction) -> &Account {
         &self.accounts[traffic][direction as usize]

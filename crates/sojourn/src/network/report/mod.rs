@@ -69,6 +69,7 @@ pub(super) fn results(
             .iter()
             .flat_map(|placed| queue_series(run, placed.queue))
             .chain(channel_series(run))
+            .chain(app_series(run, &names))
             .collect(),
         packets,
         modem_events,
@@ -165,18 +166,25 @@ fn add_connection(
     let name = &results.traffic[usize::from(account.traffic)];
     if way.carried_payload() {
         let subject = format!("{name} {} {}", direction.name(), account.number);
-        let mut row = series_row(run, subject, &way.throughput);
-        let interval_of = |s: f64| (s / row.interval_s) as usize;
-        row.offset = interval_of(account.start.secs_f64());
-        if let Some(end) = account.end {
-            row.series.values.truncate(interval_of(end.secs_f64()) + 1);
-        }
-        row.series.values.drain(..row.offset.min(row.series.values.len()));
-        results.series.push(row);
+        let series = std::iter::once(&way.throughput).chain(way.sender.iter());
+        let rows =
+            series.map(|series| while_open(series_row(run, subject.clone(), series), account));
+        results.series.extend(rows);
     }
     if way.delivered.packets + way.dropped_packets > 0 {
         results.connections.push(flows::connection_row(name, account, direction));
     }
+}
+
+/// The values of the time in which a connection was open.
+fn while_open(mut row: SeriesRow, account: &ConnectionAccount) -> SeriesRow {
+    let interval_of = |s: f64| (s / row.interval_s) as usize;
+    row.offset = interval_of(account.start.secs_f64());
+    if let Some(end) = account.end {
+        row.series.values.truncate(interval_of(end.secs_f64()) + 1);
+    }
+    row.series.values.drain(..row.offset.min(row.series.values.len()));
+    row
 }
 
 fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
@@ -273,6 +281,17 @@ fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
 fn channel_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
     let series = run.access.channel_series().into_iter();
     series.map(|series| series_row(run, "upstream channel".to_owned(), series))
+}
+
+/// What apps show; parts of one's own do.
+fn app_series<'a>(
+    run: &'a Simulation,
+    names: &'a [String],
+) -> impl Iterator<Item = SeriesRow> + 'a {
+    let of = names.iter().zip(&run.app_series);
+    of.flat_map(move |(name, (_, all))| {
+        all.iter().map(|series| series_row(run, name.clone(), series))
+    })
 }
 
 fn series_row(run: &Simulation, subject: String, series: &Series) -> SeriesRow {

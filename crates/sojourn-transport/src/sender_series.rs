@@ -1,0 +1,44 @@
+//! What a sender shows over time.
+
+use super::cc::{CongestionControl as _, Controller, Window};
+use super::config::Config;
+use sojourn_engine::record::Gauges;
+use sojourn_engine::units::Time;
+
+sojourn_engine::series! {
+    /// The congestion window.
+    CONGESTION_WINDOW = "congestion_window", in "B", from "RFC 5681, section 2";
+    /// The window below which it grows by slow start; no value where the control has none yet.
+    SLOW_START_THRESHOLD = "slow_start_threshold", in "B", from "RFC 5681, section 3.1";
+    /// The round-trip time that the sender goes by, smoothed; no value before the first measurement.
+    SMOOTHED_RTT = "smoothed_rtt", in "ms", from "RFC 6298, section 2; RFC 9002, section 5.3";
+    /// The pacing rate, where the congestion control sets one.
+    PACING_RATE = "pacing_rate", in "Mbps";
+}
+
+/// A sender at a moment.
+pub(crate) struct Shown<'a> {
+    pub controller: &'a Controller,
+    pub window: Window,
+    pub srtt: Time,
+    pub config: &'a Config,
+}
+
+impl Shown<'_> {
+    /// Shows its gauges, with those that all senders have if it is watched.
+    pub(crate) fn show(&self, is_watched: bool, out: &mut Gauges) {
+        if is_watched {
+            let bytes = |segments: f64| segments * self.config.mss as f64;
+            let Window { cwnd, ssthresh } = self.window;
+            let is_set = ssthresh < self.config.max_window;
+            let threshold = if is_set { bytes(ssthresh) } else { f64::NAN };
+            let srtt_ms = if self.srtt > Time::ZERO { self.srtt.ms_f64() } else { f64::NAN };
+            let pacing = self.controller.pacing_rate();
+            out.show(CONGESTION_WINDOW, bytes(cwnd));
+            out.show(SLOW_START_THRESHOLD, threshold);
+            out.show(SMOOTHED_RTT, srtt_ms);
+            out.show(PACING_RATE, pacing.map_or(f64::NAN, |rate| rate as f64 * 8e-6));
+        }
+        self.controller.gauges(out);
+    }
+}
