@@ -9,7 +9,11 @@ use crate::rates::together;
 pub(crate) struct Document {
     stream_groups: Vec<Group>,
     pings: Vec<Ping>,
+    /// Newer versions look after their server.
+    server_overload: Option<bool>,
 }
+
+const OVERLOAD: &str = "Crusader says that its server was overloaded: delays and rates may be the server's, not the line's.";
 
 /// The streams that one phase starts; with `both` the other direction runs too.
 #[derive(Deserialize)]
@@ -83,6 +87,7 @@ pub(crate) fn log(document: Document) -> Log {
     };
     log.ways = [way(true), way(false)];
     log.has_loads = true;
+    log.doubts.extend(document.server_overload.filter(|is| *is).map(|_| OVERLOAD.to_owned()));
     log
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use sojourn_input::problem::Fault;
 
 use crate::log::{Format, Log, Probe, Rate, Way};
+use crate::stamp::{self, Timeline};
 use crate::{LARGEST, rates, unusable};
 
 const ALLOWED: &str = "columns sent_UNIT and received_UNIT (at the server), returned_UNIT, rtt_UNIT, with ns, us, ms \
@@ -16,6 +17,9 @@ const LOADS: [(&str, [bool; 2]); 4] = [
     ("up", [false, true]),
     ("both", [true, true]),
 ];
+const DATES: &str = "a date and time such as 2026-11-29 15:00:01.5, or a column sent_ms";
+/// What cells without a value have.
+const EMPTY: [&str; 5] = ["", "nan", "na", "null", "-"];
 const LONGEST_CELL: usize = 1 << 17;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,43 +35,76 @@ enum Column {
 }
 
 impl Column {
-    /// A column by its name, with its unit in ms.
-    fn of(name: &str) -> Option<(Self, f64)> {
-        let plain = match name {
-            "stream" => Some(Self::Stream),
-            "down_mbps" => Some(Self::Down),
-            "up_mbps" => Some(Self::Up),
-            "load" => Some(Self::Load),
-            _ => None,
-        };
-        if let Some(column) = plain {
-            return Some((column, 1.0));
-        }
-        let (what, unit) = name.rsplit_once('_')?;
-        let (_, unit) = UNITS.iter().find(|(name, _)| *name == unit)?;
-        let column = match what {
-            "sent" => Self::Sent,
+    /// A column by its name, with its unit in ms, if it has one: `rtt_ms`, `RTT (ms)` or `"rtt [\u{b5}s]"`.
+    fn of(name: &str) -> Option<(Self, Option<f64>)> {
+        let name = name.trim().to_lowercase().replace(['\u{b5}', '\u{3bc}'], "u");
+        let words: Vec<&str> =
+            name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let column = match *words.first()? {
+            "sent" | "time" | "timestamp" => Self::Sent,
             "received" => Self::Received,
             "returned" => Self::Returned,
-            "rtt" => Self::Rtt,
+            "rtt" | "latency" => Self::Rtt,
+            "stream" => Self::Stream,
+            "down" | "download" => Self::Down,
+            "up" | "upload" => Self::Up,
+            "load" => Self::Load,
             _ => return None,
         };
-        Some((column, *unit))
+        let unit = |name: &str| UNITS.iter().find(|(unit, _)| *unit == name).map(|(_, ms)| *ms);
+        let is_plain = matches!(column, Self::Stream | Self::Load);
+        let is_rate = matches!(column, Self::Down | Self::Up);
+        match words[1..] {
+            [] if is_plain => Some((column, Some(1.0))),
+            [] if !is_rate => Some((column, None)),
+            ["mbps"] | ["mbit", "s"] | ["mbits", "s"] if is_rate => Some((column, Some(1.0))),
+            [name] if !is_plain && !is_rate => Some((column, Some(unit(name)?))),
+            _ => None,
+        }
+    }
+
+    /// Is it a delay, or gives it one with the send time?
+    fn is_delay(self) -> bool {
+        matches!(self, Self::Received | Self::Returned | Self::Rtt)
     }
 }
 
 fn separator(header: &str) -> char {
-    if header.contains(';') { ';' } else { ',' }
+    ['\t', ';'].into_iter().find(|one| header.contains(*one)).unwrap_or(',')
 }
 
-fn cells(line: &str, separator: char) -> impl Iterator<Item = &str> {
-    line.split(separator).map(|cell| cell.trim().trim_matches('"'))
+/// The cells of a row; in quotes, separators are none.
+fn cells(line: &str, separator: char) -> Vec<&str> {
+    let mut is_quoted = false;
+    let ends = move |c: char| {
+        is_quoted ^= c == '"';
+        c == separator && !is_quoted
+    };
+    line.split(ends).map(|cell| cell.trim().trim_matches('"').trim()).collect()
 }
 
-/// Does the first line name a column?
+/// The number of the line with the names of columns, and the line: the first that is no comment, or a comment before it.
+fn header(text: &str) -> Option<(usize, &str)> {
+    for (number, line) in text.lines().enumerate() {
+        let names = line.trim_start().trim_start_matches('#');
+        let is_comment = names.len() < line.trim_start().len();
+        let known: Vec<_> = cells(names, separator(names)).into_iter().map(Column::of).collect();
+        let sent = known.iter().flatten().any(|(column, _)| *column == Column::Sent);
+        let delay = known.iter().flatten().any(|(column, _)| column.is_delay());
+        if (sent && delay) || (!is_comment && known.len() > 1 && known.iter().any(Option::is_some))
+        {
+            return Some((number, names));
+        }
+        if !is_comment && !line.trim().is_empty() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Does the first line name columns?
 pub(crate) fn has_columns(text: &str) -> bool {
-    let header = text.lines().next().unwrap_or_default();
-    cells(header, separator(header)).any(|name| Column::of(name).is_some())
+    header(text).is_some()
 }
 
 /// A column of the file.
@@ -75,20 +112,21 @@ struct Place<'a> {
     column: Column,
     at: usize,
     name: &'a str,
-    /// Its unit in ms.
-    unit: f64,
+    /// Its unit in ms; `None` for dates.
+    unit: Option<f64>,
     /// How many digits its values have behind the point.
     digits: usize,
 }
 
 /// The probes and rates of the rows.
 pub(crate) fn read(text: &str) -> Result<Log, Fault> {
-    let header = text.lines().next().unwrap_or_default();
+    let (line_of_header, header) = header(text).unwrap_or_default();
     let separator = separator(header);
     let place = |(at, name)| {
         Column::of(name).map(|(column, unit)| Place { column, at, name, unit, digits: 0 })
     };
-    let mut places: Vec<_> = cells(header, separator).enumerate().filter_map(place).collect();
+    let mut places: Vec<_> =
+        cells(header, separator).into_iter().enumerate().filter_map(place).collect();
     let has = |column| places.iter().any(|place| place.column == column);
     if !has(Column::Sent) {
         return Err(unusable("sent_ms", "no column of send times", ALLOWED));
@@ -96,16 +134,26 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     if ![Column::Received, Column::Returned, Column::Rtt].into_iter().any(has) {
         return Err(unusable("received_ms", "send times alone", ALLOWED));
     }
+    if let Some(place) = places.iter().find(|one| one.unit.is_none() && one.column != Column::Sent)
+    {
+        let name = place.name.to_lowercase();
+        let allowed = format!("{name}_ms, or {name} with another unit: ns, us, s");
+        return Err(unusable(
+            &format!("line {}", line_of_header + 1),
+            &format!("'{name}' without a unit"),
+            &allowed,
+        ));
+    }
     let (has_load, has_rates) = (has(Column::Load), has(Column::Down) && has(Column::Up));
     let mut table = Table::default();
-    for (number, line) in text.lines().enumerate().skip(1) {
-        if !line.trim().is_empty() {
+    for (number, line) in text.lines().enumerate().skip(line_of_header + 1) {
+        if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
             table.add(number + 1, line, separator, &mut places)?;
         }
     }
     let step_of = |column| {
         let place = places.iter().find(|place| place.column == column)?;
-        Some(place.unit * 10f64.powi(-(place.digits as i32)))
+        Some(place.unit? * 10f64.powi(-(place.digits as i32)))
     };
     let resolution_ms = step_of(Column::Received).or_else(|| step_of(Column::Sent));
     let mut log = Log::new(Format::Csv, table.probes());
@@ -118,7 +166,8 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
         _ => Default::default(),
     };
     let [of_down, of_up] = loaded;
-    log.ways = [Way { rates: down, loaded_ms: of_down }, Way { rates: up, loaded_ms: of_up }];
+    let way = |rates, loaded_ms| Way { rates, loaded_ms, light_mbps: None };
+    log.ways = [way(down, of_down), way(up, of_up)];
     Ok(log)
 }
 
@@ -130,6 +179,7 @@ struct Table<'a> {
     streams: Vec<Vec<(Probe, bool)>>,
     rates: [Vec<Rate>; 2],
     loaded: [Vec<(f64, f64)>; 2],
+    timeline: Timeline,
     /// What ran at the last row, and since when.
     load: Option<([bool; 2], f64)>,
 }
@@ -142,7 +192,7 @@ impl<'a> Table<'a> {
         separator: char,
         places: &mut [Place<'_>],
     ) -> Result<(), Fault> {
-        let cells: Vec<&str> = cells(line, separator).collect();
+        let cells = cells(line, separator);
         if cells.iter().any(|cell| cell.len() > LONGEST_CELL) {
             let line = format!("line {line_number}");
             return Err(unusable(&line, "not CSV: a cell is too long", "numbers with commas"));
@@ -161,10 +211,17 @@ impl<'a> Table<'a> {
                     load = Some(*found);
                 }
                 column => {
-                    numbers[column as usize] = number(cell)
-                        .map_err(|()| refused("a number"))?
-                        .map(|value| value * place.unit);
-                    let digits = cell.split_once('.').map_or(0, |(_, digits)| digits.len());
+                    let (value, digits) = match place.unit {
+                        Some(unit) => number(cell, separator)
+                            .ok_or_else(|| refused("a number"))?
+                            .map_or((None, 0), |(value, digits)| (Some(value * unit), digits)),
+                        None if cell.is_empty() => (None, 0),
+                        None => {
+                            let came = stamp::whole(cell).ok_or_else(|| refused(DATES))?;
+                            (Some(self.timeline.ms(came)), 0)
+                        }
+                    };
+                    numbers[column as usize] = value;
                     place.digits = place.digits.max(digits);
                 }
             }
@@ -212,13 +269,28 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A cell's number; `None` if it has none.
-fn number(cell: &str) -> Result<Option<f64>, ()> {
-    if cell.is_empty() || cell.eq_ignore_ascii_case("nan") {
-        return Ok(None);
+/// A cell's number and how many digits it has behind the point, or `Some(None)` where it has none. Decimal commas and
+/// groups of thousands (`"12,000.5"`, `12.000,5`, `12 000`) are such by their shape.
+fn number(cell: &str, separator: char) -> Option<Option<(f64, usize)>> {
+    if EMPTY.iter().any(|word| cell.eq_ignore_ascii_case(word)) {
+        return Some(None);
     }
-    let value: f64 = cell.parse().map_err(|_| ())?;
-    if value.abs() < LARGEST { Ok(Some(value)) } else { Err(()) }
+    let spaces = [' ', '\u{a0}', '\u{202f}', '\''];
+    let mut text = cell.replace(spaces, "");
+    let groups = |text: &str, mark: char| {
+        let mut parts = text.split(mark);
+        parts.next().is_some_and(|first| !first.is_empty()) && parts.all(|part| part.len() == 3)
+    };
+    text = match (text.rfind(','), text.rfind('.')) {
+        (Some(comma), Some(point)) if comma < point => text.replace(',', ""),
+        (Some(_), Some(_)) => text.replace('.', "").replace(',', "."),
+        (Some(_), None) if separator == ',' && groups(&text, ',') => text.replace(',', ""),
+        (Some(_), None) => text.replacen(',', ".", 1),
+        (None, _) => text,
+    };
+    let value: f64 = text.parse().ok()?;
+    let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    (value.abs() < LARGEST).then_some(Some((value, digits)))
 }
 
 fn refused(line: usize, column: &str, cell: &str, allowed: &str) -> Fault {

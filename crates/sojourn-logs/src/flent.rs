@@ -1,5 +1,7 @@
-//! JSON of flent: probes and rates of each transfer, in series that are known by their names.
+//! JSON of flent (flent.org/data-format.html): probes and rates of each transfer, in series that are known by their names
+//! and units.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -14,11 +16,27 @@ use crate::unusable;
 
 #[derive(Deserialize)]
 pub(crate) struct Document {
-    raw_values: Option<Series<Vec<Raw>>>,
-    /// Values of each series at `x_values`, in files without raw ones.
+    raw_values: Option<Series<Option<Vec<Raw>>>>,
+    /// Values of each series at `x_values`, of which files without raw ones have no others.
     results: Option<Series<Vec<Option<f64>>>>,
     #[serde(default)]
     x_values: Vec<f64>,
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "UPPERCASE")]
+struct Metadata {
+    /// Of the test, such as `rrul`.
+    name: Option<String>,
+    series_meta: BTreeMap<String, SeriesMeta>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "UPPERCASE")]
+struct SeriesMeta {
+    units: Option<String>,
 }
 
 /// Series by name, in the order of the file.
@@ -47,7 +65,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Series<T> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Series<T>, A::Error> {
                 let mut series = Vec::new();
                 while let Some(name) = map.next_key::<String>()? {
-                    if Kind::of(&name).is_some() {
+                    if may_be_read(&name) {
                         series.push((name, map.next_value()?));
                     } else {
                         map.next_value::<IgnoredAny>()?;
@@ -68,47 +86,80 @@ enum Kind {
     Upload,
 }
 
-impl Kind {
-    /// By its name, such as `Ping (ms) ICMP`, `TCP upload BE` or `TCP download::3`. What the kernel says of a socket
-    /// (`TCP upload::1::tcp_rtt`) and what flent computes of several series is neither.
-    fn of(name: &str) -> Option<Self> {
-        let name = name.to_lowercase();
-        let of_socket = name.rsplit_once("::").is_some_and(|(_, end)| end.parse::<u32>().is_err());
-        let computed =
-            [" avg", " sum", " totals", " fairness"].iter().any(|end| name.ends_with(end));
-        if of_socket || computed {
-            return None;
+/// The words of a name; digits before and behind them are left out: `TCP upload::12`, `tcp_12up`.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let name = name.to_lowercase();
+    let parts: Vec<String> = name
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .map(|part| part.trim_matches(|c: char| c.is_ascii_digit()).to_owned())
+        .collect();
+    parts.into_iter()
+}
+
+/// What the kernel says of a socket (`TCP upload::1::tcp_rtt`) and what flent computes of several series is not read, and
+/// neither are series of other things.
+fn may_be_read(name: &str) -> bool {
+    const WORDS: [&str; 9] =
+        ["ping", "icmp", "tcp", "udp", "upload", "download", "up", "down", "bbr"];
+    let small = name.to_lowercase();
+    let of_socket = small.rsplit_once("::").is_some_and(|(_, end)| end.parse::<u32>().is_err());
+    let computed = [" avg", " sum", " totals", " fairness"].iter().any(|end| small.ends_with(end));
+    !of_socket && !computed && words(name).any(|word| WORDS.contains(&&*word))
+}
+
+impl Metadata {
+    fn kind(&self, name: &str) -> Option<Kind> {
+        let units = self.series_meta.get(name).and_then(|meta| meta.units.as_deref());
+        let is_ping = words(name).any(|word| word == "ping" || word == "icmp");
+        match units {
+            Some("ms") => is_ping.then_some(Kind::Pings),
+            Some(units) if !units.starts_with("Mbit") => None,
+            None if is_ping => Some(Kind::Pings),
+            _ => direction(name).or_else(|| direction(self.name.as_deref()?)),
         }
-        let has = |word: &str| name.split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
-        if has("ping") {
-            Some(Self::Pings)
-        } else if has("download") || has("down") {
-            Some(Self::Download)
-        } else if has("upload") || has("up") {
-            Some(Self::Upload)
-        } else {
-            None
-        }
+    }
+
+    /// Do its pings go to several hosts?
+    fn has_hosts(&self) -> bool {
+        self.name.as_ref().is_some_and(|name| name.starts_with("rtt_fair"))
+    }
+}
+
+/// Of a name such as `TCP upload BE` or `tcp_nup`, if it has one alone.
+fn direction(name: &str) -> Option<Kind> {
+    let has = |known: [&str; 3]| words(name).any(|word| known.contains(&&*word));
+    match (has(["download", "down", "ndown"]), has(["upload", "up", "nup"])) {
+        (true, false) => Some(Kind::Download),
+        (false, true) => Some(Kind::Upload),
+        _ => None,
     }
 }
 
 /// The probes and rates of a file.
 pub(crate) fn log(document: Document) -> Result<Log, Fault> {
-    let mut series = document.raw_values.map_or_else(Vec::new, |series| series.0);
-    let sampled = document.results.map_or_else(Vec::new, |series| series.0);
+    let metadata = &document.metadata;
+    let sampled: BTreeMap<_, _> =
+        document.results.map_or_else(Vec::new, |series| series.0).into_iter().collect();
+    let raw = document.raw_values.map_or_else(Vec::new, |series| series.0);
+    let raw = raw.into_iter().map(|(name, values)| (name, values.unwrap_or_default()));
+    let mut series: Vec<(String, Vec<Raw>)> =
+        raw.filter(|(_, values)| !values.is_empty()).collect();
     for (name, values) in &mut series {
-        if let Some((_, of)) = sampled.iter().find(|(other, _)| other == name) {
+        if let Some(of) = sampled.get(name).filter(|_| metadata.kind(name) == Some(Kind::Pings)) {
             in_ms(values, of);
         }
     }
-    if series.is_empty() {
-        series = at_times(&document.x_values, sampled);
+    let first = series.iter().flat_map(|(_, values)| values).filter_map(|raw| raw.t);
+    let start = first.reduce(f64::min).unwrap_or(0.0);
+    let has_raw: BTreeSet<String> = series.iter().map(|(name, _)| name.clone()).collect();
+    for (name, values) in sampled {
+        if !has_raw.contains(&name) {
+            series.push((name, at_times(&document.x_values, start, &values)));
+        }
     }
     let of = |kind| {
-        series
-            .iter()
-            .filter(move |(name, _)| Kind::of(name) == Some(kind))
-            .map(|(_, values)| values)
+        let of_kind = series.iter().filter(move |(name, _)| metadata.kind(name) == Some(kind));
+        of_kind.map(|(_, values)| values)
     };
     let mut log = Log::new(Format::Flent, of(Kind::Pings).map(|values| probes(values)).collect());
     if log.streams.iter().flatten().all(Probe::is_lost) {
@@ -118,18 +169,19 @@ pub(crate) fn log(document: Document) -> Result<Log, Fault> {
     let way = |kind| together(of(kind).map(|values| rates(values)).collect());
     log.ways = [way(Kind::Download), way(Kind::Upload)];
     log.has_loads = true;
-    log.has_losses = of(Kind::Pings).flatten().any(|raw| raw.seq.is_some());
+    log.has_hosts = metadata.has_hosts() && log.streams.len() > 1;
+    log.has_losses =
+        of(Kind::Pings).map(|values| values.iter().any(|raw| raw.seq.is_some())).collect();
     let is_whole = |t: f64| (t * 1e3 - (t * 1e3).round()).abs() < 1e-6;
     let times = series.iter().flat_map(|(_, of)| of.iter().take(50)).filter_map(|raw| raw.t);
     log.resolution_ms = f64::from(times.into_iter().all(is_whole));
     Ok(log)
 }
 
-/// Series of files without raw values, in which all have values at the same times.
-fn at_times(times: &[f64], series: Vec<(String, Vec<Option<f64>>)>) -> Vec<(String, Vec<Raw>)> {
-    let raw = |(t, val): (&f64, Option<f64>)| Raw { t: Some(*t), val, ..Raw::default() };
-    let values_of = |values: Vec<Option<f64>>| times.iter().zip(values).map(raw).collect();
-    series.into_iter().map(|(name, values)| (name, values_of(values))).collect()
+/// A sampled series: values at times after the start of the test, in s.
+fn at_times(times: &[f64], start: f64, values: &[Option<f64>]) -> Vec<Raw> {
+    let known = times.iter().zip(values).filter(|(_, val)| val.is_some());
+    known.map(|(t, val)| Raw { t: Some(start + t), val: *val, ..Raw::default() }).collect()
 }
 
 /// netperf counts round trips a second. Where raw values are these, the sampled ones, in ms, are their inverse.
@@ -159,7 +211,7 @@ fn probes(values: &[Raw]) -> Vec<Probe> {
         let answer = Probe::answered(t * 1e3 - rtt_ms, rtt_ms);
         Some((raw.seq, Probe { up_ms: raw.owd_up, down_ms: raw.owd_down, ..answer }))
     });
-    with_lost(answers.collect())
+    with_lost(answers.collect(), None)
 }
 
 fn rates(values: &[Raw]) -> Vec<Rate> {

@@ -1,13 +1,14 @@
 //! Lines of fping: one a reply (`-l`, `-D`, `-C`), or all round trips of a host in one (`-C`, `-q`).
 
-use crate::reply::{Reply, leading, number, stamp};
+use crate::reply::{Reply, leading, number};
+use crate::stamp::stamp;
 
 /// What a line says of a probe: `[1700000000.5] HOST : [7], 64 bytes, 12.5 ms (12.5 avg, 0% loss)`.
 pub(crate) fn reply(line: &str) -> Option<Reply<'_>> {
     let (came, rest) = stamp(line);
     let (host, rest) = rest.split_once(": [")?;
     let (numbered, rest) = rest.split_once("], ")?;
-    let host = one_word(host)?;
+    let host = host.split_whitespace().next_back()?;
     let number = Some(number(numbered)?);
     if rest.starts_with("timed out") {
         return Some(Reply { host, came, number, rtt_ms: None });

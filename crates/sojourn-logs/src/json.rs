@@ -20,6 +20,8 @@ struct Keys {
     base_rtt: Option<IgnoredAny>,
     responsiveness: Option<IgnoredAny>,
     dl_throughput: Option<IgnoredAny>,
+    ul_throughput: Option<IgnoredAny>,
+    error_code: Option<IgnoredAny>,
 }
 
 /// What a text in JSON says.
@@ -35,8 +37,9 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     if keys.stream_groups.is_some() {
         return Ok(crusader::log(document(text, "crusader export")?));
     }
-    if keys.base_rtt.is_some() || keys.responsiveness.is_some() || keys.dl_throughput.is_some() {
-        return network_quality::log(document(text, "networkQuality -c")?);
+    let rates = keys.dl_throughput.or(keys.ul_throughput);
+    if rates.or(keys.base_rtt).or(keys.responsiveness).or(keys.error_code).is_some() {
+        return network_quality::log(&document(text, "networkQuality -c")?);
     }
     let found = "JSON without round_trips (irtt), raw_values (flent), stream_groups (Crusader) or base_rtt \
                  (networkQuality)";

@@ -15,11 +15,16 @@ mod numbered;
 mod ping;
 mod rates;
 mod reply;
+mod stamp;
+mod steps;
 mod unpack;
 
 use sojourn_input::problem::{Code, Fault, Problem};
 
-pub use log::{Format, Load, LoadSummary, Log, Probe, Rate, Summary, Way};
+pub use log::{
+    Clock, ENOUGH_MBPS, Format, IntervalFrom, LEAST_MBPS, Load, LoadSummary, Log, PEAK_SHARE,
+    Probe, Rate, Step, Summary, Timeline, Untimed, Way,
+};
 
 /// A file of more bytes is refused, and so is one that has more when it is unpacked.
 pub const MOST_BYTES: usize = 256 * 1024 * 1024;
@@ -48,13 +53,15 @@ fn parsed(content: &[u8]) -> Result<Log, Fault> {
     } else {
         lines::read(text)?
     };
-    checked(log)
+    checked(log).map(|log| steps::marked(log).without_light_loads())
 }
 
 /// The log, if all its numbers can be such.
 fn checked(mut log: Log) -> Result<Log, Fault> {
     let is_number = |value: f64| value.is_finite() && value.abs() < LARGEST;
-    log.streams.retain(|stream| stream.iter().any(|probe| !probe.is_lost()));
+    let answered = |stream: &Vec<Probe>| stream.iter().any(|probe| !probe.is_lost());
+    let known = log.streams.into_iter().zip(log.has_losses);
+    (log.streams, log.has_losses) = known.filter(|(stream, _)| answered(stream)).unzip();
     let probes = log.streams.iter().flatten().all(|probe| {
         let delays = [probe.up_ms, probe.down_ms, probe.rtt_ms];
         is_number(probe.sent_ms) && delays.into_iter().flatten().all(is_number)

@@ -1,23 +1,26 @@
-//! What ping and fping print: a line for each reply.
+//! What ping and fping print, a line for each reply, and the text of networkQuality.
 
 use std::collections::HashMap;
 
 use sojourn_input::problem::Fault;
 
-use crate::log::{Format, Log, Probe};
+use crate::log::{Format, IntervalFrom, Log, Probe, Untimed};
 use crate::numbered::with_lost;
-use crate::reply::{Came, Reply};
-use crate::{FORMATS, fping, ping, unusable};
+use crate::reply::Reply;
+use crate::stamp::{COARSE_MS, Timeline, spread};
+use crate::{FORMATS, fping, network_quality, ping, unusable};
 
 const SUPPOSED_MS: f64 = 1_000.0;
-const DAY_MS: f64 = 86_400_000.0;
 
 /// The probes of the lines. Without times a steady interval is supposed.
 pub(crate) fn read(text: &str) -> Result<Log, Fault> {
+    if let Some(document) = network_quality::of_text(text) {
+        return network_quality::log(&document);
+    }
     let of_fping: Vec<_> = text.lines().filter_map(fping::reply).collect();
     let (format, replies) = match of_fping.is_empty() {
         false => (Format::Fping, of_fping),
-        true => (Format::Ping, text.lines().filter_map(ping::reply).collect()),
+        true => (Format::Ping, ping::replies(text)),
     };
     let (format, replies) = match replies.iter().any(|reply| reply.rtt_ms.is_some()) {
         true => (format, replies),
@@ -26,42 +29,62 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     if replies.is_empty() {
         return Err(unusable("", "no line of a reply", FORMATS));
     }
-    let interval_ms = ping::interval_ms(text).unwrap_or(SUPPOSED_MS);
-    let is_timed = replies.iter().all(|one| one.rtt_ms.is_none() || one.came.is_some());
-    let mut log = Log::new(format, streams(&replies, is_timed, interval_ms));
-    log.is_timed = is_timed;
+    let (sent, interval_ms) = ping::sent(text).unzip();
+    let (interval_ms, from) = match interval_ms.flatten() {
+        Some(ms) => (ms, IntervalFrom::Log),
+        None => (SUPPOSED_MS, IntervalFrom::Nowhere),
+    };
+    let mut times_ms = times(&replies);
+    let is_coarse = times_ms.as_mut().is_some_and(|times| spread(times));
+    let streams = streams(&replies, times_ms.as_deref(), interval_ms, sent);
+    let mut log = Log::new(format, streams);
+    log.has_hosts = log.streams.len() > 1;
+    log.untimed = times_ms.is_none().then_some(Untimed { interval_ms, from });
+    log.resolution_ms = if is_coarse { COARSE_MS } else { 0.0 };
     Ok(log)
 }
 
-fn streams(replies: &[Reply<'_>], is_timed: bool, interval_ms: f64) -> Vec<Vec<Probe>> {
-    let are_numbered = replies.iter().any(|one| one.rtt_ms.is_some() && one.number.is_some());
+/// When each line was printed, if all replies have times; other lines are as late as the one before.
+fn times(replies: &[Reply<'_>]) -> Option<Vec<f64>> {
+    let mut timeline = Timeline::default();
+    let mut last_ms = None;
+    let time = |reply: &Reply<'_>| match (reply.came, reply.rtt_ms) {
+        (Some(came), _) => Some(*last_ms.insert(timeline.ms(came))),
+        (None, Some(_)) => None,
+        (None, None) => Some(last_ms.unwrap_or(f64::NAN)),
+    };
+    let times: Option<Vec<f64>> = replies.iter().map(time).collect();
+    times.map(|mut times| {
+        let first = times.iter().copied().find(|ms| !ms.is_nan()).unwrap_or(0.0);
+        times.iter_mut().filter(|ms| ms.is_nan()).for_each(|ms| *ms = first);
+        times
+    })
+}
+
+/// The probes of each host. Lost ones of a single host have no host.
+fn streams(
+    replies: &[Reply<'_>],
+    times_ms: Option<&[f64]>,
+    interval_ms: f64,
+    sent: Option<f64>,
+) -> Vec<Vec<Probe>> {
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let mut streams: Vec<Vec<(Option<f64>, Probe)>> = Vec::new();
-    let (mut last_ms, mut day_ms) = (f64::NEG_INFINITY, 0.0);
-    for reply in replies {
-        if reply.rtt_ms.is_none() && are_numbered {
-            continue; // its number is missing
-        }
-        let place = *places.entry(reply.host).or_insert(streams.len());
-        if place == streams.len() {
-            streams.push(Vec::new());
-        }
-        let stream = &mut streams[place];
+    for reply in replies.iter().filter(|reply| reply.rtt_ms.is_some()) {
+        let next = places.len();
+        places.entry(reply.host).or_insert(next);
+    }
+    let mut streams: Vec<Vec<(Option<f64>, Probe)>> = vec![Vec::new(); places.len()];
+    for (at, reply) in replies.iter().enumerate() {
+        let place = if places.len() == 1 { Some(&0) } else { places.get(reply.host) };
+        let Some(stream) = place.and_then(|place| streams.get_mut(*place)) else { continue };
         let rtt_ms = reply.rtt_ms.unwrap_or(0.0);
-        let sent_ms = match reply.came.filter(|_| is_timed) {
-            Some(Came::At(ms)) => ms - rtt_ms,
-            Some(Came::TimeOfDay(ms)) => {
-                if ms + day_ms < last_ms - DAY_MS / 2.0 {
-                    day_ms += DAY_MS;
-                }
-                last_ms = ms + day_ms;
-                last_ms - rtt_ms
-            }
-            None if is_timed => stream.last().map_or(0.0, |(_, last)| last.sent_ms + interval_ms),
+        let sent_ms = match times_ms {
+            Some(times) => times[at] - rtt_ms,
             None => reply.number.unwrap_or(stream.len() as f64) * interval_ms,
         };
         let probe = reply.rtt_ms.map_or(Probe::lost(sent_ms), |ms| Probe::answered(sent_ms, ms));
         stream.push((reply.number, probe));
     }
-    streams.into_iter().map(with_lost).collect()
+    let sent = sent.filter(|_| streams.len() == 1);
+    streams.into_iter().map(|probes| with_lost(probes, sent)).collect()
 }

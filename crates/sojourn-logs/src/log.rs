@@ -1,6 +1,10 @@
 //! What a log says of a line: probes, rates, and when a load ran.
 
 use serde::Serialize;
+use sojourn_input::problem::Fault;
+
+use crate::rates::{joined, mean_mbps};
+use crate::unusable;
 
 /// The tool that wrote a log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -116,8 +120,10 @@ impl Load {
 pub struct Way {
     /// The rates of all its transfers together.
     pub rates: Vec<Rate>,
-    /// From when to when a load ran, in ms.
+    /// From when to when a load ran, in ms, in order.
     pub loaded_ms: Vec<(f64, f64)>,
+    /// The highest mean rate of what was too little for a load.
+    pub light_mbps: Option<f64>,
 }
 
 /// What a test says without single probes. Delays are in ms.
@@ -157,44 +163,154 @@ pub struct Log {
     pub ways: [Way; 2],
     /// Does the log say when a load ran?
     pub has_loads: bool,
-    /// Are lost probes known?
-    pub has_losses: bool,
-    /// Does each probe have a time, or is a steady interval supposed?
-    pub is_timed: bool,
+    /// Are the streams of several hosts?
+    pub has_hosts: bool,
+    /// Are lost probes of each stream known?
+    pub has_losses: Vec<bool>,
+    /// The interval that is supposed where probes have no times.
+    pub untimed: Option<Untimed>,
     /// To what times are rounded as the format says, or 0.
     pub resolution_ms: f64,
+    /// When its clocks were set.
+    pub steps: Vec<Step>,
     /// What it says without single probes.
     pub summary: Option<Summary>,
+    /// What its tool says against the test.
+    pub doubts: Vec<String>,
+}
+
+/// Probes without times are supposed to have left at a steady interval.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Untimed {
+    /// In ms.
+    pub interval_ms: f64,
+    /// Who says so.
+    pub from: IntervalFrom,
+}
+
+/// From where an interval is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IntervalFrom {
+    /// It is what most tools have unless they are told otherwise.
+    Nowhere,
+    /// The last line of the log.
+    Log,
+    /// The user.
+    User,
+}
+
+/// What a clock did between two probes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Step {
+    /// The last time before it, in ms of the log's clock.
+    pub after_ms: f64,
+    /// By how much it went forward, in ms.
+    pub by_ms: f64,
+    /// Which one.
+    pub clock: Clock,
+}
+
+/// A clock of a measurement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// That of the send times; the step is a time without probes.
+    Home,
+    /// The server's against the home's: a step in one-way delays.
+    Server,
 }
 
 /// Before a load's first rate it may have begun already.
 const BEFORE_MS: f64 = 500.0;
 /// After a load its queue drains.
 const AFTER_MS: f64 = 2_000.0;
+/// Times of a load may end so long after the last probe, in s.
+const BEYOND_S: f64 = 5.0;
+/// Below it nothing is a load.
+pub const LEAST_MBPS: f64 = 0.5;
+/// A load has this part of the highest rate of any in the log,
+pub const PEAK_SHARE: f64 = 0.02;
+/// or that.
+pub const ENOUGH_MBPS: f64 = 5.0;
+
+const INTERVALS_MS: std::ops::RangeInclusive<f64> = 0.1..=3.6e6;
+
+const OVERRIDDEN: &str = "The loads are those whose times you gave; the file itself has others.";
 
 impl Log {
     pub(crate) fn new(format: Format, streams: Vec<Vec<Probe>>) -> Self {
         Self {
             format,
-            streams,
             ways: Default::default(),
             has_loads: false,
-            has_losses: true,
-            is_timed: true,
+            has_hosts: false,
+            has_losses: vec![true; streams.len()],
+            untimed: None,
             resolution_ms: 0.0,
+            steps: Vec::new(),
             summary: None,
+            doubts: Vec::new(),
+            streams,
         }
     }
 
-    /// With loads as the user knows them, in s after the first probe.
-    #[must_use]
-    pub fn with_loads(mut self, down_s: &[(f64, f64)], up_s: &[(f64, f64)]) -> Self {
-        let start_ms = self.start_ms();
+    /// With loads as the user knows them, in s after the first probe. A fault names times that the log does not have.
+    pub fn with_loads(mut self, down_s: &[(f64, f64)], up_s: &[(f64, f64)]) -> Result<Self, Fault> {
+        let timeline = self.timeline();
+        let last = self.streams.iter().flatten().map(|probe| timeline.elapsed_ms(probe.sent_ms));
+        let end_s = last.fold(0.0, f64::max) / 1e3;
+        for (name, (from, to)) in [("download", down_s), ("upload", up_s)]
+            .into_iter()
+            .flat_map(|(name, spans)| spans.iter().map(move |span| (name, *span)))
+        {
+            if !(from >= 0.0 && from < to && from < end_s && to <= end_s + BEYOND_S) {
+                let found = format!("{from} to {to} s");
+                let allowed =
+                    format!("times within the log, 0 to {end_s:.1} s after its first probe");
+                return Err(unusable(&format!("times of the {name}"), &found, &allowed));
+            }
+        }
+        if self.has_loads {
+            self.doubts.push(OVERRIDDEN.to_owned());
+        }
         for (way, spans) in self.ways.iter_mut().zip([down_s, up_s]) {
-            let span = |(from, to): &(f64, f64)| (start_ms + from * 1e3, start_ms + to * 1e3);
-            way.loaded_ms = spans.iter().map(span).collect();
+            let span =
+                |(from, to): &(f64, f64)| (timeline.at_ms(from * 1e3), timeline.at_ms(to * 1e3));
+            way.loaded_ms = joined(spans.iter().map(span).collect());
         }
         self.has_loads = true;
+        Ok(self.without_light_loads())
+    }
+
+    /// With another interval than the supposed one. It is a fault where probes have times.
+    pub fn with_interval(mut self, ms: f64) -> Result<Self, Fault> {
+        let Some(untimed) = self.untimed else {
+            let found = "an interval for a log whose probes have times";
+            return Err(unusable("interval", found, "none: the times count"));
+        };
+        if !INTERVALS_MS.contains(&ms) {
+            return Err(unusable("interval", &format!("{} s", ms / 1e3), "0.0001 to 3600 s"));
+        }
+        for probe in self.streams.iter_mut().flatten() {
+            probe.sent_ms *= ms / untimed.interval_ms;
+        }
+        self.untimed = Some(Untimed { interval_ms: ms, from: IntervalFrom::User });
+        Ok(self)
+    }
+
+    /// Without loads whose rates are too small for such.
+    pub(crate) fn without_light_loads(mut self) -> Self {
+        let means = self.ways.each_ref().map(|way| {
+            way.loaded_ms.iter().map(|span| mean_mbps(&way.rates, *span)).collect::<Vec<_>>()
+        });
+        let peak = means.iter().flatten().copied().flatten().fold(0.0, f64::max);
+        let least = LEAST_MBPS.max((PEAK_SHARE * peak).min(ENOUGH_MBPS));
+        for (way, means) in self.ways.iter_mut().zip(means) {
+            let is_light = |mean: &Option<f64>| mean.is_some_and(|mbps| mbps < least);
+            let light = means.iter().filter(|mean| is_light(mean)).copied().flatten();
+            way.light_mbps = light.reduce(f64::max);
+            let mut means = means.iter();
+            way.loaded_ms.retain(|_| means.next().is_some_and(|mean| !is_light(mean)));
+        }
         self
     }
 
@@ -205,16 +321,49 @@ impl Log {
         if first.is_finite() { first } else { 0.0 }
     }
 
+    /// The time that a person has in mind: since the first probe, without jumps of the clock.
+    pub fn timeline(&self) -> Timeline {
+        let jumps = self.steps.iter().filter(|step| step.clock == Clock::Home);
+        let mut sum_ms = 0.0;
+        let jump = |step: &Step| {
+            sum_ms += step.by_ms;
+            (step.after_ms, sum_ms)
+        };
+        Timeline { start_ms: self.start_ms(), jumps: jumps.map(jump).collect() }
+    }
+
     /// What ran at this time; `None` where it is not known, or where a load begins or ends.
     pub fn load_at(&self, at_ms: f64) -> Option<Load> {
         if !self.has_loads {
             return None;
         }
         let is_in = |way: &Way, before: f64, after: f64| {
-            way.loaded_ms.iter().any(|(from, to)| from - before <= at_ms && at_ms < to + after)
+            let next = way.loaded_ms.partition_point(|(from, _)| from - before <= at_ms);
+            next > 0 && at_ms < way.loaded_ms[next - 1].1 + after
         };
         let inside = self.ways.each_ref().map(|way| is_in(way, 0.0, 0.0));
         let near = self.ways.each_ref().map(|way| is_in(way, BEFORE_MS, AFTER_MS));
         (inside == near).then(|| Load::of(inside[0], inside[1]))
+    }
+}
+
+/// Times since the first probe.
+pub struct Timeline {
+    start_ms: f64,
+    /// Times before which the clock jumped, and how far it has by then.
+    jumps: Vec<(f64, f64)>,
+}
+
+impl Timeline {
+    /// From a time of the log's clock.
+    pub fn elapsed_ms(&self, at_ms: f64) -> f64 {
+        let next = self.jumps.partition_point(|(after_ms, _)| *after_ms < at_ms);
+        at_ms - self.start_ms - next.checked_sub(1).map_or(0.0, |last| self.jumps[last].1)
+    }
+
+    fn at_ms(&self, elapsed_ms: f64) -> f64 {
+        let next =
+            self.jumps.partition_point(|(after_ms, _)| self.elapsed_ms(*after_ms) < elapsed_ms);
+        self.start_ms + elapsed_ms + next.checked_sub(1).map_or(0.0, |last| self.jumps[last].1)
     }
 }

@@ -1,54 +1,86 @@
-//! Lines of ping, as iputils, busybox, macOS and Windows print them.
+//! Lines of ping, as iputils, busybox, macOS and Windows print them in any language: numbers are known by their shape.
 
-use crate::reply::{Came, Reply, leading, number, stamp};
+use crate::reply::{Reply, leading};
+use crate::stamp::stamp;
 
-/// The word before a round trip, in small letters.
-const WORDS: [&str; 4] = ["time", "zeit", "temps", "tiempo"];
-/// Windows' lines of a lost probe begin so.
-const LOST: [&str; 5] = [
-    "Request timed out",
-    "Zeit\u{fc}berschreitung",
-    "D\u{e9}lai d",
-    "Tiempo de espera agotado",
-    "PING: transmit failed",
-];
+/// Milliseconds; of Russian text in UTF-8, code pages 866 and 1251.
+const UNITS: [&str; 4] = ["ms", "\u{43c}\u{441}", "\u{ac}\u{e1}", "\u{ec}\u{f1}"];
+/// One of them is in each line of a reply, but for Windows' replies over IPv6.
+const MARKS: [&str; 4] = ["ttl=", "seq=", "seq ", "hlim="];
+/// What is before the round trip there.
+const WORDS: [&str; 8] =
+    ["time", "zeit", "temps", "tiempo", "durata", "tempo", "czas", "\u{65f6}\u{95f4}"];
+/// Windows' messages are longer than what a shell adds.
+const SHORTEST_MESSAGE: usize = 6;
 
-/// What a line says of a probe.
-pub(crate) fn reply(line: &str) -> Option<Reply<'_>> {
-    let (stamped, rest) = stamp(line);
-    let lost = LOST.iter().any(|begin| rest.starts_with(begin));
-    if lost || rest.contains("(DUP!)") {
-        return lost.then_some(Reply { host: "", came: None, number: None, rtt_ms: None });
+/// What the lines say of probes.
+pub(crate) fn replies(text: &str) -> Vec<Reply<'_>> {
+    let mut replies = Vec::new();
+    let mut lines = text.lines().peekable();
+    let are_numbered = text.lines().filter_map(reply).any(|reply| reply.number.is_some());
+    let mut is_open = false;
+    while let Some(line) = lines.next() {
+        if let Some(reply) = reply(line) {
+            is_open = true;
+            replies.push(reply);
+        } else if line.trim_end().ends_with(':') {
+            is_open = lines.peek().is_some_and(|next| is_message(next));
+        } else if is_open && !are_numbered && is_message(line) {
+            let (came, _) = stamp(line);
+            replies.push(Reply { host: "", came, number: None, rtt_ms: None });
+        }
     }
-    let rtt_ms = round_trip(rest)?;
-    let came = stamped.or_else(|| time_of_day(rest).map(Came::TimeOfDay));
-    let number = rest.split_once("seq=").and_then(|(_, rest)| leading(rest)).map(|(n, _)| n);
-    Some(Reply { host: "", came, number, rtt_ms: Some(rtt_ms) })
+    replies
 }
 
+/// Windows prints a message for each probe without an answer; its statistics are indented.
+fn is_message(line: &str) -> bool {
+    let (_, line) = stamp(line);
+    let of_shell = line.contains('>') || line.starts_with('^') || line.starts_with("Control-");
+    line.len() >= SHORTEST_MESSAGE
+        && !line.starts_with(char::is_whitespace)
+        && !line.contains("(DUP!)")
+        && !of_shell
+}
+
+fn reply(line: &str) -> Option<Reply<'_>> {
+    let (came, rest) = stamp(line);
+    if rest.contains("(DUP!)") {
+        return None;
+    }
+    let after = rest.split_once("seq=").or_else(|| rest.split_once("icmp_seq "));
+    let number = after.and_then(|(_, rest)| leading(rest)).map(|(number, _)| number);
+    let rtt_ms = round_trip(rest);
+    (rtt_ms.is_some() || number.is_some()).then(|| Reply { host: host(rest), came, number, rtt_ms })
+}
+
+/// `64 bytes from NAME (192.0.2.1): icmp_seq=1 ...`: what is in parentheses, or the name.
+fn host(line: &str) -> &str {
+    let named = line.split_once(" from ").and_then(|(_, rest)| rest.split_once(": "));
+    let name = named.map_or("", |(name, _)| name);
+    name.rsplit_once('(').map_or(name, |(_, address)| address.trim_end_matches(')'))
+}
+
+/// The number of `time=12.5 ms`, `Zeit<1ms` or the like.
 fn round_trip(line: &str) -> Option<f64> {
-    let places = line.match_indices(['=', '<']);
-    places
-        .filter_map(|(at, _)| {
-            let word = line[..at].rsplit(|c: char| !c.is_alphabetic()).next()?.to_lowercase();
-            let (ms, unit) = leading(&line[at + 1..])?;
-            (WORDS.contains(&&*word) && unit.trim_start().starts_with("ms")).then_some(ms)
-        })
-        .next()
+    let small = line.to_lowercase();
+    let is_marked = MARKS.iter().any(|mark| small.contains(mark));
+    line.match_indices(['=', '<']).find_map(|(at, _)| {
+        let (ms, rest) = leading(&line[at + 1..])?;
+        let rest = rest.strip_prefix(' ').unwrap_or(rest);
+        let has_unit = UNITS.iter().any(|unit| rest.starts_with(unit));
+        let word = || line[..at].trim_end().rsplit(|c: char| !c.is_alphabetic()).next();
+        let is_named = || word().is_some_and(|word| WORDS.contains(&&*word.to_lowercase()));
+        (has_unit && (is_marked || is_named())).then_some(ms)
+    })
 }
 
-/// In ms, of `10:00:01.500000 ` at the beginning, as `ping --apple-time` prints it.
-fn time_of_day(line: &str) -> Option<f64> {
-    let mut parts = line.split_once(' ')?.0.splitn(3, ':').map(number);
-    let mut next = || parts.next().flatten();
-    let (hours, minutes, seconds) = (next()?, next()?, next()?);
-    Some((hours * 3600.0 + minutes * 60.0 + seconds) * 1e3)
-}
-
-/// The interval of the probes by the last line of iputils: `100 packets transmitted, ... time 19800ms`.
-pub(crate) fn interval_ms(text: &str) -> Option<f64> {
-    let line = text.lines().rev().take(8).find(|line| line.contains(" packets transmitted, "))?;
+/// How many probes were sent, and at which interval in ms, by the last lines of iputils: `100 packets transmitted, ...
+/// time 19800ms`.
+pub(crate) fn sent(text: &str) -> Option<(f64, Option<f64>)> {
+    let mut totals = text.lines().filter(|line| line.contains(" packets transmitted, "));
+    let (line, None) = (totals.next()?, totals.next()) else { return None };
     let (sent, _) = leading(line)?;
-    let (ms, _) = leading(line.rsplit_once("time ")?.1)?;
-    (sent >= 2.0 && ms > 0.0).then(|| ms / (sent - 1.0))
+    let ms = line.rsplit_once("time ").and_then(|(_, rest)| leading(rest)).map(|(ms, _)| ms);
+    Some((sent, ms.filter(|ms| *ms > 0.0 && sent >= 2.0).map(|ms| ms / (sent - 1.0))))
 }

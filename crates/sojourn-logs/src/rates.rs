@@ -59,7 +59,7 @@ pub(crate) fn together(mut transfers: Vec<Vec<Rate>>) -> Way {
     let rates = bins.iter().take(whole).enumerate();
     let rates =
         rates.map(|(bin, mbps)| Rate { at_ms: first + (bin + 1) as f64 * width, mbps: *mbps });
-    Way { rates: rates.collect(), loaded_ms }
+    Way { rates: rates.collect(), loaded_ms, light_mbps: None }
 }
 
 /// Spans that overlap or nearly follow each other, as one each.
@@ -73,6 +73,14 @@ pub(crate) fn joined(mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
         }
     }
     joined
+}
+
+/// The mean of the rates of a span, if it has any.
+pub(crate) fn mean_mbps(rates: &[Rate], (from, to): (f64, f64)) -> Option<f64> {
+    let first = rates.partition_point(|rate| rate.at_ms <= from);
+    let inside = rates[first..].iter().take_while(|rate| rate.at_ms <= to);
+    let (count, sum) = inside.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate.mbps));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// When rates of both directions, given at the same times, show a load.

@@ -1,28 +1,16 @@
 //! What a line of ping or fping says, and the numbers in it.
 
+use crate::stamp::Came;
+
 /// A line that says what became of a probe.
 pub(crate) struct Reply<'a> {
     /// Names its stream.
     pub(crate) host: &'a str,
-    /// When it came, if the line says so.
+    /// When the line was printed, if it says so.
     pub(crate) came: Option<Came>,
     pub(crate) number: Option<f64>,
     /// `None` for a lost probe.
     pub(crate) rtt_ms: Option<f64>,
-}
-
-/// When a reply came, in ms.
-#[derive(Clone, Copy)]
-pub(crate) enum Came {
-    At(f64),
-    TimeOfDay(f64),
-}
-
-/// A number in brackets at the beginning, in s, as ms, and the rest of the line.
-pub(crate) fn stamp(line: &str) -> (Option<Came>, &str) {
-    let stamped = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    let known = stamped.and_then(|(text, rest)| Some((number(text)? * 1e3, rest)));
-    known.map_or((None, line), |(ms, rest)| (Some(Came::At(ms)), rest))
 }
 
 /// Digits with a point or comma.

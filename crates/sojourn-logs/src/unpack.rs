@@ -35,21 +35,34 @@ pub(crate) fn plain(content: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
     Ok(content)
 }
 
-/// The text, without a mark of its byte order.
+/// Text in UTF-16 without a mark is known by zeros in so many bytes.
+const SEEN: usize = 1024;
+const FEWEST_SEEN: usize = 16;
+
+/// The text, without a mark of its byte order. Bytes of an unknown code page are letters each.
 pub(crate) fn text(content: &[u8]) -> Result<Cow<'_, str>, Fault> {
-    if let [0xff, 0xfe, units @ ..] = content {
-        return utf_16(units).map(Cow::Owned);
+    let seen = &content[..content.len().min(SEEN)];
+    let zeros = |first| seen.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
+    match content {
+        [0xff, 0xfe, units @ ..] => return utf_16(units, u16::from_le_bytes).map(Cow::Owned),
+        [0xfe, 0xff, units @ ..] => return utf_16(units, u16::from_be_bytes).map(Cow::Owned),
+        units if seen.len() >= FEWEST_SEEN && zeros(1) > seen.len() / 4 && zeros(0) == 0 => {
+            return utf_16(units, u16::from_le_bytes).map(Cow::Owned);
+        }
+        _ => {}
     }
-    let text = std::str::from_utf8(content).map_err(|error| {
-        let found = format!("not UTF-8 text (byte {})", error.valid_up_to());
-        unusable("", &found, FORMATS)
-    })?;
-    Ok(Cow::Borrowed(text.trim_start_matches('\u{feff}')))
+    match std::str::from_utf8(content) {
+        Ok(text) => Ok(Cow::Borrowed(text.trim_start_matches('\u{feff}'))),
+        Err(error) if content.contains(&0) => {
+            let found = format!("not UTF-8 text (byte {})", error.valid_up_to());
+            Err(unusable("", &found, FORMATS))
+        }
+        Err(_) => Ok(Cow::Owned(content.iter().copied().map(char::from).collect())),
+    }
 }
 
 /// PowerShell writes what a command prints so.
-fn utf_16(bytes: &[u8]) -> Result<String, Fault> {
-    let units: Vec<u16> =
-        bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+fn utf_16(bytes: &[u8], of: fn([u8; 2]) -> u16) -> Result<String, Fault> {
+    let units: Vec<u16> = bytes.chunks_exact(2).map(|two| of([two[0], two[1]])).collect();
     String::from_utf16(&units).map_err(|_| unusable("", "damaged UTF-16 text", FORMATS))
 }

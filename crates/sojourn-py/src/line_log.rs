@@ -1,6 +1,7 @@
 //! Logs of measured lines.
 
 use pyo3::prelude::*;
+use sojourn::input::problem::Fault;
 use sojourn::logs::{self, Load, Log, MOST_BYTES, Probe};
 use sojourn::results::measured::measured;
 
@@ -13,6 +14,20 @@ use crate::problem::about;
 pub struct LineLog {
     source: String,
     log: Log,
+}
+
+const NAMES: [(Load, &str); 4] =
+    [(Load::Idle, "idle"), (Load::Down, "down"), (Load::Up, "up"), (Load::Both, "both")];
+
+impl LineLog {
+    fn changed(&self, py: Python<'_>, log: Result<Log, Fault>) -> PyResult<Self> {
+        let log = log.map_err(|fault| self.refused(py, fault))?;
+        Ok(Self { source: self.source.clone(), log })
+    }
+
+    fn refused(&self, py: Python<'_>, fault: Fault) -> PyErr {
+        about(py, &fault.of(&self.source).into(), ScenarioError::new_err)
+    }
 }
 
 #[pymethods]
@@ -28,15 +43,40 @@ impl LineLog {
     }
 
     /// The same log with the loads of these times, in s after its first probe.
-    fn with_loads(&self, down_s: Vec<(f64, f64)>, up_s: Vec<(f64, f64)>) -> Self {
-        let log = self.log.clone().with_loads(&down_s, &up_s);
-        Self { source: self.source.clone(), log }
+    ///
+    /// Raises `ScenarioError` for times that it does not have.
+    fn with_loads(
+        &self,
+        py: Python<'_>,
+        down_s: Vec<(f64, f64)>,
+        up_s: Vec<(f64, f64)>,
+    ) -> PyResult<Self> {
+        self.changed(py, self.log.clone().with_loads(&down_s, &up_s))
+    }
+
+    /// The same log with probes that left so many s after each other.
+    ///
+    /// Raises `ScenarioError` if it has times.
+    fn with_interval(&self, py: Python<'_>, interval_s: f64) -> PyResult<Self> {
+        self.changed(py, self.log.clone().with_interval(1e3 * interval_s))
     }
 
     /// Does each probe have a time, or is a steady interval supposed?
     #[getter]
     fn is_timed(&self) -> bool {
-        self.log.is_timed
+        self.log.untimed.is_none()
+    }
+
+    /// Is each stream of another host?
+    #[getter]
+    fn has_hosts(&self) -> bool {
+        self.log.has_hosts
+    }
+
+    /// Times in s after the first probe, without jumps of the clock.
+    fn elapsed_s(&self, times_ms: Vec<f64>) -> Vec<f64> {
+        let timeline = self.log.timeline();
+        times_ms.into_iter().map(|at| timeline.elapsed_ms(at) / 1e3).collect()
     }
 
     /// To what its format rounds times, or 0.
@@ -71,21 +111,19 @@ impl LineLog {
 
     /// What ran at each time: `idle`, `down`, `up` or `both`, or `None` where that is not known.
     fn load_at(&self, times_ms: Vec<f64>) -> Vec<Option<&'static str>> {
-        let name = |load| match load {
-            Load::Idle => "idle",
-            Load::Down => "down",
-            Load::Up => "up",
-            Load::Both => "both",
-        };
-        times_ms.into_iter().map(|at| self.log.load_at(at).map(name)).collect()
+        let name = |load| NAMES.iter().find(|(one, _)| *one == load).map(|(_, name)| *name);
+        times_ms.into_iter().map(|at| self.log.load_at(at).and_then(name)).collect()
     }
 
-    /// The answer as JSON: a letter, round trips, what each load did, and sentences.
+    /// The answer as JSON, beside other logs of the line with these loads: a letter, round trips, what each load did, and
+    /// sentences.
     ///
     /// Raises `ScenarioError` for times that cannot be right.
-    fn measured_json(&self, py: Python<'_>) -> PyResult<String> {
-        let found = caught(|| measured(&self.log))?.map_err(|fault| fault.of(&self.source));
-        let found = found.map_err(|problem| about(py, &problem.into(), ScenarioError::new_err))?;
+    fn measured_json(&self, py: Python<'_>, elsewhere: Vec<String>) -> PyResult<String> {
+        let known = NAMES.iter().filter(|(_, name)| elsewhere.iter().any(|one| one == name));
+        let elsewhere: Vec<Load> = known.map(|(load, _)| *load).collect();
+        let found = caught(|| measured(&self.log, &elsewhere))?;
+        let found = found.map_err(|fault| self.refused(py, fault))?;
         Ok(serde_json::to_string(&found).expect("it is plain data"))
     }
 

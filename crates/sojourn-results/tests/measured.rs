@@ -1,19 +1,22 @@
 //! The sample logs, which are of one line: 21 ms at rest, 40 ms more in a download, 150 in an upload, 190 in both.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sojourn_input::problem::Fault;
 use sojourn_logs::{Load, read};
 use sojourn_results::measured::{Measured, measured};
 
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/logs")
+}
+
 fn of_sample(name: &str) -> Measured {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/logs");
-    measured(&read(name, &fs::read(folder.join(name)).unwrap()).unwrap()).unwrap()
+    measured(&read(name, &fs::read(folder().join(name)).unwrap()).unwrap(), &[]).unwrap()
 }
 
 fn of_text(text: &str) -> Result<Measured, Fault> {
-    measured(&read("a.csv", text.as_bytes()).unwrap())
+    measured(&read("a.csv", text.as_bytes()).unwrap(), &[])
 }
 
 /// Three loads of 20 s each, with a probe each 100 ms: round trips at rest and what the loads add, down and up in halves
@@ -122,7 +125,8 @@ fn what_the_log_lacks_is_named() {
         ("without-raw.flent", "worse with an upload (flent tcp_upload)"),
         ("ping-iputils.txt", "ping does not say when a load ran"),
         ("irtt.json.gz", "irtt does not say when a load ran"),
-        ("ping-macos.txt", "lines have no times, so its probes are supposed"),
+        ("ping-macos.txt", "Times are not in the log; 1 s between probes is assumed"),
+        ("ping-untimed.txt", "by its last line there are 0.2 s between probes"),
         ("line.csv", "Round trips per minute: not measured"),
     ] {
         let text = of_sample(name).sentences.join(" ");
@@ -133,6 +137,127 @@ fn what_the_log_lacks_is_named() {
     assert!(text.contains("lacks ten answered round trips without a load"), "{text}");
     let lost = of_sample("ping-iputils.txt").sentences.join(" ");
     assert!(lost.contains("3.33 % of the probes were lost; delays"), "{lost}");
+}
+
+/// Two hosts of 20 and 80 ms at rest, to which an upload adds 10 and 100 ms: their mean would have a B.
+#[test]
+fn hosts_are_never_averaged() {
+    let mut text = String::new();
+    for n in 0..80 {
+        for (host, ms) in [(1, if n < 40 { 20 } else { 30 }), (7, if n < 40 { 80 } else { 180 })] {
+            text +=
+                &format!("[{n}.0] 192.0.2.{host} : [{n}], 64 bytes, {ms} ms (9 avg, 0% loss)\n");
+        }
+    }
+    let log = read("a.log", text.as_bytes()).unwrap().with_loads(&[], &[(40.0, 80.0)]).unwrap();
+    let found = measured(&log, &[]).unwrap();
+    let numbers = (found.letter, found.host, found.idle_ms, found.uploading_ms);
+    assert_eq!(numbers, (Some("C"), Some(2), Some(80.0), Some(180.0)));
+    let added: Vec<_> = found.loads.iter().map(|one| (one.host, one.added_ms)).collect();
+    assert_eq!(
+        added,
+        [(Some(1), None), (Some(1), Some(10.0)), (Some(2), None), (Some(2), Some(100.0))]
+    );
+    let text = found.sentences.join(" ");
+    assert!(text.contains("The log has 2 hosts; letter and numbers are those of host 2"), "{text}");
+    assert!(!text.contains("192.0.2"), "{text}");
+}
+
+/// The server's clock steps by 1 s in the middle of an upload, which adds 100 ms upstream all the time.
+#[test]
+fn delays_of_directions_are_not_compared_across_a_step() {
+    let mut text = "sent_ms,received_ms,returned_ms,load\n".to_owned();
+    for n in 0..120 {
+        let (at, load) = (n * 100, if n < 40 { "idle" } else { "up" });
+        let up = at + if n < 40 { 10 } else { 110 };
+        text += &format!("{at},{},{},{load}\n", up + if n < 80 { 0 } else { 1_000 }, up + 10);
+    }
+    let found = of_text(&text).unwrap();
+    let up = found.loads.iter().find(|one| one.load == Some(Load::Up)).unwrap();
+    let [added, upstream] = [up.added_ms, up.added_up_ms].map(Option::unwrap);
+    assert!((added - 100.0).abs() < 1e-6 && (upstream - 100.0).abs() < 1e-6, "{up:?}");
+    let said = found.sentences.join(" ");
+    assert!(
+        said.contains("The server's clock stepped by 1000 ms against the home's at 7.90 s"),
+        "{said}"
+    );
+    // An hour passes without a probe.
+    let later = |line: &str| match line.split_once(',') {
+        Some((at, rest)) if at.parse().is_ok_and(|at: f64| at > 4_000.0) => {
+            format!("{},{rest}\n", at.parse::<f64>().unwrap() + 3.6e6)
+        }
+        _ => format!("{line}\n"),
+    };
+    let jumped: String = line(20.0, [40.0; 3]).lines().map(later).collect();
+    let said = of_text(&jumped).unwrap().sentences.join(" ");
+    assert!(said.contains("The clock stepped by 3600 s at 4.00 s, or the probes paused"), "{said}");
+}
+
+#[test]
+fn doubtful_units_are_named() {
+    for (factor, is_doubtful) in [(1e-4, true), (1.0, false), (1e3, true)] {
+        let text = of_text(&line(20.0 * factor, [0.0; 3])).unwrap().sentences.join(" ");
+        assert_eq!(text.contains("is doubtful: look whether the column"), is_doubtful, "{text}");
+    }
+    let micro = of_text(&line(12_000.0, [0.0; 3])).unwrap().sentences;
+    assert!(micro[0].starts_with("A median round trip of 12000 ms is doubtful"), "{micro:?}");
+}
+
+#[test]
+fn a_little_load_is_none() {
+    let rows = (0..60).map(|n| format!("{},20,0.05,0.02\n", n * 1000)).collect::<String>();
+    let found = of_text(&format!("sent_ms,rtt_ms,down_mbps,up_mbps\n{rows}")).unwrap();
+    assert_eq!((found.letter, found.idle_ms), (None, Some(20.0)));
+    let text = found.sentences.join(" ");
+    assert!(
+        text.contains(
+            "With 0.0500 Mbps down and 0.0200 Mbps up the line was idle or lightly loaded"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn digits_do_not_contradict_a_letter() {
+    for (added, shown) in
+        [(29.97, "29.97 ms (A)"), (4.9996, "4.9996 ms (A+)"), (29.9, "29.9 ms (A)")]
+    {
+        let text = of_text(&line(20.0, [0.0, added, 0.0])).unwrap().sentences.join(" ");
+        assert!(text.contains(&format!("an upload adds {shown}")), "{text}");
+    }
+}
+
+/// Two logs of one line do not ask for what the other one has.
+#[test]
+fn logs_of_one_line_complete_each_other() {
+    let log = read("a.flent", &fs::read(folder().join("tcp_upload.flent")).unwrap()).unwrap();
+    let asks = |elsewhere: &[Load]| {
+        measured(&log, elsewhere)
+            .unwrap()
+            .sentences
+            .iter()
+            .any(|one| one.contains("may be worse with"))
+    };
+    assert!(asks(&[]) && asks(&[Load::Up]) && !asks(&[Load::Down]) && !asks(&[Load::Both]));
+}
+
+/// The rate of a load is that of its whole bins: 80 Mbps, not less at its ends.
+#[test]
+fn rates_are_those_of_the_load_alone() {
+    let found = of_sample("crusader.json.gz");
+    let both = found.loads.iter().find(|one| one.load == Some(Load::Both)).unwrap();
+    assert!((both.down_mbps.unwrap() - 80.0).abs() < 0.5, "{both:?}");
+    assert!((both.up_mbps.unwrap() - 10.0).abs() < 0.1, "{both:?}");
+}
+
+#[test]
+fn text_of_networkquality_has_no_letter() {
+    let text = "Uplink capacity: 10 Mbps\nResponsiveness: Low (193 milliseconds | 310 RPM)\n";
+    let log = read("a.txt", text.as_bytes()).unwrap();
+    let found = measured(&log, &[]).unwrap();
+    let said = found.sentences.join(" ");
+    assert!(found.letter.is_none() && said.contains("networkQuality -c writes them"), "{said}");
+    assert!(said.contains("Round trips per minute: 310 with a download and an upload"), "{said}");
 }
 
 #[test]
@@ -173,9 +298,10 @@ fn times_that_cannot_be_right_are_refused() {
 fn loads_may_be_named_by_the_user() {
     let text = line(20.0, [40.0, 150.0, 190.0]).replace(",load", ",other");
     let log = read("a.csv", text.as_bytes()).unwrap();
-    assert_eq!(measured(&log).unwrap().letter, None);
+    assert_eq!(measured(&log, &[]).unwrap().letter, None);
     let found =
-        measured(&log.with_loads(&[(20.0, 40.0), (100.0, 120.0)], &[(60.0, 80.0)])).unwrap();
+        measured(&log.with_loads(&[(20.0, 40.0), (100.0, 120.0)], &[(60.0, 80.0)]).unwrap(), &[])
+            .unwrap();
     assert_eq!((found.letter, found.uploading_ms), (Some("C"), Some(170.0)));
 }
 

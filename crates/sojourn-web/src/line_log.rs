@@ -1,8 +1,8 @@
 //! Logs of measured lines.
 
 use serde_json::{Value, json};
-use sojourn::input::problem::Problem;
-use sojourn::logs::{Log, Way, read};
+use sojourn::input::problem::{Fault, Problem};
+use sojourn::logs::{Log, Probe, Timeline, Way, read};
 use sojourn::results::measured::measured;
 
 /// From when to when a load ran, in s after the first probe; `None` where the user does not say it.
@@ -14,29 +14,53 @@ pub(crate) fn answer(
     content: &[u8],
     down_s: Span,
     up_s: Span,
+    interval_s: Option<f64>,
 ) -> Result<Value, Problem> {
-    let mut log = read(name, content)?;
-    if down_s.is_some() || up_s.is_some() {
-        log = log.with_loads(down_s.as_slice(), up_s.as_slice());
-    }
-    let found = measured(&log).map_err(|fault| fault.of(name))?;
-    let start_ms = log.start_ms();
-    let [down, up] = log.ways.each_ref().map(|way| rates(way, start_ms));
-    Ok(
-        json!({ "measured": found, "has_loads": log.has_loads || log.summary.is_some(), "trips": trips(&log, start_ms), "down": down, "up": up }),
-    )
+    let log = with_what_is_known(read(name, content)?, down_s, up_s, interval_s);
+    let log = log.map_err(|fault| fault.of(name))?;
+    let found = measured(&log, &[]).map_err(|fault| fault.of(name))?;
+    let timeline = log.timeline();
+    let [down, up] = log.ways.each_ref().map(|way| rates(way, &timeline));
+    Ok(json!({
+        "measured": found,
+        "has_loads": log.has_loads || log.summary.is_some(),
+        "is_timed": log.untimed.is_none(),
+        "trips": trips(&log, &timeline),
+        "down": down,
+        "up": up,
+    }))
 }
 
-/// Each answered round trip with what ran meanwhile.
-fn trips(log: &Log, start_ms: f64) -> Value {
-    let answered = log.streams.iter().flatten().filter_map(|probe| Some((probe, probe.rtt_ms?)));
+fn with_what_is_known(
+    mut log: Log,
+    down_s: Span,
+    up_s: Span,
+    interval_s: Option<f64>,
+) -> Result<Log, Fault> {
+    if let Some(interval_s) = interval_s {
+        log = log.with_interval(1e3 * interval_s)?;
+    }
+    if down_s.is_some() || up_s.is_some() {
+        log = log.with_loads(down_s.as_slice(), up_s.as_slice())?;
+    }
+    Ok(log)
+}
+
+/// Each answered round trip with what ran meanwhile, and the number of its host where there are several.
+fn trips(log: &Log, timeline: &Timeline) -> Value {
+    let numbered = (1..).zip(&log.streams);
+    let answered = numbered.flat_map(|(host, probes)| {
+        let host = log.has_hosts.then_some(host);
+        let trip = move |probe: &Probe| Some((host, probe.sent_ms, probe.rtt_ms?));
+        probes.iter().filter_map(trip)
+    });
     answered
-        .map(|(probe, ms)| {
-            json!([(probe.sent_ms - start_ms) / 1e3, ms, log.load_at(probe.sent_ms)])
+        .map(|(host, at_ms, ms)| {
+            json!([timeline.elapsed_ms(at_ms) / 1e3, ms, log.load_at(at_ms), host])
         })
         .collect()
 }
 
-fn rates(way: &Way, start_ms: f64) -> Value {
-    way.rates.iter().map(|rate| json!([(rate.at_ms - start_ms) / 1e3, rate.mbps])).collect()
+fn rates(way: &Way, timeline: &Timeline) -> Value {
+    way.rates.iter().map(|rate| json!([timeline.elapsed_ms(rate.at_ms) / 1e3, rate.mbps])).collect()
 }

@@ -80,7 +80,8 @@ impl Module {
                 let span = |from, to| request.measure(from).zip(request.measure(to));
                 let down_s = span("down_from_s", "down_to_s");
                 let up_s = span("up_from_s", "up_to_s");
-                line_log::answer(name, request.blob, down_s, up_s).map_err(one)?
+                let interval_s = request.measure("interval_s");
+                line_log::answer(name, request.blob, down_s, up_s, interval_s).map_err(one)?
             }
             "read_modem" => self.read_modem(request.text("name").map_err(one)?, text()?)?,
             "write_modem" => {

@@ -13,7 +13,7 @@
 //! | `finish` | | results of the run that has come to its end; columns in the blob |
 //! | `judge` | `text`, `runs` | grades and verdict; a run is a `number` with the `rows` of its results |
 //! | `picture` | `from_s` | a second of the queue, packet by packet; columns in the blob |
-//! | `read_log` | `name`, blob, maybe `down_from_s`, `down_to_s`, `up_from_s`, `up_to_s` | the answer on a log of a measured line, with its round trips and rates |
+//! | `read_log` | `name`, blob, maybe `down_from_s`, `down_to_s`, `up_from_s`, `up_to_s`, `interval_s` | the answer on a log of a measured line, with its round trips and rates |
 //! | `read_modem` | `name`, `text` | the service of a kept modem file, for a scenario with what the file leaves open |
 //! | `write_modem` | `text`, `variant` | the modem file of a variant as the blob, and what it cannot express |
 //!

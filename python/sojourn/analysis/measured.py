@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from .distribution import Numbers
 class UnderLoad:
     """What one load did to the probes: delays in ms, rates in Mbps; `None` if not measured."""
 
+    host: int | None
+    """Its number, from 1, where the log has several hosts."""
     load: str | None
     """`idle`, `down`, `up` or `both`; `None` where the log does not say what ran."""
     answered: int
@@ -53,6 +55,8 @@ class Measured:
     tool: str
     letter: str | None
     """On DSLReports' scale from A+ to F, by what the worst load adds to the mean round trip."""
+    host: int | None
+    """The worst host, of which letter and numbers are, where the log has several."""
     idle_ms: float | None
     downloading_ms: float | None
     uploading_ms: float | None
@@ -106,12 +110,18 @@ class MeasuredLine:
 Spans = Sequence[tuple[float, float]]
 
 
-def read_log(path: str | os.PathLike[str], *, down_s: Spans = (), up_s: Spans = ()) -> MeasuredLine:
+def read_log(
+    path: str | os.PathLike[str],
+    *,
+    down_s: Spans = (),
+    up_s: Spans = (),
+    interval_s: float | None = None,
+) -> MeasuredLine:
     """Reads a log of flent, irtt, ping, fping, Crusader or networkQuality, or CSV, maybe packed.
 
     With `down_s` and `up_s`, pairs of seconds after the first probe, it is known when downloads and
-    uploads ran where the log does not say so. Raises `ScenarioError` for what is no log, and for
-    times that cannot be right.
+    uploads ran where the log does not say so; `interval_s` is the time between probes of a log
+    without times. Raises `ScenarioError` for what is no log, and for times that cannot be right.
 
     >>> from pathlib import Path
     >>> rows = [f"{100 * n},20,idle" for n in range(40)]
@@ -122,11 +132,27 @@ def read_log(path: str | os.PathLike[str], *, down_s: Spans = (), up_s: Spans = 
     ('C', 20.0, 90.0)
     """
     log = open_log(path)
+    if interval_s is not None:
+        log = log.with_interval(interval_s)
     if down_s or up_s:
         log = log.with_loads(list(down_s), list(up_s))
     streams = [Stream(*map(np.array, columns)) for columns in log.streams()]
     down, up = (Rates(*map(np.array, rates)) for rates in log.rates())
-    return MeasuredLine(Measured.of(json.loads(log.measured_json())), streams, down, up, log)
+    return MeasuredLine(_answer(log), streams, down, up, log)
+
+
+def _answer(log: LineLog, elsewhere: Sequence[str] = ()) -> Measured:
+    return Measured.of(json.loads(log.measured_json(elsewhere)))
+
+
+def of_one_line(lines: Sequence[MeasuredLine]) -> list[MeasuredLine]:
+    """The same logs; what one lacks and another has is not asked for."""
+    graded = [{one.load for one in line.measured.loads if one.added_ms} for line in lines]
+    others = [set[str | None]().union(*graded[:at], *graded[at + 1 :]) for at in range(len(lines))]
+    return [
+        replace(line, measured=_answer(line.log, list(filter(None, loads))))
+        for line, loads in zip(lines, others, strict=True)
+    ]
 
 
 def open_log(path: str | os.PathLike[str]) -> LineLog:
@@ -142,6 +168,11 @@ LOADS = {
     None: "all of the log",
 }
 """What ran, as tables and figures name it."""
+
+
+def named(load: str | None, host: int | None) -> str:
+    """A load, and a host where there are several."""
+    return LOADS[load] if host is None else f"host {host}, {LOADS[load]}"
 
 
 def headline(lines: Mapping[str, Measured]) -> Grid:
@@ -162,6 +193,18 @@ def headline(lines: Mapping[str, Measured]) -> Grid:
     return Grid(title, ["", "letter", *names], rows)
 
 
+_BOUNDS_MS = (5, 30, 60, 200, 400)
+"""Where a letter ends: digits must not show a value on the other side."""
+
+
+def _digits_of_letter(added_ms: float | None) -> str:
+    """As many digits as show on which side of a letter's bound a value is."""
+    text = digits(added_ms)
+    if added_ms is None or all((float(text) < end) == (added_ms < end) for end in _BOUNDS_MS):
+        return text
+    return f"{added_ms:.9f}".rstrip("0")
+
+
 _COLUMNS = {
     "answered": "probes\nanswered",
     "lost_percent": "lost\n%",
@@ -179,8 +222,13 @@ _COLUMNS = {
 
 def loads_grid(measured: Measured) -> Grid:
     """A row for each load: round trips, what it adds, loss and rates; no columns of blanks."""
+
+    def cell(one: UnderLoad, column: str) -> str:
+        show = _digits_of_letter if column == "added_ms" else digits
+        return show(getattr(one, column))
+
     rows = [
-        [LOADS[one.load], *(digits(getattr(one, column)) for column in _COLUMNS)]
+        [named(one.load, one.host), *(cell(one, column) for column in _COLUMNS)]
         for one in measured.loads
     ]
     return informative("Round trips under each load", ["", *_COLUMNS.values()], rows)

@@ -31,6 +31,10 @@ def log(
     up: Annotated[
         list[str] | None, option("FROM-TO", "The same for an upload; both may overlap.")
     ] = None,
+    interval: Annotated[
+        float | None,
+        option("S", "Seconds between probes, of a log whose lines have no times."),
+    ] = None,
     out: Annotated[
         Path | None, option("FILE.html", "Report with figures; of a directory its report.html.")
     ] = None,
@@ -44,12 +48,12 @@ def log(
     """
     from dataclasses import asdict
 
-    from ..analysis.measured import headline, loads_grid, read_log
+    from ..analysis.measured import headline, loads_grid, of_one_line, read_log
     from ..base.files import write_file
     from ..base.terminal import print_grids
 
     spans = {"down_s": _spans("--down", down), "up_s": _spans("--up", up)}
-    lines = [read_log(file, **spans) for file in files]
+    lines = of_one_line([read_log(file, **spans, interval_s=interval) for file in files])
     if out is not None:
         from ..report.measured import report_of_logs
 

@@ -4,6 +4,8 @@
 mod sentences;
 mod under_load;
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 use sojourn_input::problem::{Code, Fault};
 use sojourn_logs::{Format, Load, Log};
@@ -30,6 +32,8 @@ pub struct Measured {
     pub tool: Format,
     /// On DSLReports' scale from A+ to F, by what the load that adds most adds to the mean round trip.
     pub letter: Option<&'static str>,
+    /// The host that letter, numbers and sentences are of, from 1, where the log has several: the worst.
+    pub host: Option<usize>,
     /// Without a load.
     pub idle_ms: Option<f64>,
     /// While downloads alone run.
@@ -51,23 +55,28 @@ pub struct Measured {
 /// Probes that overtake each other are closer, in ms.
 const OVERTAKING_MS: f64 = 1_000.0;
 
-/// The answer on a log; a fault if its times cannot be right.
-pub fn measured(log: &Log) -> Result<Measured, Fault> {
+/// The answer on a log, beside other logs of the line that have these loads; a fault if its times cannot be right.
+pub fn measured(log: &Log, elsewhere: &[Load]) -> Result<Measured, Fault> {
     check(log)?;
     let loads = under_load::all(log);
+    let host = worst_host(&loads);
+    let of_host: Vec<_> = loads.iter().filter(|one| one.host == host).cloned().collect();
     let median_of = |load| {
-        let of_load = loads.iter().find(|one| one.load == Some(load));
+        let of_load = of_host.iter().find(|one| one.load == Some(load));
         of_load.and_then(|one| one.rtt_p50_ms)
     };
-    let worst_ms = loads.iter().filter_map(|one| one.added_ms).reduce(f64::max);
+    let worst_ms = of_host.iter().filter_map(|one| one.added_ms).reduce(f64::max);
     let responsiveness = responsiveness(log);
-    let misplaced = sentences::of_misplaced(&loads, &responsiveness);
+    let misplaced = sentences::of_misplaced(&of_host, &responsiveness);
     let letter = worst_ms.filter(|_| misplaced.is_none()).map(letter);
-    let sentences = misplaced.unwrap_or_else(|| sentences::all(log, &loads, &responsiveness));
+    let of_log = || sentences::all(log, &of_host, &responsiveness, elsewhere);
+    let mut sentences = sentences::doubts(log, host);
+    sentences.extend(misplaced.unwrap_or_else(of_log));
     let has_rates = loads.iter().any(|one| one.down_mbps.is_some() || one.up_mbps.is_some());
     Ok(Measured {
         tool: log.format,
         letter,
+        host,
         idle_ms: median_of(Load::Idle),
         downloading_ms: median_of(Load::Down),
         uploading_ms: median_of(Load::Up),
@@ -77,6 +86,13 @@ pub fn measured(log: &Log) -> Result<Measured, Fault> {
         responsiveness,
         sentences,
     })
+}
+
+/// The host to which load adds most, or else the farthest; `None` where there are not several.
+fn worst_host(loads: &[UnderLoad]) -> Option<usize> {
+    let rank = |one: &&UnderLoad| (one.added_ms, one.rtt_p50_ms);
+    let worst = loads.iter().filter(|one| one.host.is_some());
+    worst.max_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap_or(Ordering::Equal))?.host
 }
 
 fn check(log: &Log) -> Result<(), Fault> {

@@ -1,10 +1,13 @@
 //! What a person should know of a measured line.
 
-use sojourn_logs::{Load, Log};
+use sojourn_logs::{
+    Clock, ENOUGH_MBPS, Format, IntervalFrom, LEAST_MBPS, Load, Log, PEAK_SHARE, Step,
+};
 
 use super::Responsiveness;
 use super::under_load::UnderLoad;
 use crate::letters::letter;
+use crate::scores::qoe::median;
 use crate::verdict::words::{capitalised, digits, joined};
 
 /// Below it a delay that load adds has the letter A, by DSLReports.
@@ -18,11 +21,19 @@ const LOST_PERCENT: f64 = 1.0;
 /// The part of a rate that a shaper in the router leaves, so that its own queue is the longest.
 const SHAPED: f64 = 0.9;
 
-const UNTIMED: &str = "The log's lines have no times, so its probes are supposed to have left at a steady interval, one \
-                       a second where it does not say more: ping and fping print times with -D.";
+/// Medians of columns are doubtful below the one and above the other.
+const PLAUSIBLE_MS: [f64; 2] = [0.05, 3_000.0];
+const MOST_DIGITS: usize = 9;
+/// So many steps of clocks are named one by one.
+const MOST_STEPS: usize = 3;
 
 /// All of them, what matters most first.
-pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec<String> {
+pub(super) fn all(
+    log: &Log,
+    loads: &[UnderLoad],
+    rpm: &[Responsiveness],
+    elsewhere: &[Load],
+) -> Vec<String> {
     let is_graded = loads.iter().any(|one| one.added_ms.is_some());
     let mut sentences: Vec<String> = graded(loads).into_iter().collect();
     if is_graded {
@@ -33,12 +44,92 @@ pub(super) fn all(log: &Log, loads: &[UnderLoad], rpm: &[Responsiveness]) -> Vec
     if is_graded {
         sentences.push(cure(loads));
     }
-    sentences.extend(to_measure(log, loads));
-    if !log.is_timed {
-        sentences.push(UNTIMED.to_owned());
-    }
+    sentences.extend(to_measure(log, loads, elsewhere));
     sentences.push(round_trips_a_minute(loads, rpm));
     sentences
+}
+
+/// What the numbers depend on: the tool's own warnings, units, clocks, times and hosts.
+pub(super) fn doubts(log: &Log, host: Option<usize>) -> Vec<String> {
+    let of_host = host.map(|host| {
+        format!(
+            "The log has {} hosts; letter and numbers are those of host {host}, the worst. Hosts are never averaged.",
+            log.streams.len()
+        )
+    });
+    let all = log.doubts.iter().cloned().chain(unit(log)).chain(steps(log)).chain(of_host);
+    all.chain(untimed(log)).chain(light(log)).collect()
+}
+
+fn unit(log: &Log) -> Option<String> {
+    let trips: Vec<f64> = log.streams.iter().flatten().filter_map(|one| one.rtt_ms).collect();
+    let median_ms = median(&trips).filter(|_| log.format == Format::Csv)?;
+    let [least, most] = PLAUSIBLE_MS;
+    (!(least..=most).contains(&median_ms)).then(|| {
+        format!(
+            "A median round trip of {} ms is doubtful: look whether the column has the unit that its name says (ns, us, \
+             ms or s).",
+            digits(median_ms)
+        )
+    })
+}
+
+fn steps(log: &Log) -> Vec<String> {
+    let timeline = log.timeline();
+    let sentence = |step: &Step| {
+        let at = digits(timeline.elapsed_ms(step.after_ms) / 1e3);
+        match step.clock {
+            Clock::Home => format!(
+                "The clock stepped by {} s at {at} s, or the probes paused so long: that time is left out.",
+                digits(step.by_ms / 1e3)
+            ),
+            Clock::Server => format!(
+                "The server's clock stepped by {} ms against the home's at {at} s: delays of one direction are compared \
+                 with those of the same part of the log alone.",
+                digits(step.by_ms)
+            ),
+        }
+    };
+    let mut sentences: Vec<String> = log.steps.iter().take(MOST_STEPS).map(sentence).collect();
+    if log.steps.len() > MOST_STEPS {
+        sentences.push(format!("Clocks stepped {} times in all.", log.steps.len()));
+    }
+    sentences
+}
+
+fn untimed(log: &Log) -> Option<String> {
+    let untimed = log.untimed?;
+    let interval_s = untimed.interval_ms.round() / 1e3;
+    Some(match untimed.from {
+        IntervalFrom::Nowhere => format!(
+            "Times are not in the log; {interval_s} s between probes is assumed. Give another one with --interval, or \
+             print times: ping and fping do with -D, other tools with | ts %.s."
+        ),
+        IntervalFrom::Log => format!(
+            "Times are not in the log; by its last line there are {interval_s} s between probes."
+        ),
+        IntervalFrom::User => {
+            format!(
+                "Times are not in the log; as you say, there are {interval_s} s between probes."
+            )
+        }
+    })
+}
+
+fn light(log: &Log) -> Option<String> {
+    let [down, up] = log.ways.each_ref().map(|way| way.light_mbps);
+    let ways = [("down", down), ("up", up)];
+    let rates =
+        ways.iter().filter_map(|(way, mbps)| Some(format!("{} Mbps {way}", digits((*mbps)?))));
+    let rates: Vec<String> = rates.collect();
+    (!rates.is_empty()).then(|| {
+        format!(
+            "With {} the line was idle or lightly loaded, which is counted as idle: a load has {LEAST_MBPS} Mbps and \
+             {} % of the log's highest rate, or {ENOUGH_MBPS} Mbps.",
+            joined(&rates),
+            100.0 * PEAK_SHARE
+        )
+    })
 }
 
 /// What is left to say of loads that did not run when probes were sent, which are much faster during them than at rest.
@@ -77,13 +168,20 @@ fn graded(loads: &[UnderLoad]) -> Option<String> {
     let clauses: Vec<String> = added(loads)
         .map(|(load, ms)| {
             let verb = if load == Load::Both { "add" } else { "adds" };
-            format!("{} {verb} {} ms ({})", named(load), digits(ms.max(0.0)), letter(ms))
+            format!("{} {verb} {} ms ({})", named(load), digits_of_letter(ms.max(0.0)), letter(ms))
         })
         .collect();
     (!clauses.is_empty()).then(|| {
         let clauses = capitalised(&joined(&clauses));
         format!("{clauses} to the mean round trip, on DSLReports' scale from A+ to F.")
     })
+}
+
+/// As many digits as show on which side of a letter's bound it is.
+fn digits_of_letter(ms: f64) -> String {
+    let more = (0..MOST_DIGITS).map(|places| format!("{ms:.places$}"));
+    let agrees = |text: &String| text.parse().is_ok_and(|shown| letter(shown) == letter(ms));
+    [digits(ms)].into_iter().chain(more).find(agrees).unwrap_or_else(|| ms.to_string())
 }
 
 /// Which directions' queues are long.
@@ -204,7 +302,7 @@ fn cure(loads: &[UnderLoad]) -> String {
     }
 }
 
-fn to_measure(log: &Log, loads: &[UnderLoad]) -> Option<String> {
+fn to_measure(log: &Log, loads: &[UnderLoad], elsewhere: &[Load]) -> Option<String> {
     let has = |load| of(loads, load).is_some_and(|one| one.added_ms.is_some());
     if !log.has_loads && log.summary.is_none() {
         return Some(format!(
@@ -214,6 +312,12 @@ fn to_measure(log: &Log, loads: &[UnderLoad]) -> Option<String> {
         ));
     }
     if !loads.iter().any(|one| one.added_ms.is_some()) {
+        if log.summary.is_some() {
+            return Some(
+                "There is no letter, as this output has no round trips under load: networkQuality -c writes them."
+                    .to_owned(),
+            );
+        }
         let lacks = match of(loads, Load::Idle).and_then(|one| one.rtt_p50_ms) {
             None => "ten answered round trips without a load",
             Some(_) => "ten answered round trips while a load ran",
@@ -222,7 +326,8 @@ fn to_measure(log: &Log, loads: &[UnderLoad]) -> Option<String> {
             "There is no letter, as the log lacks {lacks}: let the probes run for 10 s before a load of 30 s or more."
         ));
     }
-    let missing = match (has(Load::Down), has(Load::Up), has(Load::Both)) {
+    let is_known = |load| has(load) || elsewhere.contains(&load) || elsewhere.contains(&Load::Both);
+    let missing = match (is_known(Load::Down), is_known(Load::Up), has(Load::Both)) {
         (true, false, false) => "an upload (flent tcp_upload)",
         (false, true, false) => "a download (flent tcp_download)",
         _ => return None,

@@ -13,6 +13,8 @@ const FEWEST: usize = 10;
 /// The probes of a load. Delays are in ms, rates in Mbps.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct UnderLoad {
+    /// The number of the host, from 1, where the log has several.
+    pub host: Option<usize>,
     /// What ran; `None` where the log does not say it.
     pub load: Option<Load>,
     /// Probes that were answered.
@@ -45,23 +47,45 @@ pub struct UnderLoad {
 type Streams<'a> = Vec<Vec<&'a Probe>>;
 type Delay = fn(&Probe) -> Option<f64>;
 
-/// Each load of a log with its probes, the idle line first.
+/// Each load of a log with its probes, the idle line first; of several hosts one by one.
 pub(super) fn all(log: &Log) -> Vec<UnderLoad> {
     if let Some(summary) = &log.summary {
         return of_summary(summary);
     }
+    let places: Vec<usize> = (0..log.streams.len()).collect();
+    if log.has_hosts {
+        return places.iter().flat_map(|place| of_host(log, Some(place + 1), &[*place])).collect();
+    }
+    of_host(log, None, &places)
+}
+
+fn of_host(log: &Log, host: Option<usize>, places: &[usize]) -> Vec<UnderLoad> {
     let mut probes: BTreeMap<Option<Load>, Streams<'_>> = BTreeMap::new();
-    for (place, stream) in log.streams.iter().enumerate() {
-        for probe in stream {
+    for (at, place) in places.iter().enumerate() {
+        for probe in &log.streams[*place] {
             let load = log.load_at(probe.sent_ms);
             if load.is_some() || !log.has_loads {
-                let none = || vec![Vec::new(); log.streams.len()];
-                probes.entry(load).or_insert_with(none)[place].push(probe);
+                let none = || vec![Vec::new(); places.len()];
+                probes.entry(load).or_insert_with(none)[at].push(probe);
             }
         }
     }
     let idle = probes.get(&Some(Load::Idle)).cloned().unwrap_or_default();
-    probes.iter().map(|(load, streams)| of_probes(log, *load, streams, &idle)).collect()
+    let has_losses: Vec<bool> = places.iter().map(|place| log.has_losses[*place]).collect();
+    let of_load = |(load, streams): (&Option<Load>, &Streams<'_>)| UnderLoad {
+        host,
+        lost_percent: lost_percent(streams, &has_losses),
+        ..of_probes(log, *load, streams, &idle)
+    };
+    probes.iter().map(of_load).collect()
+}
+
+/// Of the streams whose lost probes are known.
+fn lost_percent(streams: &Streams<'_>, has_losses: &[bool]) -> Option<f64> {
+    let known = streams.iter().zip(has_losses).filter(|(_, known)| **known);
+    let probes: Vec<_> = known.flat_map(|(stream, _)| stream).collect();
+    let lost = probes.iter().filter(|probe| probe.is_lost()).count();
+    (!probes.is_empty()).then(|| 100.0 * lost as f64 / probes.len() as f64)
 }
 
 fn of_probes(
@@ -70,26 +94,37 @@ fn of_probes(
     streams: &Streams<'_>,
     idle: &Streams<'_>,
 ) -> UnderLoad {
-    let sent: usize = streams.iter().map(Vec::len).sum();
-    let lost = streams.iter().flatten().filter(|probe| probe.is_lost()).count();
     let mut trips = aligned(streams, idle, |probe| probe.rtt_ms);
     if trips.len() < FEWEST {
         trips.clear();
     }
     let is_loaded = load.is_some_and(|load| load != Load::Idle);
-    let added = |delay: Delay| added_ms(streams, idle, delay).filter(|_| is_loaded);
+    let added = |streams, idle, delay| added_ms(streams, idle, delay).filter(|_| is_loaded);
+    let [parts, idle_parts] = [streams, idle].map(|streams| between_steps(log, streams));
     let [down_mbps, up_mbps] = log.ways.each_ref().map(|way| mean_mbps(log, way, load));
     UnderLoad {
         load,
-        answered: sent - lost,
-        lost_percent: (log.has_losses && sent > 0).then(|| 100.0 * lost as f64 / sent as f64),
-        added_ms: added(|probe| probe.rtt_ms),
-        added_up_ms: added(|probe| probe.up_ms),
-        added_down_ms: added(|probe| probe.down_ms),
+        answered: streams.iter().flatten().filter(|probe| !probe.is_lost()).count(),
+        added_ms: added(streams, idle, |probe| probe.rtt_ms),
+        added_up_ms: added(&parts, &idle_parts, |probe| probe.up_ms),
+        added_down_ms: added(&parts, &idle_parts, |probe| probe.down_ms),
         down_mbps,
         up_mbps,
         ..of_trips(trips)
     }
+}
+
+/// Each stream in parts in which no clock steps: delays of one direction are compared within one.
+fn between_steps<'a>(log: &Log, streams: &Streams<'a>) -> Streams<'a> {
+    let steps: Vec<f64> = log.steps.iter().map(|step| step.after_ms).collect();
+    let parts = streams.iter().flat_map(|probes| {
+        let mut parts = vec![Vec::new(); steps.len() + 1];
+        for probe in probes {
+            parts[steps.partition_point(|after| *after < probe.sent_ms)].push(*probe);
+        }
+        parts
+    });
+    parts.collect()
 }
 
 fn known(probes: &[&Probe], delay: Delay) -> Vec<f64> {
@@ -129,9 +164,11 @@ fn added_ms(streams: &Streams<'_>, idle: &Streams<'_>, delay: Delay) -> Option<f
     mean(&added).filter(|_| added.len() >= FEWEST)
 }
 
+/// Of the rates that count nothing else than the load.
 fn mean_mbps(log: &Log, way: &Way, load: Option<Load>) -> Option<f64> {
-    let of_load = way.rates.iter().filter(|rate| log.load_at(rate.at_ms) == load);
-    mean(&of_load.map(|rate| rate.mbps).collect::<Vec<_>>())
+    let of_load =
+        way.rates.windows(2).filter(|two| two.iter().all(|rate| log.load_at(rate.at_ms) == load));
+    mean(&of_load.map(|two| two[1].mbps).collect::<Vec<_>>())
 }
 
 fn of_summary(summary: &Summary) -> Vec<UnderLoad> {

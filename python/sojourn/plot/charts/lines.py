@@ -34,6 +34,8 @@ class Lines(Chart):
     steps: bool = False
     marked: bool = False
     """A marker at each point."""
+    from_zero: bool = False
+    """Does the vertical axis begin at zero?"""
     table: Grid = field(default_factory=lambda: Grid("", [], []))
 
     def shapes(self) -> Sequence[Shape]:
@@ -49,6 +51,10 @@ class Lines(Chart):
             for number, curve in numbered
         ]
         return [*bands, *lines]
+
+    def y_ends(self, low: float, high: float) -> tuple[float, float]:
+        """The ends of the lines, or zero below."""
+        return (0.0 if self.from_zero else low), high
 
     def sized(self, frame: Frame) -> Sequence[Shape]:
         """Marks, at other places of each line; a single line needs none."""

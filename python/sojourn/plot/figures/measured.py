@@ -6,7 +6,7 @@ import numpy as np
 
 from ...analysis.curves import Curve, Sample, cdf
 from ...analysis.distribution import Distribution, Numbers
-from ...analysis.measured import LOADS, MeasuredLine, Rates
+from ...analysis.measured import MeasuredLine, Rates, named
 from ..charts.base import Axis, Chart, is_wide
 from ..charts.lines import Lines, quantile_grid, range_grid
 from ..charts.stack import Stack
@@ -26,18 +26,20 @@ def delay_and_rates(line: MeasuredLine) -> Chart | None:
     """The round trips over time, and the rates on the same axis."""
     if not line.streams:
         return None
-    start = min(float(stream.sent_ms.min()) for stream in line.streams)
-    sent = np.concatenate([stream.sent_ms for stream in line.streams])
-    delays = np.concatenate([_delays(line, number) for number in range(len(line.streams))])
     quantity = "round trip" if _has_trips(line) else "delay"
-    there = ~np.isnan(delays)
-    if not there.any():
+    curves = [
+        Curve(name, *_means(sent[~np.isnan(delays)], delays[~np.isnan(delays)]))
+        for name, sent, delays in _by_host(line)
+        if not np.isnan(delays).all()
+    ]
+    if not curves:
         return None
-    x, y = _means((sent[there] - start) / 1e3, delays[there])
-    parts = [_panel(quantity, "ms", x, y, log=bool(np.nanmin(y) > 0) and is_wide(y[~np.isnan(y)]))]
+    known = np.concatenate([curve.y[~np.isnan(curve.y)] for curve in curves])
+    parts = [_panel(f"{quantity} (ms)", curves, log=bool(known.min() > 0) and is_wide(known))]
     for name, rates in (("downstream", line.down), ("upstream", line.up)):
         if len(rates.at_ms):
-            parts.append(_panel(f"{name} rate", "Mbps", *_rates(rates, start)))
+            curve = Curve("measured", *_rates(line, rates))
+            parts.append(_panel(f"{name} rate (Mbps)", [curve], from_zero=True))
     count = f" Rates count {line.measured.rates_count}." if line.measured.rates_count else ""
     return Stack(
         "Delay and rates over time" if len(parts) > 1 else "Delay over time",
@@ -49,10 +51,22 @@ def delay_and_rates(line: MeasuredLine) -> Chart | None:
     )
 
 
-def _panel(quantity: str, unit: str, x: Numbers, y: Numbers, log: bool = False) -> Lines:
-    curve = Curve("measured", x, y)
-    axis = Axis(f"{quantity} ({unit})", log=log)
-    return Lines("", "", Axis("time (s)"), axis, [curve], table=range_grid("", [[curve]], unit))
+def _panel(label: str, curves: list[Curve], log: bool = False, from_zero: bool = False) -> Lines:
+    unit = label.rpartition("(")[2].rstrip(")")
+    table = range_grid("", [[curve] for curve in curves], unit)
+    axis = Axis(label, log=log)
+    return Lines("", "", Axis("time (s)"), axis, curves, from_zero=from_zero, table=table)
+
+
+def _by_host(line: MeasuredLine) -> Iterator[tuple[str, Numbers, Numbers]]:
+    """Send times in s and delays, of each host by itself, or of all streams together."""
+    delays = [_delays(line, number) for number in range(len(line.streams))]
+    sent = [np.array(line.log.elapsed_s(stream.sent_ms.tolist())) for stream in line.streams]
+    if line.log.has_hosts:
+        names = [f"host {number}" for number in range(1, len(sent) + 1)]
+        yield from zip(names, sent, delays, strict=True)
+    else:
+        yield "measured", np.concatenate(sent), np.concatenate(delays)
 
 
 def _has_trips(line: MeasuredLine) -> bool:
@@ -79,12 +93,12 @@ def _means(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
     return ((edges[:-1] + edges[1:]) / 2)[kept], means[kept]
 
 
-def _rates(rates: Rates, start: float) -> tuple[Numbers, Numbers]:
+def _rates(line: MeasuredLine, rates: Rates) -> tuple[Numbers, Numbers]:
     neighbours = -(-len(rates.at_ms) // _POINTS)
     places = np.arange(0, len(rates.at_ms), neighbours)
     sums = np.add.reduceat(rates.mbps, places)
     counts = np.diff(np.append(places, len(rates.at_ms)))
-    return (rates.at_ms[places] - start) / 1e3, sums / counts
+    return np.array(line.log.elapsed_s(rates.at_ms[places].tolist())), sums / counts
 
 
 def distribution(line: MeasuredLine) -> Chart | None:
@@ -106,11 +120,14 @@ def distribution(line: MeasuredLine) -> Chart | None:
 
 
 def _samples(line: MeasuredLine) -> Iterator[Sample]:
-    trips = [(stream.sent_ms, stream.rtt_ms) for stream in line.streams]
-    loads = [np.array(line.log.load_at(sent.tolist()), object) for sent, _ in trips]
-    for load in (one.load for one in line.measured.loads):
-        chosen = [rtt[of == load] for (_, rtt), of in zip(trips, loads, strict=True)]
+    loads = [np.array(line.log.load_at(one.sent_ms.tolist()), object) for one in line.streams]
+    for one in line.measured.loads:
+        chosen = [
+            stream.rtt_ms[of == one.load]
+            for host, (stream, of) in enumerate(zip(line.streams, loads, strict=True), 1)
+            if one.host in (None, host)
+        ]
         known = np.concatenate([*chosen, np.empty(0)])
         known = known[~np.isnan(known)]
         if len(known):
-            yield Sample(LOADS[load], Distribution.of(known), load == "idle")
+            yield Sample(named(one.load, one.host), Distribution.of(known), one.load == "idle")
