@@ -12,31 +12,42 @@ const CAPTION = "Bufferbloat: the median round trip, and a letter from A+ to F";
 const LOADS = { idle: "idle", down: "downloading", up: "uploading", both: "both at once", null: "all of the log" };
 
 /**
- * Shows what the core finds in a log. `ask(spans)` gives it, for loads of these times where the log does not say when
- * they ran.
+ * Shows what the core finds in a log. `ask(given)` gives it, with what the user knows where the log does not say when
+ * loads ran or probes left.
  */
 export function showLog(ask) {
   const found = ask({});
   const place = make("div");
   byId("log").hidden = false;
-  show(byId("log-answer"), found.has_loads ? null : times(spans => answer(place, ask(spans))), place);
+  show(byId("log-answer"), fields(found, given => retry(place, () => ask(given))), place);
   answer(place, found);
 }
 
-/** Fields for when loads ran. */
-function times(changed) {
+/** An answer, or why there is none with what was given. */
+function retry(place, ask) {
+  try {
+    answer(place, ask());
+  } catch (error) {
+    show(place, make("p", { role: "alert" }, error.message));
+  }
+}
+
+/** Fields for what the log does not say. */
+function fields(found, changed) {
   const field = (label, key) => {
     const id = newId();
     const input = make("input", { id, type: "number", min: 0, step: "any", "data-key": key });
     return make("span", {}, make("label", { for: id }, label), input);
   };
-  const fields = [
+  const ofLoads = () => [
     field("A download ran from (s)", "down_from_s"),
     field("to", "down_to_s"),
     field("An upload ran from (s)", "up_from_s"),
     field("to", "up_to_s"),
   ];
-  const place = make("div", { class: "buttons" }, ...fields);
+  const ofTimes = () => [field("Seconds between probes", "interval_s")];
+  const asked = [...(found.is_timed ? [] : ofTimes()), ...(found.has_loads ? [] : ofLoads())];
+  const place = make("div", { class: "buttons" }, ...asked);
   place.addEventListener("change", () => {
     const given = [...place.querySelectorAll("input")].filter(({ value }) => value !== "");
     changed(Object.fromEntries(given.map(input => [input.dataset.key, Number(input.value)])));
@@ -66,29 +77,37 @@ function answer(place, { measured, trips, down, up }) {
 /** Delay and rates over the same time, and the round trips under each load. */
 function figuresOf(trips, rates) {
   const end = [...trips, ...rates.down, ...rates.up].reduce((most, [at]) => Math.max(most, at), 0);
+  const hosts = [...new Set(trips.map(one => one[3]))];
+  const ofHost = host => (host === null ? trips : trips.filter(one => one[3] === host));
   const line = (name, index, points) => {
     const { x, y } = means(points, end);
     return { name, index, x: [...x, end], y: [...y, null], summary: `${name}: ${meanAndMost(y)}` };
   };
   const time = (title, y, lines) => ({ kind: "time", title, x: "time (s)", y, lines });
   const figures = [];
-  if (trips.length) figures.push(time("Round trip over time", "round trip (ms)", [line("round trip", 0, trips)]));
+  if (trips.length) {
+    const lines = hosts.map((host, index) => line(hostNamed("round trip", host), index, ofHost(host)));
+    figures.push(time("Round trip over time", "round trip (ms)", lines));
+  }
   const directions = Object.entries(rates).filter(([, points]) => points.length);
   if (directions.length) {
     const lines = directions.map(([name, points], index) => line(`${name}stream`, index, points));
     figures.push(time("Rates over the same time", "rate (Mbps)", lines));
   }
-  const loads = Object.keys(LOADS).map(load => [load, trips.filter(one => `${one[2]}` === load).map(([, ms]) => ms)]);
-  const hasLoads = loads.some(([load, values]) => load !== "null" && values.length);
-  const lines = loads
-    .filter(([load, values]) => values.length && (load !== "null" || !hasLoads))
-    .map(([load, values], index) => ofLoad(LOADS[load], index, values));
+  const hasLoads = trips.some(one => one[2] !== null);
+  const lines = hosts
+    .flatMap(host => Object.keys(LOADS).map(load => [hostNamed(LOADS[load], host), load, ofHost(host)]))
+    .map(([name, load, all]) => [name, load, all.filter(one => `${one[2]}` === load).map(([, ms]) => ms)])
+    .filter(([, load, values]) => values.length && (load !== "null" || !hasLoads))
+    .map(([name, , values], index) => ofLoad(name, index, values));
   if (lines.length) {
     const title = "Round trips under each load";
     figures.push({ kind: "latency", title, x: "round trip (ms)", y: "round trips (%)", lines });
   }
   return figures;
 }
+
+const hostNamed = (name, host) => (host === null ? name : `host ${host}, ${name}`);
 
 /** The mean of what is in each part of the time; null where nothing is for long. */
 function means(points, end) {
