@@ -1,13 +1,17 @@
 """Logs of measured lines, through Python and the command; the core's tests have each number."""
 
+import bz2
 import gzip
 import json
+import lzma
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sojourn
+from sojourn._sojourn import LineLog
 from sojourn.analysis.measured import headline, loads_grid, read_log
 from sojourn.plot.figures.measured import delay_and_rates, distribution, figures
 from stores import Inside
@@ -112,6 +116,20 @@ def test_what_cannot_be_used_is_one_message(
     said = inside.refused("log", LOGS / "line.csv", tmp_path / "a.log", "--out", out)
     assert "a.log: " in said and found in said and len(said.strip().splitlines()) == 1
     assert not out.exists()
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_files_of_other_packers_are_read(
+    pack: Callable[[bytes], bytes], tmp_path: Path, inside: Inside
+) -> None:
+    text = (LOGS / "line.csv").read_bytes()
+    packed = pack(text[:3000]) + pack(text[3000:])
+    (tmp_path / "whole").write_bytes(packed)
+    assert read_log(tmp_path / "whole").measured == read_log(LOGS / "line.csv").measured
+    (tmp_path / "cut").write_bytes(packed[:-20])
+    assert "found a damaged or cut" in inside.refused("log", tmp_path / "cut")
+    (tmp_path / "bomb").write_bytes(pack(bytes(LineLog.MOST_BYTES + 10)))
+    assert "found more than 256 MB" in inside.refused("log", tmp_path / "bomb")
 
 
 def test_a_huge_file_is_refused(tmp_path: Path, inside: Inside) -> None:

@@ -2,15 +2,18 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from bz2 import BZ2Decompressor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from lzma import LZMADecompressor, LZMAError
 from typing import Any
 
 import numpy as np
 
-from .._sojourn import LineLog
+from .._sojourn import LineLog, ScenarioError
 from ..base.files import read_content
 from ..base.grid import Grid, digits, informative
+from ..base.problems import refusal
 from .bufferbloat import NOT_MEASURED
 from .distribution import Numbers
 
@@ -157,7 +160,33 @@ def of_one_line(lines: Sequence[MeasuredLine]) -> list[MeasuredLine]:
 
 def open_log(path: str | os.PathLike[str]) -> LineLog:
     """The log in a file; raises `ScenarioError` for what is none."""
-    return LineLog(read_content(path, most_bytes=LineLog.MOST_BYTES), os.fspath(path))
+    content, name = read_content(path, most_bytes=LineLog.MOST_BYTES), os.fspath(path)
+    packer = next((one for head, one in _PACKERS.items() if content.startswith(head)), None)
+    return LineLog(_unpacked(content, packer, name) if packer else content, name)
+
+
+_PACKERS: dict[bytes, tuple[str, Callable[[], BZ2Decompressor | LZMADecompressor]]] = {
+    b"BZh": ("bzip2", BZ2Decompressor),
+    b"\xfd7zXZ": ("xz", LZMADecompressor),
+}
+"""By how their files begin. The core itself unpacks gzip."""
+
+
+def _unpacked(content: bytes, packer: tuple[str, Callable[[], Any]], file: str) -> bytes:
+    """The content of all parts of a packed file, up to a byte more than a log may have."""
+    name, decompressor = packer
+    plain = bytearray()
+    try:
+        while content and len(plain) <= LineLog.MOST_BYTES:
+            part = decompressor()
+            plain += part.decompress(content, LineLog.MOST_BYTES + 1 - len(plain))
+            if not part.eof and len(plain) <= LineLog.MOST_BYTES:
+                raise EOFError
+            content = part.unused_data.lstrip(b"\0")
+    except (OSError, EOFError, LZMAError):
+        found = f"found a damaged or cut {name} file; allowed: a whole one"
+        raise refusal(ScenarioError, file, "", found, code="unusable-file") from None
+    return bytes(plain)
 
 
 LOADS = {
