@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,9 @@ import pytest
 import sojourn
 from sojourn._sojourn import LineLog
 from sojourn.analysis.measured import headline, loads_grid, read_log
+from sojourn.fit.model import scenario, simulated
+from sojourn.fit.prior import PRIOR
+from sojourn.fit.table import STREAMS
 from sojourn.plot.figures.measured import delay_and_rates, distribution, figures
 from stores import Inside
 
@@ -78,6 +82,31 @@ def test_figures_have_delay_and_rates_on_one_axis_and_idle_beside_loaded() -> No
         ("uploading", False),
     ]
     assert curves[2].x[0] == 170 and curves[2].x[-1] == 172
+
+
+def test_cures_are_simulated_where_a_log_allows_a_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
+) -> None:
+    monkeypatch.setattr("sojourn.fit.fitted._SEARCHED", (2, 2))
+    monkeypatch.setattr("sojourn.fit.fitted._LONGEST_S", 10.0)
+    said = inside.printed("log", LOGS / "irtt.json.gz", "--simulate")
+    assert "does not allow it" in said and "allowed: 1000 or more" in said
+    line = {name: known.value(0.5) for name, known in PRIOR.items()} | {"grid_ms": 2.5}
+    (probes,) = simulated(scenario(line, STREAMS, idle_s=160, trace=True)).streams
+    queue = np.where(
+        probes.sent_ms > 130_000, np.random.default_rng(1).uniform(90, 180, len(probes)), 0.0
+    )
+    received = probes.sent_ms + probes.up_ms + queue
+    rows = [f"{at:.6f},{up:.6f}" for at, up in zip(probes.sent_ms, received, strict=True)]
+    path = tmp_path / "line.csv"
+    path.write_text("\n".join(["sent_ms,received_ms", *rows]))
+    said = inside.printed("log", path, "--up", "130-160", "--simulate")
+    assert "Simulated on a line like it" in said and "10 Mbps are assumed" in said
+    letters = dict(
+        re.findall(r"^ *(as it is|DOCSIS-PIE|CAKE in the router) +([A-F]\+?) ", said, re.M)
+    )
+    assert letters.keys() == {"as it is", "DOCSIS-PIE", "CAKE in the router"}
+    assert letters["as it is"] in "CD" and letters["CAKE in the router"] == "A+"
 
 
 def test_times_of_loads_are_seconds(inside: Inside) -> None:

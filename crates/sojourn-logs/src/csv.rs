@@ -91,8 +91,8 @@ fn header(text: &str) -> Option<(usize, &str)> {
         let known: Vec<_> = cells(names, separator(names)).into_iter().map(Column::of).collect();
         let sent = known.iter().flatten().any(|(column, _)| *column == Column::Sent);
         let delay = known.iter().flatten().any(|(column, _)| column.is_delay());
-        if (sent && delay) || (!is_comment && known.len() > 1 && known.iter().any(Option::is_some))
-        {
+        let is_row = known.len() > 1 || matches!(known[..], [Some((_, Some(_)))]);
+        if (sent && delay) || (!is_comment && is_row && known.iter().any(Option::is_some)) {
             return Some((number, names));
         }
         if !is_comment && !line.trim().is_empty() {

@@ -1,6 +1,7 @@
 """The command `sojourn log`."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,13 @@ def log(
     out: Annotated[
         Path | None, option("FILE.html", "Report with figures; of a directory its report.html.")
     ] = None,
+    simulate: Annotated[
+        bool,
+        flag(
+            "--simulate",
+            "Simulate what cures would give, where a log allows a fit; it takes minutes.",
+        ),
+    ] = False,
     as_json: Annotated[bool, flag("--json", "Print only what was found, as JSON.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -70,6 +78,31 @@ def log(
                 say(sentence)
         if out is not None:
             say(f"report: {out}")
+    if simulate and not as_json:
+        for file in files:
+            _simulate(file, spans["up_s"], quiet)
+
+
+def _simulate(file: Path, up_s: list[tuple[float, float]], quiet: bool) -> None:
+    """Prints what each cure gives on a line that is fitted to the log, or what the log lacks."""
+    from .._sojourn import ScenarioError
+    from ..base.terminal import print_grids, progress_bar
+    from ..fit.cures import cures, fit_of_log, why_not
+
+    with nullcontext() if quiet else progress_bar() as progress:
+        try:
+            found = fit_of_log(file, up_s, progress)
+            lack = why_not(found)
+        except ScenarioError as error:
+            lack = str(error)
+    if lack is not None:
+        say(f"Nothing is simulated, since the log does not allow it: {lack}")
+        return
+    with nullcontext() if quiet else progress_bar() as progress:
+        grid = cures(found, progress)
+    print_grids([grid] if grid else [])
+    if "up_mbps" in found.guessed:
+        say(f"The log has no rate of the upload: {found.up_mbps:g} Mbps are assumed.")
 
 
 def _spans(name: str, texts: list[str] | None) -> list[tuple[float, float]]:

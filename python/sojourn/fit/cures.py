@@ -1,0 +1,68 @@
+"""What cures of a delay would give on a line like that of a log, simulated."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..analysis.bufferbloat import bufferbloat_grid
+from ..base.grid import Grid
+from ..base.progress import Progress
+from ..runs.runner import run
+from .fitted import Fit, fit_log
+from .read import read
+from .repair import repaired
+
+_SMALL_MS = 50.0
+"""Of the rate, the buffer that the provider may set."""
+_SHAPED = 0.9
+_LEAST_BYTES = 3044
+"""Of a buffer: two packets."""
+_TITLE = "Simulated on a line like it: the median round trip of probes in ms, and a letter"
+_SETTINGS = """
+[compare."{small_ms:g} ms of buffer"]
+upstream.queue.limit_bytes = {small_bytes:d}
+
+[compare."CAKE in the router"]
+homes.ours.router.upstream = {{ rate_mbps = {shaped_mbps:g}, queue.scheduler = {{ kind = "cake", rtt_ms = 200 }} }}
+"""  # noqa: E501
+
+
+def fit_of_log(
+    path: str | os.PathLike[str], up_s: Sequence[tuple[float, float]], progress: Progress | None
+) -> Fit:
+    """The fit of a log whose upload runs then, where the log itself does not say so."""
+    log = read(path)
+    if not up_s:
+        return fit_log(repaired(log), progress=progress)
+    low, high = max(up_s, key=lambda span: span[1] - span[0])
+    return fit_log(repaired(log.between(0, low)), log.between(low, high), progress=progress)
+
+
+def why_not(found: Fit) -> str | None:
+    """What a log lacks for that; `None` if it lacks nothing."""
+    if found.outside:
+        return f"outside what the fit knows: {'; '.join(found.outside)}"
+    if found.others:
+        return "several periods explain its grid; probes at uneven intervals distinguish them"
+    if found.line is None:
+        return (
+            "a fit needs a grid and one-way delays of a thousand idle probes: measure half an hour "
+            "with irtt (docs/how-to/fit.md)"
+        )
+    if found.is_managed:
+        return "its delays stay short in the upload, so a cure is at work already"
+    if "buffer_ms" not in found.estimates:
+        return "no upload in it fills a buffer: let one run for 30 s, after a minute at rest"
+    return None
+
+
+def cures(found: Fit, progress: Progress | None = None) -> Grid | None:
+    """Letter and round trips of the line as it is and with each cure of its upstream."""
+    more = _SETTINGS.format(
+        small_ms=_SMALL_MS,
+        small_bytes=max(_LEAST_BYTES, round(_SMALL_MS * found.up_mbps * 125)),
+        shaped_mbps=_SHAPED * found.up_mbps,
+    )
+    judged = run(found.scenario() + more, progress=progress).verdict
+    grid = bufferbloat_grid(judged, judged.leading)
+    return grid and replace(grid, title=_TITLE)
