@@ -2,12 +2,11 @@
 
 use crate::log::{Clock, Format, Log, Probe, Step};
 
-/// Numbered probes leave no longer time without one, unless the clock was set or the home slept.
-const PAUSE_MS: f64 = 2_000.0;
-/// Others may pause.
-const UNNUMBERED_PAUSE_MS: f64 = 60_000.0;
-/// It is longer than so many usual distances too.
-const DISTANCES: f64 = 10.0;
+/// Numbered probes leave no longer time without one, in ms and in usual distances, unless the clock was set or the home
+/// slept.
+const PAUSE: (f64, f64) = (2_000.0, 5.0);
+/// Others may be lost or leave at random.
+const UNNUMBERED_PAUSE: (f64, f64) = (10_000.0, 20.0);
 /// Probes before and after a step of the server's clock that are compared.
 const NEIGHBOURS: usize = 10;
 /// Smaller steps are not seen, in ms.
@@ -42,8 +41,8 @@ fn pauses(log: &Log) -> Vec<Step> {
     times.sort_by(f64::total_cmp);
     let usual = log.streams.iter().filter_map(|stream| usual_distance(stream)).fold(0.0, f64::max);
     let are_numbered = log.format != Format::Csv && log.has_losses.contains(&true);
-    let least = if are_numbered { PAUSE_MS } else { UNNUMBERED_PAUSE_MS };
-    let least = least.max(DISTANCES * usual);
+    let (least_ms, distances) = if are_numbered { PAUSE } else { UNNUMBERED_PAUSE };
+    let least = least_ms.max(distances * usual);
     let gaps = times.windows(2).filter(|two| two[1] - two[0] > least);
     let step = |two: &[f64]| {
         let by_ms = two[1] - two[0] - usual;

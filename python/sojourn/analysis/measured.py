@@ -109,6 +109,12 @@ class MeasuredLine:
     up: Rates
     log: LineLog
 
+    @property
+    def is_curable(self) -> bool:
+        """Does a load add much, on a line whose one-way delays may allow a fit?"""
+        has_ways = any(not np.isnan(stream.up_ms).all() for stream in self.streams)
+        return has_ways and (self.measured.letter or "A") not in ("A+", "A")
+
 
 Spans = Sequence[tuple[float, float]]
 

@@ -76,6 +76,8 @@ def log(
             print_grids([headline({name: line.measured}), loads_grid(line.measured)])
             for sentence in line.measured.sentences:
                 say(sentence)
+            if not simulate and line.is_curable:
+                say("--simulate shows what each cure would give on a line like it, in minutes.")
         if out is not None:
             say(f"report: {out}")
     if simulate and not as_json:

@@ -35,7 +35,8 @@ def fit_of_log(
     if not up_s:
         return fit_log(repaired(log), progress=progress)
     low, high = max(up_s, key=lambda span: span[1] - span[0])
-    return fit_log(repaired(log.between(0, low)), log.between(low, high), progress=progress)
+    busy = log.between(low, high)
+    return fit_log(repaired(log.between(0, low)), busy if busy.streams else None, progress=progress)
 
 
 def why_not(found: Fit) -> str | None:
