@@ -61,8 +61,8 @@ fn missing(known: &[(i64, f64)], low: i64, high: i64) -> Vec<Probe> {
     let usual_ms = steps[steps.len() / 2].max(0.0);
     let (first, last) = (known[0], known[known.len() - 1]);
     let at = |(number, ms): (i64, f64), other: i64| ms + (other - number) as f64 * usual_ms;
-    let before = (first.0 - low <= MOST_LOST).then(|| low..first.0).into_iter().flatten();
-    let after = (high - last.0 <= MOST_LOST).then(|| last.0 + 1..=high).into_iter().flatten();
+    let before = (first.0 - low <= MOST_LOST).then_some(low..first.0).into_iter().flatten();
+    let after = (high - last.0 <= MOST_LOST).then_some(last.0 + 1..=high).into_iter().flatten();
     let between = known.windows(2).filter(|two| two[1].0 - two[0].0 <= MOST_LOST).flat_map(|two| {
         let ((low, from), (high, to)) = (two[0], two[1]);
         // Where the clock jumps, or the home slept, lost probes follow the one before them.

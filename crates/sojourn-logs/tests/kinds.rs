@@ -3,6 +3,7 @@
 //! All samples are written by hand after the tools' manuals; addresses are those of RFC 5737.
 
 use sojourn_logs::{Clock, Format, IntervalFrom, Load, Log, Probe, read};
+use sojourn_testing::at_random;
 
 fn log(content: impl AsRef<[u8]>) -> Log {
     read("a.log", content.as_ref()).unwrap()
@@ -527,4 +528,29 @@ fn no_file_makes_the_reader_work_without_end() {
     assert_eq!(many.ways[1].loaded_ms.len(), 50_000);
     let loaded = many.streams[0].iter().filter(|one| many.load_at(one.sent_ms) == Some(Load::Up));
     assert_eq!(loaded.count(), 50_000);
+}
+
+at_random! { 200;
+    #[test]
+    fn any_time_before_a_line_is_read_or_passed_over(
+        stamps in sojourn_testing::proptest::collection::vec("[\\[(]?[0-9:TZ+., /APMé-]{0,30}[\\])]?:? ", 1..6),
+    ) {
+        let found = log(iputils(&stamps.iter().map(String::as_str).collect::<Vec<_>>()));
+        assert_eq!(found.streams[0].iter().filter(|one| !one.is_lost()).count(), stamps.len());
+    }
+
+    #[test]
+    fn any_table_is_read_or_refused(
+        header in "(#? ?(sent|time|rtt|load|up|stream)[_ (]?(ms|s|us|mbps)?[)]?[,;\t]){1,4}",
+        rows in sojourn_testing::proptest::collection::vec("[0-9.,;\t\"' :eE+#é-]{0,40}", 0..6),
+    ) {
+        let _ = read("a.csv", format!("{header}\n{}", rows.join("\n")).as_bytes());
+    }
+
+    #[test]
+    fn any_message_of_windows_is_read_or_refused(
+        lines in sojourn_testing::proptest::collection::vec("[a-zé:=<> ]{0,12}(TTL=9|=7ms|<1ms TTL=)?[.:]?", 0..9),
+    ) {
+        let _ = read("a.txt", lines.join("\n").as_bytes());
+    }
 }
