@@ -11,12 +11,17 @@ use crate::{LARGEST, rates, unusable};
 const ALLOWED: &str = "columns sent_UNIT and received_UNIT (at the server), returned_UNIT, rtt_UNIT, with ns, us, ms \
                        or s as UNIT; stream, down_mbps, up_mbps, and load (idle, down, up or both)";
 const UNITS: [(&str, f64); 4] = [("ns", 1e-6), ("us", 1e-3), ("ms", 1.0), ("s", 1e3)];
-const LOADS: [(&str, [bool; 2]); 4] = [
+const LOADS: [(&str, [bool; 2]); 7] = [
     ("idle", [false, false]),
+    ("none", [false, false]),
     ("down", [true, false]),
+    ("download", [true, false]),
     ("up", [false, true]),
+    ("upload", [false, true]),
     ("both", [true, true]),
 ];
+/// Other names of columns.
+const ALIASES: [&str; 4] = ["time", "latency", "download", "upload"];
 const DATES: &str = "a date and time such as 2026-11-29 15:00:01.5, or a column sent_ms";
 /// What cells without a value have.
 const EMPTY: [&str; 5] = ["", "nan", "na", "null", "-"];
@@ -118,6 +123,12 @@ struct Place<'a> {
     digits: usize,
 }
 
+impl Place<'_> {
+    fn has_name(&self, name: &str) -> bool {
+        self.name.to_lowercase().starts_with(name)
+    }
+}
+
 /// The probes and rates of the rows.
 pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     let (line_of_header, header) = header(text).unwrap_or_default();
@@ -127,6 +138,14 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     };
     let mut places: Vec<_> =
         cells(header, separator).into_iter().enumerate().filter_map(place).collect();
+    // Of two columns for one thing the one with its own name counts.
+    places.sort_by_key(|place| ALIASES.iter().any(|name| place.has_name(name)));
+    let mut seen = Vec::new();
+    places.retain(|place| {
+        let is_first = !seen.contains(&place.column);
+        seen.push(place.column);
+        is_first
+    });
     let has = |column| places.iter().any(|place| place.column == column);
     if !has(Column::Sent) {
         return Err(unusable("sent_ms", "no column of send times", ALLOWED));

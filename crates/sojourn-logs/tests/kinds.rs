@@ -344,6 +344,7 @@ fn tables_have_many_forms() {
         "#sent_ms,rtt_ms\n1000,12.5\n# a pause\n2000,1250\n",
         "\u{feff}\"sent_ms\",\"rtt ms\"\n\"1,000\",\"12.5\"\n\"2,000\",\"1 250\"\n",
         "time (s);latency (\u{b5}s)\n1,0;12500\n2,0;1250000\n",
+        "time,latency_ms,sent_ms,rtt_ms\nx,y,1000,12.5\nx,y,2000,1250\n",
         "timestamp,rtt_us\n1970-01-01 00:00:01,12500\n1970-01-01T00:00:02Z,1250000\n",
     ] {
         let found = log(text);
