@@ -20,6 +20,7 @@ const LOADS: [(&str, [bool; 2]); 7] = [
     ("upload", [false, true]),
     ("both", [true, true]),
 ];
+const RATES: [(&str, f64); 4] = [("bps", 1e-6), ("kbps", 1e-3), ("mbps", 1.0), ("gbps", 1e3)];
 /// Other names of columns.
 const ALIASES: [&str; 4] = ["time", "latency", "download", "upload"];
 const DATES: &str = "a date and time such as 2026-11-29 15:00:01.5, or a column sent_ms";
@@ -62,8 +63,12 @@ impl Column {
         match words[1..] {
             [] if is_plain => Some((column, Some(1.0))),
             [] if !is_rate => Some((column, None)),
-            ["mbps"] | ["mbit", "s"] | ["mbits", "s"] if is_rate => Some((column, Some(1.0))),
-            [name] if !is_plain && !is_rate => Some((column, Some(unit(name)?))),
+            [name] if is_rate => {
+                let (_, mbps) = RATES.iter().find(|(unit, _)| *unit == name)?;
+                Some((column, Some(*mbps)))
+            }
+            ["mbit" | "mbits", "s"] if is_rate => Some((column, Some(1.0))),
+            [name] if !is_plain => Some((column, Some(unit(name)?))),
             _ => None,
         }
     }

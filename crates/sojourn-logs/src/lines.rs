@@ -11,6 +11,10 @@ use crate::stamp::{COARSE_MS, Timeline, spread};
 use crate::{FORMATS, fping, network_quality, ping, unusable};
 
 const SUPPOSED_MS: f64 = 1_000.0;
+/// A run of ping begins with the number 0 or 1; what overtakes its first probes has lower ones than this.
+const SECOND_RUN: f64 = 6.0;
+/// Beyond it, the number begins again since it has 16 bits.
+const NEARLY_AROUND: f64 = 65_000.0;
 
 /// The probes of the lines. Without times a steady interval is supposed.
 pub(crate) fn read(text: &str) -> Result<Log, Fault> {
@@ -20,7 +24,7 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     let of_fping: Vec<_> = text.lines().filter_map(fping::reply).collect();
     let (format, replies) = match of_fping.is_empty() {
         false => (Format::Fping, of_fping),
-        true => (Format::Ping, ping::replies(text)),
+        true => (Format::Ping, one_run(ping::replies(text))),
     };
     let (format, replies) = match replies.iter().any(|reply| reply.rtt_ms.is_some()) {
         true => (format, replies),
@@ -42,6 +46,21 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     log.untimed = times_ms.is_none().then_some(Untimed { interval_ms, from });
     log.resolution_ms = if is_coarse { COARSE_MS } else { 0.0 };
     Ok(log)
+}
+
+/// Numbers go on where another run of ping begins in the same file.
+fn one_run(mut replies: Vec<Reply<'_>>) -> Vec<Reply<'_>> {
+    let mut runs: HashMap<&str, (f64, f64)> = HashMap::new();
+    for reply in &mut replies {
+        let Some(number) = reply.number else { continue };
+        let (ran, last) = runs.entry(reply.host).or_default();
+        if number <= 1.0 && (SECOND_RUN..NEARLY_AROUND).contains(last) {
+            *ran += *last + 1.0 - number;
+        }
+        *last = number;
+        reply.number = Some(*ran + number);
+    }
+    replies
 }
 
 /// When each line was printed, if all replies have times; other lines are as late as the one before.

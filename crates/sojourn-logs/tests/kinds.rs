@@ -221,6 +221,15 @@ fn numbered_lines_of_lost_probes_count() {
     assert_eq!(trips(&log(macos).streams[0]), [Some(20.0), Some(20.0), None, None]);
 }
 
+/// Two runs in one file: the numbers of the second one begin again.
+#[test]
+fn runs_of_ping_follow_each_other() {
+    let run = iputils(&[""; 20]);
+    let found = log(format!("{run}{run}"));
+    assert_eq!(sent(&found.streams[0]), (1..=40).map(|n| 1e3 * f64::from(n)).collect::<Vec<_>>());
+    assert!(trips(&found.streams[0]).iter().all(Option::is_some));
+}
+
 #[test]
 fn each_host_has_a_stream() {
     let ping = "[1.0] 64 bytes from a.example.net (192.0.2.1): icmp_seq=1 ttl=57 time=20 ms\n[1.1] 64 bytes from \
@@ -354,6 +363,8 @@ fn tables_have_many_forms() {
     }
     let lost = log("sent_ms,rtt_ms\n1,20\n2,-\n3,\n4,NaN\n5,null\n");
     assert_eq!(lost.streams[0].iter().filter(|probe| probe.is_lost()).count(), 4);
+    let rates = log("sent_ms,rtt_ms,down_kbps,up (Mbit/s)\n1000,20,80000,10\n");
+    assert_eq!(rates.ways.each_ref().map(|way| way.rates[0].mbps), [80.0, 10.0]);
     for (text, found) in [
         ("sent_ms,rtt\n1,2\n", "line 1: found 'rtt' without a unit; allowed: rtt_ms"),
         ("sent_ms,rtt_ms\n1,1.2.3\n", "line 2: rtt_ms: found '1.2.3'; allowed: a number"),
@@ -511,6 +522,31 @@ fn a_test_that_failed_says_so() {
                     \"latency\": {\"total\": {\"secs\": 0, \"nanos\": 20000000}}}]}";
     assert!(log(crusader).doubts[0].contains("server was overloaded"));
     assert!(log(crusader.replace("true", "false")).doubts.is_empty());
+}
+
+/// Older exports have the points of a stream without a name.
+#[test]
+fn crusaders_streams_have_two_forms() {
+    let time =
+        |ms: u64| format!("{{\"secs\": {}, \"nanos\": {}}}", ms / 1000, ms % 1000 * 1_000_000);
+    let points: Vec<String> = (0..=50)
+        .map(|n| format!("{{\"time\": {}, \"bytes\": {}}}", time(2_000 + 100 * n), 125_000 * n))
+        .collect();
+    let pings: Vec<String> = (0..40)
+        .map(|n| {
+            format!("{{\"sent\": {}, \"latency\": {{\"total\": {}}}}}", time(200 * n), time(20))
+        })
+        .collect();
+    let points = points.join(",");
+    for stream in [format!("[{points}]"), format!("{{\"data\": [{points}]}}")] {
+        let found = log(format!(
+            "{{\"stream_groups\": [{{\"download\": false, \"both\": false, \"streams\": [{stream}]}}], \"pings\": [{}]}}",
+            pings.join(",")
+        ));
+        assert_eq!(found.ways[1].loaded_ms, [(2_000.0, 7_000.0)]);
+        assert!(found.ways[1].rates.iter().all(|rate| (rate.mbps - 10.0).abs() < 1e-6), "{stream}");
+        assert_eq!(found.load_at(3_000.0), Some(Load::Up));
+    }
 }
 
 /// Numbers far from each other are no lost probes, and as many loads as rows take no longer than few.
