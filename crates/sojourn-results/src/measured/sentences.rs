@@ -26,6 +26,7 @@ const PLAUSIBLE_MS: [f64; 2] = [0.05, 3_000.0];
 const MOST_DIGITS: usize = 9;
 /// So many steps of clocks are named one by one.
 const MOST_STEPS: usize = 3;
+const SAME_STEP_MS: f64 = 2_000.0;
 
 /// All of them, what matters most first.
 pub(super) fn all(
@@ -90,9 +91,14 @@ fn steps(log: &Log) -> Vec<String> {
             ),
         }
     };
-    let mut sentences: Vec<String> = log.steps.iter().take(MOST_STEPS).map(sentence).collect();
-    if log.steps.len() > MOST_STEPS {
-        sentences.push(format!("Clocks stepped {} times in all.", log.steps.len()));
+    let mut steps = log.steps.clone();
+    // Each stream sees a step of the server's clock at its own next probe.
+    steps.dedup_by(|later, one| {
+        later.clock == one.clock && later.after_ms - one.after_ms < SAME_STEP_MS
+    });
+    let mut sentences: Vec<String> = steps.iter().take(MOST_STEPS).map(sentence).collect();
+    if steps.len() > MOST_STEPS {
+        sentences.push(format!("Clocks stepped {} times in all.", steps.len()));
     }
     sentences
 }
