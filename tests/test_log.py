@@ -111,6 +111,14 @@ def test_cures_are_simulated_where_a_log_allows_a_fit(
 
 def test_times_of_loads_are_seconds(inside: Inside) -> None:
     assert "found 'x'" in inside.refused("log", LOGS / "line.csv", "--down", "x")
+    assert "allowed: one of them" in inside.refused(
+        "log", LOGS / "line.csv", "--json", "--simulate"
+    )
+    for given in (("--up", "70-90"), ("--interval", "1")):
+        assert "line.csv: " in inside.refused("log", LOGS / "line.csv", *given)
+    given = ("--interval", "0.1", "--up", "3-6")
+    (known,) = json.loads(inside.printed("log", LOGS / "ping-macos.txt", *given, "--json"))["logs"]
+    assert known["uploading_ms"] == 21 and "0.1 s between probes" in known["sentences"][0]
     assert "such as 20-40" in inside.refused("log", LOGS / "line.csv", "--up", "9-3")
 
 

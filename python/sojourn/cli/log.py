@@ -60,6 +60,8 @@ def log(
     from ..base.files import write_file
     from ..base.terminal import print_grids
 
+    if simulate and as_json:
+        raise typer.BadParameter("--simulate: found --json too; allowed: one of them")
     spans = {"down_s": _spans("--down", down), "up_s": _spans("--up", up)}
     lines = of_one_line([read_log(file, **spans, interval_s=interval) for file in files])
     if out is not None:
