@@ -70,12 +70,15 @@ impl Span {
 
 /// The probes and rates of a file.
 pub(crate) fn log(document: Document) -> Log {
+    let up_ms = |ping: &Ping| ping.latency.as_ref().and_then(|all| all.up).map(Span::ms);
+    // The first version did not measure it.
+    let has_ways = document.pings.iter().filter_map(up_ms).any(|ms| ms > 0.0);
     let probe = |ping: &Ping| {
         let sent_ms = ping.sent.ms();
         let Some(rtt_ms) = ping.latency.as_ref().and_then(|all| all.total).map(Span::ms) else {
             return Probe::lost(sent_ms);
         };
-        let up_ms = ping.latency.as_ref().and_then(|all| all.up).map(Span::ms);
+        let up_ms = up_ms(ping).filter(|_| has_ways);
         let down_ms = up_ms.map(|up| rtt_ms - up);
         Probe { up_ms, down_ms, ..Probe::answered(sent_ms, rtt_ms) }
     };
@@ -91,7 +94,12 @@ pub(crate) fn log(document: Document) -> Log {
     log
 }
 
+/// From the first byte to the last: some versions begin the list of a stream with the test, long before its load.
 fn rates(points: &[Point]) -> Vec<Rate> {
+    let grows = |two: &[Point]| two[1].bytes > two[0].bytes;
+    let first = points.windows(2).position(grows).unwrap_or(0);
+    let end = points.windows(2).rposition(grows).map_or(0, |last| last + 2);
+    let points = points.get(first..end).unwrap_or_default();
     let steps = points.windows(2).filter_map(|two| {
         let (from, to) = (&two[0], &two[1]);
         let ms = to.time.ms() - from.time.ms();

@@ -184,6 +184,9 @@ fn at_times(times: &[f64], start: f64, values: &[Option<f64>]) -> Vec<Raw> {
     known.map(|(t, val)| Raw { t: Some(start + t), val: *val, ..Raw::default() }).collect()
 }
 
+/// netperf waits for ever where a packet is lost, and counts that time as a round trip in the end.
+const STOPPED_MS: f64 = 5_000.0;
+
 /// netperf counts round trips a second. Where raw values are these, the sampled ones, in ms, are their inverse.
 fn in_ms(values: &mut [Raw], sampled: &[Option<f64>]) {
     let counted = median(values.iter().filter_map(|raw| raw.val));
@@ -193,7 +196,7 @@ fn in_ms(values: &mut [Raw], sampled: &[Option<f64>]) {
     let distance = |one: f64| (one / ms).ln().abs();
     if distance(1e3 / counted) < distance(counted) {
         for raw in values {
-            raw.val = raw.val.filter(|val| *val > 0.0).map(|val| 1e3 / val);
+            raw.val = raw.val.map(|val| 1e3 / val).filter(|ms| (0.0..STOPPED_MS).contains(ms));
         }
     }
 }

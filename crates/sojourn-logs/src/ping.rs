@@ -1,10 +1,22 @@
-//! Lines of ping, as iputils, busybox, macOS and Windows print them in any language: numbers are known by their shape.
+//! Lines of ping, as iputils, busybox, macOS and Windows print them in any language, and those of irtt: numbers are
+//! known by their shape.
 
 use crate::reply::{Reply, leading};
 use crate::stamp::stamp;
 
-/// Milliseconds; of Russian text in UTF-8, code pages 866 and 1251.
-const UNITS: [&str; 4] = ["ms", "\u{43c}\u{441}", "\u{ac}\u{e1}", "\u{ec}\u{f1}"];
+/// Units in ms; of Russian text in UTF-8, code pages 866 and 1251. The Spanish Windows writes `<1m`.
+const UNITS: [(&str, f64); 10] = [
+    ("ms", 1.0),
+    ("\u{43c}\u{441}", 1.0),
+    ("\u{ac}\u{e1}", 1.0),
+    ("\u{ec}\u{f1}", 1.0),
+    ("m ", 1.0),
+    ("\u{b5}s", 1e-3),
+    ("\u{3bc}s", 1e-3),
+    ("us", 1e-3),
+    ("ns", 1e-6),
+    ("s ", 1e3),
+];
 /// One of them is in each line of a reply, but for Windows' replies over IPv6.
 const MARKS: [&str; 4] = ["ttl=", "seq=", "seq ", "hlim="];
 /// What is before the round trip there.
@@ -66,12 +78,12 @@ fn round_trip(line: &str) -> Option<f64> {
     let small = line.to_lowercase();
     let is_marked = MARKS.iter().any(|mark| small.contains(mark));
     line.match_indices(['=', '<']).find_map(|(at, _)| {
-        let (ms, rest) = leading(&line[at + 1..])?;
+        let (number, rest) = leading(&line[at + 1..])?;
         let rest = rest.strip_prefix(' ').unwrap_or(rest);
-        let has_unit = UNITS.iter().any(|unit| rest.starts_with(unit));
+        let (_, in_ms) = UNITS.iter().find(|(unit, _)| rest.starts_with(unit))?;
         let word = || line[..at].trim_end().rsplit(|c: char| !c.is_alphabetic()).next();
         let is_named = || word().is_some_and(|word| WORDS.contains(&&*word.to_lowercase()));
-        (has_unit && (is_marked || is_named())).then_some(ms)
+        (is_marked || is_named()).then_some(number * in_ms)
     })
 }
 

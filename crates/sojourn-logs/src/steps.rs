@@ -9,10 +9,8 @@ const PAUSE: (f64, f64) = (2_000.0, 5.0);
 const UNNUMBERED_PAUSE: (f64, f64) = (10_000.0, 20.0);
 /// Probes before and after a step of the server's clock that are compared.
 const NEIGHBOURS: usize = 10;
-/// Smaller steps are not seen, in ms.
-const LEAST_STEP_MS: f64 = 5.0;
-/// Medians of neighbours repeat a step but for this part of it.
-const EQUAL: f64 = 0.2;
+/// Smaller steps are not seen, in ms: clocks also drift.
+const LEAST_STEP_MS: f64 = 2.0;
 
 /// The log with the steps of its clocks.
 pub(crate) fn marked(mut log: Log) -> Log {
@@ -58,36 +56,77 @@ fn usual_distance(stream: &[Probe]) -> Option<f64> {
     steps.get(steps.len() / 2).copied()
 }
 
-/// Where a delay in one direction grows at once, for good, by what the other shrinks.
+/// Where the server's clock was set.
+///
+/// A delay upstream is the true one and what the server's clock is ahead. The true one lies between the least that the
+/// path takes and the round trip less the least of the other direction, so a probe confines the clock to a span as long
+/// as its round trip less the shortest one. Where the spans before and after have nothing in common, the clock stepped;
+/// delays that change from one direction to the other have.
 fn of_server(stream: &[Probe]) -> Vec<Step> {
-    let known: Vec<(f64, f64, f64)> = stream
-        .iter()
-        .filter_map(|probe| {
-            Some((probe.sent_ms, (probe.up_ms? - probe.down_ms?) / 2.0, probe.rtt_ms?))
-        })
-        .collect();
-    let mut steps = Vec::new();
-    let mut checked = 0;
+    let known: Vec<Directions> = stream.iter().filter_map(Directions::of).collect();
+    let shortest_ms = known.iter().map(|one| one.up_ms + one.down_ms).fold(f64::INFINITY, f64::min);
+    let mut steps: Vec<(usize, Step)> = Vec::new();
     for at in 1..known.len() {
-        let (before, after) = (known[at - 1], known[at]);
-        let by_ms = after.1 - before.1;
-        let is_large = by_ms.abs() > LEAST_STEP_MS.max((after.2 - before.2).abs());
-        if !is_large || at < checked {
+        let before = Span::of(&known[at.saturating_sub(NEIGHBOURS)..at]);
+        let after = Span::of(&known[at..(at + NEIGHBOURS).min(known.len())]);
+        let apart_ms = after.apart_from(before) + shortest_ms;
+        if apart_ms <= LEAST_STEP_MS {
             continue;
         }
-        let part = |from: usize, to: usize| {
-            let mut values: Vec<f64> = known[from..to].iter().map(|one| one.1).collect();
-            values.sort_by(f64::total_cmp);
-            let at = |quarter: usize| values[(values.len() - 1) * quarter / 4];
-            (at(2), at(3) - at(1))
-        };
-        let (was, spread_before) = part(at.saturating_sub(NEIGHBOURS), at);
-        let (is, spread_after) = part(at, (at + NEIGHBOURS).min(known.len()));
-        let lasts = (is - was - by_ms).abs() <= EQUAL * by_ms.abs();
-        if lasts && spread_before.max(spread_after) < by_ms.abs() {
-            steps.push(Step { after_ms: before.0, by_ms, clock: Clock::Server });
-            checked = at + NEIGHBOURS;
+        let (one, other) = (&known[at - 1], &known[at]);
+        let by_ms = other.ahead_ms() - one.ahead_ms();
+        let step = Step { after_ms: one.sent_ms, by_ms, clock: Clock::Server };
+        match steps.last_mut() {
+            Some((last, kept)) if at - *last < NEIGHBOURS => {
+                *last = at;
+                if by_ms.abs() > kept.by_ms.abs() {
+                    *kept = step;
+                }
+            }
+            _ => steps.push((at, step)),
         }
     }
-    steps
+    steps.into_iter().map(|(_, step)| step).collect()
+}
+
+/// A probe whose delays in both directions are known.
+struct Directions {
+    sent_ms: f64,
+    up_ms: f64,
+    down_ms: f64,
+}
+
+impl Directions {
+    fn of(probe: &Probe) -> Option<Self> {
+        let Probe { sent_ms, up_ms: Some(up_ms), down_ms: Some(down_ms), .. } = *probe else {
+            return None;
+        };
+        Some(Self { sent_ms, up_ms, down_ms })
+    }
+
+    /// What the server's clock seems to be ahead, but for a constant.
+    fn ahead_ms(&self) -> f64 {
+        (self.up_ms - self.down_ms) / 2.0
+    }
+}
+
+/// Between which values the server's clock was ahead while some probes were under way, but for what the path takes at
+/// least.
+#[derive(Clone, Copy)]
+struct Span {
+    least_ms: f64,
+    most_ms: f64,
+}
+
+impl Span {
+    fn of(probes: &[Directions]) -> Self {
+        let least_ms = probes.iter().map(|one| -one.down_ms).fold(f64::NEG_INFINITY, f64::max);
+        let most_ms = probes.iter().map(|one| one.up_ms).fold(f64::INFINITY, f64::min);
+        Self { least_ms, most_ms }
+    }
+
+    /// How far it is from another one; negative where they have something in common.
+    fn apart_from(self, other: Self) -> f64 {
+        (self.least_ms - other.most_ms).max(other.least_ms - self.most_ms)
+    }
 }

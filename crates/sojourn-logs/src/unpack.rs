@@ -10,6 +10,8 @@ use crate::{FORMATS, MOST_BYTES, unusable};
 
 /// How a file that gzip has written begins (RFC 1952, section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// How a result of Crusader begins.
+const CRUSADER: [u8; 8] = [0xcb, 0x59, 0x7c, 0xae, 0x82, 0xab, 0x72, 0x53];
 const OTHERS: [(&[u8], &str); 4] =
     [(b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"PK\x03\x04", "zip")];
 
@@ -18,6 +20,10 @@ pub(crate) fn plain(content: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
     if let Some((_, packer)) = OTHERS.iter().find(|(head, _)| content.starts_with(head)) {
         let found = format!("a file that {packer} has packed");
         return Err(unusable("", &found, "one that gzip has packed, or the unpacked file"));
+    }
+    if content.starts_with(&CRUSADER) {
+        let found = "a result of Crusader as it stores it";
+        return Err(unusable("", found, "the JSON that `crusader export FILE` writes"));
     }
     let content = if content.starts_with(&GZIP) {
         let mut plain = Vec::new();

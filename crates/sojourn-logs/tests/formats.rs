@@ -136,6 +136,100 @@ fn round_trips_that_are_counted_are_inverted() {
     }
 }
 
+/// netperf waits for the end of the test where a packet is lost: that is no round trip.
+#[test]
+fn a_probe_that_netperf_waits_for_is_none() {
+    let values: Vec<_> = (0..20).map(|at| format!("{{\"t\": {at}, \"val\": 40}}")).collect();
+    let text = format!(
+        "{{\"raw_values\": {{\"Ping (ms) UDP BE\": [{}, {{\"t\": 140, \"val\": 0.01, \"dur\": 120}}]}},
+           \"x_values\": [1], \"results\": {{\"Ping (ms) UDP BE\": [25.0]}}}}",
+        values.join(",")
+    );
+    let log = read("a.flent", text.as_bytes()).unwrap();
+    assert_eq!(log.streams[0].iter().filter_map(|probe| probe.rtt_ms).fold(0.0, f64::max), 25.0);
+}
+
+/// The first version does not measure one-way delays and writes zeros, and begins the list of an upload with the test.
+#[test]
+fn old_results_of_crusader_have_loads_and_no_directions() {
+    let time =
+        |ms: u64| format!("{{\"secs\": {}, \"nanos\": {}}}", ms / 1000, ms % 1000 * 1_000_000);
+    let points = |from: u64, to: u64| {
+        let point = |ms: u64| {
+            let bytes = 1000 * (ms.clamp(from, to) - from);
+            format!("{{\"time\": {}, \"bytes\": {bytes}}}", time(ms))
+        };
+        (0..=to / 20).map(|at| point(at * 20)).collect::<Vec<_>>().join(",")
+    };
+    let group = |is_down: bool, from, to| {
+        format!(
+            "{{\"download\": {is_down}, \"both\": false, \"streams\": [{{\"data\": [{}]}}]}}",
+            points(from, to)
+        )
+    };
+    let ping = |at: u64| {
+        format!(
+            "{{\"index\": {at}, \"sent\": {}, \"latency\": {{\"total\": {}, \"up\": {}}}}}",
+            time(at * 20),
+            time(30),
+            time(0)
+        )
+    };
+    let pings: Vec<_> = (0..700).map(ping).collect();
+    let text = format!(
+        "{{\"stream_groups\": [{}, {}], \"pings\": [{}]}}",
+        group(true, 1_000, 6_000),
+        group(false, 9_000, 14_000),
+        pings.join(",")
+    );
+    let log = read("old.json", text.as_bytes()).unwrap();
+    for (ms, load) in [(3_000.0, Load::Down), (8_200.0, Load::Idle), (11_000.0, Load::Up)] {
+        assert_eq!(log.load_at(ms), Some(load), "{ms}");
+    }
+    assert!(log.streams[0].iter().all(|probe| probe.up_ms.is_none()));
+    let stored = [0xcb, 0x59, 0x7c, 0xae, 0x82, 0xab, 0x72, 0x53, 2, 0, 0, 0];
+    assert!(refusal(&stored).contains("crusader export FILE"));
+}
+
+/// Units of irtt's lines and of Windows' Spanish ones are those of their numbers.
+#[test]
+fn units_are_those_of_each_line() {
+    for (line, rtt_ms) in [
+        ("seq=0 rtt=4.06ms rd=79.9\u{b5}s sd=3.98ms ipdv=n/a", 4.06),
+        ("seq=1 rtt=89\u{b5}s rd=22.3\u{b5}s sd=66.6\u{b5}s ipdv=3.97ms", 0.089),
+        ("seq=2 rtt=1.5s rd=1s sd=0.5s ipdv=3ms", 1500.0),
+        ("Respuesta desde 192.0.2.1: bytes=32 tiempo<1m TTL=117", 1.0),
+        ("Respuesta desde 192.0.2.1: bytes=32 tiempo=12ms TTL=117", 12.0),
+    ] {
+        let log = read("a.txt", format!("{line}\n").as_bytes()).unwrap();
+        assert_eq!(log.streams[0][0].rtt_ms, Some(rtt_ms), "{line}");
+    }
+}
+
+/// A queue that moves from one direction to the other changes both delays and the clock of neither; a clock that is set
+/// changes both for good.
+#[test]
+fn delays_that_change_places_are_no_step_of_a_clock() {
+    let csv = |up: &dyn Fn(usize) -> f64, down: &dyn Fn(usize) -> f64| {
+        let line = |at: usize| {
+            let (sent, up, down) = (10.0 * at as f64, up(at), down(at));
+            format!("{sent},{},{}", sent + up, sent + up + down)
+        };
+        let lines: Vec<_> = (0..400).map(line).collect();
+        format!("sent_ms,received_ms,returned_ms\n{}", lines.join("\n"))
+    };
+    let queue = |at: usize, of: usize| if at > 50 && at / 100 % 2 == of { 60.0 } else { 0.0 };
+    let moves = csv(&|at| 5.0 + queue(at, 0), &|at| 5.0 + queue(at, 1));
+    assert_eq!(read("a.csv", moves.as_bytes()).unwrap().steps, []);
+    let ahead = |at: usize| if at < 200 { 0.0 } else { 30.0 };
+    let wobble = |at: usize| (at * 7 % 11) as f64 / 4.0;
+    let set = csv(&|at| 5.0 + wobble(at) + ahead(at), &|at| 6.0 - ahead(at));
+    let steps = read("a.csv", set.as_bytes()).unwrap().steps;
+    assert_eq!(steps.len(), 1);
+    assert_eq!(steps[0].after_ms, 1_990.0);
+    assert!((steps[0].by_ms - 30.0).abs() < 3.0, "{}", steps[0].by_ms);
+}
+
 #[test]
 fn a_summary_has_loads_one_by_one() {
     let summary = sample("networkquality.json").summary.unwrap();

@@ -126,7 +126,7 @@ const MEAN_OF_RATES: u64 = 4;
 fn responsiveness(log: &Log) -> Vec<Responsiveness> {
     let Some(summary) = &log.summary else { return Vec::new() };
     let rule = match summary.draft {
-        None => "the file names no rule".to_owned(),
+        None => "a rule that the file does not name".to_owned(),
         Some(draft) if draft < MEAN_OF_RATES => {
             format!("draft-ietf-ippm-responsiveness-{draft:02}: 60 s by a mean delay")
         }
