@@ -30,10 +30,12 @@ pub(crate) fn replies(text: &str) -> Vec<Reply<'_>> {
     let mut replies = Vec::new();
     let mut lines = text.lines().peekable();
     let are_numbered = text.lines().filter_map(reply).any(|reply| reply.number.is_some());
+    // A log may begin after Windows' heading.
+    let is_of_windows = text.contains("TTL=");
     let mut is_open = false;
     while let Some(line) = lines.next() {
         if let Some(reply) = reply(line) {
-            is_open = true;
+            is_open |= is_of_windows;
             replies.push(reply);
         } else if line.trim_end().ends_with(':') {
             is_open = lines.peek().is_some_and(|next| is_message(next));

@@ -150,6 +150,14 @@ fn windows_over_ipv6_and_on_a_short_path() {
     assert_eq!(trips(&log(text).streams[0]), [Some(12.0), Some(1.0), None]);
 }
 
+#[test]
+fn words_between_replies_of_others_are_no_lost_probes() {
+    let text = "time=12.5 ms\nnow the download begins\ntime=13 ms\n";
+    assert_eq!(trips(&log(text).streams[0]), [Some(12.5), Some(13.0)]);
+    let cut = "Reply from 192.0.2.1: bytes=32 time=12ms TTL=57\nRequest timed out.\n";
+    assert_eq!(trips(&log(cut).streams[0]), [Some(12.0), None]);
+}
+
 fn iputils(stamps: &[&str]) -> String {
     let line = |(number, stamp): (usize, &&str)| {
         format!("{stamp}64 bytes from 192.0.2.1: icmp_seq={} ttl=57 time=20.0 ms\n", number + 1)
