@@ -156,7 +156,9 @@ def _answer(log: LineLog, elsewhere: Sequence[str] = ()) -> Measured:
 
 def of_one_line(lines: Sequence[MeasuredLine]) -> list[MeasuredLine]:
     """The same logs; what one lacks and another has is not asked for."""
-    graded = [{one.load for one in line.measured.loads if one.added_ms} for line in lines]
+    graded = [
+        {one.load for one in line.measured.loads if one.added_ms is not None} for line in lines
+    ]
     others = [set[str | None]().union(*graded[:at], *graded[at + 1 :]) for at in range(len(lines))]
     return [
         replace(line, measured=_answer(line.log, list(filter(None, loads))))

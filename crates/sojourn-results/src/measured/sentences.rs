@@ -105,7 +105,7 @@ fn steps(log: &Log) -> Vec<String> {
 
 fn untimed(log: &Log) -> Option<String> {
     let untimed = log.untimed?;
-    let interval_s = untimed.interval_ms.round() / 1e3;
+    let interval_s = (10.0 * untimed.interval_ms).round() / 1e4;
     Some(match untimed.from {
         IntervalFrom::Nowhere => format!(
             "Times are not in the log; {interval_s} s between probes is assumed. Give another one with --interval, or \

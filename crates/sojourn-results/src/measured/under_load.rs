@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sojourn_logs::{Load, LoadSummary, Log, Probe, Summary, Way};
+use sojourn_logs::{Clock, Load, LoadSummary, Log, Probe, Summary, Way};
 
 use crate::scores::qoe::{mean, median};
 
 /// Fewer answers of a load say nothing.
 const FEWEST: usize = 10;
+const MOST_PARTS: usize = 10_000;
 
 /// The probes of a load. Delays are in ms, rates in Mbps.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
@@ -114,9 +115,14 @@ fn of_probes(
     }
 }
 
-/// Each stream in parts in which no clock steps: delays of one direction are compared within one.
+/// Each stream in parts in which no clock steps: delays of one direction are compared within one. Where clocks step all
+/// the time none are.
 fn between_steps<'a>(log: &Log, streams: &Streams<'a>) -> Streams<'a> {
-    let steps: Vec<f64> = log.steps.iter().map(|step| step.after_ms).collect();
+    let of_server = log.steps.iter().filter(|step| step.clock == Clock::Server);
+    let steps: Vec<f64> = of_server.map(|step| step.after_ms).collect();
+    if steps.len() * streams.len() > MOST_PARTS {
+        return Vec::new();
+    }
     let parts = streams.iter().flat_map(|probes| {
         let mut parts = vec![Vec::new(); steps.len() + 1];
         for probe in probes {
