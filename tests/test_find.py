@@ -1,7 +1,9 @@
 """Searches: which values are probed, what the answer is, and what the command does."""
 
 import json
+import random
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +12,7 @@ import sojourn
 from markupsafe import escape
 from sojourn.analysis.answers import Words, sentences
 from sojourn.analysis.conditions import Holds, Judged, bound
-from sojourn.analysis.search import Edge, Span, Values, joint, probes, span_of
+from sojourn.analysis.search import Span, Stretch, Values, probes, span_of
 from sojourn.plot.figures.by_kind import chart
 from sojourn.report.html import report_of
 from sojourn.runs.request import Request
@@ -37,7 +39,7 @@ def search(
         assert count < 40 and not any(value in points[0] for value in wanted)
         for one, of, (_, measured) in zip(bounds, points, conditions, strict=True):
             of.update({value: one.judged(measured(value)) for value in wanted})
-    return points, list(map(span_of, points))
+    return points, [span_of([of]) for of in points]
 
 
 def exactly(function: Callable[[float], float]) -> Measured:
@@ -51,10 +53,13 @@ def around(half: float) -> Measured:
     return lambda value: [value + half * 3**0.5 / 4.303 * place for place in (-1, 0, 1)]
 
 
-def said(points: Sequence[dict[float, Judged]], spans: Sequence[Span], values: Values) -> list[str]:
-    names = [f"c{place}" for place in range(len(points))]
+def said(points: Sequence[dict[float, Judged]], values: Values) -> list[str]:
     words = Words("k", values, lambda value: f"{value:g}")
-    return list(sentences(dict(zip(names, points, strict=True)), spans, joint(spans), words))
+    return list(sentences({f"c{place}": of for place, of in enumerate(points)}, words))
+
+
+def stretches(*stretches: tuple[Holds, float, float]) -> Span:
+    return Span([Stretch(*one) for one in stretches])
 
 
 @pytest.mark.parametrize("threshold", [1.5, 2, 3.1, 8.9, 35, 61, 99.5])
@@ -62,9 +67,9 @@ def test_whole_numbers_are_found_exactly(threshold: float) -> None:
     values = Values(1, 100, is_whole=True, step=1)
     points, (span,) = search(values, ("game p99 < 0", exactly(lambda x: x - threshold)))
     last = max(n for n in range(1, 101) if n < threshold)
-    assert span == Span(1, 100, greatest=Edge(last, last + 1))
+    assert span == stretches((Holds.YES, 1, last), (Holds.NO, last + 1, 100))
     assert all(isinstance(value, int) for value in points[0]) and len(points[0]) <= 11
-    assert said(points, [span], values) == [
+    assert said(points, values) == [
         f"c0 holds with k up to {last}.",
         f"It fails from {last + 1} on.",
     ]
@@ -75,11 +80,11 @@ def test_whole_numbers_are_found_exactly(threshold: float) -> None:
 def test_numbers_are_found_within_two_percent(threshold: float, sign: int) -> None:
     values = Values(0.01, 100)
     _, (span,) = search(values, ("game p99 < 0", exactly(lambda x: sign * (x - threshold))))
-    edge = span.greatest if sign > 0 else span.least
-    assert edge and edge.holds is not None and edge.fails is not None
-    assert (edge.holds - threshold) * sign < 0 <= (edge.fails - threshold) * sign
-    assert abs(edge.fails - edge.holds) <= 0.02 * max(edge.holds, edge.fails)
-    assert (span.least is None) == (sign > 0)
+    holds, fails = span.edge or (None, None)
+    assert holds is not None and fails is not None and span.holds
+    assert (holds - threshold) * sign < 0 <= (fails - threshold) * sign
+    assert abs(fails - holds) <= 0.02 * max(holds, fails)
+    assert (span.holds[0] == 0.01) == (sign > 0)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-5, 5), (-1, 0)])
@@ -90,15 +95,15 @@ def test_a_search_around_zero_ends(low: float, high: float) -> None:
 
 def test_steps_lie_on_a_grid() -> None:
     points, (span,) = search(Values(10, 100, step=2.5), ("upload > 0", exactly(lambda x: x - 41)))
-    assert span.least == Edge(42.5, 40)
+    assert span.edge == (42.5, 40)
     assert all((value - 10) % 2.5 == 0 for value in points[0])
 
 
 def test_what_the_seeds_do_not_decide_is_said() -> None:
     values = Values(0, 100, is_whole=True)
     points, (span,) = search(values, ("game p99 < 50", around(5.5)))
-    assert span.greatest == Edge(44, 56)
-    assert said(points, [span], values)[-1] == "Undecided is what lies between 44 and 56."
+    assert span.edge == (44, 56)
+    assert said(points, values)[-1] == "Undecided is what lies between 44 and 56."
     judged = points[0]
     assert {judged[value].holds for value in judged if 44 < value < 56} == {Holds.UNDECIDED}
 
@@ -107,11 +112,11 @@ def test_conditions_that_hold_between_two_values() -> None:
     """However narrow it is: each condition has an edge of its own."""
     values = Values(1, 1000, is_whole=True)
     conditions = ("game p99 < 40", exactly(lambda x: x)), ("upload > 38", exactly(lambda x: x))
-    points, spans = search(values, *conditions)
-    whole = joint(spans)
-    assert whole == Span(1, 1000, least=Edge(39, 38), greatest=Edge(39, 40))
-    assert whole.holds == (39, 39)
-    first, second, *_ = said(points, spans, values)
+    points, _ = search(values, *conditions)
+    whole = span_of(points)
+    assert whole == stretches((Holds.NO, 1, 38), (Holds.YES, 39, 39), (Holds.NO, 40, 1000))
+    assert whole.holds == (39, 39) and whole.edge == (39, 40)
+    first, second, *_ = said(points, values)
     assert first == "Together the conditions hold with k from 39 to 39."
     assert second == "They fail up to 38 and from 40 on."
 
@@ -119,9 +124,9 @@ def test_conditions_that_hold_between_two_values() -> None:
 def test_conditions_that_exclude_each_other() -> None:
     values = Values(1, 1000, is_whole=True)
     conditions = ("game p99 < 40", exactly(lambda x: x)), ("upload > 60", exactly(lambda x: x))
-    points, spans = search(values, *conditions)
-    assert joint(spans).flat is Holds.NO and joint(spans).holds is None
-    assert said(points, spans, values)[0] == (
+    points, _ = search(values, *conditions)
+    assert span_of(points) == stretches((Holds.NO, 1, 1000)) and span_of(points).holds is None
+    assert said(points, values)[0] == (
         "Together the conditions hold at no probed value from 1 to 1000 of k."
     )
 
@@ -132,71 +137,127 @@ def test_conditions_that_exclude_each_other() -> None:
         (exactly(lambda x: 0), Holds.YES, "c0 holds at all probed values from 1 to 25 of k."),
         (exactly(lambda x: 9), Holds.NO, "c0 holds at no probed value from 1 to 25 of k."),
         (lambda x: [0, 5, 10], Holds.UNDECIDED, "c0: undecided from 1 to 25 of k; more seeds or"),
-        (
-            lambda x: [0, 5, 10] if x == 5 else [9, 9, 9],
-            Holds.UNDECIDED,
-            "c0 fails at all probed values from 1 to 25 of k except 5, where it is undecided.",
-        ),
     ],
 )
 def test_what_is_so_everywhere(measured: Measured, flat: Holds, sentence: str) -> None:
     values = Values(1, 25, is_whole=True)
-    points, spans = search(values, ("game p99 < 5", measured))
-    assert sorted(points[0]) == [1, 5, 25] and spans[0].flat is flat
-    assert said(points, spans, values)[0].startswith(sentence)
+    points, (span,) = search(values, ("game p99 < 5", measured))
+    assert sorted(points[0]) == [1, 5, 25] and span == stretches((flat, 1, 25))
+    assert said(points, values)[0].startswith(sentence)
+
+
+def test_what_alone_is_undecided_is_narrowed() -> None:
+    values = Values(1, 25, is_whole=True)
+    measured: Measured = lambda x: [0, 5, 10] if 4 <= x <= 6 else [9, 9, 9]  # noqa: E731
+    points, _ = search(values, ("game p99 < 5", measured))
+    assert said(points, values) == [
+        "c0 surely holds at no probed value from 1 to 25 of k.",
+        "It fails up to 3 and from 7 on.",
+        "Undecided is what lies between 3 and 7.",
+    ]
 
 
 YES, NO, UNDECIDED = [0.0, 0.0], [9.0, 9.0], [0.0, 9.0]
 
 
 @pytest.mark.parametrize(
-    ("found", "greatest", "last"),
+    ("found", "edge", "last"),
     [
-        ([YES, YES, NO, NO], Edge(2, 3), "It fails from 3 on."),
-        ([YES, UNDECIDED, YES, NO], Edge(3, 4), "c0 is undecided at 2 too."),
-        ([UNDECIDED, YES, NO, UNDECIDED], Edge(2, 3), "c0 is undecided at 1, 4 too."),
-        ([YES, NO, YES, NO], Edge(1, 4), "no order: c0 fails at 2 and holds at 3."),
-        ([YES, UNDECIDED, NO], Edge(1, 3), "Undecided is what lies between 1 and 3."),
-        ([UNDECIDED, UNDECIDED, NO], Edge(None, 3), "Undecided is what lies between 1 and 3."),
-        ([YES, UNDECIDED], Edge(1, None), "Undecided is what lies between 1 and 2."),
+        ([YES, YES, NO, NO], (2, 3), "It fails from 3 on."),
+        ([YES, UNDECIDED, YES, YES, NO], (4, 5), "Undecided is what lies between 1 and 3."),
+        ([UNDECIDED, YES, NO, UNDECIDED], (2, 3), "lies between 1 and 2 and between 3 and 4."),
+        ([YES, YES, NO, YES, NO], (2, 3), "c0 holds and fails in turns, and may change again"),
+        ([YES, UNDECIDED, NO], (1, 3), "Undecided is what lies between 1 and 3."),
+        ([UNDECIDED, UNDECIDED, NO], (None, 3), "Undecided is what lies between 1 and 3."),
+        ([YES, UNDECIDED], (1, None), "Undecided is what lies between 1 and 2."),
+        ([YES, YES], None, "c0 holds at all probed values from 1 to 2 of k."),
+        ([NO, UNDECIDED, NO], None, "Undecided is what lies between 1 and 3."),
+        ([NO, NO], None, "c0 holds at no probed value from 1 to 2 of k."),
     ],
 )
-def test_the_edge_of_points(found: Sequence[Sequence[float]], greatest: Edge, last: str) -> None:
+def test_the_edge_of_points(
+    found: Sequence[Sequence[float]], edge: tuple[float | None, float | None] | None, last: str
+) -> None:
     condition = bound("game p99 < 5")
-    points = {place: condition.judged(of) for place, of in enumerate(found, 1)}
-    span = span_of(points)
-    assert (span.greatest, span.least) == (greatest, None)
+    points = {float(place): condition.judged(of) for place, of in enumerate(found, 1)}
+    assert span_of([points]).edge == edge
     values = Values(1, len(found), is_whole=True)
-    assert said([points], [span], values)[-1].endswith(last)
+    assert last in said([points], values)[-1]
     # The same from the other side.
     mirrored = {-place: judged for place, judged in points.items()}
-    least = span_of(mirrored).least
-    assert least == Edge(*(None if v is None else -v for v in (greatest.holds, greatest.fails)))
+    other = edge and tuple(None if value is None else -value for value in edge)
+    assert span_of([mirrored]).edge == other
 
 
-def test_of_several_edges_the_strictest_counts() -> None:
-    """Above 4 the first condition holds, above 6 the second; below 16 and below 14."""
-    lower = [Span(0, 20, least=Edge(4, 3)), Span(0, 20, least=Edge(6, 5))]
-    upper = [Span(0, 20, greatest=Edge(16, 17)), Span(0, 20, greatest=Edge(14, 15))]
-    assert joint(lower) == joint(lower[::-1]) == Span(0, 20, least=Edge(6, 5))
-    assert joint(upper) == joint(upper[::-1]) == Span(0, 20, greatest=Edge(14, 15))
-    assert joint([*lower, *upper]).holds == (6, 14)
+_SIZE = 60
+"""Whole numbers up to it are close only if they are neighbours."""
 
 
-def test_conditions_that_change_twice_have_no_answer() -> None:
-    values = Values(1, 100, is_whole=True)
-    # The middle of 1 and 100 is 10.
-    points, spans = search(values, ("game p99 < 5", exactly(lambda x: 0 if x == 10 else 9)))
-    assert spans[0].is_uneven and spans[0].holds is None
-    assert "in turns from 1 to 100 of k" in said(points, spans, values)[0]
+def _outcomes(rng: random.Random, *, is_monotone: bool) -> list[Holds]:
+    """What is so at the numbers from 1 on: in order or in any order, in runs of random lengths."""
+    kinds = [Holds.YES, Holds.UNDECIDED, Holds.NO][:: rng.choice([1, -1])]
+    if is_monotone:
+        ends = sorted(rng.choices(range(_SIZE + 1), k=2))
+        lengths = [ends[0], ends[1] - ends[0], _SIZE - ends[1]]
+        return [kind for kind, count in zip(kinds, lengths, strict=True) for _ in range(count)]
+    runs = [[rng.choice(kinds)] * rng.choice([1, 1, 3, 9, 20]) for _ in range(_SIZE)]
+    return [kind for run in runs for kind in run][:_SIZE]
+
+
+def _measured(outcomes: Sequence[Holds]) -> Measured:
+    measures = {Holds.YES: YES, Holds.NO: NO, Holds.UNDECIDED: UNDECIDED}
+    return lambda value: measures[outcomes[int(value) - 1]]
+
+
+def _runs(outcomes: Sequence[Holds], kind: Holds) -> list[tuple[float, float]]:
+    """The first and last numbers, from 1 on, of all runs of a kind: by brute force."""
+    places = [(kind, [n for n, _ in of]) for kind, of in groupby(enumerate(outcomes, 1), _second)]
+    return [(of[0], of[-1]) for other, of in places if other is kind]
+
+
+def _second(pair: tuple[int, Holds]) -> Holds:
+    return pair[1]
+
+
+@pytest.mark.parametrize("is_monotone", [True, False])
+def test_the_answer_is_that_of_brute_force(is_monotone: bool) -> None:
+    """In order the answer is exact; in any order it is of what was probed, and says no more."""
+    values = Values(1, _SIZE, is_whole=True)
+    rng = random.Random(34)
+    for _ in range(300):
+        all_outcomes = [
+            _outcomes(rng, is_monotone=is_monotone) for _ in range(rng.choice([1, 2, 3]))
+        ]
+
+        measured = [_measured(of) for of in all_outcomes]
+        points, _ = search(values, *(("game p99 < 5", of) for of in measured))
+        whole = span_of(points)
+        joint = [min(of) for of in zip(*all_outcomes, strict=True)]
+        if is_monotone:
+            for kind in (Holds.YES, Holds.NO):
+                assert [(one.low, one.high) for one in whole.of(kind)] == _runs(joint, kind)
+            undecided = [
+                (max(low - 1, 1), min(high + 1, _SIZE))
+                for low, high in _runs(joint, Holds.UNDECIDED)
+            ]
+            assert whole.undecided(values) == undecided
+        probed = {value: joint[int(value) - 1] for value in points[0]}
+        for value, holds in probed.items():
+            (its,) = (one for one in whole.stretches if one.low <= value <= one.high)
+            assert its.holds is holds
+            if holds is not Holds.UNDECIDED:
+                assert not any(low < value < high for low, high in whole.undecided(values))
+        if whole.holds:
+            assert {joint[int(end) - 1] for end in whole.holds} == {Holds.YES}
+        assert (whole.holds is None) == (Holds.YES not in probed.values())
 
 
 def test_what_was_not_measured_fails() -> None:
     judged = bound("game p99 < 5").judged([1.0, 1.0, None])
     assert (judged.holds, judged.value.n, judged.seeds) == (Holds.NO, 2, 3)
     values = Values(1, 9, is_whole=True)
-    points, spans = search(values, ("game p99 < 5", lambda x: [None] if x > 8 else [1]))
-    assert said(points, spans, values)[2:] == [
+    points, _ = search(values, ("game p99 < 5", lambda x: [None] if x > 8 else [1]))
+    assert said(points, values)[2:] == [
         "c0 fails where nothing was measured with some seeds: at 9.",
         "A single seed has no interval: with another seed the answer may differ.",
     ]
@@ -208,8 +269,7 @@ def test_without_ends_the_search_doubles(start: int, threshold: int) -> None:
     values = Values(1, 10_000, start, is_whole=True, step=1)
     for text, sign in (("game p99 < 0", 1), ("upload > 0", -1), ("upload > 0", 1)):
         points, (span,) = search(values, (text, exactly(lambda x: sign * (x - threshold + 0.5))))  # noqa: B023
-        edge = span.greatest or span.least
-        assert edge and {edge.holds, edge.fails} == {threshold - 1, threshold}
+        assert span.edge and set(span.edge) == {threshold - 1, threshold}
         # Nothing is probed far from the edge.
         ends = min(start, threshold), max(start, threshold)
         assert min(points[0]) >= ends[0] // 2 - 1 and max(points[0]) <= 2 * ends[1]
@@ -220,9 +280,8 @@ def test_doubling_ends_where_the_scenario_refuses() -> None:
     _, (span,) = search(
         values, ("game p99 < 1e9", exactly(lambda x: x)), accepts=lambda value: value <= 20
     )
-    assert span.high == 20 and span.flat is Holds.YES
     # Six times to the other side, which is as far as it goes.
-    assert span.low == 5 / 2**6
+    assert span == stretches((Holds.YES, 5 / 2**6, 20))
 
 
 SHORT = """

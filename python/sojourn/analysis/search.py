@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from math import floor, isclose, log10, sqrt
 
 from .conditions import Holds, Judged
@@ -66,141 +67,93 @@ def _rounded(value: float) -> float:
 
 
 @dataclass(frozen=True)
-class Edge:
-    """Where conditions cease to hold, seen from the side that holds."""
+class Stretch:
+    """Probed values beside each other at which the same is so."""
 
-    holds: float | None
-    """It surely holds, and no value before it fails; `None` if there is none."""
-    fails: float | None
-    """It surely fails, and no value after it holds; `None` if there is none."""
+    holds: Holds
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
 class Span:
-    """At which values conditions hold."""
+    """What is so at the probed values: the stretches in their order."""
 
-    low: float
-    high: float
-    """The ends of what was probed."""
-    least: Edge | None = None
-    """The lower edge of what holds; `None` if it holds down to `low`."""
-    greatest: Edge | None = None
-    """The upper edge; `None` if it holds up to `high`."""
-    flat: Holds | None = None
-    """What is so at all probed values, where there is no edge."""
-    is_uneven: bool = False
-    """Do the conditions change more than once?"""
-    contradictions: Sequence[tuple[float, float]] = ()
-    """Values that fail before values that hold, seen from the side that holds."""
+    stretches: Sequence[Stretch]
+
+    @property
+    def low(self) -> float:
+        """The least probed value."""
+        return self.stretches[0].low
+
+    @property
+    def high(self) -> float:
+        """The greatest probed value."""
+        return self.stretches[-1].high
+
+    def of(self, *holds: Holds) -> list[Stretch]:
+        """The stretches at which this is so."""
+        return [one for one in self.stretches if one.holds in holds]
 
     @property
     def holds(self) -> tuple[float, float] | None:
-        """The least and the greatest value at which the conditions surely hold, if there are."""
-        if self.is_uneven or self.flat not in (None, Holds.YES):
-            return None
-        low = self.least.holds if self.least else self.low
-        high = self.greatest.holds if self.greatest else self.high
-        return None if low is None or high is None else (low, high)
+        """The ends of the widest stretch at which the conditions surely hold, the last of several.
+
+        `None` if there is none.
+        """
+        all_that_hold = self.of(Holds.YES)
+        widest = max(all_that_hold, key=lambda one: (one.high - one.low, one.low), default=None)
+        return (widest.low, widest.high) if widest else None
+
+    @property
+    def edge(self) -> tuple[float | None, float | None] | None:
+        """The last value of that stretch, and the first beyond it that surely fails.
+
+        Beyond is above it, or below it if nothing above it fails. `None` if it holds everywhere, or
+        if it holds nowhere and both ends are alike; one of both if there is no such value.
+        """
+        fails = self.of(Holds.NO)
+        if self.holds is None:
+            ends = [one for one in fails if one in (self.stretches[0], self.stretches[-1])]
+            if len(ends) != 1 or len(self.stretches) == 1:
+                return None
+            return None, ends[0].low if ends[0] is self.stretches[-1] else ends[0].high
+        low, high = self.holds
+        above = [one.low for one in fails if one.low > high]
+        below = [one.high for one in fails if one.high < low]
+        if above or (high < self.high and not below):
+            return high, min(above, default=None)
+        return (low, max(below, default=None)) if low > self.low else None
+
+    @property
+    def changes(self) -> int:
+        """How often conditions that hold cease to, or the reverse."""
+        decided = self.of(Holds.YES, Holds.NO)
+        return sum(one.holds is not other.holds for one, other in pairwise(decided))
+
+    def undecided(self, values: Values) -> list[tuple[float, float]]:
+        """Between which values it is undecided: decided ones, or an end of what was probed."""
+        first, last = self.stretches[0], self.stretches[-1]
+        decided = self.of(Holds.YES, Holds.NO)
+        if not decided:
+            return [(self.low, self.high)]
+        between = [
+            (one.high, other.low)
+            for one, other in pairwise(decided)
+            if one.holds is other.holds or not values.are_close(one.high, other.low)
+        ]
+        before = [(self.low, decided[0].low)] if first.holds is Holds.UNDECIDED else []
+        after = [(decided[-1].high, self.high)] if last.holds is Holds.UNDECIDED else []
+        return [*before, *between, *after]
 
 
-def span_of(points: Points) -> Span:
-    """Where a condition holds, which was probed at these values."""
-    low, high = min(points), max(points)
-    found = {judged.holds for judged in points.values()}
-    ordered = _ordered(points)
-    if ordered is None:
-        is_uneven = {Holds.YES, Holds.NO} <= found
-        flat = points[low].holds if len(found) == 1 else Holds.UNDECIDED
-        return Span(low, high, flat=None if is_uneven else flat, is_uneven=is_uneven)
-    edge, contradictions = _edge(points, ordered)
-    is_upper = ordered[0] == low
-    least, greatest = (None, edge) if is_upper else (edge, None)
-    return Span(low, high, least, greatest, contradictions=contradictions)
-
-
-def _ordered(points: Points) -> list[float] | None:
-    """The values from the side that holds to the other; `None` if both sides are alike."""
-    values = sorted(points)
-    found = [points[value].holds for value in values]
-    decided = [holds for holds in found if holds is not Holds.UNDECIDED]
-    first, last = (decided or found)[0], (decided or found)[-1]
-    if first == last and len(set(decided)) < 2:
-        first, last = found[0], found[-1]
-    if first == last:
-        return None
-    return values if first > last else values[::-1]
-
-
-def _edge(points: Points, ordered: Sequence[float]) -> tuple[Edge, tuple[tuple[float, float], ...]]:
-    """The edge of values that are ordered from the side that holds, and what contradicts it."""
-    found = [points[value].holds for value in ordered]
-    held, failed = _held(found), _failed(found)
-    late = [n for n, holds in enumerate(found) if holds is Holds.YES and Holds.NO in found[:n]]
-    return Edge(
-        ordered[held - 1] if held else None, ordered[failed] if failed < len(found) else None
-    ), tuple((ordered[found.index(Holds.NO)], ordered[n]) for n in late[-1:])
-
-
-def _held(found: Sequence[Holds]) -> int:
-    """The place after the last that holds, before the first that fails."""
-    before = found[: found.index(Holds.NO)] if Holds.NO in found else found
-    return max((n + 1 for n, holds in enumerate(before) if holds is Holds.YES), default=0)
-
-
-def _failed(found: Sequence[Holds]) -> int:
-    """The place of the first that fails, after the last that holds."""
-    last = max((n for n, holds in enumerate(found) if holds is Holds.YES), default=-1)
-    after = (n for n, holds in enumerate(found) if n > last and holds is Holds.NO)
-    return next(after, len(found))
-
-
-def joint(spans: Sequence[Span]) -> Span:
-    """Where several conditions hold that were probed at the same values."""
-    low, high = spans[0].low, spans[0].high
-    contradictions = tuple(pair for span in spans for pair in span.contradictions)
-    flats = {span.flat for span in spans}
-    if Holds.NO in flats:
-        return Span(low, high, flat=Holds.NO)
-    if any(span.is_uneven for span in spans):
-        return Span(low, high, is_uneven=True)
-    least = _merged([span.least for span in spans if span.least], max)
-    greatest = _merged([span.greatest for span in spans if span.greatest], min)
-    if least is None and greatest is None:
-        flat = Holds.UNDECIDED if Holds.UNDECIDED in flats else Holds.YES
-        return Span(low, high, flat=flat)
-    if Holds.UNDECIDED in flats:
-        least, greatest = _unsure(least), _unsure(greatest)
-    empty = _emptiness(least, greatest)
-    if empty is not None:
-        return Span(low, high, flat=empty, contradictions=contradictions)
-    return Span(low, high, least, greatest, contradictions=contradictions)
-
-
-def _merged(edges: Sequence[Edge], choose: Callable[[Iterator[float]], float]) -> Edge | None:
-    """The edge of several conditions: the strictest."""
-    if not edges:
-        return None
-    holds = [edge.holds for edge in edges]
-    fails = [edge.fails for edge in edges if edge.fails is not None]
-    return Edge(
-        None if None in holds else choose(value for value in holds if value is not None),
-        choose(iter(fails)) if fails else None,
-    )
-
-
-def _unsure(edge: Edge | None) -> Edge | None:
-    return edge and Edge(None, edge.fails)
-
-
-def _emptiness(least: Edge | None, greatest: Edge | None) -> Holds | None:
-    """What is so everywhere if nothing lies between two edges."""
-    if least is None or greatest is None:
-        return None
-    if None not in (least.fails, greatest.fails) and least.fails >= greatest.fails:  # type: ignore[operator]
-        return Holds.NO
-    if None not in (least.holds, greatest.holds) and least.holds > greatest.holds:  # type: ignore[operator]
-        return Holds.UNDECIDED
-    return None
+def span_of(conditions: Sequence[Points]) -> Span:
+    """Where conditions hold together that were probed at the same values."""
+    found = {value: min(points[value].holds for points in conditions) for value in conditions[0]}
+    stretches = [
+        (holds, list(beside)) for holds, beside in groupby(sorted(found), key=found.__getitem__)
+    ]
+    return Span([Stretch(holds, beside[0], beside[-1]) for holds, beside in stretches])
 
 
 def probes(
@@ -223,17 +176,20 @@ def probes(
 
 
 def _next(points: Points, values: Values) -> Iterator[float]:
-    """What to probe to narrow the edge of a condition, or to look between equal ends."""
-    ordered = _ordered(points)
-    if ordered is None:
-        ends = sorted(points)
-        if len(ends) == 2 and not values.are_close(*ends):
-            yield values.between(*ends)
-        return
-    found = [points[value].holds for value in ordered]
-    for place in {_held(found), _failed(found)} - {0, len(found)}:
-        if not values.are_close(ordered[place - 1], ordered[place]):
-            yield values.between(ordered[place - 1], ordered[place])
+    """What to probe between two values, to narrow where it changes or to look between equal ends.
+
+    These are the outermost changes, of what is undecided and of what is not.
+    """
+    probed = sorted(points)
+    found = [points[value].holds for value in probed]
+    changes = [n for n in range(1, len(found)) if found[n] != found[n - 1]]
+    decided = [n for n, holds in enumerate(found) if holds is not Holds.UNDECIDED]
+    turns = [(n, m) for n, m in pairwise(decided) if found[n] != found[m]]
+    places = {*changes[:1], *changes[-1:]}
+    places.update(place for n, m in turns[:1] + turns[-1:] for place in (n + 1, m))
+    for place in places or {1} & {len(found) - 1}:
+        if not values.are_close(probed[place - 1], probed[place]):
+            yield values.between(probed[place - 1], probed[place])
 
 
 def _doubling(

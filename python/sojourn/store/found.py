@@ -12,7 +12,7 @@ from ..analysis.conditions import Bound, Judged
 from ..analysis.grids import with_interval
 from ..analysis.keys import key_in_words, value_in_words
 from ..analysis.measures import Measure
-from ..analysis.search import Span, Values, joint, span_of
+from ..analysis.search import Span, Values, span_of
 from ..base.grid import Grid
 from ..base.lookup import look_up
 from ..base.plain_text import plain
@@ -53,7 +53,7 @@ class Answer:
 
     @property
     def answer(self) -> float | None:
-        """The greatest value at which the conditions surely hold, or the least if they hold above.
+        """The greatest value of `holds`, or the least if the conditions hold up to the greatest.
 
         `None` if there is none, or if they hold at all probed values.
         """
@@ -61,13 +61,15 @@ class Answer:
 
     @property
     def interval(self) -> tuple[float | None, float | None] | None:
-        """The answer, and the first value from which the conditions surely fail."""
-        edge = self.span.greatest or self.span.least
-        return (edge.holds, edge.fails) if edge else None
+        """The answer, and the first value beyond it at which the conditions surely fail."""
+        return self.span.edge
 
     @property
     def holds(self) -> tuple[float, float] | None:
-        """The least and the greatest of the probed values between which the conditions hold."""
+        """The least and the greatest of the probed values between which the conditions hold.
+
+        Where they cease to hold in between, these are the ends of the widest range.
+        """
         return self.span.holds
 
 
@@ -111,17 +113,14 @@ class Found(Mapping[str, Answer]):
 
     def __getitem__(self, variant: str) -> Answer:
         points = self.points_of[look_up("variant", variant, list(self))]
-        spans = [*map(span_of, points)]
-        whole = joint(spans)
         by_text = dict(zip(map(str, self.conditions), points, strict=True))
-        words = Words(self.key, self._steps, self.say)
-        said = [*sentences(by_text, spans, whole, words)]
+        said = [*sentences(by_text, Words(self.key, self._steps, self.say))]
         if self.early_s:
             said.append(
                 f"In some of these runs the first {self.early_s:g} s make the tail: with "
                 f"metrics.from_s = {self.early_s:g} the answer is not about the start."
             )
-        return Answer(whole, said)
+        return Answer(span_of(points), said)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.points_of)
