@@ -3,8 +3,8 @@
 from typing import Any
 
 import sojourn
-from sojourn.analysis.equal import EQUAL, equal_groups, warning_of
-from sojourn.analysis.groups import Results
+from sojourn.analysis.equal import equal_groups, warning_of
+from sojourn.analysis.groups import EQUAL, Results
 from sojourn.analysis.summary import warnings_json, warnings_of
 
 

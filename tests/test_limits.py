@@ -108,8 +108,39 @@ def test_the_limits_hold_for_the_variants_that_are_named(comparison: sojourn.Com
         assert [one.partition(": ")[0] for one in failures(results, never, names)] == expected
     with pytest.raises(
         UnknownError, match=r"'CoDell' \(did you mean CoDel\?\); allowed: BufferBloat"
-    ):
+    ) as refused:
         list(failures(results, never, ["CoDell"]))
+    assert idle not in str(refused.value)
+
+
+LATE = """
+duration_s = 12
+upstream.sustained_mbps = 10
+downstream.sustained_mbps = 20
+servers.near.delay_ms = 9
+traffic.game = { kind = "stream", purpose = "game" }
+traffic.late = { kind = "transfer", start_s = 30 }
+traffic.files = { kind = "transfer", file_bytes = 1000, pause_s = 1 }
+compare.one = {}
+compare.two.upstream.priority = 3
+"""
+
+
+def test_what_has_no_grade_is_said(tmp_path: Path, inside: Inside) -> None:
+    """What sent nothing is not good; files with pauses have no grade, and a note names them."""
+    path = tmp_path / "late.toml"
+    path.write_text(LATE)
+    # Both variants are one run, which has both names.
+    for name in ("one", "two"):
+        done = inside("run", path, "--quiet", "--fail-below", "good", "--of", name)
+        note, failed, *_ = done.stderr.splitlines()
+        assert done.returncode == 1
+        assert note.startswith("note: Not graded: transfer (files). A condition on a measure")
+        why = "no grade, since traffic.late sends nothing: it starts at 30 s"
+        assert failed.startswith(f"failed: one: {why}") and failed.endswith("required: good")
+    assert inside("run", path, "--quiet", "--fail-below", "game loss < 9").returncode == 0
+    said = inside.refused("run", path, "--quiet", "--fail-below", "good", "--of", "three")
+    assert "allowed: one, two" in said
 
 
 def test_the_command_takes_a_variant_before_it_runs(inside: Inside) -> None:

@@ -58,6 +58,12 @@ impl Facts {
         self.facts.loaded().map(Direction::name).collect()
     }
 
+    /// The traffic entries that are graded and answered for, by name.
+    #[getter]
+    fn traffic(&self) -> Vec<&str> {
+        self.facts.traffic.iter().map(|entry| &*entry.name).collect()
+    }
+
     /// How long each unfinished page of a traffic entry had been loading at the end, in s.
     fn unfinished_s(&self, traffic: &str) -> Vec<f64> {
         self.unfinished_s.get(traffic).cloned().unwrap_or_default()

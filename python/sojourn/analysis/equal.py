@@ -5,11 +5,8 @@ from typing import Any
 
 from ..base.errors import Warning
 from ..base.lookup import quoted
-from .groups import Group
+from .groups import EQUAL, Group
 from .tables import TABLES, RunTables
-
-EQUAL = "equal-variants"
-"""The code of the warning, as of the note that the reader of a scenario has."""
 
 
 def equal_groups(groups: Sequence[Group]) -> Iterator[list[Group]]:

@@ -1,11 +1,14 @@
 """Groups of runs that reports and figures show: a run, a comparison, a sweep or a study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..base.errors import Warning
 from ..base.lookup import look_up
 from .tables import RunTables
 
+EQUAL = "equal-variants"
+"""The code of the warning that a run stands for other variants too, or has tables like theirs."""
 THIS_RUN = "this run"
 """The name of a single run beside its idle line."""
 
@@ -27,6 +30,16 @@ class Group:
     def first(self) -> RunTables:
         """The run of the first seed, which represents the group where one run is shown."""
         return self.runs[0]
+
+    @property
+    def names(self) -> list[str]:
+        """What it is called: its variant, itself, and the variants that its run stands for."""
+        return [*filter(None, (self.variant, self.name)), *equals(self.first.warnings)]
+
+
+def equals(warnings: Iterable[Warning]) -> list[str]:
+    """The variants that a run with these warnings stands for, beside its own."""
+    return [name for one in warnings if one.code == EQUAL for name in one.values.get("others", ())]
 
 
 @dataclass(frozen=True)
@@ -72,8 +85,8 @@ class Results:
 
     def only(self, names: Sequence[str]) -> "Results":
         """The groups with these names or variants; raises `UnknownError` for unknown ones."""
-        there = [*(g.variant for g in self.groups), *(g.name for g in self.groups)]
+        there = [name for group in self.groups for name in group.names]
         for name in names:
-            look_up("variant", name, list(dict.fromkeys(filter(None, there))))
-        kept = [g for g in self.groups if not names or g.name in names or g.variant in names]
+            look_up("variant", name, list(dict.fromkeys(there)))
+        kept = [g for g in self.groups if not names or not {*names}.isdisjoint(g.names)]
         return Results(kept, self.keys)

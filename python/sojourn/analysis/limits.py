@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..base.grid import digits
-from ..base.lookup import UnknownError
+from ..base.lookup import UnknownError, look_up
+from ..base.toml_text import dotted
 from .conditions import Bound, bound
 from .groups import Group, Results
 from .measures import Measure
@@ -12,6 +13,8 @@ from .verdict import Assessment, Grade, verdict
 _BEST_FIRST = list(Grade)
 _GRADES = {grade.word: grade for grade in _BEST_FIRST[:-1]}
 """Those that something may be below."""
+
+_SENT_NOTHING = ("late-traffic", "silent-traffic", "uncounted-traffic")
 
 Limit = Grade | Bound
 
@@ -31,17 +34,19 @@ def failures(results: Results, limits: Sequence[Limit], names: Sequence[str] = (
     """A sentence for each limit that a setting does not reach.
 
     The settings are those with these names or variants, or else all but idle lines. A grade or
-    measure that is missing is not reached. Raises `NotMeasuredError` for a measure that no setting
-    has, and `UnknownError` for an unknown name.
+    measure that is missing is not reached, nor is a grade of traffic that sent nothing. Raises
+    `NotMeasuredError` for a measure that no setting has, and `UnknownError` for an unknown name.
     """
     if not limits:
         return
     graded = verdict(results)
-    loaded = [
-        group
-        for group in results.only(names).groups
-        if names or group.name not in graded.idle_lines
-    ]
+    loaded = [group for group in results.groups if group.name not in graded.idle_lines]
+    if names:
+        there = [name for group in loaded for name in group.names]
+        for name in names:
+            if name not in graded.idle_lines:
+                look_up("--of", name, list(dict.fromkeys(there)))
+        loaded = [*results.only(names).groups]
     if any(isinstance(one, Grade) for one in limits):
         yield from graded.unwatched
     for one in limits:
@@ -51,10 +56,17 @@ def failures(results: Results, limits: Sequence[Limit], names: Sequence[str] = (
             yield f"{group.name}: {failure}" if group.name else failure
 
 
+def ungraded(results: Results, limits: Sequence[Limit]) -> str:
+    """The sentence on traffic that a required grade is not of, or an empty one."""
+    requires = any(isinstance(one, Grade) for one in limits)
+    return verdict(results).ungraded if requires else ""
+
+
 def _below(
     least: Grade, groups: Sequence[Group], assessments: Mapping[str, Sequence[Assessment]]
 ) -> Iterator[tuple[Group, str]]:
     for group in groups:
+        yield from ((group, f"{why}; required: {least.word}") for why in _silent(group))
         if not assessments[group.name]:
             yield group, f"nothing has a grade; required: {least.word}"
         for one in assessments[group.name]:
@@ -65,6 +77,14 @@ def _below(
                 is_so = "fails" if one.grade is Grade.FAILS else f"is {one.grade.word}"
                 is_so = f"{one.application} {is_so}: {one.summary}"
                 yield group, f"{is_so}; required: {least.word}"
+
+
+def _silent(group: Group) -> Iterator[str]:
+    """Why traffic has no grade that would have one: it sent nothing with some seed."""
+    own = [dotted(["traffic", name]) for name in group.first.facts.traffic]
+    warnings = (one for run in group.runs for one in run.warnings)
+    said = (str(one) for one in warnings if one.code in _SENT_NOTHING and one.path in own)
+    return (f"no grade, since {why}" for why in dict.fromkeys(said))
 
 
 def _beyond(condition: Bound, groups: Sequence[Group]) -> Iterator[tuple[Group, str]]:

@@ -11,9 +11,9 @@ from ..base.lookup import quoted
 from ..base.plain_text import plain
 from ..base.terminal import print_grids
 from .bufferbloat import bufferbloat_grid
-from .equal import EQUAL, equal_groups, warning_of
+from .equal import equal_groups, warning_of
 from .grids import first_grids, more_grids
-from .groups import THIS_RUN, Group, Results
+from .groups import EQUAL, THIS_RUN, Group, Results
 from .measures import MEASURES
 from .precision import Target
 from .statistics import Value

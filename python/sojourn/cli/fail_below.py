@@ -56,10 +56,15 @@ def check_variants(names: "Sequence[str] | None", there: "Sequence[str]") -> Non
 def check_limits(
     results: "Results", limits: "Sequence[Limit]", of: "Sequence[str] | None" = None
 ) -> None:
-    """Says on stderr what is below the limits, and then ends the command with status 1."""
-    from ..analysis.limits import failures
+    """Says on stderr what is below the limits, and then ends the command with status 1.
+
+    Traffic that has no grade by its kind is named, and no failure.
+    """
+    from ..analysis.limits import failures, ungraded
 
     found = list(failures(results, limits, of or ()))
+    if missing := ungraded(results, limits):
+        say(f"note: {missing} A condition on a measure can require more of it.", err=True)
     for failure in found:
         say(f"failed: {failure}", err=True)
     if found:

@@ -62,6 +62,7 @@ def run(
     With --fail-below the exit status is 1 if a grade or a measure of any variant but an idle line
     is below that limit, or missing. With --of only that variant has to reach it.
     """
+    from ..analysis.groups import equals
     from ..analysis.precision import Target
     from ..analysis.summary import summary_json
     from ..base.terminal import progress_bar
@@ -71,7 +72,7 @@ def run(
 
     limits = read_limits(fail_below, of)
     variants = options.requested(context).load()
-    check_variants(of, [variant.name for variant in variants])
+    check_variants(of, [name for one in variants for name in (one.name, *equals(one.notes))])
     targets = [Target.of(text, "--until") for text in until or ()]
     try:
         most = most_seeds(variants, seeds, targets)
