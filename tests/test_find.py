@@ -392,6 +392,10 @@ def test_what_the_scenario_refuses_ends_the_search(short: Path) -> None:
     ("changes", "message"),
     [
         ({"key": "homes.othr.count"}, "key homes.othr: found 'othr' .did you mean other"),
+        (
+            {"key": "upstream.flows.f.weight"},
+            "found 'f'; allowed: a name that the scenario has there",
+        ),
         ({"key": "homes.other.cuont"}, "key homes.other.cuont: found .*did you mean count"),
         ({"key": "upstream.queue.law"}, "found the type table, .*; allowed: a key with a number"),
         (

@@ -71,6 +71,10 @@ def _inner(
 ) -> Schema:
     """From a table to one of its keys, or to one of the names that the scenario has in it."""
     if is_map(schema.resolved(value)):
+        if not there:
+            raise UnknownError(
+                f"{what}: found {step!r}; allowed: a name that the scenario has there"
+            )
         look_up(what, step, list(there))
         return schema.resolved(value)["additionalProperties"]  # type: ignore[no-any-return]
     tables = schema.tables(value)
