@@ -16,7 +16,17 @@ type Alias = (&'static [&'static str], &'static [&'static str], &'static str);
 
 const ALIASES: &[Alias] = &[
     (
-        &["bandwidth", "bandwidth_mbps", "bitrate", "bitrate_mbps", "mbps", "rate", "rate_mbps"],
+        &[
+            "bandwidth",
+            "bandwidth_mbps",
+            "bitrate",
+            "bitrate_kbps",
+            "bitrate_mbps",
+            "mbps",
+            "rate",
+            "rate_kbps",
+            "rate_mbps",
+        ],
         STREAM,
         "packet_bytes and interval_ms: 1 Mbps is 1250 bytes each 10 ms",
     ),
