@@ -3,8 +3,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::shape::TAG;
 use super::words::below;
 
 /// Settings by their keys, in their order. Their text is `KEY = VALUE, KEY = VALUE and KEY = VALUE`, with `to`
@@ -19,11 +20,33 @@ impl Remedy {
         Self::default().and(key, value)
     }
 
+    /// The table of this kind with its defaults.
+    pub fn of_kind(key: impl Into<String>, kind: &str) -> Self {
+        Self::of(key, json!({ TAG: kind }))
+    }
+
     /// The same with another setting.
     #[must_use]
     pub fn and(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.0.insert(key.into(), value.into());
         self
+    }
+
+    /// Are there no settings?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The same with these settings too.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
+    /// The settings as `--set` takes them.
+    pub fn sets(&self) -> Vec<String> {
+        self.0.iter().map(|(key, value)| format!("{key}={}", inline(value))).collect()
     }
 
     /// The same settings of keys with other paths.
@@ -39,13 +62,21 @@ impl Remedy {
     }
 }
 
+/// A value as TOML has it within a line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Object(table) if !table.is_empty() => {
+            let keys = table.iter().map(|(key, value)| format!("{key} = {}", inline(value)));
+            format!("{{ {} }}", keys.collect::<Vec<_>>().join(", "))
+        }
+        value => value.as_f64().map_or_else(|| value.to_string(), |number| number.to_string()),
+    }
+}
+
 impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verb = if f.alternate() { "to" } else { "=" };
-        let settings = self.0.iter().map(|(key, value)| match value.as_f64() {
-            Some(number) => format!("{key} {verb} {number}"),
-            None => format!("{key} {verb} {value}"),
-        });
+        let settings = self.0.iter().map(|(key, value)| format!("{key} {verb} {}", inline(value)));
         let settings: Vec<_> = settings.collect();
         match &*settings {
             [first @ .., before, last] => {

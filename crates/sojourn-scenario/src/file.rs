@@ -138,9 +138,12 @@ impl<'a> Source<'a> {
     ///
     /// # Errors All problems of the scenario, or those of the text itself.
     pub fn load_stored(self) -> Result<Scenario, Problems> {
-        let Self { text, name: source, parts, .. } = self;
+        let Self { text, name: source, sets, parts, .. } = self;
         let parts = parts.cloned().unwrap_or_default();
-        let (base, lines) = Document::parse(text, source)?.into_parts();
+        let (mut base, lines) = Document::parse(text, source)?.into_parts();
+        for set in sets {
+            Set::parse(set)?.apply(&mut base)?;
+        }
         let file = File {
             source,
             lines,
@@ -155,7 +158,10 @@ impl<'a> Source<'a> {
             shared: OnceCell::new(),
             compared: OnceCell::new(),
         };
-        Ok(file.variant("", &json!({}))?.scenario)
+        match file.scenario(&file.base) {
+            Ok((scenario, _)) => Ok(scenario),
+            Err(faults) => Err(file.reported(faults, "").expect_err("a refusal has a fault")),
+        }
     }
 }
 
@@ -182,13 +188,16 @@ fn all_of<T>(results: impl Iterator<Item = Result<T, Problems>>) -> Result<Vec<T
 
 /// A scenario with all its defaults as TOML. Loading it gives an equal scenario.
 pub fn to_toml(scenario: &Scenario) -> String {
-    let value = serde_json::to_value(scenario).map(without_nulls);
-    let text = value.map(|value| toml::to_string_pretty(&value));
-    match text {
-        Ok(Ok(text)) => text,
-        Ok(Err(error)) => format!("# cannot be written as TOML: {error}\n"),
+    match serde_json::to_value(scenario) {
+        Ok(value) => toml_of(value),
         Err(error) => format!("# cannot be written as TOML: {error}\n"),
     }
+}
+
+/// Keys as TOML, without those that are unset.
+pub(crate) fn toml_of(keys: Value) -> String {
+    let text = toml::to_string_pretty(&without_nulls(keys));
+    text.unwrap_or_else(|error| format!("# cannot be written as TOML: {error}\n"))
 }
 
 /// TOML has no null, so keys that are unset are left out.

@@ -190,7 +190,7 @@ fn bare(scenario: &Scenario) -> (Scenario, BTreeSet<String>) {
         |scenario| Scenario { title: String::new(), description: String::new(), ..scenario };
     match without_idle_keys(scenario) {
         None => (aside(scenario.clone()), BTreeSet::new()),
-        Some((bare, idle)) => (aside(bare), idle.iter().map(Idle::sentence).collect()),
+        Some((bare, idle)) => (aside(bare), idle.iter().map(Idle::why).collect()),
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(reported.len(), 4, "{reported:?}");
         let reported = names(&["upstream.aqm=false", "upstream.queue.limit_bytes=80000"]);
         assert_eq!(reported.len(), 1, "{reported:?}");
-        let why = "; upstream.queue.law has no effect where upstream.aqm = false; set upstream.aqm = true";
+        let why = "; upstream.queue.law has no effect where upstream.aqm = false";
         assert!(reported[0].1.ends_with(why), "{}", reported[0].1);
     }
 

@@ -24,6 +24,7 @@ pub(crate) mod parts;
 mod presets;
 pub mod provision;
 mod rates;
+mod remedies;
 mod roles;
 mod ruled;
 pub(crate) mod schema;
@@ -37,8 +38,9 @@ pub use estimate::estimate;
 pub use file::{Source, load, to_toml};
 pub use parts::{Parts, Readable, file_schema, json_schema};
 pub use presets::presets;
+pub use remedies::idle_keys;
 pub use roles::Roles;
-pub use ruled::{Idle, idle_keys};
+pub use ruled::Idle;
 pub use schema::Scenario;
 pub use watch::{Load, Unwatched};
 

@@ -6,6 +6,7 @@
 //! Homes take over keys of the scenario's service, and traffic entries its TCP options. Such a key has no effect if it has
 //! none in any table that takes it over, or if each of them overrides it.
 
+mod bounds;
 mod heirs;
 mod readers;
 
@@ -16,13 +17,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use sojourn_access::ServiceFlow;
 use sojourn_engine::dialect::Dialect;
-use sojourn_engine::queue::{QueueSpec, SchedulerSpec};
-use sojourn_engine::units::BitRate;
 use sojourn_input::problem::{Code, Remedy, Warning};
 use sojourn_input::words;
 
 use self::heirs::{Shared, TCP, inherited};
-pub(super) use self::readers::unread_by_all;
+pub(super) use self::readers::{unread, unread_by_all};
 use super::node::Node;
 use super::schema::Scenario;
 
@@ -57,15 +56,36 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     rules.remove("rule").unwrap_or_default()
 });
 
+/// Why a key has no effect, and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reason {
+    /// Why, after `has no effect`.
+    clause: String,
+    /// Settings with which it has one, if values say so.
+    pub remedy: Remedy,
+    /// What to do where there are none.
+    otherwise: String,
+}
+
+const LEAVE_OUT: &str = "leave it out";
+
+impl Reason {
+    fn new(clause: impl Into<String>, otherwise: impl Into<String>) -> Self {
+        let (clause, otherwise) = (clause.into(), otherwise.into());
+        Self { clause, remedy: Remedy::default(), otherwise }
+    }
+
+    fn without(clause: impl Into<String>, remedy: Remedy) -> Self {
+        Self { remedy, ..Self::new(clause, LEAVE_OUT) }
+    }
+}
+
 /// A key that is set and has no effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Idle {
     /// The names in its path.
-    parts: Vec<String>,
-    /// Why, after `has no effect`.
-    why: String,
-    /// Settings with which it has one, if values say so.
-    remedy: Remedy,
+    pub(super) parts: Vec<String>,
+    pub(super) reason: Reason,
     /// Must it be set all the same?
     is_required: bool,
     /// Has it none for lack of traffic that reads it? Then it is no remark on an idle line, whose traffic is less.
@@ -73,19 +93,28 @@ pub struct Idle {
 }
 
 impl Idle {
-    fn new(parts: Vec<String>, why: String, remedy: Remedy) -> Self {
-        Self { parts, why, remedy, is_required: false, is_unread: false }
+    fn new(parts: Vec<String>, reason: Reason) -> Self {
+        Self { parts, reason, is_required: false, is_unread: false }
+    }
+
+    /// That it has none, and why.
+    pub(super) fn why(&self) -> String {
+        format!("{} has no effect {}", path_of(&self.parts), self.reason.clause)
     }
 
     /// The sentence about it.
     pub fn sentence(&self) -> String {
-        format!("{} has no effect {}", path_of(&self.parts), self.why)
+        let Reason { remedy, otherwise, .. } = &self.reason;
+        match remedy.is_empty() {
+            true => format!("{}: {otherwise}", self.why()),
+            false => format!("{}; set {remedy}", self.why()),
+        }
     }
 
     /// The warning of it.
     pub fn warning(self) -> Warning {
         let path = path_of(&self.parts);
-        Warning::of_code(Code::IdleKey, path, self.sentence()).remedied(self.remedy)
+        Warning::of_code(Code::IdleKey, path, self.sentence()).remedied(self.reason.remedy)
     }
 }
 
@@ -100,7 +129,7 @@ fn with(parts: &[String], more: &str) -> Vec<String> {
 }
 
 /// The keys of a scenario that are set and have no effect beside others.
-pub fn idle_keys(scenario: &Scenario) -> Vec<Idle> {
+pub(super) fn idle_keys(scenario: &Scenario) -> Vec<Idle> {
     let root = serde_json::to_value(scenario);
     let idle = root.map_or(Vec::new(), |root| idle_in(&root, scenario));
     idle.into_iter().filter(|one| !one.is_unread).collect()
@@ -147,23 +176,15 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
     let mut idle: Vec<Idle> = Vec::new();
     for place in &places {
         for rule in RULES.iter().filter(|rule| rule.of == place.node.of) {
-            let Some((why, remedy)) = rule.holds(place, &tables) else { continue };
+            let Some(reason) = rule.holds(place, &tables) else { continue };
             let set = rule.keys.iter().flat_map(|key| place.set(key));
             let is_unread = rule.overridden_by.is_some();
-            idle.extend(
-                set.map(|parts| Idle {
-                    is_unread,
-                    ..Idle::new(parts, why.clone(), remedy.clone())
-                }),
-            );
+            idle.extend(set.map(|parts| Idle { is_unread, ..Idle::new(parts, reason.clone()) }));
         }
     }
     let usual = serde_json::to_value(with_usual_bursts(scenario)).unwrap_or_default();
     idle.extend(idle_bursts(&places, &tables, &usual, scenario));
-    idle.extend(places.iter().filter(|place| place.node.of == "QueueSpec").flat_map(|place| {
-        let limits = beyond_members(place, &whole);
-        limits.into_iter().flatten()
-    }));
+    idle.extend(bounds::all(&places, &whole, scenario));
     idle.extend(unused_servers(scenario));
     let mut all = BTreeMap::new();
     for one in idle {
@@ -178,8 +199,7 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
             let Some(is_required) = is_set(&parts, &whole, &places).filter(|_| !is_filled) else {
                 continue;
             };
-            let why = overridden_by(&by, table.heirs.len());
-            let one = Idle::new(parts.clone(), why, Remedy::default());
+            let one = Idle::new(parts.clone(), overridden_by(&by, table.heirs.len()));
             let one = Idle { is_required, is_unread: true, ..one };
             all.insert(parts, one);
         }
@@ -188,12 +208,18 @@ fn idle_in(root: &Value, scenario: &Scenario) -> Vec<Idle> {
 }
 
 /// Why a key has no effect that this and so many others together override; none where nobody takes it over.
-fn overridden_by(first: &str, count: usize) -> String {
+fn overridden_by(first: &str, count: usize) -> Reason {
     match count {
-        0 => "without traffic over TCP or QUIC: leave it out".to_owned(),
-        1 => format!("beside {first}, which overrides it: change that"),
-        2 => format!("beside {first} and one like it, which override it: change those"),
-        _ => format!("beside {first} and {} like it, which override it: change those", count - 1),
+        0 => Reason::new("without traffic over TCP or QUIC", LEAVE_OUT),
+        1 => Reason::new(format!("beside {first}, which overrides it"), "change that"),
+        2 => Reason::new(
+            format!("beside {first} and one like it, which override it"),
+            "change those",
+        ),
+        _ => Reason::new(
+            format!("beside {first} and {} like it, which override it", count - 1),
+            "change those",
+        ),
     }
 }
 
@@ -233,9 +259,10 @@ fn unused_servers(scenario: &Scenario) -> impl Iterator<Item = Idle> {
     let used: BTreeSet<&str> = used.map(|(_, server)| server).collect();
     let unused = scenario.servers.keys().filter(move |name| !used.contains(name.as_str()));
     unused.map(|name| {
-        let why = "without traffic: name it in an entry of traffic, or leave it out";
+        let reason =
+            Reason::new("without traffic", "name it in an entry of traffic, or leave it out");
         let parts = vec!["servers".to_owned(), name.clone()];
-        Idle { is_unread: true, ..Idle::new(parts, why.to_owned(), Remedy::default()) }
+        Idle { is_unread: true, ..Idle::new(parts, reason) }
     })
 }
 
@@ -269,46 +296,10 @@ fn idle_bursts(
         let (path, value) = (tables.path_of(peak), &place.table["peak_mbps"]);
         let twice = value.as_f64().unwrap_or_default() * 2.0;
         let remedy = Remedy::of(&path, twice);
-        let why =
-            format!("where {}, the sustained rate; set {remedy}", Remedy::of(path, value.clone()));
-        Idle::new(burst, why, remedy)
+        let clause = format!("where {}, the sustained rate", Remedy::of(path, value.clone()));
+        Idle::new(burst, Reason::without(clause, remedy))
     });
     idle.collect()
-}
-
-/// Limits of an aggregate of Low Latency DOCSIS that its members do not reach: its own buffer beyond both of theirs, and
-/// the delay from which all packets are marked, below the least that its rate allows.
-fn beyond_members(place: &Place<'_>, whole: &Value) -> [Option<Idle>; 2] {
-    let of_queue = || {
-        let above = heirs::at(whole, place.parts.split_last()?.1)?;
-        let rate = BitRate::from_mbps(above["sustained_mbps"].as_f64()?);
-        let queue: QueueSpec =
-            serde_json::from_value(heirs::at(whole, &place.parts)?.clone()).ok()?;
-        match queue.scheduler {
-            SchedulerSpec::LowLatency(keys) => Some((keys, queue.limit_bytes, rate)),
-            _ => None,
-        }
-    };
-    let Some((keys, limit_bytes, rate)) = of_queue() else { return [None, None] };
-    let held_bytes = keys.most_bytes(rate);
-    let limit = limit_bytes.filter(|limit| *limit >= held_bytes).map(|_| {
-        let scheduler = path_of(&with(&place.parts, "scheduler"));
-        let why = format!(
-            "beside the buffers of the members, which hold {held_bytes} bytes: set less, or \
-             {scheduler}.classic_buffer_bytes and low_latency_buffer_bytes"
-        );
-        Idle::new(with(&place.parts, "limit_bytes"), why, Remedy::default())
-    });
-    let threshold = keys.least_max_us(rate).map(|least_us| {
-        let path = with(&place.parts, "scheduler.low_latency_max_us");
-        let remedy = Remedy::of(path_of(&path), (2.0 * least_us).ceil());
-        let why = format!(
-            "up to {least_us:.0}, the time of two packets of 2000 bytes at the rate of the service and the length of \
-             the ramp; set {remedy}"
-        );
-        Idle::new(path, why, remedy)
-    });
-    [limit, threshold]
 }
 
 /// The scenario with the default peak rate and burst of each service flow.
@@ -468,7 +459,7 @@ fn below<'a>(
 
 impl Rule {
     /// If the keys have no effect in this table: why, and what gives them one.
-    fn holds(&self, place: &Place<'_>, tables: &Tables<'_>) -> Option<(String, Remedy)> {
+    fn holds(&self, place: &Place<'_>, tables: &Tables<'_>) -> Option<Reason> {
         let values = |key: &str| tables.values(place, key);
         let set = |key: &str| {
             let (all, mut set) = (values(key), values(key));
@@ -477,28 +468,25 @@ impl Rule {
         };
         if let Some(key) = &self.without {
             let (all, set) = set(key);
-            let why = format!("without {}: set it too", all[0].0);
-            return set.is_empty().then_some((why, Remedy::default()));
+            let reason = Reason::new(format!("without {}", all[0].0), "set it too");
+            return set.is_empty().then_some(reason);
         }
         if let Some(key) = &self.beside {
             let (_, set) = set(key);
-            let why = format!("beside {}: leave one of them out", set.first()?.0);
-            return Some((why, Remedy::default()));
+            let clause = format!("beside {}", set.first()?.0);
+            return Some(Reason::new(clause, "leave one of them out"));
         }
         if let Some(key) = &self.overridden_by {
             let (all, set) = set(key);
-            let why = overridden_by(&set.first()?.0, set.len());
-            return (all.len() == set.len()).then_some((why, Remedy::default()));
+            let reason = overridden_by(&set.first()?.0, set.len());
+            return (all.len() == set.len()).then_some(reason);
         }
         let is_among = |(_, value): &(String, &Value), values| is_among(value, values);
         if self.needs.is_empty() {
             let all: Vec<_> = self.under.iter().map(|(key, want)| (values(key), want)).collect();
             let holds = all.iter().all(|(found, want)| found.iter().all(|one| is_among(one, want)));
-            let why = format!(
-                "where {}: leave it out",
-                stated(all.into_iter().flat_map(|(found, _)| found))
-            );
-            return holds.then(|| (why, Remedy::default()));
+            let settings = stated(all.into_iter().flat_map(|(found, _)| found));
+            return holds.then(|| Reason::new(format!("where {settings}"), LEAVE_OUT));
         }
         let needs = self.needs.iter().map(|(key, want)| (values(key), want));
         let lacking: Vec<_> =
@@ -508,7 +496,7 @@ impl Rule {
         });
         let is_lacking = !lacking.is_empty();
         let settings = stated(lacking.into_iter().flat_map(|(found, _)| found));
-        is_lacking.then(|| (format!("where {settings}; set {remedy}"), remedy))
+        is_lacking.then(|| Reason::without(format!("where {settings}"), remedy))
     }
 }
 
@@ -517,10 +505,10 @@ fn is_unset(value: &Value) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Is a value this one, or one of these? An empty table stands for any.
+/// Is a value this one, or one of these? An empty table stands for any that is set.
 fn is_among(value: &Value, values: &Value) -> bool {
     match values {
-        Value::Object(any) if any.is_empty() => value.is_object(),
+        Value::Object(any) if any.is_empty() => !value.is_null(),
         Value::Array(values) => values.iter().any(|one| is_same(value, one)),
         one => is_same(value, one),
     }

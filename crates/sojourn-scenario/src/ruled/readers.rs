@@ -1,18 +1,55 @@
 //! Keys that have no effect since nothing reads them. Variants share them: what one of these reads is of use.
 
 use super::super::schema::Scenario;
-use super::{Idle, Place, collect, with};
-use crate::apps::Quality;
+use super::{Idle, Place, Reason, collect};
+use crate::apps::{AppSpec, Quality};
 use crate::node::Node;
 use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::packet::{Direction, NQB};
-use sojourn_input::problem::Remedy;
-use std::collections::BTreeSet;
+use sojourn_transport::Transport;
+
+/// What reads a key, or the field of packets that it sets.
+#[derive(Clone, Copy)]
+enum Reader {
+    /// Traffic that uses ECN.
+    EcnTraffic,
+    /// What marks packets of such traffic, changes their field or goes by it.
+    EcnQueue,
+    /// Acknowledgements of TCP.
+    Acknowledgements,
+    /// Classifiers of service flows.
+    Classifier,
+    /// They, or queues that go by the DSCP.
+    DscpQueue,
+    /// Queues that distinguish flows.
+    FlowQueue,
+    /// Calls.
+    Call,
+}
+
+/// Keys of a definition, with what reads them; a star stands for all kinds.
+const READ: [(&str, &[&str], Reader); 12] = [
+    ("Entry/*", &["dscp"], Reader::DscpQueue),
+    ("Entry/*", &["port", "address"], Reader::Classifier),
+    ("Entry/*", &["ecn"], Reader::EcnQueue),
+    ("TcpOptions", &["ecn"], Reader::EcnQueue),
+    ("Server", &["address"], Reader::Classifier),
+    ("Server", &["ecn"], Reader::EcnTraffic),
+    ("Bottleneck", &["ecn"], Reader::EcnTraffic),
+    ("QueueSpec", &["ecn"], Reader::EcnTraffic),
+    ("QueueSpec", &["acks"], Reader::Acknowledgements),
+    ("SchedulerSpec/low_latency", &["low_latency_aqm"], Reader::EcnTraffic),
+    ("Metrics", &["watch_flows"], Reader::FlowQueue),
+    ("Metrics", &["voice_model"], Reader::Call),
+];
 
 /// Kinds of queues that distinguish no flows.
 const WITHOUT_FLOWS: [&str; 2] = ["SchedulerSpec/fifo", "SchedulerSpec/low_latency"];
 /// Kinds of queues that read the DSCP.
 const OF_DSCP: [&str; 2] = ["SchedulerSpec/low_latency", "SchedulerSpec/cake"];
+/// Schedulers that mark only as a law of their bins says, and laws that mark nothing.
+const OF_LAWS: [&str; 8] = ["fifo", "sfq", "sfq_linux", "fq", "drr", "wfq", "scfq", "abb"];
+const WITHOUT_MARKS: [&str; 3] = ["none", "docsis_pie", "codel_dt"];
 
 /// The keys of these variants that none of them reads.
 pub(in super::super) fn unread_by_all<'a>(
@@ -25,72 +62,91 @@ pub(in super::super) fn unread_by_all<'a>(
     variants.map(unread).reduce(both).unwrap_or_default()
 }
 
-fn unread(scenario: &Scenario) -> Vec<Idle> {
+/// The keys that nothing reads.
+pub(in super::super) fn unread(scenario: &Scenario) -> Vec<Idle> {
     let root = serde_json::to_value(scenario).unwrap_or_default();
     let mut places = Vec::new();
     collect(&root, &Node::root(), &[], &mut places);
-    let of = |kind: &str, places: &[Place<'_>]| places.iter().any(|place| place.node.of == kind);
-    let has_classifier = of("Classifier", &places);
-    let reads_dscp = has_classifier || OF_DSCP.iter().any(|kind| of(kind, &places));
-    let mut idle = Vec::new();
-    let mut add = |parts: Vec<String>, why: &str| {
-        idle.push(Idle::new(parts, format!("{why}, or leave it out"), Remedy::default()));
-    };
-    let classifier = "without a classifier (`match`) of a service flow that reads it: set one";
-    for (name, entry) in &scenario.traffic {
-        let parts = |key: &str| ["traffic", name, key].map(str::to_owned).to_vec();
-        let labels = &entry.labels;
-        // Results of delay go by NQB too.
-        if ![0, NQB].contains(&labels.dscp) && !reads_dscp {
-            let why = "without a queue that reads it: set a scheduler of kind low_latency or cake, or a classifier \
-                       (`match`) of a service flow";
-            add(parts("dscp"), why);
+    let idle = READ.iter().filter(|(.., reader)| !reader.is_there(scenario, &places));
+    let idle = idle.flat_map(|(of, keys, reader)| {
+        let is_its = |place: &&Place<'_>| match of.strip_suffix('*') {
+            Some(kinds) => place.node.of.starts_with(kinds),
+            None => place.node.of == *of,
+        };
+        let set = places.iter().filter(is_its).flat_map(|place| {
+            // Results of delay go by NQB too.
+            let keys = keys.iter().filter(|key| **key != "dscp" || place.table["dscp"] != NQB);
+            keys.flat_map(|key| place.set(key)).collect::<Vec<_>>()
+        });
+        set.map(|parts| Idle::new(parts, reader.lack()))
+    });
+    idle.collect()
+}
+
+impl Reader {
+    /// Is there such a reader in a scenario, of which these are the tables?
+    fn is_there(self, scenario: &Scenario, places: &[Place<'_>]) -> bool {
+        let of = |kind: &str| places.iter().any(|place| place.node.of == kind);
+        let mut apps = scenario.traffic.values().map(|entry| &entry.app);
+        match self {
+            Self::EcnTraffic => scenario.traffic.values().any(|entry| scenario.uses_ecn(entry)),
+            Self::EcnQueue => {
+                let is_quic = |app: &AppSpec| {
+                    app.parameters().tcp().is_some()
+                        && app.tcp_config(&scenario.tcp, scenario.dialect).transport
+                            == Transport::Quic
+                };
+                let mut paths = Direction::BOTH.into_iter().flat_map(|way| scenario.ecn_paths(way));
+                places.iter().any(may_mark)
+                    || paths.any(|(_, path)| path != EcnPath::Kept)
+                    || apps.any(is_quic)
+            }
+            Self::Acknowledgements => apps.any(|app| app.parameters().tcp().is_some()),
+            Self::Classifier => of("Classifier"),
+            Self::DscpQueue => of("Classifier") || OF_DSCP.iter().any(|kind| of(kind)),
+            Self::FlowQueue => {
+                let mut kinds = places.iter().map(|place| &*place.node.of);
+                of("AqmSpec/afd")
+                    || kinds.any(|kind| {
+                        kind.starts_with("SchedulerSpec/") && !WITHOUT_FLOWS.contains(&kind)
+                    })
+            }
+            Self::Call => apps.any(|app| app.parameters().quality() == Quality::Voice),
         }
-        let set = [("port", labels.port.is_some()), ("address", labels.address.is_some())];
-        for (key, _) in set.into_iter().filter(|(_, is_set)| *is_set && !has_classifier) {
-            add(parts(key), classifier);
-        }
     }
-    let addressed = scenario.servers.iter().filter(|(_, server)| server.address.is_some());
-    for (name, _) in addressed.filter(|_| !has_classifier) {
-        add(["servers", name, "address"].map(str::to_owned).to_vec(), classifier);
+
+    /// That there is none, and what to do.
+    fn lack(self) -> Reason {
+        let (clause, otherwise) = match self {
+            Self::EcnTraffic => {
+                ("without traffic that uses ECN", "set tcp.ecn, or ecn of a stream")
+            }
+            Self::EcnQueue => {
+                ("without a queue that marks packets", "set a law that does, such as codel")
+            }
+            Self::Acknowledgements => ("without acknowledgements", "add TCP traffic"),
+            Self::Classifier => {
+                ("without a classifier (`match`) of a service flow that reads it", "set one")
+            }
+            Self::DscpQueue => (
+                "without a queue that reads it",
+                "set a scheduler of kind low_latency or cake, or a classifier (`match`) of a service flow",
+            ),
+            Self::FlowQueue => (
+                "without a queue that distinguishes flows",
+                "set a scheduler of kind fq, sfq or cake",
+            ),
+            Self::Call => ("without a call", "add a stream with purpose = \"voice\""),
+        };
+        Reason::new(clause, format!("{otherwise}, or leave it out"))
     }
-    let without_ecn = "without traffic that uses ECN: set tcp.ecn, or ecn of a stream";
-    let has_ecn = scenario.traffic.values().any(|entry| scenario.uses_ecn(entry));
-    if !has_ecn {
-        let paths = Direction::BOTH.into_iter().flat_map(|way| scenario.ecn_paths(way));
-        let treated = paths.filter(|(_, path)| *path != EcnPath::Kept).map(|(parts, _)| parts);
-        for parts in treated.collect::<BTreeSet<_>>() {
-            add(parts, without_ecn);
-        }
-    }
-    let is_acknowledged =
-        scenario.traffic.values().any(|entry| entry.app.parameters().tcp().is_some());
-    for place in places.iter().filter(|place| place.node.of == "QueueSpec") {
-        let unread = [
-            ("ecn", has_ecn, without_ecn),
-            ("acks", is_acknowledged, "without acknowledgements: add TCP traffic"),
-        ];
-        for (key, _, why) in unread.into_iter().filter(|(_, is_read, _)| !is_read) {
-            place.set(key).into_iter().for_each(|parts| add(parts, why));
-        }
-    }
-    let metrics = |key: &str| with(&["metrics".to_owned()], key);
-    let is_scheduler = |place: &&Place<'_>| place.node.of.starts_with("SchedulerSpec/");
-    let mut schedulers = places.iter().filter(is_scheduler);
-    let has_flows = schedulers.any(|place| !WITHOUT_FLOWS.contains(&&*place.node.of));
-    let has_flow_law = of("AqmSpec/afd", &places);
-    if scenario.metrics.watch_flows > 0 && !has_flows && !has_flow_law {
-        let why =
-            "without a queue that distinguishes flows: set a scheduler of kind fq, sfq or cake";
-        add(metrics("watch_flows"), why);
-    }
-    let is_call = |quality: Quality| quality == Quality::Voice;
-    let has_call = scenario.traffic.values().any(|entry| is_call(entry.app.parameters().quality()));
-    if scenario.metrics.voice_model != Default::default() && !has_call {
-        add(metrics("voice_model"), "without a call: add a stream with purpose = \"voice\"");
-    }
-    idle
+}
+
+/// May a queue mark packets, or go by their ECN field? Of other tables it says no.
+fn may_mark(place: &Place<'_>) -> bool {
+    let kind = |key: &str| place.table[key]["kind"].as_str().unwrap_or_default();
+    let marks = || !WITHOUT_MARKS.contains(&kind("law")) && place.table["ecn"] != false;
+    place.node.of == "QueueSpec" && (!OF_LAWS.contains(&kind("scheduler")) || marks())
 }
 
 #[cfg(test)]
@@ -159,42 +215,31 @@ mod tests {
         assert_eq!(of(stream), ["upstream.queue.acks"]);
     }
 
-    /// At 5 Mbps two packets of 2000 bytes take 6.4 ms, and the ramp is 524 us long; the members hold 40 000 and 62 500
-    /// bytes.
+    /// ECN is read by queues that mark, by paths that change it, and by the acknowledgements of QUIC.
     #[test]
-    fn limits_that_members_do_not_reach_are_idle() {
-        let idle = |keys: &str| {
-            let text = format!(
-                "duration_s = 3
-                 upstream = {{ sustained_mbps = 5, queue = {{ {keys} }} }}
-                 downstream.sustained_mbps = 20
-                 servers.near.delay_ms = 9
-                 traffic.up = {{ kind = 'transfer', server = 'near' }}"
-            );
-            let variant = load(&text, "home.toml", &[]).expect(keys).remove(0);
-            super::super::idle_keys(&variant.scenario)
-                .iter()
-                .map(super::Idle::sentence)
-                .collect::<Vec<_>>()
+    fn ecn_that_nothing_reads_is_noted() {
+        let of = |lines: &str| {
+            let all = notes(&format!(
+                "{lines}\ntraffic.up = {{ kind = 'transfer', server = 'near', tcp.ecn = 'classic' }}"
+            ));
+            all.iter().any(|path| path == "traffic.up.tcp.ecn")
         };
-        let of = |keys: &str| idle(&format!("scheduler = {{ kind = 'low_latency', {keys} }}"));
-        let max = "upstream.queue.scheduler.low_latency_max_us";
-        let message = format!(
-            "{max} has no effect up to 6924, the time of two packets of 2000 bytes at the rate of the service and the \
-             length of the ramp; set {max} = 13849"
-        );
-        assert_eq!(of("low_latency_max_us = 6900"), [message]);
-        assert_eq!(of("low_latency_max_us = 7000"), [""; 0]);
-        assert_eq!(of(""), [""; 0]);
-        let limit =
-            |bytes: u32| idle(&format!("limit_bytes = {bytes}, scheduler.kind = 'low_latency'"));
-        assert_eq!(limit(102_499), [""; 0]);
-        assert_eq!(
-            limit(102_500),
-            [
-                "upstream.queue.limit_bytes has no effect beside the buffers of the members, which hold 102500 bytes: \
-              set less, or upstream.queue.scheduler.classic_buffer_bytes and low_latency_buffer_bytes"
-            ]
-        );
+        let queue = |keys: &str| of(&format!("upstream.queue = {{ {keys} }}"));
+        assert!(of("") && queue("law.kind = 'docsis_pie'"));
+        assert!(queue("law.kind = 'codel', ecn = false") && queue("scheduler.kind = 'fq'"));
+        assert!(!queue("law.kind = 'codel'") && !queue("scheduler.kind = 'cake'"));
+        assert!(!of("servers.other = { delay_ms = 9, ecn = 'ce_always' }"));
+        assert!(!of("tcp.transport = 'quic'"));
+    }
+
+    #[test]
+    fn marks_of_low_latency_docsis_need_ecn() {
+        let queue =
+            "downstream.queue.scheduler = { kind = 'low_latency', low_latency_aqm = false }";
+        let key = "downstream.queue.scheduler.low_latency_aqm";
+        assert!(notes(queue).iter().any(|path| path == key));
+        let stream =
+            "traffic.data = { kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1' }";
+        assert!(!notes(&format!("{queue}\n{stream}")).iter().any(|path| path == key));
     }
 }

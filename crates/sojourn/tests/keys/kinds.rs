@@ -34,7 +34,58 @@ fn idle(sets: &[&str]) -> Vec<String> {
 /// Settings, and the warnings that say what has no effect beside them.
 #[test]
 fn what_each_kind_says() {
-    let cases: [(&[&str], &[&str]); 24] = [
+    let cases: [(&[&str], &[&str]); 34] = [
+        (
+            &["upstream={sustained_mbps=5,priority=3,modem={kind=\"shared_channel\"}}"],
+            &[
+                "upstream.priority has no effect where all service flows of the channel have the same: leave it out",
+            ],
+        ),
+        (
+            &[
+                "upstream={sustained_mbps=5,priority=3,modem={kind=\"shared_channel\"}}",
+                "homes.b.upstream.priority=4",
+            ],
+            &[],
+        ),
+        (
+            &[
+                "upstream={sustained_mbps=5,minimum_mbps=1,modem={kind=\"shared_channel\"}}",
+                "homes.b.upstream.modem.kind=link",
+            ],
+            &[
+                "upstream.minimum_mbps has no effect where homes.b.upstream.modem.kind = \"link\"; set \
+               homes.b.upstream.modem.kind = \"shared_channel\"",
+            ],
+        ),
+        // What the rule proposes gives it no effect: all have the same priority.
+        (
+            &["downstream.priority=2"],
+            &["downstream.priority has no effect where cmts is not set: leave it out"],
+        ),
+        (
+            &["homes.a.downstream.priority=2"],
+            &["homes.a.downstream.priority has no effect where cmts is not set; set cmts = {}"],
+        ),
+        (
+            &["access.kind=fibre", "homes.a.downstream.priority=2"],
+            &["homes.a.downstream.priority has no effect where cmts is not set: leave it out"],
+        ),
+        // The fastest clock is 50 ppm ahead.
+        (&["traffic.up.stop_s=2.00009"], &[]),
+        (
+            &["traffic.up.stop_s=2.00011"],
+            &["traffic.up.stop_s has no effect after the end of the run at 2 s: leave it out"],
+        ),
+        // 64 bytes are the least, and 1518 the most.
+        (&["upstream.queue={limit_bytes=6400,limit_packets=100}"], &[]),
+        (
+            &["upstream.queue={limit_bytes=6399,limit_packets=100}"],
+            &[
+                "upstream.queue.limit_packets has no effect beside a limit of 6399 bytes, which fewer packets fill: 64 bytes \
+               are the least: set less than 99",
+            ],
+        ),
         (
             &["servers.far.delay_ms=3"],
             &[

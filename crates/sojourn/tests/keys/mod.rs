@@ -2,6 +2,7 @@
 //! it has none in random networks, and remedies of warnings help.
 
 mod cases;
+mod drawn;
 mod kinds;
 mod named;
 mod random;

@@ -72,13 +72,6 @@ impl Case {
     }
 }
 
-/// Settings as `--set` takes them.
-fn sets(warning: &Warning) -> Vec<String> {
-    let remedy = serde_json::to_value(&warning.remedy).unwrap();
-    let settings = remedy.as_object().unwrap().iter();
-    settings.map(|(key, value)| format!("{key}={value}")).collect()
-}
-
 fn cases() -> Vec<Case> {
     toml::from_str::<Table>(include_str!("remedies.toml")).unwrap().case
 }
@@ -90,7 +83,7 @@ fn remedies_do_what_they_promise() {
         let Some(warning) = case.warning(&before) else {
             panic!("no warning {} of {}: {:?}", case.code, case.path, before.warnings)
         };
-        let sets = sets(warning);
+        let sets = warning.remedy.sets();
         assert!(!sets.is_empty(), "{warning:?}");
         let after = case.run(&sets);
         assert!(case.warning(&after).is_none(), "{} stays with {sets:?}", case.path);
