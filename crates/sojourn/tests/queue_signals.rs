@@ -265,12 +265,15 @@ fn an_algorithm_that_cannot_act_is_a_warning_with_the_key_that_would_help() {
         )));
         sentences(results.warnings.into_iter().filter(|one| one.code == Code::AqmNeverActed))
     };
-    for (limit, buffer) in [("limit_bytes = 12_000", "12000"), ("limit_packets = 6", "9000")] {
+    for (limit, buffer, usual) in [
+        ("limit_bytes = 12_000", "12000", "limit_bytes = 156250"),
+        ("limit_packets = 6", "9000", "limit_packets = 103"),
+    ] {
         let law = "{ kind = 'pie', estimate = 'draft_departure_rate' }";
         let reported = warnings(&format!("{limit}, law = {law}")).join("");
         let why = format!(
             "packets found the queue full; it measures the rate over rate_threshold_bytes = 16384, and the \
-             buffer holds {buffer}: make rate_threshold_bytes smaller"
+             buffer holds {buffer}; set upstream.queue.{usual}"
         );
         assert!(
             reported.starts_with("upstream: pie dropped and marked nothing")

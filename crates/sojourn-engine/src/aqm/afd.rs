@@ -12,14 +12,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict, beyond_the_buffer,
-};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, DrainRate, Threshold, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::problem::{Fault, Faults, Remedy};
 
 crate::series! {
     /// AFD: m_fair, the packets of 1500 bytes in the shadow buffer above which a flow loses some.
@@ -106,8 +104,8 @@ impl AqmParameters for Parameters {
         Some(Threshold::of_delay("target_ms", self.target_ms, 1.0))
     }
 
-    fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
-        beyond_the_buffer("target_ms", self.target_ms, buffer_bytes, is_low)
+    fn obstacle(&self, buffer: Buffer) -> Option<(String, Remedy)> {
+        buffer.too_small_for_delay("target_ms", self.target_ms)
     }
 }
 

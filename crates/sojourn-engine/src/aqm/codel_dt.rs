@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::codel_linux::CODEL_COUNT;
 use super::departure_rate::ByRate;
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, check_interval,
-    latency_s, too_small_to_measure,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, Departure, DrainRate, Verdict,
+    check_interval, latency_s,
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::Time;
-use sojourn_input::problem::{Fault, Faults};
+use sojourn_input::problem::{Fault, Faults, Remedy};
 
 crate::series! {
     /// CoDel-DT: the sojourn time that it predicted for the last arrival, whether it was dropped or not.
@@ -88,8 +88,8 @@ impl AqmParameters for Parameters {
         Some(self.target_ms)
     }
 
-    fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
-        too_small_to_measure(self.rate_threshold_bytes, buffer_bytes)
+    fn obstacle(&self, buffer: Buffer) -> Option<(String, Remedy)> {
+        buffer.too_small_to_measure(self.rate_threshold_bytes)
     }
 }
 

@@ -11,11 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pie_parts::{DROP_PROBABILITY, Derandomiser, PROB_LOW, tuning_divisor};
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::{Gauges, Lapses, Rest};
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
+use sojourn_input::problem::Remedy;
 
 crate::series! {
     /// DOCSIS-PIE that tracks the rate: estimate of the channel's, from grants.
@@ -63,10 +64,12 @@ impl AqmParameters for Parameters {
         Some(self.target_ms)
     }
 
-    fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
-        is_low.then(|| {
-            let third = buffer_bytes / 3;
-            format!("it is inactive until a third of the buffer is full, {third} bytes: make the buffer smaller")
+    fn obstacle(&self, buffer: Buffer) -> Option<(String, Remedy)> {
+        buffer.is_low.then(|| {
+            let third = buffer.bytes / 3;
+            let why = format!("it is inactive until a third of the buffer is full, {third} bytes");
+            // A third of which is what the target lets wait.
+            (why, buffer.of_ms(3.0 * self.target_ms))
         })
     }
 }

@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, DrainRate, Threshold, Verdict, beyond_the_buffer,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, DrainRate, Threshold, Verdict,
     check_interval,
 };
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
-use sojourn_input::problem::Faults;
+use sojourn_input::problem::{Faults, Remedy};
 
 crate::series! {
     /// GSP: time after a drop in which no other packet is dropped.
@@ -100,15 +100,16 @@ impl AqmParameters for Parameters {
         })
     }
 
-    fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
+    fn obstacle(&self, buffer: Buffer) -> Option<(String, Remedy)> {
         match self.threshold_bytes {
-            Some(bytes) => (buffer_bytes <= bytes).then(|| {
-                format!(
-                    "it drops above threshold_bytes = {bytes}, and the buffer holds {buffer_bytes}: make \
-                     threshold_bytes smaller"
-                )
+            Some(bytes) => (buffer.bytes <= bytes).then(|| {
+                let held = buffer.bytes;
+                let why = format!(
+                    "it drops above threshold_bytes = {bytes}, and the buffer holds {held}"
+                );
+                (why, Remedy::of("law.threshold_bytes", held / 2))
             }),
-            None => beyond_the_buffer("threshold_ms", self.threshold_ms, buffer_bytes, is_low),
+            None => buffer.too_small_for_delay("threshold_ms", self.threshold_ms),
         }
     }
 }

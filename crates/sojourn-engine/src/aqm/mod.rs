@@ -313,9 +313,8 @@ pub trait AqmParameters: Keys {
     fn remarks(&self, _rate: BitRate) -> Faults {
         Faults::default()
     }
-    /// What keeps it from acting in a buffer of so many bytes, and the key that would help. `_is_low`: the
-    /// buffer may never have been a third full.
-    fn obstacle(&self, _buffer_bytes: u64, _is_low: bool) -> Option<String> {
+    /// What keeps it from acting in a buffer, and settings of the queue that would help.
+    fn obstacle(&self, _buffer: Buffer) -> Option<(String, Remedy)> {
         None
     }
 }
@@ -381,24 +380,55 @@ pub(crate) fn at_least_packets(
     })
 }
 
-/// The obstacle of an algorithm that measures the rate while `threshold` bytes leave.
-fn too_small_to_measure(threshold: u64, buffer_bytes: u64) -> Option<String> {
-    (buffer_bytes < threshold).then(|| {
-        format!(
-            "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds \
-             {buffer_bytes}: make rate_threshold_bytes smaller"
-        )
-    })
+/// What the usual buffer holds, in ms (White 2014 section 9).
+const USUAL_MS: f64 = 250.0;
+
+/// The buffer of an algorithm that never acted.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    /// What it holds.
+    pub bytes: u64,
+    /// May it never have been a third full?
+    pub is_low: bool,
+    /// The rate at which it drains.
+    pub rate: BitRate,
+    /// Is it limited in packets?
+    pub in_packets: bool,
 }
 
-/// The obstacle of an algorithm that acts above a delay, where the buffer was full and it never did.
-fn beyond_the_buffer(key: &str, ms: f64, buffer_bytes: u64, is_low: bool) -> Option<String> {
-    (!is_low).then(|| {
-        format!(
-            "it acts above {key} = {ms}, which the {buffer_bytes} bytes of the buffer may not reach: make {key} \
-             smaller or the buffer larger"
-        )
-    })
+impl Buffer {
+    /// The setting of a buffer that drains in so many ms.
+    fn of_ms(self, ms: f64) -> Remedy {
+        let bytes = (ms * self.rate.bps() as f64 / 8e3).ceil() as u64;
+        match self.in_packets {
+            true => Remedy::of("limit_packets", bytes.div_ceil(FULL_PACKET)),
+            false => Remedy::of("limit_bytes", bytes),
+        }
+    }
+
+    /// The obstacle of an algorithm that measures the rate while `threshold` bytes leave. In a buffer of less than that it
+    /// rarely acts with a lower one either.
+    fn too_small_to_measure(self, threshold: u64) -> Option<(String, Remedy)> {
+        (self.bytes < threshold).then(|| {
+            let why = format!(
+                "it measures the rate over rate_threshold_bytes = {threshold}, and the buffer holds {}",
+                self.bytes
+            );
+            (why, self.of_ms(USUAL_MS))
+        })
+    }
+
+    /// The obstacle of an algorithm that acts above a delay, where the buffer was full and it never did.
+    fn too_small_for_delay(self, key: &str, ms: f64) -> Option<(String, Remedy)> {
+        (!self.is_low).then(|| {
+            let why = format!(
+                "it acts above {key} = {ms}, which the {} bytes of the buffer may not reach",
+                self.bytes
+            );
+            let half_ms = self.bytes as f64 / 2.0 * 8e3 / self.rate.bps() as f64;
+            (why, Remedy::of(format!("law.{key}"), (half_ms * 10.0).floor() / 10.0))
+        })
+    }
 }
 
 /// Checks that the interval covers more than one packet's time on the link, since it stands for a

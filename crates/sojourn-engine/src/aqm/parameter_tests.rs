@@ -103,25 +103,63 @@ fn what_keeps_an_algorithm_from_acting_is_named_with_the_key_that_helps() {
         (&draft, 16_383, false, Some("rate_threshold_bytes = 16384, and the buffer holds 16383")),
         (&draft, 16_384, true, Some("rests until a third of the buffer is full")),
         (&awake_draft, 16_384, true, None),
-        (&Parameters::default(), 1000, true, Some("rests = false keeps it active")),
+        (
+            &Parameters::default(),
+            1000,
+            true,
+            Some("a third of the buffer is full; law.rests = false"),
+        ),
         // It does not rest when the buffer is full.
         (&Parameters::default(), 1000, false, None),
         (&awake, 1000, true, None),
         (&pie_linux::Parameters::default(), 1000, false, None),
-        (&pie_early::Parameters::default(), 9999, false, Some("rate_threshold_bytes = 10000")),
+        (
+            &pie_early::Parameters::default(),
+            9999,
+            false,
+            Some(
+                "over rate_threshold_bytes = 10000, and the buffer holds 9999; limit_bytes = 250000",
+            ),
+        ),
         (&pie_early::Parameters::default(), 10_000, false, None),
         (&codel_dt::Parameters::default(), 9999, true, Some("rate_threshold_bytes = 10000")),
         (&codel_dt::Parameters::default(), 10_000, true, None),
-        (&docsis, 9000, true, Some("a third of the buffer is full, 3000 bytes")),
+        (
+            &docsis,
+            9000,
+            true,
+            Some("a third of the buffer is full, 3000 bytes; limit_bytes = 30000"),
+        ),
         (&docsis, 9000, false, None),
-        (&in_bytes, 9000, false, Some("above threshold_bytes = 9000, and the buffer holds 9000")),
+        (
+            &in_bytes,
+            9000,
+            false,
+            Some(
+                "above threshold_bytes = 9000, and the buffer holds 9000; law.threshold_bytes = 4500",
+            ),
+        ),
         (&in_bytes, 9001, false, None),
         (&gsp::Parameters::default(), 9000, true, None),
-        (&gsp::Parameters::default(), 9000, false, Some("acts above threshold_ms = 20")),
+        (
+            &gsp::Parameters::default(),
+            9000,
+            false,
+            Some(
+                "acts above threshold_ms = 20, which the 9000 bytes of the buffer may not reach; law.threshold_ms = 4.5",
+            ),
+        ),
         (&afd::Parameters::default(), 9000, false, Some("acts above target_ms = 15")),
     ];
     for (p, buffer_bytes, is_low, want) in cases {
-        let found = p.obstacle(buffer_bytes, is_low);
+        // At 8 Mbps a byte takes 1 us.
+        let buffer = Buffer {
+            bytes: buffer_bytes,
+            is_low,
+            rate: BitRate::from_mbps(8.0),
+            in_packets: false,
+        };
+        let found = p.obstacle(buffer).map(|(why, remedy)| format!("{why}; {remedy}"));
         let is_it = match (&found, want) {
             (Some(found), Some(want)) => found.contains(want),
             (found, want) => found.is_none() && want.is_none(),

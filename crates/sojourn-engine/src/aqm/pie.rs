@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::departure_rate::{ByRate, ByTime, RATE_ESTIMATE};
 use super::pie_parts::{DROP_PROBABILITY, Derandomiser, signal_or_drop, tuning_divisor};
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, latency_s,
-    too_small_to_measure,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, Departure, DrainRate, Verdict, latency_s,
 };
 use crate::count::Count;
 use crate::record::{Gauges, Rest};
 use crate::rng::{Rng, Seed};
 use crate::units::Time;
+use sojourn_input::problem::Remedy;
 
 /// Packet size in bytes of the "two packets" below which nothing is dropped (RFC 8033 §4.1).
 const MEAN_PKTSIZE: u64 = 1024;
@@ -93,13 +93,12 @@ impl AqmParameters for Parameters {
         Some(self.target_ms)
     }
 
-    fn obstacle(&self, buffer_bytes: u64, is_low: bool) -> Option<String> {
+    fn obstacle(&self, buffer: Buffer) -> Option<(String, Remedy)> {
         let measures = self.estimate == Estimate::DraftDepartureRate;
-        let small = || too_small_to_measure(self.rate_threshold_bytes, buffer_bytes);
+        let small = || buffer.too_small_to_measure(self.rate_threshold_bytes);
         let rests = || {
-            let advice =
-                "it rests until a third of the buffer is full: rests = false keeps it active";
-            (self.rests && is_low).then(|| advice.to_owned())
+            let why = "it rests until a third of the buffer is full".to_owned();
+            (self.rests && buffer.is_low).then(|| (why, Remedy::of("law.rests", false)))
         };
         measures.then(small).flatten().or_else(rests)
     }

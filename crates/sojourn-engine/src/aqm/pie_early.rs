@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::departure_rate::{ByRate, RATE_ESTIMATE};
 use super::pie_parts::{DROP_PROBABILITY, signal_or_drop};
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict, latency_s,
-    too_small_to_measure,
+    Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, Departure, DrainRate, Verdict, latency_s,
 };
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::Time;
+use sojourn_input::problem::Remedy;
 
 /// Parameters of early PIE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,8 +83,8 @@ impl AqmParameters for Parameters {
         Some(self.target_ms)
     }
 
-    fn obstacle(&self, buffer_bytes: u64, _is_low: bool) -> Option<String> {
-        too_small_to_measure(self.rate_threshold_bytes, buffer_bytes)
+    fn obstacle(&self, buffer: Buffer) -> Option<(String, Remedy)> {
+        buffer.too_small_to_measure(self.rate_threshold_bytes)
     }
 }
 

@@ -2,11 +2,14 @@
 
 use super::lapses;
 use sojourn_access::PlacedQueue;
+use sojourn_engine::aqm::Buffer;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Lapses;
+use sojourn_engine::units::BitRate;
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::Quality;
 
 /// All warnings of the measured queues, whose algorithms note this of themselves.
 pub(super) fn warnings(
@@ -24,10 +27,16 @@ pub(super) fn warnings(
     warnings.collect()
 }
 
-/// How long a third of the buffer takes at the service's sustained rate, in ms.
-fn third_ms(scenario: &Scenario, home: usize, direction: Direction, buffer_bytes: u64) -> f64 {
-    let terms = scenario.group_of_home(home).terms(direction);
-    buffer_bytes as f64 / 3.0 * 8.0 / (terms.sustained_mbps * 1e3)
+/// May traffic of a group of homes make a queue that an algorithm could shorten? Games and calls wait for grants alone.
+fn fills(scenario: &Scenario, homes: &str, direction: Direction) -> bool {
+    let own = scenario
+        .traffic
+        .values()
+        .filter(|entry| scenario.group(scenario.group_of(entry)).name == homes);
+    own.map(|entry| &entry.app).any(|app| {
+        let is_answer = direction == Direction::Down && app.parameters().tcp().is_some();
+        app.loads(direction) || is_answer || app.parameters().quality() == Quality::VideoCall
+    })
 }
 
 /// A sentence for a queue whose algorithm dropped and marked nothing, though the queue overflowed or half
@@ -38,7 +47,8 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
     if counts.dropped_aqm + counts.marked > 0 {
         return None;
     }
-    let law = scenario.only_law(scenario.group_of_home((*home)?).name, *direction)?;
+    let group = scenario.group_of_home((*home)?);
+    let law = scenario.only_law(group.name, *direction)?;
     // A transmit queue behind the managed one has no algorithm.
     let name_of = |part: &str| meter.name().split(' ').any(|word| word == part);
     if name_of("transmit") && !name_of(direction.stream()) {
@@ -46,20 +56,28 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
     }
     let (name, target_ms) = (law.name(), law.parameters().target_ms()?);
     let median_ms = meter.sojourn().quantile_ms(0.5)?;
-    let what = match (counts.dropped_overflow, median_ms > target_ms) {
+    let mut what = match (counts.dropped_overflow, median_ms > target_ms) {
         (0, false) => return None,
         (0, true) => format!("half of the packets waited over {median_ms:.0} ms"),
         (overflows, _) => format!("{overflows} packets found the queue full"),
     };
-    let buffer_bytes = queue.buffer_bytes();
-    let third_ms = third_ms(scenario, (*home)?, *direction, buffer_bytes);
+    if counts.dropped_overflow == 0 && !fills(scenario, group.name, *direction) {
+        return None;
+    }
+    let (bytes, rate) =
+        (queue.buffer_bytes(), BitRate::from_mbps(group.terms(*direction).sustained_mbps));
+    let limits = [&group.upstream.queue, &group.downstream.queue][*direction as usize];
+    let in_packets = limits.limit_packets.is_some();
+    let third_ms = bytes as f64 / 3.0 * 8e3 / rate.bps() as f64;
     let is_low = counts.dropped_overflow == 0 && meter.sojourn().max_ms()? < third_ms;
-    let why = law
-        .parameters()
-        .obstacle(buffer_bytes, is_low)
-        .map_or(String::new(), |why| format!("; {why}"));
-    let path = format!("{}.queue.law", direction.stream());
-    Some(fault!(AqmNeverActed, scenario.group_of_home((*home)?).path_of(&path) =>
-        "{queue}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}{why}",
+    let obstacle = law.parameters().obstacle(Buffer { bytes, is_low, rate, in_packets });
+    let (why, remedy) = obstacle.unwrap_or_default();
+    let path = |key: &str| group.path_of(&format!("{}.queue.{key}", direction.stream()));
+    let remedy = scenario.accepted(remedy.with_keys(&path));
+    for (joint, one) in [("; ", why), ("; set ", remedy.to_string())] {
+        what += &if one.is_empty() { String::new() } else { format!("{joint}{one}") };
+    }
+    Some(fault!(AqmNeverActed, path("law"), remedy =>
+        "{queue}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}",
         queue = meter.name(), name, target_ms))
 }

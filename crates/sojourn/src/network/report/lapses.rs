@@ -30,8 +30,11 @@ pub(super) fn warnings(
 ) -> Vec<Warning> {
     let key = key_of(scenario, placed);
     let (key, queue) = (key.as_deref(), placed.queue);
-    let all =
-        [rested(key, queue), limited_steps(key, queue, lapses), needless_drops(key, queue, lapses)];
+    let all = [
+        rested(key, queue),
+        limited_steps(scenario, key, queue, lapses),
+        needless_drops(key, queue, lapses),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -79,7 +82,12 @@ fn rested(key: Option<&str>, queue: &Queue) -> Option<Warning> {
 
 /// DOCSIS-PIE, whose steps upward are limited, and not those downward: where two packets take a step to its limit, the
 /// noise alone keeps its probability down.
-fn limited_steps(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<Warning> {
+fn limited_steps(
+    scenario: &Scenario,
+    key: Option<&str>,
+    queue: &Queue,
+    lapses: &Lapses,
+) -> Option<Warning> {
     let meter = queue.meter()?;
     let rest = meter.rest();
     let (target_ms, packet_ms) = (rest.target.ms_f64(), rest.packet.ms_f64());
@@ -91,12 +99,17 @@ fn limited_steps(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<Wa
         && unanswered_ms >= excess_ms / 2.0;
     is_held.then(|| {
         let own = key.filter(|_| queue.members().is_none());
-        let remedy = own.map(|key| Remedy::of(format!("{key}.law.kind"), "pi2")).unwrap_or_default();
+        let remedy = own.map(|key| Remedy::of_kind(format!("{key}.law"), "pi2")).unwrap_or_default();
+        let remedy = scenario.accepted(remedy);
         let held_ms = target_ms + excess_ms;
+        let other = match remedy.is_empty() {
+            true => "",
+            false => "; the algorithm pi2 holds less at this rate, and drops more (law.kind)",
+        };
         fault!(LimitedSteps, path_of(key, "law"), remedy =>
             "{queue}: DOCSIS-PIE holds {held_ms:.0} ms on average, and its target is {target_ms} ms: RFC 8034 limits what a \
              step adds to its probability, and not what one takes off, so noise keeps it low where a packet takes \
-             {packet_ms:.1} ms; the algorithm pi2 holds less at this rate, and drops more (law.kind)",
+             {packet_ms:.1} ms{other}",
             queue = meter.name(), held_ms, target_ms, packet_ms)
     })
 }
