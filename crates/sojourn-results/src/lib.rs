@@ -6,3 +6,4 @@ pub mod measured;
 pub mod metrics;
 pub mod scores;
 pub mod verdict;
+mod words;

@@ -8,7 +8,7 @@ use super::Responsiveness;
 use super::under_load::UnderLoad;
 use crate::letters::letter;
 use crate::scores::qoe::median;
-use crate::verdict::words::{capitalised, digits, joined};
+use crate::words::{capitalised, digits, joined};
 
 /// Below it a delay that load adds has the letter A, by DSLReports.
 const A_MS: f64 = 30.0;

@@ -20,7 +20,7 @@ use super::thresholds::{
     APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, SAME, UNDER_LOAD,
     UPSTREAM_QUEUE, VIDEO_CALL,
 };
-use super::words::{capitalised, digits, distinct, factor, grouped, joined, listed, quoted};
+use crate::words::{capitalised, digits, distinct, factor, grouped, joined, listed, quoted};
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// From this ratio to the idle line on, a sentence gives the ratio.

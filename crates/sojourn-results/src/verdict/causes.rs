@@ -1,8 +1,8 @@
 //! Where the time goes of what users notice, by what the run has counted.
 
 use super::thresholds::{APPLICATIONS, SAME};
-use super::words::{digits, distinct, joined};
 use crate::metrics::{Row, Rows};
+use crate::words::{digits, distinct, joined};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
 use sojourn_scenario::{Scenario, traffic};

@@ -11,8 +11,8 @@ use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, NAMED, PAGE, SAME, SHARE, Shown,
     Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE,
 };
-use super::words::digits;
 use crate::letters::letter;
+use crate::words::digits;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Load;
 

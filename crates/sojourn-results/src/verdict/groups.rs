@@ -6,7 +6,7 @@ use super::measures::Measure;
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{APPLICATIONS, Grade, NAMED};
-use super::words::quoted;
+use crate::words::quoted;
 
 /// Runs that differ in their seed alone.
 #[derive(Clone, Debug)]

@@ -17,7 +17,6 @@ mod round_trip;
 mod sentences;
 mod shares;
 mod thresholds;
-pub(crate) mod words;
 
 pub use crate::metrics::{Row, Rows};
 pub use answer::{Graded, Verdict, verdict};

@@ -15,7 +15,7 @@ use super::thresholds::{
     APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_RATE, SHARE, UNDER_LOAD,
     UPSTREAM_QUEUE, VIDEO, VIDEO_RATE, queue_of,
 };
-use super::words::{digits, grouped};
+use crate::words::{digits, grouped};
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -7,7 +7,7 @@ use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Component, Price, Question};
 use super::shares::Share;
 use super::thresholds::{Application, GAME, Grade, NAMED};
-use super::words::{capitalised, digits, distinct, factor, grouped, joined, listed};
+use crate::words::{capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
 

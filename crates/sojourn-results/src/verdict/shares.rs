@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::thresholds::Grade;
-use super::words::digits;
 use crate::metrics::{Row, Rows};
+use crate::words::digits;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Scenario, Span, traffic};

@@ -11,12 +11,12 @@ pub(crate) fn digits(value: f64) -> String {
 }
 
 /// A factor such as 13 or 1.6.
-pub(super) fn factor(value: f64) -> String {
+pub(crate) fn factor(value: f64) -> String {
     if value < 9.95 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
 /// `a, b and c`; names with a comma are in quotes.
-pub(super) fn listed<T: AsRef<str>>(words: &[T]) -> String {
+pub(crate) fn listed<T: AsRef<str>>(words: &[T]) -> String {
     joined(&words.iter().map(|word| quoted(word.as_ref())).collect::<Vec<_>>())
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn joined(parts: &[String]) -> String {
 }
 
 /// A name for use in a list of names.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     if name.contains(',') { format!("'{name}'") } else { name.to_owned() }
 }
 
@@ -41,12 +41,12 @@ pub(crate) fn capitalised(text: &str) -> String {
 }
 
 /// Each once, in the order of the first.
-pub(super) fn distinct<K: PartialEq>(all: impl Iterator<Item = K>) -> Vec<K> {
+pub(crate) fn distinct<K: PartialEq>(all: impl Iterator<Item = K>) -> Vec<K> {
     grouped(all.map(|one| (one, ()))).into_iter().map(|(one, _)| one).collect()
 }
 
 /// What belongs to each key, in the order of the first.
-pub(super) fn grouped<K: PartialEq, V>(
+pub(crate) fn grouped<K: PartialEq, V>(
     pairs: impl IntoIterator<Item = (K, V)>,
 ) -> Vec<(K, Vec<V>)> {
     let mut found: Vec<(K, Vec<V>)> = Vec::new();
