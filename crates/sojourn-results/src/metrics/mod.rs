@@ -2,11 +2,14 @@
 
 pub mod column;
 mod first_half;
+mod pages;
 pub(crate) mod read;
 pub(crate) mod results;
 pub mod rows;
 pub(crate) mod tables;
 
+pub(crate) use pages::page_load;
+pub use pages::unfinished_s;
 pub use read::{Row, Rows};
 pub use results::{LatencyCells, Results, SeriesRow};
 pub use tables::{Visitor, definitions};

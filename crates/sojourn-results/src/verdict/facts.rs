@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
-use super::pages::page_load;
 use super::shares::{SHORTEST_S, Share, transfers};
 use super::thresholds::{
     APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_MEAN, SLOW_START_S,
     VIDEO_STALLED, VIDEO_START, queue_of,
 };
+use crate::metrics::page_load;
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::scores::qoe::GAME_ACCESS_MS;
 use sojourn_engine::packet::Direction;

@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::pages::page_load;
 use super::thresholds::PAGE_LOAD;
-use crate::metrics::{Row, Rows};
+use crate::metrics::{Row, Rows, page_load};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;

@@ -209,8 +209,6 @@ pub(super) const NAMED: f64 = 0.10;
 pub(super) const SLOW_START_S: f64 = 10.0;
 /// A good queue adds no more to the mean round trip.
 pub(super) const GOOD_QUEUE_MS: f64 = 30.0;
-/// Longer than that a page is poor, so one that has taken longer and is not loaded counts.
-pub(super) const POOR_PAGE_S: f64 = 6.9;
 
 /// The queue of a direction as it is graded.
 pub(super) const fn queue_of(direction: Direction) -> &'static str {

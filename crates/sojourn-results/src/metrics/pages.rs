@@ -1,19 +1,20 @@
 //! How long pages take, those included that were still loading when the run ended.
 
-use super::thresholds::POOR_PAGE_S;
-use crate::metrics::Rows;
+use super::{Row, Rows};
 use crate::scores::qoe::median;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
 
 /// A page that began at a time that is known ends this near to it.
 const SAME_S: f64 = 1e-6;
+/// Longer than that a page is poor, so one that has taken longer and is not loaded counts.
+const POOR_PAGE_S: f64 = 6.9;
 /// A single loaded page is not graded: it was loaded before the queue had filled.
 const FEWEST_PAGES: usize = 2;
 
 /// How long the pages of an entry take to load.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct PageLoad {
+pub(crate) struct PageLoad {
     /// The median; `None` if it depends on when unfinished pages would have been loaded.
     pub median_s: Option<f64>,
     /// What it is at least: as if these had been loaded when the run ended. `None` if nothing is known.
@@ -26,7 +27,7 @@ pub(super) struct PageLoad {
 ///
 /// A page that is not loaded at the end takes longer than until then, which counts unless it would lower the median.
 /// Without a loaded page, nothing is known until an unfinished one has taken longer than the fair threshold.
-pub(super) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> PageLoad {
+pub(crate) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> PageLoad {
     let mine = rows.pages.iter().filter(|row| row.traffic() == traffic);
     let loaded: Vec<f64> = mine.filter_map(|row| row.number("load_time_s")).collect();
     let typical_s = median(&loaded).unwrap_or_default();
@@ -52,7 +53,7 @@ pub fn unfinished_s(scenario: &Scenario, rows: &Rows, traffic: &str) -> Vec<f64>
     let Some(entry) = scenario.traffic.get(traffic) else { return Vec::new() };
     let AppSpec::Web(web) = &entry.app else { return Vec::new() };
     let mine = rows.pages.iter().filter(|row| row.traffic() == traffic);
-    let of = |column| move |row| super::Row::number(row, column).unwrap_or_default();
+    let of = |column| move |row| Row::number(row, column).unwrap_or_default();
     let starts: Vec<f64> = mine.clone().map(of("start_s")).collect();
     let took = mine.map(of("load_time_s"));
     let next = starts.iter().zip(took).map(|(start, took)| start + took + web.pause_s);
