@@ -89,6 +89,22 @@ fn a_limit_of_steps_that_holds_the_delay_above_the_target() {
     }
 }
 
+/// A classic queue that a full low-latency one leaves one turn of 256 is slow for its weight, and not for its line.
+#[test]
+fn a_queue_that_has_few_turns_is_not_on_a_slow_line() {
+    let text = "duration_s = 20
+        upstream = { sustained_mbps = 50, queue.scheduler = { kind = 'low_latency', weight = 255, coupled = false, \
+                     low_latency_aqm = false, queue_protection = false } }
+        downstream.sustained_mbps = 500
+        servers.near = { delay_ms = 9, rate_mbps = 10_000 }
+        traffic.game = { kind = 'stream', purpose = 'game', server = 'near', dscp = 45 }
+        traffic.classic = { kind = 'transfer', server = 'near' }
+        traffic.low = { kind = 'transfer', server = 'near', tcp.congestion_control.kind = 'prague', tcp.ecn = 'l4s' }";
+    let results = Simulation::run(&loaded(text, &[]));
+    assert!(queue(&results, "upstream classic").sojourn_mean_ms > Some(30.0));
+    assert!(of_code(results, Code::LimitedSteps).is_empty());
+}
+
 /// One upload that overflows its queue once keeps BLUE's probability for ever: it loses packets that need no signal. Linux'
 /// memory is never full, several flows see each other's queues empty, and a stream that does not slow down needs BLUE.
 #[test]

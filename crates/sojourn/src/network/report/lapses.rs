@@ -1,11 +1,11 @@
 //! Warnings of AQM algorithms that did less than they are for, or more, from what was measured.
 
 use sojourn_access::{PlacedQueue, flow_path};
-use sojourn_engine::packet::Direction;
+use sojourn_engine::packet::{Direction, FULL_PACKET};
 use sojourn_engine::queue::Queue;
 use sojourn_engine::queue::cake::MOST_MEMORY;
 use sojourn_engine::record::{Lapses, Member};
-use sojourn_engine::units::Time;
+use sojourn_engine::units::{BitRate, Time};
 use sojourn_input::fault;
 use sojourn_input::problem::{Remedy, Warning};
 use sojourn_results::scores::qoe::GAME_ACCESS_MS;
@@ -32,7 +32,7 @@ pub(super) fn warnings(
     let (key, queue) = (key.as_deref(), placed.queue);
     let all = [
         rested(key, queue),
-        limited_steps(scenario, key, queue, lapses),
+        limited_steps(scenario, placed, key, lapses),
         needless_drops(key, queue, lapses),
     ];
     all.into_iter().flatten().collect()
@@ -47,6 +47,14 @@ fn key_of(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<String> {
         && (placed.direction == Direction::Up || scenario.cmts.is_none());
     let (_, flow) = placed.queue.meter()?.name().rsplit_once(way)?;
     is_plain.then(|| group.path_of(&format!("{}.queue", flow_path(way, flow.trim_start()))))
+}
+
+/// The time of a full packet at the rate of the service, where a queue has members: one of them has what the other one
+/// leaves, and is slow for another reason than its line.
+fn packet_time(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Time> {
+    placed.queue.members()?;
+    let terms = scenario.group_of_home(placed.home?).terms(placed.direction);
+    Some(BitRate::from_mbps(terms.sustained_mbps).time_for(FULL_PACKET))
 }
 
 /// A table of the queue; empty where it is not known.
@@ -84,17 +92,19 @@ fn rested(key: Option<&str>, queue: &Queue) -> Option<Warning> {
 /// noise alone keeps its probability down.
 fn limited_steps(
     scenario: &Scenario,
+    placed: &PlacedQueue<'_>,
     key: Option<&str>,
-    queue: &Queue,
     lapses: &Lapses,
 ) -> Option<Warning> {
+    let queue = placed.queue;
     let meter = queue.meter()?;
     let rest = meter.rest();
-    let (target_ms, packet_ms) = (rest.target.ms_f64(), rest.packet.ms_f64());
+    let packet = packet_time(scenario, placed).unwrap_or(rest.packet);
+    let (target_ms, packet_ms) = (rest.target.ms_f64(), packet.ms_f64());
     let mean_ms = |sum_s: f64| 1e3 * sum_s / lapses.updates as f64;
     let (excess_ms, unanswered_ms) = (mean_ms(lapses.excess_s), mean_ms(lapses.unanswered_s));
     let is_held = lapses.updates >= FEWEST_UPDATES
-        && rest.packet.times(2) >= LIMITED
+        && packet.times(2) >= LIMITED
         && excess_ms >= target_ms
         && unanswered_ms >= excess_ms / 2.0;
     is_held.then(|| {
