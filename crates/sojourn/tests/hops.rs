@@ -186,7 +186,7 @@ fn a_server_as_slow_as_the_service_has_a_warning() {
         sentences(sojourn::warnings(&loaded(&format!("{text}\n{load}\n{more}"), &[])))
     };
     let warning = "servers.near.rate_mbps is 1000, and the service downstream has 1000 Mbps: packets of \
-                   traffic.load wait before the server's link, in a queue without limit that no table shows; set \
+                   traffic.load wait before the server's link, in a queue without limit (server_queue in delay_parts); set \
                    servers.near.rate_mbps to 10000 or more";
     assert_eq!(of_service(""), [warning]);
     for more in [

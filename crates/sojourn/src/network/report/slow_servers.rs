@@ -1,5 +1,5 @@
-//! Warnings of servers whose link is no faster than a service: what fills the service then waits before that link, where
-//! nothing limits the queue and no table shows it.
+//! Warnings of servers whose link is no faster than a service: what fills the service then waits before that link, in a
+//! queue without limit.
 
 use super::distinct;
 use sojourn_engine::dialect::Dialect;
@@ -41,7 +41,7 @@ fn of_way(scenario: &Scenario, name: &str, entry: &Entry, way: Direction) -> Vec
             let remedy = Remedy::of(&key, ENOUGH * service_mbps);
             fault!(SlowServer, &key, remedy =>
                 "{key} is {rate_mbps}, and the service {direction} has {service_mbps} Mbps: packets of \
-                 traffic.{name} wait before the server's link, in a queue without limit that no table shows; set \
+                 traffic.{name} wait before the server's link, in a queue without limit (server_queue in delay_parts); set \
                  {remedy:#} or more", rate_mbps = link.rate_mbps, direction = way.stream(), service_mbps)
         })
     });
