@@ -77,7 +77,11 @@ fn warning(scenario: &Scenario, placed: &PlacedQueue<'_>) -> Option<Warning> {
     for (joint, one) in [("; ", why), ("; set ", remedy.to_string())] {
         what += &if one.is_empty() { String::new() } else { format!("{joint}{one}") };
     }
+    let whose = match scenario.homes.len() {
+        0 | 1 => String::new(),
+        _ => format!(" of a home of homes.{}", group.name),
+    };
     Some(fault!(AqmNeverActed, path("law"), remedy =>
-        "{queue}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}",
-        queue = meter.name(), name, target_ms))
+        "{queue}{whose}: {name} dropped and marked nothing, with a target of {target_ms} ms, while {what}",
+        queue = meter.name(), whose, name, target_ms))
 }
