@@ -28,6 +28,14 @@ def test_what_the_household_does_not_do_is_not_measured() -> None:
     assert grid_of() is None
 
 
+def test_where_some_settings_are_left_out_their_number_is_in_the_title() -> None:
+    one = RoundTrip("C", 23.1, None, 189.8)
+    judged: Any = SimpleNamespace(round_trips={"a": one, "b": one, "c": one})
+    few, all_ = (bufferbloat_grid(judged, names) for names in (["a", "c"], ["a", "b", "c"]))
+    assert few and few.title.endswith(" from A+ to F, 2 of 3 settings")
+    assert all_ and all_.title.endswith(" from A+ to F")
+
+
 def test_the_numbers_are_medians_of_games() -> None:
     result = sojourn.run("upload", duration_s=12)
     measures = {name: run.facts.measures for name, run in result.items()}

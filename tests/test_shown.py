@@ -170,8 +170,9 @@ def test_equal_warnings_are_one_and_those_of_idle_lines_none(
         "CoDel": warned(comparison["CoDel"], ours, others),
         "idle line": warned(comparison["idle line"], warning_data("nothing to do", path="x")),
     }
-    found = list(warnings_of(marked(Results.of(runs))))
-    assert found == ["up: inactive (and 1 more of this kind)"]
+    results = marked(Results.of(runs))
+    assert list(warnings_of(results)) == ["up: inactive (and 1 more of this kind)"]
+    assert list(warnings_of(results, in_full=True)) == ["up: inactive", "far up: inactive"]
 
 
 def test_digits_before_the_point_are_never_cut() -> None:

@@ -24,8 +24,11 @@ def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
         ]
         for name, one in found.items()
     ]
+    title = "Bufferbloat: the median round trip of games in ms, and a letter from A+ to F"
+    if len(rows) < (count := len(judged.round_trips)):
+        title += f", {len(rows)} of {count} settings"
     return Grid(
-        "Bufferbloat: the median round trip of games in ms, and a letter from A+ to F",
+        title,
         ["", "letter", "idle", "while\ndownloading", "while\nuploading"],
         rows,
     )

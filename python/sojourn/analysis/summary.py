@@ -27,14 +27,14 @@ def print_summary(results: Results, *, in_full: bool = False) -> None:
     """Prints the answer, two tables and a warning to stdout; `in_full` all tables and warnings."""
     judged = verdict(results)
     results = marked(results, judged)
-    headline = bufferbloat_grid(judged, judged.leading)
+    headline = bufferbloat_grid(judged, judged.round_trips if in_full else judged.leading)
     console = print_grids([headline] if headline else [])
     for sentence in filter(None, (*judged.sentences, judged.ungraded)):
         console.print(Text(plain(sentence)), width=min(console.width, _SENTENCE_WIDTH))
     console.print()
     more = more_grids(results)
     print_grids([*first_grids(results), *(more if in_full else [])])
-    warnings = list(warnings_of(results))
+    warnings = list(warnings_of(results, in_full=in_full))
     for warning in warnings if in_full else warnings[:1]:
         console.print(Text(plain(f"warning: {warning}")), soft_wrap=True)
     if not in_full and (folded := max(len(warnings) - 1, 0) + len(more)):
@@ -53,10 +53,13 @@ def summary_json(results: Results, targets: Sequence[Target] = ()) -> dict[str, 
     }
 
 
-def warnings_of(results: Results) -> Iterator[str]:
-    """The warnings of all settings and seeds, each once. Idle lines are not the user's to set."""
+def warnings_of(results: Results, *, in_full: bool = False) -> Iterator[str]:
+    """The warnings of all settings and seeds, each once. Idle lines are not the user's to set.
+
+    Of those of one kind about the same key, the first stands for all unless `in_full`.
+    """
     settings = [group for group in results.groups if not group.is_idle]
-    return dedupe_warnings(_by_group(settings))
+    return dedupe_warnings(_by_group(settings), in_full=in_full)
 
 
 def warnings_json(results: Results) -> list[dict[str, Any]]:
@@ -65,12 +68,14 @@ def warnings_json(results: Results) -> list[dict[str, Any]]:
     return [{**first.data, "names": names} for first, names, _ in found]
 
 
-def dedupe_warnings(warnings: Mapping[str, Sequence[Warning]]) -> Iterator[str]:
+def dedupe_warnings(
+    warnings: Mapping[str, Sequence[Warning]], *, in_full: bool = False
+) -> Iterator[str]:
     """Warnings by variant, each once; those not of all variants are prefixed with their names.
 
-    Of those of one kind about the same key, the first stands for all.
+    Of those of one kind about the same key, the first stands for all unless `in_full`.
     """
-    for first, names, more in _distinct(warnings):
+    for first, names, more in _distinct(warnings, in_full=in_full):
         named = ", ".join(quoted(name) if name else THIS_RUN for name in names)
         others = f" (and {more} more of this kind)" if more else ""
         names_all = len(names) == len(warnings) or first.code == EQUAL
@@ -78,13 +83,16 @@ def dedupe_warnings(warnings: Mapping[str, Sequence[Warning]]) -> Iterator[str]:
 
 
 def _distinct(
-    warnings: Mapping[str, Sequence[Warning]],
+    warnings: Mapping[str, Sequence[Warning]], *, in_full: bool = False
 ) -> Iterator[tuple[Warning, list[str], int]]:
-    """Of each kind the first warning, the variants that have one, and how many others there are."""
-    alike: dict[tuple[str, ...], dict[Warning, list[str]]] = {}
+    """Of each kind the first warning, the variants that have one, and how many others there are.
+
+    Each warning is of a kind of its own if `in_full`.
+    """
+    alike: dict[object, dict[Warning, list[str]]] = {}
     for name, of_variant in warnings.items():
         for one in of_variant:
-            alike.setdefault(one.kind, {}).setdefault(one, []).append(name)
+            alike.setdefault(one if in_full else one.kind, {}).setdefault(one, []).append(name)
     for found in alike.values():
         names = dict.fromkeys(name for names in found.values() for name in names)
         yield next(iter(found)), [*names], len(found) - 1
