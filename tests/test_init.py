@@ -134,6 +134,22 @@ def test_the_command_writes_a_file_and_keeps_what_is_there(cli: Cli, tmp_path: P
     assert schema["$id"] == "urn:sojourn:scenario"
 
 
+def test_a_direction_that_nothing_fills_is_named(cli: Cli, tmp_path: Path) -> None:
+    for number, (uses, ways) in enumerate(
+        [
+            ("game,upload", ["downstream"]),
+            ("game,torrent", ["downstream"]),
+            ("game,download:2", ["upstream"]),
+            ("game,upload,download", []),
+        ]
+    ):
+        said = " ".join(cli("init", tmp_path / f"{number}.toml", "--uses", uses).stdout.split())
+        named = [way for way in ("upstream", "downstream") if f"fills the {way} direction" in said]
+        assert named == ways, said
+        more = {"upstream": "upload", "downstream": "download"}
+        assert all(f"--uses {uses},{more[way]} adds that" in said for way in ways)
+
+
 def test_what_could_not_run_is_not_written(cli: Cli, tmp_path: Path) -> None:
     message = cli.refused("init", tmp_path / "mine.toml", "--buffer", "1kB")
     assert "error: --buffer: upstream.queue.limit_bytes: found 1000; allowed: " in message

@@ -81,6 +81,7 @@ def init(
             f"{file.with_name(_SCHEMA)}: found a file of something else; "
             "allowed: another directory, or --no-schema"
         )
+    household = _keyed(_written(uses, people))
     kind = neighbours.strip().lower().replace("_", "-")
     try:
         text = draft(
@@ -90,7 +91,7 @@ def init(
             down_buffer_bytes=_buffer_bytes("--down-buffer", down_buffer),
             aqms=_keyed(aqm),
             router_percent=router,
-            uses=_keyed(_written(uses, people)),
+            uses=household,
             neighbours=kind,
             schema=f"./{_SCHEMA}" if with_schema else "",
         )
@@ -108,7 +109,7 @@ def init(
     if with_schema:
         write_file(file.with_name(_SCHEMA), schema_text().encode())
     write_file(file, text.encode())
-    for remark in remarks(up, kind):
+    for remark in remarks(up, kind, household):
         say(remark)
     say_written(file)
 

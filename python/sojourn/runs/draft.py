@@ -229,9 +229,19 @@ _LINE = (
 )
 
 
-def remarks(up_mbps: float, neighbours: str) -> list[str]:
-    """What somebody should know of the line in a draft."""
+_LOADS = {"upstream": ("upload", "torrent"), "downstream": ("download",)}
+"""What fills each direction."""
+
+
+def remarks(up_mbps: float, neighbours: str, uses: Sequence[str]) -> list[str]:
+    """What somebody should know of the line and of the household in a draft."""
     found = [" ".join(_LINE)]
+    for way, loads in _LOADS.items():
+        if not _counts(uses).keys() & set(loads):
+            found.append(
+                f"Nothing fills the {way} direction, so its queues are not compared: "
+                f"--uses {','.join((*uses, loads[0]))} adds that."
+            )
     if neighbours != "none" and up_mbps > _CARRIERS_MBPS:
         found.append(
             f"{up_mbps:g} Mbps do not fit on the usual four carriers (up to {_CARRIERS_MBPS}); the "
