@@ -17,16 +17,25 @@ pub(crate) fn factor(value: f64) -> String {
 
 /// `a, b and c`; names with a comma are in quotes.
 pub(crate) fn listed<T: AsRef<str>>(words: &[T]) -> String {
-    joined(&words.iter().map(|word| quoted(word.as_ref())).collect::<Vec<_>>())
+    joined(words.iter().map(|word| quoted(word.as_ref())))
 }
 
 /// `a, b and c` of parts without commas of their own, or that may have them.
-pub(crate) fn joined(parts: &[String]) -> String {
-    match parts {
+pub(crate) fn joined(parts: impl IntoIterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.into_iter().collect();
+    match parts.as_slice() {
         [] => String::new(),
         [only] => only.clone(),
         [several @ .., last] => format!("{} and {last}", several.join(", ")),
     }
+}
+
+/// A text around such parts, if there are any.
+pub(crate) fn around(
+    parts: impl IntoIterator<Item = String>,
+    text: impl FnOnce(String) -> String,
+) -> Option<String> {
+    Some(joined(parts)).filter(|parts| !parts.is_empty()).map(text)
 }
 
 /// A name for use in a list of names.

@@ -331,4 +331,7 @@ fn loss_without_delay_needs_a_cure_too() {
     let text = line(21.0, [0.0; 3]);
     assert!(said(&lossy(&text)).contains("loses packets instead"), "{}", said(&lossy(&text)));
     assert!(said(&text).contains("nothing needs a cure"));
+    // What is lost stands beside the letters, which are of the others.
+    let beside = &of_text(&lossy(&text)).unwrap().sentences[1];
+    assert!(beside.ends_with(" during an upload; letters and delays are those of the others."));
 }

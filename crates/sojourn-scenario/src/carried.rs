@@ -12,6 +12,11 @@ use sojourn_engine::packet::{Direction, Ecn, NQB};
 use sojourn_engine::queue::{Parameters, SchedulerSpec};
 use sojourn_transport::cc::CongestionSpec;
 
+/// A rate that is less of the service's than this share is named where it limits a queue.
+const LITTLE: f64 = 0.5;
+/// So are fewer turns of 256 than a tenth.
+const FEW_TURNS: u32 = 26;
+
 /// A time from one instant to another, in s.
 pub type Span = std::ops::Range<f64>;
 
@@ -116,19 +121,38 @@ impl Scenario {
         self.low_latency().map(|keys| &*keys.dscp)
     }
 
+    /// Keys that leave less than half of a service to one queue of a low-latency aggregate, or next to nothing to the
+    /// classic one beside a full low-latency one, in sentences.
+    pub fn member_limits(&self) -> Vec<String> {
+        let of_group = |group: Group<'_>| {
+            let SchedulerSpec::LowLatency(keys) = &group.upstream.queue.scheduler else {
+                return Vec::new();
+            };
+            let service_mbps = group.terms(Direction::Up).sustained_mbps;
+            let path = |key: &str| group.path_of(&format!("upstream.queue.scheduler.{key}"));
+            let rates = [("classic", keys.classic_mbps), ("low_latency", keys.low_latency_mbps)];
+            let limits = rates.into_iter().filter_map(|(member, mbps)| {
+                let mbps = mbps.filter(|mbps| *mbps < LITTLE * service_mbps)?;
+                let (key, member) = (path(&format!("{member}_mbps")), member.replace('_', "-"));
+                Some(format!("{key} leaves the {member} queue {mbps} of {service_mbps} Mbps."))
+            });
+            let turns = 256 - u32::from(keys.weight);
+            let weight = (!keys.coupled && turns < FEW_TURNS).then(|| {
+                let key = path("weight");
+                format!("{key} leaves the classic queue {turns} of 256 turns beside a full low-latency one.")
+            });
+            limits.chain(weight).collect::<Vec<_>>()
+        };
+        let judged = self.metrics.homes.as_deref();
+        let is_judged = |group: &Group<'_>| judged.is_none_or(|homes| homes == group.name);
+        self.groups().filter(is_judged).flat_map(of_group).collect()
+    }
+
     /// The first low-latency aggregate of a home.
     fn low_latency(&self) -> Option<&Parameters> {
         self.groups().find_map(|group| match &group.upstream.queue.scheduler {
             SchedulerSpec::LowLatency(keys) => Some(keys),
             _ => None,
-        })
-    }
-
-    /// Does an upload bring grants that the packets of others use too?
-    pub fn brings_grants(&self) -> bool {
-        self.traffic.values().any(|entry| {
-            let upstream = self.group(self.group_of(entry)).upstream;
-            entry.app.loads(Direction::Up) && self.network().map_interval(upstream).is_some()
         })
     }
 

@@ -36,12 +36,12 @@ pub(super) fn all(
     elsewhere: &[Load],
 ) -> Vec<String> {
     let is_graded = loads.iter().any(|one| one.added_ms.is_some());
-    let mut sentences: Vec<String> = graded(loads).into_iter().collect();
+    let mut sentences: Vec<String> =
+        graded(loads).into_iter().chain(lost(loads, is_graded)).collect();
     if is_graded {
         sentences.extend(place(loads));
     }
     sentences.extend(at_rest(loads));
-    sentences.extend(lost(loads));
     if is_graded {
         sentences.push(cure(loads));
     }
@@ -132,7 +132,7 @@ fn light(log: &Log) -> Option<String> {
         format!(
             "With {} the line was idle or lightly loaded, which is counted as idle: a load has {LEAST_MBPS} Mbps and \
              {} % of the log's highest rate, or {ENOUGH_MBPS} Mbps.",
-            joined(&rates),
+            joined(rates),
             100.0 * PEAK_SHARE
         )
     })
@@ -178,7 +178,7 @@ fn graded(loads: &[UnderLoad]) -> Option<String> {
         })
         .collect();
     (!clauses.is_empty()).then(|| {
-        let clauses = capitalised(&joined(&clauses));
+        let clauses = capitalised(&joined(clauses));
         format!("{clauses} to the mean round trip, on DSLReports' scale from A+ to F.")
     })
 }
@@ -254,14 +254,15 @@ fn loses(loads: &[UnderLoad]) -> bool {
     loads.iter().filter(is_loaded).any(is_lossy) && !of(loads, Load::Idle).is_some_and(is_lossy)
 }
 
-fn lost(loads: &[UnderLoad]) -> Option<String> {
+fn lost(loads: &[UnderLoad], is_graded: bool) -> Option<String> {
     let worst = loads.iter().filter(|one| is_lossy(one));
     let worst = worst.max_by(|one, other| {
         one.lost_percent.unwrap_or(0.0).total_cmp(&other.lost_percent.unwrap_or(0.0))
     })?;
     let when = worst.load.map_or_else(String::new, |load| format!(" during {}", named(load)));
     let lost = digits(worst.lost_percent.unwrap_or(0.0));
-    Some(format!("{lost} % of the probes were lost{when}; delays are those of the others."))
+    let what = if is_graded { "letters and delays" } else { "delays" };
+    Some(format!("{lost} % of the probes were lost{when}; {what} are those of the others."))
 }
 
 fn cure(loads: &[UnderLoad]) -> String {
@@ -273,7 +274,7 @@ fn cure(loads: &[UnderLoad]) -> String {
         let at = if known.is_empty() {
             "somewhat below the line's rates".to_owned()
         } else {
-            format!("at {} (90 % of what the load had)", joined(&known))
+            format!("at {} (90 % of what the load had)", joined(known))
         };
         format!("a router that shapes {at} with CAKE or FQ-CoDel")
     };
@@ -356,5 +357,5 @@ fn round_trips_a_minute(loads: &[UnderLoad], rpm: &[Responsiveness]) -> String {
             format!("{} with {}{own}", digits(one.rpm), named(one.load))
         })
         .collect();
-    format!("Round trips per minute: {}, by {}.", joined(&clauses), rpm[0].rule)
+    format!("Round trips per minute: {}, by {}.", joined(clauses), rpm[0].rule)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::causes::Cause;
+use super::causes::{Cause, until_granted_ms};
 use super::grades::Assessment;
 use super::groups::{Group, Judged, judged};
 use super::measures::MEASURES;
@@ -13,14 +13,15 @@ use super::order::{Answer, Price, Question};
 use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
 use super::sentences::{
-    NAMED_AT_MOST, bulk_words, coupling, graded_clauses, names, sentences, taken,
+    NAMED_AT_MOST, bulk_words, coupling, graded_clauses, limits, names, sentences, taken,
 };
 use super::shares::Share;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, SAME, UNDER_LOAD,
+    ADDED_DELAY, APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, SAME, UNDER_LOAD,
     UPSTREAM_QUEUE, VIDEO_CALL,
 };
-use crate::words::{capitalised, digits, distinct, factor, grouped, joined, listed, quoted};
+use crate::letters::letter;
+use crate::words::{around, capitalised, digits, distinct, factor, grouped, listed, quoted};
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// From this ratio to the idle line on, a sentence gives the ratio.
@@ -32,8 +33,11 @@ const PLAINER: f64 = 1.5;
 /// So many values that are still changing are named.
 const CHANGING_AT_MOST: usize = 3;
 
+/// Of so many letters it is said what they do not say.
+const LETTERS_AT_MOST: usize = 3;
+
 /// Why traffic beside an upload may be faster than alone (docs/plant.md).
-const GRANTS: &str = "the modem has grants already";
+const SINCE_GRANTS: &str = ", since the modem has grants already";
 
 /// A group with its measures and grades.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -97,11 +101,15 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
         .iter()
         .map(|settings| answer(&Question::new(&all, settings)))
         .collect();
-    let (sentences, only) = match (loaded.as_slice(), answers.as_slice()) {
+    let (mut sentences, only) = match (loaded.as_slice(), answers.as_slice()) {
         ([only], _) => (of_one(&all, *only), None),
         (_, [only]) => (of_several(&all, only, keys), Some(only)),
         _ => (of_conditions(&all, &answers), None),
     };
+    let settings: Vec<_> = loaded.iter().map(|number| &all[*number]).collect();
+    let place = usize::from(loaded.len() > 1) + usize::from(answers.len() > 1);
+    let place = place.min(sentences.len());
+    sentences.splice(place..place, beyond_letters(&settings));
     let chosen = only.filter(|one| one.is_alike && one.best.len() < one.settings.len());
     let there = |a: &&Application| all.iter().any(|j| j.assessment(a.name).is_some());
     Verdict {
@@ -207,14 +215,15 @@ fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
             && loaded.iter().any(|judged| judged.assessment(a.name).is_some())
     };
     let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();
-    let purpose = if tests.is_empty() { String::new() } else { format!(" for {}", listed(&tests)) };
+    let purpose =
+        around(tests.iter().map(|one| quoted(one)), |it| format!(" for {it}")).unwrap_or_default();
     match (loaded.len(), tests.len()) {
         (1, 0) => return "How does traffic fare?".to_owned(),
         (1, _) => return format!("How well does this service work{purpose}?"),
         _ => {}
     }
-    let mut variants = distinct(loaded.iter().map(|judged| judged.group.variant));
-    variants.retain(|variant| !variant.is_empty());
+    let variants = loaded.iter().map(|judged| judged.group.variant);
+    let variants = distinct(variants.filter(|variant| !variant.is_empty()));
     let settings = match variants.len() {
         2..=NAMED_AT_MOST => listed(&variants),
         _ => format!("{} settings", loaded.len()),
@@ -238,8 +247,8 @@ fn ungraded(groups: &[Group<'_>]) -> String {
         names if names.len() <= NAMED_AT_MOST => format!("{kind} ({})", listed(names)),
         names => format!("{kind} ({} entries)", names.len()),
     });
-    let clauses: Vec<_> = clauses.collect();
-    if clauses.is_empty() { String::new() } else { format!("Not graded: {}.", clauses.join(", ")) }
+    let clauses = clauses.collect::<Vec<_>>().join(", ");
+    around(Some(clauses), |it| format!("Not graded: {it}.")).unwrap_or_default()
 }
 
 // One setting.
@@ -249,10 +258,29 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().map(graded_sentence);
     let longest = causes(one).first().map(|cause| cause.sentence());
-    let taken = taken(one).map(|(_, said)| said);
-    let more = [taken, still_changing(&[one]), longest].into_iter().flatten();
+    let more = [taken(one), still_changing(&[one]), longest].into_iter().flatten();
+    let more = limits(one).iter().cloned().chain(more);
     let all: Vec<_> = against.into_iter().chain(grades).chain(more).collect();
     if all.is_empty() { vec![NOTHING.to_owned()] } else { all }
+}
+
+/// What is worse than a letter says, which is of delay alone.
+fn beyond_letters(settings: &[&Judged<'_>]) -> Vec<String> {
+    let found = settings.iter().filter_map(|one| {
+        let delay = one.assessment(UNDER_LOAD)?;
+        let sounds_good = delay.grade.is_some_and(|grade| grade < Grade::Poor);
+        let is_worse = |other: &&Assessment| sounds_good && other.grade > delay.grade;
+        let worse = one.assessments.iter().filter(is_worse);
+        let letter = letter(delay.value(ADDED_DELAY)?);
+        let clauses = worse.filter_map(Assessment::beyond_delay);
+        let said = |clauses| format!("{letter} is the delay alone: {clauses}.");
+        Some((around(clauses, said)?, *one))
+    });
+    let with = |(said, of): (String, Vec<&Judged<'_>>)| match settings {
+        [_] => said,
+        _ => format!("With {}, {said}", names(&of)),
+    };
+    grouped(found).into_iter().take(LETTERS_AT_MOST).map(with).collect()
 }
 
 const NOTHING: &str = "No traffic in this scenario has grades.";
@@ -269,6 +297,12 @@ fn without_article(application: &Application) -> &'static str {
     application.noun.trim_start_matches("the ")
 }
 
+/// Do games wait less until they are granted than on the idle line?
+fn gains_grants(one: &Judged<'_>, idle: &Judged<'_>) -> bool {
+    let waits_ms = |of: &Judged<'_>| until_granted_ms(&of.group.runs[0].causes);
+    waits_ms(one) < waits_ms(idle)
+}
+
 /// What the bulk traffic does to other traffic, if anything is measured that it could do.
 fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let (who, are_several) = bulk_words(one.group.runs[0]);
@@ -277,23 +311,22 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
         let (before, now) = (idle.group.value(measure)?.mean?, one.group.value(measure)?.mean?);
         let factor = if before > 0.0 { now / before } else { 0.0 };
         let weight = if measure.of.alone { PLAINER } else { 1.0 };
-        Some((what, (before, now, unit, weight * factor)))
+        Some((what, before, now, unit, weight * factor))
     });
+    let first = slowed.clone().next().map(|one| one.0);
     // Of the median and the quantiles of a game that which the load changes most.
-    let measured = grouped(slowed).into_iter().next().and_then(|(what, quantiles)| {
-        let plainest =
-            quantiles.into_iter().reduce(|most, one| if one.3 > most.3 { one } else { most });
-        Some((what, plainest?))
-    });
-    let slowed = measured.and_then(|(what, (before, now, unit, _))| {
+    let of_first = slowed.filter(|one| Some(one.0) == first);
+    let plainest = of_first.reduce(|most, one| if one.4 > most.4 { one } else { most });
+    let slowed = plainest.and_then(|(what, before, now, unit, _)| {
         let does = |verb| format!("{who} {verb}{} the {what}", if are_several { "" } else { "s" });
         let change = format!("from {} to {} {unit}", digits(before), digits(now));
         Some(if before > 0.0 && now >= NAMED_AS_FACTOR * before {
             format!("{} {} times slower: {change}", does("make"), factor(now / before))
         } else if now > (1.0 + SAME) * before {
             format!("{} a little: {change}", does("slow"))
-        } else if now < (1.0 - SAME) * before && one.group.runs[0].brings_grants {
-            format!("{} faster: {change}, since {GRANTS}", does("make"))
+        } else if now < (1.0 - SAME) * before {
+            let since = if gains_grants(one, idle) { SINCE_GRANTS } else { "" };
+            format!("{} faster: {change}{since}", does("make"))
         } else if one.group.runs[0].unwatched.is_empty() {
             let them = if are_several { "them" } else { "it" };
             format!("{} as it is without {them} ({} {unit})", does("leave"), digits(now))
@@ -303,9 +336,8 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     });
     let call = || Some(graded_clauses(idle.assessment(CALL)?, &[one.assessment(CALL)?]));
     let call = call().unwrap_or_default().into_iter().map(|(clause, _)| clause);
-    let clauses: Vec<_> = slowed.into_iter().chain(call).collect();
-    let sentence = capitalised(&clauses.join("; "));
-    (!clauses.is_empty() && !who.is_empty()).then(|| format!("{sentence}."))
+    let clauses = slowed.into_iter().chain(call).collect::<Vec<_>>().join("; ");
+    around(Some(clauses), |it| capitalised(&it) + ".").filter(|_| !who.is_empty())
 }
 
 // Several settings.
@@ -314,16 +346,15 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<String> {
     let settings: Vec<&Judged<'_>> = answer.settings.iter().map(|one| &all[*one]).collect();
     let mut found = sentences(&Question::new(all, &answer.settings), answer);
-    let idle = settings
-        .iter()
-        .flat_map(|one| one.group.runs[0].idle_laws.iter().map(move |law| (law, *one)));
-    found.extend(grouped(idle).iter().map(|(law, of)| format!("With {}, {law}", names(of))));
+    let laws = settings.iter().flat_map(|one| {
+        let laws = limits(one).iter().chain(&one.group.runs[0].idle_laws);
+        laws.map(move |law| (law, *one))
+    });
+    found.extend(grouped(laws).iter().map(|(law, of)| format!("With {}, {law}", names(of))));
     let shown = &all[answer.best[0]];
     let with = |one: &Judged<'_>, said: String| format!("With {}, {said}", one.name());
-    let by_times = |one: &(f64, String), other: &(f64, String)| one.0.total_cmp(&other.0);
-    let said = |one: &Judged<'_>| taken(one).map(|(times, said)| (times, with(one, said)));
-    let most = || settings.iter().filter_map(|one| said(one)).max_by(by_times);
-    let taken = said(shown).or_else(most).map(|(_, said)| said);
+    let shown_first = std::iter::once(&shown).chain(&settings);
+    let taken = shown_first.filter_map(|one| Some(with(one, taken(one)?))).next();
     found.extend(taken.filter(|_| keys.is_empty()));
     found.extend(coupling(&settings));
     let best: Vec<_> = answer.best.iter().map(|one| &all[*one]).collect();
@@ -344,20 +375,18 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
         let (label, unit) = (measure.label, measure.unit_after());
         let is_faster = |beside: &f64| {
             let is_clear = *beside < (1.0 - SAME) * alone;
-            is_clear && measure.key.starts_with(GAME) && loaded.group.runs[0].brings_grants
+            is_clear && measure.key.starts_with(GAME) && gains_grants(loaded, idle)
         };
         let faster = loaded.group.mean(measure.key).filter(is_faster).map(digits);
         let faster = faster.map_or_else(String::new, |beside| {
-            format!(" (beside it {beside}{unit}, since {GRANTS})")
+            format!(" (beside it {beside}{unit}{SINCE_GRANTS})")
         });
         Some(format!("{label} is {}{unit}{faster}", digits(alone)))
     });
-    let clauses: Vec<_> = clauses.collect();
     let (who, _) = bulk_words(loaded.group.runs[0]);
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };
-    (!clauses.is_empty() && !who.is_empty())
-        .then(|| format!("Without {who}{of}, {}.", joined(&clauses)))
+    around(clauses, |it| format!("Without {who}{of}, {it}.")).filter(|_| !who.is_empty())
 }
 
 /// Why something has no grade.
@@ -366,8 +395,12 @@ fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
     if all.peek().is_none() {
         return Some(NOTHING.to_owned());
     }
-    let missing = all.filter(|found| found.grade.is_none()).map(graded_sentence);
-    Some(distinct(missing).join(" ")).filter(|reasons| !reasons.is_empty())
+    let missing = all.filter(|found| found.grade.is_none());
+    let by_noun = grouped(missing.map(|one| (without_article(one.graded), one.summary.as_str())));
+    let sentences = by_noun.into_iter().map(|(noun, why)| {
+        format!("{} is not graded: {}.", capitalised(noun), distinct(why.into_iter()).join("; "))
+    });
+    Some(sentences.collect::<Vec<_>>().join(" ")).filter(|reasons| !reasons.is_empty())
 }
 
 /// What is said of directions that bulk traffic loads while nothing there measures the delay.
@@ -386,11 +419,10 @@ fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
 fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
     let choices: Vec<&Answer> = answers.iter().filter(|one| one.settings.len() > 1).collect();
     let answered = |one: &&Answer| sentences(&Question::new(all, &one.settings), one).join(" ");
-    let mut found = vec![changes_with_condition(all, answers.len(), &choices)];
-    found.extend(choices.iter().take(NAMED_AT_MOST).map(answered));
     let settings = answers.iter().flat_map(|one| &one.settings).map(|number| &all[*number]);
-    found.extend(without_grade(&settings.collect::<Vec<_>>()));
-    found
+    let first = std::iter::once(changes_with_condition(all, answers.len(), &choices));
+    let all = first.chain(choices.iter().take(NAMED_AT_MOST).map(answered));
+    all.chain(without_grade(&settings.collect::<Vec<_>>())).collect()
 }
 
 /// What a longer run may say otherwise of the settings that are said to do best.
@@ -404,7 +436,7 @@ fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
         clause + &if is_named { format!(" with {}", names(&with)) } else { String::new() }
     });
     let all = clauses.collect::<Vec<_>>().join("; ");
-    (!all.is_empty()).then(|| format!("Still changing, so run longer: {all}."))
+    around(Some(all), |it| format!("Still changing, so run longer: {it}."))
 }
 
 fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer]) -> String {
@@ -420,13 +452,18 @@ fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer])
     if choices.len() == 1 {
         return "Only settings with the same load and line can be compared.".to_owned();
     }
-    if choices.iter().any(|one| best(one) != best(first)) {
+    let is_of_all =
+        |one: &&usize| choices.iter().all(|other| best(other).contains(&roles(one).choice));
+    let common: Vec<_> = first.best.iter().filter(is_of_all).map(|one| &all[*one]).collect();
+    if common.is_empty() {
         return format!("Which setting does best changes with the {what}.");
     }
-    let who = match (first.best.as_slice(), all[first.best[0]].group.variant) {
-        ([_], variant) if !variant.is_empty() => quoted(variant),
+    let are_all = choices.iter().all(|one| one.best.len() == common.len());
+    let does = if are_all { "does best" } else { "is among the best" };
+    let who = match common.as_slice() {
+        [one] if !one.group.variant.is_empty() => quoted(one.group.variant),
         _ => "The same".to_owned(),
     };
     let under = if choices.len() == count { "" } else { " with several settings" };
-    format!("{who} does best under each of the {} {what}s{under}.", choices.len())
+    format!("{who} {does} under each of the {} {what}s{under}.", choices.len())
 }

@@ -1,6 +1,6 @@
 //! Where the time goes of what users notice, by what the run has counted.
 
-use super::thresholds::{APPLICATIONS, SAME};
+use super::thresholds::{APPLICATIONS, GAME, SAME};
 use crate::metrics::{Row, Rows};
 use crate::words::{digits, distinct, joined};
 use sojourn_engine::packet::Direction;
@@ -11,6 +11,9 @@ use sojourn_scenario::{Scenario, traffic};
 const MOST_PARTS: usize = 3;
 /// The least share of all the time that a part has which is named.
 const LEAST_SHARE: f64 = 0.1;
+
+const MODEM_QUEUE: &str = "in the modem's queue";
+const STALLED_QUEUE: &str = "in the modem's queue, in part behind stalls of the modem";
 
 /// Where the mean time of a traffic entry's packets goes, over the directions in which its users notice it.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,30 +53,10 @@ impl Cause {
             self.ways_ms.iter().map(|(way, ms)| format!("{} ms {}", digits(*ms), way.name()));
         let least_ms = LEAST_SHARE * self.total_ms();
         let named = self.parts.iter().take(MOST_PARTS).filter(|one| one.ms >= least_ms);
-        let parts =
-            named.map(|one| format!("{} ms {}{}", digits(one.ms), one.words, self.behind(one)));
-        let (ways, parts) = (joined(&ways.collect::<Vec<_>>()), joined(&parts.collect::<Vec<_>>()));
+        let parts = named.map(|one| format!("{} ms {}", digits(one.ms), one.words));
+        let (ways, parts) = (joined(ways), joined(parts));
         let until = if self.has_losses { " until packets arrive or are lost" } else { "" };
         format!("traffic.{} takes {ways} on average{until}: {parts}.", self.traffic)
-    }
-
-    /// Behind what packets wait in the modem's queue, if it is others' requests: each of them is at its head for as
-    /// long as this one.
-    fn behind(&self, queue: &CausePart) -> &'static str {
-        let of_head = [
-            Part::RequestWait,
-            Part::Contention,
-            Part::GrantWait,
-            Part::Shaping,
-            Part::Transmission,
-        ];
-        let longest = self.parts.iter().find(|one| of_head.contains(&one.part));
-        let collide = longest.is_some_and(|one| one.part == Part::Contention);
-        if queue.part == Part::ModemQueue && collide {
-            ", behind packets whose requests collide"
-        } else {
-            ""
-        }
     }
 
     fn add(&mut self, part: Part, words: &'static str, ms: f64) {
@@ -89,7 +72,14 @@ pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
     scenario.traffic.iter().filter_map(|(name, entry)| cause(scenario, rows, name, entry)).collect()
 }
 
-/// Why algorithms did nothing, in clauses, if none of a run dropped or marked a packet.
+/// What packets of games wait for until they are granted.
+pub(super) fn until_granted_ms(causes: &[Cause]) -> f64 {
+    let parts = causes.iter().filter(|one| one.application == GAME).flat_map(|one| &one.parts);
+    let waits = [Part::RequestWait, Part::Contention, Part::GrantWait];
+    parts.filter(|one| waits.contains(&one.part)).map(|one| one.ms).sum()
+}
+
+/// Why algorithms did nothing, in clauses, if none of a run dropped or marked a packet, those of neighbours included.
 pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
     let queues = rows.queues.iter().filter(|row| row.text("member").is_empty());
     let laws = queues.filter_map(|row| {
@@ -102,10 +92,12 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
             "{name} dropped nothing {way}: 99 % of packets left its queue within {p99} ms, and its target is {target} \
              ms."
         );
-        Some((acts, clause))
+        let judged = scenario.metrics.homes.as_deref();
+        Some((acts, Some(clause).filter(|_| judged.is_none_or(|homes| row.homes() == Some(homes)))))
     });
-    let (acts, clauses): (Vec<f64>, Vec<String>) = laws.unzip();
-    if acts.iter().sum::<f64>() > 0.0 { Vec::new() } else { distinct(clauses.into_iter()) }
+    let (acts, clauses): (Vec<f64>, Vec<Option<String>>) = laws.unzip();
+    let has_acted = acts.iter().sum::<f64>() > 0.0;
+    if has_acted { Vec::new() } else { distinct(clauses.into_iter().flatten()) }
 }
 
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {
@@ -127,7 +119,7 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
         }
         let (way, ms) = (row.direction()?, row.number("mean_ms")?);
         match Part::ALL.into_iter().find(|part| part.name() == row.text("part")) {
-            Some(part) => cause.add(part, words(scenario, part, way), ms),
+            Some(part) => cause.add(part, words(scenario, rows, entry, part, way), ms),
             None => cause.ways_ms.push((way, ms)),
         }
     }
@@ -135,14 +127,49 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
     (!cause.ways_ms.is_empty()).then_some(cause)
 }
 
+/// The queue of a modem in words, with what holds its first packets: all packets of its home stand there in turn.
+fn modem_queue(scenario: &Scenario, rows: &Rows, home: usize) -> &'static str {
+    let is_of_home = |row: &&Row| {
+        let entry = scenario.traffic.get(row.traffic());
+        let is_up = row.direction() == Some(Direction::Up);
+        is_up && entry.is_some_and(|entry| scenario.group_of(entry) == home)
+    };
+    let spent_ms = |part: Part| -> f64 {
+        let all = rows.delay_parts.iter().filter(is_of_home);
+        let own = all.filter(|row| row.text("part") == part.name());
+        own.filter_map(|row| Some(row.number("mean_ms")? * row.number("sent_packets")?)).sum()
+    };
+    let is_shared = scenario.channel_mbps(&scenario.group(home), Direction::Up).is_some();
+    let of_first = [
+        (Part::Contention, "in the modem's queue, behind packets whose requests collide"),
+        (Part::RequestWait, "in the modem's queue, behind packets that wait to request bandwidth"),
+        (Part::GrantWait, "in the modem's queue, behind packets that wait for grants"),
+        (Part::Shaping, MODEM_QUEUE),
+        (Part::Transmission, MODEM_QUEUE),
+    ];
+    // A modem that shares no channel has the grants that its own rate allows.
+    let said = of_first.into_iter().filter(|(part, _)| is_shared || *part != Part::GrantWait);
+    let longest = said.max_by(|one, other| spent_ms(one.0).total_cmp(&spent_ms(other.0)));
+    let words = longest.map_or(MODEM_QUEUE, |(_, words)| words);
+    if spent_ms(Part::Stall) > 0.0 { STALLED_QUEUE } else { words }
+}
+
 /// A part in words, which differ by direction where packets of both would wait in different queues.
-fn words(scenario: &Scenario, part: Part, way: Direction) -> &'static str {
+fn words(
+    scenario: &Scenario,
+    rows: &Rows,
+    entry: &traffic::Entry,
+    part: Part,
+    way: Direction,
+) -> &'static str {
     let by_way = |up, down| if way == Direction::Up { up } else { down };
     match part {
         Part::RouterQueue => {
             by_way("in the router's upstream queue", "in the router's downstream queue")
         }
-        Part::ModemQueue if scenario.access.has_plant() => "in the modem's queue",
+        Part::ModemQueue if scenario.access.has_plant() => {
+            modem_queue(scenario, rows, scenario.group_of(entry))
+        }
         Part::ModemQueue => "in the upstream queue",
         Part::CmtsQueue if scenario.access.has_plant() => "in the CMTS's queue",
         Part::CmtsQueue => "in the downstream queue",

@@ -93,12 +93,12 @@ pub struct Facts {
     pub(super) video_mbps: BTreeMap<String, f64>,
     /// What its line carries.
     pub(super) carried_mbit: Vec<f64>,
-    /// Does an upload bring grants that the packets of others use too?
-    pub(super) brings_grants: bool,
     /// Where the time goes of what users notice.
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
     pub(super) idle_laws: Vec<String>,
+    /// Keys that leave little to a member of a low-latency aggregate.
+    pub(super) member_limits: Vec<String>,
     /// The facts of its first half.
     pub(super) first_half: Option<Box<Facts>>,
 }
@@ -112,6 +112,7 @@ impl Facts {
         });
         let mut transfers = transfers(scenario, rows);
         transfers.retain(|one| scenario.is_judged(&scenario.traffic[&one.traffic]));
+        let idle_laws = idle_laws(scenario, rows);
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
         let (scenario, rows) =
             seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
@@ -134,9 +135,9 @@ impl Facts {
             round_trips: round_trips(scenario, rows),
             video_mbps: rows.flows.iter().filter_map(video).collect(),
             carried_mbit: scenario.carried_mbit(),
-            brings_grants: scenario.brings_grants(),
             causes: causes(scenario, rows),
-            idle_laws: idle_laws(scenario, rows),
+            idle_laws,
+            member_limits: whole.member_limits(),
             first_half,
         }
     }

@@ -8,8 +8,8 @@ use super::facts::{Facts, Values};
 use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, NAMED, PAGE, SAME, SHARE, Shown,
-    Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE,
+    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LOSSES, NAMED, PAGE, SAME, SHARE,
+    Shown, Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE,
 };
 use crate::letters::letter;
 use crate::words::digits;
@@ -92,13 +92,12 @@ impl Assessment {
             PAGE => "fewer than two pages were loaded",
             _ => "no packet was delivered",
         };
-        let template = cut.map_or(application.summary, |_| application.unfinished);
+        let is_timed = |of: &&str| values.get(of).copied().flatten().is_some();
+        let unfinished = cut.filter(is_timed).map(|_| application.unfinished.to_owned());
         let mut summary = match level {
-            None => {
-                let so_far = cut.and_then(|_| filled(template, &values));
-                missing.or(so_far).unwrap_or_else(|| nothing.to_owned())
-            }
-            Some(_) => filled(template, &values)
+            None => missing.or(unfinished).unwrap_or_else(|| nothing.to_owned()),
+            Some(_) => unfinished
+                .or_else(|| filled(application.summary, &values))
                 .unwrap_or_else(|| "next to nothing of it arrives".to_owned()),
         };
         if let (Some(_), Some(Some(added_ms))) = (level, values.get(ADDED_DELAY)) {
@@ -157,7 +156,7 @@ impl Assessment {
         let is_named = |one: &&Shown| self.turning.contains(&one.metric);
         let shown = self.graded.values.iter().find(is_named).or(self.graded.values.first())?;
         let was = self.first_half.get(shown.metric).copied().flatten()?;
-        let is = self.value(shown.metric).filter(|_| !self.turning.is_empty())?;
+        let is = self.measured(shown.metric).filter(|_| !self.turning.is_empty())?;
         let (label, unit) = (self.graded.label(shown), shown.unit);
         let (was, is) = (digits(was), digits(is));
         Some(format!("{label} was {was}{unit} in the first half of the run and is {is} in all"))
@@ -173,10 +172,27 @@ impl Assessment {
         self.more_than.get(metric).or_else(|| self.values.get(metric)).copied().flatten()
     }
 
-    /// A value in words.
-    pub(super) fn said(&self, metric: &str) -> Option<String> {
-        let more_than = if self.more_than.contains_key(metric) { "more than " } else { "" };
-        Some(format!("{more_than}{}", digits(self.value(metric)?)))
+    /// A value that was measured, which the time of what has not come is not.
+    pub(super) fn measured(&self, metric: &str) -> Option<f64> {
+        self.values.get(metric).copied().flatten()
+    }
+
+    /// What is wrong with it that is no delay: a loss above its bound, or else that it fails.
+    pub(super) fn beyond_delay(&self) -> Option<String> {
+        let is_over = |t: &&Threshold| {
+            LOSSES.contains(&t.metric) && self.measured(t.metric).is_some_and(|it| !t.is_met(it))
+        };
+        let Some(lost) = self.graded.good.iter().find(is_over).map(|t| t.metric) else {
+            let fails = self.grade == Some(Grade::Fails);
+            return fails.then(|| format!("{} fails", self.graded.noun));
+        };
+        let shown = self.graded.values.iter().find(|shown| shown.metric == lost)?;
+        Some(format!(
+            "{} is {}{}",
+            self.graded.label(shown),
+            digits(self.measured(lost)?),
+            shown.unit
+        ))
     }
 
     /// Its level with other values.

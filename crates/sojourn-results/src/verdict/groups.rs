@@ -106,6 +106,12 @@ impl Judged<'_> {
         self.assessments.iter().find(|found| found.application == application)
     }
 
+    /// What the same transfer gets here.
+    pub(super) fn share(&self, one: &Share) -> Option<&Share> {
+        let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
+        self.transfers.iter().find(is_it)
+    }
+
     /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
     pub(super) fn lacks_idle_line(&self) -> bool {
         let facts = self.group.runs[0];
@@ -115,7 +121,9 @@ impl Judged<'_> {
 
     /// Is all known that its traffic could measure?
     pub(super) fn is_whole(&self) -> bool {
-        self.group.runs[0].unwatched.is_empty() && !self.lacks_idle_line()
+        let facts = self.group.runs[0];
+        let has_grades = facts.traffic.iter().all(|entry| entry.graded);
+        facts.unwatched.is_empty() && has_grades && !self.lacks_idle_line()
     }
 
     /// Its name in sentences.

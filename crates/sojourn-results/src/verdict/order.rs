@@ -206,8 +206,8 @@ impl<'a, 'b> Question<'a, 'b> {
         }
         let [ahead_in, behind_in] = self.decisive(best, other)?;
         let mut sentences = behind_in.graded.values.iter().filter_map(|shown| {
-            let value = behind_in.values.get(shown.metric).copied()??;
-            let of_best = ahead_in.value(shown.metric)?;
+            let [value, of_best] = [behind_in, ahead_in].map(|one| one.measured(shown.metric));
+            let (value, of_best) = value.zip(of_best)?;
             // The bound that the value only just misses and that of the best meets.
             let (low, high) = (value.min(of_best), value.max(of_best));
             let is_between = |bound: &f64| (low..=high).contains(bound) && *bound != value;
@@ -217,8 +217,8 @@ impl<'a, 'b> Question<'a, 'b> {
                 let [best, other] = [best, other].map(|number| self.all[number].name());
                 let [value, of_best, bound] = [value, of_best, bound].map(digits);
                 format!(
-                    "By a hair: {} is {value}{} with {other} and {of_best} with {best}. They differ by at most a tenth, \
-                     and the bound of {bound} is between them.",
+                    "By a hair: {} is {value}{} with {other} and {of_best} with {best}, and the bound of {bound} is \
+                     between them.",
                     behind_in.graded.label(shown),
                     shown.unit
                 )

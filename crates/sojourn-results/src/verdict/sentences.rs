@@ -7,7 +7,7 @@ use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Component, Price, Question};
 use super::shares::Share;
 use super::thresholds::{Application, GAME, Grade, NAMED};
-use crate::words::{capitalised, digits, distinct, factor, grouped, joined, listed};
+use crate::words::{around, capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
 
@@ -22,22 +22,23 @@ const STARVED: f64 = 0.5;
 pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<String> {
     let first = match answer.best.as_slice() {
         best if !answer.is_alike => front(question, best),
-        best if best.len() == question.settings.len() => none(question),
+        best if best.len() == question.settings.len() => none(question, answer),
         best => named(question, answer, best),
     };
+    let first = nothing_good(question, answer.best[0]) + &first;
     let more = [answer.hair.clone(), unsure(question, answer), left_out(question)];
     // What changes against the reference is named already.
     let others = answer.settings.iter().filter(|one| Some(**one) != answer.reference);
+    let given_up = others.clone().find_map(|other| given_up(question, answer.best[0], *other));
     let decided = others.filter_map(|other| decided(question, answer.best[0], *other));
-    let decided = decided.filter(|_| answer.is_alike);
-    let more = more.into_iter().flatten().chain(decided);
-    std::iter::once(first).chain(more).collect()
+    let against = decided.chain(given_up).filter(|_| answer.is_alike);
+    std::iter::once(first).chain(more.into_iter().flatten()).chain(against).collect()
 }
 
 /// Settings by their names, or how many they are.
 pub(super) fn names(settings: &[&Judged<'_>]) -> String {
     match settings.len() {
-        0..=NAMED_AT_MOST => joined(&settings.iter().map(|one| one.name()).collect::<Vec<_>>()),
+        0..=NAMED_AT_MOST => joined(settings.iter().map(|one| one.name())),
         several => format!("{several} settings"),
     }
 }
@@ -49,57 +50,63 @@ fn of_numbers<'a, 'b>(question: &Question<'a, 'b>, numbers: &[usize]) -> Vec<&'a
 /// One setting does best, or several equally well.
 fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String {
     let does = if best.len() == 1 { "does best" } else { "do equally well" };
+    let average = if answer.unsure.is_empty() { "" } else { " on average" };
     let hair = if answer.hair.is_some() { ", by a hair" } else { "" };
     let price = if answer.price.is_empty() { "" } else { ", at a price" };
     let names = names(&of_numbers(question, best));
-    let head = format!("{names} {does}{hair}{price}: {}.", state(question, best));
+    let head = format!("{names} {does}{average}{hair}{price}: {}.", state(question, best));
     let Some(reference) = answer.reference else { return head };
     let (worse, better): (Vec<_>, Vec<_>) =
         changes(question, best, reference).into_iter().partition(|(_, is_worse)| *is_worse);
-    let clauses = [better, worse]
-        .map(|clauses| joined(&clauses.into_iter().map(|(clause, _)| clause).collect::<Vec<_>>()));
-    let clauses = clauses.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>();
-    let against = match clauses.join(", but ") {
-        none if none.is_empty() => none,
-        clauses => format!(" Against {}, {clauses}.", question.all[reference].name()),
-    };
+    let [better, worse] =
+        [better, worse].map(|of| around(of.into_iter().map(|one| one.0), |it| it));
+    let clauses = [better, worse].into_iter().flatten().collect::<Vec<_>>().join(", but ");
+    let against = |it| format!(" Against {}, {it}.", question.all[reference].name());
+    let against = around(Some(clauses), against).unwrap_or_default();
     format!("{head}{against}{}", alternatives(question, &answer.price))
 }
 
-/// How well a setting does in all.
+/// How well a setting does in all, but for what is worse than the rest.
 fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
-    let setting = &question.all[best[0]];
-    let is_bad = |one: &&Assessment| one.grade > Some(Grade::Good);
-    let bad: Vec<_> = setting.assessments.iter().filter(is_bad).map(noun).collect();
+    let (setting, them) = (&question.all[best[0]], if best.len() == 1 { "it" } else { "them" });
+    let noticed = question.noticed(best[0]).filter_map(|one| one.grade).max();
+    let worst = noticed.min(Some(Grade::Poor));
+    let is_worse = |one: &&Assessment| worst.is_some() && one.grade > worst;
+    let worse = joined(setting.assessments.iter().filter(is_worse).map(noun));
     let is_whole = setting.is_whole() && setting.assessments.iter().all(|one| one.grade.is_some());
-    let worst = question.noticed(best[0]).filter_map(|one| one.grade).max();
-    match worst {
+    let said = match worst {
         None => "nothing that is noticed has a grade".to_owned(),
-        Some(Grade::Good) if !bad.is_empty() => format!("all but {} is good", joined(&bad)),
+        Some(Grade::Good) if !worse.is_empty() => return format!("all but {worse} is good"),
         Some(Grade::Good) if is_whole => "all is good".to_owned(),
-        Some(Grade::Good) => "all that is measured is good".to_owned(),
-        Some(Grade::Fair) => format!("nothing is poor with {}", them(best)),
-        Some(Grade::Poor) => format!("nothing fails with {}", them(best)),
-        Some(Grade::Fails) => failing(question, best).unwrap_or_default(),
-    }
-}
-
-fn them(settings: &[usize]) -> &'static str {
-    if settings.len() == 1 { "it" } else { "them" }
+        Some(Grade::Good) => "all that is graded is good".to_owned(),
+        Some(Grade::Fair) => format!("nothing is poor with {them}"),
+        Some(_) => format!("nothing fails with {them}"),
+    };
+    if worse.is_empty() { said } else { format!("{said} but {worse}") }
 }
 
 fn noun(found: &Assessment) -> String {
     found.graded.noun.to_owned()
 }
 
-/// What fails with the best settings too.
-fn failing(question: &Question<'_, '_>, best: &[usize]) -> Option<String> {
-    let fails = |one: &&Assessment| {
-        best.iter().all(|best| question.all[*best].grade(one.application) == Some(Grade::Fails))
+/// The first value of an application behind its name, or what is said in its place.
+fn in_brackets(found: &Assessment) -> String {
+    let shown = &found.graded.values[0];
+    let said = |value| format!(" ({}{}{})", shown.short, digits(value), shown.unit);
+    found.measured(shown.metric).map_or_else(|| format!(" ({})", found.summary), said)
+}
+
+/// What fails with every setting, with the values of the best.
+fn nothing_good(question: &Question<'_, '_>, best: usize) -> String {
+    let fails_with = |setting: &usize, application| {
+        question.all[*setting].grade(application) == Some(Grade::Fails)
     };
-    let nouns: Vec<_> = question.noticed(best[0]).filter(fails).map(noun).collect();
-    let fail = if nouns.len() == 1 { "fails" } else { "fail" };
-    (!nouns.is_empty()).then(|| format!("{} still {fail} with {}", joined(&nouns), them(best)))
+    let fails = |one: &&Assessment| {
+        question.settings.iter().all(|setting| fails_with(setting, one.application))
+    };
+    let found = question.noticed(best).filter(fails);
+    let clauses = found.map(|one| format!("{} fails with each{}", noun(one), in_brackets(one)));
+    around(clauses, |it| format!("No setting is good: {it}. ")).unwrap_or_default()
 }
 
 /// What compares nothing, since it is a share of another line with each setting.
@@ -108,8 +115,7 @@ fn left_out(question: &Question<'_, '_>) -> Option<String> {
     let is_out =
         |one: &&Assessment| !question.components.iter().any(|c| c.contains(&one.application));
     let nouns = distinct(all.filter(is_out).map(noun));
-    (!nouns.is_empty())
-        .then(|| format!("Not compared, since the lines differ: the shares of {}.", joined(&nouns)))
+    around(nouns, |it| format!("Not compared, since the lines differ: the shares of {it}."))
 }
 
 /// What decides against a setting with which more columns are better than with the best.
@@ -131,13 +137,25 @@ fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<Str
     })
 }
 
+/// A transfer that gets little of its part, and that another setting leaves twice as much.
+fn given_up(question: &Question<'_, '_>, best: usize, other: usize) -> Option<String> {
+    let [best, other] = [best, other].map(|number| &question.all[number]);
+    let mut starved = best.transfers.iter().filter(|one| one.of_part() < STARVED);
+    let (one, had_mbps) = starved.find_map(|one| {
+        let had_mbps = other.share(one)?.mbps;
+        (one.mbps < STARVED * had_mbps).then_some((one, had_mbps))
+    })?;
+    let rate = format!("the rate of '{}'", one.traffic);
+    Some(format!("Against {}, {}.", other.name(), change(&rate, had_mbps, one.mbps, " Mbps")))
+}
+
 /// If what the best costs matters most.
 fn alternatives(question: &Question<'_, '_>, price: &[Price]) -> String {
     let noun = |one: &Price| Application::named(one.application).noun.to_owned();
     let by_setting = grouped(price.iter().filter_map(|one| Some((one.alternative?, noun(one)))));
     let clauses = by_setting.into_iter().map(|(setting, whats)| {
         let matter = if whats.len() == 1 { "matters" } else { "matter" };
-        format!(" If {} {matter} most: {}.", joined(&whats), question.all[setting].name())
+        format!(" If {} {matter} most: {}.", joined(whats), question.all[setting].name())
     });
     clauses.collect()
 }
@@ -154,37 +172,35 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         let clauses = ahead.filter_map(|component| {
             let found = question.all[*setting].of_component(component);
             let worst = found.into_iter().max_by_key(|one| one.level())?;
-            let shown = worst.graded.values.first()?;
-            let value = worst.said(shown.metric)?;
-            Some(format!("{} ({}{value}{})", worst.graded.noun, shown.short, shown.unit))
+            Some(format!("{}{}", worst.graded.noun, in_brackets(worst)))
         });
-        let clauses: Vec<_> = clauses.collect();
-        let name = question.all[*setting].name();
-        (!clauses.is_empty()).then(|| format!("{name} for {}", joined(&clauses)))
+        around(clauses, |it| format!("{} for {it}", question.all[*setting].name()))
     };
     let clauses: Vec<_> = best.iter().take(NAMED_AT_MOST).filter_map(clause).collect();
-    let fails = failing(question, best).map_or_else(String::new, |fails| format!(", and {fails}"));
     match clauses.as_slice() {
         [] => "No setting does best: what is measured of one is not of another.".to_owned(),
-        _ => format!("No setting does best at everything{fails}. Best are {}.", clauses.join("; ")),
+        _ => format!("No setting does best at everything. Best are {}.", clauses.join("; ")),
     }
 }
 
 /// All settings do equally well.
-fn none(question: &Question<'_, '_>) -> String {
+fn none(question: &Question<'_, '_>, answer: &Answer) -> String {
     let settings = of_numbers(question, &question.settings);
     let clauses = ranges(&settings);
     let clauses = if clauses.is_empty() { String::new() } else { format!(" {clauses}.") };
-    let fails = failing(question, &question.settings);
-    let fails = fails.map_or_else(String::new, |fails| format!(", and {fails}"));
-    format!("No setting does best: {} do equally well{fails}.{clauses}", names(&settings))
+    let (names, seeds) = (names(&settings), settings[0].group.runs.len());
+    match answer.unsure.is_empty() {
+        true => format!("No setting does best: {names} do equally well.{clauses}"),
+        false => format!("{seeds} seeds cannot tell which of {names} does best.{clauses}"),
+    }
 }
 
 fn unsure(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
     let seeds = question.all[0].group.runs.len();
     let names = names(&of_numbers(question, &answer.unsure));
     let does = if answer.unsure.len() == 1 { "does" } else { "do" };
-    (!answer.unsure.is_empty())
+    let are_some = answer.best.len() < answer.settings.len() || !answer.is_alike;
+    (are_some && !answer.unsure.is_empty())
         .then(|| format!("Whether {names} {does} best, {seeds} seeds cannot tell."))
 }
 
@@ -223,7 +239,7 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
         Some((change(measure.label, from, to, &measure.unit_after()), measure.is_worse(from, to)))
     });
     changes.extend(clauses.take(DIFFERENCES_AT_MOST));
-    changes.extend(single_rates(&now.transfers, &before.transfers));
+    changes.extend(single_rates(now, before));
     changes
 }
 
@@ -240,11 +256,11 @@ type Changed = ([String; 2], bool, bool);
 fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
     let graded = before.graded;
     let changed = graded.values.iter().filter_map(|shown| {
-        let from = before.value(shown.metric)?;
-        let to: Option<Vec<f64>> = after.iter().map(|one| one.value(shown.metric)).collect();
+        let from = before.measured(shown.metric)?;
+        let to: Option<Vec<f64>> = after.iter().map(|one| one.measured(shown.metric)).collect();
         let to = to.filter(|to| to.first().is_some_and(|to| *to != from))?;
-        let said = joined(&distinct(after.iter().filter_map(|one| one.said(shown.metric))));
-        let values = format!("from {} to {said}{}", before.said(shown.metric)?, shown.unit);
+        let said = joined(distinct(to.iter().copied().map(digits)));
+        let values = format!("from {} to {said}{}", digits(from), shown.unit);
         let verb = match (to.iter().any(|to| *to < from), to.iter().any(|to| *to > from)) {
             (true, true) => "changes",
             (true, false) => "falls",
@@ -286,11 +302,11 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
 }
 
 /// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.
-fn single_rates(now: &[Share], before: &[Share]) -> Vec<Change> {
+fn single_rates(now: &Judged<'_>, before: &Judged<'_>) -> Vec<Change> {
+    let now = &now.transfers;
     let is_beside = |one: &&Share| now.iter().filter(|other| other.way == one.way).count() > 1;
     let clauses = now.iter().filter(is_beside).filter_map(|one| {
-        let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
-        let from = before.iter().find(is_it)?.mbps;
+        let from = before.share(one)?.mbps;
         let is_much = (one.mbps - from).abs() > NAMED * one.mbps.max(from);
         let what = format!("the rate of '{}'", one.traffic);
         is_much.then(|| (change(&what, from, one.mbps, " Mbps"), one.mbps < from))
@@ -327,9 +343,8 @@ pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
     (listed(&nouns), are_several)
 }
 
-/// Who has more than its part where a transfer of the same direction gets little of its own, and how many times its
-/// part the first of them has.
-pub(super) fn taken(judged: &Judged<'_>) -> Option<(f64, String)> {
+/// Who has more than its part where a transfer of the same direction gets little of its own.
+pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     let of_part = |one: &Share| one.of_part();
     let poor = judged.transfers.iter().min_by(|a, b| of_part(a).total_cmp(&of_part(b)))?;
     let takes = |one: &&Share| one.way == poor.way && of_part(one) > 1.0 + NAMED;
@@ -344,8 +359,15 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<(f64, String)> {
     let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
     let (percent, mbps) = (100.0 * of_part(poor), digits(poor.mbps));
     let left = format!("'{}' has {percent:.0} % of its own ({mbps} Mbps)", poor.traffic);
-    let times = of_part(takers.first()?);
-    (of_part(poor) < STARVED).then(|| (times, format!("{}, and {left}.", clauses.join(", "))))
+    let is_said = of_part(poor) < STARVED && !clauses.is_empty();
+    is_said.then(|| format!("{}, and {left}.", clauses.join(", ")))
+}
+
+/// Keys that leave little to transfers which get little.
+pub(super) fn limits<'a>(judged: &Judged<'a>) -> &'a [String] {
+    let is_little = |one: &Share| one.way == Direction::Up && one.of_part() < STARVED;
+    let limits = &judged.group.runs[0].member_limits;
+    if judged.transfers.iter().any(is_little) { limits } else { &[] }
 }
 
 /// What coupling is for, where a setting without it is compared and both queues carry an upload.
@@ -358,7 +380,7 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
         with.transfers.iter().filter(|one| one.way == Direction::Up).find(is_it)
     };
     let (classic, low) = (upload(false)?, upload(true)?);
-    let alone = without.transfers.iter().find(|one| one.traffic == classic.traffic)?;
+    let alone = without.share(classic)?;
     let [mbps, alone_mbps] = [classic.mbps, alone.mbps].map(digits);
     let [with, without] = [with, without].map(|one| one.name());
     (classic.mbps > (1.0 + NAMED) * alone.mbps).then(|| {
@@ -388,5 +410,5 @@ fn ranges(settings: &[&Judged<'_>]) -> String {
     let mut clauses: Vec<_> = clauses.collect();
     clauses.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     let clauses = clauses.into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, _)| clause);
-    capitalised(&joined(&clauses.collect::<Vec<_>>()))
+    capitalised(&joined(clauses))
 }

@@ -114,7 +114,7 @@ pub struct Application {
     /// The measured values in words; `{metric.2}` is a value with two digits.
     #[serde(skip_serializing)]
     pub(super) summary: &'static str,
-    /// These where a time is that of what had not come when the run ended.
+    /// The words where a time is that of what had not come when the run ended.
     #[serde(skip_serializing, default)]
     pub(super) unfinished: &'static str,
 }
@@ -199,6 +199,7 @@ pub(super) const PAGE_LOAD: &str = "page_load_median_s";
 /// Metrics that are columns.
 pub(super) const VIDEO_START: &str = "video_start_wait_s";
 pub(super) const VIDEO_STALLED: &str = "video_stalled_percent";
+pub(super) const LOSSES: [&str; 2] = ["loss_percent", "frames_incomplete_percent"];
 
 /// A smaller change than this share of a value is none to speak of.
 pub(super) const SAME: f64 = 0.02;

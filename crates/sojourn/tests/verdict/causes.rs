@@ -56,37 +56,52 @@ fn a_cause_names_its_queue_where_there_are_several() {
     }
 }
 
-/// A queue on a full channel waits for its head, whose requests collide.
+/// A queue waits for its first packets, those of all traffic of the home: what these spend their time on is said.
 #[test]
-fn a_queue_behind_requests_that_collide_says_so() {
-    let said = |parts: &[(&str, f64)]| {
-        let part = |(part, mean_ms): &(&str, f64)| {
-            let sent = json!({"traffic": "x", "direction": "up", "part": part, "mean_ms": mean_ms,
+fn a_queue_says_what_holds_its_first_packets() {
+    let (own, shared) = (&[][..], &["upstream.modem.kind=shared_channel"][..]);
+    let other = GAME.replace("traffic.x", "traffic.y");
+    let said = |keys: &[&str], parts: &[(&str, f64)]| {
+        let part = |traffic: &str, part: &str, mean_ms: f64| {
+            let sent = json!({"traffic": traffic, "direction": "up", "part": part, "mean_ms": mean_ms,
                 "sent_packets": 900});
             row(&sent)
         };
-        let rows = Rows {
+        let mut rows = Rows {
             flows: both_ways("x", "game", &json!({"rtt_p90_ms": 900.0})),
-            delay_parts: parts.iter().map(part).collect(),
+            delay_parts: vec![part("x", "total", 900.0), part("x", "modem_queue", 800.0)],
             ..Rows::default()
         };
-        alone(&Facts::of(&scenario(GAME), &rows)).groups[0].causes[0].clone()
+        rows.delay_parts.extend(parts.iter().map(|(name, ms)| part("y", name, *ms)));
+        let scenario = scenario_of(&format!("{GAME}\n{other}"), keys);
+        alone(&Facts::of(&scenario, &rows)).groups[0].causes[0].clone()
     };
-    let words = "in the modem's queue, behind packets whose requests collide";
-    let full = said(&[
-        ("total", 900.0),
-        ("modem_queue", 800.0),
-        ("contention", 60.0),
-        ("transmission", 3.0),
-    ]);
-    assert!(full.contains(words), "{full}");
-    let slow = said(&[
-        ("total", 900.0),
-        ("modem_queue", 800.0),
-        ("contention", 1.0),
-        ("transmission", 3.0),
-    ]);
-    assert!(slow.contains("800 ms in the modem's queue."), "{slow}");
+    let behind = |what: &str| format!("800 ms in the modem's queue{what}.");
+    for (keys, parts, want) in [
+        (
+            own,
+            [("contention", 60.0), ("transmission", 3.0)],
+            ", behind packets whose requests collide",
+        ),
+        (own, [("contention", 1.0), ("transmission", 3.0)], ""),
+        (
+            own,
+            [("request_wait", 9.0), ("shaping", 3.0)],
+            ", behind packets that wait to request bandwidth",
+        ),
+        // A modem of its own channel gets grants at the rate of its service.
+        (own, [("grant_wait", 9.0), ("transmission", 3.0)], ""),
+        (
+            shared,
+            [("grant_wait", 9.0), ("transmission", 3.0)],
+            ", behind packets that wait for grants",
+        ),
+        (shared, [("grant_wait", 1.0), ("transmission", 3.0)], ""),
+        (shared, [("stall", 0.1), ("grant_wait", 3.0)], ", in part behind stalls of the modem"),
+    ] {
+        let found = said(keys, &parts);
+        assert!(found.contains(&behind(want)), "{found}");
+    }
 }
 
 /// A game and another one whose packets take so long on average, with this share of slow ones.

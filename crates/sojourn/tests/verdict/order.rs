@@ -114,8 +114,8 @@ fn an_answer_that_rests_on_a_bound_is_by_a_hair() {
     );
     assert_eq!(
         found.sentences[1],
-        "By a hair: the upload's share is 88.5 % of its part of the line with FQ and 90.8 with CoDel. They differ \
-         by at most a tenth, and the bound of 90.0 is between them."
+        "By a hair: the upload's share is 88.5 % of its part of the line with FQ and 90.8 with CoDel, and \
+         the bound of 90.0 is between them."
     );
     // The difference must be close, not the value to the bound alone.
     for (behind, ahead) in [(60.0, 90.8), (87.5, 99.2)] {
@@ -164,6 +164,11 @@ fn what_seeds_cannot_tell_is_said() {
     assert_eq!(found.answers[0].unsure, [1]);
     let said = "Whether b does best, 3 seeds cannot tell.".to_owned();
     assert!(found.sentences.contains(&said), "{found:?}");
+    assert!(found.sentences[0].starts_with("a does best on average"), "{found:?}");
+    // Settings that are equal in their means are not said to be equally well besides.
+    let found = verdict(&[seeds("a", &torn), seeds("b", &torn)], &[]).sentences;
+    assert!(found[0].starts_with("3 seeds cannot tell which of a and b does best."), "{found:?}");
+    assert!(!found.iter().any(|said| said.contains("equally well") || said.contains("Whether")));
     let low = runs([60.0, 60.1, 59.9]);
     let found = verdict(&[seeds("a", &sure), seeds("b", &low)], &[]);
     assert!(found.answers[0].unsure.is_empty(), "{found:?}");
@@ -236,21 +241,71 @@ fn what_fails_with_all_settings_is_said() {
     let first = |one: &Facts, other: &Facts| {
         verdict(&[group("a", one), group("b", other)], &[]).sentences.remove(0)
     };
-    let alike = first(&of(GOOD_GAME, 3.0), &of(GOOD_GAME, 4.0));
-    assert!(
-        alike.starts_with(
-            "No setting does best: a and b do equally well, and the upload still fails with them."
+    let share = |percent| {
+        format!(
+            "No setting is good: the upload fails with each ({percent} % of its part of the line). "
+        )
+    };
+    for (a, b, percent, then) in [
+        (
+            (GOOD_GAME, 3.0),
+            (GOOD_GAME, 4.0),
+            "3.00",
+            "No setting does best: a and b do equally well.",
         ),
-        "{alike}"
-    );
-    let one = first(&of(GOOD_GAME, 3.0), &of(FAIR_GAME, 3.0));
-    assert!(one.starts_with("a does best: the upload still fails with it."), "{one}");
-    let front = first(&of(GOOD_GAME, 3.0), &of((0.5, 0.0, 25.0), 3.0));
-    assert!(front.contains("the upload still fails with them"), "{front}");
-    let front = first(&of((1.5, 0.0, 25.0), 6.0), &of(GOOD_GAME, 4.0));
-    let want =
-        "No setting does best at everything, and the upload still fails with them. Best are ";
-    assert!(front.starts_with(want), "{front}");
+        (
+            (GOOD_GAME, 3.0),
+            (FAIR_GAME, 3.0),
+            "3.00",
+            "a does best: nothing fails with it but the upload.",
+        ),
+        (
+            ((1.5, 0.0, 25.0), 6.0),
+            (GOOD_GAME, 4.0),
+            "6.00",
+            "No setting does best at everything. Best are ",
+        ),
+    ] {
+        let found = first(&of(a.0, a.1), &of(b.0, b.1));
+        assert!(found.starts_with(&(share(percent) + then)), "{found}");
+    }
+    let one = first(&of(GOOD_GAME, 3.0), &of((90.0, 90.0, 900.0), 99.0));
+    assert!(one.starts_with("No setting does best at everything"), "{one}");
+}
+
+/// What another setting leaves to a transfer that has little is said, also where the worst of all gets as little.
+#[test]
+fn a_rate_that_another_setting_leaves_is_said() {
+    let of = |one, other| home(GOOD_GAME, &[("up", one), ("other", other)]);
+    let (tail, best, fair) = (of(1.0, 1.0), of(5.5, 5.5), of(5.5, 88.0));
+    let slow = home(FAIR_GAME, &[("up", 5.5), ("other", 88.0)]);
+    let groups = [group("tail", &tail), group("best", &best), group("slow", &slow)];
+    let said = |groups: &[Group<'_>]| {
+        let found = verdict(groups, &[]).sentences.into_iter();
+        found.filter(|said| said.starts_with("Against ")).collect::<Vec<_>>()
+    };
+    let want = "Against slow, the rate of 'other' falls from 2.27 to 0.142 Mbps.";
+    assert_eq!(said(&groups), [want]);
+    // So it is of one that does equally well.
+    let alike = said(&[group("tail", &tail), group("best", &best), group("slow", &fair)]);
+    assert_eq!(alike, [want]);
+}
+
+/// Where the loads agree on some setting, the answer does not change with the load.
+#[test]
+fn an_answer_changes_with_the_load_only_where_no_setting_is_best_under_all() {
+    let of = |set: &str, connections: u32, percent: f64| {
+        let flows = vec![rate("upload", "up", 310.0 / 60.0 * percent / 100.0)];
+        let sets = [set.to_owned(), format!("traffic.upload.connections={connections}")];
+        let scenario = scenario_of(UPLOAD, &sets.each_ref().map(String::as_str));
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let (tail, law) = ("upstream.queue.limit_packets=100", "upstream.queue.law.kind=pie");
+    let all = [of(tail, 1, 99.0), of(law, 1, 99.0), of(tail, 4, 60.0), of(law, 4, 99.0)];
+    let groups: Vec<_> =
+        ["a", "b", "c", "d"].iter().zip(&all).map(|(name, facts)| group(name, facts)).collect();
+    let found = verdict(&groups, &[]);
+    assert_eq!(found.sentences[0], "b is among the best under each of the 2 loads.");
 }
 
 /// The loads have an answer each, and one sentence says whether it changes.
@@ -335,6 +390,46 @@ fn what_coupling_gives_the_classic_queue_is_said() {
     let [coupled, alone] =
         ["coupled=true", "coupled=false"].map(|keys| of(&classic, keys, [2.4, 2.7]));
     assert_eq!(said(&coupled, &alone), None);
+}
+
+/// Keys that leave a queue little are named where a transfer has little.
+#[test]
+fn keys_of_low_latency_that_starve_are_named() {
+    let of = |keys: &str, percent: f64| {
+        let queue = format!("upstream.queue.scheduler={{kind='low_latency', {keys}}}");
+        let flows = vec![rate("upload", "up", 310.0 / 60.0 * percent / 100.0)];
+        let scenario = scenario_of(UPLOAD, &[queue.as_str()]);
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let named = |facts: &Facts| {
+        let said = alone(facts).sentences.into_iter();
+        said.filter(|said| said.contains(" leaves the ")).collect::<Vec<_>>()
+    };
+    for (keys, percent, want) in [
+        ("classic_mbps = 2", 40.0, Some("classic_mbps leaves the classic queue 2 of 5 Mbps.")),
+        ("classic_mbps = 2", 60.0, None),
+        ("classic_mbps = 2.5", 40.0, None),
+        (
+            "low_latency_mbps = 1",
+            9.0,
+            Some("low_latency_mbps leaves the low-latency queue 1 of 5 Mbps."),
+        ),
+        (
+            "weight = 231, coupled = false",
+            40.0,
+            Some("weight leaves the classic queue 25 of 256 turns beside a full low-latency one."),
+        ),
+        ("weight = 230, coupled = false", 40.0, None),
+        ("weight = 231", 40.0, None),
+    ] {
+        let want = want.map(|want| format!("upstream.queue.scheduler.{want}"));
+        assert_eq!(named(&of(keys, percent)), Vec::from_iter(want), "{keys}");
+    }
+    let (one, other) = (of("classic_mbps = 2", 9.0), of("classic_mbps = 2", 20.0));
+    let found = verdict(&[group("a", &one), group("b", &other)], &[]).sentences;
+    let said =
+        "With a and b, upstream.queue.scheduler.classic_mbps leaves the classic queue 2 of 5 Mbps.";
+    assert!(found.iter().any(|one| one == said), "{found:?}");
 }
 
 /// Lines that carry the same are compared by shares, whatever they lose on the way.

@@ -112,6 +112,52 @@ fn a_game_is_so_many_times_slower_from_one_and_a_half_on_or_a_little_from_2_perc
     );
 }
 
+/// A letter is of delay: what is lost and what fails stands beside it, before all that sounds like praise.
+#[test]
+fn a_letter_is_of_the_delay_alone() {
+    let first = |percent: u32| {
+        let loss = format!("servers.near.loss_percent = {percent}");
+        of_line("", "", &format!("upstream.queue.law.kind = 'codel'\n{loss}")).sentences.remove(0)
+    };
+    assert!(!first(0).contains("delay alone"));
+    let lossy = first(3);
+    assert!(lossy.starts_with("A+ is the delay alone: the game's loss is "), "{lossy}");
+    assert!(lossy.ends_with(" %."), "{lossy}");
+    let failing = first(30);
+    assert!(failing.starts_with("A+ is the delay alone: the game's loss is "), "{failing}");
+    assert!(failing.ends_with(" % and the upload fails."), "{failing}");
+}
+
+/// Beside an upload the modem has grants already, where it measures that a game waits less for them.
+#[test]
+fn a_game_is_faster_since_there_are_grants_where_it_waits_less_for_them() {
+    let said = |more: &str| of_line("", "", more).sentences.remove(0);
+    let fair = said("upstream.queue = { law.kind = 'codel', scheduler.kind = 'fq' }");
+    assert!(fair.starts_with("The upload makes the game faster: "), "{fair}");
+    assert!(fair.ends_with(", since the modem has grants already."), "{fair}");
+    let of = |p90_ms, wait_ms, mbps| {
+        let mut facts = game_and_upload(p90_ms, 10.0, mbps);
+        let part = |(part, ms): (&str, f64)| {
+            row(&json!({"traffic": "x", "direction": "up", "part": part, "mean_ms": ms,
+                "sent_packets": 900}))
+        };
+        let rows = Rows {
+            flows: both_ways("x", "game", &json!({})),
+            delay_parts: [("total", 10.0), ("grant_wait", wait_ms)].map(part).to_vec(),
+            ..Rows::default()
+        };
+        facts.causes = Facts::of(&scenario(GAME), &rows).causes;
+        facts
+    };
+    let idle = of(10.0, 3.0, None);
+    for (wait_ms, since) in [(2.0, ", since the modem has grants already"), (3.0, "")] {
+        let want = format!(
+            "The upload makes the game faster: from 10.0 to 8.00 ms of round trip at p90{since}."
+        );
+        assert_eq!(beside(&of(8.0, wait_ms, Some(5.0)), &idle), want);
+    }
+}
+
 #[test]
 fn of_the_round_trips_of_a_game_that_is_named_which_load_changes_much_more() {
     let of = |[p50_ms, p90_ms, p99_ms]: [f64; 3], upload: Option<f64>| {

@@ -133,6 +133,24 @@ fn an_algorithm_that_did_nothing_is_named_with_its_target() {
     assert_eq!(said(&other_way, &other_way), [""; 0]);
 }
 
+/// What neighbours' queue managers did is of use, and their queues are not named.
+#[test]
+fn an_algorithm_that_drops_at_neighbours_has_done_something() {
+    let sets = ["upstream.queue.law.kind=codel", "homes.theirs.count=2", "metrics.homes=ours"];
+    let codel = scenario_of(&format!("{OURS}\n{UPLOAD}"), &sets);
+    let said = |at_neighbours: f64| {
+        let row = |(homes, dropped): (&str, f64)| {
+            row(&json!({"queue": homes, "direction": "up", "homes": homes, "marked_packets": 0.0,
+                "dropped_aqm_packets": dropped, "sojourn_p99_ms": dropped + 3.25}))
+        };
+        let queues = [("ours", 0.0), ("theirs", at_neighbours)].map(row).to_vec();
+        let facts = Facts::of(&codel, &Rows { queues, ..Rows::default() });
+        let found = verdict(&[group("a", &facts), group("b", &facts)], &[]).sentences;
+        found.iter().filter(|one| one.contains("dropped nothing")).count()
+    };
+    assert_eq!([said(0.0), said(1.0)], [1, 0]);
+}
+
 /// A measure of rows like these.
 fn measured(key: &str, keys: &str, rows: &Rows) -> Option<Option<f64>> {
     let text = format!("{OURS}\n{keys}");
