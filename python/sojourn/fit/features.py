@@ -1,9 +1,12 @@
 """Numbers that stand for a log: what simulated lines and real ones are compared by."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
 import numpy as np
 
-from .grid import concentration
-from .log import Log, Values
+from .grid import WANDER, concentration
+from .log import Log, Probes, Values, parts_of
 
 QUANTILES = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 99)
 _WAITS = (5, 25, 40, 60, 70, 75, 80, 85, 90, 93, 95, 97, 99)
@@ -26,23 +29,41 @@ def quantiles(log: Log) -> Values:
     return np.asarray(values - values[QUANTILES.index(50)])
 
 
-def beyond_the_wait(log: Log, period_ms: float) -> Values:
-    """Delays less the wait for the grid, in ms from their median.
+def _beyond(log: Log, period_ms: float) -> Iterator[tuple[float, Values]]:
+    """Of each part of a log its time in ms, and delays less the wait for the grid, in ms.
 
     A packet that is sent a moment later waits a moment less, up to a place in the interval at which
     it has to wait for the next grant. The place is that which leaves the steadiest rest.
     """
-    sent, delay = log.sent_ms / period_ms, log.delay_ms
+    for part in parts_of(log.sent_ms):
+        sent, delay = log.sent_ms[part], log.delay_ms[part]
 
-    def rest(place: float) -> Values:
-        return np.asarray(delay - period_ms * (1 - (sent - place) % 1))
+        def rest(place: float, sent: Values = sent, delay: Values = delay) -> Values:
+            return np.asarray(delay - period_ms * (1 - (sent / period_ms - place) % 1))
 
-    def spread(place: float) -> float:
-        low, high = np.percentile(rest(place), (20, 70))
-        return float(high - low)
+        def spread(place: float, rest: Callable[[float], Values] = rest) -> float:
+            low, high = np.percentile(rest(place), (20, 70))
+            return float(high - low)
 
-    values = rest(min(np.arange(40) / 40, key=spread))
-    return np.asarray(values - np.median(values))
+        yield float(sent.mean()), rest(min(np.arange(40) / 40, key=spread))
+
+
+def beyond_the_wait(log: Log, period_ms: float) -> Values:
+    """Delays less the wait for the grid, in ms from the median of their part of the log."""
+    return np.concatenate([rest - np.median(rest) for _, rest in _beyond(log, period_ms)])
+
+
+def steadied(log: Log, period_ms: float) -> Log:
+    """The log without what its clocks wander, as delays less the wait show it."""
+    times, levels = np.array([(time, np.median(rest)) for time, rest in _beyond(log, period_ms)]).T
+    most = WANDER * np.diff(times)
+    wander = np.append(0.0, np.cumsum(np.clip(np.diff(levels), -most, most)))
+
+    def without(stream: Probes) -> Probes:
+        assert stream.up_ms is not None
+        return replace(stream, up_ms=stream.up_ms - np.interp(stream.sent_ms, times, wander))
+
+    return replace(log, streams=[without(stream) for stream in log.streams])
 
 
 def features(log: Log, period_ms: float) -> Values:
@@ -50,11 +71,12 @@ def features(log: Log, period_ms: float) -> Values:
     beyond = beyond_the_wait(log, period_ms)
     again = beyond > _LATER * period_ms
     arrivals = log.arrival_ms
+    arrived = [arrivals[part] for part in parts_of(log.sent_ms)]
     return np.concatenate(
         [
             np.delete(quantiles(log), QUANTILES.index(50)),
             np.percentile(beyond, _WAITS),
-            [concentration(arrivals, period_ms / harmonic) for harmonic in _HARMONICS],
+            [concentration(arrived, period_ms / harmonic) for harmonic in _HARMONICS],
             [np.mean(again)],
             np.percentile(beyond[again], _AGAIN) if again.sum() >= 5 else np.zeros(len(_AGAIN)),
         ]

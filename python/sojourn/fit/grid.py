@@ -14,15 +14,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .log import Log, Values
+from .log import Log, Values, parts_of
 
 SHORTEST_MS, LONGEST_MS = 0.5, 10.0
 """Periods that are searched."""
 _BIN_MS = 0.1
 _LONGEST_S = 3600.0
 _CHANCE = 25.0
-"""n R^2 that chance does not reach: a search of 10^7 periods gives 16, and 25 once in 10^4 logs."""
+"""n R^2 that chance does not reach: a search of 10^7 periods gives 16, and 25 once in 10^4 logs.
+The sum of more parts is beyond it as seldom as Laurent and Massart 2000, lemma 1, say."""
 _PARTS = 12
 _STUDENT = 1.812
 """The 95 % point of Student's t with `_PARTS` - 2 degrees of freedom."""
@@ -38,7 +40,7 @@ _DECIDED = 3.0
 """Standard errors between periods that minutes distinguish: one log of 700 with chance alone."""
 _PLACED = 5000
 """Probes by which the place of a period is found."""
-_WANDER = 1e-6
+WANDER = 1e-6
 """By how much the rates of two clocks wander within an hour."""
 
 
@@ -65,9 +67,17 @@ class Grid:
         return float(1 - 20 * np.sort(self.places)[:4].mean() / self.places.sum())
 
 
-def concentration(times_ms: Values, period_ms: float) -> float:
-    """R of times folded with a period."""
-    return float(abs(np.mean(np.exp(2j * np.pi / period_ms * times_ms))))
+def concentration(parts: Sequence[Values], period_ms: float) -> float:
+    """R of times folded with a period, of parts between which their place may wander."""
+    counts = np.array([len(part) for part in parts])
+    powers = [abs(np.exp(2j * np.pi / period_ms * part).sum()) ** 2 for part in parts]
+    return float(_strength(np.sum(powers), counts))
+
+
+def _strength(powers: Values, counts: NDArray[np.intp]) -> Values:
+    """R of parts by the squares of their sums, less what chance adds to more than one."""
+    chance = counts.sum() * (1 - 1 / len(counts))
+    return np.asarray(np.sqrt(np.maximum(powers - chance, 0) / ((counts**2).sum() - chance)))
 
 
 def shortest_period_ms(resolution_ms: float) -> float:
@@ -82,53 +92,56 @@ def found_grid(
 
     `chosen_ms` chooses between periods that the log does not distinguish: the one nearest to it.
     """
-    arrivals = log.arrival_ms - log.arrival_ms.min()
-    sent = log.sent_ms - log.sent_ms.min()
+    order = np.argsort(log.sent_ms, kind="stable")
+    sent, arrivals = (times[order] - times.min() for times in (log.sent_ms, log.arrival_ms))
     kept = sent < _LONGEST_S * 1e3
     arrivals, sent = arrivals[kept], sent[kept]
     shortest_ms = shortest_period_ms(log.resolution_ms)
     if shortest_ms >= longest_ms:
         return None
-    least = max(np.sqrt(_CHANCE / len(arrivals)), 0.02)
+    parts = parts_of(sent)
+    sends, arrived = ([times[part] for part in parts] for times in (sent, arrivals))
+    least = max(np.sqrt((_CHANCE + np.sqrt(2 * _CHANCE * (len(parts) - 1))) / len(sent)), 0.02)
     between_ms = (shortest_ms, longest_ms)
-    peaks = sorted(_peaks(arrivals, least, between_ms, log.resolution_ms), reverse=True)
-    peaks = [(r, f) for r, f in peaks if concentration(sent, 1 / f) < _OF_SENDING * r]
+    peaks = sorted(_peaks(arrived, least, between_ms, log.resolution_ms), reverse=True)
+    peaks = [(r, f) for r, f in peaks if concentration(sends, 1 / f) < _OF_SENDING * r]
     if not peaks or peaks[0][0] < _LEAST:
         return None
     near = [frequency for r, frequency in peaks if r > _NEAR * peaks[0][0]]
-    found = [_fundamental(arrivals, sent, one, least, longest_ms) for one in near]
-    periods = [1 / _polished(arrivals, one)[0] for one in _distinct(found, arrivals)]
-    periods = _undecided(sent, arrivals, periods)
+    found = [_fundamental(arrived, sends, one, least, longest_ms) for one in near]
+    periods = [1 / _polished(arrivals, one)[0] for one in _distinct(found, arrived)]
+    periods = _undecided(sends, arrived, periods)
     if chosen_ms is not None:
         periods.sort(key=lambda one: abs(one - chosen_ms))
     frequency, error = _polished(arrivals, 1 / periods[0])
     rounding = log.resolution_ms / float(np.ptp(arrivals)) * frequency
     return Grid(
         1 / frequency,
-        max(error / frequency, rounding, _WANDER) / frequency,
-        concentration(arrivals, 1 / frequency),
+        max(error / frequency, rounding, WANDER) / frequency,
+        concentration(arrived, 1 / frequency),
         tuple(periods[1:]),
-        _places(arrivals, frequency),
+        _places(arrived, frequency),
     )
 
 
-def _distinct(frequencies: Sequence[float], times: Values) -> list[float]:
+def _distinct(frequencies: Sequence[float], parts: Sequence[Values]) -> list[float]:
     """Frequencies that are no other one, nor a multiple of an earlier one."""
     found: list[float] = []
-    width = 4 / float(np.ptp(times))
+    width = 4 / max(float(np.ptp(part)) for part in parts)
     for one in frequencies:
         if all(abs(one - max(round(one / other), 1) * other) > width for other in found):
             found.append(one)
     return found
 
 
-def _undecided(sent: Values, arrivals: Values, periods_ms: Sequence[float]) -> list[float]:
+def _undecided(
+    sends: Sequence[Values], arrived: Sequence[Values], periods_ms: Sequence[float]
+) -> list[float]:
     """The periods that minutes do not distinguish from the likeliest, which comes first."""
     if len(periods_ms) < 2:
         return list(periods_ms)
-    order = np.argsort(sent)
-    sent, arrivals = sent[order], arrivals[order]
-    count = int(np.clip(np.ptp(sent) / _MINUTE_MS, _FEWEST_MINUTES, _MOST_MINUTES))
+    length_ms = sends[-1][-1] - sends[0][0]
+    count = int(np.clip(length_ms / _MINUTE_MS, _FEWEST_MINUTES, _MOST_MINUTES))
 
     def behind(turns: Iterable[Values]) -> Values:
         """By how many standard errors each period is behind the best one."""
@@ -138,11 +151,18 @@ def _undecided(sent: Values, arrivals: Values, periods_ms: Sequence[float]) -> l
         errors = np.maximum(ahead.std(axis=1, ddof=1), 1e-12) / np.sqrt(count)
         return np.asarray(ahead.mean(axis=1) / errors)
 
-    longest = max(periods_ms)
-    turns = [np.exp(2j * np.pi / one * arrivals) for one in periods_ms]
-    of_all = np.array([abs(one.mean()) for one in turns])
-    by_place = behind(turns)
-    by_wait = behind(_less_wait(sent, arrivals - sent, one, longest) for one in periods_ms)
+    longest, arrivals = max(periods_ms), np.concatenate(arrived)
+    of_all = np.array([concentration(arrived, one) for one in periods_ms])
+    by_place = behind(np.exp(2j * np.pi / one * arrivals) for one in periods_ms)
+    by_wait = behind(
+        np.concatenate(
+            [
+                _less_wait(sent, arrival - sent, one, longest)
+                for sent, arrival in zip(sends, arrived, strict=True)
+            ]
+        )
+        for one in periods_ms
+    )
     is_open = np.minimum(by_place, by_wait) < _DECIDED
     # What spreads arrivals takes more of R from a shorter period: an alias of it that is longer
     # may have so much more, in each minute.
@@ -169,52 +189,57 @@ def _less_wait(sent: Values, delay: Values, period_ms: float, turn_ms: float) ->
 
 
 def _peaks(
-    times: Values, least: float, between_ms: tuple[float, float], resolution_ms: float
+    parts: Sequence[Values], least: float, between_ms: tuple[float, float], resolution_ms: float
 ) -> Iterator[tuple[float, float]]:
     """Greatest R, each at its frequency in 1/ms, R being freed of what rounding times takes."""
-    size = 1 << int(np.ceil(np.log2(1.5 * (np.ptp(times) / _BIN_MS + 1))))
-    counts = np.bincount((times / _BIN_MS).astype(np.int64), minlength=size)
-    coarse = np.abs(np.fft.rfft(counts.astype(np.float32))) / len(times)
-    frequencies = np.arange(len(coarse)) / (size * _BIN_MS)
-    shortest_ms, longest_ms = between_ms
-    wanted = (frequencies >= 1 / longest_ms) & (frequencies <= 1 / shortest_ms)
-    coarse, frequencies = coarse[wanted], frequencies[wanted]
+    longest = max(float(np.ptp(part)) for part in parts)
+    size = 1 << int(np.ceil(np.log2(1.5 * (longest / _BIN_MS + 1))))
+    step = 1 / (size * _BIN_MS)
+    low, high = int(np.ceil(1 / (between_ms[1] * step))), int(1 / (between_ms[0] * step))
+    powers = np.zeros(high + 1 - low)
+    for part in parts:
+        counts = np.bincount(((part - part.min()) / _BIN_MS).astype(np.int64), minlength=size)
+        powers += np.abs(np.fft.rfft(counts.astype(np.float32))[low : high + 1]) ** 2
+    coarse = _strength(powers, np.array([len(part) for part in parts]))
+    frequencies = step * np.arange(low, high + 1)
     lost = np.abs(np.sinc(frequencies * _BIN_MS) * np.sinc(frequencies * resolution_ms))
     coarse = np.where(lost > 0.3, coarse / np.maximum(lost, 0.3), 0.0)
-    step = float(frequencies[1] - frequencies[0])
-    tops = np.flatnonzero((coarse[1:-1] >= coarse[:-2]) & (coarse[1:-1] > coarse[2:])) + 1
-    tops = tops[coarse[tops] > 0.6 * least]
-    for top in tops[np.argsort(coarse[tops])[::-1][:40]]:
-        near = frequencies[top] + step * np.linspace(-1, 1, 21)
-        values = [concentration(times, 1 / f) for f in near]
-        at = int(np.argmax(values))
-        value = values[at] / abs(np.sinc(near[at] * resolution_ms))
+    before, top, after = coarse[:-2], coarse[1:-1], coarse[2:]
+    tops = np.flatnonzero((top >= before) & (top > after) & (top > 0.6 * least))
+    for at in tops[np.argsort(top[tops])[::-1][:40]]:
+        # The parabola through three values has its greatest one between them.
+        rise, fall = top[at] - before[at], top[at] - after[at]
+        frequency = float(frequencies[at + 1] + step * (rise - fall) / (2 * (rise + fall)))
+        value = concentration(parts, 1 / frequency) / abs(np.sinc(frequency * resolution_ms))
         if value > least:
-            yield min(value, 1.0), float(near[at])
+            yield min(value, 1.0), frequency
 
 
 def _fundamental(
-    times: Values, sent: Values, frequency: float, least: float, longest_ms: float
+    parts: Sequence[Values],
+    sends: Sequence[Values],
+    frequency: float,
+    least: float,
+    longest_ms: float,
 ) -> float:
     """That of the longest period of which the best one is a whole part.
 
     What follows a period of P has peaks at 1/P, 2/P and so on alone, so a peak at a part of the
     best frequency shows a longer period, unless arrivals at each P have one for being sent so.
     """
-    step = 1 / (4 * float(np.ptp(times)))
     for part in range(int(longest_ms * frequency), 1, -1):
-        near = frequency / part + step * np.linspace(-1, 1, 9)
-        values = [concentration(times, 1 / f) for f in near]
-        if max(values) > least and max(values) > least + _by_sending(sent, frequency, part):
+        more = concentration(parts, part / frequency) - least
+        if more > 0 and more > _by_sending(sends, frequency, part):
             return frequency / part
     return frequency
 
 
-def _by_sending(sent: Values, frequency: float, part: int) -> float:
+def _by_sending(sends: Sequence[Values], frequency: float, part: int) -> float:
     """The greatest R at a part of a frequency that its grid may give for the times of sending."""
-    places = np.arange(20)[:, None] / 20
-    slots = np.ceil(sent[None] * frequency - places)
-    return float(abs(np.exp(2j * np.pi / part * slots).mean(axis=1)).max())
+    return max(
+        concentration([np.ceil(sent * frequency - place) for sent in sends], part)
+        for place in np.arange(20) / 20
+    )
 
 
 def _polished(times: Values, frequency: float) -> tuple[float, float]:
@@ -236,7 +261,10 @@ def _polished(times: Values, frequency: float) -> tuple[float, float]:
     return frequency - slope / (2 * np.pi), _STUDENT * scatter / (2 * np.pi)
 
 
-def _places(times: Values, frequency: float) -> Values:
-    folded = (times * frequency) % 1
-    counts, _ = np.histogram(folded, 20, (0, 1))
-    return np.roll(counts, -int(np.argmax(counts))).astype(float)
+def _places(parts: Sequence[Values], frequency: float) -> Values:
+    """Arrivals in each twentieth of the period, each part being turned to the mean place."""
+    counts = np.zeros(20)
+    for part in parts:
+        turn = np.angle(np.exp(2j * np.pi * frequency * part).sum()) / (2 * np.pi)
+        counts += np.histogram((part * frequency - turn) % 1, 20, (0, 1))[0]
+    return np.roll(counts, -int(np.argmax(counts)))

@@ -91,6 +91,16 @@ class Log:
         return replace(self, streams=[part for part in parts if len(part) >= 2], loaded_s=None)
 
 
+PART_MS = 120e3
+"""Within it, clocks wander by less than a quarter of a grid's shortest period."""
+
+
+def parts_of(sent_ms: Values) -> list[NDArray[np.intp]]:
+    """The probes of a log in parts of two minutes at most, in the order in which they were sent."""
+    count = max(1, int(np.ceil(np.ptp(sent_ms) / PART_MS)))
+    return np.array_split(np.argsort(sent_ms, kind="stable"), count)
+
+
 _STEPS_MS = (1000.0, 100.0, 50.0, 20.0, 15.625, 10.0, 5.0, 4.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 _EXACT_MS = 5e-4
 """What a double keeps of the milliseconds since 1970."""
