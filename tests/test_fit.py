@@ -12,12 +12,13 @@ import pytest
 import sojourn
 from sojourn.fit import proof
 from sojourn.fit.answer import not_of_log, sentences
-from sojourn.fit.fitted import IDLE, MANAGED, Fit, fit_log, streams_of
+from sojourn.fit.fitted import MANAGED, Fit, fit_log
 from sojourn.fit.grid import Grid, _polished, found_grid
 from sojourn.fit.learn import learned
 from sojourn.fit.loaded import Queue, queue_of
 from sojourn.fit.log import Log, Probes
 from sojourn.fit.model import Stream, scenario, simulated
+from sojourn.fit.nearest import IDLE, streams_of
 from sojourn.fit.prior import IDLE_S, MINISLOT_MS, PRIOR, drawn
 from sojourn.fit.read import UNTIMED, read
 from sojourn.fit.repair import repaired
@@ -394,8 +395,8 @@ def test_no_grid_on_fibre() -> None:
 def test_command_writes_a_scenario_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> None:
-    monkeypatch.setattr("sojourn.fit.fitted._SEARCHED", (2, 2))
-    monkeypatch.setattr("sojourn.fit.fitted._LONGEST_S", 10.0)
+    monkeypatch.setattr("sojourn.fit.nearest._SIMULATED", 2)
+    monkeypatch.setattr("sojourn.fit.nearest._LONGEST_S", 10.0)
     line = {name: known.value(0.5) for name, known in PRIOR.items()} | {"grid_ms": 2.5}
     (idle,) = simulated(scenario(line, STREAMS, idle_s=75, trace=True)).streams
     queue = np.random.default_rng(1).uniform(90, 180, len(idle))
@@ -469,8 +470,8 @@ def managed_line() -> Log:
 
 
 def test_delays_that_stay_short_give_no_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sojourn.fit.fitted._SEARCHED", (2, 2))
-    monkeypatch.setattr("sojourn.fit.fitted._LONGEST_S", 10.0)
+    monkeypatch.setattr("sojourn.fit.nearest._SIMULATED", 2)
+    monkeypatch.setattr("sojourn.fit.nearest._LONGEST_S", 10.0)
     found = fit_log(managed_line())
     assert found.queue is Queue.SHORT and "buffer_ms" not in found.estimates
     text = found.scenario()

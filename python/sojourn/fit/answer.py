@@ -9,12 +9,13 @@ import numpy as np
 
 from ..base.grid import Grid as Table
 from .features import QUANTILES, quantiles
-from .fitted import GUESSED, MANAGED, Estimate, Fit, is_coarse, streams_of
+from .fitted import GUESSED, MANAGED, Fit, is_coarse
 from .grid import LONGEST_MS, SHORTEST_MS, Grid, shortest_period_ms
 from .loaded import Queue
 from .log import Log
 from .model import MOST_UP_MBPS, NOT_OF_LOG
-from .prior import PRIOR
+from .nearest import streams_of
+from .prior import PRIOR, Estimate
 from .read import UNTIMED
 from .repair import FEWEST
 

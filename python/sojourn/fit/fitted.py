@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
 
 from ..base.progress import Progress
-from .features import NAMES, features, quantiles
+from .features import NAMES, features, steadied
 from .grid import Grid, found_grid
 from .learn import Learned, learned
 from .limits import strange
@@ -22,41 +21,26 @@ from .loaded import (
     rises_of_another_log,
 )
 from .log import Log, Values, joined
-from .model import MOST_UP_MBPS, Stream, scenario, simulated
-from .prior import PRIOR
+from .model import MOST_UP_MBPS, scenario, simulated
+from .nearest import IDLE, SEED, nearest, streams_of
+from .prior import PRIOR, Estimate
 from .read import UNTIMED, read, refuse
 from .repair import FEWEST, repaired
 from .table import stored
 
-IDLE = ("requests", "advance_ms", "load")
-"""What idle probes tell of, beside the grid."""
-_SEARCHED = (24, 16)
-"""Lines that are simulated to find the nearest: within the intervals, then around the best one."""
 GUESSED = "250 ms of buffer"
 """Where the log does not tell of it."""
 MANAGED = "DOCSIS-PIE in the modem"
 """Where delays stay short under load."""
 _MOST_MISFIT_MS = 1.0
 """Of the nearest line of those that were searched."""
-_LONGEST_S = 300.0
-_MOST_STREAMS = 6
 _NEAR_CHOICE = 0.01
 _MOST_OTHERS = 4
 """Undecided periods that are fitted too."""
 _COARSEST = 0.25
 """Of a period, what times may be rounded to."""
-_SEED = 1
 _IDLE_S, _LOADED_S = 60.0, 30.0
 """Of the scenario that a fit gives."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A value with its 90 % interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -119,7 +103,7 @@ class Fit:
             loaded_s=(_IDLE_S if compared else _LOADED_S) if self.has_upload else 0.0,
             up_mbps=self.up_mbps,
             law=law,
-            seed=_SEED,
+            seed=SEED,
             trace=trace,
             compared=name if compared else "",
             guessed=self.guessed,
@@ -165,6 +149,7 @@ def fit_log(
     others: dict[float, Mapping[str, Estimate]] = {}
     outside: list[str] = []
     if grid is not None and idle.is_one_way and not is_coarse(idle, grid):
+        idle = steadied(idle, grid.period_ms)
         estimates, outside = idle_estimates(idle, grid)
         undecided_ms = grid.aliases_ms[:_MOST_OTHERS] if period_ms is None else ()
         for other_ms in undecided_ms:
@@ -248,7 +233,7 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
     found = {
         "grid_ms": Estimate(by_receiver, by_receiver - grid.error_ms, by_receiver + grid.error_ms)
     }
-    measured = np.append(_share("grid_ms", period), features(idle, period))
+    measured = np.append(PRIOR["grid_ms"].share(period), features(idle, period))
     estimates = {name: _estimate(name, measured) for name in IDLE}
     outside = [*strange(idle, grid)]
     if not outside and not lessons()[IDLE[0]].is_like(measured):
@@ -262,10 +247,6 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
         outside.append(f"{known.meaning} would come out beyond {of}")
     known_ones = {name: one for name, one in estimates.items() if one is not None}
     return found | ({} if outside else known_ones), outside
-
-
-def _share(name: str, value: float) -> float:
-    return PRIOR[name].share(value)
 
 
 def _estimate(name: str, measured: Values) -> Estimate | None:
@@ -288,76 +269,3 @@ def lessons() -> dict[str, Learned]:
         for at, name in enumerate(names)
         if name != "grid_ms"
     }
-
-
-def streams_of(log: Log) -> list[Stream]:
-    """The streams of a log, with their intervals and how they lie to each other."""
-    first = min(float(stream.sent_ms[0]) for stream in log.streams)
-    streams = []
-    for stream in log.streams[:_MOST_STREAMS]:
-        intervals = np.diff(stream.sent_ms)
-        interval = float(np.median(intervals))
-        is_steady = np.std(intervals[intervals < 1.5 * interval]) < 0.05 * interval
-        count = np.round(np.ptp(stream.sent_ms) / interval) if is_steady else len(intervals)
-        interval = float(np.ptp(stream.sent_ms) / count)
-        usual = intervals[intervals < 2 * interval]
-        deviation = min(100.0, 100 * float(np.std(usual)) / interval)
-        start = float(np.median((stream.sent_ms - first) % interval))
-        streams.append(Stream(interval, round(deviation, 2), start))
-    return streams
-
-
-def nearest(
-    idle: Log, estimates: Mapping[str, Estimate], up_mbps: float, progress: Progress | None = None
-) -> tuple[dict[str, float], float, Values]:
-    """The simulated line whose quantiles and grid are nearest to the measured ones.
-
-    All lines have the same seed, so that they differ by their parameters more than by chance.
-    """
-    random = np.random.default_rng(_SEED)
-    period = estimates["grid_ms"].value
-    buffer = estimates.get("buffer_ms", Estimate(250.0, 0, 0)).value
-    wanted = quantiles(idle)
-    known = features(idle, period)
-    length = min(_LONGEST_S, max(60.0, float(np.ptp(idle.sent_ms)) / 1e3))
-    streams = streams_of(idle)
-
-    def tried(shares: Values) -> tuple[float, float, Values, Values]:
-        line = _line(shares, period, buffer)
-        text = scenario(line, streams, idle_s=length, up_mbps=up_mbps, seed=_SEED, trace=True)
-        log = simulated(text)
-        values = quantiles(log)
-        misfit = float(np.mean(abs(values - wanted)))
-        strength = features(log, period)[NAMES.index("grid_r1")]
-        off = abs(strength - known[NAMES.index("grid_r1")]) * period
-        return misfit + float(off) / 2, misfit, shares, values
-
-    ends = np.array(
-        [[_share(name, v) for v in (estimates[name].low, estimates[name].high)] for name in IDLE]
-    )
-    found: list[tuple[float, float, Values, Values]] = []
-    for turn, count in enumerate(_SEARCHED):
-        if turn:
-            best = min(found, key=lambda each: each[0])[2]
-            half = np.maximum(np.ptp(ends, axis=1) / 4, 0.04)
-            low, high = best - half, best + half
-        else:
-            # Real lines are not of the prior: look somewhat beyond the intervals.
-            slack = np.maximum(np.ptp(ends, axis=1) / 2, 0.1)
-            low, high = ends[:, 0] - slack, ends[:, 1] + slack
-        low, high = np.clip(low, 0, 1), np.clip(high, 0, 1)
-        places = low + random.random((count, len(IDLE))) * (high - low)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for each in pool.map(tried, places):
-                found.append(each)
-                if progress:
-                    progress(len(found) * length, sum(_SEARCHED) * length)
-    _, misfit, shares, nearest_ms = min(found, key=lambda each: each[0])
-    return _line(shares, period, buffer), misfit, nearest_ms
-
-
-def _line(shares: Values, period: float, buffer: float) -> dict[str, float]:
-    values = {
-        name: PRIOR[name].value(float(share)) for name, share in zip(IDLE, shares, strict=True)
-    }
-    return {"grid_ms": period, "buffer_ms": buffer, **values}

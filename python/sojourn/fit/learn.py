@@ -24,25 +24,52 @@ _FARTHEST = 4.0
 
 
 @dataclass(frozen=True)
-class Learned:
-    """How one parameter's share of the prior follows from features."""
+class Regression:
+    """How targets follow from inputs; a row of `inputs` and `targets` is a known pair."""
 
     centre: Values
     scale: Values
     known: Values
     weights: Values
-    mean: float
+    mean: Values
     errors: Values
+    """Of each row, left out."""
+
+    def at(self, inputs: Values) -> Values:
+        """The targets of rows of inputs."""
+        return np.asarray(self.mean + self.likeness(inputs) @ self.weights)
+
+    def likeness(self, inputs: Values) -> Values:
+        """How like each known row these rows are: 1 for the same."""
+        return _kernel(_scaled(inputs, self.centre, self.scale), self.known)
+
+
+def regression(inputs: Values, targets: Values) -> Regression:
+    """Learns from rows of inputs and targets."""
+    centre = np.median(inputs, axis=0)
+    scale = np.maximum(inputs.std(axis=0), 1e-9)
+    known = _scaled(inputs, centre, scale)
+    mean = targets.mean(axis=0)
+    inverse = np.linalg.inv(_kernel(known, known) + _RIDGE * np.eye(len(known)))
+    weights = inverse @ (targets - mean)
+    errors = (weights.T / np.diag(inverse)).T
+    return Regression(centre, scale, known, weights, mean, errors)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How one parameter's share of the prior follows from features."""
+
+    shares: Regression
     factor: float
     farthest: float
     """How unlike their nearest other row nearly all rows are at most."""
 
     def interval(self, features: Values) -> tuple[float, float, float] | None:
         """Share of the prior with the ends of its 90 % interval, or `None` beyond the prior."""
-        likeness = self._likeness(features)
-        share = float(self.mean + likeness @ self.weights)
-        near = np.argsort(likeness)[-_ALIKE:]
-        half = self.factor * float(np.mean(abs(self.errors[near])))
+        share = float(self.shares.at(features[None])[0])
+        near = np.argsort(self.shares.likeness(features[None])[0])[-_ALIKE:]
+        half = self.factor * float(np.mean(abs(self.shares.errors[near])))
         if not -_BEYOND * half <= share <= 1 + _BEYOND * half:
             return None
         low, middle, high = np.clip([share - half, share, share + half], 0, 1)
@@ -50,29 +77,19 @@ class Learned:
 
     def is_like(self, features: Values) -> bool:
         """Are these features as near to a row as rows are to each other?"""
-        return bool(1 - self._likeness(features).max() <= self.farthest)
-
-    def _likeness(self, features: Values) -> Values:
-        return np.asarray(_kernel(_scaled(features, self.centre, self.scale)[None], self.known)[0])
+        return bool(1 - self.shares.likeness(features[None]).max() <= self.farthest)
 
 
 def learned(features: Values, shares: Values) -> Learned:
     """What rows of features and shares teach."""
-    centre = np.median(features, axis=0)
-    scale = np.maximum(features.std(axis=0), 1e-9)
-    known = _scaled(features, centre, scale)
-    likeness = _kernel(known, known)
-    mean = float(shares.mean())
-    inverse = np.linalg.inv(likeness + _RIDGE * np.eye(len(known)))
-    weights = inverse @ (shares - mean)
-    errors = weights / np.diag(inverse)  # of each row, left out
-    with_others = likeness - np.eye(len(known))
+    known = regression(features, shares)
+    with_others = known.likeness(features) - np.eye(len(features))
     others = np.argsort(with_others, axis=1)[:, -_ALIKE:]
-    scores = abs(errors) / np.mean(abs(errors[others]), axis=1)
+    scores = abs(known.errors) / np.mean(abs(known.errors[others]), axis=1)
     rank = min(1.0, np.ceil((len(shares) + 1) * COVERAGE) / len(shares))
     factor = float(np.quantile(scores, rank, method="higher"))
     farthest = float(np.quantile(1 - with_others.max(axis=1), _USUAL))
-    return Learned(centre, scale, known, weights, mean, errors, factor, farthest)
+    return Learned(known, factor, farthest)
 
 
 def _scaled(features: Values, centre: Values, scale: Values) -> Values:

@@ -11,6 +11,15 @@ import numpy as np
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """A value with its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Range:
     """A parameter's range, in which its value is evenly spread, or its logarithm is."""
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .fitted import Estimate, fit_log
+from .fitted import fit_log
 from .model import fibre, simulated
-from .prior import GRID_SEEDS, IDLE_S, PRIOR, PROOF_SEEDS, drawn
+from .prior import GRID_SEEDS, IDLE_S, PRIOR, PROOF_SEEDS, Estimate, drawn
 from .table import STREAMS, log_of
 
 KNOWN = 190
