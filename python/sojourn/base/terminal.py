@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 from typing import TypeVar
 
 from rich.box import SIMPLE_HEAD
@@ -16,6 +17,7 @@ from .grid import Grid
 from .plain_text import plain
 from .progress import Finished, Progress
 
+_LINE_EACH_S = 2.0
 _WIDTH_OF_FILES = 120
 _UNBOUNDED = 10_000
 _LONGEST_WORD = 20
@@ -49,11 +51,14 @@ def tell(line: str) -> None:
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress | None]:
-    """Shows a progress bar on stderr during the block, if stderr is a terminal."""
+def progress_bar(lines: bool = False) -> Iterator[Progress | None]:
+    """Shows a progress bar on stderr during the block, if stderr is a terminal.
+
+    If it is none, `lines` has a line each two seconds.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield None
+        yield _line_teller() if lines else None
         return
     with _bar(console, _Simulated(Column(no_wrap=True))) as progress:
         yield _teller(progress)
@@ -115,6 +120,18 @@ def _teller(progress: Bar) -> Progress:
         progress.update(progress.task_ids[0], completed=simulated_s, total=total_s)
 
     return tell
+
+
+def _line_teller() -> Progress:
+    last_s = monotonic()
+
+    def tell_now_and_then(simulated_s: float, total_s: float) -> None:
+        nonlocal last_s
+        if monotonic() - last_s >= _LINE_EACH_S:
+            last_s = monotonic()
+            tell(f"simulated {simulated_s:.0f} of {total_s:.0f} s")
+
+    return tell_now_and_then
 
 
 def _table(grid: Grid, between: str = " ± ") -> Table:

@@ -61,7 +61,7 @@ def fit(
         raise typer.BadParameter(
             f"--out: {out}: found a file there; allowed: the path of a new file"
         )
-    with nullcontext() if quiet else progress_bar() as progress:
+    with nullcontext() if quiet else progress_bar(lines=True) as progress:
         found = fitted(logs, upload=upload, up_mbps=up, period_ms=period, progress=progress)
     if found.line is not None:
         scenario = found.scenario()
