@@ -11,7 +11,6 @@ from ..base.grid import Grid as Table
 from .features import QUANTILES, quantiles
 from .fitted import GUESSED, MANAGED, Fit, is_coarse
 from .grid import LONGEST_MS, SHORTEST_MS, Grid, shortest_period_ms
-from .loaded import Queue
 from .log import Log
 from .model import MOST_UP_MBPS, NOT_OF_LOG
 from .nearest import streams_of
@@ -23,6 +22,9 @@ _STEADY_PERCENT = 1.0
 _TABLED = (10, 50, 90, 99)
 _WEAK = 0.4
 """Below it, a period is doubtful: rounded times of a log without a grid came to 0.27."""
+
+_PIE_TARGET_MS = 10
+"""The default of DOCSIS-PIE, by the specification."""
 
 NOT_KNOWN = (
     "What cannot be known from probes: how many homes share the channel, since many small ones ask "
@@ -160,13 +162,14 @@ def _of_upload(fit: Fit) -> Iterator[str]:
     if fit.is_managed:
         yield f"The log does not tell which. The scenario has {MANAGED}, a guess."
         return
-    if fit.queue is Queue.UNEVEN:
+    if "buffer_ms" not in fit.estimates:
         yield f"The buffer does not follow from that, so the scenario has a guess: {GUESSED}."
         return
-    now, managed = (np.median(fit.simulated_rises_ms[law]) for law in ("none", "docsis_pie"))
+    buffer, _ = _shown(fit.estimates["buffer_ms"])
     yield (
-        f"In the scenario it rises by {now:.0f} ms, and with DOCSIS-PIE, whose target is 10 ms, by "
-        f"{max(managed, 0):.0f} ms: probes need not wait for grants while an upload has them."
+        f"The buffer holds {buffer} ms. TCP fills it and lets it fall again, so the median is "
+        f"less: {np.median(fit.simulated_rises_ms):.0f} ms in the scenario. DOCSIS-PIE aims at "
+        f"{_PIE_TARGET_MS} ms."
     )
 
 
@@ -185,7 +188,7 @@ def quantile_table(fit: Fit) -> Table:
     if fit.rises is not None:
         values["upload, measured"] = np.percentile(fit.rises, _TABLED)
         if fit.line is not None:
-            values["upload, fitted"] = np.percentile(fit.simulated_rises_ms["none"], _TABLED)
+            values["upload, fitted"] = np.percentile(fit.simulated_rises_ms, _TABLED)
     lines = [[name, *(f"{value:.2f}" for value in of)] for name, of in values.items()]
     title = "Delays of the probes in ms, above the idle median"
     return Table(title, ["", *(f"p{q}" for q in _TABLED)], lines)

@@ -13,6 +13,12 @@ _WAITS = (5, 25, 40, 60, 70, 75, 80, 85, 90, 93, 95, 97, 99)
 _AGAIN = (5, 15, 30, 50, 70)
 _LATER = 0.6
 """Periods by which a packet is late whose first request failed."""
+SOON_MS = 20.0
+"""A probe that leaves sooner after another may ride with its request."""
+_SOON = 0.17
+"""The part of such probes: in the table's logs 0.15."""
+_ONE_PLACE = 0.5
+"""R of times of sending that are too uneven to learn from."""
 _HARMONICS = (1, 2, 3, 4)
 NAMES = (
     *(f"delay_p{q}" for q in QUANTILES if q != 50),
@@ -64,6 +70,30 @@ def steadied(log: Log, period_ms: float) -> Log:
         return replace(stream, up_ms=stream.up_ms - np.interp(stream.sent_ms, times, wander))
 
     return replace(log, streams=[without(stream) for stream in log.streams])
+
+
+def thinned(log: Log, period_ms: float) -> Log:
+    """The log with probes as those of the logs that the fit learned from.
+
+    Streams whose probes all meet the same place of the grid are left out, and of those that leave
+    soon after another, so that they ride with its request, no more are kept.
+    """
+    sent = log.sent_ms
+    order = np.argsort(sent, kind="stable")
+    is_alone = np.empty(len(sent), bool)
+    is_alone[order] = np.diff(sent[order], prepend=-np.inf) >= SOON_MS
+    soon = np.flatnonzero(~is_alone)
+    most = int(is_alone.sum() * _SOON / (1 - _SOON))
+    is_alone[soon[np.linspace(0, len(soon) - 1, min(most, len(soon))).astype(int)]] = True
+    parts = np.split(is_alone, np.cumsum([len(stream) for stream in log.streams])[:-1])
+    chosen = zip(log.streams, parts, strict=True)
+    streams = [s.where(kept) for s, kept in chosen if not _meets_one_place(s, period_ms)]
+    return replace(log, streams=[stream for stream in streams if len(stream)])
+
+
+def _meets_one_place(stream: Probes, period_ms: float) -> bool:
+    sent = stream.sent_ms
+    return concentration([sent[part] for part in parts_of(sent)], period_ms) > _ONE_PLACE
 
 
 def features(log: Log, period_ms: float) -> Values:

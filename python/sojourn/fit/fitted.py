@@ -1,14 +1,15 @@
 """Fits a scenario to a log of probes."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from ..base.progress import Progress
-from .features import NAMES, features, steadied
+from .features import NAMES, SOON_MS, features, steadied, thinned
 from .grid import Grid, found_grid
 from .learn import Learned, learned
 from .limits import strange
@@ -20,7 +21,7 @@ from .loaded import (
     rises_ms,
     rises_of_another_log,
 )
-from .log import Log, Values, joined
+from .log import PART_MS, Log, Values, joined
 from .model import MOST_UP_MBPS, scenario, simulated
 from .nearest import IDLE, SEED, nearest, streams_of
 from .prior import PRIOR, Estimate
@@ -35,6 +36,9 @@ MANAGED = "DOCSIS-PIE in the modem"
 _MOST_MISFIT_MS = 1.0
 """Of the nearest line of those that were searched."""
 _NEAR_CHOICE = 0.01
+_MOST_PARTS = 8
+_MOST_CHANGE = 1.5
+"""Of halves of two intervals, how far values in two parts of a log may be from each other."""
 _MOST_OTHERS = 4
 """Undecided periods that are fitted too."""
 _COARSEST = 0.25
@@ -79,19 +83,16 @@ class Fit:
 
     def scenario(self) -> str:
         """The scenario that shows the line as it is, beside DOCSIS-PIE if no law is at work."""
-        return self._scenario(compared=True, law="docsis_pie" if self.is_managed else "none")
+        return self._scenario(compared=True)
 
     @cached_property
-    def simulated_rises_ms(self) -> Mapping[str, Values]:
-        """How much longer probes take while the scenario's upload runs, by the queue's law."""
-        rises = {}
-        for law in ("none", "docsis_pie"):
-            log = simulated(self._scenario(law=law, trace=True))
-            busy = log.between(_IDLE_S + SETTLING_S, _IDLE_S + _LOADED_S)
-            rises[law] = rises_ms(busy, log.between(0, _IDLE_S))
-        return rises
+    def simulated_rises_ms(self) -> Values:
+        """How much longer probes take while the scenario's upload runs."""
+        log = simulated(self._scenario(trace=True))
+        busy = log.between(_IDLE_S + SETTLING_S, _IDLE_S + _LOADED_S)
+        return rises_ms(busy, log.between(0, _IDLE_S))
 
-    def _scenario(self, law: str = "none", trace: bool = False, compared: bool = False) -> str:
+    def _scenario(self, trace: bool = False, compared: bool = False) -> str:
         assert self.line is not None
         is_guess = "buffer_ms" in self.guessed and self.has_upload
         guess = MANAGED if self.is_managed else GUESSED
@@ -102,7 +103,7 @@ class Fit:
             idle_s=_IDLE_S,
             loaded_s=(_IDLE_S if compared else _LOADED_S) if self.has_upload else 0.0,
             up_mbps=self.up_mbps,
-            law=law,
+            law="docsis_pie" if self.is_managed else "none",
             seed=SEED,
             trace=trace,
             compared=name if compared else "",
@@ -233,9 +234,15 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
     found = {
         "grid_ms": Estimate(by_receiver, by_receiver - grid.error_ms, by_receiver + grid.error_ms)
     }
-    measured = np.append(PRIOR["grid_ms"].share(period), features(idle, period))
+    alone = thinned(idle, period)
+    if sum(map(len, alone.streams)) < FEWEST / 2:
+        return found, [
+            f"most probes leave within {SOON_MS:g} ms of another, whose request they ride with, or "
+            f"all meet the same place of the grid"
+        ]
+    measured = _measured(alone, period)
     estimates = {name: _estimate(name, measured) for name in IDLE}
-    outside = [*strange(idle, grid)]
+    outside = [*strange(idle, grid), *_changes(alone, period)]
     if not outside and not lessons()[IDLE[0]].is_like(measured):
         outside.append("delays are distributed as on no simulated line")
     beyond = [name for name, estimate in estimates.items() if estimate is None]
@@ -247,6 +254,26 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
         outside.append(f"{known.meaning} would come out beyond {of}")
     known_ones = {name: one for name, one in estimates.items() if one is not None}
     return found | ({} if outside else known_ones), outside
+
+
+def _measured(log: Log, period_ms: float) -> Values:
+    return np.append(PRIOR["grid_ms"].share(period_ms), features(log, period_ms))
+
+
+def _changes(alone: Log, period_ms: float) -> Iterator[str]:
+    """Neighbours whose values in one part of a log exclude those in another part."""
+    length_ms = float(np.ptp(alone.sent_ms))
+    count = min(int(length_ms / PART_MS), len(alone.sent_ms) // FEWEST, _MOST_PARTS)
+    ends = np.linspace(0, length_ms / 1e3, max(count, 1) + 1)
+    measured = [_measured(alone.between(*two), period_ms) for two in pairwise(ends) if count > 1]
+    for name in ("requests", "load"):
+        known = [one for values in measured if (one := _estimate(name, values))]
+        if not known:
+            continue
+        low, high = (most(known, key=lambda one: one.value) for most in (min, max))
+        if high.value - low.value > _MOST_CHANGE * (high.value - high.low + low.high - low.value):
+            values = f"from {low.value:.2g} to {high.value:.2g}"
+            yield f"{PRIOR[name].meaning}: {values} in parts of the log, so it changes over minutes"
 
 
 def _estimate(name: str, measured: Values) -> Estimate | None:

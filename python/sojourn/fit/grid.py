@@ -104,7 +104,7 @@ def found_grid(
     least = max(np.sqrt((_CHANCE + np.sqrt(2 * _CHANCE * (len(parts) - 1))) / len(sent)), 0.02)
     between_ms = (shortest_ms, longest_ms)
     peaks = sorted(_peaks(arrived, least, between_ms, log.resolution_ms), reverse=True)
-    peaks = [(r, f) for r, f in peaks if concentration(sends, 1 / f) < _OF_SENDING * r]
+    peaks = [(r, f) for r, f in peaks if _of_probes(log, f) < _OF_SENDING * r]
     if not peaks or peaks[0][0] < _LEAST:
         return None
     near = [frequency for r, frequency in peaks if r > _NEAR * peaks[0][0]]
@@ -122,6 +122,21 @@ def found_grid(
         tuple(periods[1:]),
         _places(arrived, frequency),
     )
+
+
+def _of_probes(log: Log, frequency: float) -> float:
+    """R that the times of sending have at a frequency, which hosts that send unevenly lessen.
+
+    They do so less at the interval of steady probes, where this is a whole number of periods.
+    """
+
+    def of_steady(sent: Values) -> float:
+        periods = max(1, round(frequency * float(np.median(np.diff(sent)))))
+        return concentration([sent], periods / frequency)
+
+    sent = log.sent_ms
+    of_all = concentration([sent[part] for part in parts_of(sent)], 1 / frequency)
+    return max(of_all, min(of_steady(stream.sent_ms) for stream in log.streams))
 
 
 def _distinct(frequencies: Sequence[float], parts: Sequence[Values]) -> list[float]:

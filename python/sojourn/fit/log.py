@@ -41,6 +41,10 @@ class Probes:
         return Probes(self.name, self.sent_ms[kept], *chosen, drift=self.drift)
 
 
+_SAME_CLOCKS_MS = 10.0
+"""Medians of streams between the same hosts, by the same clocks, differ by less."""
+
+
 @dataclass(frozen=True)
 class Log:
     """What was read of a line: its streams, and what was repaired in them, in sentences."""
@@ -74,9 +78,12 @@ class Log:
 
     @property
     def delay_ms(self) -> Values:
-        """Delays of all streams, each less its stream's median."""
-        delays = (stream.delay_ms for stream in self.streams)
-        return np.concatenate([delay - np.median(delay) for delay in delays])
+        """Delays of all streams, less their median, or each its own if clocks or hosts differ."""
+        delays = [stream.delay_ms for stream in self.streams]
+        medians = [float(np.median(delay)) for delay in delays]
+        if np.ptp(medians) < _SAME_CLOCKS_MS:
+            return np.concatenate(delays) - np.median(np.concatenate(delays))
+        return np.concatenate([d - median for d, median in zip(delays, medians, strict=True)])
 
     @property
     def arrival_ms(self) -> Values:

@@ -56,10 +56,10 @@ MINISLOT_MS = 0.003125
 
 TABLE_SEEDS = range(1, 601)
 """Lines whose simulations the fit learns from."""
-PROOF_SEEDS = range(10_001, 10_201)
+PROOF_SEEDS = range(40_001, 40_201)
 """Lines on which intervals are checked; none of them is in the table."""
-GRID_SEEDS = range(20_001, 20_021)
-"""Lines on which the period is recovered blind."""
+OUTSIDE_SEEDS = range(50_001, 50_201)
+"""Lines that the fit does not know."""
 
 IDLE_S = 120.0
 LOADED_S = 30.0

@@ -1,10 +1,13 @@
-"""Checks fits on lines that are known: `python -m sojourn.fit.proof`.
+"""Checks fits on lines that are known: `python -m sojourn.fit.proof [LINES]`.
 
-The lines, their seeds and the bounds were fixed before any of them was fitted. None is drawn again.
+Lines inside of what the fit has learned from get values, of which nine tenths are covered. Lines
+outside get none, or right ones. Lines, measurements, seeds and bounds were fixed before any of them
+was fitted. None is drawn again.
 """
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,25 +15,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from .fitted import fit_log
-from .model import fibre, simulated
-from .prior import GRID_SEEDS, IDLE_S, PRIOR, PROOF_SEEDS, Estimate, drawn
-from .table import STREAMS, log_of
+from .prior import OUTSIDE_SEEDS, PRIOR, PROOF_SEEDS, Estimate
+from .trials import Trial, inside, outside
 
-KNOWN = 190
-"""Of 200 lines, those that get all values at least."""
-FEWEST, MOST = 168, 192
-"""Of 200 lines, those whose 90 % interval has the true value: 180, give or take 2.8 deviations."""
+KNOWN = 0.95
+"""Of the lines inside, those that get all values, and of those outside, those without wrong ones,
+at least."""
+FEWEST, MOST = 0.84, 0.96
+"""Of lines, those whose 90 % interval has the true value: of 200 give or take 2.8 deviations."""
 WIDEST = 1 / 3
 """Of the width of the prior's own 90 % interval, the median width of intervals."""
-GRID_ERROR = 1e-3
+_FAR = 2.0
+"""Halves of an interval by which a value is wrong, and not only one of ten that are not covered."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A line and what was made of its log."""
+    """What is right for a log, and what was made of it.
 
-    seed: int
-    line: Mapping[str, float]
+    Of several periods that the log does not distinguish, the estimates are those with the nearest.
+    """
+
+    right: Mapping[str, tuple[float, float]]
+    """The true values, or between which ones they changed, by name."""
     estimates: Mapping[str, Estimate]
 
     @property
@@ -40,8 +47,24 @@ class Fitted:
 
     def covers(self, name: str) -> bool:
         """Is the true value in its interval?"""
-        estimate = self.estimates.get(name)
-        return estimate is not None and estimate.low <= self.line[name] <= estimate.high
+        return name in self.estimates and self._misses(name) <= 1
+
+    @property
+    def is_wrong(self) -> bool:
+        """Has it a value that is far from the truth, or of what the line does not have?"""
+        return any(name not in self.right or self._misses(name) > _FAR for name in self.estimates)
+
+    def _misses(self, name: str) -> float:
+        """By how many halves of its interval an estimate is beyond what is right."""
+        (low, high), e = self.right[name], self.estimates[name]
+        if low <= e.value <= high:
+            return 0.0
+        off, half = (
+            (low - e.value, e.high - e.value)
+            if e.value < low
+            else (e.value - high, e.value - e.low)
+        )
+        return float(np.divide(off, half))
 
     def width(self, name: str) -> float:
         """The interval's width in that of the prior's 90 % interval; 1 where nothing was fitted."""
@@ -52,24 +75,25 @@ class Fitted:
         return (known.share(estimate.high) - known.share(estimate.low)) / 0.9
 
 
-def fitted(seed: int) -> Fitted:
-    """The fit of the line of a seed, of which it gets the log alone."""
-    line = drawn(seed)
-    return Fitted(seed, line, fit_log(log_of(line, seed), search=False).estimates)
+def fitted(trial: Trial) -> Fitted:
+    """The fit of a trial, of which it gets the log alone."""
+    right = {
+        name: (min(values), max(values))
+        for name in PRIOR
+        if (values := [line[name] for line in trial.lines if name in line])
+    }
+    fit = fit_log(trial.log, search=False)
+    if "grid_ms" not in right:
+        return Fitted(right, fit.estimates)
+    low, high = (period * (1 + trial.clock) for period in right["grid_ms"])
+    right["grid_ms"] = (low, high)
+    buffer = {name: one for name, one in fit.estimates.items() if name == "buffer_ms"}
+    sets = [fit.estimates, *({**other, **buffer} for other in fit.others.values())]
+    return Fitted(right, min(sets, key=lambda one: _off(one, low)))
 
 
-def grid_error(seed: int) -> float:
-    """The relative error of a period that was found in a log, of a line with 0.8 to 5 ms."""
-    line = drawn(seed)
-    line["grid_ms"] = round(0.8 + 4.2 * (seed - GRID_SEEDS.start) / (len(GRID_SEEDS) - 1), 1)
-    found = fit_log(log_of(line, seed), search=False).grid
-    return float("inf") if found is None else abs(found.period_ms / line["grid_ms"] - 1)
-
-
-def has_grid_on_fibre(seed: int) -> bool:
-    """Is a grid found where there is none?"""
-    log = simulated(fibre(STREAMS, idle_s=IDLE_S, seed=seed))
-    return fit_log(log, search=False).grid is not None
+def _off(estimates: Mapping[str, Estimate], period_ms: float) -> float:
+    return abs(estimates["grid_ms"].value - period_ms) if "grid_ms" in estimates else np.inf
 
 
 def lines(fits: Sequence[Fitted]) -> list[str]:
@@ -87,27 +111,37 @@ def lines(fits: Sequence[Fitted]) -> list[str]:
 def holds(fits: Sequence[Fitted]) -> bool:
     """Do lines get all values, and are these covered as often as asked, by narrow intervals?
 
-    The period may be covered more often: its interval has what clocks wander, which here do not.
+    The period may be covered more often: its interval has what clocks may wander at most.
     """
-    return sum(fit.is_whole for fit in fits) >= KNOWN and all(
-        sum(fit.covers(name) for fit in fits) >= FEWEST
-        and (name == "grid_ms" or sum(fit.covers(name) for fit in fits) <= MOST)
-        and np.median([fit.width(name) for fit in fits]) <= WIDEST
-        for name in PRIOR
+    shares = {name: np.mean([fit.covers(name) for fit in fits]) for name in PRIOR}
+    return bool(
+        np.mean([fit.is_whole for fit in fits]) >= KNOWN
+        and min(shares.values()) >= FEWEST
+        and max(share for name, share in shares.items() if name != "grid_ms") <= MOST
+        and all(np.median([fit.width(name) for fit in fits]) <= WIDEST for name in PRIOR)
     )
 
 
-def main() -> int:
-    """Fits all lines and says what holds; 1 if something does not."""
+def _outside(seed: int) -> tuple[str, bool]:
+    """The kind of a line outside, and whether it gets a wrong value."""
+    kind, trial = outside(seed)
+    return kind, fitted(trial).is_wrong
+
+
+def main(count: int = len(PROOF_SEEDS)) -> int:
+    """Fits so many lines inside and outside and says what holds; 1 if something does not."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        errors = list(pool.map(grid_error, GRID_SEEDS))
-        fibres = list(pool.map(has_grid_on_fibre, GRID_SEEDS))
-        fits = list(pool.map(fitted, PROOF_SEEDS))
-    print("\n".join(lines(fits)))
-    print(f"period of the grid: greatest error {max(errors):.1e} on {len(errors)} lines")
-    print(f"fibre: a grid is found on {sum(fibres)} of {len(fibres)} lines")
-    return 0 if holds(fits) and max(errors) < GRID_ERROR and not any(fibres) else 1
+        fits = [*pool.map(lambda seed: fitted(inside(seed)), PROOF_SEEDS[:count])]
+        print("\n".join(lines(fits)), flush=True)
+        kinds, wrong = zip(*pool.map(_outside, OUTSIDE_SEEDS[:count]), strict=True)
+    of_kind, bad = (
+        Counter(kinds),
+        Counter(k for k, is_bad in zip(kinds, wrong, strict=True) if is_bad),
+    )
+    for kind in of_kind:
+        print(f"{kind}: {bad[kind]} of {of_kind[kind]} get a wrong value")
+    return 0 if holds(fits) and 1 - np.mean(wrong) >= KNOWN else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(int, sys.argv[1:])))

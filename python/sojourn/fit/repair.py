@@ -15,11 +15,13 @@ FEWEST = 1000
 _BLOCK = 50
 _LEAST_STEP_MS = 2.0
 _FAR_MORE = 0.4
-_LEAST_DRIFT_PPM = 2.0
+_LEAST_DRIFT_PPM = 0.1
 _MOST_DRIFT_PPM = 1000.0
 _MOST_DOUBLE = 0.2
 _SLOWEST_MS = 10_000.0
 _SHORTEST_TRIP_MS = 0.1
+_EQUAL_MS = 1e-6
+"""By so much delays of a constant line may differ, since sums are rounded."""
 _PAUSE_MS = 300_000.0
 _FAR_LONGER = 100.0
 _RARE = 0.01
@@ -40,6 +42,7 @@ def repaired(log: Log) -> Log:
     if any(one_way) and not all(one_way):
         notes.append("Streams of round trips alone are left out beside those with one-way delays.")
         streams = [s for s, kept in zip(streams, one_way, strict=True) if kept]
+    streams = _without_drift(log, streams, notes)
     _check_units(log, streams)
     return replace(log, streams=streams, notes=notes)
 
@@ -75,8 +78,7 @@ def _mended(log: Log, stream: Probes, notes: list[str]) -> Probes:
     stream = _from_sending(stream, notes, name)
     if stream.up_ms is None or len(stream) < 4 * _BLOCK:
         return stream
-    stream = _without_steps(stream, notes, name)
-    return _without_drift(log, stream, notes, name)
+    return _without_steps(stream, notes, name)
 
 
 def _longest_part(
@@ -165,25 +167,41 @@ def _place_of_step(values: Values) -> int:
     return int(np.argmax(abs(means[0] - means[1]) * weight)) + 1
 
 
-def _without_drift(log: Log, stream: Probes, notes: list[str], name: str) -> Probes:
+def _without_drift(log: Log, streams: list[Probes], notes: list[str]) -> list[Probes]:
     """Takes out a steady drift of the clocks: the line through the least delays of each block."""
-    assert stream.up_ms is not None
-    offsets = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
-    least = _block_values(offsets, 10 if stream.down_ms is None else 50)
-    middle = _block_values(stream.sent_ms - stream.sent_ms[0], 50)
-    half = len(least) // 2
-    slopes = (least[-half:] - least[:half]) / (middle[-half:] - middle[:half])
+    start_ms = min(stream.sent_ms[0] for stream in streams)
+    end_ms = np.inf if log.loaded_s is None else start_ms + log.loaded_s[0] * 1e3
+    idle = [stream.where(stream.sent_ms < end_ms) for stream in streams]
+    slopes = np.concatenate([_slopes(stream) for stream in idle])
+    if not len(slopes):
+        return streams
     slope = float(np.median(slopes))
     spread = float(np.subtract(*np.percentile(slopes, [75, 25]))) / np.sqrt(len(slopes))
     if abs(slope) < max(_LEAST_DRIFT_PPM * 1e-6, 3 * spread):
-        return stream
+        return streams
     if abs(slope) > _MOST_DRIFT_PPM * 1e-6:
         found = f"found clocks that drift apart by {slope * 1e6:.3g} ppm"
-        refuse(log.file, stream.name, f"{found}; these may be columns of different units")
-    notes.append(f"{name}the clocks drift apart by {slope * 1e6:.0f} ppm; this is taken out.")
-    shift = slope * (stream.sent_ms - stream.sent_ms[0])
-    down = None if stream.down_ms is None else stream.down_ms + shift
-    return replace(stream, up_ms=stream.up_ms - shift, down_ms=down, drift=slope)
+        refuse(log.file, "", f"{found}; these may be columns of different units")
+    notes.append(f"The clocks drift apart by {slope * 1e6:.2g} ppm; this is taken out.")
+
+    def without(stream: Probes) -> Probes:
+        assert stream.up_ms is not None
+        shift = slope * (stream.sent_ms - start_ms)
+        down = None if stream.down_ms is None else stream.down_ms + shift
+        return replace(stream, up_ms=stream.up_ms - shift, down_ms=down, drift=slope)
+
+    return [without(stream) for stream in streams]
+
+
+def _slopes(stream: Probes) -> Values:
+    """How delays rise from blocks of the first half to blocks of the second one."""
+    if stream.up_ms is None or len(stream) < 4 * _BLOCK:
+        return np.empty(0)
+    offsets = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
+    least = _block_values(offsets, 10 if stream.down_ms is None else 50)
+    middle = _block_values(stream.sent_ms, 50)
+    half = len(least) // 2
+    return np.asarray((least[-half:] - least[:half]) / (middle[-half:] - middle[:half]))
 
 
 def _block_values(values: Values, percent: float) -> Values:
@@ -200,14 +218,18 @@ def _check_units(log: Log, streams: list[Probes]) -> None:
     if interval > _SLOWEST_MS:
         found = f"found probes {interval:.3g} ms apart"
         refuse(log.file, "sent_ms", f"{found}; these may be of another unit than the header's")
+    spread = float(np.subtract(*np.percentile(streams[0].delay_ms, [90, 10])))
+    if spread < _EQUAL_MS:
+        found = "found delays that are all alike; allowed: delays that show how probes wait"
+        refuse(log.file, "", found)
     trips = [float(np.median(stream.rtt_ms)) for stream in streams if stream.rtt_ms is not None]
     if trips and min(trips) < _SHORTEST_TRIP_MS:
         found = f"found round trips of {min(trips):.2g} ms"
-        refuse(log.file, "rtt_ms", f"{found}; these may be seconds, or of a host in the home")
-    spread = float(np.subtract(*np.percentile(streams[0].delay_ms, [90, 10])))
+        fault = "seconds" if min(trips) else "rounded to nothing"
+        refuse(log.file, "rtt_ms", f"{found}; these may be {fault}, or of a host in the home")
     if spread > 20_000:
         found = f"found delays that differ by {spread:.3g} ms"
         refuse(log.file, "received_ms", f"{found}; these may be of another unit than the header's")
     if spread < 0.001:
         found = f"found delays that differ by {spread:.1g} ms"
-        refuse(log.file, "received_ms", f"{found}; these may be seconds, or rounded to nothing")
+        refuse(log.file, "received_ms", f"{found}; these may be seconds: name the columns *_s")
