@@ -463,10 +463,25 @@ def test_probes_that_ride_with_another_give_no_values() -> None:
     assert "most probes leave within 20 ms of another" in found.outside[0]
 
 
-def test_loads_of_parts_that_exclude_each_other_are_no_single_load() -> None:
-    trial = OUTSIDE["changing load"](5, np.random.default_rng(5))
-    said = " ".join(sentences(fit_log(trial.log, search=False)))
-    assert re.search(r"from [\d.]+ to [\d.]+ in parts of the log, so it changes over minutes", said)
+def test_neighbours_that_change_widen_an_interval_or_leave_no_value() -> None:
+    line = {name: known.value(0.5) for name, known in PRIOR.items()}
+
+    def changed(load: float) -> Fit:
+        """Two minutes with a share of 0.2 and two with another one."""
+        logs = [
+            simulated(scenario(line | {"load": one}, STREAMS, idle_s=125, trace=True)).streams[0]
+            for one in (0.2, load)
+        ]
+        after = round(125 / line["grid_ms"] * 1e3) * line["grid_ms"]
+        sent = np.concatenate([one.sent_ms + at * after for at, one in enumerate(logs)])
+        up = np.concatenate([one.up_ms for one in logs])
+        return fit_log(log_of(Probes("both", sent, up)), search=False)
+
+    little = changed(0.32).estimates["load"]
+    assert little.low < 0.24 and little.high > 0.28
+    found = changed(0.5)
+    assert set(found.estimates) == {"grid_ms"}
+    assert re.search(r"changes over minutes, from [\d.]+ to [\d.]+ in parts", found.outside[-1])
 
 
 def test_command_writes_a_scenario_that_runs(

@@ -7,6 +7,7 @@ import numpy as np
 
 from .grid import WANDER, concentration
 from .log import Log, Probes, Values, parts_of
+from .prior import PROBE_MS
 
 QUANTILES = (1, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 99)
 _WAITS = (5, 25, 40, 60, 70, 75, 80, 85, 90, 93, 95, 97, 99)
@@ -75,9 +76,12 @@ def steadied(log: Log, period_ms: float) -> Log:
 def thinned(log: Log, period_ms: float) -> Log:
     """The log with probes as those of the logs that the fit learned from.
 
-    Streams whose probes all meet the same place of the grid are left out, and of those that leave
-    soon after another, so that they ride with its request, no more are kept.
+    Streams whose probes all meet the same place of the grid are left out. If probes leave more
+    often, no more are kept of those that leave soon after another and ride with its request.
     """
+    log = replace(log, streams=[s for s in log.streams if not _meets_one_place(s, period_ms)])
+    if not log.streams or np.ptp(log.sent_ms) >= PROBE_MS * len(log.sent_ms):
+        return log
     sent = log.sent_ms
     order = np.argsort(sent, kind="stable")
     is_alone = np.empty(len(sent), bool)
@@ -87,7 +91,7 @@ def thinned(log: Log, period_ms: float) -> Log:
     is_alone[soon[np.linspace(0, len(soon) - 1, min(most, len(soon))).astype(int)]] = True
     parts = np.split(is_alone, np.cumsum([len(stream) for stream in log.streams])[:-1])
     chosen = zip(log.streams, parts, strict=True)
-    streams = [s.where(kept) for s, kept in chosen if not _meets_one_place(s, period_ms)]
+    streams = [stream.where(kept) for stream, kept in chosen]
     return replace(log, streams=[stream for stream in streams if len(stream)])
 
 

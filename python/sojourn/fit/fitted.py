@@ -1,7 +1,7 @@
 """Fits a scenario to a log of probes."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise
@@ -39,6 +39,8 @@ _NEAR_CHOICE = 0.01
 _MOST_PARTS = 8
 _MOST_CHANGE = 1.5
 """Of halves of two intervals, how far values in two parts of a log may be from each other."""
+_GREAT_CHANGE = 0.5
+"""Of the prior, what no single scenario stands for; less of a change widens the interval."""
 _MOST_OTHERS = 4
 """Undecided periods that are fitted too."""
 _COARSEST = 0.25
@@ -156,7 +158,7 @@ def fit_log(
         for other_ms in undecided_ms:
             others[other_ms], _ = idle_estimates(idle, replace(grid, period_ms=other_ms))
     queue = None if rises is None else queue_of(rises)
-    if rises is not None and queue is Queue.LONG:
+    if rises is not None and queue is Queue.LONG and not outside:
         buffer = _estimate("buffer_ms", loaded_features(rises))
         if buffer is not None:
             estimates["buffer_ms"] = buffer
@@ -242,7 +244,7 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
         ]
     measured = _measured(alone, period)
     estimates = {name: _estimate(name, measured) for name in IDLE}
-    outside = [*strange(idle, grid), *_changes(alone, period)]
+    outside = [*strange(idle, grid)]
     if not outside and not lessons()[IDLE[0]].is_like(measured):
         outside.append("delays are distributed as on no simulated line")
     beyond = [name for name, estimate in estimates.items() if estimate is None]
@@ -252,6 +254,15 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
         known = PRIOR[name]
         of = f"{known.low:g} to {known.high:g} {known.unit}".rstrip()
         outside.append(f"{known.meaning} would come out beyond {of}")
+    for name, (low, high) in _changes(alone, period).items():
+        known, one = PRIOR[name], estimates[name]
+        if known.share(high) - known.share(low) > _GREAT_CHANGE:
+            outside.append(
+                f"{known.meaning} changes over minutes, from {low:.2g} to {high:.2g} in parts of "
+                "the log"
+            )
+        elif one is not None:
+            estimates[name] = replace(one, low=min(one.low, low), high=max(one.high, high))
     known_ones = {name: one for name, one in estimates.items() if one is not None}
     return found | ({} if outside else known_ones), outside
 
@@ -260,20 +271,21 @@ def _measured(log: Log, period_ms: float) -> Values:
     return np.append(PRIOR["grid_ms"].share(period_ms), features(log, period_ms))
 
 
-def _changes(alone: Log, period_ms: float) -> Iterator[str]:
-    """Neighbours whose values in one part of a log exclude those in another part."""
+def _changes(alone: Log, period_ms: float) -> dict[str, tuple[float, float]]:
+    """Between which values neighbours change whose values in parts of a log exclude each other."""
     length_ms = float(np.ptp(alone.sent_ms))
     count = min(int(length_ms / PART_MS), len(alone.sent_ms) // FEWEST, _MOST_PARTS)
     ends = np.linspace(0, length_ms / 1e3, max(count, 1) + 1)
     measured = [_measured(alone.between(*two), period_ms) for two in pairwise(ends) if count > 1]
+    changes = {}
     for name in ("requests", "load"):
         known = [one for values in measured if (one := _estimate(name, values))]
         if not known:
             continue
         low, high = (most(known, key=lambda one: one.value) for most in (min, max))
         if high.value - low.value > _MOST_CHANGE * (high.value - high.low + low.high - low.value):
-            values = f"from {low.value:.2g} to {high.value:.2g}"
-            yield f"{PRIOR[name].meaning}: {values} in parts of the log, so it changes over minutes"
+            changes[name] = (low.value, high.value)
+    return changes
 
 
 def _estimate(name: str, measured: Values) -> Estimate | None:

@@ -68,14 +68,20 @@ class Grid:
 
 
 def concentration(parts: Sequence[Values], period_ms: float) -> float:
-    """R of times folded with a period, of parts between which their place may wander."""
-    counts = np.array([len(part) for part in parts])
-    powers = [abs(np.exp(2j * np.pi / period_ms * part).sum()) ** 2 for part in parts]
-    return float(_strength(np.sum(powers), counts))
+    """R of times folded with a period, whose place wanders between parts as far as clocks do."""
+    sums = np.array([np.exp(2j * np.pi / period_ms * part).sum() for part in parts])
+    middles = [part.mean() for part in parts]
+    place = np.angle(sums[0])
+    total = abs(sums[0])
+    for length_ms, one in zip(np.diff(middles), sums[1:], strict=True):
+        most = 2 * np.pi / period_ms * WANDER * length_ms
+        place += np.clip(np.angle(one * np.exp(-1j * place)), -most, most)
+        total += (one * np.exp(-1j * place)).real
+    return float(max(total, 0.0)) / sum(map(len, parts))
 
 
 def _strength(powers: Values, counts: NDArray[np.intp]) -> Values:
-    """R of parts by the squares of their sums, less what chance adds to more than one."""
+    """R within parts by the squares of their sums, less what chance adds to more than one."""
     chance = counts.sum() * (1 - 1 / len(counts))
     return np.asarray(np.sqrt(np.maximum(powers - chance, 0) / ((counts**2).sum() - chance)))
 
@@ -155,8 +161,7 @@ def _undecided(
     """The periods that minutes do not distinguish from the likeliest, which comes first."""
     if len(periods_ms) < 2:
         return list(periods_ms)
-    length_ms = sends[-1][-1] - sends[0][0]
-    count = int(np.clip(length_ms / _MINUTE_MS, _FEWEST_MINUTES, _MOST_MINUTES))
+    count = int(np.clip((sends[-1][-1] - sends[0][0]) / _MINUTE_MS, _FEWEST_MINUTES, _MOST_MINUTES))
 
     def behind(turns: Iterable[Values]) -> Values:
         """By how many standard errors each period is behind the best one."""
@@ -169,15 +174,8 @@ def _undecided(
     longest, arrivals = max(periods_ms), np.concatenate(arrived)
     of_all = np.array([concentration(arrived, one) for one in periods_ms])
     by_place = behind(np.exp(2j * np.pi / one * arrivals) for one in periods_ms)
-    by_wait = behind(
-        np.concatenate(
-            [
-                _less_wait(sent, arrival - sent, one, longest)
-                for sent, arrival in zip(sends, arrived, strict=True)
-            ]
-        )
-        for one in periods_ms
-    )
+    sent = np.concatenate(sends)
+    by_wait = behind(_less_wait(sent, arrivals - sent, one, longest) for one in periods_ms)
     is_open = np.minimum(by_place, by_wait) < _DECIDED
     # What spreads arrivals takes more of R from a shorter period: an alias of it that is longer
     # may have so much more, in each minute.
@@ -221,10 +219,12 @@ def _peaks(
     coarse = np.where(lost > 0.3, coarse / np.maximum(lost, 0.3), 0.0)
     before, top, after = coarse[:-2], coarse[1:-1], coarse[2:]
     tops = np.flatnonzero((top >= before) & (top > after) & (top > 0.6 * least))
+    times = np.sort(np.concatenate(parts))
     for at in tops[np.argsort(top[tops])[::-1][:40]]:
         # The parabola through three values has its greatest one between them.
         rise, fall = top[at] - before[at], top[at] - after[at]
         frequency = float(frequencies[at + 1] + step * (rise - fall) / (2 * (rise + fall)))
+        frequency, _ = _polished(times, frequency)
         value = concentration(parts, 1 / frequency) / abs(np.sinc(frequency * resolution_ms))
         if value > least:
             yield min(value, 1.0), frequency
@@ -262,7 +262,7 @@ def _polished(times: Values, frequency: float) -> tuple[float, float]:
 
     The scatter of phases around their line has all that delays of neighbouring probes share.
     """
-    parts = np.array_split(np.sort(times), _PARTS)
+    parts = np.array_split(times, _PARTS)
     middles = np.array([part.mean() for part in parts])
     turns = np.exp(2j * np.pi * frequency * np.asarray(times).mean())
     phases = np.array(
