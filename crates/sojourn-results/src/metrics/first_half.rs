@@ -5,18 +5,28 @@ use super::read::{Row, Rows};
 use super::rows::{FirstHalfRow, FlowRow, QueueRow};
 
 /// The columns that grades read, beside texts.
-const READ: [&str; 26] = [
+const READ: [&str; 36] = [
     "sent_bytes",
     "delivered_bytes",
     "delivered_packets",
     "loss_percent",
     "throughput_mbps",
     "goodput_mbps",
+    "under_way_s",
+    "rate_mbps",
     "transfers_completed",
+    "transfer_time_mean_s",
     "over_20_ms_access_percent",
     "over_80_ms_round_trip_percent",
-    "rtt_mean_ms",
     "rtt_p90_ms",
+    "rtt_idle_mean_ms",
+    "rtt_idle_p50_ms",
+    "rtt_down_mean_ms",
+    "rtt_down_p50_ms",
+    "rtt_up_mean_ms",
+    "rtt_up_p50_ms",
+    "rtt_both_mean_ms",
+    "rtt_both_p50_ms",
     "mos",
     "late_percent",
     "frame_latency_p90_ms",

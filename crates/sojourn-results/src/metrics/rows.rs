@@ -48,6 +48,13 @@ rows! {
         /// Payload delivered to the application in order, averaged over the same time.
         /// Datagrams count with their headers.
         goodput_mbps: f64, in "Mbps", from "RFC 2647, section 3.17";
+        /// Bulk traffic, in the direction of its payload: time from metrics.from_s on in which it was under way, as a
+        /// mean over homes. A file is so from the opening of its connection until its last byte is acknowledged; other
+        /// bulk traffic from its start until it stops. Where packets were sent before metrics.from_s, it counts from when
+        /// the first one that counts could arrive.
+        under_way_s: Option<f64>, in "s";
+        /// Bulk traffic: delivered bytes on the wire over under_way_s, which the length of the run does not change.
+        rate_mbps: Option<f64>, in "Mbps";
         /// Mean one-way latency from sending to delivery.
         latency_mean_ms: Option<f64>, in "ms", from "White & Rice 2013, section 4.1.1";
         /// Least one-way latency.
@@ -143,6 +150,9 @@ rows! {
         frames_incomplete_percent: Option<f64>, in "%";
         /// Transfers of known size, and pieces of BitTorrent, that finished from metrics.from_s on.
         transfers_completed: Option<u64>, in "transfers";
+        /// Transfers of known size: mean time of those that finished from metrics.from_s on, each from its start until its
+        /// last byte is acknowledged.
+        transfer_time_mean_s: Option<f64>, in "s";
         /// Throughput: time from the first packet to the end of the first sampling interval (100 ms by
         /// default) that reached 90 % of the service's sustained rate, in the whole run. The 90 % are
         /// Sojourn's choice.
@@ -172,6 +182,23 @@ rows! {
         rtt_p99_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
         /// 99.9 % quantile of these round-trip times.
         rtt_p999_ms: Option<f64>, in "ms";
+        /// Two-way streams: mean of the round-trip times that began while no bulk traffic of their home was under way.
+        /// This and the next ones are null with fewer than ten of them.
+        rtt_idle_mean_ms: Option<f64>, in "ms";
+        /// Median of these times.
+        rtt_idle_p50_ms: Option<f64>, in "ms";
+        /// Two-way streams: mean of those that began while bulk traffic went down alone.
+        rtt_down_mean_ms: Option<f64>, in "ms";
+        /// Median of these times.
+        rtt_down_p50_ms: Option<f64>, in "ms";
+        /// Two-way streams: mean of those that began while bulk traffic went up alone.
+        rtt_up_mean_ms: Option<f64>, in "ms";
+        /// Median of these times.
+        rtt_up_p50_ms: Option<f64>, in "ms";
+        /// Two-way streams: mean of those that began while bulk traffic went both ways at once.
+        rtt_both_mean_ms: Option<f64>, in "ms";
+        /// Median of these times.
+        rtt_both_p50_ms: Option<f64>, in "ms";
         /// TCP and QUIC: segments that the senders of this direction sent again, including those of
         /// handshakes.
         retransmitted_packets: u64, in "packets", from "RFC 4898, tcpEStatsPerfSegsRetrans";

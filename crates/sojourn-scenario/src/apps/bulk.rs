@@ -84,14 +84,9 @@ impl AppSpec {
         }
     }
 
-    /// Has its payload in a direction a part of the line? What pauses at random or between files has none.
+    /// Has its payload in a direction a part of the line? What pauses at random has none.
     pub fn has_share(&self, way: Direction) -> bool {
-        self.loads(way)
-            && match self {
-                Self::Transfer(transfer) => transfer.pause_s.is_none(),
-                Self::Torrent(_) | Self::Stream(_) => true,
-                _ => false,
-            }
+        self.loads(way) && matches!(self, Self::Transfer(_) | Self::Torrent(_) | Self::Stream(_))
     }
 
     /// What its payload in a direction is graded and measured as; `None` if it sends none there.
@@ -170,13 +165,15 @@ impl AppSpec {
         self.is_bulk() && (self.may_load_s().end < before_s || self.ends_by_itself())
     }
 
+    /// Does it send one file after another, with pauses?
+    pub fn pauses(&self) -> bool {
+        matches!(self, Self::Transfer(transfer) if transfer.pauses())
+    }
+
     /// Is it bulk traffic that ends when all is sent?
-    fn ends_by_itself(&self) -> bool {
+    pub fn ends_by_itself(&self) -> bool {
         match self {
-            Self::Transfer(transfer) => {
-                let goes_on = transfer.pause_s.or(transfer.every_s).is_some();
-                transfer.file_bytes.is_some() && !goes_on
-            }
+            Self::Transfer(transfer) => transfer.file_bytes.is_some() && !self.pauses(),
             Self::Replay(replay) => replay.pause_s.is_none(),
             _ => false,
         }

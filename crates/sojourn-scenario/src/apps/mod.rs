@@ -217,6 +217,8 @@ pub struct Done {
     pub pages: Vec<(Time, Time)>,
     /// Completed transfers of known size.
     pub transfers_completed: Option<u64>,
+    /// What these took together, in s, where each is timed.
+    pub transfers_s: Option<f64>,
     /// Objects of web sessions: when each was requested, and its response time.
     pub responses: Vec<(Time, Time)>,
     /// Viewing statistics of videos.
@@ -231,6 +233,7 @@ impl Done {
             *took = clock.span(*took);
         }
         let seconds = clock.span(Time::from_s(1)).secs_f64();
+        self.transfers_s = self.transfers_s.map(|took_s| took_s * seconds);
         if let Some(viewing) = &mut self.viewing {
             for span_s in [
                 &mut viewing.watched_s,
@@ -254,6 +257,7 @@ impl Done {
                 other.transfers_completed,
                 u64::add,
             ),
+            transfers_s: either(self.transfers_s, other.transfers_s, f64::add),
             viewing: either(self.viewing, other.viewing, Viewing::plus),
             ..self
         }
@@ -269,6 +273,7 @@ impl Done {
                 earlier.transfers_completed,
                 u64::sub,
             ),
+            transfers_s: either(self.transfers_s, earlier.transfers_s, f64::sub),
             viewing: either(self.viewing, earlier.viewing, Viewing::minus),
             ..self
         }
@@ -407,6 +412,10 @@ pub trait Model {
     }
     /// Shows values over time, in the same order each time.
     fn gauges(&self, _out: &mut Gauges) {}
+    /// Has it begun to send what it has not finished? It is asked after each event.
+    fn is_under_way(&self, _now: Time) -> bool {
+        true
+    }
 }
 
 /// Every traffic model there is.

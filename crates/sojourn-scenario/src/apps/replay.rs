@@ -267,4 +267,8 @@ impl Model for Replay {
         }
         context.ask(Command::Wake(self.due()));
     }
+
+    fn is_under_way(&self, _now: Time) -> bool {
+        self.due() != Time::NEVER
+    }
 }

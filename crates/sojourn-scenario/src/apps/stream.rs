@@ -316,4 +316,8 @@ impl Model for Stream {
         let [up, down] = Direction::BOTH.map(|direction| self.send_due(direction, context));
         context.ask(Command::Wake(up.min(down)));
     }
+
+    fn is_under_way(&self, now: Time) -> bool {
+        now <= self.stop
+    }
 }

@@ -74,6 +74,11 @@ pub struct Parameters {
 }
 
 impl Parameters {
+    /// Does each connection send one file after another?
+    pub fn pauses(&self) -> bool {
+        self.pause_s.or(self.every_s).is_some()
+    }
+
     /// Checks the keys that set when the next file starts.
     fn check_next_start(&self) -> Result<(), Fault> {
         let refused =
@@ -108,8 +113,8 @@ impl AppParameters for Parameters {
             stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
             agenda: Agenda::new(self.connections, self.start_s, self.start_spread_s),
             open: vec![None; self.connections as usize],
-            unfinished: vec![0; self.connections as usize],
-            completed: 0,
+            unfinished: vec![Files::default(); self.connections as usize],
+            completed: Files::default(),
         }
         .into()
     }
@@ -157,9 +162,25 @@ pub struct Transfer {
     /// When each connection begins its next file.
     agenda: Agenda,
     open: Vec<Option<ConnectionId>>,
-    /// Unacknowledged files of each connection; with `every` there may be several.
-    unfinished: Vec<u64>,
-    completed: u64,
+    /// Unacknowledged files of each connection, by when they began; with `every` there may be several.
+    unfinished: Vec<Files>,
+    /// The finished ones, by how long they took.
+    completed: Files,
+}
+
+/// Some files.
+#[derive(Clone, Copy, Default)]
+struct Files {
+    count: u64,
+    /// The sum of a time of each, in ps.
+    sum_ps: u128,
+}
+
+impl Files {
+    fn add(&mut self, count: u64, sum_ps: u128) {
+        self.count += count;
+        self.sum_ps += sum_ps;
+    }
 }
 
 impl Transfer {
@@ -177,14 +198,15 @@ impl Transfer {
     fn send(&mut self, number: u32, connection: ConnectionId, context: &mut AppContext) {
         let bytes = self.file_bytes.unwrap_or(u64::MAX);
         context.ask(Command::Send(connection, self.sender, bytes));
-        self.unfinished[number as usize] += 1;
+        self.unfinished[number as usize].add(1, context.now.ps().into());
         if let Some(every) = self.every {
             self.agenda.set(number, context.now + every);
         }
     }
 
     fn finish(&mut self, number: u32, connection: ConnectionId, context: &mut AppContext) {
-        self.completed += std::mem::take(&mut self.unfinished[number as usize]);
+        let Files { count, sum_ps } = std::mem::take(&mut self.unfinished[number as usize]);
+        self.completed.add(count, u128::from(count) * u128::from(context.now.ps()) - sum_ps);
         if !self.keeps_connection {
             self.open[number as usize] = None;
             context.ask(Command::Close(connection, End::Home));
@@ -199,6 +221,7 @@ impl Transfer {
     fn cut_all(&mut self, context: &mut AppContext) {
         let open = self.open.iter_mut().filter_map(Option::take);
         open.for_each(|connection| context.ask(Command::Abort(connection)));
+        self.unfinished.fill(Files::default());
     }
 }
 
@@ -225,6 +248,14 @@ impl Model for Transfer {
 
     fn done(&self, _now: Time) -> Done {
         let completed = self.file_bytes.map(|_| self.completed);
-        Done { transfers_completed: completed, ..Done::default() }
+        Done {
+            transfers_completed: completed.map(|files| files.count),
+            transfers_s: completed.map(|files| files.sum_ps as f64 * 1e-12),
+            ..Done::default()
+        }
+    }
+
+    fn is_under_way(&self, _now: Time) -> bool {
+        self.unfinished.iter().any(|files| files.count > 0)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
+use super::under_way::UnderWay;
 use sojourn_access::{Header, Protocol, service_flow};
 use sojourn_engine::clock::Clock;
 use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Own, Packet, Segment};
@@ -31,6 +32,8 @@ pub(super) struct AppInstance {
     pub home_number: u16,
     pub datagrams_sent: u64,
     pub connections_opened: u64,
+    /// When it sends in bulk; `None` if it never does.
+    pub under_way: Option<Box<UnderWay>>,
     /// The clock of its device, which is right when it starts, and that of the server of its datagrams as the device
     /// measures it.
     pub clock: Clock,
@@ -84,6 +87,16 @@ pub(super) fn first_of_entries(scenario: &Scenario, instances: &[AppInstance]) -
     (0..scenario.traffic.len()).map(|traffic| first(traffic) as u32).collect()
 }
 
+/// The instances in each home that send in bulk.
+pub(super) fn bulk_of_homes(scenario: &Scenario, instances: &[AppInstance]) -> Vec<Vec<u32>> {
+    let homes = scenario.groups().map(|group| usize::from(group.count)).sum();
+    let mut bulk = vec![Vec::new(); homes];
+    for AppInstance { owner, .. } in instances.iter().filter(|of| of.under_way.is_some()) {
+        bulk[usize::from(owner.home)].push(owner.app);
+    }
+    bulk
+}
+
 /// A traffic entry in the home with this number in its group, from 0.
 fn instance(
     scenario: &Scenario,
@@ -119,6 +132,7 @@ fn instance(
         home_number: number + 1,
         datagrams_sent: 0,
         connections_opened: 0,
+        under_way: UnderWay::of(&entry.app, scenario.metrics.from_s).map(Box::new),
         ports,
         controls: seed("congestion control of"),
         clock,
@@ -199,6 +213,9 @@ impl Simulation {
                 commands: &mut commands,
             };
             instance.app.on_event(event, &mut context);
+            if let Some(under_way) = &mut instance.under_way {
+                under_way.set(instance.app.is_under_way(context.now), self.now);
+            }
             for command in commands.drain(..) {
                 self.carry_out(app, command);
             }
@@ -272,7 +289,8 @@ impl Simulation {
     pub(super) fn hear(&mut self, packet: &Packet) {
         let Some(reaction) = self.conversations.hear(self.now, packet) else { return };
         if let Some(round_trip) = reaction.round_trip {
-            self.ledger.round_trip(self.now, packet, round_trip);
+            let load = self.load_at(packet.home, self.now.since(round_trip));
+            self.ledger.probed(self.now, packet, round_trip, load);
         }
         if let Some(app) = reaction.answered_by {
             self.send_datagram(app, packet.server, packet.direction.reversed(), packet.size, None);

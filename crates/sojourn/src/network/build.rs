@@ -40,6 +40,7 @@ impl Simulation {
             events: 0,
             fingerprint: 0,
             conversations: Conversations::new(s, &firsts),
+            bulk: apps::bulk_of_homes(s, &instances),
             instances,
             turns: turns::turns(s),
             app_series: firsts.into_iter().map(|app| (app, GaugeSeries::default())).collect(),

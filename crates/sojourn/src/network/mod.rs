@@ -22,6 +22,7 @@ mod reading;
 mod report;
 mod transport;
 mod turns;
+mod under_way;
 
 use std::collections::VecDeque;
 
@@ -119,6 +120,8 @@ pub struct Simulation {
     app_series: Vec<(u32, GaugeSeries)>,
     /// Do senders show anything?
     shows_senders: bool,
+    /// The apps of each home that send in bulk.
+    bulk: Vec<Vec<u32>>,
     server_clocks: Vec<Clock>,
     /// TCP configuration of each traffic entry.
     configs: Vec<Config>,

@@ -44,6 +44,8 @@ pub(crate) struct Account {
     pub throughput: Series,
     /// Round-trip times that its senders measured with the data of this direction.
     pub round_trips: LatencyMeter,
+    /// Those of datagrams, by what went in bulk meanwhile.
+    pub by_load: [Latency; 4],
     /// Ages of the segments that acknowledgements of its new data echo.
     pub echoes: TimeMean,
     /// When the first packet was sent.
@@ -80,6 +82,7 @@ impl Account {
             first_latency: Time::ZERO,
             throughput: Series::of(THROUGHPUT),
             round_trips: LatencyMeter::new(RTT),
+            by_load: Default::default(),
             echoes: TimeMean::default(),
             first_sent: None,
             calls: Calls::default(),

@@ -13,6 +13,7 @@ use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::record::{PacketEvent, PacketEventKind};
 use sojourn_engine::record::{PartSums, Recorder};
 use sojourn_engine::units::Time;
+use sojourn_logs::Load;
 use sojourn_results::scores::frames::Frames;
 use sojourn_results::scores::nqb::Bound;
 
@@ -215,6 +216,14 @@ impl Ledger {
         account.round_trips.record(rtt);
         if let Some(way) = way {
             way.round_trip(rtt);
+        }
+    }
+
+    /// An end of an entry that sends datagrams both ways measured a round-trip time. This went in bulk when it began.
+    pub(super) fn probed(&mut self, now: Time, answer: &Packet, rtt: Time, load: Load) {
+        self.round_trip(now, answer, rtt);
+        if now >= self.from + rtt {
+            self.answered(answer).0.by_load[load as usize].record(rtt);
         }
     }
 

@@ -27,10 +27,13 @@ pub(super) fn flow_row(
     let (name, entry) =
         run.scenario.traffic.get_index(index).expect("an account per traffic entry");
     let account = run.ledger.account(index, direction);
-    let arrival_s = arrival_s(&run.scenario, account);
+    let arrival = |counted_s| arrival_s(&run.scenario, account, counted_s);
+    let arrival_s = arrival(run.scenario.counted_s());
     let mbps = |bytes: u64| bytes as f64 * 8e-6 / arrival_s;
+    let under_way_s = run.under_way_s(index, direction).map(arrival);
     let latency = &account.latency;
     let rtt = account.round_trips.latency();
+    let [idle, down, up, both] = &account.by_load;
     let mut row = FlowRow {
         traffic: name.clone(),
         quality: entry.app.parameters().quality().name(),
@@ -49,6 +52,10 @@ pub(super) fn flow_row(
         loss_percent: percent(account.lost_packets(), ended_packets(account)),
         throughput_mbps: mbps(account.delivered.bytes),
         goodput_mbps: mbps(account.goodput_bytes),
+        under_way_s,
+        rate_mbps: under_way_s
+            .filter(|length_s| *length_s > 0.0)
+            .map(|length_s| account.delivered.bytes as f64 * 8e-6 / length_s),
         latency_mean_ms: latency.mean_ms(),
         latency_min_ms: latency.min_ms(),
         latency_p50_ms: latency.quantile_ms(0.5),
@@ -58,6 +65,10 @@ pub(super) fn flow_row(
         latency_p9999_ms: latency.quantile_ms(0.9999),
         latency_max_ms: latency.max_ms(),
         transfers_completed: done.transfers_completed,
+        transfer_time_mean_s: done
+            .transfers_s
+            .zip(done.transfers_completed.filter(|count| *count > 0))
+            .map(|(sum_s, count)| sum_s / count as f64),
         connections: run.ledger.connections().opened_by(index),
         rtt_mean_ms: rtt.mean_ms(),
         rtt_min_ms: rtt.min_ms(),
@@ -66,6 +77,14 @@ pub(super) fn flow_row(
         rtt_p90_ms: rtt.quantile_ms(0.9),
         rtt_p99_ms: rtt.quantile_ms(0.99),
         rtt_p999_ms: rtt.quantile_ms(0.999),
+        rtt_idle_mean_ms: enough(idle).and_then(Latency::mean_ms),
+        rtt_idle_p50_ms: enough(idle).and_then(median_ms),
+        rtt_down_mean_ms: enough(down).and_then(Latency::mean_ms),
+        rtt_down_p50_ms: enough(down).and_then(median_ms),
+        rtt_up_mean_ms: enough(up).and_then(Latency::mean_ms),
+        rtt_up_p50_ms: enough(up).and_then(median_ms),
+        rtt_both_mean_ms: enough(both).and_then(Latency::mean_ms),
+        rtt_both_p50_ms: enough(both).and_then(median_ms),
         retransmitted_packets: account.tally().retransmissions,
         timeouts: account.tally().timeouts,
         // The scores of its quality, below; `every_column_has_a_value_somewhere` notices one that is forgotten.
@@ -92,13 +111,24 @@ pub(super) fn flow_row(
     row
 }
 
-/// The time in which counted packets could arrive. Where others were sent before, these have the line until the first
-/// counted one has crossed it; few seconds at the end say nothing.
-fn arrival_s(scenario: &Scenario, account: &Account) -> f64 {
-    let (counted_s, from) = (scenario.counted_s(), Time::from_secs_f64(scenario.metrics.from_s));
+/// The part of a time that counts in which counted packets could arrive. Where others were sent before, these have the
+/// line until the first counted one has crossed it; few seconds at the end say nothing.
+fn arrival_s(scenario: &Scenario, account: &Account, counted_s: f64) -> f64 {
+    let from = Time::from_secs_f64(scenario.metrics.from_s);
     let is_earlier = account.first_sent.is_some_and(|first| first < from);
     let lag_s = if is_earlier { account.first_latency.secs_f64() } else { 0.0 };
     (counted_s - lag_s).max(LEAST_ARRIVAL * counted_s)
+}
+
+/// The fewest round trips of which something is said.
+const FEWEST_ROUND_TRIPS: u64 = 10;
+
+fn enough(round_trips: &Latency) -> Option<&Latency> {
+    Some(round_trips).filter(|of| of.count() >= FEWEST_ROUND_TRIPS)
+}
+
+fn median_ms(latency: &Latency) -> Option<f64> {
+    latency.quantile_ms(0.5)
 }
 
 /// A rate is one over no less than this share of the time that counts.
