@@ -256,16 +256,11 @@ def test_the_best_has_its_price() -> None:
 def test_what_is_not_graded_is_named(alone: Path, comparison: sojourn.Comparison) -> None:
     assert verdict(Results.of(comparison)).ungraded == ""
     entries = {
-        "traffic.backup": {
-            "kind": "transfer",
-            "server": "peer",
-            "file_bytes": 1000,
-            "pause_s": 1,
-        },
+        "traffic.news": {"kind": "web_sessions", "servers": ["peer"]},
         "traffic.sensors": {"kind": "on_off", "server": "peer", "mean_mbps": [0.1]},
     }
     run = sojourn.run(alone, duration_s=1, set=entries)
-    sentence = "Not graded: transfer (backup), on off (sensors)."
+    sentence = "Not graded: web sessions (news), on off (sensors)."
     assert verdict(Results.of(run.runs)).ungraded == sentence
     assert sentence in report_of(run.groups)
 

@@ -47,6 +47,44 @@ pub fn max_min(capacity: f64, demands: &[Demand]) -> Vec<f64> {
     demands.iter().map(|d| if d.is_satisfied { d.rate } else { share * d.weight }).collect()
 }
 
+/// A link with the numbers of the flows that pass it.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// What it carries, in the unit of demands.
+    pub capacity: f64,
+    /// The flows.
+    pub flows: Vec<usize>,
+}
+
+/// What each flow gets where each passes one or more links: the shares of all grow alike, by weight, until a link is
+/// full or a demand is met (Bertsekas & Gallager 1992, section 6.5.2). In the unit of capacities and demands; a demand
+/// may be infinite.
+pub fn max_min_of_links(links: &[Link], demands: &[Demand]) -> Vec<f64> {
+    let mut parts: Vec<Option<f64>> = vec![None; demands.len()];
+    while parts.contains(&None) {
+        let level = |link: &Link| {
+            let fixed: f64 = link.flows.iter().filter_map(|one| parts[*one]).sum();
+            let open = link.flows.iter().filter(|one| parts[**one].is_none());
+            let weights: f64 = open.map(|one| demands[*one].weight).sum();
+            if weights > 0.0 { (link.capacity - fixed).max(0.0) / weights } else { f64::INFINITY }
+        };
+        let levels: Vec<f64> = links.iter().map(level).collect();
+        let low = levels.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_met = |one: &usize| demands[*one].rate <= low * demands[*one].weight;
+        let is_full = |one: &usize| {
+            let mut own = links.iter().zip(&levels).filter(|(link, _)| link.flows.contains(one));
+            own.any(|(_, level)| *level <= low)
+        };
+        let open: Vec<usize> = (0..parts.len()).filter(|one| parts[*one].is_none()).collect();
+        let any_met = open.iter().any(is_met);
+        let is_fixed = |one: &usize| if any_met { is_met(one) } else { is_full(one) };
+        for one in open.into_iter().filter(is_fixed).collect::<Vec<_>>() {
+            parts[one] = Some(demands[one].rate.min(low * demands[one].weight));
+        }
+    }
+    parts.into_iter().flatten().collect()
+}
+
 /// Jain's fairness index of `x`, what each flow got over what it should have got: 1 where all are
 /// equal, down to 1/n where one has all (Hong 2015 eq. 3.1). `None` without flows, or if none got
 /// anything.
@@ -95,6 +133,23 @@ mod tests {
         // Hong 2015 §5.1.2.3: 40 / 6 satisfies 4 and 6, 30 / 4 satisfies 7, 23 / 3 no one.
         let got = even(40.0, &[4.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
         assert_near(&got, &[4.0, 6.0, 7.0, 23.0 / 3.0, 23.0 / 3.0, 23.0 / 3.0], 1e-12);
+    }
+
+    #[test]
+    fn flows_of_several_links_have_what_the_fullest_leaves() {
+        let links = [(10.0, vec![0, 1]), (4.0, vec![1, 2])];
+        let links = links.map(|(capacity, flows)| Link { capacity, flows });
+        let of = |rates: [f64; 3], weights: [f64; 3]| {
+            let demands = [0, 1, 2].map(|one| Demand::new(rates[one], weights[one]));
+            max_min_of_links(&links, &demands)
+        };
+        // The second link is full with 2 for each, and the first has 8 left.
+        assert_near(&of([f64::INFINITY; 3], [1.0; 3]), &[8.0, 2.0, 2.0], 1e-12);
+        // One wants 1 alone, so its neighbour has 3. One that wants nothing has nothing.
+        assert_near(&of([f64::INFINITY, f64::INFINITY, 1.0], [1.0; 3]), &[7.0, 3.0, 1.0], 1e-12);
+        assert_near(&of([f64::INFINITY, 0.0, f64::INFINITY], [1.0; 3]), &[10.0, 0.0, 4.0], 1e-12);
+        // Of 4 a weight of 3 has 3.
+        assert_near(&of([f64::INFINITY; 3], [1.0, 3.0, 1.0]), &[7.0, 3.0, 1.0], 1e-12);
     }
 
     #[test]

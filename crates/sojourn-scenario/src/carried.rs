@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
 use sojourn_access::docsis::{Framing, ModemSpec};
@@ -16,6 +17,10 @@ use sojourn_transport::cc::CongestionSpec;
 const LITTLE: f64 = 0.5;
 /// So are fewer turns of 256 than a tenth.
 const FEW_TURNS: u32 = 26;
+/// What a round trip takes in the access network beyond what is idle, about as DOCSIS asks for bandwidth.
+const ACCESS_MS: f64 = 10.0;
+/// Ten segments of 1448 bytes.
+const FIRST_WINDOW_MBIT: f64 = 0.11584;
 
 /// A time from one instant to another, in s.
 pub type Span = std::ops::Range<f64>;
@@ -84,6 +89,22 @@ impl Scenario {
                 Some(channel.rate_mbps() * f64::from(channel.count()))
             }
         }
+    }
+
+    /// What the files of an entry have of a rate of all of them, in Mbps: on an idle line each takes a handshake, round
+    /// trips in which the window doubles from ten segments (RFC 5681, RFC 6928), and the last acknowledgement more. Other
+    /// traffic has all of it.
+    pub fn with_start_up_mbps(&self, entry: &Entry, mbps: f64) -> f64 {
+        let AppSpec::Transfer(app) = &entry.app else { return mbps };
+        let Some(file_bytes) = app.file_bytes else { return mbps };
+        let links = self.core.values().flat_map(|both| Direction::BOTH.map(|way| both.of(way)));
+        let core_ms: f64 = links.flatten().map(|link| link.delay_ms).sum();
+        let server_ms = self.servers.get(&app.server).map_or(0.0, |server| server.delay_ms);
+        let rtt_s = (2.0 * server_ms + core_ms + ACCESS_MS) / 1e3;
+        let files = f64::from(app.connections) * f64::from(self.group(self.group_of(entry)).count);
+        let (mbit, each_mbps) = (file_bytes as f64 * 8e-6, mbps / files);
+        let doublings = (1.0 + mbit.min(each_mbps * rtt_s) / FIRST_WINDOW_MBIT).log2();
+        files * mbit / (mbit / each_mbps + (2.0 + doublings) * rtt_s)
     }
 
     /// When the first bulk traffic begins, in s; never without any.

@@ -42,7 +42,7 @@ pub use remedies::idle_keys;
 pub use roles::Roles;
 pub use ruled::Idle;
 pub use schema::Scenario;
-pub use watch::{Load, Unwatched};
+pub use watch::{Unwatched, covered_s};
 
 pub use files::{Disk, Files};
 pub use idle_line::{NAME as IDLE_LINE, WITHOUT_BULK, as_line, idle_lines, is_idle, line_of};

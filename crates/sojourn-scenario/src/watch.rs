@@ -13,8 +13,6 @@ use sojourn_engine::packet::Direction;
 
 /// Bulk traffic is watched if this share of its time is.
 const WATCHED: f64 = 0.5;
-/// A game or call is under load if the line is loaded for this share of its time.
-const UNDER_LOAD: f64 = 0.9;
 
 /// A direction that is loaded in homes while no game, call or video call notices it.
 #[derive(Clone, PartialEq, Debug)]
@@ -53,22 +51,6 @@ impl Unwatched {
              {with}direction = \"both\"{when} would")
         .with("traffic", &self.traffic)
     }
-}
-
-/// How much of its time a game or call is under the load of its own homes.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Load {
-    /// Its homes have no bulk traffic.
-    None,
-    /// The line is loaded for a part of its time.
-    Part {
-        /// An entry that loads it.
-        traffic: String,
-        /// From when on the line is loaded to the end, in s, if it is.
-        from_s: Option<f64>,
-    },
-    /// Nearly all of it.
-    Whole,
 }
 
 impl Scenario {
@@ -110,28 +92,19 @@ impl Scenario {
         Direction::BOTH.into_iter().filter(|way| watches(way) && !is_unwatched(way)).collect()
     }
 
-    /// How much of its time a game or call is under the load of its own homes.
-    pub fn load_of(&self, entry: &Entry) -> Load {
-        let time = self.counted(&entry.app.watches_s());
-        let mut bulk = self.traffic.iter().filter(|(_, other)| {
-            self.group_of(other) == self.group_of(entry) && other.app.is_bulk()
-        });
-        let times = self.own(entry).map(|other| common(&other.app.surely_loads_s(), &time));
-        if covered_s(times.collect()) >= UNDER_LOAD * length_s(&time) && length_s(&time) > 0.0 {
-            return Load::Whole;
-        }
-        let Some((traffic, _)) = bulk.next() else { return Load::None };
-        let endless = self.own(entry).map(|other| other.app.surely_loads_s());
-        let from_s = endless
-            .filter(|loads| loads.end >= time.end && loads.start < time.end)
-            .map(|loads| loads.start)
-            .reduce(f64::min);
-        Load::Part { traffic: traffic.clone(), from_s }
-    }
-
     /// Does bulk traffic of an entry load the line in the time that is counted, whatever comes of it?
     pub fn surely_counts(&self, entry: &Entry) -> bool {
         entry.app.is_bulk() && length_s(&self.counted(&entry.app.surely_loads_s())) > 0.0
+    }
+
+    /// From when until when bulk traffic of an entry is under way in the time that counts, and for how long of that in s,
+    /// if that was measured. `None` if it never is.
+    pub fn under_way(&self, entry: &Entry, measured_s: Option<f64>) -> Option<(Range<f64>, f64)> {
+        let loads = entry.app.may_load_s();
+        let time = self.counted(&(loads.start + entry.app.bulk_spread_s()..loads.end));
+        let under_way_s = measured_s.unwrap_or(f64::INFINITY).min(length_s(&time));
+        let end_s = if entry.app.ends_by_itself() { time.start + under_way_s } else { time.end };
+        (under_way_s > 0.0).then_some((time.start..end_s, under_way_s))
     }
 
     /// The entries of the same homes.
@@ -155,7 +128,7 @@ fn length_s(time: &Range<f64>) -> f64 {
 }
 
 /// How long at least one of these times is, in s.
-fn covered_s(mut times: Vec<Range<f64>>) -> f64 {
+pub fn covered_s(mut times: Vec<Range<f64>>) -> f64 {
     times.sort_by(|one, other| one.start.total_cmp(&other.start));
     let mut until_s = f64::NEG_INFINITY;
     let new = |time: Range<f64>| {

@@ -20,7 +20,7 @@ const ALL: &str = "
     sessions = { kind = 'web_sessions' }
     film = { kind = 'video', ladder_mbps = [0.5] }
     upload = { kind = 'transfer', direction = 'up', file_bytes = 1_000_000, pause_s = 1 }
-    download = { kind = 'transfer', direction = 'down' }
+    download = { kind = 'transfer', direction = 'down', start_s = 15 }
 ";
 
 /// How many of the cells have a value.

@@ -15,8 +15,8 @@ use crate::metrics::page_load;
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::scores::qoe::GAME_ACCESS_MS;
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::apps::{AppSpec, Bulk};
-use sojourn_scenario::{Load, Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
+use sojourn_scenario::apps::{AppSpec, Bulk, Quality};
+use sojourn_scenario::{Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
@@ -86,9 +86,8 @@ pub struct Facts {
     pub(super) tests: Vec<Tested>,
     /// What each bulk entry got of its part.
     pub(super) transfers: Vec<Share>,
-    /// Of each game and call that measures it the mean round trip in ms, and how much of its time its homes load the
-    /// line.
-    pub(super) round_trips: BTreeMap<String, (f64, Load)>,
+    /// The round trips of each game and call that measures them, by whether it is no game and by name.
+    pub(super) round_trips: BTreeMap<(bool, String), ByLoad>,
     /// The mean rate of each video since it has risen, in Mbps.
     pub(super) video_mbps: BTreeMap<String, f64>,
     /// What its line carries.
@@ -132,7 +131,7 @@ impl Facts {
             is_coupled: scenario.is_coupled(),
             tests,
             transfers,
-            round_trips: round_trips(scenario, rows),
+            round_trips: by_load(scenario, rows),
             video_mbps: rows.flows.iter().filter_map(video).collect(),
             carried_mbit: scenario.carried_mbit(),
             causes: causes(scenario, rows),
@@ -302,15 +301,29 @@ fn is_two_way(scenario: &Scenario, row: &Row) -> bool {
     scenario.traffic.get(row.traffic()).is_some_and(|entry| entry.app.is_two_way())
 }
 
-/// Of both ends the greater round trip, as tables have.
-fn round_trips(scenario: &Scenario, rows: &Rows) -> BTreeMap<String, (f64, Load)> {
-    let mut most = BTreeMap::new();
-    for row in rows.flows.iter().filter(|row| is_two_way(scenario, row)) {
-        let Some(mean_ms) = row.number("rtt_mean_ms") else { continue };
-        let load = || scenario.load_of(&scenario.traffic[row.traffic()]);
-        let (most_ms, _) =
-            most.entry(row.traffic().to_owned()).or_insert_with(|| (mean_ms, load()));
-        *most_ms = mean_ms.max(*most_ms);
-    }
-    most
+/// Mean and median in ms, by what goes in bulk.
+pub(super) type ByLoad = [[Option<f64>; 2]; 4];
+
+/// The columns that have them.
+const COLUMNS: [[&str; 2]; 4] = [
+    ["rtt_idle_mean_ms", "rtt_idle_p50_ms"],
+    ["rtt_down_mean_ms", "rtt_down_p50_ms"],
+    ["rtt_up_mean_ms", "rtt_up_p50_ms"],
+    ["rtt_both_mean_ms", "rtt_both_p50_ms"],
+];
+
+/// Those of each game and call that measures them, of both ends the greater.
+fn by_load(scenario: &Scenario, rows: &Rows) -> BTreeMap<(bool, String), ByLoad> {
+    let two_way = scenario.traffic.iter().filter(|(_, entry)| entry.app.is_two_way());
+    let of_entry = |(name, entry): (&String, &traffic::Entry)| {
+        let own = || rows.flows.iter().filter(|row| row.traffic() == name);
+        let greatest = |column| own().filter_map(|row| row.number(column)).reduce(f64::max);
+        let is_other = entry.app.parameters().quality() != Quality::Game;
+        ((is_other, name.clone()), COLUMNS.map(|columns| columns.map(greatest)))
+    };
+    two_way.map(of_entry).filter(|(_, all)| is_measured(all)).collect()
+}
+
+fn is_measured(all: &ByLoad) -> bool {
+    all.iter().flatten().any(Option::is_some)
 }

@@ -14,7 +14,7 @@ use super::thresholds::{
 use crate::letters::letter;
 use crate::words::digits;
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::Load;
+use sojourn_logs::Load;
 
 /// A grade, and how many steps inside it are missed: less is better.
 pub(super) type Level = (Grade, usize);
@@ -323,54 +323,55 @@ fn filled(template: &str, values: &Values) -> Option<String> {
     Some(text)
 }
 
-/// What load adds to the mean round trip that games and calls measure, in ms: of several that of the worst,
-/// over seeds the mean. Those count that are under load all the time, and if there are none, why there is no
-/// value. `None` where nothing measures round trips in homes with bulk traffic. A line on which queues stand
-/// without load is not idle.
+/// The medians over seeds of the game or call with the worst letter, the first game of several, with those of the idle
+/// line in place of its own idle ones; and what the load that adds most adds to its mean, if a load was measured.
+pub(super) fn worst_round_trips(
+    runs: &[&Facts],
+    idle: Option<&[&Facts]>,
+) -> Option<([Option<f64>; 4], Option<f64>)> {
+    let over = |runs: &[&Facts], name: &(bool, String), load: Load, of: usize| {
+        let one = |facts: &&Facts| facts.round_trips.get(name)?[load as usize][of];
+        over_seeds(&runs.iter().map(one).collect::<Vec<_>>()).mean
+    };
+    let of_name = |name: &(bool, String)| {
+        let at_rest = |of| over(idle.unwrap_or(runs), name, Load::Idle, of);
+        let loads = [Load::Down, Load::Up, Load::Both];
+        let means = loads.iter().filter_map(|load| over(runs, name, *load, 0));
+        let added = means.reduce(f64::max).and_then(|most| Some(most - at_rest(0)?));
+        let [down, up, both] = loads.map(|load| over(runs, name, load, 1));
+        ([at_rest(1), down, up, both], added)
+    };
+    let of_all = runs[0].round_trips.keys().map(of_name);
+    of_all.reduce(|a, b| if b.1 > a.1 && b.1.map(letter) != a.1.map(letter) { b } else { a })
+}
+
+/// What load adds to the mean round trip of games and calls, in ms: of several that of the worst. A line on which queues
+/// stand without load is not idle, and there is a reason in place of the value. `None` where nothing was measured.
 fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Option<String>)> {
-    let [loaded, unloaded] =
-        [runs, idle].map(|all| means(all, |facts| &facts.round_trips, |(mean_ms, _)| *mean_ms));
-    let load = |name: &str| runs.iter().find_map(|facts| Some(&facts.round_trips.get(name)?.1));
-    let whole = loaded.iter().filter(|(name, _)| load(name) == Some(&Load::Whole));
-    let added_ms = whole.filter_map(|(name, ms)| Some(ms - unloaded.get(name)?)).reduce(f64::max);
-    if let Some(added_ms) = added_ms {
-        let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
-        let way = Direction::BOTH.into_iter().find(stands).map(Direction::stream);
-        let missing = way.map(|way| {
-            format!("packets wait in the {way} queue without uploads and downloads too")
-        });
-        return Some((Some(added_ms.max(0.0)).filter(|_| missing.is_none()), missing));
-    }
-    let missing = loaded.keys().find_map(|name| {
-        let Load::Part { traffic, from_s } = load(name)? else { return None };
-        let remedy = from_s.map_or_else(String::new, |from_s| {
-            format!("; metrics.from_s = {from_s} leaves out what is before")
-        });
-        Some(format!(
-            "traffic.{traffic} does not load the line all the time of the game or call{remedy}"
-        ))
-    });
-    missing.map(|missing| (None, Some(missing)))
+    let (.., added_ms) = worst_round_trips(runs, Some(idle))?;
+    let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
+    let way = Direction::BOTH.into_iter().find(stands).map(Direction::stream);
+    let missing =
+        way.map(|way| format!("packets wait in the {way} queue without uploads and downloads too"));
+    Some((Some(added_ms?.max(0.0)).filter(|_| missing.is_none()), missing))
 }
 
 /// What videos keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.
 /// `None` without videos.
 fn kept_rate_percent(runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
-    let [loaded, unloaded] =
-        [runs, idle].map(|all| means(all, |facts| &facts.video_mbps, |mbps| *mbps));
+    let [loaded, unloaded] = [runs, idle].map(|all| means(all, |facts| &facts.video_mbps));
     let had = unloaded.into_iter().filter(|(_, mbps)| *mbps > 0.0);
     had.map(|(name, mbps)| 100.0 * loaded.get(name).unwrap_or(&0.0) / mbps).reduce(f64::min)
 }
 
 /// The mean over runs of what each has by name.
-fn means<'a, T: 'a>(
+fn means<'a>(
     runs: &[&'a Facts],
-    of: impl Fn(&'a Facts) -> &'a BTreeMap<String, T>,
-    number: impl Fn(&T) -> f64,
+    of: impl Fn(&'a Facts) -> &'a BTreeMap<String, f64>,
 ) -> BTreeMap<&'a str, f64> {
     let mut all: BTreeMap<&str, Vec<Option<f64>>> = BTreeMap::new();
     for (name, value) in runs.iter().flat_map(|facts| of(facts)) {
-        all.entry(name).or_default().push(Some(number(value)));
+        all.entry(name).or_default().push(Some(*value));
     }
     all.into_iter().filter_map(|(name, values)| Some((name, over_seeds(&values).mean?))).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::shares::rate_mbps;
 use super::thresholds::PAGE_LOAD;
 use crate::metrics::{Row, Rows, page_load};
 use sojourn_engine::packet::Direction;
@@ -21,7 +22,7 @@ pub enum Better {
     Higher,
 }
 
-/// A number of a run: of several rows the worst, and of bulk traffic the sum.
+/// A number of a run: of several rows the worst, and of bulk traffic the rate of all together while any is under way.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measure {
     /// Its name, with its unit at the end.
@@ -96,6 +97,9 @@ impl Measure {
         let is_shown = !self.of.near_low_latency || is_near;
         let mut found = all.iter().filter(|row| is_shown && self.is_of(scenario, row)).peekable();
         found.peek()?;
+        if !self.of.bulk.is_empty() {
+            return Some(rate_mbps(scenario, &found.collect::<Vec<_>>()));
+        }
         let values = found.filter_map(|row| match self.of.column {
             PAGE_LOAD => page_load(scenario, rows, row.traffic()).median_s,
             "frame_latency_p90_ms" => row.number(self.of.column).filter(|_| {
@@ -103,10 +107,9 @@ impl Measure {
             }),
             column => row.number(column),
         });
-        Some(match (self.of.bulk, self.better) {
-            ("", Better::Lower) => values.reduce(f64::max),
-            ("", Better::Higher) => values.reduce(f64::min),
-            _ => values.reduce(|sum, value| sum + value),
+        Some(match self.better {
+            Better::Lower => values.reduce(f64::max),
+            Better::Higher => values.reduce(f64::min),
         })
     }
 

@@ -5,9 +5,10 @@ use serde::Serialize;
 use super::thresholds::Grade;
 use crate::metrics::{Row, Rows};
 use crate::words::digits;
+use sojourn_engine::fairness::{Demand, Link, max_min_of_links};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
-use sojourn_scenario::{Scenario, Span, traffic};
+use sojourn_scenario::{Scenario, Span, covered_s, traffic};
 
 /// Light traffic excuses no more of what a link carries.
 const EXCUSED: f64 = 0.5;
@@ -21,7 +22,7 @@ pub struct Share {
     pub traffic: String,
     /// What it is: the name of an application.
     pub application: &'static str,
-    /// Its rate while it ran, in Mbps.
+    /// Its rate while it was under way, in Mbps.
     pub mbps: f64,
     /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps.
     pub part_mbps: f64,
@@ -55,15 +56,23 @@ struct Flow<'a> {
     group: usize,
     homes: f64,
     time: Span,
-    /// What all its homes together have to send, in Mbps while it runs; endless without a limit.
+    /// How long it was under way in this time, in s.
+    under_way_s: f64,
+    /// What all its homes together have to send, in Mbps while it is under way; endless without a limit.
     demand_mbps: f64,
     got: Share,
 }
 
-/// A link with the flows that pass it.
-struct Link {
-    mbit: f64,
-    flows: Vec<usize>,
+impl Flow<'_> {
+    /// Its mean rate from start to end, pauses included.
+    fn mean_mbps(&self) -> f64 {
+        self.got.mbps * self.under_way_s / (self.time.end - self.time.start)
+    }
+
+    /// What it has to send in a time that it shares with another flow. What pauses leaves it the line then.
+    fn beside_mbps(&self) -> f64 {
+        if self.entry.app.pauses() { self.mean_mbps() } else { self.demand_mbps }
+    }
 }
 
 /// All bulk entries that have a share, in the order of the scenario.
@@ -78,12 +87,27 @@ fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> 
     let parts_mbit = parts_mbit(scenario, rows, &flows, way);
     let share = |(flow, part_mbit): (Flow<'_>, f64)| {
         let line_mbps = part_mbit / (flow.time.end - flow.time.start);
+        let line_mbps = scenario.with_start_up_mbps(flow.entry, line_mbps);
         let part_mbps = line_mbps.min(flow.demand_mbps).max(f64::MIN_POSITIVE);
         let percent = (100.0 * flow.got.mbps / part_mbps).min(100.0);
         let share_percent = Some(percent).filter(|_| flow.got.missing.is_none());
         Share { part_mbps, share_percent, ..flow.got }
     };
     flows.into_iter().zip(parts_mbit).map(share).collect()
+}
+
+/// The rate of bulk traffic of one sort while any of it was under way, in Mbps; `None` if none of it was.
+pub(super) fn rate_mbps(scenario: &Scenario, rows: &[&Row]) -> Option<f64> {
+    let of_row = |row: &&Row| {
+        let entry = &scenario.traffic[row.traffic()];
+        let (time, length_s) = scenario.under_way(entry, row.number("under_way_s"))?;
+        Some((row.number("rate_mbps")? * length_s, length_s, time))
+    };
+    let under_way: Vec<(f64, f64, Span)> = rows.iter().filter_map(of_row).collect();
+    let mbit: f64 = under_way.iter().map(|(mbit, ..)| mbit).sum();
+    let all_s: f64 = under_way.iter().map(|(_, length_s, _)| length_s).sum();
+    let covered_s = covered_s(under_way.into_iter().map(|(.., time)| time).collect());
+    Some(mbit / covered_s.min(all_s)).filter(|mbps| mbps.is_finite())
 }
 
 fn flow<'a>(
@@ -94,44 +118,35 @@ fn flow<'a>(
     way: Direction,
 ) -> Option<Flow<'a>> {
     let is_own = |row: &&Row| row.direction() == Some(way) && row.traffic() == name;
-    let own = rows.flows.iter().find(is_own);
-    let number = |column| own.and_then(|row| row.number(column)).unwrap_or_default();
+    let own = rows.flows.iter().find(is_own).cloned().unwrap_or_default();
+    let number = |column| own.number(column).unwrap_or_default();
     let group = scenario.group_of(entry);
     let home = scenario.group(group);
-    let (homes, loads) = (f64::from(home.count), entry.app.may_load_s());
-    let from_s = (loads.start + entry.app.bulk_spread_s()).max(scenario.metrics.from_s);
-    let time = from_s..loads.end.min(scenario.duration_s);
-    let length_s = Some(time.end - time.start).filter(|length_s| *length_s > 0.0)?;
-    // The time in which counted packets could arrive, over which rates are.
-    let mbit = number("delivered_bytes") * 8e-6;
-    let (rate_mbps, counted_s) = (number("throughput_mbps"), scenario.counted_s());
-    let arrival_s = Some(mbit / rate_mbps).filter(|of| of.is_normal()).unwrap_or(counted_s);
-    let rate_s = arrival_s.min(length_s);
-    let mbps = rate_mbps * arrival_s / rate_s;
+    let homes = f64::from(home.count);
+    let (time, under_way_s) = scenario.under_way(entry, own.number("under_way_s"))?;
     let what = Bulk::of(&entry.app)?.word(way);
-    let short = || format!("the {what} is measured for {} s, not {SHORTEST_S}", digits(rate_s));
-    let mut missing = (rate_s.round() < SHORTEST_S).then(short);
+    let is_short = under_way_s.round() < SHORTEST_S && own.number("transfer_time_mean_s").is_none();
+    let short = format!("the {what} is measured for {} s, not {SHORTEST_S}", digits(under_way_s));
+    let mut missing = Some(short).filter(|_| is_short);
     let mut unfinished_mb = None;
     let demand_mbps = match &entry.app {
         AppSpec::Transfer(app) => {
             // Nothing is sent any more of a file that was there before counting began.
-            let is_earlier = app.file_bytes.is_some() && loads.start < scenario.metrics.from_s;
-            if is_earlier && number("sent_bytes") == 0.0 {
+            let is_earlier = entry.app.may_load_s().start < scenario.metrics.from_s;
+            if app.file_bytes.is_some() && is_earlier && number("sent_bytes") == 0.0 {
                 return None;
             }
             let files = f64::from(app.connections) * homes;
-            let file_mbit = app.file_bytes.map(|bytes| bytes as f64 * 8e-6 * files);
-            let is_done = app.every_s.is_none() && number("transfers_completed") >= files;
-            if let (Some(file_mbit), None, false) = (file_mbit, app.every_s, is_done) {
-                let done_mbit = number("goodput_mbps") * arrival_s;
-                unfinished_mb = Some((done_mbit / 8.0, file_mbit / 8.0));
-            }
-            missing = missing.filter(|_| !is_done);
-            let needed_mbit = if is_done { Some(mbps * rate_s) } else { file_mbit };
-            needed_mbit.map_or(f64::INFINITY, |of| of / app.every_s.unwrap_or(rate_s))
+            let is_done = app.pauses() || number("transfers_completed") >= files;
+            let payload = number("goodput_mbps") / number("throughput_mbps");
+            let done_mb = (payload * number("delivered_bytes") * 1e-6).max(0.0);
+            let all_mb =
+                app.file_bytes.filter(|_| !is_done).map(|bytes| bytes as f64 * 1e-6 * files);
+            unfinished_mb = all_mb.map(|all_mb| (done_mb, all_mb));
+            f64::INFINITY
         }
         AppSpec::Torrent(app) => app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes),
-        _ => number("sent_bytes") * 8e-6 / length_s,
+        _ => number("sent_bytes") * 8e-6 / under_way_s,
     };
     if !home.has_one_flow(way) {
         let stream = way.stream();
@@ -140,7 +155,7 @@ fn flow<'a>(
     let got = Share {
         traffic: name.to_owned(),
         application: entry.app.share_name(way)?,
-        mbps,
+        mbps: number("rate_mbps"),
         part_mbps: 0.0,
         share_percent: None,
         grade: None,
@@ -149,7 +164,7 @@ fn flow<'a>(
         unfinished_mb,
         missing,
     };
-    Some(Flow { entry, group, homes, time, demand_mbps, got })
+    Some(Flow { entry, group, homes, time, under_way_s, demand_mbps, got })
 }
 
 /// The max-min fair part of each flow while it runs, in Mbit: a sum over the times in which the same flows run. One
@@ -167,16 +182,22 @@ fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Directi
             .filter(|one| flows[*one].time.start <= time.start && time.end <= flows[*one].time.end)
             .collect();
         let links = links(scenario, rows, flows, way, &time, &runs);
-        let got = |one: usize| flows[one].got.mbps * length_s;
+        let got = |one: usize| flows[one].mean_mbps() * length_s;
         let (yielding, others): (Vec<usize>, Vec<usize>) =
             runs.iter().partition(|one| scenario.yields(flows[**one].entry));
-        for (one, mbit) in max_min(&links, flows, &others, length_s) {
-            parts[one] += mbit;
+        for one in others.iter().copied() {
+            let demand = |(other, flow): (usize, &Flow<'_>)| {
+                let mbps = if other == one { flow.demand_mbps } else { flow.beside_mbps() };
+                let mbit = if others.contains(&other) { mbps * length_s } else { 0.0 };
+                Demand::new(mbit, flow.homes)
+            };
+            let demands: Vec<Demand> = flows.iter().enumerate().map(demand).collect();
+            parts[one] += max_min_of_links(&links, &demands)[one];
         }
         for one in yielding {
             let left = |link: &Link| {
                 let taken = link.flows.iter().filter(|other| **other != one).map(|o| got(*o));
-                link.mbit - taken.sum::<f64>()
+                link.capacity - taken.sum::<f64>()
             };
             let own = links.iter().filter(|link| link.flows.contains(&one));
             parts[one] += own.map(left).fold(f64::INFINITY, f64::min).max(got(one));
@@ -207,7 +228,7 @@ fn links(
         light.filter_map(|row| row.number("throughput_mbps")).sum::<f64>() * length_s
     };
     let link = |mbit: f64, light_mbit: f64, passes: &dyn Fn(&Flow<'_>) -> bool| Link {
-        mbit: (mbit - light_mbit).max(EXCUSED * mbit),
+        capacity: (mbit - light_mbit).max(EXCUSED * mbit),
         flows: runs.iter().copied().filter(|one| passes(&flows[*one])).collect(),
     };
     let mut links = Vec::new();
@@ -236,32 +257,4 @@ fn links(
         links.push(link(server.rate_mbps * length_s, 0.0, &is_of));
     }
     links
-}
-
-/// Max-min fair parts: all homes' parts grow alike until a link is full or all is sent.
-fn max_min(links: &[Link], flows: &[Flow<'_>], runs: &[usize], length_s: f64) -> Vec<(usize, f64)> {
-    let (mut open, mut parts) = (runs.to_vec(), Vec::<(usize, f64)>::new());
-    while !open.is_empty() {
-        let level = |link: &Link| {
-            let is_of = |one: &usize| link.flows.contains(one);
-            let fixed: f64 = parts.iter().filter(|(one, _)| is_of(one)).map(|(_, mbit)| mbit).sum();
-            let homes: f64 =
-                open.iter().filter(|one| is_of(one)).map(|one| flows[*one].homes).sum();
-            if homes > 0.0 { (link.mbit - fixed).max(0.0) / homes } else { f64::INFINITY }
-        };
-        let levels: Vec<f64> = links.iter().map(level).collect();
-        let low = levels.iter().copied().fold(f64::INFINITY, f64::min);
-        let demand = |one: usize| flows[one].demand_mbps * length_s;
-        let is_small = |one: &usize| demand(*one) <= low * flows[*one].homes;
-        let is_full = |one: &usize| {
-            let mut own = links.iter().zip(&levels).filter(|(link, _)| link.flows.contains(one));
-            own.any(|(_, level)| *level <= low)
-        };
-        let any_small = open.iter().any(is_small);
-        let is_fixed = |one: &usize| if any_small { is_small(one) } else { is_full(one) };
-        let fixed: Vec<usize> = open.iter().copied().filter(is_fixed).collect();
-        open.retain(|one| !fixed.contains(one));
-        parts.extend(fixed.iter().map(|one| (*one, demand(*one).min(low * flows[*one].homes))));
-    }
-    parts
 }

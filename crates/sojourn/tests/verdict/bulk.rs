@@ -7,7 +7,15 @@ type Bulk<'a> = (&'a str, &'a str, f64);
 
 /// The facts of a game at this latency beside transfers.
 fn game_and(p90_ms: f64, bulk: &[Bulk<'_>]) -> Facts {
-    let game = json!({"rtt_p90_ms": p90_ms, "rtt_mean_ms": p90_ms,
+    let goes = |way: &str| bulk.iter().any(|(_, other, _)| *other == way);
+    let load = match (goes("up"), goes("down")) {
+        (true, true) => "both",
+        (true, false) => "up",
+        (false, true) => "down",
+        (false, false) => "idle",
+    };
+    let [mean, median] = ["mean", "p50"].map(|of| format!("rtt_{load}_{of}_ms"));
+    let game = json!({"rtt_p90_ms": p90_ms, mean: p90_ms, median: p90_ms,
         "over_20_ms_access_percent": 0.0, "over_80_ms_round_trip_percent": 0.0,
         "loss_percent": 0.0});
     let mut flows = both_ways("x", "game", &game);
@@ -57,27 +65,24 @@ fn bulk_traffic_is_named_by_sort_and_by_direction_where_it_goes_both_ways() {
     }
 }
 
-/// A letter and three numbers: what has no load is not measured.
+/// A letter and its numbers: what has no load is not measured.
 #[test]
 fn a_direction_without_load_has_no_round_trip() {
-    let at = |p50_ms: f64, bulk: &[Bulk<'_>]| {
-        with(game_and(p50_ms, bulk), &[("game_rtt_p50_ms", p50_ms)])
-    };
-    let idle = at(23.0, &[]);
-    let three = |bulk: &[Bulk<'_>]| {
-        let (one, idle_line) = (at(24.0, bulk), group("idle line", &idle));
+    let idle = game_and(23.0, &[]);
+    let numbers = |bulk: &[Bulk<'_>]| {
+        let (one, idle_line) = (game_and(24.0, bulk), group("idle line", &idle));
         let found = verdict(&[group("", &one), idle_line], &[]).groups;
         let is_idle = found[1].is_idle_line;
         assert_eq!(found[1].round_trip.is_none(), is_idle);
         let trip = found[0].round_trip.unwrap();
         assert_eq!(trip.letter, is_idle.then_some("A+"));
-        [trip.idle_ms, trip.downloading_ms, trip.uploading_ms]
+        [trip.idle_ms, trip.downloading_ms, trip.uploading_ms, trip.both_ms]
     };
     let (up, down) = (("up", "up", 4.0), ("data_down", "down", 1.0));
-    assert_eq!(three(&[]), [Some(24.0), None, None]);
-    assert_eq!(three(&[up]), [Some(23.0), None, Some(24.0)]);
-    assert_eq!(three(&[down]), [Some(23.0), Some(24.0), None]);
-    assert_eq!(three(&[up, down]), [Some(23.0), Some(24.0), Some(24.0)]);
+    assert_eq!(numbers(&[]), [Some(24.0), None, None, None]);
+    assert_eq!(numbers(&[up]), [Some(23.0), None, Some(24.0), None]);
+    assert_eq!(numbers(&[down]), [Some(23.0), Some(24.0), None, None]);
+    assert_eq!(numbers(&[up, down]), [Some(23.0), None, None, Some(24.0)]);
     let none = facts(GAME, "game", &json!({"rtt_p90_ms": 20.0}));
     assert_eq!(alone(&none).groups[0].round_trip, None);
 }

@@ -86,7 +86,7 @@ fn half_facts(game: [f64; 2], upload_percent: [f64; 2]) -> Facts {
     });
     // The burst of 10 Mbit is a part of the first half alone.
     let early_mbps = mbps[0] * (160.0 / 30.0) / (310.0 / 60.0);
-    let first_half = game_early.chain([early("up", "up", "throughput_mbps", early_mbps)]).collect();
+    let first_half = game_early.chain([early("up", "up", "rate_mbps", early_mbps)]).collect();
     let traffic = format!("{GAME}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}");
     Facts::of(&scenario(&traffic), &Rows { flows, first_half, ..Rows::default() })
 }

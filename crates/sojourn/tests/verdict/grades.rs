@@ -121,7 +121,7 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
     let share = |sets: &[&str], mbps: f64| {
         let scenario = scenario_of(UPLOAD, sets);
         let flow = json!({"traffic": "upload", "quality": "throughput", "direction": "up",
-            "throughput_mbps": mbps});
+            "rate_mbps": mbps});
         let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };
         alone(&Facts::of(&scenario, &rows)).groups.remove(0).assessments
     };
@@ -130,7 +130,7 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
     assert!((found.values["share_percent"].unwrap() - 90.0).abs() < 1e-9);
     assert_eq!(share(&["duration_s=10"], 5.3)[0].grade, Some(Grade::Fair));
     // One that starts at 2 s has 10 s of 5 Mbps and the burst, in a run of 12 s: 60 Mbit.
-    let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 12.0);
+    let late = share(&["duration_s=12", "traffic.upload.start_s=2"], 60.0 / 10.0);
     assert!((late[0].values["share_percent"].unwrap() - 100.0).abs() < 1e-9);
     assert_eq!(share(&["duration_s=11", "traffic.upload.start_s=2"], 5.4)[0].grade, None);
     // With a second service flow nobody knows what the upload may have.
@@ -140,10 +140,12 @@ fn an_upload_is_held_against_what_rate_and_burst_allow() {
     assert_eq!(beside.summary, "the home of the upload has several upstream service flows");
     // In a short run it has not found its rate yet, and has no share.
     assert_eq!(share(&["duration_s=5"], 5.4)[0].grade, None);
-    // A file that is not finished is said; of files with pauses nobody knows what they are due.
+    // A file that is not finished is said; files with pauses are due the line while they are under way.
     let file = &share(&["traffic.upload.file_bytes=100000000"], 5.4)[0];
     assert!(file.summary.ends_with("'upload' is unfinished (0 of 100 MB)"), "{file:?}");
-    assert_eq!(share(&["traffic.upload.file_bytes=10000", "traffic.upload.pause_s=1"], 5.4), []);
+    let files = ["traffic.upload.file_bytes=10000000", "traffic.upload.pause_s=1"];
+    assert_eq!(share(&files, 5.4)[0].grade, Some(Grade::Good));
+    assert_eq!(share(&files, 2.0)[0].grade, Some(Grade::Poor));
     // One that was there before counting began has no share.
     assert_eq!(share(&["traffic.upload.file_bytes=10000", "metrics.from_s=10"], 0.0), []);
 }
@@ -237,11 +239,11 @@ fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
 #[test]
 fn what_is_not_graded_is_named() {
     let traffic = "
-        traffic.backup = { kind = 'transfer', server = 'near', file_bytes = 1000, pause_s = 1 }
+        traffic.news = { kind = 'web_sessions', servers = ['near'] }
         traffic.sensors = { kind = 'on_off', server = 'near', mean_mbps = [1] }
     ";
     let facts = Facts::of(&scenario(traffic), &Rows::default());
-    assert_eq!(alone(&facts).ungraded, "Not graded: transfer (backup), on off (sensors).");
+    assert_eq!(alone(&facts).ungraded, "Not graded: web sessions (news), on off (sensors).");
     assert_eq!(alone(&facts).sentences[0], "No traffic in this scenario has grades.");
 }
 

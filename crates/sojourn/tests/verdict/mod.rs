@@ -9,6 +9,7 @@ mod pages;
 pub(crate) mod properties;
 mod readings;
 mod sentences;
+mod under_way;
 mod values;
 mod watched;
 
@@ -72,7 +73,8 @@ fn of_flows(traffic: &str, flows: Vec<Row>) -> Facts {
 
 /// The row of a transfer at this rate.
 fn rate(traffic: &str, direction: &str, mbps: f64) -> Row {
-    flow(traffic, direction, &json!({"quality": "throughput", "throughput_mbps": mbps}))
+    let rates = json!({"quality": "throughput", "throughput_mbps": mbps, "rate_mbps": mbps});
+    flow(traffic, direction, &rates)
 }
 
 fn first_sentence(groups: &[Group]) -> String {
@@ -101,7 +103,8 @@ fn game_and_upload(p90_ms: f64, mean_ms: f64, upload_mbps: Option<f64>) -> Facts
 /// The facts of a game beside several uploads, each at its rate; nothing is known of a rate that is no number.
 fn game_and_uploads(p90_ms: f64, mean_ms: f64, uploads: &[(&str, f64)]) -> Facts {
     let over = |limit: f64| if p90_ms > limit { 50.0 } else { 0.0 };
-    let game = json!({"rtt_p90_ms": p90_ms, "rtt_mean_ms": mean_ms,
+    let load = if uploads.is_empty() { "rtt_idle_mean_ms" } else { "rtt_up_mean_ms" };
+    let game = json!({"rtt_p90_ms": p90_ms, load: mean_ms,
         "over_20_ms_access_percent": over(21.0), "over_80_ms_round_trip_percent": over(80.0),
         "loss_percent": 0.0});
     let mut flows = both_ways("x", "game", &game);

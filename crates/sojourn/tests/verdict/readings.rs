@@ -69,9 +69,10 @@ fn a_queue_is_loaded_in_the_direction_of_the_payload_alone() {
 
 /// What an upload gets in percent of what it may have.
 fn share_percent(traffic: &str, sets: &[&str], rates: &[(&str, &str, f64)]) -> f64 {
-    let rate =
-        |(name, way, mbps): &(&str, &str, f64)| flow(name, way, &json!({"throughput_mbps": mbps}));
-    let rows = Rows { flows: rates.iter().map(rate).collect(), ..Rows::default() };
+    let rows = Rows {
+        flows: rates.iter().map(|(name, way, mbps)| rate(name, way, *mbps)).collect(),
+        ..Rows::default()
+    };
     let found = assessed(traffic, sets, &rows);
     named(&found, "upload").unwrap().values["share_percent"].unwrap()
 }
@@ -144,9 +145,6 @@ fn an_upload_is_due_what_light_traffic_of_its_direction_and_homes_leaves() {
     let game = format!("{GAME}\n{UPLOAD}");
     let late =
         &format!("{UPLOAD}\ntraffic.late = {{ kind = 'transfer', server = 'near', start_s = 20 }}");
-    let file = &format!(
-        "{UPLOAD}\ntraffic.file = {{ kind = 'transfer', server = 'near', file_bytes = 1_875_000 }}"
-    );
     for (traffic, sets, rates, want) in [
         // 310 Mbit, of which 39 go to the game.
         (game.as_str(), &[][..], &[("upload", "up", 4.0), ("x", "up", 0.65)][..], 24_000.0 / 271.0),
@@ -155,9 +153,7 @@ fn an_upload_is_due_what_light_traffic_of_its_direction_and_homes_leaves() {
         (&game, &[], &[("upload", "up", 0.5), ("x", "up", 4.0)], 3000.0 / 155.0),
         (&game, &[], &[("upload", "up", 9.0)], 100.0),
         // Alone for 20 s it is due 110 Mbit, and then 100 of 200; the later one has 60 of its 100.
-        (late, &[], &[("upload", "up", 3.0), ("late", "up", 1.0)], 60.0),
-        // A file needs what it is long, finished or not: 15 Mbit of 310 leave 295.
-        (file, &[], &[("upload", "up", 2.95), ("file", "up", 0.25)], 60.0),
+        (late, &[], &[("upload", "up", 3.0), ("late", "up", 1.5)], 60.0),
         // A torrent yields, so what it takes the upload lacks.
         (&format!("{UPLOAD}\n{torrent}"), &[], &[("upload", "up", 2.325), ("t", "up", 2.0)], 45.0),
         // One home may have 310 Mbit and two 620; what is worse counts.
@@ -173,7 +169,7 @@ fn an_upload_is_due_what_light_traffic_of_its_direction_and_homes_leaves() {
         (
             UPLOAD,
             &["traffic.upload.start_s=20", "metrics.from_s=10"],
-            &[("upload", "up", 3.36)],
+            &[("upload", "up", 4.2)],
             80.0,
         ),
     ] {
@@ -182,12 +178,45 @@ fn an_upload_is_due_what_light_traffic_of_its_direction_and_homes_leaves() {
     }
 }
 
+/// Files are due a part of the line while they are under way, less what each takes to begin, and leave it to others then.
+#[test]
+fn a_file_that_is_late_has_less_of_its_part() {
+    let shares = |keys: &str, under_way_s: f64, mbps: [f64; 2]| {
+        let traffic = format!(
+            "{UPLOAD}\ntraffic.file = {{ kind = 'transfer', server = 'near', file_bytes = 1_875_000, {keys} }}"
+        );
+        let mut file = rate("file", "up", mbps[1]);
+        let times = json!({"under_way_s": under_way_s, "transfer_time_mean_s": 1.0});
+        file.0.extend(times.as_object().unwrap().clone());
+        let facts = of_flows(&traffic, vec![rate("upload", "up", mbps[0]), file]);
+        let all = alone(&facts).groups.remove(0).transfers;
+        assert_eq!([&all[0].traffic, &all[1].traffic], ["upload", "file"]);
+        [0, 1].map(|number| all[number].share_percent.unwrap())
+    };
+    // In its 10 s both are due 30 of 60 Mbit; of the 250 that follow all are the upload's. At 3 Mbps the file takes 5 s and
+    // round trips of 28 ms: two, and those in which ten segments become 84 kbit.
+    let start_up_s = 0.028 * (2.0 + (1.0 + 0.084 / 0.115_84_f64).log2());
+    let file_mbps = 15.0 / (5.0 + start_up_s);
+    for mbps in [0.5, 1.5, 2.5] {
+        let [upload, file] = shares("", 10.0, [1.4, mbps]);
+        assert!((upload - 30.0).abs() < 1e-9 && (file - 100.0 * mbps / file_mbps).abs() < 1e-9);
+    }
+    // Twice as late is half as good.
+    let [[_, soon], [_, late]] =
+        [(4.0, 2.0), (8.0, 1.0)].map(|(s, mbps)| shares("", s, [1.0, mbps]));
+    assert!(late < 0.6 * soon, "{soon} {late}");
+    // With pauses it sends 45 Mbit in 30 s, of which the upload lacks these alone.
+    let [upload, file] = shares("pause_s = 1", 30.0, [2.65, 1.5]);
+    assert!((upload - 60.0).abs() < 1e-9 && (58.0..61.0).contains(&file), "{upload} {file}");
+}
+
 /// A game with these mean round trips at its ends.
 fn game_of(up_ms: f64, down_ms: f64, bulk: &str) -> Facts {
-    let end = |way, ms| flow("x", way, &json!({"quality": "game", "rtt_mean_ms": ms}));
+    let load = if bulk.is_empty() { "rtt_idle_mean_ms" } else { "rtt_up_mean_ms" };
+    let end = |way, ms| flow("x", way, &json!({"quality": "game", load: ms}));
     let mut flows = vec![end("up", up_ms), end("down", down_ms)];
     if !bulk.is_empty() {
-        flows.push(flow("upload", "up", &json!({"throughput_mbps": 5.0})));
+        flows.push(rate("upload", "up", 5.0));
     }
     of_flows(&format!("{GAME}\n{bulk}"), flows)
 }
@@ -226,7 +255,7 @@ fn of_several_films_the_one_counts_that_keeps_least_of_what_it_had() {
         };
         let mut flows: Vec<Row> = ["v", "w"].into_iter().zip(rates).map(film).collect();
         if !bulk.is_empty() {
-            flows.push(flow("upload", "up", &json!({"throughput_mbps": 5.0})));
+            flows.push(rate("upload", "up", 5.0));
         }
         let films = ["v", "w"]
             .map(|name| format!("traffic.{name} = {{ kind = 'video', server = 'near' }}"));

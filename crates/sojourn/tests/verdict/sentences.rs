@@ -57,17 +57,15 @@ fn a_question_names_up_to_eight_variants_the_swept_keys_and_the_seeds() {
 fn what_is_not_graded_is_named_by_its_kind_or_counted() {
     let said = |count: usize| {
         let entry = |name: String| {
-            format!(
-                "traffic.{name} = {{ kind = 'transfer', server = 'near', file_bytes = 1000, pause_s = 1 }}\n"
-            )
+            format!("traffic.{name} = {{ kind = 'on_off', server = 'near', mean_mbps = [1] }}\n")
         };
         let traffic: String = numbered(count).into_iter().map(entry).collect();
         let facts = Facts::of(&scenario(&traffic), &Rows::default());
         verdict(&[group("a", &facts), group("b", &facts)], &[]).ungraded
     };
-    assert_eq!(said(2), "Not graded: transfer (s1 and s2).");
-    assert_eq!(said(8), "Not graded: transfer (s1, s2, s3, s4, s5, s6, s7 and s8).");
-    assert_eq!(said(9), "Not graded: transfer (9 entries).");
+    assert_eq!(said(2), "Not graded: on off (s1 and s2).");
+    assert_eq!(said(8), "Not graded: on off (s1, s2, s3, s4, s5, s6, s7 and s8).");
+    assert_eq!(said(9), "Not graded: on off (9 entries).");
     assert_eq!(alone(&facts(GAME, "game", &json!({}))).ungraded, "");
 }
 
