@@ -1,4 +1,4 @@
-"""The letter and the three numbers of bufferbloat before the answer of a run."""
+"""The letter and the numbers of bufferbloat before the answer of a run."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -16,34 +16,47 @@ def grid_of(**found: RoundTrip) -> Grid | None:
 
 def test_what_the_household_does_not_do_is_not_measured() -> None:
     grid = grid_of(
-        up=RoundTrip("C", 23.1, None, 189.8), no_idle_line=RoundTrip(None, None, 60.4, 60.4)
+        up=RoundTrip("C", 23.1, None, 189.8, None),
+        no_idle_line=RoundTrip(None, None, 60.4, 60.4, None),
     )
     assert grid is not None
     assert grid.rows == [
         ["up", "C", "23.1", "not measured", "190"],
         ["no_idle_line", "not measured", "not measured", "60.4", "60.4"],
     ]
-    assert grid_of(alone=RoundTrip(None, 23.1, None, None)) is None
-    assert grid_of(loaded=RoundTrip(None, None, None, 60.4)) is None
+    grid = grid_of(both=RoundTrip("A", 23.1, None, None, 40.0))
+    assert grid is not None
+    assert grid.rows == [["both", "A", "23.1", "not measured", "not measured", "40.0"]]
+    assert grid_of(alone=RoundTrip(None, 23.1, None, None, None)) is None
+    assert grid_of(loaded=RoundTrip(None, None, None, 60.4, None)) is None
     assert grid_of() is None
 
 
 def test_where_some_settings_are_left_out_their_number_is_in_the_title() -> None:
-    one = RoundTrip("C", 23.1, None, 189.8)
+    one = RoundTrip("C", 23.1, None, 189.8, None)
     judged: Any = SimpleNamespace(round_trips={"a": one, "b": one, "c": one})
     few, all_ = (bufferbloat_grid(judged, names) for names in (["a", "c"], ["a", "b", "c"]))
     assert few and few.title.endswith(" from A+ to F, 2 of 3 settings")
     assert all_ and all_.title.endswith(" from A+ to F")
 
 
-def test_the_numbers_are_medians_of_games() -> None:
+def test_the_numbers_are_medians_while_a_load_is_under_way() -> None:
     result = sojourn.run("upload", duration_s=12)
-    measures = {name: run.facts.measures for name, run in result.items()}
-    idle_ms = measures["idle line"]["game_rtt_p50_ms"]
+    medians = {
+        name: [
+            max(
+                row[f"rtt_{load}_p50_ms"] or 0
+                for row in run.flows.to_pylist()
+                if row["traffic"] == "game"
+            )
+            for load in ("idle", "up")
+        ]
+        for name, run in result.items()
+    }
     found = result.verdict.round_trips
     assert list(found) == ["drop-tail", "DOCSIS-PIE"]
     for name, one in found.items():
-        loaded_ms = measures[name]["game_rtt_p50_ms"]
-        assert (one.idle_ms, one.downloading_ms, one.uploading_ms) == (idle_ms, None, loaded_ms)
+        numbers = (one.idle_ms, one.downloading_ms, one.uploading_ms, one.both_ms)
+        assert numbers == (medians["idle line"][0], None, medians[name][1], None)
     assert found["drop-tail"].letter == "C"
     assert "C on DSLReports' scale" in result.grades["drop-tail"]["under load"].summary

@@ -1,34 +1,48 @@
-"""Bufferbloat in a letter and three numbers for each setting, as tests of it show them."""
+"""Bufferbloat in a letter and its numbers for each line, as tests of it show them."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 from ..base.grid import Grid, digits
 from .verdict import Verdict
 
 NOT_MEASURED = "not measured"
+_HEADINGS = ["idle", "while\ndownloading", "while\nuploading", "both\nat once"]
 
 
-def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
-    """A row for each of these settings; `None` if no game measured one idle and under load."""
-    found = {name: one for name, one in judged.round_trips.items() if name in names}
-    if not any(one.idle_ms and (one.downloading_ms or one.uploading_ms) for one in found.values()):
-        return None
+def letters_grid(
+    what: str, lines: Mapping[str, tuple[str | None, *tuple[float | None, ...]]], some: str = ""
+) -> Grid:
+    """A row for each line: its letter, and what the title says, idle and under each load.
+
+    `some` says which of all lines these are.
+
+    What no line has of both loads at once is no column.
+    """
+    count = 4 if any(numbers[3] for _, *numbers in lines.values()) else 3
     rows = [
         [
             name,
-            one.letter or NOT_MEASURED,
-            *(
-                NOT_MEASURED if ms is None else digits(ms)
-                for ms in (one.idle_ms, one.downloading_ms, one.uploading_ms)
-            ),
+            letter or NOT_MEASURED,
+            *(NOT_MEASURED if number is None else digits(number) for number in numbers[:count]),
         ]
-        for name, one in found.items()
+        for name, (letter, *numbers) in lines.items()
     ]
-    title = "Bufferbloat: the median round trip of games in ms, and a letter from A+ to F"
-    if len(rows) < (count := len(judged.round_trips)):
-        title += f", {len(rows)} of {count} settings"
-    return Grid(
-        title,
-        ["", "letter", "idle", "while\ndownloading", "while\nuploading"],
-        rows,
+    title = ", ".join(filter(None, (f"Bufferbloat: {what}", "and a letter from A+ to F", some)))
+    return Grid(title, ["", "letter", *_HEADINGS[:count]], rows)
+
+
+def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
+    """A row for each of these settings; `None` if nothing measured one idle and under load."""
+    found = {
+        name: (one.letter, one.idle_ms, one.downloading_ms, one.uploading_ms, one.both_ms)
+        for name, one in judged.round_trips.items()
+        if name in names
+    }
+    if not any(idle and any(loaded) for _, idle, *loaded in found.values()):
+        return None
+    some = (
+        f"{len(found)} of {count} settings"
+        if len(found) < (count := len(judged.round_trips))
+        else ""
     )
+    return letters_grid("the median round trip of games and calls in ms", found, some)

@@ -14,7 +14,7 @@ from .._sojourn import LineLog, ScenarioError
 from ..base.files import read_content
 from ..base.grid import Grid, digits, informative
 from ..base.problems import refusal
-from .bufferbloat import NOT_MEASURED
+from .bufferbloat import letters_grid
 from .distribution import Numbers
 
 
@@ -214,20 +214,11 @@ def named(load: str | None, host: int | None) -> str:
 
 def headline(lines: Mapping[str, Measured]) -> Grid:
     """One letter and the numbers that the logs have, a row for each log."""
-    names = ["idle", "while\ndownloading", "while\nuploading", "both\nat once"]
-    rows = [
-        [
-            name,
-            one.letter or NOT_MEASURED,
-            *(
-                NOT_MEASURED if ms is None else digits(ms)
-                for ms in (one.idle_ms, one.downloading_ms, one.uploading_ms, one.both_ms)
-            ),
-        ]
+    rows = {
+        name: (one.letter, one.idle_ms, one.downloading_ms, one.uploading_ms, one.both_ms)
         for name, one in lines.items()
-    ]
-    title = "Bufferbloat: the median round trip in ms, and a letter from A+ to F"
-    return Grid(title, ["", "letter", *names], rows)
+    }
+    return letters_grid("the median round trip in ms", rows)
 
 
 _BOUNDS_MS = (5, 30, 60, 200, 400)

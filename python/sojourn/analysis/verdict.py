@@ -121,17 +121,18 @@ class Answer:
 
 @dataclass(frozen=True)
 class RoundTrip:
-    """The median round trip of games in ms, on the idle line and under load.
+    """Median round trips in ms of the game or call to which load adds most, by what is under way.
 
-    `None` is what was not measured. Where bulk traffic goes both ways at once, the two under load
-    are of the same time.
+    `None` is what was not measured.
     """
 
     letter: str | None
-    """From A+ to F, by what load adds to the mean."""
+    """From A+ to F, by what the load that adds most adds to the mean."""
     idle_ms: float | None
     downloading_ms: float | None
     uploading_ms: float | None
+    both_ms: float | None
+    """While downloads and uploads run at once."""
 
 
 @dataclass(frozen=True)

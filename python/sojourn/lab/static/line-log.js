@@ -3,7 +3,7 @@
 import { Chart } from "./chart.js";
 import { cdfOf, digits, meanAndMost } from "./curves.js";
 import { byId, make, newId, show } from "./dom.js";
-import { NOT_MEASURED, tableOf } from "./verdicts.js";
+import { letterRows, tableOf } from "./verdicts.js";
 
 const POINTS = 300;
 /** Parts without probes that have some so near are passed over: uneven probes leave no gaps. */
@@ -56,11 +56,6 @@ function fields(found, changed) {
 }
 
 function answer(place, { measured, trips, down, up }) {
-  const numbers = [measured.idle_ms, measured.downloading_ms, measured.uploading_ms, measured.both_ms];
-  const rows = [
-    ["letter", "idle", "while downloading", "while uploading", "both at once"],
-    [measured.letter ?? NOT_MEASURED, ...numbers.map(ms => (ms === null ? NOT_MEASURED : `${digits(ms)} ms`))],
-  ];
   const charts = figuresOf(trips, { down, up }).map(figure => {
     const chart = new Chart();
     chart.show(figure);
@@ -68,7 +63,7 @@ function answer(place, { measured, trips, down, up }) {
   });
   show(
     place,
-    tableOf(rows, CAPTION),
+    tableOf(letterRows([measured]), CAPTION),
     make("ul", { class: "sentences" }, ...measured.sentences.map(text => make("li", {}, text))),
     ...charts,
   );

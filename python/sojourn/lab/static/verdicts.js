@@ -55,7 +55,7 @@ export function gradeWords(assessment) {
   return grade ? { grade: `${mark} ${grade}`, words: summary } : { grade: "not graded", words: summary };
 }
 
-/** Bufferbloat in a letter and three numbers for each setting; null if no game's round trip was measured under load. */
+/** Bufferbloat in a letter and its numbers for each setting; null if no round trip was measured under load. */
 function bufferbloat(names, roundTrips) {
   const rows = bufferbloatRows(names, roundTrips);
   return rows ? tableOf(rows, BUFFERBLOAT) : null;
@@ -84,23 +84,33 @@ export function tableOf(rows, caption) {
   );
 }
 
-export const BUFFERBLOAT = "Bufferbloat: the median round trip of games, and a letter from A+ to F";
+export const BUFFERBLOAT = "Bufferbloat: the median round trip of games and calls, and a letter from A+ to F";
+
+/** What is under way as tables name it, and the keys of its median. */
+const LOADS = Object.entries({
+  idle: "idle_ms",
+  "while downloading": "downloading_ms",
+  "while uploading": "uploading_ms",
+  "both at once": "both_ms",
+});
+
+/** Headings of letters, and the cells of each line; both loads at once have a column if a line has them. */
+export function letterRows(lines) {
+  const loads = lines.some(one => one?.both_ms) ? LOADS : LOADS.slice(0, 3);
+  const ms = value => (typeof value === "number" ? `${digits(value)} ms` : NOT_MEASURED);
+  return [
+    ["letter", ...loads.map(([name]) => name)],
+    ...lines.map(one => one && [one.letter ?? NOT_MEASURED, ...loads.map(([, key]) => ms(one[key]))]),
+  ];
+}
 
 /** The texts of that table: headings, and a row for each setting; undefined if there is none. */
 export function bufferbloatRows(names, roundTrips) {
-  const measured = names.map((name, index) => ({ name, ...roundTrips[index] }));
-  if (!measured.some(one => one.idle_ms && (one.downloading_ms || one.uploading_ms))) return undefined;
-  const ms = value => (typeof value === "number" ? `${digits(value)} ms` : NOT_MEASURED);
-  return [
-    ["setting", "letter", "idle", "while downloading", "while uploading"],
-    ...measured.map((one, index) => [
-      named(names, index),
-      one.letter ?? NOT_MEASURED,
-      ms(one.idle_ms),
-      ms(one.downloading_ms),
-      ms(one.uploading_ms),
-    ]),
-  ].filter((_, index) => index === 0 || roundTrips[index - 1]);
+  const isLoaded = one => one.downloading_ms || one.uploading_ms || one.both_ms;
+  if (!roundTrips.some(one => one?.idle_ms && isLoaded(one))) return undefined;
+  const [heads, ...lines] = letterRows(roundTrips);
+  const rows = lines.map((cells, index) => cells && [named(names, index), ...cells]);
+  return [["setting", ...heads], ...rows.filter(cells => cells)];
 }
 
 /** Letter, numbers and grades in a few words, which stay beside the controls where the page is narrow. */
@@ -122,10 +132,10 @@ export function strip(place, names, { rows, roundTrips, settings }) {
   show(place, ...lines);
 }
 
-/** The letter and what was measured of the three numbers. */
+/** The letter and what was measured of its numbers. */
 function inShort(roundTrip) {
-  const { letter, idle_ms: idle, downloading_ms: down, uploading_ms: up } = roundTrip ?? {};
-  const numbers = Object.entries({ idle, down, up }).filter(([, ms]) => typeof ms === "number");
+  const { letter, idle_ms: idle, downloading_ms: down, uploading_ms: up, both_ms: both } = roundTrip ?? {};
+  const numbers = Object.entries({ idle, down, up, both }).filter(([, ms]) => typeof ms === "number");
   const words = numbers.map(([name, ms]) => `${name} ${digits(ms)} ms`).join(", ");
   return letter ? `${letter} (${words})` : words;
 }
