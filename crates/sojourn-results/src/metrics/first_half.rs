@@ -44,6 +44,9 @@ const READ: [&str; 36] = [
     "sojourn_p99_ms",
 ];
 
+/// Loads are alike if no share of time in which one is under way differs by more.
+const ALIKE: f64 = 0.1;
+
 impl FirstHalfRow {
     /// One for each value that grades read of these.
     pub fn of(flows: &[FlowRow], queues: &[QueueRow]) -> Vec<Self> {
@@ -75,8 +78,25 @@ fn values<R: Table>(
 }
 
 impl Rows {
-    /// The tables of the first half, which ended at `half_s`; `None` if it is not known.
-    pub(crate) fn first_half(&self, half_s: f64) -> Option<Self> {
+    /// The tables of the first half of the `counted_s` that count, which ended at `half_s`; `None` if it is not known, or had
+    /// other loads than the whole: then it says nothing of a longer run.
+    pub(crate) fn first_half(&self, half_s: f64, counted_s: f64) -> Option<Self> {
+        let half = self.tables_of_first_half(half_s)?;
+        let under_way = |rows: &[Row], of: &Row| {
+            let is_of = |row: &&Row| {
+                ["traffic", "direction"].map(|c| row.text(c))
+                    == ["traffic", "direction"].map(|c| of.text(c))
+            };
+            rows.iter().find(is_of).and_then(|row| row.number("under_way_s")).unwrap_or(0.0)
+        };
+        let is_alike = |row: &Row| {
+            let [part, all] = [under_way(&half.flows, row) * 2.0, under_way(&self.flows, row)];
+            (part - all).abs() <= ALIKE * counted_s
+        };
+        self.flows.iter().all(is_alike).then_some(half)
+    }
+
+    fn tables_of_first_half(&self, half_s: f64) -> Option<Self> {
         let of_table = |table: &str, name: &str, whole: &[Row]| {
             let mut rows = whole.to_vec();
             rows.retain_mut(|row| {

@@ -106,7 +106,7 @@ impl Facts {
     /// The facts of a run of this scenario with these tables.
     pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
         let (whole, half_s) = (scenario, scenario.half_s());
-        let first_half = rows.first_half(half_s).map(|rows| {
+        let first_half = rows.first_half(half_s, whole.counted_s()).map(|rows| {
             Box::new(Self::of(&Scenario { duration_s: half_s, ..scenario.clone() }, &rows))
         });
         let mut transfers = transfers(scenario, rows);

@@ -142,3 +142,31 @@ fn what_is_still_changing_is_said_with_both_values() {
         assert!(!steady.sentences.iter().any(|one| one.contains("Still changing")), "{steady:?}");
     }
 }
+
+/// A load that ends, or begins late, makes the halves differ however long the run is; one that goes on does not.
+#[test]
+fn halves_with_other_loads_are_not_compared() {
+    for (keys, is_compared) in [
+        ("", true),
+        ("start_s = 1", true),
+        ("stop_s = 9", false),
+        ("start_s = 15", false),
+        ("file_bytes = 5_000_000", false),
+        ("file_bytes = 500_000, pause_s = 1", true),
+    ] {
+        let scenario = loaded(
+            &format!(
+                "duration_s = 24
+                 upstream.sustained_mbps = 10
+                 downstream.sustained_mbps = 50
+                 servers.near.delay_ms = 9
+                 traffic.game = {{ kind = 'stream', purpose = 'game', server = 'near' }}
+                 traffic.up = {{ kind = 'transfer', server = 'near', {keys} }}"
+            ),
+            &[],
+        );
+        let facts = Facts::of(&scenario, &Rows::from(&Simulation::run(&scenario)));
+        let assessed = &alone(&facts).groups[0].assessments;
+        assert_eq!(assessed.iter().any(|one| !one.first_half.is_empty()), is_compared, "{keys}");
+    }
+}
