@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use sojourn_input::problem::Fault;
 
-use crate::log::{Format, Log, Probe, Rate, Way};
+use crate::log::{Format, Log, Probe, Rate, Way, joined};
 use crate::stamp::{self, Timeline};
 use crate::{LARGEST, rates, unusable};
 
@@ -185,12 +185,12 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     log.has_loads = has_load || has_rates;
     let [down, up] = table.rates;
     let loaded = match (has_load, has_rates) {
-        (true, _) => table.loaded.map(rates::joined),
+        (true, _) => table.loaded.map(joined),
         (false, true) => [rates::loaded(&down, &up), rates::loaded(&up, &down)],
         _ => Default::default(),
     };
     let [of_down, of_up] = loaded;
-    let way = |rates, loaded_ms| Way { rates, loaded_ms, light_mbps: None };
+    let way = |rates, loaded_ms| Way { rates, loaded_ms, is_inferred: !has_load, light_mbps: None };
     log.ways = [way(down, of_down), way(up, of_up)];
     Ok(log)
 }

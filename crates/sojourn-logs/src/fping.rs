@@ -1,6 +1,7 @@
 //! Lines of fping: one a reply (`-l`, `-D`, `-C`), or all round trips of a host in one (`-C`, `-q`).
 
-use crate::reply::{Reply, leading, number};
+use crate::numeral::{leading, number};
+use crate::reply::Reply;
 use crate::stamp::stamp;
 
 /// What a line says of a probe: `[1700000000.5] HOST : [7], 64 bytes, 12.5 ms (12.5 avg, 0% loss)`.

@@ -12,6 +12,7 @@ mod lines;
 mod log;
 mod network_quality;
 mod numbered;
+mod numeral;
 mod ping;
 mod rates;
 mod reply;
@@ -22,8 +23,8 @@ mod unpack;
 use sojourn_input::problem::{Code, Fault, Problem};
 
 pub use log::{
-    Clock, ENOUGH_MBPS, Format, IntervalFrom, LEAST_MBPS, Load, LoadSummary, Log, PEAK_SHARE,
-    Probe, Rate, Step, Summary, Timeline, Untimed, Way,
+    Clock, Format, IntervalFrom, LEAST_MBPS, Load, LoadSummary, Log, Probe, Rate, Step, Summary,
+    Timeline, Untimed, Way,
 };
 
 /// A file of more bytes is refused, and so is one that has more when it is unpacked.

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use sojourn_input::problem::Fault;
 
-use crate::rates::{joined, mean_mbps};
 use crate::unusable;
 
 /// The tool that wrote a log.
@@ -122,6 +121,8 @@ pub struct Way {
     pub rates: Vec<Rate>,
     /// From when to when a load ran, in ms, in order.
     pub loaded_ms: Vec<(f64, f64)>,
+    /// Are these known from rates of all that the line carried alone?
+    pub is_inferred: bool,
     /// The highest mean rate of what was too little for a load.
     pub light_mbps: Option<f64>,
 }
@@ -225,12 +226,8 @@ const BEFORE_MS: f64 = 500.0;
 const AFTER_MS: f64 = 2_000.0;
 /// Times of a load may end so long after the last probe, in s.
 const BEYOND_S: f64 = 5.0;
-/// Below it nothing is a load.
+/// Below it nothing is a load that nobody calls one.
 pub const LEAST_MBPS: f64 = 0.5;
-/// A load has this part of the highest rate of any in the log,
-pub const PEAK_SHARE: f64 = 0.02;
-/// or that.
-pub const ENOUGH_MBPS: f64 = 5.0;
 
 const INTERVALS_MS: std::ops::RangeInclusive<f64> = 0.1..=3.6e6;
 
@@ -278,7 +275,7 @@ impl Log {
             way.loaded_ms = joined(spans.iter().map(span).collect());
         }
         self.has_loads = true;
-        Ok(self.without_light_loads())
+        Ok(self)
     }
 
     /// With another interval than the supposed one. It is a fault where probes have times.
@@ -297,19 +294,14 @@ impl Log {
         Ok(self)
     }
 
-    /// Without loads whose rates are too small for such.
+    /// Without loads whose rates are too small for such. What a tool or its user calls a load is one.
     pub(crate) fn without_light_loads(mut self) -> Self {
-        let means = self.ways.each_ref().map(|way| {
-            way.loaded_ms.iter().map(|span| mean_mbps(&way.rates, *span)).collect::<Vec<_>>()
-        });
-        let peak = means.iter().flatten().copied().flatten().fold(0.0, f64::max);
-        let least = LEAST_MBPS.max((PEAK_SHARE * peak).min(ENOUGH_MBPS));
-        for (way, means) in self.ways.iter_mut().zip(means) {
-            let is_light = |mean: &Option<f64>| mean.is_some_and(|mbps| mbps < least);
-            let light = means.iter().filter(|mean| is_light(mean)).copied().flatten();
+        for way in self.ways.iter_mut().filter(|way| way.is_inferred) {
+            let mean = |span: &(f64, f64)| mean_mbps(&way.rates, *span);
+            let is_light = |span: &(f64, f64)| mean(span).is_some_and(|mbps| mbps < LEAST_MBPS);
+            let light = way.loaded_ms.iter().filter(|span| is_light(span)).filter_map(mean);
             way.light_mbps = light.reduce(f64::max);
-            let mut means = means.iter();
-            way.loaded_ms.retain(|_| means.next().is_some_and(|mean| !is_light(mean)));
+            way.loaded_ms = way.loaded_ms.iter().filter(|span| !is_light(span)).copied().collect();
         }
         self
     }
@@ -345,6 +337,30 @@ impl Log {
         let near = self.ways.each_ref().map(|way| is_in(way, BEFORE_MS, AFTER_MS));
         (inside == near).then(|| Load::of(inside[0], inside[1]))
     }
+}
+
+/// A shorter pause does not end a load.
+const PAUSE_MS: f64 = 2_000.0;
+
+/// Spans that overlap or nearly follow each other, as one each.
+pub(crate) fn joined(mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    spans.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut joined: Vec<(f64, f64)> = Vec::new();
+    for (from, to) in spans {
+        match joined.last_mut() {
+            Some((_, end)) if from < *end + PAUSE_MS => *end = end.max(to),
+            _ => joined.push((from, to)),
+        }
+    }
+    joined
+}
+
+/// The mean of the rates of a span, if it has any.
+pub(crate) fn mean_mbps(rates: &[Rate], (from, to): (f64, f64)) -> Option<f64> {
+    let first = rates.partition_point(|rate| rate.at_ms <= from);
+    let inside = rates[first..].iter().take_while(|rate| rate.at_ms <= to);
+    let (count, sum) = inside.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate.mbps));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// Times since the first probe.

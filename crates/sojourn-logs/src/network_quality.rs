@@ -6,7 +6,7 @@ use serde_json::Value;
 use sojourn_input::problem::Fault;
 
 use crate::log::{Format, Load, LoadSummary, Log, Summary};
-use crate::reply::leading;
+use crate::numeral::leading;
 use crate::unusable;
 
 pub(crate) type Document = BTreeMap<String, Value>;

@@ -1,7 +1,8 @@
 //! Lines of ping, as iputils, busybox, macOS and Windows print them in any language, and those of irtt: numbers are
 //! known by their shape.
 
-use crate::reply::{Reply, leading};
+use crate::numeral::leading;
+use crate::reply::Reply;
 use crate::stamp::stamp;
 
 /// Units in ms; of Russian text in UTF-8, code pages 866 and 1251. The Spanish Windows writes `<1m`.

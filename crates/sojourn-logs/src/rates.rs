@@ -1,13 +1,11 @@
 //! Rates of single transfers as those of a direction, and when it was loaded.
 
-use crate::log::{Rate, Way};
+use crate::log::{Rate, Way, joined};
 
 const BIN_MS: f64 = 500.0;
 const MOST_BINS: f64 = 100_000.0;
 /// A test starts far fewer.
 const MOST_TRANSFERS: usize = 1024;
-/// A shorter pause does not end a load.
-const PAUSE_MS: f64 = 2_000.0;
 /// A direction is loaded where it has this part of what it has in its fastest tenth.
 const LOADED: f64 = 0.5;
 /// Acknowledgements are less of the other direction's rate.
@@ -59,28 +57,7 @@ pub(crate) fn together(mut transfers: Vec<Vec<Rate>>) -> Way {
     let rates = bins.iter().take(whole).enumerate();
     let rates =
         rates.map(|(bin, mbps)| Rate { at_ms: first + (bin + 1) as f64 * width, mbps: *mbps });
-    Way { rates: rates.collect(), loaded_ms, light_mbps: None }
-}
-
-/// Spans that overlap or nearly follow each other, as one each.
-pub(crate) fn joined(mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    spans.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let mut joined: Vec<(f64, f64)> = Vec::new();
-    for (from, to) in spans {
-        match joined.last_mut() {
-            Some((_, end)) if from < *end + PAUSE_MS => *end = end.max(to),
-            _ => joined.push((from, to)),
-        }
-    }
-    joined
-}
-
-/// The mean of the rates of a span, if it has any.
-pub(crate) fn mean_mbps(rates: &[Rate], (from, to): (f64, f64)) -> Option<f64> {
-    let first = rates.partition_point(|rate| rate.at_ms <= from);
-    let inside = rates[first..].iter().take_while(|rate| rate.at_ms <= to);
-    let (count, sum) = inside.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate.mbps));
-    (count > 0).then(|| sum / f64::from(count))
+    Way { rates: rates.collect(), loaded_ms, ..Way::default() }
 }
 
 /// When rates of both directions, given at the same times, show a load.

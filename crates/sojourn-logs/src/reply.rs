@@ -1,4 +1,4 @@
-//! What a line of ping or fping says, and the numbers in it.
+//! What a line of ping or fping says.
 
 use crate::stamp::Came;
 
@@ -11,18 +11,4 @@ pub(crate) struct Reply<'a> {
     pub(crate) number: Option<f64>,
     /// `None` for a lost probe.
     pub(crate) rtt_ms: Option<f64>,
-}
-
-/// Digits with a point or comma.
-pub(crate) fn number(text: &str) -> Option<f64> {
-    let is_plain = text.bytes().all(|one| one.is_ascii_digit() || one == b'.' || one == b',');
-    let text = text.replace(',', ".");
-    text.parse().ok().filter(|_| is_plain)
-}
-
-/// The number at the beginning.
-pub(crate) fn leading(text: &str) -> Option<(f64, &str)> {
-    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == ',';
-    let (digits, rest) = text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()));
-    Some((number(digits)?, rest))
 }

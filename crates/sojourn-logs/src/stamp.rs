@@ -1,6 +1,6 @@
 //! Times before the lines of a log: of ping and fping themselves (`-D`), `ts`, `date`, and the like.
 
-use crate::reply::number;
+use crate::numeral::number;
 
 const DAY_MS: f64 = 86_400_000.0;
 /// Smaller numbers at the beginning of a line are no times since 1970 in s.

@@ -1,8 +1,6 @@
 //! What a person should know of a measured line.
 
-use sojourn_logs::{
-    Clock, ENOUGH_MBPS, Format, IntervalFrom, LEAST_MBPS, Load, Log, PEAK_SHARE, Step,
-};
+use sojourn_logs::{Clock, Format, IntervalFrom, LEAST_MBPS, Load, Log, Step};
 
 use super::Responsiveness;
 use super::under_load::UnderLoad;
@@ -12,6 +10,8 @@ use crate::words::{capitalised, digits, joined};
 
 /// Below it a delay that load adds has the letter A, by DSLReports.
 const A_MS: f64 = 30.0;
+/// Probes of a quiet line differ by less on average: what is slower at rest by more is delayed by something else.
+const SLOWER_MS: f64 = 5.0;
 /// One direction has this part of the delay of both, and more.
 const MOST: f64 = 0.75;
 /// A tenth of the probes at rest is slower by as much: something waits without a load too.
@@ -130,26 +130,28 @@ fn light(log: &Log) -> Option<String> {
     let rates: Vec<String> = rates.collect();
     (!rates.is_empty()).then(|| {
         format!(
-            "With {} the line was idle or lightly loaded, which is counted as idle: a load has {LEAST_MBPS} Mbps and \
-             {} % of the log's highest rate, or {ENOUGH_MBPS} Mbps.",
-            joined(rates),
-            100.0 * PEAK_SHARE
+            "With {} the line was idle or lightly loaded, which is counted as idle: a load has {LEAST_MBPS} Mbps or more, \
+             unless the file or you say when it ran.",
+            joined(rates)
         )
     })
 }
 
-/// What is left to say of loads that did not run when probes were sent, which are much faster during them than at rest.
+/// What is left to say where probes at rest were slower than under a load: something else than the load decides.
 pub(super) fn of_misplaced(loads: &[UnderLoad], rpm: &[Responsiveness]) -> Option<Vec<String>> {
-    Some(vec![misplaced(loads)?, round_trips_a_minute(loads, rpm)])
+    let first = misplaced(loads)?;
+    let rest = [at_rest(loads), Some(round_trips_a_minute(loads, rpm))];
+    Some(std::iter::once(first).chain(rest.into_iter().flatten()).collect())
 }
 
 fn misplaced(loads: &[UnderLoad]) -> Option<String> {
-    let (load, ms) = added(loads).find(|(_, ms)| *ms <= -A_MS)?;
+    let (load, ms) = added(loads).find(|(_, ms)| *ms <= -SLOWER_MS)?;
     Some(format!(
-        "During {} probes are {} ms faster than at rest, so the times of the loads do not fit this log, and there is no \
-         letter: say when they ran, in s after the first probe, of a log whose lines have times.",
-        named(load),
-        digits(-ms)
+        "At rest the mean round trip is {} ms longer than during {}: something else delays probes at rest, such as a load \
+         that nobody names, or the times of the loads do not fit this log, so there is no letter. Say when all loads \
+         ran, in s after the first probe.",
+        digits(-ms),
+        named(load)
     ))
 }
 
