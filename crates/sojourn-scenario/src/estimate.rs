@@ -200,8 +200,10 @@ impl Estimate {
             self.busiest = (name.to_owned(), packets);
         }
         let samples = samples(scenario);
-        let accounts = 2.0 * (3.0 * LATENCY_BYTES + 4.0 * samples * 4.0);
-        self.add(&path, "its accounts".to_owned(), accounts + homes * (2_000.0 + load.kept_bytes));
+        // Round trips of datagrams are counted by what else is under way.
+        let by_load = entry.app.parameters().answer().map_or(0.0, |_| 4.0);
+        let accounts = 2.0 * ((3.0 + by_load) * LATENCY_BYTES + 4.0 * samples * 4.0);
+        self.add(&path, "its accounts".to_owned(), accounts + homes * (2_200.0 + load.kept_bytes));
         let connections = homes * load.connections;
         self.add(&path, format!("{connections} connections"), connections * CONNECTION_BYTES);
         let kept = (homes * load.opened).min(scenario.metrics.connections.into());

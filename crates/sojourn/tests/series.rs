@@ -38,6 +38,7 @@ fn of_run(control: &Value, modem: &str, access: &Value) -> Names {
          upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3044, modem.kind = '{modem}' }}
          downstream = {{ sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3044 }}
          servers.near.delay_ms = 14
+         metrics.watch_connections = 1
          traffic.a = {{ kind = 'transfer', direction = 'up', server = 'near',
                         tcp.congestion_control.kind = {control} }}"
     )));

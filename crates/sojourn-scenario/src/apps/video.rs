@@ -77,7 +77,7 @@ impl Ladder {
 pub struct Parameters {
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub server: String,
     /// Number of viewers, each with a video and a connection.
     #[serde(default = "number::<u32, 1>")]
@@ -214,7 +214,7 @@ impl AppParameters for Parameters {
             connections: viewers,
             opened: viewers,
             stream_bytes: f64::INFINITY,
-            kept_bytes: 256.0 * viewers,
+            kept_bytes: 640.0 * viewers,
             ..Load::default()
         }
     }
