@@ -183,7 +183,7 @@ mod tests {
             ("servers.*", "servers.far.delay_ms = 9".to_owned(), "line"),
             ("servers.*.queue", "servers.near.queue.limit_packets = 9".to_owned(), "choice"),
             ("tcp.congestion_control", "tcp.congestion_control.kind = 'reno'".to_owned(), "choice"),
-            ("traffic.*", "traffic.g.kind = 'torrent'".to_owned(), "load choice"),
+            ("traffic.*", "traffic.g.kind = 'torrent'".to_owned(), "load line choice"),
         ];
         let found = added.each_ref().map(|(_, text, _)| {
             let changed =

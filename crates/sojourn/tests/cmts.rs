@@ -316,7 +316,8 @@ fn warns_of_weights_without_effect() {
     let text = |scheduler: &str| {
         format!(
             "{TIERS}cmts.queue.scheduler.kind = '{scheduler}'
-             homes.low = {{ downstream.weight = 2 }}\n{}",
+             homes.low = {{ downstream.weight = 2 }}
+             homes.more = {{}}\n{}",
             flood("low", 1.0)
         )
     };

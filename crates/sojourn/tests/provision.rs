@@ -422,7 +422,7 @@ const AGGREGATES: &str = "
     downstream.peak_mbps = 120
     downstream.burst_bytes = 1_000_000
     servers.near = { delay_ms = 5 }
-    traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }
+    traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near', ecn = 'ect1' }
     ";
 
 #[test]

@@ -5,7 +5,7 @@ use crate::scores::qoe::median;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
 
-/// A page that began at a time that is known ends this near to it.
+/// A page that began at a time that is known begins this near to it, beside what the clock of its device drifts in a pause.
 const SAME_S: f64 = 1e-6;
 /// Longer than that a page is poor, so one that has taken longer and is not loaded counts.
 const POOR_PAGE_S: f64 = 6.9;
@@ -57,7 +57,8 @@ pub fn unfinished_s(scenario: &Scenario, rows: &Rows, traffic: &str) -> Vec<f64>
     let starts: Vec<f64> = mine.clone().map(of("start_s")).collect();
     let took = mine.map(of("load_time_s"));
     let next = starts.iter().zip(took).map(|(start, took)| start + took + web.pause_s);
-    let (firsts, waiting) = matched(&starts, next);
+    let drift = scenario.clock_drift_ppm.unwrap_or_default() * 1e-6;
+    let (firsts, waiting) = matched(&starts, next, SAME_S + drift * web.pause_s);
     let homes = scenario.group(scenario.group_of(entry)).count;
     let users = web.users as usize * usize::from(homes);
     let latest_s = web.start_s + web.start_spread_s;
@@ -69,13 +70,13 @@ pub fn unfinished_s(scenario: &Scenario, rows: &Rows, traffic: &str) -> Vec<f64>
 }
 
 /// The number of starts that were not expected, and the expected starts that are missing.
-fn matched(starts: &[f64], expected: impl Iterator<Item = f64>) -> (usize, Vec<f64>) {
+fn matched(starts: &[f64], expected: impl Iterator<Item = f64>, same_s: f64) -> (usize, Vec<f64>) {
     let mut left = starts.to_vec();
     left.sort_by(f64::total_cmp);
     let mut missing = Vec::new();
     for time_s in expected {
-        let place = left.partition_point(|start| *start < time_s - SAME_S);
-        if left.get(place).is_some_and(|start| *start <= time_s + SAME_S) {
+        let place = left.partition_point(|start| *start < time_s - same_s);
+        if left.get(place).is_some_and(|start| *start <= time_s + same_s) {
             left.remove(place);
         } else {
             missing.push(time_s);
@@ -91,7 +92,8 @@ mod tests {
     /// Pages start in any order; one that was expected is found within a microsecond of its time, once.
     #[test]
     fn expected_starts_are_found_once_and_near() {
-        let found = |starts: &[f64], expected: &[f64]| matched(starts, expected.iter().copied());
+        let found =
+            |starts: &[f64], expected: &[f64]| matched(starts, expected.iter().copied(), SAME_S);
         assert_eq!(found(&[5.0, 1.0, 3.0], &[3.0, 4.0, 1.0]), (1, vec![4.0]));
         assert_eq!(found(&[9.0, 8.0, 7.0, 1.0], &[1.0, 9.0]), (2, vec![]));
         assert_eq!(found(&[2.0, 2.0], &[2.0, 5.0]), (1, vec![5.0]));

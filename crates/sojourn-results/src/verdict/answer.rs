@@ -357,8 +357,8 @@ fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<Strin
     let taken = shown_first.filter_map(|one| Some(with(one, taken(one)?))).next();
     found.extend(taken.filter(|_| keys.is_empty()));
     found.extend(coupling(&settings));
-    let best: Vec<_> = answer.best.iter().map(|one| &all[*one]).collect();
-    found.extend(still_changing(&best));
+    let named: Vec<_> = answer.best.iter().chain(&answer.reference).map(|one| &all[*one]).collect();
+    found.extend(still_changing(&named));
     let is_slow = |name: &&str| shown.grade(name) > Some(Grade::Good);
     let slow: Vec<&str> = [GAME, CALL, VIDEO_CALL].into_iter().filter(is_slow).collect();
     let longest = causes(shown).into_iter().find(|cause| slow.contains(&cause.application));
@@ -425,7 +425,7 @@ fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
     all.chain(without_grade(&settings.collect::<Vec<_>>())).collect()
 }
 
-/// What a longer run may say otherwise of the settings that are said to do best.
+/// What a longer run may say otherwise of the settings that the answer names.
 fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
     let clauses = settings.iter().flat_map(|one| {
         let clauses = one.assessments.iter().filter_map(Assessment::changing_clause);
@@ -459,6 +459,17 @@ fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer])
         return format!("Which setting does best changes with the {what}.");
     }
     let are_all = choices.iter().all(|one| one.best.len() == common.len());
+    let is_common =
+        |one: &&usize| common.iter().any(|of| of.group.runs[0].roles.choice == roles(one).choice);
+    let each: Vec<_> = choices
+        .iter()
+        .flat_map(|one| one.best.iter().filter(is_common))
+        .map(|one| &all[*one])
+        .collect();
+    if each.iter().any(|one| one.group.variant != each[0].group.variant) {
+        let do_best = if are_all { "do best" } else { "are among the best" };
+        return format!("{} {do_best}, each under its {what}.", names(&each));
+    }
     let does = if are_all { "does best" } else { "is among the best" };
     let who = match common.as_slice() {
         [one] if !one.group.variant.is_empty() => quoted(one.group.variant),

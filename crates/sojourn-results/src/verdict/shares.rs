@@ -127,7 +127,7 @@ fn flow<'a>(
     let what = Bulk::of(&entry.app)?.word(way);
     let is_short = under_way_s.round() < SHORTEST_S && own.number("transfer_time_mean_s").is_none();
     let short = format!("the {what} is measured for {} s, not {SHORTEST_S}", digits(under_way_s));
-    let mut missing = Some(short).filter(|_| is_short);
+    let missing = Some(short).filter(|_| is_short);
     let mut unfinished_mb = None;
     let demand_mbps = match &entry.app {
         AppSpec::Transfer(app) => {
@@ -148,10 +148,6 @@ fn flow<'a>(
         AppSpec::Torrent(app) => app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes),
         _ => number("sent_bytes") * 8e-6 / under_way_s,
     };
-    if !home.has_one_flow(way) {
-        let stream = way.stream();
-        missing = Some(format!("the home of the {what} has several {stream} service flows"));
-    }
     let got = Share {
         traffic: name.to_owned(),
         application: entry.app.share_name(way)?,

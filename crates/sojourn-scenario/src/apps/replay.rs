@@ -131,7 +131,7 @@ pub struct Parameters {
     pub digest: Option<String>,
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub server: String,
     /// Direction of all packets: `up` from the home or `down` to it. Default: each has its own, by
     /// `home_address`; a capture without addresses goes up.

@@ -48,7 +48,7 @@ pub struct Parameters {
     pub purpose: Purpose,
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub server: String,
     /// Direction of the packets: `up` from the home, `down` to it, or `both`. With `both` each end
     /// echoes the times of the packets that it receives, as RTCP does (RFC 3550 §6.4.1), and the other

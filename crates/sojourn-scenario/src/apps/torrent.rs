@@ -39,7 +39,7 @@ pub struct Parameters {
     /// Servers that stand for the peers. Connections are assigned to them in turn. Default: all of `servers`.
     #[schemars(length(min = 1, max = 100))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub servers: Vec<String>,
     /// Direction of the pieces: `up` from the home or `down` to it.
     #[serde(default)]

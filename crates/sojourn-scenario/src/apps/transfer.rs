@@ -26,7 +26,7 @@ use sojourn_transport::TcpOptions;
 pub struct Parameters {
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub server: String,
     /// Direction of the file: `up` from the home or `down` to it.
     #[serde(default)]

@@ -28,7 +28,7 @@ const LEAST_PACKET: u64 = 64;
 pub struct Parameters {
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub server: String,
     /// Direction of the frames: `up` from the home, `down` to it, or `both`. With `both` the ends measure
     /// round-trip times too.

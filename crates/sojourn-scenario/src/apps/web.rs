@@ -87,7 +87,7 @@ pub struct Parameters {
     /// Servers of the page. The first one has the HTML. Default: all of `servers`.
     #[schemars(length(min = 1, max = 100))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub servers: Vec<String>,
     /// Size of the HTML in bytes. Default: 100 000 with `fixed` objects (White & Padden 2012
     /// §3.2.3), and 102 400 times the scale with those of appendix A.

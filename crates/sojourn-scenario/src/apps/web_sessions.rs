@@ -41,7 +41,7 @@ pub struct Parameters {
     /// Servers of the pages. One is chosen at random for each page. Default: all of `servers`.
     #[schemars(length(min = 1, max = 100))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-role" = "choice"))]
+    #[schemars(extend("x-role" = "line"))]
     pub servers: Vec<String>,
     /// Number of independent sessions.
     #[serde(default = "number::<u32, 1>")]

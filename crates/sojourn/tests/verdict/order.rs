@@ -305,7 +305,7 @@ fn an_answer_changes_with_the_load_only_where_no_setting_is_best_under_all() {
     let groups: Vec<_> =
         ["a", "b", "c", "d"].iter().zip(&all).map(|(name, facts)| group(name, facts)).collect();
     let found = verdict(&groups, &[]);
-    assert_eq!(found.sentences[0], "b is among the best under each of the 2 loads.");
+    assert_eq!(found.sentences[0], "b and d are among the best, each under its load.");
 }
 
 /// The loads have an answer each, and one sentence says whether it changes.
@@ -319,7 +319,7 @@ fn settings_of_several_loads_are_compared_load_by_load() {
     };
     let (tail, law) = ("upstream.queue.limit_packets=100", "upstream.queue.law.kind=pie");
     for (last, want) in [
-        (99.0, "b does best under each of the 2 loads."),
+        (99.0, "b and d do best, each under its load."),
         (20.0, "Which setting does best changes with the load."),
     ] {
         let all = [of(tail, 1, 60.0), of(law, 1, 99.0), of(tail, 4, 60.0), of(law, 4, last)];

@@ -451,10 +451,17 @@ fn unused_low_latency(scenario: &Scenario, queues: &[QueueRow]) -> Option<Warnin
     let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
     let how = match scenario.low_latency_dscp() {
         Some(&[dscp, ..]) => {
-            format!("give traffic that builds no queue, such as games and calls, one of its code points (dscp = {dscp})")
+            format!(
+                "give traffic that builds no queue, such as games and calls, one of its code points (dscp = {dscp})"
+            )
         }
-        Some([]) => "its list `dscp` is empty: leave it out, and give games and calls dscp = 45".to_owned(),
-        None => "`dualq` reads no code point, and takes L4S alone (tcp.congestion_control.kind = \"prague\")".to_owned(),
+        Some([]) => {
+            "its list `dscp` is empty: leave it out, and give games and calls dscp = 45".to_owned()
+        }
+        None => {
+            "it takes L4S alone here (tcp.congestion_control.kind = \"prague\"), and no code point"
+                .to_owned()
+        }
     };
     is_unused.then(|| fault!(UnusedLowLatency, "" => "no packet took a low-latency flow: {how}"))
 }
