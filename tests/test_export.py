@@ -117,7 +117,9 @@ def test_all_variants_are_in_one_table_unless_one_is_named(
 ) -> None:
     export(saved, "csv", tmp_path / "all")
     export(saved, "csv", tmp_path / "one", variant="CoDel")
-    every, one = (pl.read_csv(tmp_path / name / "flows.csv") for name in ("all", "one"))
+    every = pl.read_csv(tmp_path / "all" / "flows.csv")
+    # A column without a value in one variant may be of numbers in another.
+    one = pl.read_csv(tmp_path / "one" / "flows.csv", schema_overrides=every.schema)
     assert every["variant"].unique(maintain_order=True).to_list() == list(comparison)
     assert one.equals(every.filter(pl.col("variant") == "CoDel"))
 

@@ -120,14 +120,14 @@ downstream.sustained_mbps = 20
 servers.near.delay_ms = 9
 traffic.game = { kind = "stream", purpose = "game" }
 traffic.late = { kind = "transfer", start_s = 30 }
-traffic.files = { kind = "transfer", file_bytes = 1000, pause_s = 1 }
+traffic.bursts = { kind = "on_off", mean_mbps = [0.1] }
 compare.one = {}
 compare.two.upstream.priority = 3
 """
 
 
 def test_what_has_no_grade_is_said(tmp_path: Path, inside: Inside) -> None:
-    """What sent nothing is not good; files with pauses have no grade, and a note names them."""
+    """What sent nothing is not good; sources that pause at random have no grade, and a note names them."""
     path = tmp_path / "late.toml"
     path.write_text(LATE)
     # Both variants are one run, which has both names.
@@ -135,7 +135,7 @@ def test_what_has_no_grade_is_said(tmp_path: Path, inside: Inside) -> None:
         done = inside("run", path, "--quiet", "--fail-below", "good", "--of", name)
         note, failed, *_ = done.stderr.splitlines()
         assert done.returncode == 1
-        assert note.startswith("note: Not graded: transfer (files). A condition on a measure")
+        assert note.startswith("note: Not graded: on off (bursts). A condition on a measure")
         why = "no grade, since traffic.late sends nothing: it starts at 30 s"
         assert failed.startswith(f"failed: one: {why}") and failed.endswith("required: good")
     assert inside("run", path, "--quiet", "--fail-below", "game loss < 9").returncode == 0

@@ -87,8 +87,8 @@ def test_figures_have_delay_and_rates_on_one_axis_and_idle_beside_loaded() -> No
 def test_cures_are_simulated_where_a_log_allows_a_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> None:
-    monkeypatch.setattr("sojourn.fit.fitted._SEARCHED", (2, 2))
-    monkeypatch.setattr("sojourn.fit.fitted._LONGEST_S", 10.0)
+    monkeypatch.setattr("sojourn.fit.nearest._SIMULATED", 2)
+    monkeypatch.setattr("sojourn.fit.nearest._LONGEST_S", 10.0)
     said = inside.printed("log", LOGS / "irtt.json.gz", "--simulate")
     assert "does not allow it" in said and "allowed: 1000 or more" in said
     line = {name: known.value(0.5) for name, known in PRIOR.items()} | {"grid_ms": 2.5}

@@ -310,5 +310,4 @@ def lessons() -> dict[str, Learned]:
         for at, name in enumerate(names)
         if name != "grid_ms"
     }
-    load = lessons["load"]
-    return {**lessons, "load": replace(load, factor=load.factor * _LOAD_ERRORS)}
+    return {**lessons, "load": replace(lessons["load"], widened=_LOAD_ERRORS)}

@@ -64,6 +64,8 @@ class Learned:
     factor: float
     farthest: float
     """How unlike their nearest other row nearly all rows are at most."""
+    widened: float = 1.0
+    """How much wider the interval is than rows make it; it reaches no farther beyond the prior."""
 
     def interval(self, features: Values) -> tuple[float, float, float] | None:
         """Share of the prior with the ends of its 90 % interval, or `None` beyond the prior."""
@@ -72,6 +74,7 @@ class Learned:
         half = self.factor * float(np.mean(abs(self.shares.errors[near])))
         if not -_BEYOND * half <= share <= 1 + _BEYOND * half:
             return None
+        half *= self.widened
         low, middle, high = np.clip([share - half, share, share + half], 0, 1)
         return float(middle), float(low), float(high)
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..base.files import read_content
 from .part_import import digest_of, is_of_library
 
-_GUARD = re.compile(r"^if __name__ == ", re.MULTILINE)
+_GUARD = re.compile(rb"^if __name__ == ", re.MULTILINE)
 """Below it a script has what is done only where it is started."""
 
 
@@ -31,7 +31,7 @@ def file_of(cls: type) -> Path | None:
     file = Path(getattr(module, "__file__", None) or "")
     if not file.is_file() or getattr(module, cls.__qualname__, None) is not cls:
         return None
-    if cls.__module__ == "__main__" and not _GUARD.search(file.read_text(errors="replace")):
+    if cls.__module__ == "__main__" and not _GUARD.search(read_content(file)):
         return None
     codes = [value.__code__ for value in vars(cls).values() if isinstance(value, FunctionType)]
     names = [Path(code.co_filename) for code in codes]
