@@ -127,7 +127,7 @@ compare.two.upstream.priority = 3
 
 
 def test_what_has_no_grade_is_said(tmp_path: Path, inside: Inside) -> None:
-    """What sent nothing is not good; sources that pause at random have no grade, and a note names them."""
+    """What sent nothing is not good; what pauses at random has no grade, and a note names it."""
     path = tmp_path / "late.toml"
     path.write_text(LATE)
     # Both variants are one run, which has both names.
