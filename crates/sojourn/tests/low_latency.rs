@@ -475,7 +475,7 @@ fn a_low_latency_flow_that_nothing_uses_is_told() {
     let dualq = "upstream.queue.scheduler.kind = 'dualq'";
     let reported = run(&format!("duration_s = 1\nupstream.sustained_mbps = 20\n{dualq}\n{GAME}"));
     let reported = sentences(without_bursts(reported.warnings));
-    assert!(reported[0].starts_with(&format!("{flow}`dualq` reads no code point")), "{reported:?}");
+    assert!(reported[0].starts_with(&format!("{flow}it takes L4S alone")), "{reported:?}");
 }
 
 #[test]
