@@ -291,41 +291,37 @@ fn a_rate_that_another_setting_leaves_is_said() {
     assert_eq!(alike, [want]);
 }
 
-/// Where the loads agree on some setting, the answer does not change with the load.
-#[test]
-fn an_answer_changes_with_the_load_only_where_no_setting_is_best_under_all() {
-    let of = |set: &str, connections: u32, percent: f64| {
+/// The answer about drop-tail and PIE, `a` and `b` with one upload, `c` and `d` with four, that give their uploads so much.
+fn of_two_loads(percents: [f64; 4]) -> Verdict {
+    let (tail, law) = ("upstream.queue.limit_packets=100", "upstream.queue.law.kind=pie");
+    let of = |(set, connections): (&str, u32), percent: f64| {
         let flows = vec![rate("upload", "up", 310.0 / 60.0 * percent / 100.0)];
         let sets = [set.to_owned(), format!("traffic.upload.connections={connections}")];
         let scenario = scenario_of(UPLOAD, &sets.each_ref().map(String::as_str));
         Facts::of(&scenario, &Rows { flows, ..Rows::default() })
     };
-    let (tail, law) = ("upstream.queue.limit_packets=100", "upstream.queue.law.kind=pie");
-    let all = [of(tail, 1, 99.0), of(law, 1, 99.0), of(tail, 4, 60.0), of(law, 4, 99.0)];
+    let settings = [(tail, 1), (law, 1), (tail, 4), (law, 4)];
+    let all: Vec<Facts> = settings.into_iter().zip(percents).map(|(one, at)| of(one, at)).collect();
     let groups: Vec<_> =
         ["a", "b", "c", "d"].iter().zip(&all).map(|(name, facts)| group(name, facts)).collect();
-    let found = verdict(&groups, &[]);
+    verdict(&groups, &[])
+}
+
+/// Where the loads agree on some setting, the answer does not change with the load.
+#[test]
+fn an_answer_changes_with_the_load_only_where_no_setting_is_best_under_all() {
+    let found = of_two_loads([99.0, 99.0, 60.0, 99.0]);
     assert_eq!(found.sentences[0], "b and d are among the best, each under its load.");
 }
 
 /// The loads have an answer each, and one sentence says whether it changes.
 #[test]
 fn settings_of_several_loads_are_compared_load_by_load() {
-    let of = |set: &str, connections: u32, percent: f64| {
-        let flows = vec![rate("upload", "up", 310.0 / 60.0 * percent / 100.0)];
-        let sets = [set.to_owned(), format!("traffic.upload.connections={connections}")];
-        let scenario = scenario_of(UPLOAD, &sets.each_ref().map(String::as_str));
-        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
-    };
-    let (tail, law) = ("upstream.queue.limit_packets=100", "upstream.queue.law.kind=pie");
     for (last, want) in [
         (99.0, "b and d do best, each under its load."),
         (20.0, "Which setting does best changes with the load."),
     ] {
-        let all = [of(tail, 1, 60.0), of(law, 1, 99.0), of(tail, 4, 60.0), of(law, 4, last)];
-        let groups: Vec<_> =
-            ["a", "b", "c", "d"].iter().zip(&all).map(|(name, facts)| group(name, facts)).collect();
-        let found = verdict(&groups, &[]);
+        let found = of_two_loads([60.0, 99.0, 60.0, last]);
         assert_eq!(found.best, None);
         assert_eq!(found.answers.len(), 2);
         assert_eq!(found.sentences[0], want);
