@@ -7,6 +7,8 @@ from dataclasses import replace
 from ..analysis.bufferbloat import bufferbloat_grid
 from ..base.grid import Grid
 from ..base.progress import Progress
+from ..base.toml_text import toml_value
+from ..runs.draft import USUAL_SHARE, queue_of
 from ..runs.runner import run
 from .fitted import Fit, fit_log
 from .read import read
@@ -14,7 +16,6 @@ from .repair import repaired
 
 _SMALL_MS = 50.0
 """Of the rate, the buffer that the provider may set."""
-_SHAPED = 0.9
 _LEAST_BYTES = 3044
 """Of a buffer: two packets."""
 _TITLE = "Simulated on a line like it: the median round trip of probes in ms, and a letter"
@@ -23,8 +24,8 @@ _SETTINGS = """
 upstream.queue.limit_bytes = {small_bytes:d}
 
 [compare."CAKE in the router"]
-homes.ours.router.upstream = {{ rate_mbps = {shaped_mbps:g}, queue.scheduler = {{ kind = "cake", rtt_ms = 200 }} }}
-"""  # noqa: E501
+homes.ours.router.upstream = {{ rate_mbps = {shaped_mbps:g}, queue = {cake} }}
+"""
 
 
 def fit_of_log(
@@ -62,7 +63,8 @@ def cures(found: Fit, progress: Progress | None = None) -> Grid | None:
     more = _SETTINGS.format(
         small_ms=_SMALL_MS,
         small_bytes=max(_LEAST_BYTES, round(_SMALL_MS * found.up_mbps * 125)),
-        shaped_mbps=_SHAPED * found.up_mbps,
+        shaped_mbps=USUAL_SHARE / 100 * found.up_mbps,
+        cake=toml_value(queue_of("router_cake")),
     )
     judged = run(found.scenario() + more, progress=progress).verdict
     grid = bufferbloat_grid(judged, judged.leading)

@@ -93,6 +93,14 @@ USUAL = ("docsis_pie", "low_latency", "router_cake")
 """What drop-tail, the modem as it is, is compared with."""
 USUAL_SHARE = 90
 """Of the rates of the service, in percent: what a router before the modem may send."""
+
+
+def queue_of(aqm: str) -> Mapping[str, Any]:
+    """The keys of a queue with this queue manager."""
+    keys: Mapping[str, Any] = _PRESETS[aqm]["queue"]
+    return keys
+
+
 USES = tuple(_USES)
 """What `uses` may be."""
 _MOST = 100
