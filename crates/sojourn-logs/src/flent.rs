@@ -9,7 +9,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use sojourn_input::problem::Fault;
 
-use crate::log::{Format, Log, Probe, Rate};
+use crate::log::{Format, Log, Probe, Rate, median};
 use crate::numbered::with_lost;
 use crate::rates::together;
 use crate::unusable;
@@ -199,12 +199,6 @@ fn in_ms(values: &mut [Raw], sampled: &[Option<f64>]) {
             raw.val = raw.val.map(|val| 1e3 / val).filter(|ms| (0.0..STOPPED_MS).contains(ms));
         }
     }
-}
-
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 /// The time of a probe is that of its return, so it was sent a round trip before.

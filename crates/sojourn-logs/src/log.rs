@@ -192,7 +192,7 @@ pub struct Untimed {
 /// From where an interval is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IntervalFrom {
-    /// It is what most tools have unless they are told otherwise.
+    /// Most tools have it by default.
     Nowhere,
     /// The last line of the log.
     Log,
@@ -341,6 +341,13 @@ impl Log {
 
 /// A shorter pause does not end a load.
 const PAUSE_MS: f64 = 2_000.0;
+
+/// The median of these, the upper one of two.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
 
 /// Spans that overlap or nearly follow each other, as one each.
 pub(crate) fn joined(mut spans: Vec<(f64, f64)>) -> Vec<(f64, f64)> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::log::Probe;
+use crate::log::{Probe, median};
 
 /// A larger step of the number is a new start.
 const MOST_LOST: i64 = 5_000;
@@ -55,10 +55,8 @@ pub(crate) fn with_lost(answers: Vec<(Option<f64>, Probe)>, sent: Option<f64>) -
 
 /// Probes of the numbers between those that are known, and up to these ends, a usual interval after each other.
 fn missing(known: &[(i64, f64)], low: i64, high: i64) -> Vec<Probe> {
-    let mut steps: Vec<f64> =
-        known.windows(2).map(|two| (two[1].1 - two[0].1) / (two[1].0 - two[0].0) as f64).collect();
-    steps.sort_by(f64::total_cmp);
-    let usual_ms = steps[steps.len() / 2].max(0.0);
+    let steps = known.windows(2).map(|two| (two[1].1 - two[0].1) / (two[1].0 - two[0].0) as f64);
+    let usual_ms = median(steps).expect("there are two").max(0.0);
     let (first, last) = (known[0], known[known.len() - 1]);
     let at = |(number, ms): (i64, f64), other: i64| ms + (other - number) as f64 * usual_ms;
     let before = (first.0 - low <= MOST_LOST).then_some(low..first.0).into_iter().flatten();

@@ -1,6 +1,6 @@
 //! Rates of single transfers as those of a direction, and when it was loaded.
 
-use crate::log::{Rate, Way, joined};
+use crate::log::{Rate, Way, joined, median};
 
 const BIN_MS: f64 = 500.0;
 const MOST_BINS: f64 = 100_000.0;
@@ -13,10 +13,8 @@ const ACKNOWLEDGEMENTS: f64 = 0.05;
 
 /// The time before the first rate that it counts: the usual distance of two.
 fn usual_step(rates: &[Rate]) -> f64 {
-    let mut steps: Vec<f64> = rates.windows(2).map(|two| two[1].at_ms - two[0].at_ms).collect();
-    steps.retain(|step| *step > 0.0);
-    steps.sort_by(f64::total_cmp);
-    steps.get(steps.len() / 2).copied().unwrap_or(BIN_MS)
+    let steps = rates.windows(2).map(|two| two[1].at_ms - two[0].at_ms);
+    median(steps.filter(|step| *step > 0.0)).unwrap_or(BIN_MS)
 }
 
 /// The rate of all transfers together, in bins; it is loaded from the first to the last of each.

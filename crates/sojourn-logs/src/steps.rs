@@ -1,6 +1,6 @@
 //! Clocks that somebody set while a log was written.
 
-use crate::log::{Clock, Format, Log, Probe, Step};
+use crate::log::{Clock, Format, Log, Probe, Step, median};
 
 /// Numbered probes leave no longer time without one, in ms and in usual distances, unless the clock was set or the home
 /// slept.
@@ -50,10 +50,7 @@ fn pauses(log: &Log) -> Vec<Step> {
 }
 
 fn usual_distance(stream: &[Probe]) -> Option<f64> {
-    let mut steps: Vec<f64> =
-        stream.windows(2).map(|two| (two[1].sent_ms - two[0].sent_ms).max(0.0)).collect();
-    steps.sort_by(f64::total_cmp);
-    steps.get(steps.len() / 2).copied()
+    median(stream.windows(2).map(|two| (two[1].sent_ms - two[0].sent_ms).max(0.0)))
 }
 
 /// Where the server's clock was set.
