@@ -115,6 +115,7 @@ impl AppParameters for Parameters {
             open: vec![None; self.connections as usize],
             unfinished: vec![Files::default(); self.connections as usize],
             completed: Files::default(),
+            begun: 0,
         }
         .into()
     }
@@ -166,6 +167,8 @@ pub struct Transfer {
     unfinished: Vec<Files>,
     /// The finished ones, by how long they took.
     completed: Files,
+    /// Files that were begun and not cut off.
+    begun: u64,
 }
 
 /// Some files.
@@ -199,6 +202,7 @@ impl Transfer {
         let bytes = self.file_bytes.unwrap_or(u64::MAX);
         context.ask(Command::Send(connection, self.sender, bytes));
         self.unfinished[number as usize].add(1, context.now.ps().into());
+        self.begun += 1;
         if let Some(every) = self.every {
             self.agenda.set(number, context.now + every);
         }
@@ -222,6 +226,7 @@ impl Transfer {
         let open = self.open.iter_mut().filter_map(Option::take);
         open.for_each(|connection| context.ask(Command::Abort(connection)));
         self.unfinished.fill(Files::default());
+        self.begun = self.completed.count;
     }
 }
 
@@ -256,6 +261,6 @@ impl Model for Transfer {
     }
 
     fn is_under_way(&self, _now: Time) -> bool {
-        self.unfinished.iter().any(|files| files.count > 0)
+        self.begun > self.completed.count
     }
 }
