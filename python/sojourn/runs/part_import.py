@@ -75,7 +75,7 @@ class Imported:
 
     @property
     def folder(self) -> Path:
-        """Its folder, from which names of files are told."""
+        """Its folder, to which names of files are relative."""
         return self.file.parent
 
     def is_current(self) -> bool:
@@ -106,9 +106,9 @@ class Identity:
     """What a part is: equal digests are equal parts."""
 
     digest: str
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Digests of its files, by their names from its folder."""
-    packages: tuple[str, ...] = ()
+    packages: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def described(self) -> dict[str, Any]:
         """As metadata of results have it, with versions of what it was made with."""
@@ -176,15 +176,14 @@ class _Reader:
         module.__file__ = str(self.file)
         module.__dict__["__builtins__"] = self.builtins
         sys.modules[module.__name__] = module
-        with self._alone(), self._visible():
-            exec(self.code_of(self.file), vars(module))
-        return Imported(
-            self.file,
-            module,
-            self.files,
-            self.elsewhere,
-            tuple(sorted(self.packages)),
-        )
+        try:
+            with self._alone(), self._visible():
+                exec(self.code_of(self.file), vars(module))
+        except BaseException:
+            del sys.modules[module.__name__]
+            raise
+        packages = tuple(sorted(self.packages))
+        return Imported(self.file, module, self.files, self.elsewhere, packages)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:

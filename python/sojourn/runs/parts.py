@@ -244,10 +244,8 @@ class Part:
     """The file in which another process finds it, if any."""
     name: str
     """The class; of a module its kind."""
-    digest: str
-    """A digest of the files that it reads, or of the text of the class."""
+    identity: Identity
     native: NativePart = field(repr=False, compare=False)
-    identity: Identity = field(repr=False, compare=False)
     does: str = field(default="", repr=False, compare=False)
     """What a class of Python does, as text."""
 
@@ -255,6 +253,11 @@ class Part:
         if self.file and self.file.suffix == ".wasm":
             return str(self.file)
         return f"{self.file}:{self.name}" if self.file else self.name
+
+    @property
+    def digest(self) -> str:
+        """A digest of the files that it reads, or of the text of the class."""
+        return self.identity.digest
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.file, self.name, self.digest)
@@ -400,7 +403,7 @@ def _of_module(file: Path) -> Part:
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UnknownError(f"part {file}: {what}") from None
-    return Part(file.resolve(), native.kind, digest, native, Identity(digest))
+    return Part(file.resolve(), native.kind, Identity(digest), native)
 
 
 def _in_words(error: BaseException, file: Path) -> str:
@@ -436,7 +439,7 @@ def _of_class(cls: type[_Own], file: Path | None, identity: Identity) -> Part:
     except (ValueError, TypeError) as error:
         raise UnknownError(f"part {cls.__name__}: {error}") from None
     _identities[identity.digest] = identity
-    return Part(file, cls.__name__, identity.digest, native, identity, text_of(cls))
+    return Part(file, cls.__name__, identity, native, text_of(cls))
 
 
 def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[float], seed: int) -> _Own:
