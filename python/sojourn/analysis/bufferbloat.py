@@ -40,9 +40,6 @@ def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
     }
     if not any(idle and any(loaded) for _, idle, *loaded in found.values()):
         return None
-    some = (
-        f"{len(found)} of {count} settings"
-        if len(found) < (count := len(judged.round_trips))
-        else ""
-    )
+    count = len(judged.round_trips)
+    some = f"{len(found)} of {count} settings" if len(found) < count else ""
     return letters_grid("the median round trip of games and calls in ms", found, some)
