@@ -106,6 +106,12 @@ mod _sojourn {
         [sojourn::shipped::SCENARIOS, sojourn::shipped::GALLERY].concat()
     }
 
+    /// Where letters of bufferbloat end, in ms.
+    #[pyfunction]
+    fn letter_bounds_ms() -> [f64; 5] {
+        sojourn::results::letter_bounds_ms()
+    }
+
     /// Queue managers by name, with label and keys of a queue, as JSON.
     #[pyfunction]
     fn presets_json() -> String {

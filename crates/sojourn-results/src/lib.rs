@@ -7,3 +7,5 @@ pub mod metrics;
 pub mod scores;
 pub mod verdict;
 mod words;
+
+pub use letters::letter_bounds_ms;

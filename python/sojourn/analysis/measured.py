@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sojourn import LineLog, ScenarioError
+from .._sojourn import LineLog, ScenarioError, letter_bounds_ms
 from ..base.files import read_content
 from ..base.grid import Grid, digits, informative
 from ..base.problems import refusal
@@ -221,7 +221,7 @@ def headline(lines: Mapping[str, Measured]) -> Grid:
     return letters_grid("the median round trip in ms", rows)
 
 
-_BOUNDS_MS = (5, 30, 60, 200, 400)
+_BOUNDS_MS = letter_bounds_ms()
 """Where a letter ends: digits must not show a value on the other side."""
 
 

@@ -4,12 +4,10 @@ use sojourn_logs::{Clock, Format, IntervalFrom, LEAST_MBPS, Load, Log, Step};
 
 use super::Responsiveness;
 use super::under_load::UnderLoad;
-use crate::letters::letter;
+use crate::letters::{A_MS, letter};
 use crate::scores::qoe::median;
 use crate::words::{capitalised, digits, joined};
 
-/// Below it a delay that load adds has the letter A, by DSLReports.
-const A_MS: f64 = 30.0;
 /// Probes of a quiet line differ by less on average: what is slower at rest by more is delayed by something else.
 const SLOWER_MS: f64 = 5.0;
 /// One direction has this part of the delay of both, and more.
