@@ -1,6 +1,7 @@
 """The module of the live page gives the results of the native build, bit for bit."""
 
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 import sojourn
 from conftest import PATIENT_S, ROOT
 from lab_page import FAST, SMALL, needs_fast, needs_module
-from sojourn._sojourn import presets_json
+from sojourn._sojourn import digits, presets_json
 from sojourn.lab.server import STATIC
 from sojourn.runs.draft import AQMS, draft
 
@@ -61,6 +62,16 @@ def test_runs_are_those_of_the_native_build(module: Path, tmp_path: Path) -> Non
         assert web == {name: runs[name].meta["fingerprint"] for name in web}
         # A run in slices is the same as one at once: it had some.
         assert max(run["slices"] for run in printed["runs"][str(file)]) > 1
+
+
+@needs_node
+def test_a_number_has_the_same_digits_on_the_page(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    values = [0.0, 1.0, -0.00001, 9.995, 9.9951, 99.95, 999.51, 1234.6, 0.00005, 0.00015, 1e6]
+    values += [draw.choice((-1, 1)) * 10 ** draw.uniform(-7, 7) for _ in range(1000)]
+    (tmp_path / "values.json").write_text(json.dumps(values))
+    page = read_by_node("digits.mjs", STATIC / "curves.js", tmp_path / "values.json")
+    assert page == [digits(value) for value in values]
 
 
 @needs_module

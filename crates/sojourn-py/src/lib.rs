@@ -112,6 +112,18 @@ mod _sojourn {
         sojourn::results::letter_bounds_ms()
     }
 
+    /// A number with three significant digits, at most four of them behind the point; digits before it are never cut.
+    #[pyfunction]
+    fn digits(value: f64) -> String {
+        sojourn::results::digits(value)
+    }
+
+    /// The 97.5 % quantile of Student's t distribution for the mean of so many seeds; `None` below two.
+    #[pyfunction]
+    fn student_t(seeds: usize) -> Option<f64> {
+        sojourn::results::verdict::student_t(seeds)
+    }
+
     /// Queue managers by name, with label and keys of a queue, as JSON.
     #[pyfunction]
     fn presets_json() -> String {

@@ -9,3 +9,4 @@ pub mod verdict;
 mod words;
 
 pub use letters::letter_bounds_ms;
+pub use words::digits;

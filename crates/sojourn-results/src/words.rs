@@ -1,13 +1,12 @@
 //! Numbers and lists as sentences have them.
 
-/// A number with three significant digits; digits before the point are never cut.
-pub(crate) fn digits(value: f64) -> String {
-    if value == 0.0 {
-        return "0".to_owned();
-    }
+/// A number with three significant digits, at most four of them behind the point; digits before it are never cut.
+pub fn digits(value: f64) -> String {
     // What rounds up to the next power of ten has a digit less behind the point.
-    let places = (2 - (1.000_501 * value.abs()).log10().floor() as i32).clamp(0, 4);
-    format!("{value:.*}", places.unsigned_abs() as usize)
+    let rounded = format!("{value:.2e}");
+    let size: i32 = rounded.rsplit('e').next().and_then(|size| size.parse().ok()).unwrap_or(0);
+    let text = format!("{value:.*}", (2 - size).clamp(0, 4).unsigned_abs() as usize);
+    if text.parse() == Ok(0.0) { "0".to_owned() } else { text }
 }
 
 /// A factor such as 13 or 1.6.
@@ -76,7 +75,7 @@ mod tests {
     fn numbers_have_three_digits() {
         let clauses = [0.0, 0.01234, 1.234, 36.44, 208.4, 12_345.0].map(digits);
         assert_eq!(clauses, ["0", "0.0123", "1.23", "36.4", "208", "12345"]);
-        assert_eq!([-1.234, 0.001_234, 0.000_01].map(digits), ["-1.23", "0.0012", "0.0000"]);
+        assert_eq!([-1.234, 0.001_234, 0.000_01].map(digits), ["-1.23", "0.0012", "0"]);
         assert_eq!([9.994, 9.996, 99.94, 99.95].map(digits), ["9.99", "10.0", "99.9", "100"]);
         assert_eq!([1.62, 9.94, 9.95, 12.96].map(factor), ["1.6", "9.9", "10", "13"]);
     }

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._sojourn import student_t
 from .distribution import Distribution, Numbers, pooled
 from .groups import Group
 from .measures import Row, flows_of
-from .statistics import Value, over_seeds, student_t
+from .statistics import Value, over_seeds
 from .tables import RunTables, where
 
 _CDF_STEPS = 500
@@ -114,7 +115,8 @@ def _half_interval(seeds: Sequence[Distribution], x: Numbers, y: Numbers) -> Num
     The share is a ratio of two sums over seeds, of values at most `x` and of all values (Cochran
     1977, section 6.4).
     """
-    if len(seeds) < 2:
+    t = student_t(len(seeds))
+    if t is None:
         return np.zeros(len(x))
     below = [
         np.append(0.0, 100 * seed.share)[np.searchsorted(seed.values, x, side="right")]
@@ -123,7 +125,7 @@ def _half_interval(seeds: Sequence[Distribution], x: Numbers, y: Numbers) -> Num
     totals = np.array([[seed.total] for seed in seeds])
     deviations = (np.array(below) - y) * (totals / totals.mean())
     variance = np.square(deviations).sum(axis=0) / (len(seeds) - 1)
-    half: Numbers = student_t(len(seeds)) * np.sqrt(variance / len(seeds))
+    half: Numbers = t * np.sqrt(variance / len(seeds))
     return half
 
 

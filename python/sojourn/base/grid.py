@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._sojourn import digits as _digits
+
 NOTHING = "–"
 
 
@@ -46,9 +48,7 @@ def digits(value: Any) -> str:
         case float() if math.isnan(value):
             return NOTHING
         case float():
-            size = math.floor(math.log10(abs(float(f"{value:.3g}")))) if value else 0
-            text = f"{value:.{min(max(0, 2 - size), 4)}f}"
-            return text if float(text) else "0"
+            return _digits(value)
     return str(value)
 
 

@@ -25,7 +25,7 @@ pub use grades::Assessment;
 pub use groups::Group;
 pub use measures::{Better, MEASURES, Measure};
 pub use order::{Answer, Price};
-pub use over_seeds::{Value, over_seeds};
+pub use over_seeds::{Value, over_seeds, student_t};
 pub use round_trip::RoundTrip;
 pub use shares::Share;
 pub use thresholds::{APPLICATIONS, Application, Grade, Threshold};

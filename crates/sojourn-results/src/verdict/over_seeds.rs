@@ -28,13 +28,17 @@ pub fn over_seeds(values: &[Option<f64>]) -> Value {
         return Value::default();
     }
     let mean = known.iter().sum::<f64>() / count;
-    let freedom = known.len() - 1;
-    // 2.042 at 30 and 1.984 at 100, as tabled.
-    let t = T.get(freedom.max(1) - 1).copied().unwrap_or(Z + 2.4 / freedom as f64);
     let squares: f64 = known.iter().map(|value| (value - mean).powi(2)).sum();
-    let deviation = (squares / freedom as f64).sqrt();
-    let half_width = Some(t * deviation / count.sqrt()).filter(|_| freedom > 0);
+    let half_width =
+        student_t(known.len()).map(|t| t * (squares / (count - 1.0)).sqrt() / count.sqrt());
     Value { mean: Some(mean), half_width }
+}
+
+/// The 97.5 % quantile of Student's t distribution for the mean of so many seeds; `None` below two.
+pub fn student_t(seeds: usize) -> Option<f64> {
+    let freedom = seeds.checked_sub(1).filter(|freedom| *freedom > 0)?;
+    // 2.042 at 30 and 1.984 at 100, as tabled.
+    Some(T.get(freedom - 1).copied().unwrap_or(Z + 2.4 / freedom as f64))
 }
 
 #[cfg(test)]
@@ -54,13 +58,8 @@ mod tests {
 
     #[test]
     fn the_quantile_falls_with_each_degree_of_freedom_towards_the_normal_one() {
-        // Of -1, 1 and zeros, n in all, the deviation is the root of 2 / (n - 1).
-        let t = |freedom: usize| {
-            let mut values = vec![Some(0.0); freedom + 1];
-            (values[0], values[1]) = (Some(-1.0), Some(1.0));
-            let deviation = (2.0 / freedom as f64).sqrt();
-            over_seeds(&values).half_width.unwrap() * (freedom as f64 + 1.0).sqrt() / deviation
-        };
+        assert_eq!((student_t(0), student_t(1)), (None, None));
+        let t = |freedom: usize| student_t(freedom + 1).unwrap();
         for (freedom, want) in [(1, 12.706), (2, 4.303), (10, 2.228), (30, 2.042), (100, 1.984)] {
             assert!((t(freedom) - want).abs() < 1e-9, "{freedom}: {}", t(freedom));
         }

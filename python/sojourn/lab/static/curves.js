@@ -13,13 +13,16 @@ export const QUEUE = [
   { name: "overflow_drops", label: "drops, queue full", title: "Upstream drops, queue full", y: "dropped packets" },
 ];
 
-/** A number with three significant digits; digits before the point are never cut. */
+/**
+ * A number with three significant digits; those before the point are never cut. The core's `digits` differs at numbers
+ * halfway between two.
+ */
 export function digits(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (value === 0) return "0";
-  const size = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(NUMBER.significant)))));
+  const size = Number(value.toExponential(NUMBER.significant - 1).split("e")[1]);
   const places = Math.max(0, NUMBER.significant - 1 - size);
-  return value.toFixed(Math.min(places, NUMBER.most));
+  const text = value.toFixed(Math.min(places, NUMBER.most));
+  return Number(text) === 0 ? "0" : text;
 }
 
 /**
