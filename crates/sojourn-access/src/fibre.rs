@@ -203,6 +203,21 @@ impl AccessNetwork for Fibre {
         arrived
     }
 
+    fn retune(&mut self, now: Time, home: usize, group: &Group, direction: Direction) -> bool {
+        let line = &mut self.lines[direction as usize][home];
+        match direction {
+            Direction::Up => {
+                let spec = group.upstream.primary();
+                line.retune(now, (spec.terms(), &spec.queue), None);
+            }
+            Direction::Down => {
+                let spec = group.downstream.primary();
+                line.retune(now, (spec.terms(), &spec.queue), None);
+            }
+        }
+        true
+    }
+
     fn sample(&mut self, _now: Time) {
         let watched = &self.watched;
         for lines in &mut self.lines {

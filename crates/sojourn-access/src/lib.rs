@@ -148,6 +148,9 @@ pub trait AccessNetwork {
         alarms: &mut Alarms,
         recorder: &mut Recorder,
     ) -> Option<(Time, Packet)>;
+    /// From now on the service flows of a home have the rates and the parameters of queues of this group, in one
+    /// direction. Returns whether it has such flows.
+    fn retune(&mut self, now: Time, home: usize, group: &Group, direction: Direction) -> bool;
     /// Samples queues and channels for their time series.
     fn sample(&mut self, now: Time);
     /// Packets and bytes inside the network.

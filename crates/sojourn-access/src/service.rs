@@ -25,11 +25,11 @@ pub const PRIMARY: &str = "primary";
 #[serde(deny_unknown_fields)]
 pub struct Upstream {
     /// Maximum sustained traffic rate in Mbps.
-    #[schemars(range(min = 0.001, max = 100_000.0))]
+    #[schemars(range(min = 0.001, max = 100_000.0), extend("x-live" = true))]
     pub sustained_mbps: f64,
     /// Peak traffic rate in Mbps. It must be at least `sustained_mbps`. Default: `sustained_mbps`.
     #[serde(default)]
-    #[schemars(range(min = 0.001, max = 100_000.0))]
+    #[schemars(range(min = 0.001, max = 100_000.0), extend("x-live" = true))]
     pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
     /// Default: 3044 (DOCSIS MULPI §C.2.2.7.3); if it is more, the bytes that the sustained rate
@@ -116,11 +116,11 @@ pub struct Upstream {
 #[serde(deny_unknown_fields)]
 pub struct Downstream {
     /// Maximum sustained traffic rate in Mbps.
-    #[schemars(range(min = 0.001, max = 100_000.0))]
+    #[schemars(range(min = 0.001, max = 100_000.0), extend("x-live" = true))]
     pub sustained_mbps: f64,
     /// Peak traffic rate in Mbps. It must be at least `sustained_mbps`. Default: `sustained_mbps`.
     #[serde(default)]
-    #[schemars(range(min = 0.001, max = 100_000.0))]
+    #[schemars(range(min = 0.001, max = 100_000.0), extend("x-live" = true))]
     pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
     /// Default: 3044 (DOCSIS MULPI §C.2.2.7.3).
@@ -193,11 +193,11 @@ pub struct Downstream {
 #[serde(deny_unknown_fields)]
 pub struct ServiceFlow {
     /// Maximum sustained traffic rate in Mbps.
-    #[schemars(range(min = 0.001, max = 100_000.0))]
+    #[schemars(range(min = 0.001, max = 100_000.0), extend("x-live" = true))]
     pub sustained_mbps: f64,
     /// Peak traffic rate in Mbps. It must be at least `sustained_mbps`. Default: `sustained_mbps`.
     #[serde(default)]
-    #[schemars(range(min = 0.001, max = 100_000.0))]
+    #[schemars(range(min = 0.001, max = 100_000.0), extend("x-live" = true))]
     pub peak_mbps: Option<f64>,
     /// Maximum traffic burst in bytes: what may pass at the peak rate after a long idle time.
     /// Default: by the same rule as for the primary flow of its direction, with this flow's

@@ -7,18 +7,24 @@
 use super::docsis::probe::Probe;
 use super::shaper::Shaper;
 use crate::context::ServiceFlowContext;
-use crate::service::{Downstream, Upstream};
+use crate::service::{Downstream, Terms, Upstream};
 use sojourn_engine::aqm::DrainRate;
 use sojourn_engine::capacity::Capacity;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
-use sojourn_engine::queue::{Queue, default_limit_bytes};
+use sojourn_engine::queue::{Queue, QueueSpec, default_limit_bytes};
 use sojourn_engine::record::ModemEventKind as Kind;
 use sojourn_engine::record::{Part, Recorder};
 use sojourn_engine::units::{BitRate, Time};
 
 /// Ratio of channel rate to peak rate downstream, where the scenario sets no channel rate.
 const CHANNEL_OVER_PEAK: f64 = 10.0;
+
+/// The rate of a downstream flow's own channel.
+pub(crate) fn downstream_channel(spec: &Downstream) -> BitRate {
+    let mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.terms().peak_mbps);
+    BitRate::from_mbps(mbps)
+}
 
 /// A link behind a queue and token buckets.
 pub struct ShapedLink {
@@ -34,9 +40,23 @@ pub struct ShapedLink {
 impl ShapedLink {
     /// The downstream at the CMTS, on the scenario's channel or on one that is never the bottleneck.
     pub fn downstream(spec: &Downstream, context: &ServiceFlowContext) -> Self {
-        let channel_mbps = spec.channel_mbps.unwrap_or(CHANNEL_OVER_PEAK * spec.terms().peak_mbps);
-        let channel = Capacity::of(spec.capacity.as_ref(), BitRate::from_mbps(channel_mbps));
+        let channel = Capacity::of(spec.capacity.as_ref(), downstream_channel(spec));
         Self::downstream_at(channel, spec, context)
+    }
+
+    /// From now on it has other rates and other parameters of its queue. A packet that has left the queue keeps its times.
+    /// `channel` is the rate of the channel, unless a trace has it.
+    pub(crate) fn retune(
+        &mut self,
+        now: Time,
+        (terms, queue): (Terms, &QueueSpec),
+        channel: Option<BitRate>,
+    ) {
+        self.shaper.retune(now, terms);
+        self.queue.retune(queue, default_limit_bytes(self.shaper.sustained.rate()));
+        if let Some(rate) = channel {
+            self.channel = Capacity::steady(rate);
+        }
     }
 
     /// A downstream service flow on a channel of this capacity. Its queue is empty and its token buckets

@@ -41,6 +41,18 @@ impl Shaper {
         }
     }
 
+    /// From now on it has other rates. The buckets keep their tokens.
+    pub(crate) fn retune(&mut self, now: Time, terms: Terms) {
+        self.retune_with(now, terms, |_| PEAK_BURST_BYTES);
+    }
+
+    /// As [`Self::retune`], where the depth of the peak rate's bucket depends on that rate.
+    pub(crate) fn retune_with(&mut self, now: Time, terms: Terms, depth: impl Fn(BitRate) -> u64) {
+        let [sustained, peak] = [terms.sustained_mbps, terms.peak_mbps].map(BitRate::from_mbps);
+        self.sustained.retune(now, sustained, terms.burst_bytes);
+        self.peak.retune(now, peak, depth(peak));
+    }
+
     /// What the AQM algorithms of the queue in front may know of this shaper.
     pub(crate) fn drain_rate(&self, now: Time, buffer_bytes: u64) -> DrainRate {
         DrainRate {

@@ -27,7 +27,7 @@ use sojourn_input::problem::{Fault, Faults};
 pub struct Bottleneck {
     /// Rate in Mbps.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    #[schemars(range(min = 0.001, max = 1_000_000.0), extend("x-live" = true))]
     pub rate_mbps: Option<f64>,
     /// Rates over time, instead of `rate_mbps`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -395,6 +395,18 @@ impl Hop {
             comes(recorder, packet, *at);
         }
         self.link.close(now, recorder, comes);
+    }
+
+    /// From now on it has another rate and other parameters of its queue, whose `default_bytes` are its limit if it
+    /// sets none. A packet that is being sent keeps its rate.
+    pub fn retune(&mut self, rate: Option<BitRate>, queue: Option<&QueueSpec>, default_bytes: u64) {
+        if let Some(rate) = rate {
+            self.link.set_rate(rate);
+        }
+        let holder = self.ahead.as_mut().map(|ahead| &mut ahead.holder);
+        if let (Some(Holder::Queue(own)), Some(spec)) = (holder, queue) {
+            own.retune(spec, default_bytes);
+        }
     }
 
     /// Its queue, if it has one.

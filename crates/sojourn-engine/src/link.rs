@@ -219,6 +219,11 @@ impl Link {
         self.busy_until
     }
 
+    /// From now on packets are sent at another rate; those whose sending has been fixed keep the old one.
+    pub(crate) fn set_rate(&mut self, rate: BitRate) {
+        self.capacity = Capacity::steady(rate);
+    }
+
     /// The rate at which it sends now.
     pub fn rate(&mut self, now: Time) -> BitRate {
         self.capacity.rate(now)

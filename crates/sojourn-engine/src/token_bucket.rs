@@ -18,6 +18,18 @@ impl TokenBucket {
         Self { rate: Pace::new(rate), depth: rate.time_for(depth_bytes), full_at: Time::ZERO }
     }
 
+    /// From now on it fills at another rate. What was taken and has not been filled again is still to be filled, so a
+    /// bucket of the same depth keeps its tokens, and one that is full stays full.
+    pub fn retune(&mut self, now: Time, rate: BitRate, depth_bytes: u64) {
+        let depth = rate.time_for(depth_bytes);
+        if (rate, depth) == (self.rate(), self.depth) {
+            return;
+        }
+        let lacking = self.rate().bytes_in(self.full_at.since(now));
+        self.full_at = now + rate.time_for_part(lacking);
+        (self.rate, self.depth) = (Pace::new(rate), depth);
+    }
+
     /// The rate at which it fills.
     pub fn rate(&self) -> BitRate {
         self.rate.rate()
@@ -110,6 +122,25 @@ mod tests {
         assert_eq!(bucket.tokens(at(10_200)), 1000.0);
         bucket.take(at(10_200), 1000);
         assert_eq!(bucket.ready_at(at(10_200), 100), at(10_300));
+    }
+
+    /// 600 of 1000 taken, and 100 us later 500 lack. At 4 Mb/s, 2 us a byte, they come in 1000 us; 100 more than the 500
+    /// tokens are there 200 us later.
+    #[test]
+    fn a_bucket_keeps_its_tokens_when_its_rate_changes() {
+        let mut bucket = bucket();
+        bucket.take(at(0), 600);
+        bucket.retune(at(100), BitRate::from_mbps(4.0), 1000);
+        assert_eq!((bucket.tokens(at(100)), bucket.tokens(at(300))), (500.0, 600.0));
+        assert_eq!(bucket.ready_at(at(100), 600), at(300));
+        assert_eq!(bucket.tokens(at(1100)), 1000.0);
+        // Debt stays too: 1200 are owed beyond the 1000, of which 100 come in 200 us.
+        bucket.take(at(1100), 2200);
+        bucket.retune(at(1100), BitRate::from_mbps(8.0), 1000);
+        assert_eq!((bucket.debt(at(1100)), bucket.debt(at(1200))), (1200.0, 1100.0));
+        // A deeper bucket lacks what it lacked, so a full one stays full.
+        bucket.retune(at(9000), BitRate::from_mbps(8.0), 3000);
+        assert_eq!(bucket.tokens(at(9000)), 3000.0);
     }
 
     #[test]

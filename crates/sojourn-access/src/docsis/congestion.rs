@@ -133,6 +133,13 @@ impl FreeCapacity {
         }
     }
 
+    /// Without congestion: the constant rate is `free` from now on.
+    pub(crate) fn set_free(&mut self, free: BitRate, map_interval: Time) {
+        if let Pattern::Steady(bytes) = &mut self.pattern {
+            *bytes = grant_bytes(free, map_interval);
+        }
+    }
+
     /// A constant rate.
     pub(crate) fn steady(rate: BitRate, map_interval: Time, spread_percent: f64) -> Self {
         let pattern = Pattern::Steady(grant_bytes(rate, map_interval));

@@ -4,7 +4,7 @@
 use super::shaping_queue::ShapingQueue;
 use crate::context::ServiceFlowContext;
 use crate::service::Downstream;
-use crate::shaped_link::ShapedLink;
+use crate::shaped_link::{ShapedLink, downstream_channel};
 use crate::shaper::Shaper;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
@@ -33,6 +33,20 @@ impl DownstreamStage {
             (false, _) => Some(Self::Link(ShapedLink::downstream(spec, context))),
             (true, true) => Some(Self::Regulator(Regulator::new(spec, context))),
             (true, false) => None,
+        }
+    }
+
+    /// From now on it has other rates and other parameters of its queue.
+    pub(crate) fn retune(&mut self, now: Time, spec: &Downstream) {
+        match self {
+            Self::Link(link) => {
+                let channel = spec.capacity.is_none().then(|| downstream_channel(spec));
+                link.retune(now, (spec.terms(), &spec.queue), channel);
+            }
+            Self::Regulator(Regulator { queue, shaper }) => {
+                shaper.retune(now, spec.terms());
+                queue.retune(&spec.queue, shaper);
+            }
         }
     }
 

@@ -115,6 +115,20 @@ impl Modem {
         Self::sending(queue, shaper, Enforcement::None, channel_rate(spec), spec, context)
     }
 
+    /// From now on it has other rates and other parameters of its queue. What is granted is sent.
+    pub(crate) fn retune(&mut self, now: Time, spec: &Upstream) {
+        self.retune_rates(now, spec, BitRate::from_mbps(spec.terms().peak_mbps));
+        let buffer_bytes = default_limit_bytes(self.mac.shaper.sustained.rate());
+        self.mac.flow.queue.retune(&spec.queue, buffer_bytes);
+    }
+
+    /// From now on it has other rates, and what the CMTS grants without congestion is at most `free`.
+    pub(super) fn retune_rates(&mut self, now: Time, spec: &Upstream, free: BitRate) {
+        self.mac.shaper.retune(now, spec.terms());
+        self.channel = channel_rate(spec);
+        self.capacity.set_free(free, self.map_interval);
+    }
+
     fn sending(
         queue: Queue,
         shaper: Shaper,
@@ -480,7 +494,7 @@ pub(super) fn show_channel(gauges: &mut Gauges, mbps: f64) {
 }
 
 /// Rate at which a burst is sent.
-fn channel_rate(spec: &Upstream) -> BitRate {
+pub(super) fn channel_rate(spec: &Upstream) -> BitRate {
     let mbps =
         spec.mac.channel_mbps.unwrap_or(LEAST_CHANNEL_MBPS.max(2.0 * spec.terms().peak_mbps));
     BitRate::from_mbps(mbps)

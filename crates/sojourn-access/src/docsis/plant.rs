@@ -647,6 +647,35 @@ impl AccessNetwork for Docsis {
         }
     }
 
+    fn retune(&mut self, now: Time, home: usize, group: &Group, direction: Direction) -> bool {
+        let place = &self.places[home];
+        let flows = Self::flows_of(place, direction);
+        let has_flows = !flows.is_empty();
+        match (direction, place.upstream) {
+            (Direction::Up, FirstFlow::Own(_)) => {
+                let specs = group.upstream.service_flows();
+                self.upstream[flows]
+                    .iter_mut()
+                    .zip(&specs)
+                    .for_each(|(flow, spec)| flow.retune(now, spec));
+            }
+            (Direction::Up, FirstFlow::Shared(first)) => {
+                let specs = group.upstream.service_flows();
+                for (number, spec) in (first..).zip(&specs) {
+                    self.channel.iter_mut().for_each(|channel| channel.retune(now, number, spec));
+                }
+            }
+            (Direction::Down, _) => {
+                let specs = group.downstream.service_flows();
+                self.downstream[flows]
+                    .iter_mut()
+                    .zip(&specs)
+                    .for_each(|(flow, spec)| flow.retune(now, spec));
+            }
+        }
+        has_flows
+    }
+
     fn sample(&mut self, now: Time) {
         for home in &self.watched {
             let place = &self.places[*home];

@@ -14,7 +14,7 @@ use crate::shaper::Shaper;
 use sojourn_engine::aqm::DrainRate;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
-use sojourn_engine::queue::{NextQueue, Queue};
+use sojourn_engine::queue::{NextQueue, Queue, QueueSpec, default_limit_bytes};
 use sojourn_engine::record::ModemEventKind;
 use sojourn_engine::record::{Gauges, Part, Recorder};
 use sojourn_engine::units::Time;
@@ -50,6 +50,11 @@ impl ShapingQueue {
         if self.held.is_none() {
             self.ready_at = now;
         }
+    }
+
+    /// From now on its queue has other parameters. A packet that is held for tokens keeps its time.
+    pub(crate) fn retune(&mut self, queue: &QueueSpec, shaper: &Shaper) {
+        self.queue.retune(queue, default_limit_bytes(shaper.sustained.rate()));
     }
 
     /// The next packet that may pass now, given the room and the state of the transmit queue.

@@ -217,6 +217,12 @@ impl SharedChannel {
         first
     }
 
+    /// From now on the flow of this number has other rates and other parameters of its queue.
+    pub(crate) fn retune(&mut self, now: Time, number: u32, spec: &Upstream) {
+        let map = self.timing.map_interval();
+        self.flows[number as usize].retune(now, spec, map);
+    }
+
     /// The service flow of this number.
     pub(crate) fn flow(&self, number: u32) -> &UpstreamServiceFlow {
         &self.flows[number as usize]

@@ -1,7 +1,7 @@
 //! The two-queue modem of White & Padden 2012 §2.2: a rate-shaping queue with the queue manager,
 //! followed by a drop-tail transmit queue that requests bandwidth and sends.
 
-use super::modem::{Modem, show_channel};
+use super::modem::{Modem, channel_rate, show_channel};
 use super::request_grant::MacCounters;
 use super::shaping_queue::ShapingQueue;
 use crate::context::ServiceFlowContext;
@@ -44,6 +44,12 @@ impl TwoQueueModem {
             ),
             modem: Modem::unshaped(transmit, spec, context),
         }
+    }
+
+    /// From now on it has other rates, and other parameters of the queue that has the queue manager.
+    pub(crate) fn retune(&mut self, now: Time, spec: &Upstream) {
+        self.modem.retune_rates(now, spec, channel_rate(spec));
+        self.shaping_queue.retune(&spec.queue, &self.modem.mac.shaper);
     }
 
     /// Takes a packet from the home.

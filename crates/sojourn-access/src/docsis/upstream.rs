@@ -10,7 +10,7 @@ use crate::shaped_link::ShapedLink;
 use sojourn_engine::count::Count;
 use sojourn_engine::queue::{Queue, QueueSpec};
 use sojourn_engine::record::Recorder;
-use sojourn_engine::units::Time;
+use sojourn_engine::units::{BitRate, Time};
 use sojourn_input::problem::Warning;
 
 /// The upstream stage of a home's service flow.
@@ -44,6 +44,19 @@ impl UpstreamStage {
             }
             ModemSpec::Link => Self::Link(Box::new(ShapedLink::upstream(spec, context))),
             ModemSpec::SharedChannel => panic!("its flows belong to the shared channel"),
+        }
+    }
+
+    /// From now on it has other rates and other parameters of its queue.
+    pub(crate) fn retune(&mut self, now: Time, spec: &Upstream) {
+        match self {
+            Self::Modem(modem) => modem.retune(now, spec),
+            Self::TwoQueues(modem) => modem.retune(now, spec),
+            Self::Link(link) => {
+                let peak = BitRate::from_mbps(spec.terms().peak_mbps);
+                let channel = spec.capacity.is_none().then_some(peak);
+                link.retune(now, (spec.terms(), &spec.queue), channel);
+            }
         }
     }
 

@@ -87,6 +87,14 @@ impl UpstreamServiceFlow {
         }
     }
 
+    /// From now on it has other rates and other parameters of its queue. What is granted is sent.
+    pub(crate) fn retune(&mut self, now: Time, spec: &Upstream, map: Time) {
+        let deep = |rate: BitRate| PEAK_BURST_BYTES + rate.bytes_in(map.times(2)) as u64;
+        self.mac.shaper.retune_with(now, spec.terms(), deep);
+        let buffer_bytes = default_limit_bytes(self.mac.shaper.sustained.rate());
+        self.mac.flow.queue.retune(&spec.queue, buffer_bytes);
+    }
+
     /// Takes a packet from the home.
     #[inline]
     pub(crate) fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {

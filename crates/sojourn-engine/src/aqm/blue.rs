@@ -11,7 +11,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict};
+use super::{
+    Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Departure, DrainRate, Threshold, Verdict,
+};
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
@@ -30,19 +32,19 @@ crate::series! {
 pub struct Parameters {
     /// What an overflow, or a queue above the threshold, adds to the drop probability (Feng 2002 §III: delta 1,
     /// 0.0025 or 0.02).
-    #[schemars(range(min = 1e-6, max = 1.0))]
+    #[schemars(range(min = 1e-6, max = 1.0), extend("x-live" = true))]
     pub increment: f64,
     /// What an idle link takes from the drop probability (Feng 2002 §III: delta 2, a tenth of `increment`). It must
     /// not be more than `increment`.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-live" = true))]
     pub decrement: f64,
     /// Least time between two changes of the drop probability in ms: about a round trip, so that a change shows first
     /// (Feng 2002 §III: freeze time, 10 or 100).
-    #[schemars(range(min = 0.1, max = 100_000.0))]
+    #[schemars(range(min = 0.1, max = 100_000.0), extend("x-live" = true))]
     pub freeze_ms: f64,
     /// Queue delay in ms above which the drop probability grows even without an overflow (Feng 2002 §III-A: a length
     /// L). With more than the buffer holds, only overflows raise it.
-    #[schemars(range(min = 0.01, max = 1_000_000.0))]
+    #[schemars(range(min = 0.01, max = 1_000_000.0), extend("x-live" = true))]
     pub threshold_ms: f64,
 }
 
@@ -162,6 +164,13 @@ impl Aqm for Blue {
 
     fn gauges(&self, out: &mut Gauges) {
         out.show(DROP_PROBABILITY, self.probability);
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::Blue(p) = spec else { return };
+        let Self { increment, decrement, freeze, threshold_s, .. } = Self::new(p);
+        (self.increment, self.decrement) = (increment, decrement);
+        (self.freeze, self.threshold_s) = (freeze, threshold_s);
     }
 }
 

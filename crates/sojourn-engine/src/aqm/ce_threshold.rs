@@ -2,7 +2,7 @@
 //! leaves after a longer wait is marked, whether the algorithm signals or not. With a queue for each flow it is what
 //! scalable senders ask for without a coupled queue.
 
-use super::{Aqm, AqmAlgorithm, Departure, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmSpec, Departure, Verdict, codel};
 use crate::packet::Ecn;
 use crate::record::Gauges;
 use crate::units::Time;
@@ -44,6 +44,13 @@ impl Aqm for CeThreshold {
 
     fn gauges(&self, out: &mut Gauges) {
         self.law.gauges(out);
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        self.law.retune(spec);
+        if let AqmSpec::Codel(codel::Parameters { ce_threshold_ms: Some(threshold), .. }) = spec {
+            self.threshold = codel::ms(*threshold);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ce_threshold::CeThreshold;
 use super::codel_linux::{CODEL_COUNT, LinuxCodel};
-use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, Verdict, check_interval};
+use super::{Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Departure, Verdict, check_interval};
 use crate::record::Gauges;
 use crate::rng::Seed;
 use crate::units::Time;
@@ -53,26 +53,26 @@ impl Variant {
 pub struct Parameters {
     /// Acceptable standing sojourn time in ms (RFC 8289 §4.3: 5). White & Rice 2013 §3.2 use 10, to
     /// cover the request-grant delay of an upstream cable modem.
-    #[schemars(range(min = 0.01, max = 10_000.0))]
+    #[schemars(range(min = 0.01, max = 10_000.0), extend("x-live" = true))]
     pub target_ms: f64,
     /// Time in ms within which the sojourn time must fall below the target: about a worst-case
     /// round-trip time (RFC 8289 §4.3: 100; White & Rice 2013 §3.2: 150).
-    #[schemars(range(min = 0.1, max = 100_000.0))]
+    #[schemars(range(min = 0.1, max = 100_000.0), extend("x-live" = true))]
     pub interval_ms: f64,
     /// Backlog in bytes below which nothing is dropped: one packet of the link's MTU (RFC 8289
     /// §4.4). 0 disables this exemption.
-    #[schemars(range(min = 0, max = 65_535))]
+    #[schemars(range(min = 0, max = 65_535), extend("x-live" = true))]
     pub mtu_bytes: u64,
     /// How the count of drops is resumed when dropping starts again.
     pub variant: Variant,
     /// Number of intervals after the last due drop within which dropping resumes with the old
     /// count. Default: 16 in variants `rfc8289` and `linux`, 8 in `ns2`, 1 in `acm2012`.
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(range(min = 0.0, max = 1000.0), extend("x-live" = true))]
     pub re_entry_intervals: Option<f64>,
     /// Sojourn time in ms above which each packet that may be marked is, whether CoDel signals or not (Linux
     /// `ce_threshold`; 1 is usual for L4S with a queue for each flow). Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.01, max = 10_000.0))]
+    #[schemars(range(min = 0.01, max = 10_000.0), extend("x-live" = true))]
     pub ce_threshold_ms: Option<f64>,
     /// Whether that is for packets of L4S, ECT(1), alone (Linux `ce_threshold_selector`).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -95,13 +95,8 @@ impl Default for Parameters {
 
 impl AqmParameters for Parameters {
     fn start(&self, _seed: Seed) -> AqmAlgorithm {
-        let ms = |ms: f64| Time::from_secs_f64(ms / 1e3);
         let codel: AqmAlgorithm = match self.variant {
-            Variant::Linux => {
-                let (interval, intervals) = (ms(self.interval_ms), self.re_entry_intervals());
-                let re_entry = interval.scaled(intervals);
-                LinuxCodel::new(ms(self.target_ms), interval, self.mtu_bytes, re_entry).into()
-            }
+            Variant::Linux => self.linux().into(),
             _ => Codel::new(self).into(),
         };
         match self.ce_threshold_ms {
@@ -134,7 +129,19 @@ impl AqmParameters for Parameters {
     }
 }
 
+/// A time in ms.
+pub(super) fn ms(ms: f64) -> Time {
+    Time::from_secs_f64(ms / 1e3)
+}
+
 impl Parameters {
+    /// The algorithm of the variant `linux`.
+    pub(super) fn linux(&self) -> LinuxCodel {
+        let interval = ms(self.interval_ms);
+        let re_entry = interval.scaled(self.re_entry_intervals());
+        LinuxCodel::new(ms(self.target_ms), interval, self.mtu_bytes, re_entry)
+    }
+
     fn re_entry_intervals(&self) -> f64 {
         self.re_entry_intervals.unwrap_or(self.variant.re_entry_intervals())
     }
@@ -290,6 +297,12 @@ impl Aqm for Codel {
 
     fn gauges(&self, out: &mut Gauges) {
         out.show(CODEL_COUNT, if self.dropping { self.count as f64 } else { 0.0 });
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::Codel(p) = spec else { return };
+        let Self { target, interval, mtu_bytes, re_entry, .. } = Self::new(p);
+        *self = Self { target, interval, mtu_bytes, re_entry, ..*self };
     }
 }
 

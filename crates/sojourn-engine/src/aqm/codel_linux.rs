@@ -7,7 +7,7 @@
 //!
 //! Left out: at most 256 drops for one packet that leaves.
 
-use super::{Aqm, Departure, Verdict};
+use super::{Aqm, AqmSpec, Departure, Verdict};
 use crate::record::Gauges;
 use crate::units::Time;
 
@@ -164,6 +164,13 @@ impl Aqm for LinuxCodel {
 
     fn gauges(&self, out: &mut Gauges) {
         out.show(CODEL_COUNT, if self.dropping { self.count.into() } else { 0.0 });
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::Codel(p) = spec else { return };
+        let Self { target, interval, mtu_bytes, re_entry, .. } = p.linux();
+        (self.target, self.interval) = (target, interval);
+        (self.mtu_bytes, self.re_entry) = (mtu_bytes, re_entry);
     }
 }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pie_parts::{DROP_PROBABILITY, Derandomiser, PROB_LOW, tuning_divisor};
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, DrainRate, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Buffer, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::{Gauges, Lapses, Rest};
 use crate::rng::{Rng, Seed};
@@ -41,7 +41,7 @@ const MAX_PROB: f64 = PROB_LOW * MEAN_PKTSIZE / MIN_PKTSIZE;
 #[schemars(rename = "DocsisPie")]
 pub struct Parameters {
     /// Target queue delay in ms (RFC 8034 §4.1: 10 by default).
-    #[schemars(range(min = 0.1, max = 255.0))]
+    #[schemars(range(min = 0.1, max = 255.0), extend("x-live" = true))]
     pub target_ms: f64,
     /// Whether to estimate the channel's rate from the grants and to use it for the queue delay if
     /// it is below the service's rates. Use it if the channel, not the token buckets, is the
@@ -322,6 +322,12 @@ impl Aqm for DocsisPie {
 
     fn rest(&self) -> Option<Rest> {
         Some(self.rest)
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::DocsisPie(p) = spec else { return };
+        self.target_s = p.target_ms / 1e3;
+        self.rest.set_target(Time::from_secs_f64(self.target_s));
     }
 }
 

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, DrainRate, Threshold, Verdict,
+    Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Buffer, DrainRate, Threshold, Verdict,
     check_interval,
 };
 use crate::record::Gauges;
@@ -35,29 +35,29 @@ crate::series! {
 #[schemars(rename = "Gsp")]
 pub struct Parameters {
     /// Queue delay in ms above which packets are dropped (Lautenschlaeger & Francini 2015, delay-based GSP).
-    #[schemars(range(min = 0.01, max = 10_000.0))]
+    #[schemars(range(min = 0.01, max = 10_000.0), extend("x-live" = true))]
     pub threshold_ms: f64,
     /// Queue length in bytes above which packets are dropped, in place of `threshold_ms` (Lautenschlaeger & Francini
     /// 2015, basic GSP). Default: unset.
-    #[schemars(range(min = 1, max = 1_000_000_000))]
+    #[schemars(range(min = 1, max = 1_000_000_000), extend("x-live" = true))]
     pub threshold_bytes: Option<u64>,
     /// Time in ms after a drop in which no other packet is dropped: one to two round trips. With `adaptive` it is the
     /// longest such time (Lautenschlaeger & Francini 2015: presetInt).
-    #[schemars(range(min = 0.1, max = 100_000.0))]
+    #[schemars(range(min = 0.1, max = 100_000.0), extend("x-live" = true))]
     pub interval_ms: f64,
     /// Shorten the interval while the queue is above the threshold for too long (adaptive GSP).
     pub adaptive: bool,
     /// Time in ms above the threshold, weighted and less that below it, after which the interval is halved: tau, five
     /// times the interval (Lautenschlaeger & Francini 2015). It must not be less than `interval_ms`.
-    #[schemars(range(min = 0.1, max = 1_000_000.0))]
+    #[schemars(range(min = 0.1, max = 1_000_000.0), extend("x-live" = true))]
     pub time_constant_ms: f64,
     /// Weight of time above the threshold, against 1 of time below it: alpha (Lautenschlaeger & Francini 2015: not much
     /// more than 1). The queue settles where it is below the threshold so many times as long as above.
-    #[schemars(range(min = 1.0, max = 100.0))]
+    #[schemars(range(min = 1.0, max = 100.0), extend("x-live" = true))]
     pub above_weight: f64,
     /// Most weighted time in s that adds up, which bounds the interval from below: with the defaults 200 ms / (1 + 100 s
     /// / 1 s), about 2 ms.
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    #[schemars(range(min = 0.0, max = 1_000_000.0), extend("x-live" = true))]
     pub max_accumulated_s: f64,
 }
 
@@ -209,6 +209,12 @@ impl Aqm for Gsp {
     fn gauges(&self, out: &mut Gauges) {
         out.show(INTERVAL, self.interval_s() * 1e3);
         out.show(ACCUMULATED_TIME, self.accumulated_s);
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        if let AqmSpec::Gsp(p) = spec {
+            self.p = p.clone();
+        }
     }
 }
 

@@ -57,6 +57,11 @@ impl PiController {
         self.p
     }
 
+    /// From now on its target, gains and bound are those of another.
+    pub(crate) fn retune(&mut self, other: &Self) {
+        *self = Self { delay_old_s: self.delay_old_s, p: self.p.min(other.most), ..*other };
+    }
+
     /// Updates the base probability for the queue delay of now. Returns whether anything changed.
     pub(crate) fn update(&mut self, delay_s: f64) -> bool {
         let before = (self.p, self.delay_old_s);
@@ -79,6 +84,11 @@ pub(crate) struct LinuxPi {
 }
 
 impl LinuxPi {
+    /// From now on its target, gains and bound are those of another.
+    pub(crate) fn retune(&mut self, other: &Self) {
+        *self = Self { delay_old_ns: self.delay_old_ns, p: self.p.min(other.most), ..*other };
+    }
+
     /// A controller whose output is 0. The kernel takes its gains in 256ths of 1/s.
     pub(crate) fn new(target: Time, alpha_hz: f64, beta_hz: f64, most: f64) -> Self {
         let gain = |hz: f64| {

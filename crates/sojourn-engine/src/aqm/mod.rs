@@ -230,6 +230,9 @@ pub trait Aqm {
         false
     }
 
+    /// From now on it has other parameters of its kind. Its state stays.
+    fn retune(&mut self, _spec: &AqmSpec) {}
+
     /// Reports state worth watching over time.
     fn gauges(&self, _out: &mut Gauges) {}
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::marking::{BASE_PROBABILITY, PiController, Spacer};
 use super::pie_parts::DROP_PROBABILITY;
-use super::{Aqm, AqmAlgorithm, AqmParameters, Departure, DrainRate, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::packet::Ecn;
 use crate::record::Gauges;
@@ -31,24 +31,24 @@ crate::series! {
 #[schemars(rename = "Pi2")]
 pub struct Parameters {
     /// Target queue delay in ms (RFC 9332 appendix A.1: 15).
-    #[schemars(range(min = 0.1, max = 10_000.0))]
+    #[schemars(range(min = 0.1, max = 10_000.0), extend("x-live" = true))]
     pub target_ms: f64,
     /// Time between updates of the base probability in ms (RFC 9332 appendix A.1: 16).
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub update_ms: f64,
     /// Gain of the queue delay's distance from the target, in 1/s (RFC 9332 appendix A.1: 0.16).
-    #[schemars(range(min = 1e-6, max = 1000.0))]
+    #[schemars(range(min = 1e-6, max = 1000.0), extend("x-live" = true))]
     pub alpha_hz: f64,
     /// Gain of the queue delay's change, in 1/s (RFC 9332 appendix A.1: 3.2).
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(range(min = 0.0, max = 1000.0), extend("x-live" = true))]
     pub beta_hz: f64,
     /// Coupling factor k: scalable packets are marked with k times the base probability (RFC 9332
     /// §2.5.2.1: 2).
-    #[schemars(range(min = 0.1, max = 25.4))]
+    #[schemars(range(min = 0.1, max = 25.4), extend("x-live" = true))]
     pub coupling: f64,
     /// Likelihood of a classic signal from which all packets are dropped instead of marked (RFC
     /// 9332 appendix A.1: p_Cmax, 1/k^2 = 0.25).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-live" = true))]
     pub max_mark_probability: f64,
 }
 
@@ -138,6 +138,13 @@ impl Aqm for Pi2 {
         out.show(BASE_PROBABILITY, p);
         out.show(DROP_PROBABILITY, p * p);
         out.show(MARK_PROBABILITY, (self.coupling * p).min(1.0));
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::Pi2(p) = spec else { return };
+        let Self { controller, coupling, max_mark_probability, .. } = Self::new(p);
+        self.controller.retune(&controller);
+        (self.coupling, self.max_mark_probability) = (coupling, max_mark_probability);
     }
 }
 

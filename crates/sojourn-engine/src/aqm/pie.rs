@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::departure_rate::{ByRate, ByTime, RATE_ESTIMATE};
 use super::pie_parts::{DROP_PROBABILITY, Derandomiser, signal_or_drop, tuning_divisor};
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Buffer, Departure, DrainRate, Verdict, latency_s,
+    Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Buffer, Departure, DrainRate, Verdict,
+    latency_s,
 };
 use crate::count::Count;
 use crate::record::{Gauges, Rest};
@@ -40,19 +41,19 @@ pub enum Estimate {
 #[schemars(rename = "Pie")]
 pub struct Parameters {
     /// Target queue delay in ms (RFC 8033 §4.2: 15).
-    #[schemars(range(min = 0.1, max = 10_000.0))]
+    #[schemars(range(min = 0.1, max = 10_000.0), extend("x-live" = true))]
     pub target_ms: f64,
     /// Time between updates of the drop probability in ms (RFC 8033 §4.2: 15).
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub update_ms: f64,
     /// Gain of the queue delay's distance from the target, in 1/s (RFC 8033 §4.2: 1/8).
-    #[schemars(range(min = 1e-6, max = 1000.0))]
+    #[schemars(range(min = 1e-6, max = 1000.0), extend("x-live" = true))]
     pub alpha_hz: f64,
     /// Gain of the queue delay's change, in 1/s (RFC 8033 §4.2: 1 + 1/4).
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(range(min = 0.0, max = 1000.0), extend("x-live" = true))]
     pub beta_hz: f64,
     /// Burst allowance in ms: how long a new burst passes without drops (RFC 8033 §4.4: 150).
-    #[schemars(range(min = 0.0, max = 10_000.0))]
+    #[schemars(range(min = 0.0, max = 10_000.0), extend("x-live" = true))]
     pub max_burst_ms: f64,
     /// How the queue delay is estimated.
     pub estimate: Estimate,
@@ -61,7 +62,7 @@ pub struct Parameters {
     pub rate_threshold_bytes: u64,
     /// Drop probability above which packets of ECN transports are dropped instead of marked (RFC
     /// 8033 §5.1: MAX_ECNTH, 0.1).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-live" = true))]
     pub max_mark_probability: f64,
     /// Whether PIE is inactive until a third of the buffer is full, and again after congestion has
     /// ended (RFC 8033 §5.3, optional).
@@ -291,6 +292,13 @@ impl Aqm for Pie {
 
     fn rest(&self) -> Option<Rest> {
         self.rests.then_some(self.rest)
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::Pie(p) = spec else { return };
+        let Self { target_s, alpha, beta, max_burst, max_mark_probability, .. } = Self::new(p);
+        (self.target_s, self.alpha, self.beta) = (target_s, alpha, beta);
+        (self.max_burst, self.max_mark_probability) = (max_burst, max_mark_probability);
     }
 }
 

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::pie_parts::DROP_PROBABILITY;
-use super::{Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict};
+use super::{Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Departure, DrainRate, Verdict};
 use crate::count::Count;
 use crate::record::Gauges;
 use crate::rng::{Rng, Seed};
@@ -37,22 +37,22 @@ fn ticks(time: Time) -> u64 {
 #[schemars(rename = "PieLinux")]
 pub struct Parameters {
     /// Target queue delay in ms (tc-pie(8), `target`: 15).
-    #[schemars(range(min = 0.1, max = 10_000.0))]
+    #[schemars(range(min = 0.1, max = 10_000.0), extend("x-live" = true))]
     pub target_ms: f64,
     /// Time between updates of the drop probability in ms (tc-pie(8), `tupdate`: 15).
     #[schemars(range(min = 0.1, max = 1000.0))]
     pub update_ms: f64,
     /// Gain of the queue delay's distance from the target, in 1/s (tc-pie(8), `alpha`: 2 sixteenths).
-    #[schemars(range(min = 1e-6, max = 1000.0))]
+    #[schemars(range(min = 1e-6, max = 1000.0), extend("x-live" = true))]
     pub alpha_hz: f64,
     /// Gain of the queue delay's change, in 1/s (tc-pie(8), `beta`: 20 sixteenths).
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(range(min = 0.0, max = 1000.0), extend("x-live" = true))]
     pub beta_hz: f64,
     /// Burst allowance in ms: how long a new burst passes without drops (sch_pie: 150).
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub max_burst_ms: f64,
     /// Drop probability above which packets of ECN transports are dropped instead of marked (sch_pie: 0.1).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-live" = true))]
     pub max_mark_probability: f64,
     /// When the first update comes, in ms. The kernel's comes half a second after the start.
     #[schemars(range(min = 0.0, max = 10_000.0))]
@@ -235,6 +235,13 @@ impl Aqm for LinuxPie {
 
     fn gauges(&self, out: &mut Gauges) {
         out.show(DROP_PROBABILITY, self.probability as f64 / ONE as f64);
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::PieLinux(p) = spec else { return };
+        let Self { target, alpha, beta, most_marked, .. } = Self::new(p);
+        (self.target, self.alpha, self.beta) = (target, alpha, beta);
+        self.most_marked = most_marked;
     }
 }
 

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Threshold, Verdict,
+    Aqm, AqmAlgorithm, AqmParameters, AqmSpec, Arrival, Departure, DrainRate, Threshold, Verdict,
     at_least_packets,
 };
 use crate::count::Count;
@@ -42,19 +42,19 @@ const LEAST_PACKETS: f64 = 5.0;
 pub struct Parameters {
     /// Lower threshold of the average queue length in packets. Default: `target_delay_ms` at half
     /// the link's rate, and at least 5.
-    #[schemars(range(min = 0.1, max = 1_000_000.0))]
+    #[schemars(range(min = 0.1, max = 1_000_000.0), extend("x-live" = true))]
     pub min_threshold_packets: Option<f64>,
     /// Upper threshold of the average queue length in packets. Default: three times the lower
     /// threshold.
-    #[schemars(range(min = 0.1, max = 10_000_000.0))]
+    #[schemars(range(min = 0.1, max = 10_000_000.0), extend("x-live" = true))]
     pub max_threshold_packets: Option<f64>,
     /// Weight of an arrival in the moving average. Default: 1 - exp(-1 / (10 * 100 ms * packets per
     /// s)).
-    #[schemars(range(min = 1e-9, max = 1.0))]
+    #[schemars(range(min = 1e-9, max = 1.0), extend("x-live" = true))]
     pub weight: Option<f64>,
     /// Drop probability at the upper threshold (ns-2: 1 / linterm_). With `adaptive` it is the
     /// initial value.
-    #[schemars(range(min = 1e-6, max = 1.0))]
+    #[schemars(range(min = 1e-6, max = 1.0), extend("x-live" = true))]
     pub max_p: f64,
     /// Above the upper threshold, let the drop probability grow to 1 at twice that threshold. With
     /// `false` it is 1 at once.
@@ -82,7 +82,7 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub top: f64,
     /// Queue delay in ms from which the lower threshold is derived, if that is unset.
-    #[schemars(range(min = 0.01, max = 10_000.0))]
+    #[schemars(range(min = 0.01, max = 10_000.0), extend("x-live" = true))]
     pub target_delay_ms: f64,
 }
 
@@ -377,6 +377,14 @@ impl Aqm for Red {
     fn gauges(&self, out: &mut Gauges) {
         out.show(if self.p.in_bytes { AVERAGE_BYTES } else { AVERAGE_PACKETS }, self.average);
         out.show(MAX_P, self.max_p);
+    }
+
+    fn retune(&mut self, spec: &AqmSpec) {
+        let AqmSpec::Red(p) = spec else { return };
+        if p.max_p != self.p.max_p {
+            self.max_p = p.max_p;
+        }
+        (self.p, self.derived) = (p.clone(), None);
     }
 }
 

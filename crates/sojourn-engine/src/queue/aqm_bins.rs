@@ -31,6 +31,10 @@ macro_rules! by_aqm_bins {
         fn update(&mut self, now: crate::units::Time, drain_rate: &crate::aqm::DrainRate) {
             self.aqm_bins.update(now, drain_rate);
         }
+
+        fn retune(&mut self, spec: &crate::queue::QueueSpec) {
+            self.aqm_bins.retune(&spec.law_of_bins());
+        }
     };
 }
 pub(super) use by_aqm_bins;
@@ -101,6 +105,12 @@ impl AqmBins {
                 && setting.dialect != Dialect::Ns2
                 && !setting.law.parameters().judges_sojourns(),
         }
+    }
+
+    /// From now on its algorithms have other parameters, those of bins to come too.
+    pub(super) fn retune(&mut self, spec: &AqmSpec) {
+        self.algorithms.iter_mut().for_each(|aqm| aqm.retune(spec));
+        self.spec = spec.clone();
     }
 
     /// Grows to at least `count` bins.

@@ -17,7 +17,10 @@ use super::lanes::{
     LOW_LATENCY_DROPS, LOW_LATENCY_PACKETS, Lane, MTU, NATIVE_MARKS, OVERLOAD_MARKS, Wrr, cause,
 };
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit, NextQueue, Scheduler, SchedulerParameters, Setting, no_law};
+use super::{
+    Discipline, Entry, Exit, NextQueue, QueueSpec, Scheduler, SchedulerParameters, SchedulerSpec,
+    Setting, no_law,
+};
 use crate::aqm::marking::{BASE_PROBABILITY, LinuxPi, PiController, Ramp, rolls};
 use crate::aqm::{AqmSpec, DrainRate};
 use crate::count::Count;
@@ -90,7 +93,7 @@ pub struct Parameters {
     /// Whose constants apply to keys that are unset: those of the RFC or of Linux.
     pub variant: Variant,
     /// Target delay of the classic queue in ms. Default: 15 (RFC 9332 appendix A.1).
-    #[schemars(range(min = 0.1, max = 10_000.0))]
+    #[schemars(range(min = 0.1, max = 10_000.0), extend("x-live" = true))]
     pub target_ms: Option<f64>,
     /// Time between updates of the base probability in ms. Default: 15 (RFC 9332 figure 2); 16
     /// (linux).
@@ -98,30 +101,30 @@ pub struct Parameters {
     pub update_ms: Option<f64>,
     /// Gain of the delay's distance from the target, in 1/s. Default: 0.15 (RFC 9332 figure 2: 0.1
     /// Tupdate/RTT_max^2); 41/256 (linux).
-    #[schemars(range(min = 1e-6, max = 1000.0))]
+    #[schemars(range(min = 1e-6, max = 1000.0), extend("x-live" = true))]
     pub alpha_hz: Option<f64>,
     /// Gain of the delay's change, in 1/s. Default: 3 (RFC 9332 figure 2: 0.3/RTT_max); 819/256
     /// (linux).
-    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(range(min = 0.0, max = 1000.0), extend("x-live" = true))]
     pub beta_hz: Option<f64>,
     /// Coupling factor k. Default: 2 (RFC 9332 §2.5.2.1).
-    #[schemars(range(min = 0.1, max = 25.4))]
+    #[schemars(range(min = 0.1, max = 25.4), extend("x-live" = true))]
     pub coupling: Option<f64>,
     /// Sojourn time in us up to which L's own AQM marks nothing. Default: 800 (RFC 9332 figure 2);
     /// 1000 (linux).
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    #[schemars(range(min = 0.0, max = 1_000_000.0), extend("x-live" = true))]
     pub native_min_us: Option<f64>,
     /// Range in us above `native_min_us` within which L's own likelihood of a mark rises to 1; 0 is
     /// a step. Default: 400 (RFC 9332 figure 2); 0 (linux).
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    #[schemars(range(min = 0.0, max = 1_000_000.0), extend("x-live" = true))]
     pub native_range_us: Option<f64>,
     /// L's own AQM marks nothing while L holds this many packets or fewer. Default: 1 (RFC 9332
     /// figure 2); 0 (linux).
-    #[schemars(range(min = 0, max = 1_000_000))]
+    #[schemars(range(min = 0, max = 1_000_000), extend("x-live" = true))]
     pub native_packets: Option<u64>,
     /// Likelihood of a signal in C from which packets of C are dropped instead of marked. Default:
     /// 1/k^2 (RFC 9332 appendix A.1).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-live" = true))]
     pub max_mark_probability: Option<f64>,
     /// Which queue is served.
     pub service: Service,
@@ -149,6 +152,25 @@ impl Parameters {
             Variant::Rfc9332 => rfc,
             Variant::Linux => linux,
         })
+    }
+
+    fn coupling(&self) -> f64 {
+        self.coupling.unwrap_or(2.0)
+    }
+
+    fn native_packets(&self) -> u64 {
+        self.or(self.native_packets, 1, 0)
+    }
+
+    /// The likelihood from which packets are dropped instead of marked.
+    fn most_marked(&self) -> f64 {
+        let coupling = self.coupling();
+        let usual = match self.overload {
+            // Where L is never dropped early, sch_dualpi2 drops nothing early that it can mark.
+            Overload::Mark if self.variant == Variant::Linux => f64::INFINITY,
+            _ => (1.0 / (coupling * coupling)).min(1.0),
+        };
+        self.max_mark_probability.unwrap_or(usual)
     }
 
     fn controller(&self, coupling: f64) -> Base {
@@ -190,21 +212,16 @@ impl Parameters {
 
 impl SchedulerParameters for Parameters {
     fn start(&self, _setting: &Setting) -> Scheduler {
-        let coupling = self.coupling.unwrap_or(2.0);
+        let coupling = self.coupling();
         let interval = Time::from_secs_f64(self.or(self.update_ms, 15.0, 16.0) / 1e3);
-        let most_marked = match self.overload {
-            // Where L is never dropped early, sch_dualpi2 drops nothing early that it can mark.
-            Overload::Mark if self.variant == Variant::Linux => f64::INFINITY,
-            _ => (1.0 / (coupling * coupling)).min(1.0),
-        };
         DualQ {
             low: Lane::default(),
             classic: Lane::default(),
             base: self.controller(coupling),
             coupling,
             native: self.ramp(),
-            native_packets: self.or(self.native_packets, 1, 0),
-            max_mark_probability: self.max_mark_probability.unwrap_or(most_marked),
+            native_packets: self.native_packets(),
+            max_mark_probability: self.most_marked(),
             overload: self.overload,
             is_linux: self.variant == Variant::Linux,
             is_random: self.or(self.spacing, Spacing::Even, Spacing::Random) == Spacing::Random,
@@ -229,7 +246,7 @@ impl SchedulerParameters for Parameters {
     fn remarks(&self, rate: BitRate, _buffer_bytes: u64) -> Faults {
         let wait = rate.time_for(HALF_PACKETS_BEFORE * FULL_PACKET / 2);
         let most = self.ramp().max;
-        let is_marked = self.or(self.native_packets, 1, 0) == 0 && wait > most;
+        let is_marked = self.native_packets() == 0 && wait > most;
         let remark = is_marked.then(|| {
             let remedy = Remedy::of("native_packets", 1);
             fault!(TargetBelowPackets, "native_packets", remedy =>
@@ -253,6 +270,14 @@ impl Base {
         match self {
             Self::Exact(controller) => controller.p(),
             Self::Linux(controller) => f64::from(controller.p()) / f64::from(u32::MAX),
+        }
+    }
+
+    fn retune(&mut self, other: Self) {
+        match (self, other) {
+            (Self::Exact(own), Self::Exact(other)) => own.retune(&other),
+            (Self::Linux(own), Self::Linux(other)) => own.retune(&other),
+            _ => {}
         }
     }
 
@@ -502,6 +527,13 @@ impl Discipline for DualQ {
         let delay = self.low.head_sojourn(now).max(self.classic.head_sojourn(now));
         let changed = self.base.update(delay);
         self.clock.ticked(now, changed || self.backlog().packets > 0);
+    }
+
+    fn retune(&mut self, spec: &QueueSpec) {
+        let SchedulerSpec::DualQ(p) = &spec.scheduler else { return };
+        (self.coupling, self.native) = (p.coupling(), p.ramp());
+        (self.native_packets, self.max_mark_probability) = (p.native_packets(), p.most_marked());
+        self.base.retune(p.controller(self.coupling));
     }
 
     fn gauges(&self, out: &mut Gauges) {

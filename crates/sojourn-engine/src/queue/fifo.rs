@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, QueueSpec, Scheduler, SchedulerParameters, Setting};
 use crate::aqm::{Aqm, AqmAlgorithm, Arrival, Departure, DrainRate};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
@@ -120,6 +120,10 @@ impl Discipline for Fifo {
         let backlog = self.backlog();
         let changed = self.aqm.update(now, backlog, drain_rate);
         self.clock.ticked(now, changed || backlog.packets > 0);
+    }
+
+    fn retune(&mut self, spec: &QueueSpec) {
+        self.aqm.retune(&spec.law);
     }
 
     fn gauges(&self, out: &mut Gauges) {

@@ -20,13 +20,13 @@ pub struct Parameters {
     #[schemars(range(min = 64, max = 65_535))]
     pub quantum_bytes: u32,
     /// Target queue delay in ms.
-    #[schemars(range(min = 0.01, max = 10_000.0))]
+    #[schemars(range(min = 0.01, max = 10_000.0), extend("x-live" = true))]
     pub target_ms: f64,
     /// Time between updates in ms.
     #[schemars(range(min = 0.1, max = 10_000.0))]
     pub update_ms: f64,
     /// Drop probability above which packets are dropped even if they could be marked (`ecn_prob`).
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-live" = true))]
     pub max_mark_probability: f64,
 }
 
@@ -42,14 +42,29 @@ impl Default for Parameters {
     }
 }
 
+impl Parameters {
+    fn law(&self) -> AqmSpec {
+        let Self { target_ms, update_ms, max_mark_probability, .. } = *self;
+        let usual = pie_linux::Parameters::default();
+        AqmSpec::PieLinux(pie_linux::Parameters {
+            target_ms,
+            update_ms,
+            max_mark_probability,
+            ..usual
+        })
+    }
+}
+
 impl SchedulerParameters for Parameters {
     fn start(&self, setting: &Setting) -> Scheduler {
-        let Self { queues, quantum_bytes, target_ms, update_ms, max_mark_probability } = *self;
-        let usual = pie_linux::Parameters::default();
-        let law = pie_linux::Parameters { target_ms, update_ms, max_mark_probability, ..usual };
-        let law = AqmSpec::PieLinux(law);
-        let variant = fq::Variant::Linux;
-        fq::Parameters { queues, quantum_bytes, variant }.start(&Setting { law: &law, ..*setting })
+        let (law, variant) = (self.law(), fq::Variant::Linux);
+        let flows =
+            fq::Parameters { queues: self.queues, quantum_bytes: self.quantum_bytes, variant };
+        flows.start(&Setting { law: &law, ..*setting })
+    }
+
+    fn own_law(&self) -> Option<AqmSpec> {
+        Some(self.law())
     }
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {

@@ -42,6 +42,8 @@ pub mod wfq;
 pub use low_latency_parameters::Parameters;
 pub use room::Room;
 
+use std::borrow::Cow;
+
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
 use schemars::JsonSchema;
@@ -294,6 +296,8 @@ pub trait Discipline {
     }
     /// Runs the periodic update of the AQM algorithms.
     fn update(&mut self, _now: Time, _drain_rate: &DrainRate) {}
+    /// From now on its parameters and those of its AQM algorithms are others, of the same kinds. Packets and state stay.
+    fn retune(&mut self, _spec: &QueueSpec) {}
     /// Sets what counts as a flow, and the names of the traffic entries by the number that packets
     /// carry.
     fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}
@@ -346,6 +350,10 @@ pub enum Scheduler {
 pub trait SchedulerParameters: Keys {
     /// The empty scheduler at the start of a run.
     fn start(&self, setting: &Setting) -> Scheduler;
+    /// The AQM algorithm of its bins, if the queue's `law` is not.
+    fn own_law(&self) -> Option<AqmSpec> {
+        None
+    }
     /// The weights of traffic entries, if it has any.
     fn weights(&self) -> Option<&Weights> {
         None
@@ -441,10 +449,10 @@ pub struct QueueSpec {
     /// limit in bytes if `limit_packets` is set. With the scheduler `low_latency` the default is no
     /// limit beyond its flows' own buffers; with `cake`, where `bandwidth_mbps` or `memlimit_bytes` is set, none beyond
     /// its memory.
-    #[schemars(range(min = 1, max = 4_000_000_000_u64))]
+    #[schemars(range(min = 1, max = 4_000_000_000_u64), extend("x-live" = true))]
     pub limit_bytes: Option<u64>,
     /// Packets that the queue may hold. Default: no limit in packets.
-    #[schemars(range(min = 1, max = 10_000_000))]
+    #[schemars(range(min = 1, max = 10_000_000), extend("x-live" = true))]
     pub limit_packets: Option<u64>,
     /// The scheduler, chosen by `kind`: it decides which packet goes next.
     #[serde(serialize_with = "parts::write_kind", deserialize_with = "parts::kind")]
@@ -457,6 +465,7 @@ pub struct QueueSpec {
     /// congestion (RFC 3168 §5). CoDel, FQ-CoDel (RFC 8290 §5.2), PIE (RFC 8033 §5.1), PI2 (RFC
     /// 9332 appendix A), RED, DualQ and the low-latency queue mark. CoDel-DT and DOCSIS-PIE (RFC
     /// 8034 §4.7) always drop.
+    #[schemars(extend("x-live" = true))]
     pub ecn: bool,
     /// How the queue treats bare TCP acknowledgements.
     pub acks: Acks,
@@ -516,6 +525,11 @@ impl QueueSpec {
         let remedy = Remedy::of(key, value);
         Some(fault!(HalfOfLinux, key, remedy =>
             "is not that of Linux, as scheduler.variant is: that is half of Linux' {name}; set {remedy}", name))
+    }
+
+    /// The AQM algorithm in the bins of its scheduler.
+    fn law_of_bins(&self) -> Cow<'_, AqmSpec> {
+        self.scheduler.parameters().own_law().map_or(Cow::Borrowed(&self.law), Cow::Owned)
     }
 
     /// Bytes and packets that it may hold, where `default_bytes` is for a queue that sets no limit.
@@ -651,6 +665,13 @@ impl Queue {
     /// This queue with these random numbers, for comparisons with others.
     pub fn drawing(self, rng: Rng) -> Self {
         Self { rng, ..self }
+    }
+
+    /// From now on it has the parameters of another spec of the same kinds. What waits stays, beyond a lower limit too.
+    pub fn retune(&mut self, spec: &QueueSpec, default_bytes: u64) {
+        (self.limit.bytes, self.limit.packets) = spec.limits(default_bytes);
+        self.ecn = spec.ecn;
+        self.scheduler.retune(spec);
     }
 
     /// Bytes that the queue may hold. A limit in packets counts 1500 bytes for each.

@@ -51,6 +51,11 @@ impl Rest {
         Self { target, ..Self::default() }
     }
 
+    /// From now on the algorithm has another target.
+    pub(crate) fn set_target(&mut self, target: Time) {
+        self.target = target;
+    }
+
     /// At an update of an algorithm that rests, or does not, with this delay in s.
     pub(crate) fn follow(&mut self, rests: bool, delay_s: f64, buffer_bytes: u64, rate: BitRate) {
         self.buffer_bytes = buffer_bytes;

@@ -412,6 +412,8 @@ pub trait Model {
     }
     /// Shows values over time, in the same order each time.
     fn gauges(&self, _out: &mut Gauges) {}
+    /// From now on it has other parameters of its kind. What is planned stays.
+    fn retune(&mut self, _spec: &AppSpec) {}
     /// Has it begun to send what it has not finished? It is asked after each event.
     fn is_under_way(&self, _now: Time) -> bool {
         true

@@ -6,7 +6,7 @@ use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Event, Load, Model, Quality};
+use super::{App, AppContext, AppParameters, AppSpec, Command, Event, Load, Model, Quality};
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -64,20 +64,20 @@ pub struct Parameters {
     /// bytes to 64. G.711 with 20 ms of voice: 160 voice + 12 RTP + 8 UDP
     /// + 20 IP + 18 Ethernet = 218 (White & Padden 2012 §3.2.2). Hong 2015 §3.2.2.2 uses 238.
     #[serde(default = "voice_bytes")]
-    #[schemars(range(min = 1, max = 9018))]
+    #[schemars(range(min = 1, max = 9018), extend("x-live" = true))]
     pub packet_bytes: u16,
     /// Time between packets in ms (White & Padden 2012 §3.2.2: 20). That study's datagrams at a
     /// constant 1 Mbps are 1000 bytes every 8 ms.
     #[serde(default = "number::<f64, 20>")]
-    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    #[schemars(range(min = 0.001, max = 1_000_000.0), extend("x-live" = true))]
     pub interval_ms: f64,
     /// Size of the packets to the home in bytes, with `direction = "both"`. Default: `packet_bytes`.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 9018))]
+    #[schemars(range(min = 1, max = 9018), extend("x-live" = true))]
     pub down_packet_bytes: Option<u16>,
     /// Time between the packets to the home in ms, with `direction = "both"`. Default: `interval_ms`.
     #[serde(default)]
-    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    #[schemars(range(min = 0.001, max = 1_000_000.0), extend("x-live" = true))]
     pub down_interval_ms: Option<f64>,
     /// Standard deviation of the packets' sizes in percent of their mean; they are distributed normally
     /// between 1 byte and twice the mean. Default: 0, all alike.
@@ -315,6 +315,16 @@ impl Model for Stream {
         self.begin(context.now, context.rng);
         let [up, down] = Direction::BOTH.map(|direction| self.send_due(direction, context));
         context.ask(Command::Wake(up.min(down)));
+    }
+
+    /// The next packet comes when it was to come; the interval after it is the new one.
+    fn retune(&mut self, spec: &AppSpec) {
+        let AppSpec::Stream(p) = spec else { return };
+        for (direction, way) in Direction::BOTH.into_iter().zip(&mut self.ways) {
+            if let (Some(way), Some(Way { bytes, interval, .. })) = (way, p.way(direction)) {
+                (way.bytes, way.interval) = (bytes, interval);
+            }
+        }
     }
 
     fn is_under_way(&self, now: Time) -> bool {

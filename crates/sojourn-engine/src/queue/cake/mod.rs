@@ -19,7 +19,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bins::{Bins, Measure};
-use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
+use super::{
+    Discipline, Entry, Exit, FlowTable, QueueSpec, Scheduler, SchedulerParameters, SchedulerSpec,
+    Setting, no_law,
+};
 use crate::aqm::{AqmSpec, Threshold};
 use crate::count::Count;
 use crate::packet::{Direction, DropReason, Packet};
@@ -103,7 +106,7 @@ pub enum Framing {
 pub struct Parameters {
     /// The shaper's rate. Without one there is no shaper: the link behind is the limit, and tins take turns.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.01, max = 100_000.0))]
+    #[schemars(range(min = 0.01, max = 100_000.0), extend("x-live" = true))]
     pub bandwidth_mbps: Option<f64>,
     /// The tins.
     pub diffserv: Diffserv,
@@ -112,14 +115,14 @@ pub struct Parameters {
     /// Acknowledgements that it drops.
     pub ack_filter: AckFilter,
     /// The round trip that it is set for, in ms: the interval of its law, and 20 times the target.
-    #[schemars(range(min = 0.1, max = 10_000.0))]
+    #[schemars(range(min = 0.1, max = 10_000.0), extend("x-live" = true))]
     pub rtt_ms: f64,
     /// Bytes added to the size of each packet for the shaper: what the link behind adds. `docsis` of tc is 18 for
     /// packets counted without Ethernet.
-    #[schemars(range(min = -64, max = 256))]
+    #[schemars(range(min = -64, max = 256), extend("x-live" = true))]
     pub overhead_bytes: i32,
     /// The least that a packet counts for the shaper, in bytes; 64 with `docsis`.
-    #[schemars(range(min = 0, max = 256))]
+    #[schemars(range(min = 0, max = 256), extend("x-live" = true))]
     pub mpu_bytes: u32,
     /// Cells or frames of the link behind.
     pub framing: Framing,
@@ -151,6 +154,11 @@ impl Parameters {
         self.bandwidth_mbps.map_or(0, |mbps| tins::bytes_per_s(BitRate::from_mbps(mbps)))
     }
 
+    fn tins(&self) -> Vec<Tin> {
+        let interval = (self.rtt_ms * 1e6) as i64;
+        self.diffserv.tins(self.rate(), (interval / INTERVAL_OVER_TARGET).max(1000), interval)
+    }
+
     fn memory(&self) -> u64 {
         let four_intervals = (self.rate() as f64 * self.rtt_ms * 4.0 / 1e3) as u64;
         let shaped = four_intervals.clamp(LEAST_MEMORY, MOST_MEMORY);
@@ -172,9 +180,7 @@ impl Parameters {
 
 impl SchedulerParameters for Parameters {
     fn start(&self, _setting: &Setting) -> Scheduler {
-        let interval = (self.rtt_ms * 1e6) as i64;
-        let tins =
-            self.diffserv.tins(self.rate(), (interval / INTERVAL_OVER_TARGET).max(1000), interval);
+        let tins = self.tins();
         let count = tins.len() * QUEUES;
         Cake {
             flows: vec![Flow::IDLE; count],
@@ -603,6 +609,14 @@ impl Discipline for Cake {
     fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str]) {
         self.table = flows.clone();
         self.entries = names.len().max(1);
+    }
+
+    /// As `tc qdisc change`: the tins have another pace, and what is on schedule stays so.
+    fn retune(&mut self, spec: &QueueSpec) {
+        let SchedulerSpec::Cake(p) = &spec.scheduler else { return };
+        self.tins.iter_mut().zip(p.tins()).for_each(|(tin, other)| tin.retune(&other));
+        self.most_memory = p.memory();
+        self.parameters = p.clone();
     }
 
     fn gauges(&self, out: &mut Gauges) {

@@ -171,6 +171,12 @@ impl Tin {
         }
     }
 
+    /// From now on it has the rate and the terms of another.
+    pub(super) fn retune(&mut self, other: &Self) {
+        (self.pace, self.flow_quantum) = (other.pace, other.flow_quantum);
+        (self.quantum, self.terms) = (other.quantum, other.terms);
+    }
+
     /// Has it flows with packets?
     pub(super) fn is_busy(&self) -> bool {
         self.sparse + self.bulk > 0
