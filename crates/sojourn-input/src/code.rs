@@ -49,6 +49,7 @@ codes! {
     CaptureLargePackets "capture-large-packets" "Packets of a capture are larger than an Ethernet frame."
     CaptureOneWay "capture-one-way" "No packet of a capture has an answer, and all are sent up."
     ChangedDefault "changed-default" "A default that a scenario relies on is another than in the last release."
+    ChangedInRun "changed-in-run" "Keys were changed while the run went on."
     ContentionCollisions "contention-collisions" "Many contention requests collided."
     EcnLost "ecn-lost" "A path or a peer keeps ECN from what traffic uses it for."
     EarlyTail "early-tail" "The first seconds of a run make the tail of its latency."

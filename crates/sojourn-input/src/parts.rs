@@ -147,6 +147,11 @@ impl Registry {
         });
     }
 
+    /// Has no kind been registered?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Does something, such as reading a scenario, with these kinds in scope.
     pub fn within<T>(&self, read: impl FnOnce() -> T) -> T {
         IN_SCOPE.set(self, read)

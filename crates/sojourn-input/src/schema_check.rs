@@ -3,7 +3,7 @@
 //! It knows only the part of JSON Schema that describes a scenario. A test ensures that this is
 //! enough.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
@@ -18,18 +18,39 @@ use crate::fault;
 pub struct Checker {
     schema: Value,
     /// Where its keys are, once one is looked for.
-    places: OnceCell<Places>,
+    places: OnceLock<Places>,
 }
 
 impl Checker {
     /// A checker for this schema, which is also the root of its references.
     pub fn new(schema: Value) -> Self {
-        Self { schema, places: OnceCell::new() }
+        Self { schema, places: OnceLock::new() }
     }
 
     /// All faults of the value at `path`.
     pub fn check(&self, value: &Value, path: &str) -> Faults {
         self.faults(&self.schema, value, path)
+    }
+
+    /// The whole schema.
+    pub fn root(&self) -> &Value {
+        &self.schema
+    }
+
+    /// All faults of the value at `path`, which is checked against this part of the schema.
+    pub fn check_node(&self, node: &Value, value: &Value, path: &str) -> Faults {
+        self.faults(node, value, path)
+    }
+
+    /// The schema of a table, of its kind if there are several; none for a kind that the schema lacks.
+    pub fn table_of<'a>(&'a self, node: &'a Value, table: &Value) -> Option<&'a Value> {
+        let schema = self.core(node);
+        match shape::kinds(schema) {
+            None => Some(schema),
+            Some(kinds) => {
+                kinds.into_iter().find(|(name, _)| table[TAG] == *name).map(|kind| kind.1)
+            }
+        }
     }
 
     /// All faults of the value at `path`, which is checked as the root's key `key`.

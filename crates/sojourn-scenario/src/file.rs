@@ -1,6 +1,7 @@
 //! Scenario files: from text to scenarios, and back.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -8,12 +9,12 @@ use super::capture::Captures;
 use super::estimate::estimate;
 use super::files::{Disk, Files};
 use super::labels::{Overridden, at, distinct, file_name};
-use super::overlay::{COMPARE, Overlay, Set, merge, variants_schema, with_variants};
+use super::overlay::{COMPARE, Overlay, Set, merge, variants_schema};
 use super::parts::Parts;
 use super::rates::in_whole_bits;
 use super::ruled::{Idle, unread_by_all, unread_keys};
 use super::schema::Scenario;
-use super::variant::Variant;
+use super::variant::{Origin, Variant};
 use super::{changes, check, former};
 use sojourn_input::fault;
 use sojourn_input::problem::{Code, Fault, Faults, Problem, Problems, Warning};
@@ -105,9 +106,8 @@ impl<'a> Source<'a> {
         }
         let compare = base.as_object_mut().and_then(|table| table.shift_remove(COMPARE));
         // Without variants, an unknown-key message should list `compare` among the allowed keys.
-        let schema = parts.json_schema()?;
-        let schema = if compare.is_some() { schema } else { with_variants(schema) };
-        let (checker, captures) = (Checker::new(schema), Some(Captures::beside(source, files)));
+        let checker = parts.checker(compare.is_none())?;
+        let captures = Some(Captures::beside(source, files));
         let (shared, compared) = Default::default();
         let file = File {
             source,
@@ -151,7 +151,7 @@ impl<'a> Source<'a> {
             base,
             written: Value::Null,
             overlay: None,
-            checker: Checker::new(parts.json_schema()?),
+            checker: parts.checker(false)?,
             parts,
             captures: None,
             most_bytes: u64::MAX,
@@ -162,6 +162,85 @@ impl<'a> Source<'a> {
             Ok((scenario, _)) => Ok(scenario),
             Err(faults) => Err(file.reported(faults, "").expect_err("a refusal has a fault")),
         }
+    }
+}
+
+/// A variant's keys as they were before defaults were filled in, with what they were read with.
+pub(crate) struct Read {
+    source: String,
+    keys: Value,
+    parts: Parts,
+    most_bytes: u64,
+}
+
+impl Variant {
+    /// This variant with other keys: what [`Source::sets`] would make of its file, without reading that again. Each of
+    /// `sets` is a `key.path=value`. Its name stays.
+    ///
+    /// # Errors As [`Source::load`]; a variant that was not read from a file has no keys to replace.
+    pub fn replace(&self, sets: &[impl AsRef<str>]) -> Result<Self, Problems> {
+        let Some(read) = self.origin.as_ref().map(Origin::read) else {
+            let message = "found a variant that was made from others, as an idle line; allowed: one of a scenario";
+            return Err(Fault::new("", message).of(&self.name).into());
+        };
+        let sets = sets.iter().map(|set| Set::parse(set.as_ref()).map_err(Problems::from));
+        let sets = all_of(sets)?;
+        let mut keys = read.keys.clone();
+        for set in &sets {
+            if set.is_for_variants() {
+                let message = "found the table of variants; allowed: keys of this one";
+                return Err(Fault::new(COMPARE, message).of(&set.source).into());
+            }
+            set.apply(&mut keys)?;
+        }
+        let file = File {
+            source: &read.source,
+            lines: Lines::default(),
+            sets,
+            base: keys.clone(),
+            written: Value::Null,
+            overlay: None,
+            parts: read.parts.clone(),
+            checker: read.parts.checker(false)?,
+            captures: Some(Captures::beside(&read.source, &Disk)),
+            most_bytes: read.most_bytes,
+            shared: OnceCell::new(),
+            compared: OnceCell::new(),
+        };
+        let Self { name, kept_name, .. } = self.clone();
+        let (scenario, mut notes) = match file.scenario(&keys) {
+            Ok(read) => read,
+            Err(faults) => {
+                return Err(file.reported(faults, "").expect_err("a refusal has a fault"));
+            }
+        };
+        notes.extend(scenario.without_traffic());
+        notes.extend(unread_keys(&scenario).into_iter().map(Idle::warning));
+        let changes = changes::relied_on(&keys);
+        Ok(Self { name, kept_name, scenario, notes, changes, origin: Some(file.origin(keys)) })
+    }
+
+    /// This variant with another seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        let mut variant = self.clone();
+        variant.scenario.seed = seed;
+        variant.origin = variant.origin.map(|origin| origin.with_seed(seed));
+        variant
+    }
+}
+
+impl Origin {
+    fn with_seed(&self, seed: u64) -> Self {
+        let Read { source, keys, parts, most_bytes } = self.read();
+        let mut keys = keys.clone();
+        keys["seed"] = seed.into();
+        Self::new(Read {
+            source: source.clone(),
+            keys,
+            parts: parts.clone(),
+            most_bytes: *most_bytes,
+        })
     }
 }
 
@@ -223,7 +302,7 @@ struct File<'a> {
     overlay: Option<&'a dyn Overlay>,
     /// Kinds from outside.
     parts: Parts,
-    checker: Checker,
+    checker: Arc<Checker>,
     /// Where captures are read; `None` if they stay unread.
     captures: Option<Captures<'a>>,
     most_bytes: u64,
@@ -287,7 +366,15 @@ impl File<'_> {
             }
         };
         let (name, kept_name) = overridden.names(name);
-        Ok(Variant { name, kept_name, scenario, notes, changes: changes::relied_on(&value) })
+        let changes = changes::relied_on(&value);
+        let origin = Some(self.origin(value));
+        Ok(Variant { name, kept_name, scenario, notes, changes, origin })
+    }
+
+    /// What the keys of a variant are read from.
+    fn origin(&self, keys: Value) -> Origin {
+        let source = self.source.to_owned();
+        Origin::new(Read { source, keys, parts: self.parts.clone(), most_bytes: self.most_bytes })
     }
 
     /// Do the variants differ in this key as they are written, and not with a modem's file?
@@ -459,7 +546,7 @@ mod tests {
 
     /// Keywords that constrain nothing.
     const NOTES: &[&str] =
-        &["title", "description", "default", "format", "$schema", "$defs", "x-role"];
+        &["title", "description", "default", "format", "$schema", "$defs", "x-role", "x-live"];
     #[rustfmt::skip]
     const CHECKED: &[&str] = &[
         "type", "minimum", "maximum", "minItems", "maxItems", "items", "minProperties",

@@ -43,7 +43,7 @@ pub fn idle_lines(variants: &[Variant]) -> Vec<Variant> {
             let name = name_of(variant, &scenario, is_only, variants);
             let kept_name = name.clone();
             let (notes, changes) = (Vec::new(), Vec::new());
-            found.push(Variant { name, kept_name, scenario, notes, changes });
+            found.push(Variant { name, kept_name, scenario, notes, changes, origin: None });
         }
     }
     found

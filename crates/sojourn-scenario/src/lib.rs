@@ -17,6 +17,7 @@ mod former;
 pub mod homes;
 pub(crate) mod idle_line;
 pub mod labels;
+pub mod live;
 pub mod metrics;
 mod node;
 pub mod overlay;

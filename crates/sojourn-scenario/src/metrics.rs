@@ -39,7 +39,7 @@ pub struct Metrics {
     #[schemars(range(min = 0, max = 100_000))]
     pub connections: u32,
     /// Number of connections of each traffic entry, of those that are recorded one by one, whose senders are
-    /// sampled: time series of the congestion window, the slow-start threshold, the smoothed round-trip time and the
+    /// sampled: time series of the congestion window (cwnd), the slow-start threshold, the smoothed round-trip time and the
     /// pacing rate, at most 66 kB together in each direction. Gauges of a congestion control of your own are
     /// series of all recorded connections.
     #[schemars(range(min = 0, max = 1000))]

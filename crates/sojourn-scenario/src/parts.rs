@@ -1,5 +1,7 @@
 //! Parts from outside: what a program adds to the kinds that scenarios may choose from.
 
+use std::sync::{Arc, LazyLock};
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -14,6 +16,7 @@ use sojourn_engine::hop::{HopParameters, HopSpec};
 use sojourn_engine::queue::{SchedulerParameters, SchedulerSpec};
 use sojourn_input::parts::{Kinds, Registry, add_kind};
 use sojourn_input::problem::{Faults, Problems};
+use sojourn_input::schema_check::Checker;
 use sojourn_transport::cc::{CongestionParameters, CongestionSpec};
 
 /// Parameters that scenarios can hold: what serde reads and schemars describes. Doc comments, ranges
@@ -115,6 +118,19 @@ impl Parts {
     /// # Errors As [`Self::json_schema`].
     pub fn file_schema(&self) -> Result<Value, Problems> {
         self.json_schema().map(with_variants)
+    }
+
+    /// Checks scenarios with these kinds, and with the table of variants if they may have one.
+    pub(crate) fn checker(&self, has_variants: bool) -> Result<Arc<Checker>, Problems> {
+        static BUILT_IN: [LazyLock<Arc<Checker>>; 2] = [
+            LazyLock::new(|| Arc::new(Checker::new(json_schema()))),
+            LazyLock::new(|| Arc::new(Checker::new(file_schema()))),
+        ];
+        if self.0.is_empty() {
+            return Ok(BUILT_IN[usize::from(has_variants)].clone());
+        }
+        let schema = if has_variants { self.file_schema()? } else { self.json_schema()? };
+        Ok(Arc::new(Checker::new(schema)))
     }
 
     /// Reads something with these kinds in scope.

@@ -145,7 +145,7 @@ pub struct Server {
     /// Rate of the server's link in Mbps. Packets that exceed it wait before the link: for a service of
     /// 1000 Mbps or more set ten times the service.
     #[serde(default = "number::<f64, 1000>")]
-    #[schemars(range(min = 0.001, max = 1_000_000.0))]
+    #[schemars(range(min = 0.001, max = 1_000_000.0), extend("x-live" = true))]
     pub rate_mbps: f64,
     /// Random packet loss on the server's link in percent, in each direction, independent for each
     /// packet.
@@ -298,12 +298,17 @@ impl Scenario {
 
     /// The group of the home of this number.
     pub fn group_of_home(&self, home: usize) -> Group<'_> {
+        self.group(self.group_number_of_home(home))
+    }
+
+    /// The number of that group.
+    pub fn group_number_of_home(&self, home: usize) -> usize {
         let mut last = 0;
-        let is_of = |group: &Group<'_>| {
+        let is_of = |group: Group<'_>| {
             last += usize::from(group.count);
             home < last
         };
-        self.groups().find(is_of).expect("a home of a group")
+        self.groups().position(is_of).expect("a home of a group")
     }
 
     /// The AQM algorithm in a direction of a group of homes; `None` where several queues may have others, or where it is

@@ -1,11 +1,16 @@
 //! What a scenario file describes: one run, or several variants of it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::changes::Changed;
+use super::file::Read;
 use super::schema::Scenario;
 use sojourn_input::problem::Warning;
 
 /// One run of a scenario file.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Variant {
     /// Its name: that in the `compare` table, with what overrides the keys that it is named for; empty
     /// where there is no such table.
@@ -20,4 +25,32 @@ pub struct Variant {
     pub notes: Vec<Warning>,
     /// Defaults that it relies on and that are others than in the last release.
     pub changes: Vec<Changed>,
+    /// What it was read from; `None` if it was made of others.
+    pub(crate) origin: Option<Origin>,
+}
+
+/// What a variant was read from. It does not distinguish variants.
+#[derive(Clone)]
+pub(crate) struct Origin(Arc<Read>);
+
+impl Origin {
+    pub(crate) fn new(read: Read) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub(crate) fn read(&self) -> &Read {
+        &self.0
+    }
+}
+
+impl PartialEq for Origin {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Origin")
+    }
 }

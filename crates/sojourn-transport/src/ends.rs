@@ -4,6 +4,7 @@ use super::cc::Window;
 use super::config::{Config, Transport};
 use super::endpoint::{Departure, Endpoint, SegmentEvents};
 use super::quic::{Arrivals, QuicEndpoint};
+use super::sender_series::SenderState;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Segment};
 use sojourn_engine::record::Gauges;
@@ -150,6 +151,15 @@ impl Ends {
             Self::Tcp(ends) => ends[end].window(),
             Self::Quic(pair) => pair.ends[end].window(),
         }
+    }
+
+    /// The sender of an end as it is now.
+    pub fn sender(&self, end: usize, config: &Config) -> SenderState {
+        let shown = match self {
+            Self::Tcp(ends) => ends[end].shown(config),
+            Self::Quic(pair) => pair.ends[end].shown(config),
+        };
+        shown.state()
     }
 
     /// Shows the gauges of the sender of an end, with those that all senders have if it is watched.

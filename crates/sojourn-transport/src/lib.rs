@@ -44,3 +44,4 @@ mod loss_cases;
 #[cfg(test)]
 mod pair_tests;
 pub use rules::{Recovery, Rules};
+pub use sender_series::SenderState;

@@ -24,20 +24,42 @@ pub(crate) struct Shown<'a> {
     pub config: &'a Config,
 }
 
+/// What a sender does, at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderState {
+    /// Congestion window in bytes.
+    pub window_bytes: f64,
+    /// Pacing rate in bytes per second, where the congestion control sets one.
+    pub pacing_bytes_per_s: Option<u64>,
+    /// Smoothed round-trip time, once one has been measured.
+    pub smoothed_rtt: Option<Time>,
+}
+
 impl Shown<'_> {
+    /// What all senders have.
+    pub(crate) fn state(&self) -> SenderState {
+        SenderState {
+            window_bytes: self.bytes(self.window.cwnd),
+            pacing_bytes_per_s: self.controller.pacing_rate(),
+            smoothed_rtt: (self.srtt > Time::ZERO).then_some(self.srtt),
+        }
+    }
+
+    fn bytes(&self, segments: f64) -> f64 {
+        segments * self.config.mss as f64
+    }
+
     /// Shows its gauges, with those that all senders have if it is watched.
     pub(crate) fn show(&self, is_watched: bool, out: &mut Gauges) {
         if is_watched {
-            let bytes = |segments: f64| segments * self.config.mss as f64;
-            let Window { cwnd, ssthresh } = self.window;
+            let Window { ssthresh, .. } = self.window;
             let is_set = ssthresh < self.config.max_window;
-            let threshold = if is_set { bytes(ssthresh) } else { f64::NAN };
-            let srtt_ms = if self.srtt > Time::ZERO { self.srtt.ms_f64() } else { f64::NAN };
-            let pacing = self.controller.pacing_rate();
-            out.show(CONGESTION_WINDOW, bytes(cwnd));
+            let threshold = if is_set { self.bytes(ssthresh) } else { f64::NAN };
+            let SenderState { window_bytes, pacing_bytes_per_s, smoothed_rtt } = self.state();
+            out.show(CONGESTION_WINDOW, window_bytes);
             out.show(SLOW_START_THRESHOLD, threshold);
-            out.show(SMOOTHED_RTT, srtt_ms);
-            out.show(PACING_RATE, pacing.map_or(f64::NAN, |rate| rate as f64 * 8e-6));
+            out.show(SMOOTHED_RTT, smoothed_rtt.map_or(f64::NAN, Time::ms_f64));
+            out.show(PACING_RATE, pacing_bytes_per_s.map_or(f64::NAN, |rate| rate as f64 * 8e-6));
         }
         self.controller.gauges(out);
     }

@@ -26,6 +26,9 @@
 mod network;
 pub mod shipped;
 
+pub use schemars;
+pub use serde;
+pub use serde_json;
 pub use sojourn_access as access;
 pub use sojourn_engine as engine;
 pub use sojourn_input as input;
@@ -34,7 +37,10 @@ pub use sojourn_results as results;
 pub use sojourn_scenario as scenario;
 pub use sojourn_transport as transport;
 
-pub use network::{Simulation, series, warnings};
+pub use network::{
+    ConnectionObservation, Observation, QueueObservation, Simulation, TrafficObservation, series,
+    warnings,
+};
 pub use results::metrics::Results;
 pub use scenario::{Parts, Scenario, Source, Variant, load};
 

@@ -50,6 +50,7 @@ mod scenario_files;
 mod scheduling_services;
 mod series;
 mod shared_channel;
+mod stepped;
 mod swarm;
 mod time_parts;
 mod traffic;

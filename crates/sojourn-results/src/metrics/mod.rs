@@ -11,5 +11,5 @@ pub(crate) mod tables;
 pub(crate) use pages::page_load;
 pub use pages::unfinished_s;
 pub use read::{Row, Rows};
-pub use results::{LatencyCells, Results, SeriesRow};
+pub use results::{Change, LatencyCells, Results, SeriesRow};
 pub use tables::{Visitor, definitions};

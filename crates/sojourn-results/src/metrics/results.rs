@@ -4,6 +4,8 @@ use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FirstHalfRow, FlowRow, LatencyHistogramRow, PageRow,
     QueueRow, ServiceFlowRow, TrafficClassRow,
 };
+use serde::Serialize;
+use serde_json::Value;
 use sojourn_engine::record::Delay;
 use sojourn_engine::record::ModemEvent;
 use sojourn_engine::record::PacketRecord;
@@ -34,6 +36,17 @@ pub struct SeriesRow {
     pub interval_s: f64,
 }
 
+/// A key that was changed in a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// When, in ps of simulated time.
+    pub at_ps: u64,
+    /// The key in the scenario.
+    pub key: String,
+    /// Its value from then on.
+    pub value: Value,
+}
+
 /// Everything a run reports.
 #[derive(Debug, Default)]
 pub struct Results {
@@ -47,6 +60,10 @@ pub struct Results {
     pub forwarded_packets: u64,
     /// Hash over the time and stage of every event: equal for equal runs, bit for bit.
     pub fingerprint: u64,
+    /// The planned simulated seconds of a run that was ended before.
+    pub planned_s: Option<f64>,
+    /// Keys that were changed in the run, in order.
+    pub changes: Vec<Change>,
     /// What to know before trusting the results.
     pub warnings: Vec<Warning>,
     /// Names of the traffic entries, by the index that packet records carry.

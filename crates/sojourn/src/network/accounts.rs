@@ -9,9 +9,9 @@ use sojourn_engine::record::{Recorder, Trace};
 use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
 
-/// An empty ledger for a run of this scenario.
-pub(super) fn ledger(scenario: &Scenario) -> Ledger {
-    let rates = scenario.traffic.values().map(|entry| {
+/// The rates of the service of each traffic entry, up and down.
+pub(super) fn rates(scenario: &Scenario) -> Vec<[Rates; 2]> {
+    let of_entries = scenario.traffic.values().map(|entry| {
         let group = scenario.group(scenario.group_of(entry));
         let homes = f64::from(group.count);
         [group.upstream.terms(), group.downstream.terms()].map(|terms| Rates {
@@ -19,7 +19,12 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
             peak_mbps: homes * terms.peak_mbps,
         })
     });
-    let rates: Vec<_> = rates.collect();
+    of_entries.collect()
+}
+
+/// An empty ledger for a run of this scenario.
+pub(super) fn ledger(scenario: &Scenario) -> Ledger {
+    let rates = rates(scenario);
     let groups = scenario.groups().map(|group| {
         let (Upstream { flows: up, .. }, Downstream { flows: down, .. }) =
             (group.upstream, group.downstream);

@@ -10,7 +10,7 @@ use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{App, AppContext, Command, Done, End, Event, Frame, Model};
+use sojourn_scenario::apps::{App, AppContext, AppSpec, Command, Done, End, Event, Frame, Model};
 use sojourn_transport::{Ends, SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
@@ -46,6 +46,11 @@ impl AppInstance {
         let at = self.app.start(&mut self.rng);
         self.clock = self.clock.set_right(at);
         at
+    }
+
+    /// From now on its app has other parameters.
+    pub(super) fn retune(&mut self, spec: &AppSpec) {
+        self.app.retune(spec);
     }
 
     /// Shows what its app does.

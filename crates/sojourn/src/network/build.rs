@@ -6,6 +6,8 @@ use std::ops::Range;
 use super::connections::Connections;
 use super::conversations::Conversations;
 use super::hops::Hops;
+use super::live::Changed;
+use super::observe::Observed;
 use super::report::early_tail;
 use super::{Pause, SAMPLER, Simulation, Stage, accounts, apps, turns};
 use sojourn_access::{Access, AccessNetwork, Extent, Site};
@@ -62,6 +64,8 @@ impl Simulation {
             pending_events: VecDeque::new(),
             commands: Vec::new(),
             scenario: s.clone(),
+            changed: Changed::default(),
+            observed: Observed::default(),
         };
         simulation.number_stages();
         simulation.set_first_wakes();

@@ -144,6 +144,24 @@ impl Hops {
         [0..self.core, self.core..self.all.len() as u32]
     }
 
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Placed> {
+        self.all.iter_mut()
+    }
+
+    /// The link of the core of this number among those of the direction, in the scenario's order.
+    pub(super) fn core_mut(&mut self, number: usize) -> &mut Placed {
+        let [first, servers] = [self.core, self.servers].map(|place| place as usize);
+        match self.direction {
+            Direction::Up => &mut self.all[first + number],
+            Direction::Down => &mut self.all[servers - 1 - number],
+        }
+    }
+
+    /// The link of the server of this number.
+    pub(super) fn server_mut(&mut self, number: usize) -> &mut Placed {
+        &mut self.all[self.servers as usize + number]
+    }
+
     pub(super) fn all(&self) -> impl Iterator<Item = &Placed> {
         self.all.iter()
     }

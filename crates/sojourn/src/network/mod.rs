@@ -18,11 +18,15 @@ mod connections;
 mod conversations;
 mod hops;
 mod ledger;
+mod live;
+mod observe;
 mod reading;
 mod report;
 mod transport;
 mod turns;
 mod under_way;
+
+pub use observe::{ConnectionObservation, Observation, QueueObservation, TrafficObservation};
 
 use std::collections::VecDeque;
 
@@ -144,6 +148,8 @@ pub struct Simulation {
     pending_events: VecDeque<(u32, Event)>,
     commands: Vec<Command>,
     scenario: Scenario,
+    changed: live::Changed,
+    observed: observe::Observed,
 }
 
 const SAMPLER: StageId = 0;
@@ -186,14 +192,27 @@ impl Simulation {
         true
     }
 
-    /// Handles all wake-ups before `at`. Returns whether the run goes on.
+    /// Handles all wake-ups up to `at` and at it; then it is `at`, though nothing may happen there. A time that is past
+    /// changes nothing, and the end is the last time. Returns whether the run goes on.
     pub fn run_until(&mut self, at: Time) -> bool {
-        while self.wake.next().min(self.timers.next()) < at {
-            if !self.advance(1) {
-                return false;
-            }
-        }
+        self.advance_until(at, u64::MAX);
         self.now < self.end
+    }
+
+    /// As [`Self::run_until`], with at most so many wake-ups. Returns whether it is `at`, or the end.
+    pub fn advance_until(&mut self, at: Time, events: u64) -> bool {
+        let at = at.min(self.end);
+        for _ in 0..events {
+            if self.wake.next().min(self.timers.next()) > at {
+                if at > self.until {
+                    self.pass(at);
+                }
+                self.now = self.now.max(at);
+                return true;
+            }
+            self.advance(1);
+        }
+        false
     }
 
     /// Reads what is to be read before an event at `due`. Returns whether the run goes on to it.
@@ -413,6 +432,8 @@ impl Simulation {
     fn cut_short(&mut self) -> Option<Warning> {
         if self.now < self.end {
             self.scenario.duration_s = self.now.secs_f64();
+            // It is half of a time that is not over.
+            self.first_half.clear();
         }
         let from_s = self.scenario.metrics.from_s;
         (from_s > 0.0 && self.before_counting.is_none()).then(|| {
@@ -428,6 +449,7 @@ impl Simulation {
     pub fn finish(mut self) -> Results {
         self.close_delays();
         self.ledger.close(self.now, self.inside());
+        let planned_s = (self.now < self.end).then_some(self.scenario.duration_s);
         let uncounted = self.cut_short();
         for (slot, connection) in self.connections.open_ones() {
             self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);
@@ -439,6 +461,8 @@ impl Simulation {
         let delays = self.ledger.recorder.take_delays();
         let mut results = report::results(&self, packets, modem, delays);
         results.warnings.extend(cut.into_iter().chain(uncounted));
+        results.warnings.extend(self.warning_of_changes());
+        (results.planned_s, results.changes) = (planned_s, self.changed.changes);
         results
     }
 }

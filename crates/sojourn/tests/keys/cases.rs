@@ -24,7 +24,7 @@ struct Exempt {
 
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Case {
+pub(super) struct Case {
     of: String,
     keys: Option<Vec<String>>,
     base: String,
@@ -38,12 +38,12 @@ struct Case {
 }
 
 /// All cases, each of one definition and with its keys.
-struct Cases {
+pub(super) struct Cases {
     table: Table,
-    of_keys: Vec<(Key, Case)>,
+    pub(super) of_keys: Vec<(Key, Case)>,
 }
 
-fn cases() -> Cases {
+pub(super) fn cases() -> Cases {
     let table: Table = toml::from_str(include_str!("cases.toml")).unwrap();
     let whole: BTreeSet<_> =
         table.case.iter().filter(|case| case.keys.is_none()).map(|case| case.of.clone()).collect();
@@ -66,9 +66,16 @@ fn cases() -> Cases {
     Cases { table, of_keys }
 }
 
+impl Case {
+    /// Where a key is.
+    pub(super) fn path_of(&self, key: &Key) -> String {
+        format!("{}.{}", self.at, key.name).trim_start_matches('.').to_owned()
+    }
+}
+
 impl Cases {
     /// The scenario of a case.
-    fn keys_of(&self, case: &Case) -> Value {
+    pub(super) fn keys_of(&self, case: &Case) -> Value {
         let mut keys = toml::from_str(&self.table.base[&case.base]).unwrap();
         let kind = case.of.split_once('/').map(|(_, kind)| kind);
         if let Some(kind) = kind
@@ -84,7 +91,7 @@ impl Cases {
     }
 
     /// What the scenario of a case becomes if a key changes.
-    fn changed(&self, key: &Key, case: &Case, keys: &Value, full: &Value) -> Vec<Value> {
+    pub(super) fn changed(&self, key: &Key, case: &Case, keys: &Value, full: &Value) -> Vec<Value> {
         let mut changed = keys.clone();
         if key.name == "kind" {
             match &case.other {
@@ -93,8 +100,7 @@ impl Cases {
             }
             return vec![changed];
         }
-        let path = format!("{}.{}", case.at, key.name);
-        let path = path.trim_start_matches('.');
+        let path = &*case.path_of(key);
         let now = full.pointer(&format!("/{}", path.replace('.', "/"))).unwrap_or(&Value::Null);
         let given = case.to.get(&key.name).or_else(|| self.table.to.get(&key.path()));
         let others = given.map_or_else(|| others(schema_of(key), now), |to| vec![to.clone()]);

@@ -4,6 +4,7 @@
 mod cases;
 mod drawn;
 mod kinds;
+mod live;
 mod named;
 mod random;
 mod remedies;

@@ -77,6 +77,11 @@ mod at_random {
     }
 
     #[test]
+    fn swarm_does_not_change_with_steps_and_looks() {
+        rounds(20, |seed| held(seed, |_, scenario| crate::stepped::is_as_whole(scenario, seed)));
+    }
+
+    #[test]
     fn swarm_of_answers_is_lawful() {
         rounds(6, |seed| {
             super::answers::of_network(seed);

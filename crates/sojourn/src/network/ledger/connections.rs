@@ -253,6 +253,11 @@ impl ConnectionBook {
     }
 
     /// The account of the connection that a slot of the connection table has now, if it is kept.
+    pub(crate) fn account_of(&self, slot: u32) -> Option<&ConnectionAccount> {
+        self.accounts.get(self.tenants.get(slot as usize)?.account as usize)
+    }
+
+    /// As [`Self::account_of`], to be changed.
     pub(crate) fn account_mut(&mut self, slot: u32) -> Option<&mut ConnectionAccount> {
         let tenant = self.tenants.get(slot as usize)?;
         self.accounts.get_mut(tenant.account as usize)

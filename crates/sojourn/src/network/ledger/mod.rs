@@ -64,6 +64,16 @@ impl Ledger {
         }
     }
 
+    /// The service of traffic entries has other rates from now on, up and down.
+    pub(super) fn aim(&mut self, rates: &[[Rates; 2]]) {
+        for (accounts, rates) in self.accounts.iter_mut().zip(rates) {
+            for (account, rates) in accounts.iter_mut().zip(rates) {
+                account.to_sustained.aim(rates.sustained_mbps);
+                account.to_peak.aim(rates.peak_mbps);
+            }
+        }
+    }
+
     /// The calls of an entry, in `homes` homes from `first_home` on, are played by buffers that adapt.
     pub(super) fn play_calls(&mut self, traffic: usize, first_home: usize, homes: usize) {
         for account in &mut self.accounts[traffic] {

@@ -18,6 +18,11 @@ impl Ramp {
         Self { threshold_mbps: REACHED_SHARE * rate_mbps, reached: None }
     }
 
+    /// From now on it waits for another rate, if it still waits.
+    pub(crate) fn aim(&mut self, rate_mbps: f64) {
+        self.threshold_mbps = REACHED_SHARE * rate_mbps;
+    }
+
     /// The rate in the interval that ends now.
     pub(crate) fn sample(&mut self, now: Time, mbps: f64) {
         if self.reached.is_none() && mbps >= self.threshold_mbps {

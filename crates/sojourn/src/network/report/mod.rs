@@ -55,6 +55,8 @@ pub(super) fn results(
         events: run.events,
         forwarded_packets: run.forwarded_packets(),
         fingerprint: run.fingerprint,
+        planned_s: None,
+        changes: Vec::new(),
         warnings: warnings(run, &done),
         flows: Vec::new(),
         traffic_classes: Vec::new(),
