@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .runs.result import Result
     from .runs.runner import compare, run
     from .runs.shipped import scenarios
+    from .runs.simulation import Simulation
     from .store.checksums import StoreError
     from .store.find import find
     from .store.found import Found
@@ -76,6 +77,7 @@ __all__ = [
     "Problem",
     "Result",
     "ScenarioError",
+    "Simulation",
     "StoreError",
     "Swept",
     "Traffic",
@@ -108,6 +110,7 @@ _PLACES = {
         "runs.result": "Result",
         "runs.runner": "compare run",
         "runs.shipped": "scenarios",
+        "runs.simulation": "Simulation",
         "store.checksums": "StoreError",
         "store.find": "find",
         "store.found": "Found",

@@ -1,6 +1,6 @@
 """The simulator (Rust). All units are in the names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, final
 
 from .base.errors import InputError, Problem, Warning
@@ -72,6 +72,17 @@ class Variant:
     def to_toml(self) -> str: ...
     def to_json(self) -> str: ...
     def named(self, name: str) -> Variant: ...
+    def replace(
+        self,
+        *,
+        seed: int | None = None,
+        duration_s: float | None = None,
+        set: Mapping[str, object] | Iterable[str] | None = None,
+    ) -> Variant:
+        """This variant with other keys, as `load` would give it, without reading its file again.
+
+        Its name stays. Raises `ScenarioError` as `load` does.
+        """
 
 @final
 class LineLog:
@@ -144,6 +155,27 @@ class RunResult:
     @property
     def facts(self) -> Facts: ...
     def table(self, name: str) -> ArrowTable: ...
+
+_Queue = tuple[str, str, int, int, int, float | None, int, int, int]
+_Traffic = tuple[str, str, float, float, int, int, int, float | None, float | None, float | None]
+_Connection = tuple[str, int, str, float, float | None, float | None]
+
+@final
+class Stepped:
+    """A run in progress, which `sojourn.Simulation` wraps."""
+
+    def __new__(cls, variant: Variant) -> Stepped: ...
+    @property
+    def now_s(self) -> float: ...
+    def keys(self) -> list[str]: ...
+    def value(self, key: str) -> str: ...
+    def run_until(self, at_s: float) -> None: ...
+    def run_until_ps(self, at_ps: int) -> None: ...
+    def observe(
+        self,
+    ) -> tuple[float, float, list[_Queue], list[_Traffic], list[_Connection]]: ...
+    def set(self, changes: Sequence[tuple[str, object]]) -> None: ...
+    def finish(self) -> tuple[RunResult, Variant]: ...
 
 @final
 class Facts:

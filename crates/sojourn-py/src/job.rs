@@ -15,7 +15,7 @@ use crate::results::RunResult;
 use crate::variant::Variant;
 
 /// Events between two checks of the job, which take some tens of milliseconds.
-const SLICE_EVENTS: u64 = 200_000;
+pub(crate) const SLICE_EVENTS: u64 = 200_000;
 
 /// Follows a run and can cancel it. Every run needs a job of its own.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -96,7 +96,7 @@ enum Stopped {
 }
 
 /// Does a part of a run. One that calls Python keeps the interpreter's lock meanwhile, so that a call need not take it.
-fn slice<T>(is_attached: bool, run: impl FnOnce() -> T) -> T {
+pub(crate) fn slice<T>(is_attached: bool, run: impl FnOnce() -> T) -> T {
     if is_attached { Python::attach(|_| run()) } else { run() }
 }
 

@@ -12,6 +12,7 @@ mod panics;
 mod part;
 mod problem;
 mod results;
+mod stepped;
 mod table;
 mod variant;
 mod verdict;
@@ -71,6 +72,8 @@ mod _sojourn {
     use super::problem::all_codes;
     #[pymodule_export]
     use super::results::{RunResult, empty_tables};
+    #[pymodule_export]
+    use super::stepped::Stepped;
     #[pymodule_export]
     use super::table::ArrowTable;
     #[pymodule_export]

@@ -79,7 +79,7 @@ pub(crate) fn all_changed_defaults() -> (&'static str, Vec<[&'static str; 6]>) {
 #[pyfunction]
 pub(crate) fn idle_lines(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
     let calls_python = variants.iter().any(|variant| variant.calls_python);
-    let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
+    let variants: Vec<_> = variants.iter().map(|variant| variant.of.clone()).collect();
     let made = |variant| Variant::of(variant, calls_python);
     caught(|| scenario::idle_lines(&variants).into_iter().map(made).collect())
 }
@@ -88,7 +88,7 @@ pub(crate) fn idle_lines(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Vari
 #[pyfunction]
 pub(crate) fn distinct(variants: Vec<PyRef<'_, Variant>>) -> PyResult<Vec<Variant>> {
     let calls_python = variants.iter().any(|variant| variant.calls_python);
-    let variants: Vec<_> = variants.iter().map(|variant| (&**variant).into()).collect();
+    let variants: Vec<_> = variants.iter().map(|variant| variant.of.clone()).collect();
     let made = |variant| Variant::of(variant, calls_python);
     caught(|| scenario::labels::distinct(variants).into_iter().map(made).collect())
 }

@@ -66,7 +66,7 @@ impl Visitor for Tables {
 }
 
 fn meta(results: &Results, seed: u64) -> String {
-    json!({
+    let mut meta = json!({
         "version": results.version,
         "seed": seed,
         "duration_s": results.duration_s,
@@ -74,6 +74,12 @@ fn meta(results: &Results, seed: u64) -> String {
         "forwarded_packets": results.forwarded_packets,
         "fingerprint": format!("{:016x}", results.fingerprint),
         "warnings": results.warnings,
-    })
-    .to_string()
+    });
+    if let Some(planned_s) = results.planned_s {
+        meta["planned_s"] = planned_s.into();
+    }
+    if !results.changes.is_empty() {
+        meta["changes"] = json!(results.changes);
+    }
+    meta.to_string()
 }

@@ -1,62 +1,98 @@
 //! Loaded and checked scenarios.
 
 use pyo3::prelude::*;
-use sojourn::input::problem::Warning;
+use sojourn::scenario;
 use sojourn::scenario::changes::{Change, Changed};
 use sojourn::scenario::estimate;
 use sojourn::scenario::to_toml;
-use sojourn::scenario::{self, Scenario};
 
+use std::ops::Deref;
+
+use crate::ScenarioError;
 use crate::panics::caught;
-use crate::problem::{object, warnings};
+use crate::problem::{about, object, warnings};
 
 /// Its key; its former default, that of now, what restores the former one, and why; a warning of it.
 type ChangedDefault = (String, [&'static str; 4], Py<PyAny>);
 
 /// One run of a scenario file: the resolved scenario, with a name if the file compares variants.
 #[pyclass(frozen, module = "sojourn._sojourn")]
+#[derive(Clone)]
 pub struct Variant {
-    /// Name in the file's `compare` table; empty if there is none.
-    #[pyo3(get)]
-    name: String,
-    /// What of its name in the `compare` table nothing overrides.
-    #[pyo3(get)]
-    kept_name: String,
-    pub scenario: Scenario,
-    pub notes: Vec<Warning>,
-    changes: Vec<Changed>,
+    pub of: scenario::Variant,
     /// May its run call classes of Python?
     #[pyo3(get)]
     pub calls_python: bool,
 }
 
-impl Variant {
-    pub(crate) fn of(variant: scenario::Variant, calls_python: bool) -> Self {
-        let scenario::Variant { name, kept_name, scenario, notes, changes } = variant;
-        Self { name, kept_name, scenario, notes, changes, calls_python }
+impl Deref for Variant {
+    type Target = scenario::Variant;
+
+    fn deref(&self) -> &scenario::Variant {
+        &self.of
     }
 }
 
-impl From<&Variant> for scenario::Variant {
-    fn from(variant: &Variant) -> Self {
-        let Variant { name, kept_name, scenario, notes, changes, .. } = variant;
-        Self {
-            name: name.clone(),
-            kept_name: kept_name.clone(),
-            scenario: scenario.clone(),
-            notes: notes.clone(),
-            changes: changes.clone(),
-        }
+impl Variant {
+    pub(crate) fn of(of: scenario::Variant, calls_python: bool) -> Self {
+        Self { of, calls_python }
+    }
+
+    /// This variant, ended at this time.
+    pub(crate) fn ended(&self, at_s: f64) -> Self {
+        let mut ended = self.clone();
+        ended.of.scenario.duration_s = at_s;
+        ended
     }
 }
 
 #[pymethods]
 impl Variant {
+    /// Name in the file's `compare` table; empty if there is none.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.of.name
+    }
+
+    /// What of its name in the `compare` table nothing overrides.
+    #[getter]
+    fn kept_name(&self) -> &str {
+        &self.of.kept_name
+    }
+
     /// This variant with another name.
     fn named(&self, name: String) -> Self {
-        let scenario::Variant { scenario, notes, changes, .. } = self.into();
-        let calls_python = self.calls_python;
-        Self { kept_name: name.clone(), name, scenario, notes, changes, calls_python }
+        let mut variant = self.clone();
+        (variant.of.kept_name, variant.of.name) = (name.clone(), name);
+        variant
+    }
+
+    /// This variant with other keys, as `load` would give it, without reading its file again.
+    #[pyo3(signature = (*, seed=None, duration_s=None, set=None))]
+    fn replace(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        duration_s: Option<f64>,
+        set: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let mut sets: Vec<String> = match set {
+            Some(set) => {
+                let scenario = py.import("sojourn.runs.scenario")?;
+                scenario.call_method1("assignments", (set,))?.extract()?
+            }
+            None => Vec::new(),
+        };
+        sets.extend(duration_s.map(|duration_s| format!("duration_s={duration_s:?}")));
+        let mut variant = self.of.clone();
+        if !sets.is_empty() {
+            let replaced = caught(|| variant.replace(&sets))?;
+            variant = replaced.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
+        }
+        if let Some(seed) = seed {
+            variant = variant.with_seed(seed);
+        }
+        Ok(Self::of(variant, self.calls_python))
     }
 
     /// Seed of all random streams.

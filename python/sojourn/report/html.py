@@ -12,6 +12,7 @@ from ..base.grid import Grid
 from ..plot.charts.base import FEW_AT_MOST
 from ..plot.drawing import inline_svg, picture
 from ..plot.figures.by_kind import figures, latency_cdf
+from ..runs.result import changes_of
 from .definitions import SHOWN
 from .differences import differences
 from .pages import render
@@ -20,6 +21,7 @@ __all__ = ["latency_cdf_svg", "report_of"]
 
 _IN_FULL_AT_MOST = 12
 _TITLES_AT_MOST = 3
+_CHANGES_AT_MOST = 20
 
 
 def report_of(results: Results) -> str:
@@ -113,6 +115,9 @@ def _details(group: Group, results: Results) -> dict[str, Any]:
     is_shown = not results.is_comparison and group is results.groups[0]
     grids = [] if is_shown and len(group.runs) == 1 else run_grids([group.first])
     facts = {key: value for key, value in group.first.meta.items() if key != "warnings"}
+    if changes := changes_of(group.first.meta):
+        facts["changes"] = "; ".join(map(str, changes[:_CHANGES_AT_MOST]))
+        facts["changes"] += "; ..." if len(changes) > _CHANGES_AT_MOST else ""
     seeds = f" (seed {facts['seed']} of {len(group.runs)})" if len(group.runs) > 1 else ""
     return {
         "name": (group.name or "This run") + seeds,

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pyarrow as pa
 
@@ -32,6 +32,25 @@ class _Table(cached_property[pa.Table]):
         """Takes what the table has."""
         super().__init__(lambda of: of.table(self.attrname))
         self.__doc__ = doc
+
+
+class Change(NamedTuple):
+    """A key that was changed in a run."""
+
+    at_s: float
+    key: str
+    value: float | bool | str
+    """Its value from then on."""
+
+    def __str__(self) -> str:
+        return f"{self.key} = {json.dumps(self.value)} from {self.at_s:.15g} s on"
+
+
+def changes_of(meta: Mapping[str, Any]) -> list[Change]:
+    """The keys that were changed in a run with these metadata."""
+    return [
+        Change(one["at_ps"] / 1e12, one["key"], one["value"]) for one in meta.get("changes", ())
+    ]
 
 
 class Outcome(Frames):
@@ -279,6 +298,11 @@ class Result(Outcome):
         meta: dict[str, Any] = json.loads(self._native.meta)
         parts = described_in(self.scenario) if self._variant.calls_python else {}
         return {**meta, "parts": parts} if parts else meta
+
+    @property
+    def changes(self) -> list[Change]:
+        """Keys that were changed while the run went on, in order; empty for most runs."""
+        return changes_of(self.meta)
 
     @property
     def warnings(self) -> list[Warning]:

@@ -85,6 +85,8 @@ class ScenarioSchema:
             yield "Required"
         elif (default := _default(value)) is not None:
             yield f"Default: {default}"
+        if value.get("x-live"):
+            yield "May change in a run"
 
     def type_of(self, value: Schema) -> str:
         """The type of a value, in words."""

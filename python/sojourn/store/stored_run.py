@@ -151,6 +151,9 @@ def _is_meta(value: Any) -> bool:
         isinstance(value, dict)
         and all(isinstance(value.get(key), kind) for key, kind in _META.items())
         and all(map(_is_warning, value["warnings"]))
+        and isinstance(value.get("changes", []), list)
+        and all(map(_is_change, value.get("changes", [])))
+        and isinstance(value.get("planned_s", 1.0), float)
         and value["version"] == this_version
         and is_plain(value["fingerprint"])
         and all(0 <= value[key] < 1 << 64 for key in ("seed", "events", "forwarded_packets"))
@@ -161,6 +164,19 @@ def _is_meta(value: Any) -> bool:
 def _is_warning(value: Any) -> bool:
     kinds = {"code": str, "path": str, "message": str, "values": dict, "remedy": dict}
     return isinstance(value, dict) and {key: type(value[key]) for key in value} == kinds
+
+
+def _is_change(value: Any) -> bool:
+    kinds = {"at_ps": int, "key": str}
+    return (
+        isinstance(value, dict)
+        and {*value} == {*kinds, "value"}
+        and all(type(value[key]) is kind for key, kind in kinds.items())
+        and isinstance(value["value"], int | float | str)
+        and 0 <= value["at_ps"] < 1 << 64
+        and is_plain(value["key"])
+        and is_plain(str(value["value"]))
+    )
 
 
 def _file_of(table: str) -> str:

@@ -1,0 +1,279 @@
+"""A run that a program stops, looks at and changes."""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, NoReturn
+
+from .._sojourn import Stepped, Variant
+from .part_import import hooks
+from .parts import Given, refuse_in_parts
+from .request import load
+from .result import Result
+from .scenario import Config, Scenario, Settings
+
+
+class QueueObservation(NamedTuple):
+    """What a queue did since the last observation, and what waits in it now."""
+
+    queue: str
+    """Its name, as in the table `queues`."""
+    direction: str
+    bytes: int
+    """Bytes that wait in it now."""
+    packets: int
+    """Packets that wait in it now."""
+    departed_packets: int
+    delay_ms: float | None
+    """Mean sojourn time of the packets that left; `None` if none did."""
+    dropped_packets: int
+    """Dropped at a limit or by the AQM algorithm."""
+    dropped_aqm_packets: int
+    marked_packets: int
+
+
+class TrafficObservation(NamedTuple):
+    """What happened to the packets of a traffic entry since the last observation."""
+
+    traffic: str
+    direction: str
+    sent_mbps: float
+    delivered_mbps: float
+    """Of bytes on the wire, over the time since the last observation."""
+    sent_packets: int
+    delivered_packets: int
+    lost_packets: int
+    delay_ms: float | None
+    """Mean one-way delay of what was delivered; `None` if nothing was."""
+    rtt_ms: float | None
+    """Mean of the round-trip times that its senders measured; `None` if they measured none."""
+    network_mos: float | None
+    """Of a voice call: mean opinion score of this delay and loss, as the column `network_mos`."""
+
+
+class ConnectionObservation(NamedTuple):
+    """The sender of an open connection now."""
+
+    traffic: str
+    number: int
+    """Number of the connection in its traffic entry, as in the table `connections`."""
+    direction: str
+    window_bytes: float
+    """Congestion window."""
+    pacing_mbps: float | None
+    """Pacing rate; `None` if the congestion control sets none."""
+    smoothed_rtt_ms: float | None
+    """Smoothed round-trip time; `None` before the first measurement."""
+
+
+class Observation(NamedTuple):
+    """What a simulation shows. Only packets count that were sent from `metrics.from_s` on."""
+
+    at_s: float
+    """Simulated time."""
+    span_s: float
+    """Time since the last observation, or since the start."""
+    queues: Sequence[QueueObservation]
+    """The measured queues, in the order of the table `queues`."""
+    traffic: Sequence[TrafficObservation]
+    """Each traffic entry, up and down."""
+    connections: Sequence[ConnectionObservation]
+    """Open connections among those that `metrics.connections` records."""
+
+    def queue(self, name: str, direction: str | None = None) -> QueueObservation:
+        """The queue of a name, and of a direction where both have one of it."""
+        for queue in self.queues:
+            if queue.queue == name and direction in (None, queue.direction):
+                return queue
+        there = ", ".join(f"{queue.queue!r} {queue.direction}" for queue in self.queues)
+        raise KeyError(f"found {name!r}; allowed: {there or 'none, no queue is measured'}")
+
+
+class Simulation:
+    """A run that can be stopped, looked at and changed.
+
+    The parameters are those of `load`; `scenario` may be one of its variants too. A scenario that
+    compares variants needs `variant`, the name of one of them. The same calls give the same bits. A
+    run that is only looked at has the results of `sojourn.run`.
+
+        >>> simulation = sojourn.Simulation("scenarios/home.toml", variant="CoDel", seed=2)
+        >>> simulation.run_until(1)
+        >>> simulation.observe().queue("upstream").packets >= 0
+        True
+        >>> simulation.set("upstream.sustained_mbps", 5)
+        >>> simulation.run_until(2)
+        >>> simulation.finish().changes
+        [Change(at_s=1.0, key='upstream.sustained_mbps', value=5.0)]
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario | Variant,
+        *,
+        variant: str | None = None,
+        seed: int | None = None,
+        duration_s: float | None = None,
+        set: Settings = (),
+        config: Config | None = None,
+        scale: Settings = (),
+        max_memory_gb: float | None = None,
+        parts: Iterable[Given] = (),
+    ) -> None:
+        """Loads the scenario; the run is at 0 s."""
+        refuse_in_parts()
+        if isinstance(scenario, Variant):
+            if variant is not None or config is not None or scale or parts:
+                raise TypeError(
+                    "found a loaded variant with variant, config, scale or parts; allowed: seed, "
+                    "duration_s and set"
+                )
+            chosen = scenario.replace(seed=seed, duration_s=duration_s, set=set)
+        else:
+            loaded = load(
+                scenario,
+                seed=seed,
+                duration_s=duration_s,
+                set=set,
+                config=config,
+                scale=scale,
+                max_memory_gb=max_memory_gb,
+                parts=parts,
+            )
+            chosen = _chosen(loaded, variant)
+        self._variant = chosen
+        with self._calling():
+            self._native = Stepped(chosen)
+
+    @classmethod
+    def again(cls, result: Result, *, parts: Iterable[Given] = ()) -> "Simulation":
+        """The run of a result once more, with its changes; it is where the result was made.
+
+        `parts` are those of the run, if it had some of its own.
+
+            >>> simulation = sojourn.Simulation("scenarios/fibre.toml", duration_s=2)
+            >>> simulation.run_until(0.5)
+            >>> simulation.set("downstream.sustained_mbps", 50)
+            >>> simulation.run_until(1)
+            >>> result = simulation.finish()
+            >>> again = sojourn.Simulation.again(result).finish()
+            >>> again.meta["fingerprint"] == result.meta["fingerprint"]
+            True
+        """
+        meta = result.meta
+        if "seeds" in meta:
+            first = meta["seeds"][0]
+            raise ValueError(
+                f"found the results of several seeds; allowed: those of one, result.seeds[{first}]"
+            )
+        simulation = cls(
+            result.scenario, duration_s=meta.get("planned_s"), max_memory_gb=math.inf, parts=parts
+        )
+        simulation._variant = simulation._variant.named(result.name)
+        changes: list[dict[str, Any]] = meta.get("changes", [])
+        for change in changes:
+            simulation._run_until_ps(change["at_ps"])
+            simulation.set(change["key"], change["value"])
+        simulation.run_until(meta["duration_s"])
+        return simulation
+
+    def __repr__(self) -> str:
+        variant = f"{self._variant.name!r}, " if self._variant.name else ""
+        return f"<Simulation {variant}seed {self._variant.seed}, of {self.duration_s:g} s>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "cannot pickle a Simulation, which is a run in progress; allowed: its result, or the "
+            "scenario and the changes"
+        )
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time."""
+        return self._native.now_s
+
+    @property
+    def duration_s(self) -> float:
+        """When the run ends."""
+        return self._variant.duration_s
+
+    @property
+    def live(self) -> Mapping[str, float | bool | str]:
+        """The keys that may change in this run, with their values now."""
+        keys = self._native.keys()
+        return {key: json.loads(self._native.value(key)) for key in keys}
+
+    def run_until(self, at_s: float) -> None:
+        """Goes on to a time; it is `at_s` then, though nothing may happen there.
+
+        All that happens at that time has happened. After the end, nothing does, and the time stays.
+        Ctrl-C stops it between two events, and it may go on from there.
+        """
+        if not _is_number(at_s) or not at_s >= 0:
+            raise ValueError(f"run_until: found {at_s!r}; allowed: a time in s")
+        with self._calling():
+            self._native.run_until(min(at_s, _LATEST_S))
+
+    def _run_until_ps(self, at_ps: int) -> None:
+        with self._calling():
+            self._native.run_until_ps(at_ps)
+
+    def observe(self) -> Observation:
+        """What happened since the last observation, and what waits now. It changes nothing."""
+        at_s, span_s, queues, traffic, connections = self._native.observe()
+        return Observation(
+            at_s,
+            span_s,
+            [*map(QueueObservation._make, queues)],
+            [*map(TrafficObservation._make, traffic)],
+            [*map(ConnectionObservation._make, connections)],
+        )
+
+    def set(
+        self, key: str | Mapping[str, float | bool | str], value: float | bool | str | None = None
+    ) -> None:
+        """Changes a key from now on, or several at once: `set({"a": 1, "b": 2})`.
+
+        The keys are those of `live`. All change or, with a `ScenarioError`, none. A packet whose
+        sending has been fixed is sent at the old rate, and token buckets keep their tokens.
+        """
+        changes = [*key.items()] if isinstance(key, Mapping) else [(key, value)]
+        self._native.set([(name, one) for name, one in changes])
+
+    def finish(self) -> Result:
+        """Ends the run where it is, and returns its results up to now.
+
+        Results of a run that ended early are those of a shorter scenario. If keys were changed, the
+        result has them in `changes`, and a warning says so wherever it is shown.
+        """
+        native, variant = self._native.finish()
+        return Result(variant, native)
+
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
+        """Parts in Python are called meanwhile."""
+        if not self._variant.calls_python:
+            yield
+            return
+        with hooks():
+            yield
+
+
+_LATEST_S = 1e6
+"""No run lasts longer."""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _chosen(variants: Sequence[Variant], name: str | None) -> Variant:
+    names = [variant.name for variant in variants]
+    if name is None and len(variants) == 1:
+        return variants[0]
+    if name is None or name not in names:
+        found = "no variant" if name is None else f"{name!r}"
+        allowed = ", ".join(map(repr, filter(None, names)))
+        allowed = allowed or "none, the scenario compares no variants"
+        raise ValueError(f"variant: found {found}; allowed: {allowed}")
+    return variants[names.index(name)]

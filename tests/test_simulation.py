@@ -1,0 +1,253 @@
+"""Runs that a program stops, looks at and changes, in Python."""
+
+import pickle
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from sojourn.base.errors import InputError
+
+LINE: dict[str, Any] = {
+    "duration_s": 2,
+    "clock_drift_ppm": 0,
+    "upstream": {
+        "sustained_mbps": 8,
+        "modem": {"kind": "link"},
+        "queue": {"limit_bytes": 100_000, "law": {"kind": "codel"}},
+    },
+    "downstream": {"sustained_mbps": 50},
+    "servers": {"near": {"delay_ms": 5}},
+    "traffic": {
+        "upload": {"kind": "transfer", "server": "near"},
+        "call": {"kind": "stream", "purpose": "voice", "server": "near"},
+    },
+}
+
+
+def of_tables(result: sojourn.Result) -> dict[str, Any]:
+    names = ("flows", "queues", "series", "delay_parts", "latencies", "connections", "first_half")
+    return {name: getattr(result, name).to_pylist() for name in names}
+
+
+def test_a_run_that_is_only_stepped_is_one_that_is_not() -> None:
+    whole = sojourn.run({**LINE, "baseline": False})
+    simulation = sojourn.Simulation({**LINE, "baseline": False})
+    for step in range(1, 40):
+        simulation.run_until(step * 0.057)
+        simulation.observe()
+    stepped = simulation.finish()
+    assert stepped.meta == whole.meta
+    assert of_tables(stepped) == of_tables(whole)
+    assert stepped.scenario == whole.scenario and stepped.changes == []
+
+
+def test_what_is_observed_has_units_and_adds_up() -> None:
+    simulation = sojourn.Simulation(LINE)
+    packets, times = 0, []
+    for step in range(1, 21):
+        simulation.run_until(step / 10)
+        seen = simulation.observe()
+        times.append((seen.at_s, round(seen.span_s, 9)))
+        (up,) = (of for of in seen.traffic if (of.traffic, of.direction) == ("upload", "up"))
+        packets += up.delivered_packets
+    assert times == [(step / 10, 0.1) for step in range(1, 21)]
+    # The line is full: 8 Mbps, and the queue has packets.
+    assert up.delivered_mbps == pytest.approx(8, rel=0.05)
+    assert seen.queue("upstream").packets > 0 and seen.queue("upstream").bytes > 1000
+    assert (seen.queue("upstream").delay_ms or 0) > 1
+    (call,) = (of for of in seen.traffic if (of.traffic, of.direction) == ("call", "down"))
+    assert call.network_mos is not None and 4 < call.network_mos < 4.5
+    (sender,) = seen.connections
+    assert (sender.traffic, sender.number, sender.direction) == ("upload", 1, "up")
+    assert sender.window_bytes > 10_000 and (sender.smoothed_rtt_ms or 0) > 10
+    result = simulation.finish()
+    flows = {(row["traffic"], row["direction"]): row for row in result.flows.to_pylist()}
+    assert flows["upload", "up"]["delivered_packets"] == packets
+
+
+def changed() -> sojourn.Simulation:
+    simulation = sojourn.Simulation(LINE, seed=3)
+    simulation.run_until(0.5)
+    simulation.set({"upstream.sustained_mbps": 2, "upstream.peak_mbps": 2})
+    simulation.run_until(1.234567890123)
+    simulation.set("upstream.queue.law.target_ms", 1)
+    simulation.run_until(1.7)
+    return simulation
+
+
+def test_changes_are_in_the_result_stored_shown_and_made_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result = changed().finish()
+    keys = ["upstream.sustained_mbps", "upstream.peak_mbps", "upstream.queue.law.target_ms"]
+    assert [change.key for change in result.changes] == keys
+    assert [change.at_s for change in result.changes] == [0.5, 0.5, 1.234567890123]
+    assert (result.meta["duration_s"], result.meta["planned_s"]) == (1.7, 2)
+    assert result.settings["upstream"]["sustained_mbps"] == 8
+    (warning,) = (of for of in result.warnings if of.code == "changed-in-run")
+    assert "changed 3 times in the run, from 0.5 to 1.234567890123 s" in str(warning)
+    result.summary(in_full=True)
+    assert "changed 3 times in the run" in " ".join(capsys.readouterr().out.split())
+    result.save(tmp_path / "changed")
+    assert "upstream.sustained_mbps = 2" in (tmp_path / "changed" / "report.html").read_text()
+    stored = sojourn.open(tmp_path / "changed")
+    assert isinstance(stored, sojourn.Result) and stored.changes == result.changes
+    for one in (result, stored, pickle.loads(pickle.dumps(result))):
+        again = sojourn.Simulation.again(one).finish()
+        assert again.meta == result.meta and of_tables(again) == of_tables(result)
+
+
+def test_keys_that_may_change_have_their_values() -> None:
+    simulation = sojourn.Simulation(LINE)
+    simulation.set("upstream.queue.limit_bytes", 50_000)
+    live = simulation.live
+    assert (live["upstream.queue.limit_bytes"], live["upstream.sustained_mbps"]) == (50_000, 8)
+    assert live["servers.near.rate_mbps"] == 1000 and "upstream.queue.law.variant" not in live
+
+
+@pytest.mark.parametrize(
+    ("misuse", "message"),
+    [
+        (lambda run: run.run_until(0.2), "found 0.2 s, and it is 0.3 s already"),
+        (lambda run: run.run_until(-1), "found -1; allowed: a time in s"),
+        (lambda run: run.run_until("1"), "found '1'; allowed: a time in s"),
+        (lambda run: run.run_until(float("nan")), "found nan; allowed: a time in s"),
+        (lambda run: run.set("seed", 3), "seed: cannot change in this run; allowed: "),
+        (lambda run: run.set("upstream.queue.law.variant", "ns2"), "cannot change in this run"),
+        (lambda run: run.set("upstream.sustained_mbps", 9), "upstream.peak_mbps: found 8"),
+        (lambda run: run.set("upstream.sustained_mbps", 0), "found 0"),
+        (lambda run: run.set("upstream.sustained_mbps", "fast"), 'found "fast"'),
+        (lambda run: run.set("upstream.sustained_mbps"), "found nothing"),
+        (lambda run: run.set("upstream.sustained_mbps", [1]), "found nothing"),
+        (lambda run: run.set("upstream.queue.ecn", 1), "found 1"),
+        (lambda run: run.observe().queue("up"), "found 'up'; allowed: 'upstream' up"),
+        (pickle.dumps, "cannot pickle a Simulation"),
+    ],
+)
+def test_misuse_is_one_message_and_changes_nothing(misuse: Any, message: str) -> None:
+    simulation = sojourn.Simulation(LINE)
+    simulation.run_until(0.3)
+    with pytest.raises((ValueError, InputError, KeyError, TypeError)) as raised:
+        misuse(simulation)
+    assert message in str(raised.value) and "\n" not in str(raised.value)
+    simulation.run_until(2)
+    assert simulation.finish().changes == []
+
+
+def test_a_finished_run_is_over() -> None:
+    simulation = sojourn.Simulation(LINE)
+    with pytest.raises(ValueError, match="found 0 s simulated; allowed: from 0"):
+        simulation.finish()
+    simulation.run_until(99)
+    assert simulation.now_s == 2
+    with pytest.raises(InputError, match="the run is over at 2 s"):
+        simulation.set("upstream.sustained_mbps", 4)
+    simulation.finish()
+    for call in (simulation.finish, simulation.observe, lambda: simulation.run_until(3)):
+        with pytest.raises(RuntimeError, match="the run is finished; allowed: its result"):
+            call()
+
+
+def test_variants_are_named() -> None:
+    with pytest.raises(ValueError, match="found no variant; allowed: 'drop-tail', 'DOCSIS-PIE'"):
+        sojourn.Simulation("scenarios/upload.toml")
+    (first, second) = sojourn.load("scenarios/upload.toml", duration_s=1)
+    simulation = sojourn.Simulation("scenarios/upload.toml", variant="DOCSIS-PIE", duration_s=1)
+    simulation.run_until(1)
+    of_variant = sojourn.Simulation(second)
+    of_variant.run_until(1)
+    one, other = simulation.finish(), of_variant.finish()
+    assert one.name == other.name == "DOCSIS-PIE" and one.meta == other.meta
+    with pytest.raises(TypeError, match="found a loaded variant with variant"):
+        sojourn.Simulation(first, variant="drop-tail")
+
+
+def test_another_thread_is_refused_meanwhile() -> None:
+    simulation = sojourn.Simulation(LINE, duration_s=100_000)
+    found: list[BaseException] = []
+    is_running = threading.Event()
+
+    def run() -> None:
+        is_running.set()
+        try:
+            simulation.run_until(100_000)
+        except BaseException as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    is_running.wait()
+    for _ in range(1000):
+        try:
+            simulation.observe()
+        except RuntimeError as error:
+            assert "while another thread runs this simulation" in str(error)
+            return
+        time.sleep(0.01)
+    raise AssertionError(found)
+
+
+def test_an_interrupt_stops_between_two_events_and_it_may_go_on() -> None:
+    simulation = sojourn.Simulation(LINE, duration_s=1000, set={"baseline": False})
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        simulation.run_until(1000)
+    assert 0 < simulation.now_s < 1000
+    simulation.run_until(simulation.now_s + 0.1)
+    simulation.set("upstream.sustained_mbps", 4)
+    assert len(simulation.finish().changes) == 1
+
+
+class Breaks(sojourn.Law):
+    """Fails at its tenth packet."""
+
+    def __init__(self) -> None:
+        self.packets = 0
+
+    def on_arrival(self, now_us, bytes, backlog_bytes, ecn, flow):  # type: ignore[no-untyped-def]
+        self.packets += 1
+        if self.packets == 10:
+            raise ZeroDivisionError("ten")
+        return sojourn.PASS
+
+
+def test_a_part_that_fails_ends_the_run() -> None:
+    scenario = {**LINE, "upstream": {"sustained_mbps": 8, "queue": {"law": {"kind": "breaks"}}}}
+    simulation = sojourn.Simulation(scenario, parts=[Breaks])
+    with pytest.raises(sojourn.PartError) as raised:
+        simulation.run_until(2)
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    with pytest.raises(RuntimeError, match="the run has failed; allowed: a new Simulation"):
+        simulation.observe()
+
+
+def test_a_variant_is_replaced_as_it_would_be_loaded() -> None:
+    (variant,) = sojourn.load(LINE)
+    changes = {"upstream.sustained_mbps": 5, "upstream.queue.law": {"kind": "pie"}}
+    replaced = variant.replace(seed=7, duration_s=1.5, set=changes)
+    (loaded,) = sojourn.load(LINE, seed=7, duration_s=1.5, set=changes)
+    assert replaced.to_toml() == loaded.to_toml()
+    assert [str(one) for one in replaced.warnings()] == [str(one) for one in loaded.warnings()]
+    # A default that follows a key follows it again.
+    assert replaced.replace(set=["upstream.sustained_mbps=3"]).to_toml().count("peak_mbps = 3") == 1
+    assert variant.to_toml() == sojourn.load(LINE)[0].to_toml()
+    with pytest.raises(InputError, match="unknown key"):
+        variant.replace(set={"upstream.sustained_mbp": 3})
+    with pytest.raises(InputError, match="found -3"):
+        variant.replace(set={"upstream.sustained_mbps": -3})
+
+
+def test_several_runs_go_on_beside_each_other() -> None:
+    seeds = range(1, 5)
+    runs = [sojourn.Simulation(LINE, seed=seed) for seed in seeds]
+    for step in range(1, 21):
+        for run in runs:
+            run.run_until(step / 10)
+    alone = [sojourn.run({**LINE, "baseline": False}, seed=seed) for seed in seeds]
+    fingerprints = [run.finish().meta["fingerprint"] for run in runs]
+    assert fingerprints == [one.meta["fingerprint"] for one in alone]
