@@ -8,6 +8,9 @@ use sojourn::scenario::live::{LiveKeys, MARK};
 
 use super::cases::{Cases, cases};
 use super::{Key, others, put, run, scenario, schema_of, tables};
+use crate::swarm::{Reported, drawn, network};
+
+const MOST_EVENTS: u64 = 60_000;
 
 /// A scenario that has a value for a key, and other values for it.
 struct Tried {
@@ -88,6 +91,35 @@ fn is_that_of_a_scenario(cases: &Cases, number: usize) {
     panic!("{path}: {said:?}");
 }
 
+/// The same in a random network, for one of its keys.
+fn holds_in_a_network(seed: u64) {
+    let mut keys = drawn(seed);
+    let Ok(base) = network::scenario(&mut keys) else { return };
+    let live = LiveKeys::of(&base);
+    let paths: Vec<&str> = live.paths().collect();
+    let Some(path) = paths.get(seed as usize % paths.len().max(1)) else { return };
+    let mut keys = resolved(&base);
+    let now = live.value(&base, path).unwrap();
+    let schema = serde_json::json!({ "type": if now.is_u64() { "integer" } else { "number" } });
+    let Some(value) = others(&schema, &now).pop() else { return };
+    put(&mut keys, path, value.clone());
+    let Ok(other) = network::strictly(&keys) else { return };
+    let mut simulation = Simulation::new(&base);
+    if simulation.set(&[((*path).to_owned(), value.clone())]).is_err() {
+        return;
+    }
+    let mut whole = Simulation::new(&other);
+    if simulation.advance(MOST_EVENTS) | whole.advance(MOST_EVENTS) {
+        return;
+    }
+    let reported = Reported(&keys);
+    let (mut live, whole) = (simulation.finish(), whole.finish());
+    live.changes.clear();
+    assert_eq!(live.fingerprint, whole.fingerprint, "{path} = {value}");
+    assert!(tables(live) == tables(whole), "{path} = {value}");
+    drop(reported);
+}
+
 fn live_keys(cases: &Cases) -> Vec<usize> {
     let is_live = |key: &Key| key.name != "kind" && schema_of(key)[MARK] == true;
     let all = cases.of_keys.iter().enumerate();
@@ -96,6 +128,11 @@ fn live_keys(cases: &Cases) -> Vec<usize> {
 
 mod at_random {
     use sojourn_testing::rounds;
+
+    #[test]
+    fn swarm_a_change_of_a_network_at_the_beginning_is_another_network() {
+        rounds(40, super::holds_in_a_network);
+    }
 
     /// All keys come in turn. The arithmetic of changes in the middle is in `tests/stepped.rs`.
     #[test]
