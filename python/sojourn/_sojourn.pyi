@@ -39,7 +39,14 @@ class Defect(RuntimeError):
 class Part:
     """A part from outside, for scenarios that are loaded with it."""
 
-    def __new__(cls, declaration: str, make: Callable[[Sequence[float], int], object]) -> Part: ...
+    def __new__(
+        cls,
+        declaration: str,
+        make: Callable[[Sequence[float], int], object],
+        taken: Mapping[str, Sequence[str]],
+    ) -> Part: ...
+    @staticmethod
+    def hooks(role: str) -> list[tuple[str, list[str], int, int]]: ...
     @staticmethod
     def of_module(module: bytes, digest: str) -> Part: ...
     @property

@@ -42,6 +42,11 @@ impl Worker {
         worker
     }
 
+    /// When it was last called.
+    pub(crate) fn now(&self) -> Time {
+        self.now
+    }
+
     pub(crate) fn has(&self, hook: Hook) -> bool {
         self.part.declaration().has(hook)
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_input::words;
 
 use super::hook::{Hook, Role};
+use sojourn_transport::EcnMode;
 
 /// What a part says of itself. It can be read from JSON and written as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,9 +32,22 @@ pub struct Declaration {
     /// A control: does it set the pacing rate?
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paced: bool,
+    /// A control: does it need timestamps, for one-way delays?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timestamps: bool,
+    /// A control: how its connections use explicit congestion notification where the scenario does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnMode>,
+    /// The version of the interface that it has.
+    #[serde(default = "first_interface")]
+    pub interface: u32,
     /// A digest of its source, which results are stored with; empty for none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub digest: String,
+}
+
+fn first_interface() -> u32 {
+    1
 }
 
 /// A number that scenarios may set.
@@ -102,6 +116,11 @@ impl Declaration {
     /// Has it this hook?
     pub fn has(&self, hook: Hook) -> bool {
         self.hooks.contains(&hook)
+    }
+
+    /// Does it set the pacing rate? A control that takes samples does.
+    pub(crate) fn paces(&self) -> bool {
+        self.paced || self.has(Hook::OnSample)
     }
 
     /// The time between updates in us, with these values of its parameters; none where it has no updates.
@@ -173,13 +192,28 @@ impl Declaration {
         if self.hooks.is_empty() {
             return Err(format!("found no hook; allowed in a {role}: {}", names(of_role)));
         }
-        match self.role.required().iter().find(|hook| !self.has(**hook)) {
-            Some(hook) => {
-                let needed = names(self.role.required());
-                Err(format!("found no {}; a {role} needs {needed}", hook.name()))
-            }
-            None => Ok(()),
+        let (needed, one_of) = (self.role.required(), self.role.one_of());
+        if let Some(hook) = needed.iter().find(|hook| !self.has(**hook)) {
+            let one_of = if one_of.is_empty() {
+                String::new()
+            } else {
+                format!(", and one of {}", names(one_of))
+            };
+            return Err(format!(
+                "found no {}; a {role} needs {}{one_of}",
+                hook.name(),
+                names(needed)
+            ));
         }
+        if !one_of.is_empty() && !one_of.iter().any(|hook| self.has(*hook)) {
+            return Err(format!("found none of {}; a {role} needs one", names(one_of)));
+        }
+        if self.has(Hook::OnEcn) && self.has(Hook::OnMark) {
+            return Err(
+                "found on_ecn and on_mark, which is its other name; allowed: one".to_owned()
+            );
+        }
+        Ok(())
     }
 
     fn check_update(&self) -> Result<(), String> {

@@ -29,8 +29,30 @@ impl Role {
         use Hook::*;
         match self {
             Self::Law => &[OnArrival, OnDeparture, OnUpdate, OnEmpty],
-            Self::Control => &[OnStart, OnAck, OnLoss, OnEcn, OnTimeout],
+            Self::Control => &[
+                OnStart,
+                OnAck,
+                OnLoss,
+                OnEcn,
+                OnTimeout,
+                OnEstablished,
+                OnRoundTrip,
+                OnSample,
+                OnFeedback,
+                OnMark,
+                OnRestart,
+                OnUndo,
+                OnWake,
+            ],
             Self::Traffic => &[OnTimer, OnOpen, OnReceived, OnAcknowledged],
+        }
+    }
+
+    /// Hooks of which it must have one.
+    pub const fn one_of(self) -> &'static [Hook] {
+        match self {
+            Self::Control => &[Hook::OnAck, Hook::OnSample, Hook::OnFeedback],
+            Self::Law | Self::Traffic => &[],
         }
     }
 
@@ -50,7 +72,7 @@ impl Role {
         use Hook::*;
         match self {
             Self::Law => &[],
-            Self::Control => &[OnAck, OnLoss, OnTimeout],
+            Self::Control => &[OnLoss, OnTimeout],
             Self::Traffic => &[OnTimer],
         }
     }
@@ -86,6 +108,25 @@ named! {
         OnEcn = "on_ecn",
         /// A control: the retransmission timer expired.
         OnTimeout = "on_timeout",
+        /// A control: the handshake is complete, with its round trip.
+        OnEstablished = "on_established",
+        /// A control: an acknowledgement measures a round trip. This comes first of all that it changes.
+        OnRoundTrip = "on_round_trip",
+        /// A control: an acknowledgement came, and all that it says about deliveries and losses is known. A control with
+        /// this hook sets the window by itself, in a recovery too, and paces.
+        OnSample = "on_sample",
+        /// A control: an acknowledgement delivers something, and says how much of it was marked. A control with this hook
+        /// reacts to the share of marks, and not to a mark as to a loss.
+        OnFeedback = "on_feedback",
+        /// A control: as `OnEcn`, by the name that it has among built-in controls.
+        OnMark = "on_mark",
+        /// A control: something leaves while nothing is in flight.
+        OnRestart = "on_restart",
+        /// A control: the last reduction proved needless. Without this hook window and threshold are raised to what they
+        /// were before it.
+        OnUndo = "on_undo",
+        /// A control: the time that it asked for has come.
+        OnWake = "on_wake",
         /// Traffic: its timer expired, first when it starts. Answers, as all hooks of traffic, commands of [`command`] in
         /// rows of [`COMMAND_NUMBERS`] numbers.
         OnTimer = "on_timer",
@@ -108,18 +149,118 @@ impl Hook {
             }
             Self::OnUpdate => &["now_us", "backlog_bytes", "sojourn_us", "rate_bps"],
             Self::OnEmpty | Self::OnTimer => &["now_us"],
-            Self::OnStart => &["window_bytes", "mss_bytes"],
-            Self::OnAck => {
-                &["now_us", "window_bytes", "flight_bytes", "acked_bytes", "rtt_us", "min_rtt_us"]
+            Self::OnStart => &["window_bytes", "mss_bytes", "max_window_bytes"],
+            Self::OnAck => &[
+                "now_us",
+                "window_bytes",
+                "flight_bytes",
+                "acked_bytes",
+                "rtt_us",
+                "min_rtt_us",
+                "threshold_bytes",
+                "srtt_us",
+                "one_way_us",
+            ],
+            Self::OnLoss | Self::OnEcn | Self::OnMark | Self::OnTimeout => {
+                &["now_us", "window_bytes", "flight_bytes", "threshold_bytes"]
             }
-            Self::OnLoss | Self::OnEcn | Self::OnTimeout => {
-                &["now_us", "window_bytes", "flight_bytes"]
+            Self::OnEstablished => &["now_us", "window_bytes", "threshold_bytes", "srtt_us"],
+            Self::OnRoundTrip => &[
+                "now_us",
+                "window_bytes",
+                "threshold_bytes",
+                "rtt_us",
+                "srtt_us",
+                "min_rtt_us",
+                "one_way_us",
+                "una_bytes",
+                "nxt_bytes",
+            ],
+            Self::OnSample => &[
+                "now_us",
+                "window_bytes",
+                "threshold_bytes",
+                "flight_bytes",
+                "prior_flight_bytes",
+                "delivered_bytes",
+                "delivered_at_us",
+                "acked_bytes",
+                "lost_bytes",
+                "newly_lost_bytes",
+                "rate_bps",
+                "interval_bytes",
+                "interval_us",
+                "is_app_limited",
+                "delivered_then_bytes",
+                "flight_then_bytes",
+                "lost_since_bytes",
+                "rtt_us",
+                "srtt_us",
+                "min_rtt_us",
+                "one_way_us",
+                "may_be_delayed",
+                "recovery",
+                "is_window_limited",
+                "next_departure_us",
+            ],
+            Self::OnFeedback => &[
+                "now_us",
+                "window_bytes",
+                "threshold_bytes",
+                "delivered_bytes",
+                "marked_bytes",
+                "srtt_us",
+                "una_bytes",
+                "nxt_bytes",
+                "is_recovering",
+            ],
+            Self::OnRestart => {
+                &["now_us", "window_bytes", "threshold_bytes", "idle_us", "is_app_limited"]
             }
+            Self::OnUndo => &[
+                "now_us",
+                "window_bytes",
+                "threshold_bytes",
+                "previous_window_bytes",
+                "previous_threshold_bytes",
+            ],
+            Self::OnWake => &["now_us", "window_bytes", "threshold_bytes", "flight_bytes"],
             Self::OnOpen => &["now_us", "connection"],
             Self::OnReceived | Self::OnAcknowledged => &["now_us", "connection", "end"],
         }
     }
 }
+
+impl Hook {
+    /// How many of its numbers come first: a method of Python that names its arguments otherwise has these.
+    pub const fn first(self) -> usize {
+        match self {
+            Self::OnStart => 2,
+            Self::OnAck => 6,
+            Self::OnLoss | Self::OnEcn | Self::OnMark | Self::OnTimeout => 3,
+            hook if hook.interface() == 1 => hook.numbers().len(),
+            _ => 1,
+        }
+    }
+
+    /// The first version of the interface that has it.
+    pub const fn interface(self) -> u32 {
+        match self {
+            Self::OnEstablished
+            | Self::OnRoundTrip
+            | Self::OnSample
+            | Self::OnFeedback
+            | Self::OnMark
+            | Self::OnRestart
+            | Self::OnUndo
+            | Self::OnWake => EXTENDED,
+            _ => 1,
+        }
+    }
+}
+
+/// The version of the interface with all hooks of controls. Those of version 1 are called as they were.
+pub const EXTENDED: u32 = 2;
 
 /// What a law answers about a packet.
 pub mod verdict {

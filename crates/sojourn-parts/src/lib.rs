@@ -19,7 +19,7 @@ mod values;
 
 pub use declaration::{Declaration, Gauge, Number, Parameter, Update};
 pub use failure::{Failure, Watch};
-pub use hook::{COMMAND_NUMBERS, Hook, Role, command, verdict};
+pub use hook::{COMMAND_NUMBERS, EXTENDED, Hook, Role, command, verdict};
 pub use program::{Cause, Instance, Program};
 pub use register::register;
 pub use stored::stand_ins;

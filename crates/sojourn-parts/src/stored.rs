@@ -8,7 +8,7 @@ use serde_json::Value;
 use sojourn_scenario::Parts;
 
 use super::declaration::{Declaration, Number, Parameter};
-use super::hook::{DIGEST, Hook, Role};
+use super::hook::{DIGEST, EXTENDED, Hook, Role};
 use super::program::{Cause, Instance, Program};
 use super::register::register;
 
@@ -69,6 +69,9 @@ fn declaration(role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>)
         hooks,
         update: None,
         paced: false,
+        timestamps: false,
+        ecn: None,
+        interface: EXTENDED,
         digest: digest.to_owned(),
     }
 }

@@ -1,13 +1,16 @@
 //! Parts from outside: classes of Python, and WebAssembly modules.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
 use sojourn::Parts;
-use sojourn_parts::{Cause, Declaration, Failure, Hook, Instance, Program, Role, register};
+use sojourn_parts::{
+    Cause, Declaration, EXTENDED, Failure, Hook, Instance, Program, Role, register,
+};
 
 use crate::PartError;
 
@@ -22,15 +25,31 @@ pub struct Part {
 
 #[pymethods]
 impl Part {
-    /// The part that `make(values, seed)` makes instances of. Raises `ValueError` with what is wrong in its
+    /// The part that `make(values, seed)` makes instances of. `taken` has the names of the numbers that each method
+    /// takes, in its order; the last may be `**`, for all by name. Raises `ValueError` with what is wrong in its
     /// declaration, which is JSON.
     #[new]
-    fn new(declaration: &str, make: Py<PyAny>) -> PyResult<Self> {
+    fn new(
+        declaration: &str,
+        make: Py<PyAny>,
+        taken: HashMap<String, Vec<String>>,
+    ) -> PyResult<Self> {
         let refused = |message: String| PyValueError::new_err(message);
         let declaration: Declaration =
             serde_json::from_str(declaration).map_err(|error| refused(error.to_string()))?;
         declaration.check().map_err(refused)?;
-        Ok(Self { program: Arc::new(Class { declaration, make }), calls_python: true })
+        let methods = declaration.hooks.iter().map(|hook| Method::new(*hook, &taken));
+        let methods = methods.collect::<Result<_, _>>().map_err(refused)?;
+        Ok(Self { program: Arc::new(Class { declaration, make, methods }), calls_python: true })
+    }
+
+    /// The hooks of a role: the numbers that each may take, how many of them come first, and since which version of
+    /// the interface there is the hook.
+    #[staticmethod]
+    fn hooks(role: &str) -> Vec<(&'static str, &'static [&'static str], usize, u32)> {
+        let roles = [Role::Law, Role::Control, Role::Traffic];
+        let found = roles.into_iter().filter(|one| one.name() == role).flat_map(Role::hooks);
+        found.map(|hook| (hook.name(), hook.numbers(), hook.first(), hook.interface())).collect()
     }
 
     /// The part that is a WebAssembly module, the content of a file with this digest. Raises `ValueError` with what
@@ -72,6 +91,51 @@ pub(crate) fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
 struct Class {
     declaration: Declaration,
     make: Py<PyAny>,
+    methods: Vec<Method>,
+}
+
+/// Which numbers of its hook a method takes.
+#[derive(Clone)]
+struct Method {
+    hook: Hook,
+    /// Their places.
+    takes: Vec<usize>,
+    /// It takes all by name.
+    by_name: bool,
+}
+
+impl Method {
+    fn new(hook: Hook, taken: &HashMap<String, Vec<String>>) -> Result<Self, String> {
+        let names = taken.get(hook.name()).ok_or_else(|| format!("found no {}", hook.name()))?;
+        let by_name = names.last().is_some_and(|name| name == "**");
+        let place = |name: &String| hook.numbers().iter().position(|number| number == name);
+        let places = names[..names.len() - usize::from(by_name)].iter().map(place);
+        let takes = places.collect::<Option<_>>();
+        let takes = takes.ok_or_else(|| format!("{}: found another number", hook.name()))?;
+        Ok(Self { hook, takes, by_name })
+    }
+
+    /// Calls it with its numbers: whole ones as `int`, flags as `bool`, those that are not known as `None`.
+    fn call<'py>(
+        &self,
+        method: &Bound<'py, PyAny>,
+        numbers: &[f64],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = method.py();
+        let names = self.hook.numbers();
+        let places = self.takes.iter();
+        let arguments = PyTuple::new(py, places.map(|at| argument(py, names[*at], numbers[*at])))?;
+        if !self.by_name {
+            return method.call1(arguments);
+        }
+        let others = PyDict::new(py);
+        for (place, (name, number)) in names.iter().zip(numbers).enumerate() {
+            if !self.takes.contains(&place) {
+                others.set_item(name, argument(py, name, *number))?;
+            }
+        }
+        method.call(arguments, Some(&others))
+    }
 }
 
 impl Program for Class {
@@ -82,7 +146,7 @@ impl Program for Class {
     fn start(&self, parameters: &[f64], seed: u64) -> Result<Box<dyn Instance>, Cause> {
         let started = Python::attach(|py| {
             let object = self.make.bind(py).call1((parameters.to_vec(), seed))?;
-            Object::new(&self.declaration, &object)
+            Object::new(self, &object)
         });
         Ok(Box::new(started.map_err(Raised)?))
     }
@@ -91,17 +155,66 @@ impl Program for Class {
 /// An instance of the class. Its methods are looked up once.
 struct Object {
     role: Role,
+    /// A control of the interface with all hooks: it sets more than window and pace.
+    is_extended: bool,
     object: Py<PyAny>,
-    methods: Vec<(Hook, Py<PyAny>)>,
+    methods: Vec<(Method, Py<PyAny>)>,
     gauges: Vec<String>,
 }
 
 impl Object {
-    fn new(declaration: &Declaration, object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let method = |hook: &Hook| Ok((*hook, object.getattr(hook.name())?.unbind()));
-        let methods = declaration.hooks.iter().map(method).collect::<PyResult<_>>()?;
+    fn new(class: &Class, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let declaration = &class.declaration;
+        let method = |of: &Method| Ok((of.clone(), object.getattr(of.hook.name())?.unbind()));
+        let methods = class.methods.iter().map(method).collect::<PyResult<_>>()?;
         let gauges = declaration.gauges.iter().map(|gauge| gauge.name.clone()).collect();
-        Ok(Self { role: declaration.role, object: object.clone().unbind(), methods, gauges })
+        let is_extended = declaration.interface == EXTENDED;
+        let (role, object) = (declaration.role, object.clone().unbind());
+        Ok(Self { role, is_extended, object, methods, gauges })
+    }
+
+    /// Shows a control its window, and its threshold if it has set one.
+    fn show(&self, object: &Bound<'_, PyAny>, hook: Hook, numbers: &[f64]) -> PyResult<()> {
+        let py = object.py();
+        let number = |name| hook.numbers().iter().zip(numbers).find(|(of, _)| **of == name);
+        if let Some((_, window)) = number("window_bytes") {
+            object.setattr(pyo3::intern!(py, "window_bytes"), window)?;
+        }
+        if self.is_extended
+            && let Some((_, threshold)) = number("threshold_bytes")
+        {
+            let name = pyo3::intern!(py, "threshold_bytes");
+            if !object.getattr(name)?.is_none() {
+                object.setattr(name, threshold)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a control wants: the answers in their order.
+    fn wanted(&self, object: &Bound<'_, PyAny>, answers: &mut Vec<f64>) -> PyResult<()> {
+        let py = object.py();
+        for name in [pyo3::intern!(py, "window_bytes"), pyo3::intern!(py, "pacing_bps")] {
+            answers.push(number(&object.getattr(name)?, "an attribute")?);
+        }
+        if !self.is_extended {
+            return Ok(());
+        }
+        for name in [
+            pyo3::intern!(py, "threshold_bytes"),
+            pyo3::intern!(py, "burst_us"),
+            pyo3::intern!(py, "burst_bytes"),
+            pyo3::intern!(py, "holds_back"),
+            pyo3::intern!(py, "_wake_us"),
+        ] {
+            let value = object.getattr(name)?;
+            let is_said = !value.is_none();
+            answers.push(if is_said { number(&value, name.to_str()?)? } else { f64::NAN });
+        }
+        if !answers[answers.len() - 1].is_nan() {
+            object.setattr(pyo3::intern!(py, "_wake_us"), py.None())?;
+        }
+        Ok(())
     }
 
     fn ask(
@@ -111,15 +224,14 @@ impl Object {
         numbers: &[f64],
         answers: &mut Vec<f64>,
     ) -> PyResult<()> {
-        let Some((_, method)) = self.methods.iter().find(|(of, _)| *of == hook) else {
+        let Some((of, method)) = self.methods.iter().find(|(of, _)| of.hook == hook) else {
             return Ok(());
         };
         let object = self.object.bind(py);
         if self.role == Role::Control {
-            let window = if hook == Hook::OnStart { numbers[0] } else { numbers[1] };
-            object.setattr(pyo3::intern!(py, "window_bytes"), window)?;
+            self.show(object, hook, numbers)?;
         }
-        let answer = method.bind(py).call1(arguments(py, hook, numbers)?)?;
+        let answer = of.call(method.bind(py), numbers)?;
         match self.role {
             Role::Law if answer.is_none() => {}
             Role::Law if hook != Hook::OnUpdate && answer.is_instance_of::<PyBool>() => {
@@ -128,11 +240,7 @@ impl Object {
                 return Err(PyTypeError::new_err(message));
             }
             Role::Law => answers.push(number(&answer, hook.name())?),
-            Role::Control => {
-                let named = |name| number(&object.getattr(name)?, "an attribute");
-                answers.push(named(pyo3::intern!(py, "window_bytes"))?);
-                answers.push(named(pyo3::intern!(py, "pacing_bps"))?);
-            }
+            Role::Control => self.wanted(object, answers)?,
             Role::Traffic => {
                 let commands = object.getattr(pyo3::intern!(py, "_commands"))?;
                 let commands = commands.cast_into::<PyList>()?;
@@ -163,15 +271,18 @@ impl Instance for Object {
     }
 }
 
-/// The numbers of a hook, whole ones as `int`.
-fn arguments<'py>(py: Python<'py>, hook: Hook, numbers: &[f64]) -> PyResult<Bound<'py, PyTuple>> {
-    let argument = |(name, number): (&&str, &f64)| match *name {
-        "bytes" | "backlog_bytes" | "ecn" | "flow" | "connection" | "end" => {
-            PyInt::new(py, *number as i64).into_any()
+/// A number of a hook.
+fn argument<'py>(py: Python<'py>, name: &str, number: f64) -> Bound<'py, PyAny> {
+    match name {
+        "bytes" | "backlog_bytes" | "ecn" | "flow" | "connection" | "end" | "recovery" => {
+            PyInt::new(py, number as i64).into_any()
         }
-        _ => PyFloat::new(py, *number).into_any(),
-    };
-    PyTuple::new(py, hook.numbers().iter().zip(numbers).map(argument))
+        _ if number.is_nan() => py.None().into_bound(py),
+        _ if name.starts_with("is_") || name == "may_be_delayed" => {
+            PyBool::new(py, number != 0.0).to_owned().into_any()
+        }
+        _ => PyFloat::new(py, number).into_any(),
+    }
 }
 
 fn number(found: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {

@@ -101,8 +101,8 @@ impl Config {
 
     /// What its congestion control knows.
     pub(crate) fn connection(&self) -> Connection {
-        let Self { dialect, mss, initial_window, .. } = *self;
-        Connection { dialect, mss, initial_window }
+        let Self { dialect, mss, initial_window, max_window, .. } = *self;
+        Connection { dialect, mss, initial_window, max_window }
     }
 
     /// Is it ns-2's two-way agent?

@@ -1,7 +1,9 @@
 //! One end of a connection: handshake, timers, and the sending and receiving halves.
 
 use super::accecn::{self, Agreed, Counters};
-use super::cc::{Ack, CongestionControl, Controller, EcnFeedback, RoundTrip, Window};
+use super::cc::{
+    Ack, CLOCKS_APART, CongestionControl, Controller, EcnFeedback, Restart, RoundTrip, Window,
+};
 use super::config::Config;
 use super::departures::Departures;
 use super::ecn_checks::{self, EcnChecks};
@@ -21,10 +23,6 @@ use sojourn_engine::units::Time;
 /// The most segments that TCP/Linux sends at once after recovering from a timeout (ns-linux-param.c
 /// tcp_max_burst).
 const LARGEST_BURST: u64 = 3;
-
-/// How far the clock of the other end is ahead, so that one-way delays stay above zero whatever the clocks gain.
-/// LEDBAT uses their differences alone.
-const CLOCKS_APART: Time = Time::from_s(1 << 16);
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum State {
@@ -79,6 +77,11 @@ fn segments(bytes: u64, config: &Config) -> f64 {
     bytes as f64 / config.mss as f64
 }
 
+/// The one-way delay that an acknowledgement measures, by the clocks of both ends.
+fn one_way(s: &Segment, sent_at: Time, config: &Config) -> Time {
+    if config.timestamps { (CLOCKS_APART + sent_at).since(s.echo) } else { Time::ZERO }
+}
+
 /// One end of a connection.
 pub struct Endpoint {
     state: State,
@@ -119,6 +122,11 @@ pub struct Endpoint {
     is_window_limited: bool,
     /// Does the congestion control want samples of the delivery rate?
     wants_samples: bool,
+    /// Does it want single acknowledgements beside them?
+    wants_acknowledgements: bool,
+    /// Does it want to be woken, and when?
+    has_timers: bool,
+    wake_due: Time,
     /// Does it react to the share of marks?
     is_scalable: bool,
     /// Dialect `linux`: when segments may leave.
@@ -164,6 +172,9 @@ impl Endpoint {
             reduction_due: false,
             is_window_limited: false,
             wants_samples,
+            wants_acknowledgements: control.wants_acknowledgements(),
+            has_timers: control.has_timers(),
+            wake_due: Time::NEVER,
             is_scalable: control.is_scalable(),
             departures: Departures::new(),
             expected: u64::MAX,
@@ -235,7 +246,8 @@ impl Endpoint {
     #[inline]
     pub fn deadline(&self) -> Time {
         let timers = self.rto_due.min(self.receiver.deadline()).min(self.jitter_over);
-        timers.min(self.sender.deadline()).min(self.departures.deadline())
+        let senders = self.sender.deadline().min(self.departures.deadline());
+        timers.min(senders).min(self.wake_due)
     }
 
     /// Handles a segment that the other end sent at `sent_at` and that arrived with this ECN field.
@@ -322,10 +334,11 @@ impl Endpoint {
         } else if let Some(sent_at) = echo {
             self.rtt.measured(sent_at, now, config);
         }
-        self.controller.on_established(&self.window, self.rtt.smoothed(), now);
+        self.controller.on_established(&mut self.window, self.rtt.smoothed(), now);
         if self.wants_samples {
             self.set_pacing_rate(config);
         }
+        self.note_wake();
         events.established = true;
     }
 
@@ -384,7 +397,7 @@ impl Endpoint {
         let is_progress = progress.acknowledged > 0 || progress.renews_timer;
         match config.rules.round_trips {
             RoundTrips::ByDeparture => {
-                events.rtt = self.time(now, s, &progress, config);
+                events.rtt = self.time(now, s, sent_at, &progress, config);
                 if progress.acknowledged > 0 || self.is_sent_before_head(&progress) {
                     self.restart_rto(now, &progress, config);
                 }
@@ -409,7 +422,10 @@ impl Endpoint {
             self.window.cwnd = self.window.ssthresh;
         }
         if self.wants_samples {
-            self.sample(now, &progress, config);
+            self.sample(now, one_way(s, sent_at, config), &progress, config);
+            if self.wants_acknowledgements && progress.may_grow && !is_marked {
+                self.grow(now, s, sent_at, &progress, config);
+            }
         } else if let Some(under_way) = progress.ends_loss_with {
             self.leave_loss(under_way);
         } else if progress.loss_found {
@@ -425,6 +441,7 @@ impl Endpoint {
         }
         self.shrink(config);
         self.set_pacing_rate(config);
+        self.note_wake();
         if self.sender.space().all_data_acknowledged()
             && self.told_acknowledged != self.total_to_send
         {
@@ -520,7 +537,7 @@ impl Endpoint {
     }
 
     /// The congestion control sets the window by the rate of delivery.
-    fn sample(&mut self, now: Time, progress: &Progress, config: &Config) {
+    fn sample(&mut self, now: Time, one_way: Time, progress: &Progress, config: &Config) {
         if progress.loss_found {
             self.keep_unreduced(config);
             let flight = self.flight_segments(config);
@@ -532,6 +549,7 @@ impl Endpoint {
             let sample = RateSample {
                 rtt: progress.timed.map_or(Time::ZERO, |(_, last)| now.since(last)),
                 may_be_delayed: progress.delivered == 1 && progress.acknowledged < config.mss,
+                one_way,
                 is_window_limited,
                 next_departure: self.departures.next_departure(),
                 max_window: config.max_window,
@@ -567,12 +585,25 @@ impl Endpoint {
 
     /// Something leaves while nothing is in flight.
     fn note_restart(&mut self, now: Time) {
-        if let Some(sampler) = self.sender.sampler() {
-            let is_app_limited = sampler.is_app_limited();
-            self.controller.on_restart(&mut self.window, now, is_app_limited);
-        } else {
-            self.controller.on_silence(now, now.since(self.last_sent));
+        let is_app_limited = self.sender.sampler().map(|sampler| sampler.is_app_limited());
+        let restart = Restart { now, idle: now.since(self.last_sent), is_app_limited };
+        self.controller.on_restart(&mut self.window, &restart);
+        self.note_wake();
+    }
+
+    /// The congestion control was called: it may have set its timer.
+    fn note_wake(&mut self) {
+        if self.has_timers {
+            self.wake_due = self.controller.due();
         }
+    }
+
+    /// The timer of the congestion control has come.
+    fn wake(&mut self, now: Time, config: &Config) {
+        let flight = self.flight_segments(config);
+        self.controller.on_wake(&mut self.window, flight, now);
+        self.set_pacing_rate(config);
+        self.note_wake();
     }
 
     /// Is nothing in flight?
@@ -625,7 +656,14 @@ impl Endpoint {
 
     /// Round trips by when segments left, or by the echoed timestamp where all that is
     /// acknowledged was sent again.
-    fn time(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
+    fn time(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        sent_at: Time,
+        progress: &Progress,
+        config: &Config,
+    ) -> Time {
         let echoed = (config.timestamps && progress.acknowledged > 0).then_some((s.echo, s.echo));
         let Some((first, last)) = progress.timed.or(echoed) else { return Time::ZERO };
         self.rtt.measured_span((first, last), now, config);
@@ -633,6 +671,9 @@ impl Endpoint {
         let trip = RoundTrip {
             now,
             rtt: now.since(last),
+            srtt: self.rtt.smoothed(),
+            min_rtt: self.rtt.min(),
+            one_way: one_way(s, sent_at, config),
             una: space.first_outstanding(),
             nxt: space.highest_sent(),
             is_paced: config.pacing,
@@ -676,7 +717,7 @@ impl Endpoint {
             srtt: self.rtt.smoothed(),
             min_rtt: self.rtt.min(),
             rtt: if config.timestamps { now.since(s.echo) } else { Time::ZERO },
-            one_way: (CLOCKS_APART + sent_at).since(s.echo),
+            one_way: one_way(s, sent_at, config),
             max_window: config.max_window,
         }
     }
@@ -730,8 +771,12 @@ impl Endpoint {
             self.jitter_over = Time::NEVER;
             self.sender.on_jitter_over();
         }
+        if now >= self.wake_due {
+            self.wake(now, config);
+        }
         if now >= self.sender.deadline() {
             self.on_sender_deadline(now, config);
+            self.note_wake();
         }
         if now < self.rto_due {
             return;
@@ -752,6 +797,7 @@ impl Endpoint {
                 }
                 let flight = self.flight_segments(config);
                 self.controller.on_timeout(&mut self.window, flight, now);
+                self.note_wake();
             }
             self.sender.on_timeout(config);
             self.timed = None;

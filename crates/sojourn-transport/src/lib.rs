@@ -5,7 +5,7 @@
 
 pub(crate) mod accecn;
 mod ack_policy;
-mod bursts;
+pub mod bursts;
 pub mod cc;
 pub mod check;
 pub(crate) mod config;
@@ -19,7 +19,7 @@ mod options;
 mod pacer;
 pub(crate) mod quic;
 mod ranges;
-mod rate;
+pub mod rate;
 mod receiver;
 mod rtt;
 pub(crate) mod rules;

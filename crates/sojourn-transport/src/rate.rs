@@ -64,6 +64,10 @@ pub struct RateSample<'a> {
     pub may_be_delayed: bool,
     /// Smoothed round-trip time, zero before the first measurement.
     pub srtt: Time,
+    /// Minimum round-trip time, zero before the first measurement.
+    pub min_rtt: Time,
+    /// One-way delay, as that of [`Ack`](crate::cc::Ack).
+    pub one_way: Time,
     /// Where loss recovery stands after it.
     pub phase: LossPhase,
     /// Was the window what limited sending?
@@ -243,6 +247,7 @@ impl RateSampler {
             prior_in_flight: self.prior_in_flight,
             in_flight,
             rate,
+            min_rtt,
             losses: &self.losses,
             ..RateSample::default()
         }

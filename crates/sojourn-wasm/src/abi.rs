@@ -1,7 +1,7 @@
 //! What a module exports, and what it may use.
 
-/// The version of this interface.
-pub const VERSION: i32 = 1;
+/// The versions of this interface; the second has more hooks, numbers and answers.
+pub const VERSIONS: [u32; 2] = [1, sojourn_parts::EXTENDED];
 /// Its memory.
 pub const MEMORY: &str = "memory";
 /// `() -> i32`: the version of the interface that it has.

@@ -3,22 +3,27 @@
 use serde_json::Value;
 use sojourn_parts::{Declaration, Hook, Role};
 
-use super::abi::{self, DECLARATION, MOST_NUMBERS};
+use super::abi::{self, DECLARATION, MOST_NUMBERS, VERSIONS};
 
 /// Every hook of every role.
 pub(crate) fn hooks() -> impl Iterator<Item = Hook> {
     [Role::Law, Role::Control, Role::Traffic].into_iter().flat_map(Role::hooks).copied()
 }
 
-/// The declaration from its JSON and the functions that the module exports.
+/// The declaration from its JSON, the functions that the module exports and the version of the interface that it has.
 ///
 /// # Errors What was found, and what is allowed.
 pub fn declaration_of(
     json: &[u8],
     digest: &str,
     functions: &[&str],
+    interface: u32,
 ) -> Result<Declaration, String> {
-    let declaration = declaration(json, digest, functions)
+    if !VERSIONS.contains(&interface) {
+        let allowed = VERSIONS.map(|version| version.to_string()).join(", ");
+        return Err(format!("{}: found {interface}; allowed: {allowed}", abi::ABI));
+    }
+    let declaration = declaration(json, digest, functions, interface)
         .and_then(|of| of.check().map(|()| of))
         .map_err(|fault| format!("{DECLARATION}: {fault}"))?;
     if declaration.parameters.len() > MOST_NUMBERS {
@@ -33,17 +38,27 @@ pub fn declaration_of(
     Ok(declaration)
 }
 
-fn declaration(json: &[u8], digest: &str, functions: &[&str]) -> Result<Declaration, String> {
+fn declaration(
+    json: &[u8],
+    digest: &str,
+    functions: &[&str],
+    interface: u32,
+) -> Result<Declaration, String> {
     let mut keys: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let table = keys.as_object_mut().ok_or("found no table; allowed: a table in JSON")?;
-    for (key, whose) in [("hooks", "those that the module exports"), ("digest", "that of the file")]
-    {
+    for (key, whose) in [
+        ("hooks", "those that the module exports"),
+        ("digest", "that of the file"),
+        ("interface", "that of sojourn_abi"),
+    ] {
         if table.contains_key(key) {
             return Err(format!("found {key}; allowed: none, they are {whose}"));
         }
     }
-    let found: Vec<_> = hooks().map(Hook::name).filter(|name| functions.contains(name)).collect();
+    let known = hooks().filter(|hook| hook.interface() <= interface).map(Hook::name);
+    let found: Vec<_> = known.filter(|name| functions.contains(name)).collect();
     table.insert("hooks".to_owned(), found.into());
     table.insert("digest".to_owned(), digest.into());
+    table.insert("interface".to_owned(), interface.into());
     serde_json::from_value(keys).map_err(|error| error.to_string())
 }

@@ -38,17 +38,14 @@ pub(crate) fn read(bytes: &[u8], digest: &str) -> Result<Arc<dyn Program>, Strin
         .map_err(|error| format!("found no WebAssembly module: {}", one_line(&error)))?;
     refuse_imports(&module)?;
     let mut machine = Machine::new(&engine, &module)?;
-    let version = machine.get(abi::ABI)?;
-    if version != abi::VERSION {
-        return Err(format!("{}: found {version}; allowed: {}", abi::ABI, abi::VERSION));
-    }
+    let version = machine.get(abi::ABI)?.cast_unsigned();
     let at = machine.get(abi::DECLARATION)?;
     let json = text_at(machine.memory.data(&machine.store), at)
         .map_err(|fault| format!("{}: {fault}", abi::DECLARATION))?
         .to_owned();
     let functions = module.exports().filter(|of| of.ty().func().is_some());
     let functions: Vec<_> = functions.map(|of| of.name()).collect();
-    let declaration = declaration_of(&json, digest, &functions)?;
+    let declaration = declaration_of(&json, digest, &functions, version)?;
     // Whatever its functions lack shows now, not when a run has begun.
     Started::of(machine, &declaration)?;
     Ok(Arc::new(Part { engine, module, declaration }))

@@ -96,7 +96,9 @@ impl Module {
 
     fn take_part(&mut self, request: &Request) -> Result<Value, Problem> {
         let (number, digest) = (request.number("number")?, request.text("digest")?);
-        let declaration = declaration_of(request.blob, digest, &request.texts("functions")?);
+        let interface = u32::try_from(request.number("interface")?).unwrap_or_default();
+        let functions = request.texts("functions")?;
+        let declaration = declaration_of(request.blob, digest, &functions, interface);
         let taken = declaration.and_then(|declaration| self.parts.take(number, declaration));
         taken.map_err(|fault| refused("", &fault))
     }

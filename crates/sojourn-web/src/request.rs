@@ -6,7 +6,7 @@
 //! | `document` | `text` | a TOML text as JSON |
 //! | `check` | `text` | the variants with all their defaults, and the idle line that they are compared with |
 //! | `keep` | `name`, blob | keeps the blob as a file: a capture that scenarios replay, or a modem file |
-//! | `part` | `number`, `functions`, `digest`, blob | takes a part of the page: the blob is its declaration; its name, role and doc |
+//! | `part` | `number`, `functions`, `interface`, `digest`, blob | takes a part of the page: the blob is its declaration; its name, role and doc |
 //! | `schema` | | schema of scenario files with these parts |
 //! | `start` | `text`, `variant`, maybe `picture_until_s` | builds a simulation; records the modem's events up to there |
 //! | `advance` | `events` | handles so many: whether the run goes on, and the simulated time |

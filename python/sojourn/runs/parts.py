@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -86,8 +86,6 @@ class _Own:
     """Files that its methods read, or that lie outside of its folder: names from there."""
 
     _role: ClassVar[str]
-    _hooks: ClassVar[Mapping[str, str]]
-    """The methods that a class may have, with their arguments."""
     _seed: int = 0
 
     @cached_property
@@ -124,18 +122,13 @@ class Law(_Own):
     update_us: float = 0
 
     _role = "law"
-    _hooks: ClassVar = {
-        "on_arrival": "now_us, bytes, backlog_bytes, sojourn_us, ecn, flow",
-        "on_departure": "now_us, bytes, backlog_bytes, sojourn_us, ecn, flow",
-        "on_update": "now_us, backlog_bytes, sojourn_us, rate_bps",
-        "on_empty": "now_us",
-    }
 
 
 class Control(_Own):
-    """A congestion control of TCP: it sets `window_bytes`, and `pacing_bps` if `paced`.
+    """A congestion control: it sets `window_bytes`, and `pacing_bps` if `paced`.
 
-    A class of its own has these methods; `on_start` and `on_ecn` may be missing:
+    A class of its own has `on_loss`, `on_timeout` and one of `on_ack`, `on_sample` and
+    `on_feedback`, and those of the others that it needs. The simplest ones are called as follows:
 
     - `on_start(self, window_bytes, mss_bytes)`: the connection begins with this window.
     - `on_ack(self, now_us, window_bytes, flight_bytes, acked_bytes, rtt_us, min_rtt_us)`: new data
@@ -144,6 +137,17 @@ class Control(_Own):
     - `on_ecn(self, now_us, window_bytes, flight_bytes)`: a mark was echoed. Without this method
       `on_loss` is called.
     - `on_timeout(self, now_us, window_bytes, flight_bytes)`: the retransmission timer expired.
+
+    These have `now_us` and those of their numbers that they name, in any order; `**numbers` has
+    all of them. What is not known is `None`. The how-to "Write a congestion control" lists them:
+
+    - `on_sample`: an acknowledgement came, with all that it says about deliveries and losses.
+      Such a control sets the window in a recovery too, and is paced.
+    - `on_feedback`: with accurate ECN, an acknowledgement says how much was marked.
+    - `on_established`, `on_round_trip`, `on_restart`, `on_undo`: the handshake is complete, a
+      round trip was measured, something leaves after a silence, the last reduction was needless.
+    - `on_mark`: another name of `on_ecn`.
+    - `on_wake`: the time has come that `self.wake(at_us)` asked for.
 
     The attribute `window_bytes` is the window, before and after each call; it is kept between one
     segment and a million. A `pacing_bps` of 0 follows from the window; others are kept between
@@ -159,17 +163,31 @@ class Control(_Own):
 
     paced: ClassVar[bool] = False
     """Does it set the pacing rate?"""
+    timestamps: ClassVar[bool] = False
+    """Does it need timestamps, for one-way delays?"""
+    ecn: ClassVar[str | None] = None
+    """How its connections use ECN where the scenario does not say: `off`, `classic`, `accecn` or
+    `l4s`."""
     window_bytes: float = 0.0
     pacing_bps: float = 0.0
+    threshold_bytes: float | None = None
+    """Below it the window grows by slow start; none to leave it to TCP, for which it is the window
+    that a loss leaves."""
+    burst_us: float | None = None
+    """How long the burst takes at the pacing rate that leaves at once; none to leave it to TCP."""
+    burst_bytes: float | None = None
+    """Bytes that leave at once even if they take longer; by default a segment."""
+    holds_back: bool = False
+    """Does it send less than the path takes? Samples are then marked as limited."""
 
     _role = "control"
-    _hooks: ClassVar = {
-        "on_start": "window_bytes, mss_bytes",
-        "on_ack": "now_us, window_bytes, flight_bytes, acked_bytes, rtt_us, min_rtt_us",
-        "on_loss": "now_us, window_bytes, flight_bytes",
-        "on_ecn": "now_us, window_bytes, flight_bytes",
-        "on_timeout": "now_us, window_bytes, flight_bytes",
-    }
+    _wake_us: float | None = None
+
+    def wake(self, at_us: float) -> None:
+        """Asks for `on_wake` at a time, which replaces an earlier one; `math.inf` for none."""
+        if not hasattr(self, "on_wake"):
+            raise ValueError("found wake in a class without on_wake, which it would call")
+        self._wake_us = at_us
 
 
 class Traffic(_Own):
@@ -192,12 +210,6 @@ class Traffic(_Own):
     """
 
     _role = "traffic"
-    _hooks: ClassVar = {
-        "on_timer": "now_us",
-        "on_open": "now_us, connection",
-        "on_received": "now_us, connection, end",
-        "on_acknowledged": "now_us, connection, end",
-    }
 
     _opened: int = 0
 
@@ -434,8 +446,11 @@ def _again(file: Path | None, name: str, digest: str) -> Part:
 def _of_class(cls: type[_Own], file: Path | None, identity: Identity) -> Part:
     names = list(_parameters(cls))
     try:
-        declaration = json.dumps(_declaration(cls, identity.digest))
-        native = NativePart(declaration, lambda values, seed: _instance(cls, names, values, seed))
+        taken = _taken(cls)
+        declaration = json.dumps(_declaration(cls, taken, identity.digest))
+        native = NativePart(
+            declaration, lambda values, seed: _instance(cls, names, values, seed), taken
+        )
     except (ValueError, TypeError) as error:
         raise UnknownError(f"part {cls.__name__}: {error}") from None
     _identities[identity.digest] = identity
@@ -476,11 +491,28 @@ def _is_whole(cls: type[_Own], name: str) -> bool:
     return next((note[name] for note in notes if name in note), None) in (int, "int")
 
 
-def _declaration(cls: type[_Own], digest: str) -> dict[str, Any]:
+_EXTENDED = ("threshold_bytes", "burst_us", "burst_bytes", "holds_back")
+"""Attributes of controls that came after version 0.3."""
+
+
+def _interface(cls: type[_Own], taken: Mapping[str, Sequence[str]]) -> int:
+    """The version of the interface: a class of 0.3 may have attributes of later names."""
+    hooks = _hooks(cls._role)
+    own = {name for base in cls.__mro__ if base not in _ROLES for name in vars(base)}
+    is_later = any(
+        hooks[name].interface > 1 or not set(numbers) <= {*hooks[name].first}
+        for name, numbers in taken.items()
+    )
+    return 2 if is_later or not own.isdisjoint(_EXTENDED) else 1
+
+
+def _declaration(
+    cls: type[_Own], taken: Mapping[str, Sequence[str]], digest: str
+) -> dict[str, Any]:
     """What the class says of itself, as the simulator reads it."""
     parameters = _parameters(cls)
     doc = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0] if "__doc__" in vars(cls) else ""
-    hooks = _hooks_of(cls)
+    hooks = list(taken)
     declaration = {
         "role": cls._role,
         "name": cls.kind or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower(),
@@ -489,6 +521,9 @@ def _declaration(cls: type[_Own], digest: str) -> dict[str, Any]:
         "gauges": [{"name": name, "unit": unit} for name, unit in cls.gauges.items()],
         "hooks": hooks,
         "paced": bool(getattr(cls, "paced", False)),
+        "timestamps": bool(getattr(cls, "timestamps", False)),
+        "ecn": getattr(cls, "ecn", None),
+        "interface": _interface(cls, taken),
         "digest": digest,
     }
     update = next((name for name in ("update_us", "update_ms") if name in parameters), None)
@@ -507,20 +542,75 @@ _NO_METHOD = (
 )
 
 
-def _hooks_of(cls: type[_Own]) -> list[str]:
-    """The methods that are called. Raises `ValueError` for one that never is, or cannot be."""
-    found = [name for name in dir(cls) if name.startswith("on_")]
-    for name in found:
-        if name not in cls._hooks:
-            raise ValueError(f"found {name}; allowed in a {cls._role}: {', '.join(cls._hooks)}")
-        arguments = cls._hooks[name]
-        if any(is_other(getattr(cls, name)) for is_other in _NO_METHOD):
-            raise ValueError(f"{name}: found async def or yield; allowed: a method that returns")
-        try:
-            inspect.signature(getattr(cls, name)).bind(None, *arguments.split(", "))
-        except TypeError:
-            raise ValueError(f"{name}: allowed: the arguments self, {arguments}") from None
-    return found
+@dataclass(frozen=True)
+class _Hook:
+    numbers: Sequence[str]
+    """What it may take, by name."""
+    first: Sequence[str]
+    """What it takes at least; where a method has names of its own, this is their order."""
+    interface: int
+
+    def __str__(self) -> str:
+        others = ", ".join(self.numbers[len(self.first) :])
+        return f"self, {', '.join(self.first)}" + (f", and of {others}" if others else "")
+
+
+@cache
+def _hooks(role: str) -> Mapping[str, _Hook]:
+    return {
+        name: _Hook(numbers, numbers[:count], interface)
+        for name, numbers, count, interface in NativePart.hooks(role)
+    }
+
+
+def _taken(cls: type[_Own]) -> dict[str, list[str]]:
+    """The methods that are called, with the names of the numbers that they take.
+
+    Raises `ValueError` for a method that never is called, or cannot be.
+    """
+    hooks = _hooks(cls._role)
+    taken = {}
+    for name in dir(cls):
+        if name.startswith("on_"):
+            if name not in hooks:
+                raise ValueError(f"found {name}; allowed in a {cls._role}: {', '.join(hooks)}")
+            taken[name] = _taken_by(name, inspect.getattr_static(cls, name), hooks[name])
+    return taken
+
+
+def _taken_by(name: str, method: Any, hook: _Hook) -> list[str]:
+    if any(is_other(method) for is_other in _NO_METHOD):
+        raise ValueError(f"{name}: found async def or yield; allowed: a method that returns")
+    if not inspect.isfunction(method):
+        raise ValueError(f"{name}: found {method!s:.99}; allowed: a method with {hook}")
+    _, *given = inspect.signature(method).parameters.values() or [None]
+    names = [one.name for one in given if one.kind == one.POSITIONAL_OR_KEYWORD]
+    while names and names[-1] not in hook.numbers and _has_default(method, names[-1]):
+        names.pop()
+    kinds = {one.kind for one in given}
+    if inspect.Parameter.VAR_KEYWORD in kinds and set(names) <= set(hook.numbers):
+        return [*names, "**"]
+    if set(hook.first) <= set(names) <= set(hook.numbers):
+        return names
+    _refuse_places(name, names, hook)
+    try:
+        inspect.signature(method).bind(None, *hook.first)
+    except TypeError:
+        raise ValueError(f"{name}: allowed: the arguments {hook}") from None
+    return list(hook.first)
+
+
+def _has_default(method: Any, name: str) -> bool:
+    return inspect.signature(method).parameters[name].default is not inspect.Parameter.empty
+
+
+def _refuse_places(name: str, names: Sequence[str], hook: _Hook) -> None:
+    """Where some arguments are named otherwise, all go by their places."""
+    for place, argument in enumerate(names):
+        if argument in hook.numbers and argument not in hook.first[place : place + 1]:
+            raise ValueError(
+                f"{name}: found {argument} at place {place + 1}; allowed: the arguments {hook}"
+            )
 
 
 def _is_number(value: object) -> bool:

@@ -15,7 +15,9 @@ use super::aggregation::Aggregation;
 use super::draw::mixed;
 use super::policer::Policer;
 use super::windowed_max::WindowedMax;
-use super::{Ack, CongestionControl, CongestionParameters, Connection, Controller, Window};
+use super::{
+    Ack, CongestionControl, CongestionParameters, Connection, Controller, Restart, Window,
+};
 use crate::bursts::BurstLimit;
 use crate::rate::{LossPhase, RateSample};
 use sojourn_engine::rng::Seed;
@@ -373,7 +375,7 @@ impl Bbr1 {
 }
 
 impl CongestionControl for Bbr1 {
-    fn on_established(&mut self, window: &Window, srtt: Time, now: Time) {
+    fn on_established(&mut self, window: &mut Window, srtt: Time, now: Time) {
         (self.min_rtt, self.min_rtt_at) = ((srtt > Time::ZERO).then_some(srtt), now);
         self.first_rate(window.cwnd, srtt);
     }
@@ -395,8 +397,9 @@ impl CongestionControl for Bbr1 {
         self.mode == Mode::ProbeRtt
     }
 
-    fn on_restart(&mut self, window: &mut Window, now: Time, is_app_limited: bool) {
-        if is_app_limited {
+    fn on_restart(&mut self, window: &mut Window, restart: &Restart) {
+        let now = restart.now;
+        if restart.is_app_limited == Some(true) {
             // draft §4.3.4.5: what is sent after a silence does not fill a queue.
             self.is_restarting = true;
             self.aggregation.restart(now);

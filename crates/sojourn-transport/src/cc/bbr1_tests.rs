@@ -12,7 +12,8 @@ const PS: Time = Time::from_ps(1);
 
 /// A flow that knows nothing.
 fn new() -> (Bbr1, Window) {
-    let connection = Connection { dialect: Dialect::Linux, mss: 1000, initial_window: 10.0 };
+    let connection =
+        Connection { dialect: Dialect::Linux, mss: 1000, initial_window: 10.0, max_window: 1e4 };
     (Bbr1::new(&connection), Window { cwnd: 10.0, ssthresh: 1e6 })
 }
 
@@ -323,8 +324,8 @@ fn a_timeout_forgets_the_full_pipe_and_leaves_one_segment() {
 /// 10 segments in 1 ms, and in 125 ms: 10 000 and 80 a second, times 2.88671875 * 990 B.
 #[test]
 fn the_first_rate_is_that_of_the_first_window() {
-    let (mut bbr, window) = new();
-    bbr.on_established(&window, Time::ZERO, MS(3));
+    let (mut bbr, mut window) = new();
+    bbr.on_established(&mut window, Time::ZERO, MS(3));
     assert_eq!((bbr.min_rtt, bbr.min_rtt_at, bbr.rate), (None, MS(3), 28_578_515));
     // The first round trip corrects it, and later ones do not.
     bbr.set_rate(10.0, Time::ZERO);
@@ -333,7 +334,7 @@ fn the_first_rate_is_that_of_the_first_window() {
         bbr.set_rate(cwnd, MS(125));
         assert_eq!(bbr.rate, 228_628);
     }
-    bbr.on_established(&window, MS(125), MS(3));
+    bbr.on_established(&mut window, MS(125), MS(3));
     assert_eq!((bbr.min_rtt, bbr.rate), (Some(MS(125)), 228_628));
 }
 
@@ -363,7 +364,7 @@ fn a_silence_of_the_application_is_followed_at_the_bandwidth() {
         let (mut bbr, mut window) = steady();
         (bbr.mode, bbr.phase, bbr.rate) = (mode, 0, 5);
         bbr.probe_rtt_until = Some(MS(100));
-        bbr.on_restart(&mut window, MS(101), is_app_limited);
+        bbr.on_restart(&mut window, &Restart::at(MS(101), is_app_limited));
         assert_eq!((bbr.rate, bbr.is_restarting, bbr.mode), want);
     }
 }
@@ -375,7 +376,7 @@ fn aggregation_is_counted_anew_after_a_silence() {
         let (mut bbr, mut window) = steady();
         for now in [MS(500), MS(504)] {
             if is_silent {
-                bbr.on_restart(&mut window, now, true);
+                bbr.on_restart(&mut window, &Restart::at(now, true));
             }
             let burst =
                 RateSample { newly_delivered: 20, delivered_at: now, ..delivered(100, false) };
@@ -390,7 +391,7 @@ fn aggregation_is_counted_anew_after_a_silence() {
 #[test]
 fn a_sample_moves_the_whole_model() {
     let (mut bbr, mut window) = new();
-    bbr.on_established(&window, MS(125), Time::ZERO);
+    bbr.on_established(&mut window, MS(125), Time::ZERO);
     let at = |ms, in_flight| {
         let (now, delivered_at, next_departure) = (MS(ms), MS(ms), MS(ms));
         let times = RateSample { now, delivered_at, next_departure, ..delivered(100, false) };

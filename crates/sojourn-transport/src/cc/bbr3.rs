@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::bbr3_model::{BETA, Bounds, Feedback, FullPipe, MaxBandwidth, MinRtt};
 use super::draw::{fraction, mixed};
 use super::windowed_max::WindowedMax;
-use super::{Ack, CongestionControl, CongestionParameters, Connection, Controller, Window};
+use super::{
+    Ack, CongestionControl, CongestionParameters, Connection, Controller, Restart, Window,
+};
 use crate::bursts::BurstLimit;
 use crate::rate::{LossPhase, LostSegment, RateSample};
 use sojourn_engine::rng::Seed;
@@ -487,7 +489,7 @@ impl Bbr3 {
 }
 
 impl CongestionControl for Bbr3 {
-    fn on_established(&mut self, _window: &Window, srtt: Time, now: Time) {
+    fn on_established(&mut self, _window: &mut Window, srtt: Time, now: Time) {
         self.min_rtt = MinRtt::new((srtt > Time::ZERO).then_some(srtt), now);
         self.extra_since = now;
         self.first_rate(srtt);
@@ -529,8 +531,9 @@ impl CongestionControl for Bbr3 {
     }
 
     /// draft "HandleRestartFromIdle".
-    fn on_restart(&mut self, window: &mut Window, now: Time, is_app_limited: bool) {
-        if is_app_limited {
+    fn on_restart(&mut self, window: &mut Window, restart: &Restart) {
+        let now = restart.now;
+        if restart.is_app_limited == Some(true) {
             self.is_restarting = true;
             self.extra_since = now;
             if self.is_cycling() {

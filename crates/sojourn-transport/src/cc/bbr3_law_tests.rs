@@ -12,7 +12,8 @@ const PS: Time = Time::from_ps(1);
 
 /// A flow that knows nothing.
 fn new() -> (Bbr3, Window) {
-    let connection = Connection { dialect: Dialect::Linux, mss: 1000, initial_window: 10.0 };
+    let connection =
+        Connection { dialect: Dialect::Linux, mss: 1000, initial_window: 10.0, max_window: 1e4 };
     (Bbr3::new(&connection), Window { cwnd: 10.0, ssthresh: 1e6 })
 }
 
@@ -55,11 +56,11 @@ fn gains_follow_the_state() {
 /// 2.77 windows of 10 segments in 125 ms, or in 1 ms.
 #[test]
 fn the_first_rate_is_that_of_the_first_window() {
-    let (mut bbr, window) = new();
-    bbr.on_established(&window, Time::ZERO, MS(3));
+    let (mut bbr, mut window) = new();
+    bbr.on_established(&mut window, Time::ZERO, MS(3));
     assert_eq!((bbr.rate, bbr.has_rtt, bbr.min_rtt.get()), (27_700_000, false, None));
     assert_eq!(bbr.extra_since, MS(3));
-    bbr.on_established(&window, MS(125), MS(3));
+    bbr.on_established(&mut window, MS(125), MS(3));
     assert_eq!((bbr.rate, bbr.has_rtt, bbr.min_rtt.get()), (221_600, true, Some(MS(125))));
 }
 
@@ -407,7 +408,7 @@ fn a_silence_of_the_application_is_followed_at_the_bandwidth() {
     ] {
         let (mut bbr, mut window) = steady(state);
         (bbr.rate, bbr.probe_rtt_until) = (5, Some(MS(100)));
-        bbr.on_restart(&mut window, MS(101), is_app_limited);
+        bbr.on_restart(&mut window, &Restart::at(MS(101), is_app_limited));
         assert_eq!((bbr.rate, bbr.is_restarting, bbr.extra_since, bbr.state), want);
     }
 }
@@ -416,7 +417,7 @@ fn a_silence_of_the_application_is_followed_at_the_bandwidth() {
 #[test]
 fn a_sample_moves_the_whole_model() {
     let (mut bbr, mut window) = new();
-    bbr.on_established(&window, Time::ZERO, Time::ZERO);
+    bbr.on_established(&mut window, Time::ZERO, Time::ZERO);
     let first =
         RateSample { now: MS(125), rtt: MS(125), srtt: MS(125), newly_delivered: 10, ..sample() };
     bbr.on_sample(&mut window, &first);

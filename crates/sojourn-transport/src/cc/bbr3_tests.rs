@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::bbr3::{Bbr3, Parameters, State};
-use super::{CongestionControl, CongestionSpec, Window};
+use super::{CongestionControl, CongestionSpec, Restart, Window};
 use crate::TcpOptions;
 use crate::rate::{LossPhase, Rate, RateSample, RateSampler};
 use sojourn_engine::dialect::Dialect;
@@ -56,9 +56,9 @@ impl Path {
         let kind = CongestionSpec::Bbr3(Parameters {});
         let options = TcpOptions { congestion_control: Some(kind), ..TcpOptions::default() };
         let config = options.resolve(Dialect::Linux);
-        let window = Window { cwnd: config.initial_window, ssthresh: config.max_window };
+        let mut window = Window { cwnd: config.initial_window, ssthresh: config.max_window };
         let mut bbr = Bbr3::new(&config.connection());
-        bbr.on_established(&window, RTT, Time::ZERO);
+        bbr.on_established(&mut window, RTT, Time::ZERO);
         Self {
             bbr,
             window,
@@ -96,7 +96,7 @@ impl Path {
         let in_flight = self.in_flight();
         if in_flight == 0 {
             let is_app_limited = self.sampler.is_app_limited();
-            self.bbr.on_restart(&mut self.window, self.now, is_app_limited);
+            self.bbr.on_restart(&mut self.window, &Restart::at(self.now, is_app_limited));
         }
         self.sampler.send(self.now, in_flight);
         let each = Time::from_secs_f64(1.0 / PER_SECOND);

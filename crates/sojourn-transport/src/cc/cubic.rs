@@ -7,7 +7,7 @@ use super::hystart::HyStart;
 use super::reno::slow_start;
 use super::{
     Ack, CongestionControl, CongestionParameters, Connection, Controller, LinuxCubic, Ns2Cubic,
-    Window,
+    Restart, Window,
 };
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Seed;
@@ -112,9 +112,10 @@ impl CongestionControl for Cubic {
         window.cwnd = window.cwnd.min(ack.max_window);
     }
 
-    fn on_silence(&mut self, now: Time, silent: Time) {
+    fn on_restart(&mut self, _window: &mut Window, restart: &Restart) {
+        let Restart { now, idle, .. } = *restart;
         if let Some(epoch) = &mut self.epoch {
-            epoch.start = (epoch.start + silent).min(now);
+            epoch.start = (epoch.start + idle).min(now);
         }
     }
 
@@ -185,7 +186,10 @@ mod tests {
             let (mut cubic, mut window) = after_loss_at(400.0);
             let srtt = Time::from_ms(200);
             cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 1.0, srtt));
-            cubic.on_silence(Time::from_s(9 + silent), Time::from_s(silent));
+            cubic.on_restart(
+                &mut window,
+                &Restart::after(Time::from_s(9 + silent), Time::from_s(silent)),
+            );
             cubic.on_ack(&mut window, &Ack::of(Time::from_s(10 + silent), 1.0, srtt));
             window.cwnd
         };
@@ -285,10 +289,10 @@ mod tests {
             cubic.on_ack(&mut window, &Ack::of(Time::ZERO, 9.0, Time::from_ms(10)));
             assert_eq!(window.cwnd, want);
         }
-        let (mut cubic, _) = after_loss_at(100.0);
+        let (mut cubic, mut window) = after_loss_at(100.0);
         cubic.epoch(70.0, Time::from_s(5));
         for (silent, want) in [(1, 6), (9, 8)] {
-            cubic.on_silence(Time::from_s(8), Time::from_s(silent));
+            cubic.on_restart(&mut window, &Restart::after(Time::from_s(8), Time::from_s(silent)));
             assert_eq!(cubic.epoch(70.0, Time::ZERO).start, Time::from_s(want));
         }
     }
@@ -298,7 +302,8 @@ mod tests {
     fn hystart_may_be_switched_off() {
         for (hystart, want) in [(None, true), (Some(true), true), (Some(false), false)] {
             let start = |dialect| {
-                let connection = Connection { dialect, mss: 1000, initial_window: 10.0 };
+                let connection =
+                    Connection { dialect, mss: 1000, initial_window: 10.0, max_window: 1e4 };
                 Parameters { hystart }.start(&connection, Seed::named(1, ""))
             };
             let Controller::Cubic(cubic) = start(Dialect::Rfc) else { panic!("another") };
@@ -311,7 +316,7 @@ mod tests {
                 let (now, rtt) =
                     (Time::from_ms(9 * n), Time::from_ms(if n == 0 { 20 } else { 40 }));
                 let (una, nxt) = (n + 1, if n == 0 { 1 } else { 1000 });
-                let trip = RoundTrip { now, rtt, una, nxt, is_paced: false };
+                let trip = RoundTrip { now, rtt, una, nxt, ..RoundTrip::default() };
                 cubic.on_round_trip(&mut window, &trip);
             }
             assert_eq!(window.ssthresh == 20.0, want);

@@ -4,7 +4,7 @@
 
 use super::hystart_classic::ClassicHyStart;
 use super::whole::{Avoidance, slow_start};
-use super::{Ack, CongestionControl, RoundTrip, Window};
+use super::{Ack, CongestionControl, Restart, RoundTrip, Window};
 use crate::ticks::TICK;
 use sojourn_engine::units::Time;
 
@@ -157,9 +157,10 @@ impl CongestionControl for LinuxCubic {
         }
     }
 
-    fn on_silence(&mut self, now: Time, silent: Time) {
+    fn on_restart(&mut self, _window: &mut Window, restart: &Restart) {
+        let Restart { now, idle, .. } = *restart;
         if let Some(epoch) = &mut self.epoch {
-            epoch.start = (epoch.start + ticks(silent)).min(ticks(now));
+            epoch.start = (epoch.start + ticks(idle)).min(ticks(now));
         }
     }
 
@@ -323,8 +324,7 @@ mod tests {
     #[test]
     fn round_trips_are_discarded_after_a_reduction() {
         let window = &mut Window { cwnd: 8.0, ssthresh: 1.0 };
-        let trip =
-            |now, ms| RoundTrip { now, rtt: Time::from_ms(ms), una: 0, nxt: 0, is_paced: false };
+        let trip = |now, ms| RoundTrip { now, rtt: Time::from_ms(ms), ..RoundTrip::default() };
         let mut cubic = LinuxCubic::new(true);
         cubic.on_round_trip(window, &trip(at(1), 50));
         cubic.on_round_trip(window, &trip(at(1), 60));
@@ -347,7 +347,7 @@ mod tests {
             let mut window = Window { cwnd: 20.0, ssthresh };
             for n in 0..12 {
                 let (now, rtt) = (Time::from_ms(100 + 5 * n), Time::from_ms(25));
-                let trip = RoundTrip { now, rtt, una: 1 + n, nxt: 1000, is_paced: false };
+                let trip = RoundTrip { now, rtt, una: 1 + n, nxt: 1000, ..RoundTrip::default() };
                 cubic.on_round_trip(&mut window, &trip);
             }
             assert_eq!(window.ssthresh, want);
@@ -359,14 +359,14 @@ mod tests {
     #[test]
     fn silences_and_timeouts() {
         let mut cubic = LinuxCubic::new(true);
-        cubic.on_silence(at(9), at(5)); // no epoch to move
+        let mut window = Window { cwnd: 2.0, ssthresh: 1.0 };
+        cubic.on_restart(&mut window, &Restart::after(at(9), at(5))); // no epoch to move
         cubic.begin_epoch(10, 100, 0);
         for (now, want) in [(9999, 600), (700, 700)] {
-            cubic.on_silence(at(now), at(500));
+            cubic.on_restart(&mut window, &Restart::after(at(now), at(500)));
             assert_eq!(cubic.epoch.as_ref().unwrap().start, want);
         }
         cubic.hystart = None;
-        let mut window = Window { cwnd: 2.0, ssthresh: 1.0 };
         cubic.on_loss(&mut window, 1.0, Time::ZERO);
         assert_eq!((window, cubic.w_max), (Window { cwnd: 2.0, ssthresh: 2.0 }, 2));
         window.cwnd = 2.0;

@@ -85,7 +85,7 @@ mod tests {
     const MS: fn(u64) -> Time = Time::from_ms;
 
     fn trip(now: Time, rtt: Time, una: u64) -> RoundTrip {
-        RoundTrip { now, rtt, una, nxt: 1000, is_paced: false }
+        RoundTrip { now, rtt, una, nxt: 1000, ..RoundTrip::default() }
     }
 
     #[test]

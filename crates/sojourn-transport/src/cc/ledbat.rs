@@ -258,7 +258,8 @@ mod tests {
         ledbat.move_ns2(&mut window, 0.0);
         assert_eq!((window.cwnd, ledbat.credit), (2.0, 0.25));
         for (dialect, target_s) in [(Dialect::Ns2, 0.025), (Dialect::Linux, 0.1)] {
-            let connection = Connection { dialect, mss: 1000, initial_window: 2.0 };
+            let connection =
+                Connection { dialect, mss: 1000, initial_window: 2.0, max_window: 1e4 };
             let of = |keys: Parameters| match keys.start(&connection, Seed::named(1, "")) {
                 Controller::Ledbat(ledbat) => ledbat.target_s,
                 _ => panic!("another"),

@@ -57,6 +57,8 @@ pub struct Connection {
     pub mss: u64,
     /// Initial window in segments.
     pub initial_window: f64,
+    /// Maximum window of the receiver in segments.
+    pub max_window: f64,
 }
 
 /// The congestion window and the slow-start threshold, in segments.
@@ -70,7 +72,7 @@ pub struct Window {
 
 impl Window {
     /// At least that window and threshold again.
-    fn raise_to(&mut self, before: &Self) {
+    pub fn raise_to(&mut self, before: &Self) {
         self.cwnd = self.cwnd.max(before.cwnd);
         self.ssthresh = self.ssthresh.max(before.ssthresh);
     }
@@ -98,25 +100,65 @@ pub struct Ack {
     /// Round-trip time, from the echoed timestamp to now; zero without timestamps.
     pub rtt: Time,
     /// Time from the echoed timestamp to when the acknowledgement was sent: one-way delay, plus the
-    /// delay of a delayed acknowledgement, and how far the other end's clock is ahead.
+    /// delay of a delayed acknowledgement, and how far the other end's clock is ahead; zero without timestamps.
     pub one_way: Time,
     /// Maximum window of the receiver in segments.
     pub max_window: f64,
 }
 
+/// How far the clock of the other end is ahead, so that one-way delays stay above zero whatever the clocks gain.
+/// Controls use their differences alone.
+pub(crate) const CLOCKS_APART: Time = Time::from_s(1 << 16);
+
+/// A one-way delay of [`Ack`] in us, as the clocks of both ends have it: it may be below zero. NaN without timestamps.
+pub fn one_way_us(one_way: Time) -> f64 {
+    if one_way == Time::ZERO {
+        return f64::NAN;
+    }
+    one_way.since(CLOCKS_APART).us_f64() - CLOCKS_APART.since(one_way).us_f64()
+}
+
 /// A round trip that an acknowledgement measures, before the window changes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct RoundTrip {
     /// Now.
     pub now: Time,
     /// Of the last segment that is newly acknowledged or held, and was sent once.
     pub rtt: Time,
+    /// Smoothed round-trip time, with this one.
+    pub srtt: Time,
+    /// Minimum round-trip time, with this one.
+    pub min_rtt: Time,
+    /// As that of [`Ack`].
+    pub one_way: Time,
     /// First byte not acknowledged.
     pub una: u64,
     /// One past the highest byte sent.
     pub nxt: u64,
     /// Does the sender pace what it sends?
     pub is_paced: bool,
+}
+
+/// Something leaves while nothing is in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Restart {
+    /// Now.
+    pub now: Time,
+    /// So long after the last departure: time in which the window was not used (RFC 9438 §5.8).
+    pub idle: Time,
+    /// With samples of the delivery rate: had the application nothing to send?
+    pub is_app_limited: Option<bool>,
+}
+
+#[cfg(test)]
+impl Restart {
+    fn after(now: Time, idle: Time) -> Self {
+        Self { now, idle, is_app_limited: None }
+    }
+
+    fn at(now: Time, is_app_limited: bool) -> Self {
+        Self { now, idle: Time::ZERO, is_app_limited: Some(is_app_limited) }
+    }
 }
 
 /// What an acknowledgement says of marks, for a control that reacts to their share.
@@ -153,14 +195,11 @@ impl Ack {
 #[auto_impl(Box)]
 pub trait CongestionControl {
     /// The connection is open; the round trip of the handshake, zero if unknown.
-    fn on_established(&mut self, _window: &Window, _srtt: Time, _now: Time) {}
+    fn on_established(&mut self, _window: &mut Window, _srtt: Time, _now: Time) {}
     /// An acknowledgement came, and all that it says about deliveries and losses is known.
     fn on_sample(&mut self, _window: &mut Window, _sample: &RateSample) {}
     /// Something leaves while nothing is in flight.
-    fn on_restart(&mut self, _window: &mut Window, _now: Time, _is_app_limited: bool) {}
-    /// Something leaves while nothing is in flight, so long after the last departure: time in which the window was
-    /// not used (RFC 9438 §5.8).
-    fn on_silence(&mut self, _now: Time, _silent: Time) {}
+    fn on_restart(&mut self, _window: &mut Window, _restart: &Restart) {}
     /// Does it send less than the path takes, so that samples are to be marked as limited?
     fn holds_back(&self) -> bool {
         false
@@ -193,6 +232,12 @@ pub trait CongestionControl {
     fn on_undo(&mut self, window: &mut Window, before: &Window) {
         window.raise_to(before);
     }
+    /// When `on_wake` wants to be called, for a control that has timers.
+    fn due(&self) -> Time {
+        Time::NEVER
+    }
+    /// That time has come, with `flight` segments outstanding.
+    fn on_wake(&mut self, _window: &mut Window, _flight: f64, _now: Time) {}
     /// The retransmission timer expired.
     fn on_timeout(&mut self, window: &mut Window, flight: f64, now: Time) {
         self.on_loss(window, flight, now);
@@ -234,6 +279,14 @@ pub trait CongestionParameters: Keys {
     /// Does it want a sample of the delivery rate at each acknowledgement? It then sets the window by
     /// itself, also in a recovery, and paces. Only the `linux` dialect takes samples.
     fn wants_samples(&self) -> bool {
+        false
+    }
+    /// Where it wants samples: does it want `on_ack` too?
+    fn wants_acknowledgements(&self) -> bool {
+        false
+    }
+    /// Does it want to be woken at times of its own?
+    fn has_timers(&self) -> bool {
         false
     }
     /// Does it react to the share of marks, by `on_feedback`, rather than to a mark as to a loss? Only
@@ -321,7 +374,8 @@ mod tests {
     /// A control that paces by samples ignores single acknowledgements and marks; others slow down for a mark as for a loss.
     #[test]
     fn marks_count_as_losses_where_nothing_else_is_said() {
-        let connection = Connection { dialect: Dialect::Rfc, mss: 1000, initial_window: 10.0 };
+        let connection =
+            Connection { dialect: Dialect::Rfc, mss: 1000, initial_window: 10.0, max_window: 1e4 };
         let specs: [(CongestionSpec, _); 3] = [
             (CongestionSpec::Reno(Default::default()), 50.0),
             (CongestionSpec::Bbr1(Default::default()), 100.0),

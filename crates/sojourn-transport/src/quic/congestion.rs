@@ -3,7 +3,7 @@
 //! The window is counted in full datagrams, what is under way in bytes (RFC 9002 B.1). RFC 9002 §7.3.2 lets the
 //! window fall at once; there is no proportional rate reduction.
 
-use crate::cc::{Ack, CongestionControl, Controller, RoundTrip, Window};
+use crate::cc::{Ack, CongestionControl, Controller, Restart, RoundTrip, Window};
 use crate::config::Config;
 use crate::sender_series::Shown;
 use sojourn_engine::dialect::Dialect;
@@ -69,9 +69,9 @@ impl Congestion {
         self.controller.on_round_trip(&mut self.window, trip);
     }
 
-    /// Data leaves while nothing is under way, so long after the last packet.
-    pub(super) fn on_silence(&mut self, now: Time, silent: Time) {
-        self.controller.on_silence(now, silent);
+    /// Data leaves while nothing is under way.
+    pub(super) fn on_restart(&mut self, restart: &Restart) {
+        self.controller.on_restart(&mut self.window, restart);
     }
 
     /// The last of the lost packets left at `sent_at`. Says whether this is a new congestion (RFC 9002 B.6).

@@ -13,7 +13,7 @@ use super::sent::{Record, Sent, State};
 use super::sizes;
 use super::stream::{Incoming, Outgoing, Piece};
 use crate::accecn::EcnMode;
-use crate::cc::{RoundTrip, Window};
+use crate::cc::{Restart, RoundTrip, Window};
 use crate::config::Config;
 use crate::endpoint::{Departure, SegmentEvents};
 use crate::sender_series::Shown;
@@ -290,7 +290,10 @@ impl QuicEndpoint {
         let delay = if self.handshake.is_complete() { config.delayed_ack } else { reported_delay };
         self.rtt.measured(now, rtt, reported_delay.min(delay));
         let (una, nxt) = (number + 1, self.record.next());
-        self.congestion.on_round_trip(&RoundTrip { now, rtt, una, nxt, is_paced: config.pacing });
+        let (srtt, min_rtt) = (self.rtt.smoothed(), self.rtt.min());
+        let is_paced = config.pacing;
+        let trip = RoundTrip { now, rtt, srtt, min_rtt, one_way: Time::ZERO, una, nxt, is_paced };
+        self.congestion.on_round_trip(&trip);
         rtt
     }
 
@@ -454,7 +457,8 @@ impl QuicEndpoint {
         let mut header = Header { number, ack, ..Header::default() };
         let size = self.write(&mut header, &content, number_bytes + ack_bytes);
         if matches!(content, Content::Stream(_)) && !self.record.is_under_way() {
-            self.congestion.on_silence(now, now.since(self.record.last_eliciting_at()));
+            let idle = now.since(self.record.last_eliciting_at());
+            self.congestion.on_restart(&Restart { now, idle, is_app_limited: None });
         }
         self.leave(now, &header, &content, size, config);
         let bytes = config.header + size;

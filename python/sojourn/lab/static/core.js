@@ -52,8 +52,8 @@ export class Core {
   }
 
   /** Takes a part that was inspected; returns its name, role and doc. */
-  take({ bytes, functions, digest, declaration }) {
-    return this.ask({ verb: "part", number: this.parts.add(bytes), functions, digest }, declaration);
+  take({ bytes, declaration, ...about }) {
+    return this.ask({ verb: "part", number: this.parts.add(bytes), ...about }, declaration);
   }
 
   /** The value that answers a request; throws `InputError` or `Defect`. */

@@ -3,7 +3,7 @@
 
 import { limited } from "./part-limits.js";
 
-const VERSION = 1;
+const VERSIONS = [1, 2];
 const MOST_DECLARATION_BYTES = 65_536;
 const MOST_MODULE_BYTES = 1 << 20;
 /** Of an instance on the command line, so also of one that is only asked what it is. */
@@ -24,6 +24,14 @@ const HOOKS = [
   "on_loss",
   "on_ecn",
   "on_timeout",
+  "on_established",
+  "on_round_trip",
+  "on_sample",
+  "on_feedback",
+  "on_mark",
+  "on_restart",
+  "on_undo",
+  "on_wake",
   "on_timer",
   "on_open",
   "on_received",
@@ -53,6 +61,7 @@ export async function inspect(bytes) {
   return {
     bytes,
     functions: functions.map(({ name }) => name),
+    interface: instance.interface,
     declaration: instance.declaration,
     digest: await digestOf(bytes),
   };
@@ -85,8 +94,9 @@ class Program {
       throw new PartError(error.message);
     }
     if (!(this.exports.memory instanceof WebAssembly.Memory)) throw new PartError("found no memory called memory");
-    const version = this.get("sojourn_abi");
-    if (version !== VERSION) throw new PartError(`sojourn_abi: found ${version}; allowed: ${VERSION}`);
+    this.interface = this.get("sojourn_abi");
+    if (!VERSIONS.includes(this.interface))
+      throw new PartError(`sojourn_abi: found ${this.interface}; allowed: ${VERSIONS.join(", ")}`);
     this.floats = floatsOf(() => this.exports.memory);
     this.numbersAt = this.room("sojourn_numbers", MOST_NUMBERS);
     this.answersAt = this.room("sojourn_answers", MOST_ANSWERS);
