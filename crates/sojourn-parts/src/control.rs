@@ -74,7 +74,8 @@ struct Control {
     is_paced: bool,
     mss: f64,
     max_window: f64,
-    /// The window in segments that it wanted at first.
+    /// The window in segments that it was to begin with, and the one that it wants.
+    given: f64,
     initial: Option<f64>,
     /// In bytes per second.
     pacing: Option<u64>,
@@ -116,6 +117,7 @@ impl Control {
             is_paced: values.part.declaration().paces(),
             mss: connection.mss as f64,
             max_window: connection.max_window,
+            given: connection.initial_window,
             initial: None,
             pacing: None,
             burst: None,
@@ -215,7 +217,8 @@ fn phase(phase: LossPhase) -> f64 {
 
 impl CongestionControl for Control {
     fn on_established(&mut self, window: &mut Window, srtt: Time, now: Time) {
-        if self.is_extended {
+        // After a lost SYN the window is another one.
+        if self.is_extended && window.cwnd == self.given {
             self.begin(window);
         }
         let [cwnd, ssthresh] = self.both(window);
@@ -297,7 +300,9 @@ impl CongestionControl for Control {
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        self.begin(window);
+        if !self.is_extended {
+            self.begin(window);
+        }
         let Ack { now, segments, flight, srtt, min_rtt, rtt, one_way, .. } = *ack;
         let latest = if rtt == Time::ZERO { srtt } else { rtt };
         let [cwnd, ssthresh] = self.both(window);

@@ -47,7 +47,7 @@ fn check_samples(
         return Ok(());
     }
     let kind = config.congestion_control.name();
-    if config.dialect != Dialect::Linux {
+    if config.dialect != Dialect::Linux && config.transport == Transport::Tcp {
         return Err(Fault::new(kind_path(own, place), only_in_linux(kind)));
     }
     if !config.pacing {
@@ -215,7 +215,13 @@ fn check_quic(
     if config.dialect == Dialect::Ns2 {
         return Err(Fault::found(chosen, "quic with dialect ns2", "tcp, or dialect rfc or linux"));
     }
-    if !matches!(config.congestion_control, CongestionSpec::Reno(_) | CongestionSpec::Cubic(_)) {
+    let has_it = match &config.congestion_control {
+        CongestionSpec::Reno(_) | CongestionSpec::Cubic(_) => true,
+        // QUIC has no share of marks here.
+        CongestionSpec::Outside(control) => !control.is_scalable(),
+        _ => false,
+    };
+    if !has_it {
         let kind = config.congestion_control.name();
         return Err(fault!(NotAllowed, chosen =>
             "found quic with congestion control {kind}; allowed: tcp, or congestion control reno or cubic", kind));

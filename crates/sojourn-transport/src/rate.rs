@@ -141,7 +141,11 @@ pub(crate) struct RateSampler {
 impl RateSampler {
     /// A new segment leaves, with so many in flight before it.
     pub(crate) fn send(&mut self, now: Time, in_flight: u64) {
-        let is_first = self.stamps.is_empty();
+        self.send_after(now, in_flight, self.stamps.is_empty());
+    }
+
+    /// A new segment leaves, perhaps the first after a silence.
+    pub(crate) fn send_after(&mut self, now: Time, in_flight: u64, is_first: bool) {
         let stamp = self.stamp(now, in_flight, is_first);
         self.stamps.push_back(stamp);
     }

@@ -54,6 +54,8 @@ def digest_of(content: bytes) -> str:
 
 def is_of_library(module: str) -> bool:
     """Is a module of this name the interpreter's, of an installed package, or of Sojourn?"""
+    if module == "__main__":
+        return False
     if module.partition(".")[0] in sys.stdlib_module_names:
         return True
     file = getattr(sys.modules.get(module), "__file__", None)

@@ -85,7 +85,7 @@ def _of_function(function: FunctionType, within: frozenset[int]) -> str:
 
 def _of_module(module: ModuleType) -> str:
     """A module of the library by its name, another one by its file."""
-    file = Path(module.__file__ or "")
+    file = Path(getattr(module, "__file__", None) or "")
     if is_of_library(module.__name__) or not file.is_file():
         return module.__name__
     return digest_of(read_content(file))

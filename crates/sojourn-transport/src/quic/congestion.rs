@@ -5,6 +5,7 @@
 
 use crate::cc::{Ack, CongestionControl, Controller, Restart, RoundTrip, Window};
 use crate::config::Config;
+use crate::rate::{LossPhase, RateSample};
 use crate::sender_series::Shown;
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Seed;
@@ -25,17 +26,78 @@ pub(super) struct Congestion {
     rest: u64,
     /// Does the window, not the application, limit sending (RFC 9002 §7.8)?
     pub is_limited: bool,
+    /// Does the recovery at hand go on: has nothing arrived that left in it?
+    is_recovering: bool,
+    /// Does the control want samples of the delivery rate?
+    pub wants_samples: bool,
+    /// Does it want single acknowledgements?
+    wants_acknowledgements: bool,
+    has_timers: bool,
+    /// When it wants to be woken.
+    pub wake_due: Time,
 }
 
 impl Congestion {
     /// The window at the start.
     pub(super) fn new(config: &Config, seed: Seed) -> Self {
+        let control = config.congestion_control.parameters();
+        let wants_samples = control.wants_samples();
         Self {
             window: Window { cwnd: config.initial_window, ssthresh: config.max_window },
-            controller: config.congestion_control.parameters().start(&config.connection(), seed),
+            controller: control.start(&config.connection(), seed),
             recovery_since: None,
             rest: 0,
             is_limited: false,
+            is_recovering: false,
+            wants_samples,
+            wants_acknowledgements: !wants_samples || control.wants_acknowledgements(),
+            has_timers: control.has_timers(),
+            wake_due: Time::NEVER,
+        }
+    }
+
+    /// The handshake is complete at this end.
+    pub(super) fn on_established(&mut self, srtt: Time, now: Time) {
+        self.controller.on_established(&mut self.window, srtt, now);
+        self.note_wake();
+    }
+
+    /// The control was called: it may have set its timer.
+    pub(super) fn note_wake(&mut self) {
+        if self.has_timers {
+            self.wake_due = self.controller.due();
+        }
+    }
+
+    /// The control's timer has come, with so many bytes under way.
+    pub(super) fn wake(&mut self, now: Time, flight: u64, config: &Config) {
+        let flight = flight as f64 / config.mss as f64;
+        self.controller.on_wake(&mut self.window, flight, now);
+        self.note_wake();
+    }
+
+    /// All that an acknowledgement says is known. Says whether the control sends less than the path takes.
+    pub(super) fn on_sample(&mut self, sample: &RateSample) -> bool {
+        self.controller.on_sample(&mut self.window, sample);
+        self.controller.holds_back()
+    }
+
+    /// Where loss recovery stands.
+    pub(super) fn phase(&self) -> LossPhase {
+        if self.is_recovering { LossPhase::Recovery } else { LossPhase::Open }
+    }
+
+    /// A packet has arrived that left at this time.
+    pub(super) fn on_delivered(&mut self, sent_at: Time) {
+        self.is_recovering &= self.is_before_recovery(sent_at);
+    }
+
+    /// Bytes that may leave at once at a pacing rate.
+    pub(super) fn burst(&self, rate: u64, config: &Config) -> u64 {
+        match self.controller.burst_limit() {
+            Some(limit) => limit.segments(rate, config.mss) * config.mss,
+            // RFC 9002 §7.7: no burst is larger than the initial window.
+            None => (config.initial_window * config.mss as f64) as u64,
         }
     }
 
@@ -79,7 +141,7 @@ impl Congestion {
         if self.is_before_recovery(sent_at) {
             return false;
         }
-        self.recovery_since = Some(now);
+        (self.recovery_since, self.is_recovering) = (Some(now), true);
         // RFC 9002 §7.3.2 goes by the window, not by what is under way.
         let cwnd = self.window.cwnd;
         self.controller.on_loss(&mut self.window, cwnd, now);
@@ -93,7 +155,7 @@ impl Congestion {
         let Window { cwnd, ssthresh } = self.window;
         self.controller.on_timeout(&mut self.window, cwnd, now);
         self.window = Window { cwnd: LEAST_WINDOW, ssthresh };
-        self.recovery_since = None;
+        (self.recovery_since, self.is_recovering) = (None, false);
     }
 
     /// `bytes` were acknowledged that left outside a recovery (RFC 9002 B.5).
@@ -105,7 +167,7 @@ impl Congestion {
         rtt: &Rtt,
         config: &Config,
     ) {
-        if !self.is_limited || bytes == 0 {
+        if !self.is_limited || bytes == 0 || !self.wants_acknowledgements {
             return;
         }
         let mss = config.mss as f64;

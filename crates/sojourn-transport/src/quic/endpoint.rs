@@ -16,6 +16,7 @@ use crate::accecn::EcnMode;
 use crate::cc::{Restart, RoundTrip, Window};
 use crate::config::Config;
 use crate::endpoint::{Departure, SegmentEvents};
+use crate::rate::RateSample;
 use crate::sender_series::Shown;
 use sojourn_engine::count::Tally;
 use sojourn_engine::packet::{Ecn, Segment};
@@ -95,15 +96,16 @@ pub(crate) struct QuicEndpoint {
 impl QuicEndpoint {
     /// An end that waits to be opened, by itself or by the other end.
     pub(crate) fn new(config: &Config, seed: Seed) -> Self {
+        let congestion = Congestion::new(config, seed);
         Self {
             is_open: false,
             handshake: Handshake::new(),
             out: Outgoing::default(),
             incoming: Incoming::default(),
-            record: Record::new(),
+            record: Record::sampled(congestion.wants_samples),
             received: Received::new(),
             rtt: Rtt::new(),
-            congestion: Congestion::new(config, seed),
+            congestion,
             marks: (config.ecn_server != EcnMode::Off).then(Box::default),
             pacer: Pacer::default(),
             pace_due: Time::NEVER,
@@ -129,6 +131,7 @@ impl QuicEndpoint {
 
     /// Adds `bytes` to send; `u64::MAX` for an endless transfer.
     pub(crate) fn send(&mut self, bytes: u64) {
+        self.note_app_limited();
         self.out.append(bytes);
         self.total_to_send = self.total_to_send.saturating_add(bytes);
     }
@@ -167,7 +170,7 @@ impl QuicEndpoint {
     /// When `on_timer` is due.
     #[inline]
     pub(crate) fn deadline(&self) -> Time {
-        self.timer.min(self.received.deadline()).min(self.pace_due)
+        self.timer.min(self.received.deadline()).min(self.pace_due).min(self.congestion.wake_due)
     }
 
     /// Handles a packet that arrived with this ECN field. `own` is what the ACK frames of this end carry, and `theirs` those of the other one.
@@ -202,6 +205,9 @@ impl QuicEndpoint {
             let is_initial = self.handshake.is_client() && header.offset == 0;
             self.acknowledges_initial |= is_initial;
             events.established = self.handshake.on_crypto(header.offset, header.crypto.into());
+            if events.established {
+                self.congestion.on_established(self.measured_rtt(), now);
+            }
         } else if header.len > 0 || header.fin {
             let before = self.incoming.bytes();
             self.incoming.on_data(header.offset, header.len.into(), header.fin);
@@ -222,6 +228,8 @@ impl QuicEndpoint {
         events: &mut SegmentEvents,
     ) {
         let (mut bytes, mut elicited, mut largest) = (0, false, None);
+        let before = self.record.under_way();
+        self.record.sampler().into_iter().for_each(|sampler| sampler.begin(before));
         let mut reported = Reported::default();
         theirs.tell(frame, |number, ecn| {
             if let Some(marks) = &self.marks {
@@ -234,6 +242,8 @@ impl QuicEndpoint {
             }
             let Some(sent) = sent else { return };
             elicited = true;
+            self.record.deliver(number, now);
+            self.congestion.on_delivered(sent.at);
             self.received.forget_below(sent.reported);
             self.stream_of(&sent).acknowledge(sent.offset, sent.len.into());
             if !self.congestion.is_before_recovery(sent.at) {
@@ -253,6 +263,8 @@ impl QuicEndpoint {
         self.find_lost(now, config);
         let flight = self.record.under_way_bytes();
         self.congestion.on_ack(now, bytes, flight, &self.rtt, config);
+        self.sample(now, events.rtt, config);
+        self.congestion.note_wake();
         // RFC 9002 §6.2.1: a client keeps waiting longer until the server is sure of its address.
         if elicited && (self.handshake.is_complete() || !self.handshake.is_client()) {
             self.timeouts_in_a_row = 0;
@@ -271,6 +283,51 @@ impl QuicEndpoint {
                 ecn
             }
             _ => Ecn::NotEct,
+        }
+    }
+
+    /// The smoothed round-trip time; zero before the first is measured.
+    fn measured_rtt(&self) -> Time {
+        self.rtt.first_at().map_or(Time::ZERO, |_| self.rtt.smoothed())
+    }
+
+    /// The congestion control sets the window by the rate of delivery. Packets of the handshake count, but come before
+    /// there is anything to set.
+    fn sample(&mut self, now: Time, rtt: Time, config: &Config) {
+        let (srtt, min_rtt, in_flight) =
+            (self.measured_rtt(), self.rtt.min(), self.record.under_way());
+        let is_complete = self.handshake.is_complete();
+        let Some(sampler) = self.record.sampler() else { return };
+        let sample = sampler.sample(now, min_rtt, in_flight);
+        let sample = RateSample {
+            rtt,
+            srtt,
+            may_be_delayed: sample.newly_delivered == 1,
+            phase: self.congestion.phase(),
+            is_window_limited: self.congestion.is_limited,
+            next_departure: self.pacer.due(),
+            max_window: config.max_window,
+            ..sample
+        };
+        let holds_back = is_complete && self.congestion.on_sample(&sample);
+        if let Some(sampler) = self.record.sampler() {
+            sampler.clear_losses();
+            if holds_back {
+                sampler.note_app_limited(in_flight);
+            }
+        }
+    }
+
+    /// The application writes when there is nothing to send and the window has room: what leaves next says little of
+    /// the path.
+    fn note_app_limited(&mut self) {
+        let under_way = self.record.under_way();
+        let has_room = (under_way as f64) < self.congestion.window().cwnd;
+        if let Some(sampler) = self.record.sampler()
+            && has_room
+            && !self.out.has_more()
+        {
+            sampler.note_app_limited(under_way);
         }
     }
 
@@ -321,11 +378,15 @@ impl QuicEndpoint {
         if now >= self.pace_due {
             self.pace_due = Time::NEVER;
         }
+        if now >= self.congestion.wake_due {
+            self.congestion.wake(now, self.record.under_way_bytes(), config);
+        }
         if now < self.timer {
             return;
         }
         if self.record.loss_at() <= now {
             self.find_lost(now, config);
+            self.congestion.note_wake();
         } else {
             self.tally.timeouts += 1;
             self.timeouts_in_a_row += 1;
@@ -458,7 +519,9 @@ impl QuicEndpoint {
         let size = self.write(&mut header, &content, number_bytes + ack_bytes);
         if matches!(content, Content::Stream(_)) && !self.record.is_under_way() {
             let idle = now.since(self.record.last_eliciting_at());
-            self.congestion.on_restart(&Restart { now, idle, is_app_limited: None });
+            let is_app_limited = self.record.sampler().map(|sampler| sampler.is_app_limited());
+            self.congestion.on_restart(&Restart { now, idle, is_app_limited });
+            self.congestion.note_wake();
         }
         self.leave(now, &header, &content, size, config);
         let bytes = config.header + size;
@@ -511,8 +574,7 @@ impl QuicEndpoint {
             let window = self.congestion.bytes(config);
             let stated = self.congestion.stated_rate();
             let rate = stated.unwrap_or_else(|| pacer::rate(window, self.rtt.smoothed()));
-            // RFC 9002 §7.7: no burst is larger than the initial window.
-            let burst = (config.initial_window * config.mss as f64) as u64;
+            let burst = self.congestion.burst(rate, config);
             self.pacer.sent(now, size.into(), burst, rate);
         }
         if header.elicits {

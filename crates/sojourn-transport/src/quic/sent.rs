@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use crate::rate::RateSampler;
 use sojourn_engine::units::Time;
 
 /// RFC 9002 §6.1.1: packets sent later that must have arrived (kPacketThreshold).
@@ -54,9 +55,16 @@ pub(super) struct Record {
     loss_at: Time,
     /// When the first of the packets left that are all lost up to here.
     lost_since: Option<Time>,
+    /// If the congestion control wants samples of the delivery rate: what takes them, with a stamp for each packet.
+    sampler: Option<Box<RateSampler>>,
 }
 
 impl Record {
+    /// Nothing sent, and perhaps samples of the delivery rate to be taken.
+    pub(super) fn sampled(wants_samples: bool) -> Self {
+        Self { sampler: wants_samples.then(Box::default), ..Self::new() }
+    }
+
     /// Nothing sent.
     pub(super) fn new() -> Self {
         Self {
@@ -68,6 +76,24 @@ impl Record {
             last_eliciting_at: Time::ZERO,
             loss_at: Time::NEVER,
             lost_since: None,
+            sampler: None,
+        }
+    }
+
+    /// What samples the delivery rate.
+    pub(super) fn sampler(&mut self) -> Option<&mut RateSampler> {
+        self.sampler.as_deref_mut()
+    }
+
+    /// Packets under way that elicit an acknowledgement.
+    pub(super) fn under_way(&self) -> u64 {
+        self.under_way
+    }
+
+    /// A packet that was under way has arrived.
+    pub(super) fn deliver(&mut self, number: u64, now: Time) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.deliver((number - self.gone) as usize, now);
         }
     }
 
@@ -103,6 +129,7 @@ impl Record {
 
     /// A packet leaves.
     pub(super) fn send(&mut self, packet: Sent) {
+        let before = self.under_way;
         if packet.state == State::UnderWay {
             self.under_way += 1;
             self.under_way_bytes += u64::from(packet.size);
@@ -110,6 +137,9 @@ impl Record {
         } else if self.packets.is_empty() {
             self.gone += 1; // there is nothing to wait for
             return;
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.send_after(packet.at, before, before == 0);
         }
         self.packets.push_back(packet);
     }
@@ -147,6 +177,9 @@ impl Record {
             packet.state = State::Lost;
             self.under_way -= 1;
             self.under_way_bytes -= u64::from(packet.size);
+            if let Some(sampler) = &mut self.sampler {
+                sampler.lose((number - self.gone) as usize);
+            }
             lost(packet);
         }
     }
@@ -166,6 +199,7 @@ impl Record {
             }
             self.packets.pop_front();
             self.gone += 1;
+            self.sampler.iter_mut().for_each(|sampler| sampler.forget_first());
         }
         if is_persistent {
             self.lost_since = None;

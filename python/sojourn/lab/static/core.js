@@ -52,8 +52,8 @@ export class Core {
   }
 
   /** Takes a part that was inspected; returns its name, role and doc. */
-  take({ bytes, declaration, ...about }) {
-    return this.ask({ verb: "part", number: this.parts.add(bytes), ...about }, declaration);
+  take({ bytes, declaration, functions, interface: version, digest }) {
+    return this.ask({ verb: "part", number: this.parts.add(bytes), functions, interface: version, digest }, declaration);
   }
 
   /** The value that answers a request; throws `InputError` or `Defect`. */

@@ -13,7 +13,7 @@ export class OwnParts {
   async take(bytes) {
     const part = await this.workers.inspect(bytes);
     const described = this.checker.take(part);
-    this.workers.take(part);
+    this.workers.take({ ...part, name: described.name });
     this.schema.root = this.checker.ask({ verb: "schema" });
     const { name, role } = described;
     this.brought.set(name, bytes);

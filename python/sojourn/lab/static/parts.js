@@ -88,6 +88,7 @@ export async function digestOf(bytes) {
 /** A module with its memory, in which all instances of a part live. */
 class Program {
   constructor(module) {
+    this.instances = 0;
     try {
       this.exports = new WebAssembly.Instance(module, {}).exports;
     } catch (error) {
@@ -100,6 +101,14 @@ class Program {
     this.floats = floatsOf(() => this.exports.memory);
     this.numbersAt = this.room("sojourn_numbers", MOST_NUMBERS);
     this.answersAt = this.room("sojourn_answers", MOST_ANSWERS);
+  }
+
+  /** Its instances together may have as much as each has on the command line. */
+  checkMemory() {
+    const mostBytes = INSPECTED_BYTES * Math.max(1, this.instances);
+    if (this.exports.memory.buffer.byteLength <= mostBytes) return;
+    const most = INSPECTED_BYTES / 1024 / 1024;
+    throw new PartError(`found more than ${most} MiB of memory for each instance; allowed: ${most} MiB at most`);
   }
 
   get(name) {
@@ -212,6 +221,7 @@ export class Parts {
         const { program, instance } = this.instances[whose];
         const name = what === GAUGES ? "gauges" : HOOKS[what];
         const found = program.call(name, instance, own, numbers, count);
+        program.checkMemory();
         program.read(own, answersAt / FLOAT_BYTES, found);
         return found;
       } catch (error) {
@@ -237,6 +247,7 @@ export class Parts {
   start(number, from, at, count) {
     if (!this.programs.has(number)) this.programs.set(number, new Program(this.module(number)));
     const program = this.programs.get(number);
+    program.instances += 1;
     return this.instances.push({ program, instance: program.start(from, at, count) }) - 1;
   }
 }

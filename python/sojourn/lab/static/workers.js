@@ -60,7 +60,7 @@ export class Workers {
     const slot = this.slots.get(index);
     const id = ++this.jobs;
     return new Promise((resolve, reject) => {
-      slot.job = { id, resolve, reject, onProgress };
+      slot.job = { id, resolve, reject, onProgress, text: job.request?.text ?? "" };
       slot.worker.postMessage({ kind: "job", id, partBytes: this.partBytes, ...job });
       this.watch(slot);
     });
@@ -70,7 +70,9 @@ export class Workers {
   watch(slot) {
     clearTimeout(slot.timer);
     if (!slot.job || !this.parts.length) return;
-    const message = `A part has not answered for ${MOST_SILENT_MS / 1000} s, and its run was ended.`;
+    const names = this.parts.map(({ name }) => name).filter(name => slot.job.text.includes(name));
+    const who = names.length > 1 ? `One of the parts ${names.join(", ")}` : `The part ${names}`;
+    const message = `${who} has not answered for ${MOST_SILENT_MS / 1000} s, and its run was ended.`;
     slot.timer = setTimeout(() => this.fail(slot, new Error(message)), MOST_SILENT_MS);
   }
 
