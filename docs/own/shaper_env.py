@@ -48,7 +48,7 @@ class ShaperEnv(gymnasium.Env):
 
     def step(self, action):
         """Sets the rate, and goes on by 10 ms."""
-        share = float(np.clip(action[0], 0.0, 1.0))
+        share = min(max(float(action[0]), 0.0), 1.0)
         changes = {"router.upstream.rate_mbps": LEAST_MBPS + share * (MOST_MBPS - LEAST_MBPS)}
         if self._step % round(1 / STEP_S) == 0:
             self._line_mbps = self.np_random.uniform(*LINE_MBPS)
@@ -72,6 +72,5 @@ class ShaperEnv(gymnasium.Env):
         return self._run.finish()
 
     def _observed(self, mbps, share):
-        delays = [delay_ms / DELAY_MS for delay_ms in self._delays_ms.values()]
-        seen = np.array([*delays, mbps / MOST_MBPS, share], np.float32)
-        return np.clip(seen, 0.0, 1.0)
+        delays = [min(delay_ms / DELAY_MS, 1.0) for delay_ms in self._delays_ms.values()]
+        return np.array([*delays, min(mbps / MOST_MBPS, 1.0), share], np.float32)

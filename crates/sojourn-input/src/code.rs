@@ -6,6 +6,7 @@ macro_rules! codes {
     ($($code:ident $name:literal $meaning:literal)*) => {
         /// The kind of a problem or a warning, by which programs decide: wordings change, codes stay.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[non_exhaustive]
         pub enum Code {
             $(#[doc = $meaning] #[serde(rename = $name)] $code,)*
         }

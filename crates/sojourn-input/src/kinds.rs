@@ -39,6 +39,7 @@ macro_rules! kinds {
             Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
         )]
         #[serde(tag = "kind")]
+        #[non_exhaustive]
         pub enum $Spec {
             $($(#[$doc])* #[serde(rename = $name)] $Kind($Keys),)+
             /// One from outside.

@@ -32,25 +32,9 @@ impl Checker {
         self.faults(&self.schema, value, path)
     }
 
-    /// The whole schema.
-    pub fn root(&self) -> &Value {
-        &self.schema
-    }
-
     /// All faults of the value at `path`, which is checked against this part of the schema.
     pub fn check_node(&self, node: &Value, value: &Value, path: &str) -> Faults {
         self.faults(node, value, path)
-    }
-
-    /// The schema of a table, of its kind if there are several; none for a kind that the schema lacks.
-    pub fn table_of<'a>(&'a self, node: &'a Value, table: &Value) -> Option<&'a Value> {
-        let schema = self.core(node);
-        match shape::kinds(schema) {
-            None => Some(schema),
-            Some(kinds) => {
-                kinds.into_iter().find(|(name, _)| table[TAG] == *name).map(|kind| kind.1)
-            }
-        }
     }
 
     /// All faults of the value at `path`, which is checked as the root's key `key`.

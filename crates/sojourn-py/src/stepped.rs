@@ -35,6 +35,8 @@ type Observed = (f64, f64, Vec<Queue>, Vec<Traffic>, Vec<Connection>);
 pub struct Stepped {
     variant: Variant,
     keys: LiveKeys,
+    /// Parts start in a run too, with connections.
+    watch: Watch,
     run: Mutex<Stage>,
 }
 
@@ -56,7 +58,7 @@ impl Stepped {
         check(py, &watch)?;
         let keys = LiveKeys::of(&variant.scenario);
         let run = Mutex::new(Stage::Goes(Box::new(simulation)));
-        Ok(Self { variant: variant.clone(), keys, run })
+        Ok(Self { variant: variant.clone(), keys, watch, run })
     }
 
     /// Simulated time in s.
@@ -87,14 +89,14 @@ impl Stepped {
 
     /// The same with a time in ps.
     fn run_until_ps(&self, py: Python<'_>, at_ps: u64) -> PyResult<()> {
-        let (at, watch) = (Time::from_ps(at_ps), Watch::default());
+        let (at, watch) = (Time::from_ps(at_ps), &self.watch);
         let mut stage = self.lock()?;
         loop {
             let run = stage.simulation()?;
             refuse_the_past(at, run.now())?;
             let go_on = || watch.within(|| run.advance_until(at, SLICE_EVENTS));
             let is_there = py.detach(|| caught(|| slice(self.variant.calls_python, go_on)));
-            let is_there = is_there.and_then(|is_there| check(py, &watch).map(|()| is_there));
+            let is_there = is_there.and_then(|is_there| check(py, watch).map(|()| is_there));
             match is_there {
                 Ok(true) => return Ok(()),
                 Ok(false) => py.check_signals()?,

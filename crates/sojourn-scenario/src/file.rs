@@ -14,7 +14,7 @@ use super::parts::Parts;
 use super::rates::in_whole_bits;
 use super::ruled::{Idle, unread_by_all, unread_keys};
 use super::schema::Scenario;
-use super::variant::{Origin, Variant};
+use super::variant::{Origin, Read, Variant};
 use super::{changes, check, former};
 use sojourn_input::fault;
 use sojourn_input::problem::{Code, Fault, Faults, Problem, Problems, Warning};
@@ -165,14 +165,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A variant's keys as they were before defaults were filled in, with what they were read with.
-pub(crate) struct Read {
-    source: String,
-    keys: Value,
-    parts: Parts,
-    most_bytes: u64,
-}
-
 impl Variant {
     /// This variant with other keys: what [`Source::sets`] would make of its file, without reading that again. Each of
     /// `sets` is a `key.path=value`. Its name stays.
@@ -218,29 +210,6 @@ impl Variant {
         notes.extend(unread_keys(&scenario).into_iter().map(Idle::warning));
         let changes = changes::relied_on(&keys);
         Ok(Self { name, kept_name, scenario, notes, changes, origin: Some(file.origin(keys)) })
-    }
-
-    /// This variant with another seed.
-    #[must_use]
-    pub fn with_seed(&self, seed: u64) -> Self {
-        let mut variant = self.clone();
-        variant.scenario.seed = seed;
-        variant.origin = variant.origin.map(|origin| origin.with_seed(seed));
-        variant
-    }
-}
-
-impl Origin {
-    fn with_seed(&self, seed: u64) -> Self {
-        let Read { source, keys, parts, most_bytes } = self.read();
-        let mut keys = keys.clone();
-        keys["seed"] = seed.into();
-        Self::new(Read {
-            source: source.clone(),
-            keys,
-            parts: parts.clone(),
-            most_bytes: *most_bytes,
-        })
     }
 }
 

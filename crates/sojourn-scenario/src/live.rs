@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::apps::AppSpec;
 use super::check::check;
 use super::file::HOMES;
+use super::node::Node;
 use super::parts::Parts;
 use super::rates::in_whole_bits;
 use super::schema::Scenario;
@@ -26,8 +27,8 @@ use sojourn_input::words;
 /// Marks such a key in the schema.
 pub const MARK: &str = "x-live";
 
-/// The schema of built-in kinds: keys of parts from outside do not change in a run.
-static SCHEMA: LazyLock<Arc<Checker>> =
+/// Checks values; keys of parts from outside do not change in a run.
+static CHECKER: LazyLock<Arc<Checker>> =
     LazyLock::new(|| Parts::default().checker(false).expect("no built-in kind comes twice"));
 
 /// The table of a scenario in which a key is.
@@ -73,7 +74,7 @@ impl LiveKeys {
     pub fn of(scenario: &Scenario) -> Self {
         let value = serde_json::to_value(scenario).unwrap_or_default();
         let mut found = Vec::new();
-        below(SCHEMA.root(), &value, &mut Vec::new(), &mut found);
+        below(&Node::root(), &value, &mut Vec::new(), &mut found);
         let knobs = found.into_iter().filter_map(|(path, schema)| {
             let knob = Knob::at(&path, schema, scenario).filter(|knob| knob.acts(scenario))?;
             Some((path.iter().fold(String::new(), |above, key| words::join(&above, key)), knob))
@@ -149,24 +150,19 @@ impl LiveKeys {
 
 /// Finds marked keys that have a value.
 fn below(
-    schema: &'static Value,
+    node: &Node,
     value: &Value,
     path: &mut Vec<String>,
     found: &mut Vec<(Vec<String>, &'static Value)>,
 ) {
     let Value::Object(table) = value else { return };
-    let Some(schema) = SCHEMA.table_of(schema, value) else { return };
     for (key, value) in table.iter().filter(|(_, value)| !value.is_null()) {
-        let is_of_homes = matches!(&**path, [homes, _] if homes == HOMES);
-        // Homes have whole tables, which the schema lets be merged first.
-        let own = if is_of_homes { &SCHEMA.root()["properties"][key] } else { &Value::Null };
-        let own = if own.is_null() { &schema["properties"][key] } else { own };
-        let own = if own.is_null() { &schema["additionalProperties"] } else { own };
+        let Some(schema) = node.below(key) else { continue };
         path.push(key.clone());
-        if own[MARK] == true {
-            found.push((path.clone(), own));
-        } else {
-            below(own, value, path, found);
+        if schema[MARK] == true {
+            found.push((path.clone(), schema));
+        } else if let Some(its) = Node::of(schema, value) {
+            below(&its, value, path, found);
         }
         path.pop();
     }
@@ -249,7 +245,7 @@ impl Knob {
     fn check(&self, value: &Value, path: &str) -> Faults {
         match value {
             Value::Null => Fault::found(path, "nothing", "a value").into(),
-            value => SCHEMA.check_node(self.schema, value, path),
+            value => CHECKER.check_node(self.schema, value, path),
         }
     }
 

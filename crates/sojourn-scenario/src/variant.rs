@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::changes::Changed;
-use super::file::Read;
+use super::parts::Parts;
 use super::schema::Scenario;
 use sojourn_input::problem::Warning;
 
@@ -52,5 +54,38 @@ impl PartialEq for Origin {
 impl fmt::Debug for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Origin")
+    }
+}
+
+/// A variant's keys as they were before defaults were filled in, with what they were read with.
+pub(crate) struct Read {
+    pub source: String,
+    pub keys: Value,
+    pub parts: Parts,
+    pub most_bytes: u64,
+}
+
+impl Variant {
+    /// This variant with another seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        let mut variant = self.clone();
+        variant.scenario.seed = seed;
+        variant.origin = variant.origin.map(|origin| origin.with_seed(seed));
+        variant
+    }
+}
+
+impl Origin {
+    fn with_seed(&self, seed: u64) -> Self {
+        let Read { source, keys, parts, most_bytes } = self.read();
+        let mut keys = keys.clone();
+        keys["seed"] = seed.into();
+        Self::new(Read {
+            source: source.clone(),
+            keys,
+            parts: parts.clone(),
+            most_bytes: *most_bytes,
+        })
     }
 }

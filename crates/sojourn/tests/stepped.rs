@@ -141,7 +141,7 @@ fn a_refused_change_changes_nothing() {
     for (changes, wants) in [
         (json!({ "upstream.sustained_mbps": 9 }), "upstream.peak_mbps: found 8"),
         (json!({ "upstream.sustained_mbps": -1 }), "found -1"),
-        (json!({ "upstream.sustained_mbps": "fast" }), "found \"fast\""),
+        (json!({ "upstream.sustained_mbps": "fast" }), "found a string \"fast\""),
         (json!({ "upstream.sustained_mbps": null }), "found nothing"),
         (json!({ "upstream.modem.kind": "single_queue" }), "cannot change in this run; allowed"),
         (json!({ "upstream.sustain_mbps": 4 }), "did you mean upstream.sustained_mbps"),

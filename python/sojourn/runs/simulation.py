@@ -4,6 +4,8 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from .._sojourn import Stepped, Variant
@@ -171,9 +173,9 @@ class Simulation:
         )
         simulation._variant = simulation._variant.named(result.name)
         changes: list[dict[str, Any]] = meta.get("changes", [])
-        for change in changes:
-            simulation._run_until_ps(change["at_ps"])
-            simulation.set(change["key"], change["value"])
+        for (at_ps, _), at_once in groupby(changes, key=itemgetter("at_ps", "call")):
+            simulation._run_until_ps(at_ps)
+            simulation._native.set([(change["key"], change["value"]) for change in at_once])
         simulation.run_until(meta["duration_s"])
         return simulation
 

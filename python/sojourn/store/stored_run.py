@@ -167,13 +167,13 @@ def _is_warning(value: Any) -> bool:
 
 
 def _is_change(value: Any) -> bool:
-    kinds = {"at_ps": int, "key": str}
+    kinds = {"at_ps": int, "call": int, "key": str}
     return (
         isinstance(value, dict)
         and {*value} == {*kinds, "value"}
         and all(type(value[key]) is kind for key, kind in kinds.items())
         and isinstance(value["value"], int | float | str)
-        and 0 <= value["at_ps"] < 1 << 64
+        and all(0 <= value[key] < 1 << 64 for key in ("at_ps", "call"))
         and is_plain(value["key"])
         and is_plain(str(value["value"]))
     )

@@ -2,7 +2,7 @@
 //! leaves after a longer wait is marked, whether the algorithm signals or not. With a queue for each flow it is what
 //! scalable senders ask for without a coupled queue.
 
-use super::{Aqm, AqmAlgorithm, AqmSpec, Departure, Verdict, codel};
+use super::{Aqm, AqmAlgorithm, AqmSpec, Departure, Verdict};
 use crate::packet::Ecn;
 use crate::record::Gauges;
 use crate::units::Time;
@@ -48,8 +48,9 @@ impl Aqm for CeThreshold {
 
     fn retune(&mut self, spec: &AqmSpec) {
         self.law.retune(spec);
-        if let AqmSpec::Codel(codel::Parameters { ce_threshold_ms: Some(threshold), .. }) = spec {
-            self.threshold = codel::ms(*threshold);
+        if let AqmSpec::Codel(codel) = spec {
+            let threshold_s = codel.ce_threshold_ms.map(|ms| ms / 1e3);
+            self.threshold = threshold_s.map_or(self.threshold, Time::from_secs_f64);
         }
     }
 }

@@ -130,7 +130,7 @@ impl AqmParameters for Parameters {
 }
 
 /// A time in ms.
-pub(super) fn ms(ms: f64) -> Time {
+fn ms(ms: f64) -> Time {
     Time::from_secs_f64(ms / 1e3)
 }
 

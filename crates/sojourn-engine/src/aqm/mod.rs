@@ -254,6 +254,7 @@ impl Aqm for TailDrop {}
 
 /// Every AQM algorithm.
 #[enum_dispatch(Aqm)]
+#[non_exhaustive]
 pub enum AqmAlgorithm {
     /// No AQM.
     TailDrop(TailDrop),

@@ -109,6 +109,9 @@ impl AqmBins {
 
     /// From now on its algorithms have other parameters, those of bins to come too.
     pub(super) fn retune(&mut self, spec: &AqmSpec) {
+        if self.spec == *spec {
+            return; // there may be thousands
+        }
         self.algorithms.iter_mut().for_each(|aqm| aqm.retune(spec));
         self.spec = spec.clone();
     }

@@ -267,18 +267,22 @@ pub trait Discipline {
     fn dequeue(&mut self, exit: &mut Exit) -> Option<Packet>;
     /// The next packet that a minimum reserved rate is due for. Only some schedulers keep such
     /// rates.
+    #[doc(hidden)]
     fn dequeue_reserved(&mut self, _exit: &mut Exit) -> Option<Packet> {
         None
     }
     /// The two flows of a Low Latency DOCSIS aggregate, if it is one.
+    #[doc(hidden)]
     fn aggregate(&self) -> Option<&LowLatency> {
         None
     }
     /// The two flows of a Low Latency DOCSIS aggregate, to be changed.
+    #[doc(hidden)]
     fn aggregate_mut(&mut self) -> Option<&mut LowLatency> {
         None
     }
     /// What its low-latency and its classic queue did, if it has these.
+    #[doc(hidden)]
     fn members(&self) -> Option<[Counted<MemberCounts>; 2]> {
         None
     }
@@ -317,6 +321,7 @@ pub trait Discipline {
 
 /// Every scheduler.
 #[enum_dispatch(Discipline)]
+#[non_exhaustive]
 pub enum Scheduler {
     /// First in, first out.
     Fifo,

@@ -41,6 +41,8 @@ pub struct SeriesRow {
 pub struct Change {
     /// When, in ps of simulated time.
     pub at_ps: u64,
+    /// Of several that were changed at once, which alone may not agree: the same number, from 1.
+    pub call: u64,
     /// The key in the scenario.
     pub key: String,
     /// Its value from then on.

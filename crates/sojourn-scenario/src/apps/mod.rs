@@ -422,6 +422,7 @@ pub trait Model {
 
 /// Every traffic model there is.
 #[enum_dispatch(Model)]
+#[non_exhaustive]
 pub enum App {
     /// Datagrams at a steady pace.
     Stream,

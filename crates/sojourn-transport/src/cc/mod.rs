@@ -247,6 +247,7 @@ pub trait CongestionControl {
 
 /// Every congestion control.
 #[enum_dispatch(CongestionControl)]
+#[non_exhaustive]
 pub enum Controller {
     /// Reno: additive increase, multiplicative decrease.
     Reno,

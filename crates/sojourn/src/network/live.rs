@@ -47,9 +47,10 @@ impl Simulation {
         let Self { scenario, changed, .. } = self;
         let keys = changed.keys.get_or_insert_with(|| Box::new(LiveKeys::of(scenario)));
         let mut places = keys.change(scenario, &mut changes).map_err(refused)?;
-        let at = self.now;
-        let noted = changes.into_iter().map(|(key, value)| Change { at_ps: at.ps(), key, value });
-        self.changed.changes.extend(noted);
+        let at_ps = self.now.ps();
+        let noted = &mut self.changed.changes;
+        let call = 1 + noted.last().map_or(0, |last| last.call);
+        noted.extend(changes.into_iter().map(|(key, value)| Change { at_ps, call, key, value }));
         places.dedup();
         places.iter().for_each(|place| self.retune(place));
         Ok(())

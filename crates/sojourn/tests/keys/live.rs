@@ -99,6 +99,10 @@ fn holds_in_a_network(seed: u64) {
     let paths: Vec<&str> = live.paths().collect();
     let Some(path) = paths.get(seed as usize % paths.len().max(1)) else { return };
     let mut keys = resolved(&base);
+    if let Some((above, "interval_ms" | "down_interval_ms")) = path.rsplit_once('.') {
+        put(&mut keys, &format!("{above}.start_s"), 0.1.into()); // or it has been drawn
+    }
+    let base = network::strictly(&keys).unwrap();
     let now = live.value(&base, path).unwrap();
     let schema = serde_json::json!({ "type": if now.is_u64() { "integer" } else { "number" } });
     let Some(value) = others(&schema, &now).pop() else { return };
