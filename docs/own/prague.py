@@ -80,7 +80,7 @@ class OwnPrague(Control):
         self.begin_round(now, nxt)
 
     def react(self, now):
-        """By half the share of marks, once a round; the first mark ends slow start with half the window."""
+        """By half the share of marks, once a round; the first mark ends slow start."""
         if now < self.reacts_from:
             return
         share = 1 if self.alpha is None else self.alpha
@@ -101,7 +101,7 @@ class OwnPrague(Control):
         self.cwnd = min(max(goal, self.cwnd - 1), self.cwnd + 1)
 
     def set_rate(self, now):
-        """A window per round trip, a little more and then less in a round; twice that while it doubles."""
+        """A window per round trip, a little more and then less in a round."""
         if self.srtt == 0:
             return
         per_rtt = max(self.exact, LEAST_WINDOW) * self.mss / (self.srtt / S)
@@ -123,9 +123,7 @@ class OwnPrague(Control):
             self.apply()
         self.set_rate(now)
 
-    def on_ack(
-        self, now_us, window_bytes, flight_bytes, acked_bytes, rtt_us, min_rtt_us, srtt_us
-    ):
+    def on_ack(self, now_us, window_bytes, flight_bytes, acked_bytes, rtt_us, min_rtt_us, srtt_us):
         now, self.srtt = ps(now_us), ps(srtt_us)
         self.follow()
         unmarked, self.marked = max(0.0, acked_bytes / self.mss - self.marked), 0.0

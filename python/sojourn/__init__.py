@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .analysis.measured import read_log
     from .analysis.verdict import Assessment, Grade, Verdict
     from .base.errors import InputError, Problem, Warning
+    from .base.lookup import UnknownError
     from .runs.changes import changes
     from .runs.comparison import Comparison
     from .runs.parts import (
@@ -81,6 +82,7 @@ __all__ = [
     "StoreError",
     "Swept",
     "Traffic",
+    "UnknownError",
     "Variant",
     "Verdict",
     "Warning",
@@ -103,6 +105,7 @@ _PLACES = {
         "analysis.measured": "read_log",
         "analysis.verdict": "Assessment Grade Verdict",
         "base.errors": "InputError Problem Warning",
+        "base.lookup": "UnknownError",
         "runs.changes": "changes",
         "runs.comparison": "Comparison",
         "runs.parts": "DROP ENDLESS HOME MARK PASS SERVER Control Law Traffic parameter",

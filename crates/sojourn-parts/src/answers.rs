@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+use sojourn_engine::packet::Ecn;
 use sojourn_engine::record::Gauges;
 use sojourn_engine::units::Time;
 
@@ -27,7 +28,7 @@ impl Worker {
     /// An instance of a part with these values.
     pub(crate) fn start(values: &Values, seed: u64) -> Self {
         let watch = Watch::of_thread();
-        let instance = values.part.program.start(&values.numbers, seed);
+        let instance = values.part.program.start(&values.settings, seed);
         let worker = Self {
             part: values.part.clone(),
             instance: RefCell::default(),
@@ -58,6 +59,9 @@ impl Worker {
         numbers: &[f64],
         read: impl FnOnce(&[f64]) -> Result<T, Refused>,
     ) -> Option<T> {
+        if self.watch.is_stopped() {
+            return None;
+        }
         self.now = now;
         let answers = self.answers.get_mut();
         answers.clear();
@@ -145,5 +149,15 @@ pub(crate) fn between(what: &str, found: f64, [least, most]: [f64; 2]) -> Result
             "found {found} as {what}; allowed: a finite number from {least} on"
         ))),
         false => Err(Refused(format!("found {found} as {what}; allowed: {least} to {most}"))),
+    }
+}
+
+/// The ECN field as the IP header has it (RFC 3168 §5).
+pub(crate) fn field(ecn: Ecn) -> f64 {
+    match ecn {
+        Ecn::NotEct => 0.0,
+        Ecn::Ect1 => 1.0,
+        Ecn::Ect0 => 2.0,
+        Ecn::Ce => 3.0,
     }
 }

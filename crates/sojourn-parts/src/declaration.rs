@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use sojourn_input::words;
 
 use super::hook::{Hook, Role};
+use super::parameter::Parameter;
+use super::setting::{Setting, digest_key};
 use sojourn_transport::EcnMode;
 
 /// What a part says of itself. It can be read from JSON and written as JSON.
@@ -38,6 +40,18 @@ pub struct Declaration {
     /// A control: how its connections use explicit congestion notification where the scenario does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnMode>,
+    /// Traffic: how it is scored; by its throughput where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<Score>,
+    /// Traffic: the only direction in which it sends, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Way>,
+    /// Traffic: do its ends send datagrams to each other, and measure round trips with them?
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub two_way: bool,
+    /// Where its files are, if it may have any.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub folder: String,
     /// The version of the interface that it has.
     #[serde(default = "first_interface")]
     pub interface: u32,
@@ -46,44 +60,32 @@ pub struct Declaration {
     pub digest: String,
 }
 
+/// How traffic is scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// As a voice call, by delay and loss of its datagrams.
+    Call,
+    /// As a game, by delay and loss of its datagrams.
+    Game,
+    /// As a video call, by delay and loss of its frames.
+    Frames,
+    /// As web pages, by the time that they take.
+    Pages,
+}
+
+/// A direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// From the home.
+    Up,
+    /// To the home.
+    Down,
+}
+
 fn first_interface() -> u32 {
     1
-}
-
-/// A number that scenarios may set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Parameter {
-    /// Its key. Where it has a unit, the key ends with it.
-    pub name: String,
-    /// What it is, in a sentence.
-    #[serde(default)]
-    pub doc: String,
-    /// Its unit; empty for none.
-    #[serde(default)]
-    pub unit: String,
-    /// Its value where the scenario does not say.
-    pub default: f64,
-    /// The least value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<f64>,
-    /// The greatest value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<f64>,
-    /// Which numbers it takes.
-    #[serde(default)]
-    pub number: Number,
-}
-
-/// Which numbers a parameter takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Number {
-    /// All.
-    #[default]
-    Real,
-    /// Whole ones.
-    Whole,
 }
 
 /// State worth watching over time.
@@ -124,12 +126,15 @@ impl Declaration {
     }
 
     /// The time between updates in us, with these values of its parameters; none where it has no updates.
-    pub fn update_us(&self, values: &[f64]) -> Option<f64> {
+    pub fn update_us(&self, values: &[Setting]) -> Option<f64> {
         match self.update.as_ref()? {
             Update::Us(us) => Some(*us),
             Update::Parameter(name) => {
                 let place = self.parameters.iter().position(|of| of.name == *name)?;
-                Some(us_of(name)? * values.get(place)?)
+                match values.get(place)? {
+                    Setting::Number(number) => Some(us_of(name)? * number),
+                    _ => None,
+                }
             }
         }
     }
@@ -141,7 +146,7 @@ impl Declaration {
         self.check_names()?;
         self.check_hooks()?;
         self.check_units()?;
-        self.parameters.iter().try_for_each(Parameter::check)?;
+        self.parameters.iter().try_for_each(|of| of.check(&self.folder))?;
         self.check_update()
     }
 
@@ -155,9 +160,10 @@ impl Declaration {
         }
         let taken = self.role.reserved();
         for (place, Parameter { name, .. }) in self.parameters.iter().enumerate() {
-            if taken.contains(&&**name)
-                || self.parameters[..place].iter().any(|of| of.name == *name)
-            {
+            let is_there =
+                |of: &Parameter| of.name == *name || of.file && digest_key(&of.name) == *name;
+            let others = self.parameters.iter().enumerate().filter(|(at, _)| *at != place);
+            if taken.contains(&&**name) || others.map(|(_, of)| of).any(is_there) {
                 return Err(format!(
                     "found the parameter {name}, a name that is taken; allowed: another"
                 ));
@@ -188,6 +194,10 @@ impl Declaration {
         let (role, of_role) = (self.role.name(), self.role.hooks());
         if let Some(hook) = self.hooks.iter().find(|hook| !of_role.contains(hook)) {
             return Err(format!("found {} in a {role}; allowed: {}", hook.name(), names(of_role)));
+        }
+        if let Some(hook) = self.hooks.iter().find(|hook| hook.interface() > self.interface) {
+            let (name, found, since) = (hook.name(), self.interface, hook.interface());
+            return Err(format!("found {name} in interface {found}; allowed: from {since} on"));
         }
         if self.hooks.is_empty() {
             return Err(format!("found no hook; allowed in a {role}: {}", names(of_role)));
@@ -239,7 +249,10 @@ impl Declaration {
             }
         }
         let bounds = |bound: fn(&Parameter) -> Option<f64>| {
-            self.parameters.iter().map(|of| bound(of).unwrap_or(of.default)).collect::<Vec<_>>()
+            let end = |of: &Parameter| {
+                Setting::Number(bound(of).or(of.default.as_f64()).unwrap_or_default())
+            };
+            self.parameters.iter().map(end).collect::<Vec<_>>()
         };
         let ends = [bounds(|of| of.min), bounds(|of| of.max)];
         let spans = ends.iter().filter_map(|values| self.update_us(values));
@@ -250,31 +263,6 @@ impl Declaration {
             }
             None => Ok(()),
         }
-    }
-}
-
-impl Parameter {
-    /// Does it take this value?
-    pub(crate) fn takes(&self, value: f64) -> bool {
-        value.is_finite()
-            && self.min.is_none_or(|min| value >= min)
-            && self.max.is_none_or(|max| value <= max)
-            && (self.number == Number::Real || value.fract() == 0.0)
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let Self { name, default, min, max, .. } = self;
-        if [*min, *max].into_iter().flatten().any(|end| !end.is_finite()) {
-            return Err(format!(
-                "{name}: found a range that is not finite; allowed: finite numbers"
-            ));
-        }
-        if !self.takes(*default) {
-            return Err(format!(
-                "{name}: found the default {default}; allowed: a value of its range"
-            ));
-        }
-        Ok(())
     }
 }
 

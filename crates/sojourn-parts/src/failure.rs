@@ -1,6 +1,8 @@
 //! What went wrong in a part while a run went on.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_engine::units::Time;
@@ -31,9 +33,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-type Cell = Arc<Mutex<Option<Failure>>>;
-
-scoped_tls::scoped_thread_local!(static WATCHED: Cell);
+scoped_tls::scoped_thread_local!(static WATCHED: Watch);
 
 /// Watches the parts of a run. The first that fails is kept, and parts that failed let everything pass. So who runs a
 /// simulation asks from time to time.
@@ -45,27 +45,40 @@ scoped_tls::scoped_thread_local!(static WATCHED: Cell);
 /// assert!(watch.failure().is_none());
 /// ```
 #[derive(Clone, Default)]
-pub struct Watch(Cell);
+pub struct Watch {
+    first: Arc<Mutex<Option<Failure>>>,
+    stop: Arc<AtomicBool>,
+}
 
 impl Watch {
+    /// Parts are no longer called once this is set, and let everything pass: a slice of the run then ends soon, however
+    /// long its parts take.
+    pub fn stopped_by(stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..Self::default() }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
     /// Does something with a simulation. Parts that start meanwhile are watched.
     pub fn within<T>(&self, run: impl FnOnce() -> T) -> T {
-        WATCHED.set(&self.0, run)
+        WATCHED.set(self, run)
     }
 
     /// Takes what went wrong first.
     pub fn failure(&self) -> Option<Failure> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// The watch of this thread. Where nobody watches, failures are lost: before a run a network is built only to
     /// see what it is like.
     pub(crate) fn of_thread() -> Self {
-        if WATCHED.is_set() { WATCHED.with(|cell| Self(cell.clone())) } else { Self::default() }
+        if WATCHED.is_set() { WATCHED.with(Self::clone) } else { Self::default() }
     }
 
     pub(crate) fn report(&self, failure: Failure) {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert(failure);
     }
 }

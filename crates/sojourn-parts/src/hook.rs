@@ -44,7 +44,7 @@ impl Role {
                 OnUndo,
                 OnWake,
             ],
-            Self::Traffic => &[OnTimer, OnOpen, OnReceived, OnAcknowledged],
+            Self::Traffic => &[OnTimer, OnOpen, OnReceived, OnAcknowledged, OnDatagram, OnLost],
         }
     }
 
@@ -136,6 +136,10 @@ named! {
         OnReceived = "on_received",
         /// Traffic: all that an end was to send is acknowledged.
         OnAcknowledged = "on_acknowledged",
+        /// Traffic: a datagram has arrived at an end.
+        OnDatagram = "on_datagram",
+        /// Traffic: an end has noticed that a datagram is missing, by one that was sent later.
+        OnLost = "on_lost",
     }
 }
 
@@ -227,6 +231,8 @@ impl Hook {
             Self::OnWake => &["now_us", "window_bytes", "threshold_bytes", "flight_bytes"],
             Self::OnOpen => &["now_us", "connection"],
             Self::OnReceived | Self::OnAcknowledged => &["now_us", "connection", "end"],
+            Self::OnDatagram => &["now_us", "end", "number", "bytes", "delay_us", "ecn", "dscp"],
+            Self::OnLost => &["now_us", "end", "number"],
         }
     }
 }
@@ -238,6 +244,7 @@ impl Hook {
             Self::OnStart => 2,
             Self::OnAck => 6,
             Self::OnLoss | Self::OnEcn | Self::OnMark | Self::OnTimeout => 3,
+            Self::OnDatagram | Self::OnLost => 3,
             hook if hook.interface() == 1 => hook.numbers().len(),
             _ => 1,
         }
@@ -253,7 +260,9 @@ impl Hook {
             | Self::OnMark
             | Self::OnRestart
             | Self::OnUndo
-            | Self::OnWake => EXTENDED,
+            | Self::OnWake
+            | Self::OnDatagram
+            | Self::OnLost => EXTENDED,
             _ => 1,
         }
     }
@@ -289,4 +298,10 @@ pub mod command {
     pub const CLOSE: f64 = 5.0;
     /// Send a datagram: `end, bytes`. The end is that which sends, and the bytes are those on the wire.
     pub const DATAGRAM: f64 = 6.0;
+    /// Datagrams from an end are parts of a frame from now on: `end, number, packets`; of none with 0 packets.
+    pub const FRAME: f64 = 7.0;
+    /// Datagrams from an end have these header fields from now on: `end, dscp, ecn`; -1 for those of the entry.
+    pub const LABEL: f64 = 8.0;
+    /// A page is loaded: `start_us, took_us`.
+    pub const PAGE: f64 = 9.0;
 }

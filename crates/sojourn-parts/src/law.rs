@@ -4,12 +4,11 @@ use sojourn_engine::aqm::{
     Aqm, AqmAlgorithm, AqmParameters, Arrival, Departure, DrainRate, Verdict,
 };
 use sojourn_engine::count::Count;
-use sojourn_engine::packet::Ecn;
 use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 
-use super::answers::{Refused, Worker, between, us};
+use super::answers::{Refused, Worker, between, field, us};
 use super::hook::{Hook, verdict};
 use super::values::Values;
 
@@ -41,7 +40,7 @@ struct Law {
 impl Law {
     fn new(values: &Values, seed: Seed) -> Self {
         let worker = Worker::start(values, seed.open().bits());
-        let update_us = values.part.declaration().update_us(&values.numbers);
+        let update_us = values.part.declaration().update_us(&values.settings);
         Self {
             on_arrival: worker.has(Hook::OnArrival),
             on_departure: worker.has(Hook::OnDeparture),
@@ -126,14 +125,4 @@ fn read_verdict(answers: &[f64]) -> Result<Verdict, Refused> {
 
 fn drain_us(bytes: f64, outlet: &DrainRate) -> f64 {
     outlet.drain_s(bytes) * 1e6
-}
-
-/// The ECN field as the IP header has it (RFC 3168 §5).
-fn field(ecn: Ecn) -> f64 {
-    match ecn {
-        Ecn::NotEct => 0.0,
-        Ecn::Ect1 => 1.0,
-        Ecn::Ect0 => 2.0,
-        Ecn::Ce => 3.0,
-    }
 }

@@ -4,6 +4,7 @@ use std::error::Error;
 
 use super::declaration::Declaration;
 use super::hook::Hook;
+use super::setting::Setting;
 
 /// Why a program could not go on, in the words of its language.
 pub type Cause = Box<dyn Error + Send + Sync>;
@@ -16,7 +17,7 @@ pub trait Program: Send + Sync {
     /// A new instance with the values of the declared parameters, in order. All its random numbers come from `seed`.
     ///
     /// # Errors If it cannot be made.
-    fn start(&self, parameters: &[f64], seed: u64) -> Result<Box<dyn Instance>, Cause>;
+    fn start(&self, parameters: &[Setting], seed: u64) -> Result<Box<dyn Instance>, Cause>;
 }
 
 /// An instance of a program: one for each queue or bin, connection, or traffic entry in a home.

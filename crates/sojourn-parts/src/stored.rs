@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use sojourn_scenario::Parts;
 
-use super::declaration::{Declaration, Number, Parameter};
+use super::declaration::Declaration;
 use super::hook::{DIGEST, EXTENDED, Hook, Role};
+use super::parameter::{Number, Parameter};
 use super::program::{Cause, Instance, Program};
 use super::register::register;
+use super::setting::Setting;
 
 /// Stand-ins for the parts of a stored scenario. They have the keys that it gives them, and cannot run.
 pub fn stand_ins(scenario: &Value) -> Parts {
@@ -70,6 +72,10 @@ fn declaration(role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>)
         update: None,
         paced: false,
         timestamps: false,
+        folder: String::new(),
+        score: None,
+        direction: None,
+        two_way: false,
         ecn: None,
         interface: EXTENDED,
         digest: digest.to_owned(),
@@ -77,9 +83,19 @@ fn declaration(role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>)
 }
 
 fn parameter(role: Role, key: &str, value: &Value) -> Option<Parameter> {
-    let default = value.as_f64().filter(|_| !role.reserved().contains(&key))?;
-    let (name, [doc, unit]) = (key.to_owned(), Default::default());
-    Some(Parameter { name, doc, unit, default, min: None, max: None, number: Number::Real })
+    let is_of_part = !matches!(value, Value::Null | Value::Object(_));
+    let default = Some(value.clone()).filter(|_| is_of_part && !role.reserved().contains(&key))?;
+    Some(Parameter {
+        name: key.to_owned(),
+        doc: String::new(),
+        unit: String::new(),
+        choices: value.as_str().map(str::to_owned).into_iter().collect(),
+        default,
+        file: false,
+        min: None,
+        max: None,
+        number: Number::Real,
+    })
 }
 
 struct StandIn(Declaration);
@@ -89,7 +105,7 @@ impl Program for StandIn {
         &self.0
     }
 
-    fn start(&self, _parameters: &[f64], _seed: u64) -> Result<Box<dyn Instance>, Cause> {
+    fn start(&self, _parameters: &[Setting], _seed: u64) -> Result<Box<dyn Instance>, Cause> {
         Err("stored results name this part, and do not hold it".into())
     }
 }

@@ -1,24 +1,25 @@
 //! A program as a traffic model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use sojourn_engine::packet::FULL_PACKET;
+use sojourn_engine::packet::{Direction, Ecn, FULL_PACKET};
 use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_scenario::apps::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Quality,
-    ServerKeys,
+    Answer, App, AppContext, AppParameters, Arrived, Command, ConnectionId, Done, End, Event,
+    Frame, Label, Load, Model, Quality, ServerKeys,
 };
 use sojourn_transport::TcpOptions;
 
-use super::answers::{Refused, Worker, between, us};
-use super::hook::{COMMAND_NUMBERS, Hook, command};
+use super::answers::{Refused, Worker, between, field, us};
+use super::declaration::{Declaration, Score, Way};
+use super::hook::{COMMAND_NUMBERS, EXTENDED, Hook, command};
 use super::registered::Registered;
 use super::values::Values;
 
@@ -57,6 +58,10 @@ pub(crate) fn schema(mut own: Schema, generator: &mut SchemaGenerator) -> Schema
 }
 
 impl Source {
+    fn declaration(&self) -> &Declaration {
+        self.values.part.declaration()
+    }
+
     pub(crate) fn take(
         part: &Arc<Registered>,
         table: &mut Map<String, Value>,
@@ -76,6 +81,8 @@ impl AppParameters for Source {
             worker: None,
             connections: BTreeMap::new(),
             acknowledged: 0,
+            sent: Sent::default(),
+            pages: Vec::new(),
         }))
     }
 
@@ -88,7 +95,7 @@ impl AppParameters for Source {
     }
 
     fn tcp(&self) -> Option<&TcpOptions> {
-        let opens = self.values.part.declaration().has(Hook::OnOpen);
+        let opens = self.declaration().has(Hook::OnOpen);
         opens.then_some(&self.common.tcp)
     }
 
@@ -97,11 +104,37 @@ impl AppParameters for Source {
     }
 
     fn quality(&self) -> Quality {
-        Quality::Throughput
+        match self.declaration().score {
+            None => Quality::Throughput,
+            Some(Score::Call) => Quality::Voice,
+            Some(Score::Game) => Quality::Game,
+            Some(Score::Frames) => Quality::VideoCall,
+            Some(Score::Pages) => Quality::Pages,
+        }
     }
 
     fn load(&self, _seconds: f64) -> Load {
-        Load { connections: 1.0, opened: 1.0, ..Load::default() }
+        let direction = self.declaration().direction.map(|way| match way {
+            Way::Up => Direction::Up,
+            Way::Down => Direction::Down,
+        });
+        Load { connections: 1.0, opened: 1.0, direction, ..Load::default() }
+    }
+
+    fn plays_adaptively(&self) -> bool {
+        self.declaration().score == Some(Score::Call)
+    }
+
+    fn sends_frames(&self) -> bool {
+        self.declaration().score == Some(Score::Frames)
+    }
+
+    fn hears_datagrams(&self) -> bool {
+        [Hook::OnDatagram, Hook::OnLost].into_iter().any(|hook| self.declaration().has(hook))
+    }
+
+    fn answer(&self) -> Option<Answer> {
+        self.declaration().two_way.then_some(Answer::OwnPace)
     }
 
     fn start_s(&self) -> Option<f64> {
@@ -120,25 +153,90 @@ struct Traffic {
     connections: BTreeMap<u32, ConnectionId>,
     /// How often all that an end was to send was acknowledged.
     acknowledged: u64,
+    sent: Sent,
+    /// Pages loaded: start time and load time.
+    pages: Vec<(Time, Time)>,
+}
+
+/// Datagrams that were sent, and what the next ones are.
+#[derive(Default)]
+struct Sent {
+    count: u64,
+    /// Those that have not arrived, by the end that sent them.
+    under_way: [VecDeque<u64>; 2],
+    frames: [Option<Frame>; 2],
+    labels: [Label; 2],
+}
+
+impl Sent {
+    fn add(&mut self, end: End) {
+        self.under_way[end as usize].push_back(self.count);
+        self.count += 1;
+    }
+
+    /// One has arrived: those that were sent before it, and have not, are missing.
+    fn arrived(&mut self, direction: Direction, number: u64) -> Vec<u64> {
+        let under_way = &mut self.under_way[End::sending(direction) as usize];
+        let missing = under_way.partition_point(|one| *one < number);
+        let missing = under_way.drain(..missing).collect();
+        if under_way.front() == Some(&number) {
+            under_way.pop_front();
+        }
+        missing
+    }
 }
 
 impl Traffic {
-    /// The hook for an event, and its numbers.
-    fn hook(&mut self, event: Event, now: Time) -> Option<(Hook, Vec<f64>)> {
-        let now = us(now);
-        Some(match event {
-            Event::Timer => (Hook::OnTimer, vec![now]),
+    /// The hooks for an event, and their numbers.
+    fn hooks(&mut self, event: Event, now: Time) -> Vec<(Hook, Vec<f64>)> {
+        let at = us(now);
+        vec![match event {
+            Event::Timer => (Hook::OnTimer, vec![at]),
             Event::Opening(tag, id) => {
                 self.connections.insert(tag, id);
-                (Hook::OnOpen, vec![now, tag.into()])
+                (Hook::OnOpen, vec![at, tag.into()])
             }
-            Event::Established(..) => return None,
-            Event::Received(tag, _, end) => (Hook::OnReceived, vec![now, tag.into(), number(end)]),
+            Event::Established(..) => return Vec::new(),
+            Event::Received(tag, _, end) => (Hook::OnReceived, vec![at, tag.into(), number(end)]),
             Event::Acknowledged(tag, _, end) => {
                 self.acknowledged += 1;
-                (Hook::OnAcknowledged, vec![now, tag.into(), number(end)])
+                (Hook::OnAcknowledged, vec![at, tag.into(), number(end)])
             }
-        })
+            Event::Datagram(arrived) => return self.hear(&arrived, now),
+        }]
+    }
+
+    fn hear(&mut self, arrived: &Arrived, now: Time) -> Vec<(Hook, Vec<f64>)> {
+        let at_end = number(End::sending(arrived.direction.reversed()));
+        let missing = self.sent.arrived(arrived.direction, arrived.number).into_iter();
+        let lost = missing.map(|missing| (Hook::OnLost, vec![us(now), at_end, missing as f64]));
+        let numbers = vec![
+            us(now),
+            at_end,
+            arrived.number as f64,
+            arrived.size.into(),
+            us(now.since(arrived.sent_at)),
+            field(arrived.ecn),
+            arrived.dscp.into(),
+        ];
+        lost.chain([(Hook::OnDatagram, numbers)]).collect()
+    }
+
+    /// Calls a hook that the part has.
+    fn call(&mut self, hook: Hook, numbers: &[f64], context: &mut AppContext) {
+        let Some(worker) = self.worker.as_mut().filter(|worker| worker.has(hook)) else { return };
+        let mut orders = Orders {
+            server: self.server,
+            now: context.now,
+            is_extended: self.values.part.declaration().interface == EXTENDED,
+            connections: &mut self.connections,
+            sent: &mut self.sent,
+            pages: &mut self.pages,
+        };
+        let read = |answers: &[f64]| orders.read(hook, answers);
+        if let Some(commands) = worker.call((hook, context.now), numbers, read) {
+            commands.into_iter().for_each(|command| context.ask(command));
+        }
     }
 }
 
@@ -148,22 +246,18 @@ impl Model for Traffic {
     }
 
     fn on_event(&mut self, event: Event, context: &mut AppContext) {
-        let Some((hook, numbers)) = self.hook(event, context.now) else { return };
-        let values = &self.values;
-        let worker = self.worker.get_or_insert_with(|| Worker::start(values, context.rng.bits()));
-        if !worker.has(hook) {
-            return;
+        let hooks = self.hooks(event, context.now);
+        if self.worker.is_none() && !hooks.is_empty() {
+            self.worker = Some(Worker::start(&self.values, context.rng.bits()));
         }
-        let mut orders =
-            Orders { server: self.server, now: context.now, connections: &mut self.connections };
-        let read = |answers: &[f64]| orders.read(hook, answers);
-        if let Some(commands) = worker.call((hook, context.now), &numbers, read) {
-            commands.into_iter().for_each(|command| context.ask(command));
+        for (hook, numbers) in hooks {
+            self.call(hook, &numbers, context);
         }
     }
 
     fn done(&self, _now: Time) -> Done {
-        Done { transfers_completed: Some(self.acknowledged), ..Done::default() }
+        let pages = self.pages.clone();
+        Done { pages, transfers_completed: Some(self.acknowledged), ..Done::default() }
     }
 
     fn gauges(&self, out: &mut Gauges) {
@@ -181,7 +275,10 @@ impl Model for Traffic {
 struct Orders<'a> {
     server: u16,
     now: Time,
+    is_extended: bool,
     connections: &'a mut BTreeMap<u32, ConnectionId>,
+    sent: &'a mut Sent,
+    pages: &'a mut Vec<(Time, Time)>,
 }
 
 impl Orders<'_> {
@@ -229,13 +326,41 @@ impl Orders<'_> {
                 out.extend([End::Home, End::Server].map(|end| Command::Close(id, end)));
             }
             command::DATAGRAM => {
-                let direction = end(first)?.outward();
+                let end = end(first)?;
                 let size =
                     between("bytes of a datagram", second, [LEAST_DATAGRAM, FULL_PACKET as f64])?;
-                let size = size as u16;
-                out.push(Command::Datagram { server: self.server, direction, size, frame: None });
+                self.sent.add(end);
+                out.push(Command::Datagram {
+                    server: self.server,
+                    direction: end.outward(),
+                    size: size as u16,
+                    frame: self.sent.frames[end as usize],
+                    label: self.sent.labels[end as usize],
+                });
             }
-            other => return Err(Refused(format!("found {other} as a command; allowed: 1 to 6"))),
+            command::FRAME if self.is_extended => {
+                let number = whole("number of a frame", second, u32::MAX)?;
+                let packets = whole("packets of a frame", third, MOST_PACKETS)?;
+                let frame = (packets > 0).then_some(Frame { number, packets });
+                self.sent.frames[end(first)? as usize] = frame;
+            }
+            command::LABEL if self.is_extended => {
+                let dscp = (second != -1.0).then(|| whole("code point", second, 63)).transpose()?;
+                let ecn = (third != -1.0).then(|| ecn(third)).transpose()?;
+                self.sent.labels[end(first)? as usize] =
+                    Label { dscp: dscp.map(|dscp| dscp as u8), ecn };
+            }
+            command::PAGE if self.is_extended => {
+                let start = between("start of a page in us", first, [0.0, us(self.now)])?;
+                let took = between("time of a page in us", second, [0.0, us(self.now) - start])?;
+                self.pages
+                    .push((Time::from_secs_f64(start / 1e6), Time::from_secs_f64(took / 1e6)));
+            }
+            other => {
+                let most = if self.is_extended { command::PAGE } else { command::DATAGRAM };
+                let message = format!("found {other} as a command; allowed: 1 to {most}");
+                return Err(Refused(message));
+            }
         }
         Ok(())
     }
@@ -253,6 +378,25 @@ impl Orders<'_> {
                 "found {number} as connection; allowed: one for which on_open has come"
             ))
         })
+    }
+}
+
+/// Packets of a frame.
+const MOST_PACKETS: u32 = 100_000;
+
+fn whole(what: &str, number: f64, most: u32) -> Result<u32, Refused> {
+    between(what, number, [0.0, most.into()]).map(|number| number as u32)
+}
+
+/// The ECN field that a datagram may leave with.
+fn ecn(number: f64) -> Result<Ecn, Refused> {
+    match number {
+        0.0 => Ok(Ecn::NotEct),
+        1.0 => Ok(Ecn::Ect1),
+        2.0 => Ok(Ecn::Ect0),
+        other => Err(Refused(format!(
+            "found {other} as ECN field; allowed: 0 Not-ECT, 1 ECT(1), 2 ECT(0)"
+        ))),
     }
 }
 

@@ -8,15 +8,17 @@ use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::declaration::{Declaration, Number, Parameter};
+use super::declaration::Declaration;
 use super::hook::DIGEST;
+use super::parameter::Parameter;
 use super::registered::Registered;
+use super::setting::{Setting, digest_key};
 
 /// The values of a part's parameters.
 #[derive(Clone)]
 pub(crate) struct Values {
     pub(crate) part: Arc<Registered>,
-    pub(crate) numbers: Box<[f64]>,
+    pub(crate) settings: Box<[Setting]>,
 }
 
 impl Values {
@@ -35,25 +37,42 @@ impl Values {
             );
             return Err(serde_json::Error::custom(message));
         }
-        let mut value = |of: &Parameter| {
+        let mut setting = |of: &Parameter| {
             let given = table.shift_remove(&of.name);
-            given.as_ref().and_then(Value::as_f64).unwrap_or(of.default)
+            let known = table.shift_remove(digest_key(&of.name).as_str());
+            let setting = of.read(given.as_ref().unwrap_or(&of.default), &declaration.folder)?;
+            match (&setting, known.as_ref().and_then(Value::as_str)) {
+                (Setting::File { path, digest }, Some(known)) if known != digest => Err(format!(
+                    "{}: found {known}; allowed: {digest}, that of {path}, or none",
+                    digest_key(&of.name)
+                )),
+                _ => Ok(setting),
+            }
         };
-        let numbers = declaration.parameters.iter().map(&mut value).collect();
-        Ok(Self { part: part.clone(), numbers })
+        let settings = declaration.parameters.iter().map(&mut setting);
+        let settings = settings.collect::<Result<_, _>>().map_err(serde_json::Error::custom)?;
+        Ok(Self { part: part.clone(), settings })
     }
 
     /// The value of the parameter of this name.
     pub(crate) fn get(&self, name: &str) -> Option<f64> {
         let place = self.part.declaration().parameters.iter().position(|of| of.name == name)?;
-        self.numbers.get(place).copied()
+        match self.settings.get(place)? {
+            Setting::Number(number) => Some(*number),
+            _ => None,
+        }
     }
 
-    /// The table of its keys. Whole numbers are written as others, for who reads it again may not know the part.
+    /// The table of its keys.
     pub(crate) fn table(&self) -> Map<String, Value> {
         let Declaration { parameters, digest, .. } = self.part.declaration();
-        let number = |(of, value): (&Parameter, &f64)| (of.name.clone(), (*value).into());
-        let mut table: Map<_, _> = parameters.iter().zip(&self.numbers).map(number).collect();
+        let mut table = Map::new();
+        for (of, setting) in parameters.iter().zip(&self.settings) {
+            table.insert(of.name.clone(), of.written(setting));
+            if let Setting::File { digest, .. } = setting {
+                table.insert(digest_key(&of.name), digest.clone().into());
+            }
+        }
         if !digest.is_empty() {
             table.insert(DIGEST.to_owned(), digest.clone().into());
         }
@@ -80,12 +99,15 @@ impl fmt::Debug for Values {
 pub(crate) fn schema(declaration: &Declaration) -> Schema {
     let property = |of: &Parameter| (of.name.clone(), of.schema());
     let mut properties: Map<_, _> = declaration.parameters.iter().map(property).collect();
+    let digest = |of: &str| {
+        let description = format!("Digest of {of}, which must be the same as then. Default: any.");
+        json!({ "type": ["string", "null"], "description": description, "default": null })
+    };
+    for of in declaration.parameters.iter().filter(|of| of.file) {
+        properties.insert(digest_key(&of.name), digest(&format!("the file of {}", of.name)));
+    }
     if !declaration.digest.is_empty() {
-        let description =
-            "Digest of the part's source, which must be the same as then. Default: any.";
-        let digest =
-            json!({ "type": ["string", "null"], "description": description, "default": null });
-        properties.insert(DIGEST.to_owned(), digest);
+        properties.insert(DIGEST.to_owned(), digest("the part's source"));
     }
     schemars::json_schema!({
         "type": "object",
@@ -93,32 +115,4 @@ pub(crate) fn schema(declaration: &Declaration) -> Schema {
         "properties": properties,
         "additionalProperties": false,
     })
-}
-
-impl Parameter {
-    fn schema(&self) -> Value {
-        let unit = if self.unit.is_empty() { String::new() } else { format!(" In {}.", self.unit) };
-        let kind = match self.number {
-            Number::Real => "number",
-            Number::Whole => "integer",
-        };
-        let mut schema = json!({
-            "type": kind,
-            "description": format!("{}{unit}", self.doc).trim(),
-            "default": self.json(self.default),
-        });
-        for (key, end) in [("minimum", self.min), ("maximum", self.max)] {
-            if let Some(end) = end {
-                schema[key] = self.json(end);
-            }
-        }
-        schema
-    }
-
-    fn json(&self, value: f64) -> Value {
-        match self.number {
-            Number::Real => value.into(),
-            Number::Whole => (value as i64).into(),
-        }
-    }
 }

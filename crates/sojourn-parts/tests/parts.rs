@@ -7,8 +7,8 @@ use sojourn::results::metrics::Results;
 use sojourn::scenario::to_toml;
 use sojourn::{Parts, Scenario, Simulation, Source};
 use sojourn_parts::{
-    Cause, Declaration, Failure, Hook, Instance, Program, Watch, command, register, stand_ins,
-    verdict,
+    Cause, Declaration, Failure, Hook, Instance, Program, Setting, Watch, command, register,
+    stand_ins, verdict,
 };
 
 type Act = fn(&mut State, Hook, &[f64], &mut Vec<f64>) -> Result<(), Cause>;
@@ -29,8 +29,8 @@ impl Program for Numbers {
         &self.declaration
     }
 
-    fn start(&self, parameters: &[f64], _seed: u64) -> Result<Box<dyn Instance>, Cause> {
-        let state = State { parameters: parameters.to_vec(), calls: 0.0 };
+    fn start(&self, parameters: &[Setting], _seed: u64) -> Result<Box<dyn Instance>, Cause> {
+        let state = State { parameters: Setting::numbers(parameters), calls: 0.0 };
         Ok(Box::new(Running { state, act: self.act, gauges: self.declaration.gauges.len() }))
     }
 }

@@ -1,5 +1,6 @@
 //! A run in progress, which other threads can follow and cancel.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use pyo3::prelude::*;
@@ -14,14 +15,14 @@ use crate::part::failed;
 use crate::results::RunResult;
 use crate::variant::Variant;
 
-/// Events between two checks of the job, which take some tens of milliseconds.
-pub(crate) const SLICE_EVENTS: u64 = 200_000;
+/// Events between two checks of the job, which take some milliseconds. Parts check it at each call.
+pub(crate) const SLICE_EVENTS: u64 = 2_000;
 
 /// Follows a run and can cancel it. Every run needs a job of its own.
 #[pyclass(frozen, module = "sojourn._sojourn")]
 #[derive(Default)]
 pub struct Job {
-    cancelled: AtomicBool,
+    cancelled: Arc<AtomicBool>,
     simulated_ps: AtomicU64,
     duration_ps: AtomicU64,
 }
@@ -70,7 +71,8 @@ impl Job {
     fn simulate(&self, variant: &Variant) -> Result<Results, Stopped> {
         let duration = Time::from_secs_f64(variant.scenario.duration_s);
         self.duration_ps.store(duration.ps(), Relaxed);
-        let (watch, is_attached) = (Watch::default(), variant.calls_python);
+        let watch = Watch::stopped_by(self.cancelled.clone());
+        let is_attached = variant.calls_python;
         let mut simulation =
             slice(is_attached, || watch.within(|| Simulation::new(&variant.scenario)));
         let mut goes_on = true;

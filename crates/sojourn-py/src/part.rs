@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sojourn::Parts;
 use sojourn_parts::{
-    Cause, Declaration, EXTENDED, Failure, Hook, Instance, Program, Role, register,
+    Cause, Declaration, EXTENDED, Failure, Hook, Instance, Number, Parameter, Program, Role,
+    Setting, register,
 };
 
 use crate::PartError;
@@ -143,9 +144,12 @@ impl Program for Class {
         &self.declaration
     }
 
-    fn start(&self, parameters: &[f64], seed: u64) -> Result<Box<dyn Instance>, Cause> {
+    fn start(&self, parameters: &[Setting], seed: u64) -> Result<Box<dyn Instance>, Cause> {
         let started = Python::attach(|py| {
-            let object = self.make.bind(py).call1((parameters.to_vec(), seed))?;
+            let described = self.declaration.parameters.iter().zip(parameters);
+            let values = described.map(|(of, setting)| value(py, of, setting));
+            let values = values.collect::<PyResult<Vec<_>>>()?;
+            let object = self.make.bind(py).call1((values, seed))?;
             Object::new(self, &object)
         });
         Ok(Box::new(started.map_err(Raised)?))
@@ -271,12 +275,25 @@ impl Instance for Object {
     }
 }
 
+/// The value of a parameter.
+fn value<'py>(py: Python<'py>, of: &Parameter, setting: &Setting) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match setting {
+        Setting::Number(number) if of.number == Number::Whole => {
+            PyInt::new(py, *number as i64).into_any()
+        }
+        Setting::Number(number) => PyFloat::new(py, *number).into_any(),
+        Setting::Flag(flag) => PyBool::new(py, *flag).to_owned().into_any(),
+        Setting::Choice(place) => PyString::new(py, &of.choices[*place]).into_any(),
+        Setting::List(list) => PyTuple::new(py, list)?.into_any(),
+        Setting::File { path, .. } => PyString::new(py, path).into_any(),
+    })
+}
+
 /// A number of a hook.
 fn argument<'py>(py: Python<'py>, name: &str, number: f64) -> Bound<'py, PyAny> {
     match name {
-        "bytes" | "backlog_bytes" | "ecn" | "flow" | "connection" | "end" | "recovery" => {
-            PyInt::new(py, number as i64).into_any()
-        }
+        "bytes" | "backlog_bytes" | "ecn" | "flow" | "connection" | "end" | "recovery"
+        | "number" | "dscp" => PyInt::new(py, number as i64).into_any(),
         _ if number.is_nan() => py.None().into_bound(py),
         _ if name.starts_with("is_") || name == "may_be_delayed" => {
             PyBool::new(py, number != 0.0).to_owned().into_any()

@@ -1,7 +1,7 @@
 //! The declaration of a module, whose hooks are those that it exports.
 
 use serde_json::Value;
-use sojourn_parts::{Declaration, Hook, Role};
+use sojourn_parts::{Declaration, Hook, Role, Setting};
 
 use super::abi::{self, DECLARATION, MOST_NUMBERS, VERSIONS};
 
@@ -44,12 +44,14 @@ fn declaration(
     functions: &[&str],
     interface: u32,
 ) -> Result<Declaration, String> {
-    let mut keys: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let mut keys: Value = serde_json::from_slice(json)
+        .map_err(|error| format!("found no JSON: {error}; allowed: a table in JSON"))?;
     let table = keys.as_object_mut().ok_or("found no table; allowed: a table in JSON")?;
     for (key, whose) in [
         ("hooks", "those that the module exports"),
         ("digest", "that of the file"),
         ("interface", "that of sojourn_abi"),
+        ("folder", "a module reads no files"),
     ] {
         if table.contains_key(key) {
             return Err(format!("found {key}; allowed: none, they are {whose}"));
@@ -60,5 +62,21 @@ fn declaration(
     table.insert("hooks".to_owned(), found.into());
     table.insert("digest".to_owned(), digest.into());
     table.insert("interface".to_owned(), interface.into());
-    serde_json::from_value(keys).map_err(|error| error.to_string())
+    serde_json::from_value(keys).map_err(|error| {
+        format!("found what cannot be read: {error}; allowed: the keys of a declaration")
+    })
+}
+
+/// The values of parameters as numbers.
+///
+/// # Errors If they have no room.
+pub fn numbers_of(settings: &[Setting]) -> Result<Vec<f64>, String> {
+    let numbers = Setting::numbers(settings);
+    match numbers.len() <= MOST_NUMBERS {
+        true => Ok(numbers),
+        false => Err(format!(
+            "found {} numbers in parameters and their lists; allowed: {MOST_NUMBERS} at most",
+            numbers.len()
+        )),
+    }
 }

@@ -20,6 +20,6 @@ mod native;
 #[cfg(all(test, feature = "interpreter"))]
 mod tests;
 
-pub use declaration::declaration_of;
+pub use declaration::{declaration_of, numbers_of};
 #[cfg(any(feature = "interpreter", feature = "compiler"))]
 pub use native::read;

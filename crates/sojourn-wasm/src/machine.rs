@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use sojourn_parts::{Cause, Declaration, Hook, Instance as PartInstance, Program};
+use sojourn_parts::{Cause, Declaration, Hook, Instance as PartInstance, Program, Setting};
 
 use super::{
     Engine, Error, Instance, Memory, Module, Store, StoreLimits, StoreLimitsBuilder, TypedFunc,
     WasmParams, engine, limit, one_line,
 };
 use crate::abi::{self, MOST_ANSWERS, MOST_NUMBERS};
-use crate::declaration::{declaration_of, hooks};
+use crate::declaration::{declaration_of, hooks, numbers_of};
 use crate::floats::{FLOAT_BYTES, read_floats, text_at, write_floats};
 use crate::limit::Limit;
 
@@ -65,10 +65,11 @@ impl Program for Part {
         &self.declaration
     }
 
-    fn start(&self, parameters: &[f64], seed: u64) -> Result<Box<dyn PartInstance>, Cause> {
+    fn start(&self, parameters: &[Setting], seed: u64) -> Result<Box<dyn PartInstance>, Cause> {
+        let numbers = numbers_of(parameters)?;
         let machine = Machine::new(&self.engine, &self.module)?;
         let (mut started, start) = Started::of(machine, &self.declaration)?;
-        started.write(parameters);
+        started.write(&numbers);
         started.number = started.machine.call(&start, (seed.cast_signed(), started.numbers_at))?;
         Ok(Box::new(started))
     }
@@ -221,6 +222,6 @@ fn why(error: &Error) -> String {
             let most = abi::MOST_MEMORY_BYTES >> 20;
             format!("found more than {most} MiB of memory; allowed: {most} MiB at most")
         }
-        None => one_line(error),
+        None => format!("the module trapped: {}", one_line(error)),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sojourn::{Parts, Simulation, Source};
-use sojourn_parts::{Hook, Program, Watch, register};
+use sojourn_parts::{Hook, Program, Setting, Watch, register};
 
 use super::abi;
 
@@ -90,7 +90,11 @@ fn a_start_gets_the_seed_and_the_parameters() {
     for read in engines() {
         let program = read(&module(&text), "").unwrap();
         let mut values = Vec::new();
-        program.start(&[1.0, 0.5], 40).unwrap().gauges(&mut values).unwrap();
+        program
+            .start(&[Setting::Number(1.0), Setting::Number(0.5)], 40)
+            .unwrap()
+            .gauges(&mut values)
+            .unwrap();
         assert_eq!(values, [40.5]);
     }
 }
@@ -99,7 +103,7 @@ fn a_start_gets_the_seed_and_the_parameters() {
 fn what_is_no_part_is_refused_in_a_line() {
     let no_abi = hook("(i32.const 0)").replace("sojourn_abi", "abi");
     let other =
-        hook("(i32.const 0)").replace("(result i32) (i32.const 1))", "(result i32) (i32.const 2))");
+        hook("(i32.const 0)").replace("(result i32) (i32.const 1))", "(result i32) (i32.const 3))");
     let imports =
         hook("(i32.const 0)").replace("(module", r#"(module (import "env" "print" (func))"#);
     let beyond = hook("(i32.const 0)").replacen("(i32.const 4096)", "(i32.const -9)", 1);
@@ -119,7 +123,7 @@ fn what_is_no_part_is_refused_in_a_line() {
         for (text, reported) in [
             ("(module)".to_owned(), "found no memory called memory"),
             (no_abi.clone(), "found no function sojourn_abi: () -> i32"),
-            (other.clone(), "sojourn_abi: found 2; allowed: 1"),
+            (other.clone(), "sojourn_abi: found 3; allowed: 1, 2"),
             (imports.clone(), "found the imports env.print; allowed: a module without imports"),
             (
                 beyond.clone(),

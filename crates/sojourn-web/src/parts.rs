@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sojourn::Parts;
-use sojourn_parts::{Cause, Declaration, Hook, Instance, Program, register};
+use sojourn_parts::{Cause, Declaration, Hook, Instance, Program, Setting, register};
 use sojourn_wasm::abi::MOST_ANSWERS;
+use sojourn_wasm::numbers_of;
 
 use crate::host::{self, Call};
 
@@ -47,10 +48,10 @@ impl Program for Module {
         &self.declaration
     }
 
-    fn start(&self, parameters: &[f64], seed: u64) -> Result<Box<dyn Instance>, Cause> {
+    fn start(&self, parameters: &[Setting], seed: u64) -> Result<Box<dyn Instance>, Cause> {
         // A float has no room for 64 bits.
         let mut numbers = vec![(seed >> 32) as f64, f64::from(seed as u32)];
-        numbers.extend(parameters);
+        numbers.extend(numbers_of(parameters)?);
         let mut answers = Box::new([0.0; MOST_ANSWERS]);
         let number = host::call(self.number, Call::Start, &numbers, &mut answers)?;
         Ok(Box::new(Started { number, answers }))

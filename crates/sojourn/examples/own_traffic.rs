@@ -9,7 +9,7 @@ use sojourn::engine::rng::Rng;
 use sojourn::engine::units::Time;
 use sojourn::input::problem::Problems;
 use sojourn::scenario::apps::{
-    App, AppContext, AppParameters, Command, Event, Load, Model, Quality, ServerKeys,
+    App, AppContext, AppParameters, Command, Event, Label, Load, Model, Quality, ServerKeys,
 };
 use sojourn::{Parts, Simulation, Source};
 
@@ -83,7 +83,13 @@ impl Model for Sensor {
     fn on_event(&mut self, event: Event, context: &mut AppContext) {
         if let Event::Timer = event {
             let (server, size) = (self.server, self.keys.report_bytes);
-            context.ask(Command::Datagram { server, direction: Direction::Up, size, frame: None });
+            context.ask(Command::Datagram {
+                server,
+                direction: Direction::Up,
+                size,
+                frame: None,
+                label: Label::default(),
+            });
             let next = context.now + self.pause(context.rng);
             context.ask(Command::Wake(next));
         }

@@ -135,6 +135,11 @@ def declared_files(folder: Path, names: Sequence[str]) -> dict[Path, str]:
     return found
 
 
+def let_open(file: Path) -> None:
+    """Lets hooks read a file, whose digest the scenario has."""
+    _may_open.add(file)
+
+
 def imported(file: Path) -> Imported:
     """A file as a module, run once as long as none of its files changes. Raises what it raises."""
     file = file.resolve()

@@ -27,6 +27,7 @@ from .part_import import (
     digest_of,
     imported,
     is_importing,
+    let_open,
 )
 from .part_source import file_of, text_of
 
@@ -45,22 +46,38 @@ ENDLESS = math.inf
 """Bytes of a transfer that never ends."""
 
 
+_Default = float | bool | str | Sequence[float]
+
+
 @dataclass(frozen=True)
 class _Parameter:
-    default: float
+    default: _Default
     unit: str
     range: tuple[float, float] | None
     doc: str
+    choices: tuple[str, ...]
+    file: bool
 
 
 def parameter(
-    default: float, *, unit: str = "", range: tuple[float, float] | None = None, doc: str = ""
+    default: _Default,
+    *,
+    unit: str = "",
+    range: tuple[float, float] | None = None,
+    doc: str = "",
+    choices: Sequence[str] = (),
+    file: bool = False,
 ) -> Any:
-    """A number that scenarios may set: a key of the part.
+    """What scenarios may set: a key of the part.
 
-    Its name ends with its unit, as `target_ms`. `range` has the least and the greatest value. In
-    methods it is an attribute with the value of the run. With the annotation `int` it takes whole
-    numbers alone.
+    The default says what it takes: a number, `True` or `False`, a list of numbers, or a text, which
+    is one of `choices` or, with `file=True`, the path of a file. In methods it is an attribute with
+    the value of the run.
+
+    The name of a number ends with its unit, as `target_ms`. `range` has the least and the greatest
+    value. With the annotation `int` it takes whole numbers alone. The path of a file begins at the
+    folder of the class, and is a `Path` in methods. What is in the file belongs to what the part
+    is, so that results with another content are others.
 
         >>> class Longest(sojourn.Law):
         ...     most_ms: float = sojourn.parameter(20, unit="ms", range=(1, 999), doc="Most delay.")
@@ -71,7 +88,7 @@ def parameter(
         >>> "most_ms = 30" in first.to_toml()
         True
     """
-    return _Parameter(default, unit, range, doc)
+    return _Parameter(default, unit, range, doc, tuple(choices), file)
 
 
 class _Own:
@@ -200,6 +217,10 @@ class Traffic(_Own):
     - `on_received(self, now_us, connection, end)`: an end (`HOME` or `SERVER`) has received all
       that `expect` announced.
     - `on_acknowledged(self, now_us, connection, end)`: all that an end sent is acknowledged.
+    - `on_datagram(self, now_us, end, number)`: a datagram has arrived at an end, and by name
+      `bytes`, `delay_us`, `ecn` and `dscp`. `number` is what `datagram` returned.
+    - `on_lost(self, now_us, end, number)`: an end notices that a datagram is missing, by one that
+      was sent later.
 
     >>> class Beacon(sojourn.Traffic):
     ...     def on_timer(self, now_us):
@@ -209,9 +230,27 @@ class Traffic(_Own):
     >>> result = sojourn.run("scenarios/fibre.toml", duration_s=1, set=[entry], parts=[Beacon])
     """
 
+    score: ClassVar[str | None] = None
+    """How it is graded: as a `call` or a `game` by its datagrams, as a video call by its `frames`,
+    or by its `pages`; by its throughput where it does not say."""
+    direction: ClassVar[str | None] = None
+    """The only direction in which it sends, `up` or `down`, if there is one."""
+    two_way: ClassVar[bool] = False
+    """Do its ends send datagrams to each other, and measure round trips with them?"""
+
     _role = "traffic"
 
     _opened: int = 0
+    _sent: int = 0
+
+    @cached_property
+    def _now(self) -> dict[int, tuple[Any, ...]]:
+        """The frame and the header fields of the last datagram of each end."""
+        return {HOME: ((0, 0), (-1, -1)), SERVER: ((0, 0), (-1, -1))}
+
+    @cached_property
+    def _frames(self) -> dict[int, int]:
+        return {HOME: 0, SERVER: 0}
 
     @cached_property
     def _commands(self) -> list[float]:
@@ -240,9 +279,46 @@ class Traffic(_Own):
         """Sends no more over a connection, from both ends."""
         self._commands += (5, connection, 0, 0)
 
-    def datagram(self, end: int, bytes: int) -> None:
-        """Sends a datagram from an end, of so many bytes on the wire."""
+    def datagram(
+        self,
+        end: int,
+        bytes: int,
+        *,
+        frame: tuple[int, int] | None = None,
+        dscp: int | None = None,
+        ecn: int | None = None,
+    ) -> int:
+        """Sends a datagram from an end, of so many bytes on the wire, and returns its number.
+
+        It may be part of a `frame`, with the number of the frame and how many datagrams that has.
+        `dscp` and `ecn` (0 Not-ECT, 1 ECT(1), 2 ECT(0)) are those of the entry where nothing is
+        said.
+        """
+        frame, label = frame or (0, 0), (-1 if dscp is None else dscp, -1 if ecn is None else ecn)
+        before = self._now.get(end, (frame, label))
+        if before[0] != frame:
+            self._commands += (7, end, *frame)
+        if before[1] != label:
+            self._commands += (8, end, *label)
+        self._now[end] = frame, label
         self._commands += (6, end, bytes, 0)
+        self._sent += 1
+        return self._sent - 1
+
+    def frame(self, end: int, bytes: int, packet_bytes: int = 1246) -> list[int]:
+        """Sends a frame at once, in datagrams of `packet_bytes` at most; returns their numbers."""
+        number, packets = self._frames[end], max(1, math.ceil(bytes / packet_bytes))
+        self._frames[end] += 1
+        sent = []
+        for left in range(packets, 0, -1):
+            size = max(64, math.ceil(bytes / left))
+            sent.append(self.datagram(end, size, frame=(number, packets)))
+            bytes -= size
+        return sent
+
+    def page(self, start_us: float, took_us: float) -> None:
+        """Says that a page is loaded: when it was asked for, and how long it took."""
+        self._commands += (9, start_us, took_us, 0)
 
 
 _ROLES = (Law, Control, Traffic)
@@ -457,11 +533,15 @@ def _of_class(cls: type[_Own], file: Path | None, identity: Identity) -> Part:
     return Part(file, cls.__name__, identity, native, text_of(cls))
 
 
-def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[float], seed: int) -> _Own:
+def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[Any], seed: int) -> _Own:
     """An instance with its parameters, which its `__init__` may use already."""
     instance = cls.__new__(cls)
+    parameters = _parameters(cls)
     for name, value in zip(names, values, strict=True):
-        setattr(instance, name, int(value) if _is_whole(cls, name) else value)
+        if parameters[name].file:
+            value = Path(value)
+            let_open(value)
+        setattr(instance, name, value)
     instance._seed = seed
     instance.__init__()  # type: ignore[misc]
     return instance
@@ -503,7 +583,14 @@ def _interface(cls: type[_Own], taken: Mapping[str, Sequence[str]]) -> int:
         hooks[name].interface > 1 or not set(numbers) <= {*hooks[name].first}
         for name, numbers in taken.items()
     )
-    return 2 if is_later or not own.isdisjoint(_EXTENDED) else 1
+    is_later = is_later or cls._role == "traffic" or not own.isdisjoint(_EXTENDED)
+    return 2 if is_later else 1
+
+
+def _said(cls: type[_Own], name: str) -> Any:
+    """What a class says of itself; a parameter of that name is none of it."""
+    value = getattr(cls, name, None)
+    return None if isinstance(value, _Parameter) else value
 
 
 def _declaration(
@@ -520,10 +607,14 @@ def _declaration(
         "parameters": [_described(cls, name, one) for name, one in parameters.items()],
         "gauges": [{"name": name, "unit": unit} for name, unit in cls.gauges.items()],
         "hooks": hooks,
-        "paced": bool(getattr(cls, "paced", False)),
-        "timestamps": bool(getattr(cls, "timestamps", False)),
-        "ecn": getattr(cls, "ecn", None),
+        "paced": bool(_said(cls, "paced")),
+        "timestamps": bool(_said(cls, "timestamps")),
+        "ecn": _said(cls, "ecn"),
         "interface": _interface(cls, taken),
+        "score": _said(cls, "score"),
+        "direction": _said(cls, "direction"),
+        "two_way": bool(_said(cls, "two_way")),
+        "folder": str((file_of(cls) or Path.cwd() / "_").parent),
         "digest": digest,
     }
     update = next((name for name in ("update_us", "update_ms") if name in parameters), None)
@@ -620,9 +711,19 @@ def _is_number(value: object) -> bool:
 
 
 def _described(cls: type[_Own], name: str, one: _Parameter) -> dict[str, Any]:
-    numbers = [one.default, *(one.range or ())]
+    numbers = [] if isinstance(one.default, (bool, str)) else [one.default, *(one.range or ())]
+    if isinstance(one.default, (list, tuple)):
+        numbers = [*one.default, *(one.range or ())]
     if not all(map(_is_number, numbers)):
-        raise ValueError(f"{name}: found {numbers!s:.99} as default and range; allowed: numbers")
+        raise ValueError(
+            f"{name}: found {numbers!s:.99} as default and range; allowed: numbers, True or False, "
+            "a list of numbers, or a text with choices=[...] or file=True"
+        )
+    if isinstance(one.default, str) and not one.choices and not one.file:
+        raise ValueError(
+            f"{name}: found {[one.default]!s:.99} as default and range; allowed: numbers, or a "
+            "text with choices=[...] or file=True"
+        )
     if one.range is not None and len(one.range) != 2:
         raise ValueError(f"{name}: found the range {one.range}; allowed: (LEAST, GREATEST)")
     low, high = one.range or (None, None)
@@ -631,6 +732,8 @@ def _described(cls: type[_Own], name: str, one: _Parameter) -> dict[str, Any]:
         "doc": one.doc,
         "unit": one.unit,
         "default": one.default,
+        "choices": one.choices,
+        "file": one.file,
         "min": low,
         "max": high,
         "number": "whole" if _is_whole(cls, name) else "real",

@@ -62,8 +62,8 @@ use enum_dispatch::enum_dispatch;
 
 use sojourn_engine::clock::Clock;
 use sojourn_engine::dialect::Dialect;
-use sojourn_engine::packet::Direction;
 pub use sojourn_engine::packet::Frame;
+use sojourn_engine::packet::{Direction, Ecn};
 use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -133,6 +133,34 @@ pub enum Event {
     Received(u32, ConnectionId, End),
     /// All the bytes that an end was to send are acknowledged.
     Acknowledged(u32, ConnectionId, End),
+    /// A datagram has arrived, at an app that hears of it.
+    Datagram(Arrived),
+}
+
+/// A datagram that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived {
+    /// Its number among all that the app has sent in both directions, from 0.
+    pub number: u64,
+    /// Where it went.
+    pub direction: Direction,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// When it was sent, by the clock of the app's device.
+    pub sent_at: Time,
+    /// Its ECN field.
+    pub ecn: Ecn,
+    /// Its code point (RFC 2474).
+    pub dscp: u8,
+}
+
+/// The header fields of a datagram; none where they are those of its entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// Its code point (RFC 2474).
+    pub dscp: Option<u8>,
+    /// Its ECN field.
+    pub ecn: Option<Ecn>,
 }
 
 /// A command of an app.
@@ -163,6 +191,8 @@ pub enum Command {
         size: u16,
         /// The video frame that it is a part of.
         frame: Option<Frame>,
+        /// Its header fields.
+        label: Label,
     },
     /// Set the app's timer to this time. This replaces the earlier time.
     Wake(Time),
@@ -479,6 +509,10 @@ pub trait AppParameters: Keys {
     /// How its server answers, if its ends send datagrams to each other.
     fn answer(&self) -> Option<Answer> {
         None
+    }
+    /// Does it hear of datagrams that arrive?
+    fn hears_datagrams(&self) -> bool {
+        false
     }
     /// Are its datagrams parts of frames?
     fn sends_frames(&self) -> bool {

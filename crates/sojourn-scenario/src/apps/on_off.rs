@@ -15,7 +15,7 @@ use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, End, Event, Load, Model, Quality,
+    App, AppContext, AppParameters, Command, ConnectionId, End, Event, Label, Load, Model, Quality,
 };
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
@@ -216,9 +216,13 @@ impl OnOff {
     fn send(&self, number: u32, context: &mut AppContext) {
         let (server, size) = (self.server, self.packet_bytes);
         context.ask(match (self.transport, self.sources[number as usize].connection) {
-            (Transport::Datagrams, _) => {
-                Command::Datagram { server, direction: self.direction, size, frame: None }
-            }
+            (Transport::Datagrams, _) => Command::Datagram {
+                server,
+                direction: self.direction,
+                size,
+                frame: None,
+                label: Label::default(),
+            },
             (Transport::Tcp, Some(connection)) => {
                 Command::Send(connection, self.sender, size.into())
             }
@@ -258,7 +262,10 @@ impl Model for OnOff {
                 self.sources[number as usize].connection = Some(connection);
                 self.send(number, context);
             }
-            Event::Established(..) | Event::Received(..) | Event::Acknowledged(..) => {}
+            Event::Established(..)
+            | Event::Received(..)
+            | Event::Acknowledged(..)
+            | Event::Datagram(_) => {}
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::{App, AppContext, AppParameters, Command, Event, Load, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Event, Label, Load, Model, Quality};
 use sojourn_engine::address::{Address, Network};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
@@ -260,6 +260,7 @@ impl Model for Replay {
             direction: packet.direction,
             size: packet.size,
             frame: None,
+            label: Label::default(),
         });
         self.next += 1;
         if self.next == self.capture.0.len() {

@@ -6,7 +6,9 @@ use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, AppSpec, Command, Event, Load, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, AppSpec, Command, Event, Label, Load, Model, Quality,
+};
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -294,7 +296,13 @@ impl Stream {
         let mean = way.bytes;
         let bytes = f64::from(mean) * factor(self.size_deviation, context.rng);
         let size = (bytes.round() as u16).clamp(1, most(mean));
-        context.ask(Command::Datagram { server, direction, size, frame: None });
+        context.ask(Command::Datagram {
+            server,
+            direction,
+            size,
+            frame: None,
+            label: Label::default(),
+        });
         let interval = way.interval.scaled(factor(interval_deviation, context.rng));
         let next = context.now + context.sender_span(direction, interval);
         way.next = Some(next);

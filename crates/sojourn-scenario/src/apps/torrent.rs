@@ -194,7 +194,10 @@ impl Model for Torrent {
                     self.begin_piece(number, connection);
                 }
             }
-            Event::Opening(..) | Event::Received(..) | Event::Acknowledged(..) => return,
+            Event::Opening(..)
+            | Event::Received(..)
+            | Event::Acknowledged(..)
+            | Event::Datagram(_) => return,
         }
         self.hand_out(context);
     }

@@ -247,7 +247,10 @@ impl Model for Transfer {
             Event::Acknowledged(number, connection, end) if end == self.sender => {
                 self.finish(number, connection, context);
             }
-            Event::Established(..) | Event::Received(..) | Event::Acknowledged(..) => {}
+            Event::Established(..)
+            | Event::Received(..)
+            | Event::Acknowledged(..)
+            | Event::Datagram(_) => {}
         }
     }
 

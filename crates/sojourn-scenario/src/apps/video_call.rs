@@ -12,7 +12,7 @@ use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Event, Frame, Load, Model, Quality};
+use super::{App, AppContext, AppParameters, Command, Event, Frame, Label, Load, Model, Quality};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Time};
@@ -221,6 +221,7 @@ impl VideoCall {
                 direction,
                 size: size as u16,
                 frame: Some(frame),
+                label: Label::default(),
             });
             camera.sending = (left > size).then_some((frame, left - size));
             camera.next_packet += self.pacing.map_or(Time::ZERO, |rate| rate.time_for(size));

@@ -366,6 +366,7 @@ impl Model for Web {
             | Event::Established(tag, ..)
             | Event::Received(tag, ..)
             | Event::Acknowledged(tag, ..) => self.on_connection(tag, event, context),
+            Event::Datagram(_) => {}
         }
     }
 

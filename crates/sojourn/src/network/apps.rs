@@ -10,7 +10,9 @@ use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{App, AppContext, AppSpec, Command, Done, End, Event, Frame, Model};
+use sojourn_scenario::apps::{
+    App, AppContext, AppSpec, Arrived, Command, Done, End, Event, Frame, Label, Model,
+};
 use sojourn_transport::{Ends, SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
@@ -123,7 +125,13 @@ fn instance(
     let port = home_port(owner.traffic.into());
     let server_of_datagrams =
         entry.app.parameters().servers().first().map_or(0, |(_, name)| server(name));
-    let service_flows = classify(scenario, owner.traffic, Protocol::Udp, server_of_datagrams, port);
+    let service_flows = classify(
+        scenario,
+        owner.traffic,
+        (Protocol::Udp, entry.labels.dscp),
+        server_of_datagrams,
+        port,
+    );
     let dscp = entry.labels.dscp;
     let clock = scenario.host_clock(seed("clock of"));
     let server_clock = server_clocks.get(usize::from(server_of_datagrams)).unwrap_or(&Clock::TRUE);
@@ -155,7 +163,7 @@ pub(super) fn home_port(number: u64) -> u16 {
 pub(super) fn classify(
     scenario: &Scenario,
     traffic: u16,
-    protocol: Protocol,
+    (protocol, dscp): (Protocol, u8),
     server: u16,
     home_port: u16,
 ) -> [[u8; 4]; 2] {
@@ -172,7 +180,7 @@ pub(super) fn classify(
         destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
         source_port: home_port,
         destination_port: entry.port(),
-        dscp: entry.labels.dscp,
+        dscp,
         ecn: Ecn::NotEct,
     };
     let by_ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
@@ -254,8 +262,8 @@ impl Simulation {
                     self.release(id.slot);
                 }
             }
-            Command::Datagram { server, direction, size, frame } => {
-                self.send_datagram(app, server, direction, size, frame);
+            Command::Datagram { server, direction, size, frame, label } => {
+                self.send_datagram(app, (server, direction), size, (frame, label));
             }
             Command::Wake(at) => {
                 self.timers.set(app, self.instances[app as usize].clock.instant(at));
@@ -276,7 +284,8 @@ impl Simulation {
             Transport::Tcp => Protocol::Tcp,
             Transport::Quic => Protocol::Udp,
         };
-        let service_flows = classify(&self.scenario, owner.traffic, protocol, server, home_port);
+        let service_flows =
+            classify(&self.scenario, owner.traffic, (protocol, dscp), server, home_port);
         let route = Route { server, tuples, service_flows, dscp };
         let clocks = [instance.clock, self.server_clocks[usize::from(server)]];
         let ends = Ends::open(config, seed);
@@ -298,8 +307,32 @@ impl Simulation {
             self.ledger.probed(self.now, packet, round_trip, load);
         }
         if let Some(app) = reaction.answered_by {
-            self.send_datagram(app, packet.server, packet.direction.reversed(), packet.size, None);
+            let way = (packet.server, packet.direction.reversed());
+            self.send_datagram(app, way, packet.size, (None, Label::default()));
         }
+        if let Some(app) = reaction.heard_by {
+            let arrived = Arrived {
+                number: packet.segment.seq,
+                direction: packet.direction,
+                size: packet.size,
+                sent_at: self.instances[app as usize].clock.reading(packet.sent_at),
+                ecn: packet.ecn,
+                dscp: packet.segment.dscp,
+            };
+            self.deliver(app, Event::Datagram(arrived));
+        }
+    }
+
+    /// The service flow of a datagram whose header fields are not those of its entry.
+    fn service_flow_of(
+        &self,
+        owner: Owner,
+        (server, direction): (u16, Direction),
+        (dscp, ecn): (u8, Ecn),
+    ) -> u8 {
+        let port = home_port(owner.traffic.into());
+        let flows = classify(&self.scenario, owner.traffic, (Protocol::Udp, dscp), server, port);
+        flows[direction as usize][ecn as usize]
     }
 
     /// The service flow of a packet whose ECN field another hop may have changed since it was sent.
@@ -308,6 +341,11 @@ impl Simulation {
         let route = match packet.flow {
             _ if packet.ecn != Ecn::Ce && !self.hops[packet.direction as usize].rewrites_ecn() => {
                 None
+            }
+            DATAGRAM if packet.segment.dscp != self.entry_dscp(packet.traffic) => {
+                let owner = Owner { app: 0, traffic: packet.traffic, home: packet.home };
+                let fields = (packet.segment.dscp, packet.ecn);
+                return self.service_flow_of(owner, (packet.server, packet.direction), fields);
             }
             DATAGRAM => {
                 let key = (packet.traffic, packet.home);
@@ -321,15 +359,25 @@ impl Simulation {
         route.map_or(packet.service_flow, |route| of_route(route)[packet.ecn as usize])
     }
 
+    fn entry_dscp(&self, traffic: u16) -> u8 {
+        self.scenario.traffic[usize::from(traffic)].labels.dscp
+    }
+
     fn send_datagram(
         &mut self,
         app: u32,
-        server: u16,
-        direction: Direction,
+        (server, direction): (u16, Direction),
         size: u16,
-        frame: Option<Frame>,
+        (frame, label): (Option<Frame>, Label),
     ) {
         let size = self.byte_count.of_frame(size);
+        let of = &self.instances[app as usize];
+        let (dscp, ecn) = (label.dscp.unwrap_or(of.datagrams.dscp), label.ecn.unwrap_or(of.ecn));
+        let service_flow = if dscp == of.datagrams.dscp {
+            of.datagrams.service_flows[direction as usize][ecn as usize]
+        } else {
+            self.service_flow_of(of.owner, (server, direction), (dscp, ecn))
+        };
         let instance = &mut self.instances[app as usize];
         let seq = instance.datagrams_sent;
         instance.datagrams_sent += 1;
@@ -342,7 +390,7 @@ impl Simulation {
                 seq,
                 echo,
                 own: Own::of_frame(frame.unwrap_or_default()),
-                dscp: instance.datagrams.dscp,
+                dscp,
                 ..Segment::default()
             },
             tuple: instance.datagrams.tuples[direction as usize],
@@ -351,11 +399,10 @@ impl Simulation {
             traffic: instance.owner.traffic,
             server,
             home: instance.owner.home,
-            service_flow: instance.datagrams.service_flows[direction as usize]
-                [instance.ecn as usize],
+            service_flow,
             size,
             direction,
-            ecn: instance.ecn,
+            ecn,
             number: [0; 3],
         };
         self.send(packet);

@@ -22,7 +22,10 @@ impl Heard {
 
 /// The ends of an entry whose ends send to each other.
 struct Conversation {
-    answer: Answer,
+    /// None where they are only heard of.
+    answer: Option<Answer>,
+    /// Does the app hear of datagrams that arrive?
+    is_heard: bool,
     /// Number of its first app, and of the home in which that runs.
     first_app: u32,
     first_home: u16,
@@ -36,6 +39,8 @@ pub(super) struct Reaction {
     pub round_trip: Option<Time>,
     /// The app that answers it at once.
     pub answered_by: Option<u32>,
+    /// The app that hears of it.
+    pub heard_by: Option<u32>,
 }
 
 /// All of a run, by traffic entry.
@@ -45,11 +50,15 @@ impl Conversations {
     /// Nothing has been said. `first_apps` are the first instances of each entry.
     pub(super) fn new(scenario: &Scenario, first_apps: &[u32]) -> Self {
         let conversation = |(entry, &first_app): (&sojourn_scenario::traffic::Entry, &u32)| {
-            let answer = entry.app.parameters().answer()?;
+            let app = entry.app.parameters();
+            let (answer, is_heard) = (app.answer(), app.hears_datagrams());
+            if answer.is_none() && !is_heard {
+                return None;
+            }
             let homes = scenario.group(scenario.group_of(entry)).count;
             let heard = vec![[Heard::default(); 2]; homes.into()];
             let first_home = scenario.first_home_of(entry) as u16;
-            Some(Box::new(Conversation { answer, first_app, first_home, heard }))
+            Some(Box::new(Conversation { answer, is_heard, first_app, first_home, heard }))
         };
         Self(scenario.traffic.values().zip(first_apps).map(conversation).collect())
     }
@@ -58,8 +67,11 @@ impl Conversations {
     #[inline]
     pub(super) fn echo(&self, now: Time, traffic: u16, home: u16, direction: Direction) -> Time {
         self.0[usize::from(traffic)].as_ref().map_or(Time::ZERO, |conversation| {
-            if conversation.answer == Answer::EachPacket && direction == Direction::Up {
-                return Time::ZERO; // the next ping answers nothing
+            match conversation.answer {
+                None => return Time::ZERO,
+                // The next ping answers nothing.
+                Some(Answer::EachPacket) if direction == Direction::Up => return Time::ZERO,
+                Some(_) => {}
             }
             let home = usize::from(home - conversation.first_home);
             conversation.heard[home][direction.reversed() as usize].echo(now)
@@ -75,10 +87,12 @@ impl Conversations {
         *heard = Heard { sent_at: packet.sent_at, at: now };
         let echo = packet.segment.echo;
         let answers =
-            conversation.answer == Answer::EachPacket && packet.direction == Direction::Up;
+            conversation.answer == Some(Answer::EachPacket) && packet.direction == Direction::Up;
+        let app = conversation.first_app + u32::from(home);
         Some(Reaction {
             round_trip: (echo > Time::ZERO).then(|| now.since(echo)),
-            answered_by: answers.then_some(conversation.first_app + u32::from(home)),
+            answered_by: answers.then_some(app),
+            heard_by: conversation.is_heard.then_some(app),
         })
     }
 }

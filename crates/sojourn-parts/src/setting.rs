@@ -1,0 +1,72 @@
+//! Values of parameters: numbers, flags, texts of a choice, lists of numbers, and files.
+
+use std::fs;
+
+use sojourn_input::digest::digest;
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Flag(bool),
+    /// The place of a text among those of the choice.
+    Choice(usize),
+    /// Numbers.
+    List(Vec<f64>),
+    /// A file, which belongs to what the part is.
+    File {
+        /// Its whole path.
+        path: String,
+        /// A digest of its content.
+        digest: String,
+    },
+}
+
+impl Setting {
+    /// Values as a program of plain numbers gets them: a flag is 0 or 1, a text its place in the choice, and of a list
+    /// there is its length, and what is in it behind all others.
+    pub fn numbers(settings: &[Self]) -> Vec<f64> {
+        let one = |setting: &Self| match setting {
+            Self::Number(number) => *number,
+            Self::Flag(flag) => f64::from(u8::from(*flag)),
+            Self::Choice(place) => *place as f64,
+            Self::List(list) => list.len() as f64,
+            Self::File { .. } => f64::NAN,
+        };
+        let lists = settings.iter().filter_map(|setting| match setting {
+            Self::List(list) => Some(list),
+            _ => None,
+        });
+        settings.iter().map(one).chain(lists.flatten().copied()).collect()
+    }
+}
+
+/// The key with the digest of a file.
+pub(crate) fn digest_key(name: &str) -> String {
+    format!("{name}_digest")
+}
+
+/// Bytes of a file.
+const MOST_FILE_BYTES: u64 = 100_000_000;
+
+/// A file that lies in the part's folder, or has a whole path.
+pub(crate) fn file(path: &str, folder: &str) -> Result<Setting, String> {
+    let found = fs::canonicalize(std::path::Path::new(folder).join(path))
+        .map_err(|error| format!("which cannot be read: {}", error.kind()))?;
+    let about = fs::metadata(&found).map_err(|error| format!("of which {}", error.kind()))?;
+    if !about.is_file() {
+        return Err("which is no file; allowed: the path of a file".to_owned());
+    }
+    if about.len() > MOST_FILE_BYTES {
+        return Err(format!("of {} bytes; allowed: {MOST_FILE_BYTES} at most", about.len()));
+    }
+    let content =
+        fs::read(&found).map_err(|error| format!("which cannot be read: {}", error.kind()))?;
+    let path = found.into_os_string().into_string();
+    let path = path.map_err(|_| "whose path is no text; allowed: one in UTF-8".to_owned())?;
+    let size = content.len() as u64;
+    let digest = digest([size].into_iter().chain(content.into_iter().map(u64::from)));
+    Ok(Setting::File { path, digest })
+}
