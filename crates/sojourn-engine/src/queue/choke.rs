@@ -120,7 +120,7 @@ impl SchedulerParameters for Parameters {
         })
     }
 
-    fn remarks(&self, rate: BitRate, _buffer_bytes: u64) -> Faults {
+    fn remarks(&self, rate: BitRate) -> Faults {
         let mut remarks = Faults::default();
         if self.min_threshold_packets.is_none() {
             let delay = ("target_delay_ms", self.target_delay_ms);
@@ -263,7 +263,7 @@ mod tests {
         let keys = |min_threshold_packets, burst_packets| {
             let parameters =
                 Parameters { min_threshold_packets, burst_packets, ..Parameters::default() };
-            let remarks = parameters.remarks(BitRate::from_mbps(20.0), 1_000_000).into_iter();
+            let remarks = parameters.remarks(BitRate::from_mbps(20.0)).into_iter();
             remarks.map(|fault| fault.path).collect::<Vec<_>>().join(" ")
         };
         assert_eq!((keys(None, None), keys(Some(5), None)), (String::new(), String::new()));

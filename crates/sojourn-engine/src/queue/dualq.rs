@@ -243,7 +243,7 @@ impl SchedulerParameters for Parameters {
         faults
     }
 
-    fn remarks(&self, rate: BitRate, _buffer_bytes: u64) -> Faults {
+    fn remarks(&self, rate: BitRate) -> Faults {
         let wait = rate.time_for(HALF_PACKETS_BEFORE * FULL_PACKET / 2);
         let most = self.ramp().max;
         let is_marked = self.native_packets() == 0 && wait > most;

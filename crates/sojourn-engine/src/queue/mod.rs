@@ -315,6 +315,10 @@ pub trait Discipline {
     fn rest(&self) -> Option<Rest> {
         None
     }
+    /// From so many packets of a flow on it signals early, if it goes by these alone.
+    fn flow_target(&self) -> Option<u64> {
+        None
+    }
     /// Reports state of one flow from which a packet has come; always the same gauges.
     fn flow_gauges(&self, _flow: FlowKey, _out: &mut Gauges) {}
 }
@@ -379,9 +383,8 @@ pub trait SchedulerParameters: Keys {
     fn threshold(&self, _rate: BitRate) -> Option<Threshold> {
         None
     }
-    /// Keys that have no effect, or cannot do what they are for at this rate and with this buffer; each message follows
-    /// its key.
-    fn remarks(&self, _rate: BitRate, _buffer_bytes: u64) -> Faults {
+    /// Keys that have no effect, or cannot do what they are for at this rate; each message follows its key.
+    fn remarks(&self, _rate: BitRate) -> Faults {
         Faults::default()
     }
     /// Bytes that its own shaper counts for a packet of this size.
@@ -506,9 +509,7 @@ impl QueueSpec {
 
     /// Keys that have no effect, or cannot do at this rate what they are for; each message follows its key.
     pub fn remarks(&self, rate: BitRate) -> Faults {
-        let (buffer_bytes, _) = self.limits(default_limit_bytes(rate));
-        let scheduler = self.scheduler.parameters();
-        let mut remarks = scheduler.remarks(rate, buffer_bytes).under("scheduler");
+        let mut remarks = self.scheduler.parameters().remarks(rate).under("scheduler");
         remarks.add_under("law", self.law.parameters().remarks(rate));
         remarks.add(self.half_of_linux());
         remarks
@@ -913,6 +914,11 @@ impl Queue {
     /// What its algorithm notes of itself.
     pub fn lapses(&self) -> Lapses {
         self.scheduler.lapses()
+    }
+
+    /// From so many packets of a flow on it signals early, if it goes by these alone.
+    pub fn flow_target(&self) -> Option<u64> {
+        self.scheduler.flow_target()
     }
 
     /// Its latency histogram, if it keeps one and is measured.

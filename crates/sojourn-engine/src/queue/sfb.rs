@@ -23,8 +23,7 @@ use crate::record::Gauges;
 use crate::rng::Rng;
 use crate::units::{BitRate, Time};
 use sojourn_input::compare::at_least;
-use sojourn_input::fault;
-use sojourn_input::problem::{Faults, Remedy};
+use sojourn_input::problem::Faults;
 
 crate::series! {
     /// SFB: the largest probability of all buckets.
@@ -34,8 +33,6 @@ crate::series! {
 /// Levels, and buckets of each: 32 bits of a hash are eight of four.
 const LEVELS: usize = 8;
 const BUCKETS: usize = 16;
-/// The buffer should hold the targets of so many flows.
-const MANY_FLOWS: u64 = 5;
 /// A probability of 1.
 const ONE: u32 = 0xffff;
 
@@ -115,23 +112,6 @@ impl SchedulerParameters for Parameters {
             also,
             ..Threshold::of_packets("target_packets", target, bytes, rate)
         })
-    }
-
-    fn remarks(&self, rate: BitRate, buffer_bytes: u64) -> Faults {
-        let mut remarks = Faults::default();
-        let bytes = u64::from(self.target_packets) * FULL_PACKET;
-        let fill = buffer_bytes / bytes + 1;
-        if fill <= MANY_FLOWS {
-            let target = (buffer_bytes / FULL_PACKET / (2 * MANY_FLOWS)).max(1);
-            let remedy =
-                Remedy::of("target_packets", target).and("max_packets", target + target / 4 + 1);
-            remarks.add(fault!(TargetBeyondBuffer, "target_packets", remedy =>
-                "is {value}: SFB drops early only where a flow has so many packets waiting, {ms:.0} ms at {mbps} \
-                 Mbps, and {fill} flows fill the buffer of {buffer_bytes} bytes before that; set {remedy:#}",
-                value = self.target_packets, ms = rate.time_for(bytes).ms_f64(), mbps = rate.bps() as f64 / 1e6,
-                fill, buffer_bytes));
-        }
-        remarks
     }
 
     fn check(&self, law: &AqmSpec, _largest: u64) -> Faults {
@@ -328,6 +308,10 @@ impl Discipline for Sfb {
 
     fn backlog(&self) -> Count {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }
+    }
+
+    fn flow_target(&self) -> Option<u64> {
+        Some(self.parameters.target_packets.into())
     }
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {

@@ -217,7 +217,7 @@ impl SchedulerParameters for Parameters {
         Some(Threshold::of_delay("rtt_ms", self.rtt_ms, INTERVAL_OVER_TARGET as f64))
     }
 
-    fn remarks(&self, _rate: BitRate, _buffer_bytes: u64) -> Faults {
+    fn remarks(&self, _rate: BitRate) -> Faults {
         let usual = Self::default();
         let keys = [
             ("overhead_bytes", self.overhead_bytes != usual.overhead_bytes),

@@ -22,6 +22,10 @@ const FEWEST_DROPS: u64 = 5;
 /// Of more packets than one in so many only those are dropped that do not heed signals.
 const HEEDED: u64 = 20;
 
+/// A buffer should hold the targets of so many flows, twice, and a flow needs so many packets for its rate.
+const MANY_FLOWS: u64 = 5;
+const LEAST_TARGET: u64 = 5;
+
 /// All warnings of a measured queue.
 pub(super) fn warnings(
     scenario: &Scenario,
@@ -34,6 +38,7 @@ pub(super) fn warnings(
         rested(key, queue),
         limited_steps(scenario, placed, key, lapses),
         needless_drops(key, queue, lapses),
+        crowded(key, queue),
     ];
     all.into_iter().flatten().collect()
 }
@@ -139,5 +144,25 @@ fn needless_drops(key: Option<&str>, queue: &Queue, lapses: &Lapses) -> Option<W
              probability, which falls only when a flow's queue is found empty while others wait; Linux has room for \
              {linux_bytes} bytes, which a flow that heeds signals does not fill",
             queue = meter.name(), drops, linux_bytes = MOST_MEMORY)
+    })
+}
+
+/// SFB whose buffer is full before its flows have so many packets waiting as it signals from.
+fn crowded(key: Option<&str>, queue: &Queue) -> Option<Warning> {
+    let (meter, counts, target) = (queue.meter()?, queue.counts().counted, queue.flow_target()?);
+    let (overflows, signals) = (counts.dropped_overflow, counts.dropped_aqm + counts.marked);
+    let buffer_bytes = queue.buffer_bytes();
+    let less = (buffer_bytes / FULL_PACKET / (2 * MANY_FLOWS)).max(LEAST_TARGET);
+    let path = path_of(key, "scheduler.target_packets");
+    let remedy = key.filter(|_| less < target).map(|key| {
+        Remedy::of(&path, less).and(format!("{key}.scheduler.max_packets"), less + less / 4 + 1)
+    });
+    let remedy = remedy.unwrap_or_default();
+    (overflows >= FEWEST_DROPS && overflows > signals).then(|| {
+        let set = if remedy.is_empty() { String::new() } else { format!("; set {remedy}") };
+        fault!(TargetBeyondBuffer, path, remedy =>
+            "{queue}: {overflows} packets found the buffer of {buffer_bytes} bytes full, and SFB signalled {signals} times \
+             early: it does so only where a flow has {target} packets waiting{set}",
+            queue = meter.name(), overflows, buffer_bytes, signals, target)
     })
 }
