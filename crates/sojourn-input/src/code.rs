@@ -83,6 +83,7 @@ codes! {
     TraceFull "trace-full" "A trace of packets or events became full."
     UncountedTraffic "uncounted-traffic" "A traffic entry sent nothing that is counted."
     UnknownAddress "unknown-address" "A classifier has an address of nobody."
+    UnusedFlow "unused-flow" "No packet met the classifiers of a service flow."
     UnusedLowLatency "unused-low-latency" "No packet took a low-latency flow."
     Unwatched "unwatched" "No game or call measures a direction while it is loaded."
 }

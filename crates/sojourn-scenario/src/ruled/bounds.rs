@@ -2,9 +2,10 @@
 //! flows where there is one.
 
 use serde_json::Value;
+use sojourn_access::Downstream;
 use sojourn_access::docsis::ModemSpec;
 use sojourn_engine::packet::Direction;
-use sojourn_engine::queue::{QueueSpec, SchedulerSpec};
+use sojourn_engine::queue::{QueueSpec, SchedulerSpec, Unit};
 use sojourn_engine::units::BitRate;
 use sojourn_input::problem::Remedy;
 
@@ -36,36 +37,62 @@ pub(super) fn all(places: &[Place<'_>], whole: &Value, scenario: &Scenario) -> V
     idle
 }
 
-/// The priorities of the service flows that share a channel, once for each home of a group up to two; `None` if there is no
+/// What decides between service flows on a channel.
+#[derive(Clone, Copy, PartialEq)]
+struct Claim {
+    priority: u8,
+    /// Where weights are read and their ratio alone matters.
+    weight: Option<f64>,
+}
+
+/// The claims of the service flows that share a channel, once for each home of a group up to two; `None` if there is no
 /// such channel.
-fn shared(scenario: &Scenario, way: Direction) -> Option<Vec<u8>> {
+fn shared(scenario: &Scenario, way: Direction) -> Option<Vec<Claim>> {
     let is_shared = match way {
         Direction::Up => {
             scenario.groups().any(|group| group.upstream.modem == ModemSpec::SharedChannel)
         }
         Direction::Down => scenario.cmts.is_some(),
     };
+    let is_by_ratio = scenario.cmts.as_ref().is_some_and(|cmts| {
+        // Elsewhere more weight is a longer turn too.
+        let scheduler = &cmts.queue.scheduler;
+        matches!(scheduler, SchedulerSpec::Wfq(_) | SchedulerSpec::Scfq(_))
+            && cmts.unit == Unit::ServiceFlow
+    });
     let of_groups = scenario.groups().flat_map(|group| {
-        let priorities: Vec<u8> = match way {
+        let claims: Vec<Claim> = match way {
             Direction::Up if group.upstream.modem != ModemSpec::SharedChannel => Vec::new(),
             Direction::Up => {
-                group.upstream.service_flows().iter().map(|flow| flow.priority).collect()
+                let flows = group.upstream.service_flows();
+                flows.iter().map(|flow| Claim { priority: flow.priority, weight: None }).collect()
             }
             Direction::Down => {
-                group.downstream.service_flows().iter().map(|flow| flow.priority).collect()
+                let flows = group.downstream.service_flows();
+                let weight = |weight: f64| Some(weight).filter(|_| is_by_ratio);
+                let claim = |flow: &Downstream| Claim {
+                    priority: flow.priority,
+                    weight: weight(flow.weight),
+                };
+                flows.iter().map(claim).collect()
             }
         };
-        priorities.repeat(usize::from(group.count.min(2)))
+        claims.repeat(usize::from(group.count.min(2)))
     });
     is_shared.then(|| of_groups.collect())
 }
 
 /// What decides between service flows on a channel, where there is one or all have the same.
-fn without_rival(place: &Place<'_>, priorities: Option<&[u8]>) -> Vec<Idle> {
-    let (keys, clause) = match priorities {
+fn without_rival(place: &Place<'_>, claims: Option<&[Claim]>) -> Vec<Idle> {
+    let alike = "where all service flows of the channel have the same";
+    let (keys, clause) = match claims {
         Some([_]) => ([&SHARES[..], &WEIGHTS].concat(), "for the only service flow of a channel"),
-        Some([first, rest @ ..]) if rest.iter().all(|other| other == first) => {
-            (PRIORITIES.to_vec(), "where all service flows of the channel have the same")
+        Some([first, rest @ ..]) => {
+            let is_alike = |of: &dyn Fn(&Claim) -> bool| rest.iter().all(of);
+            let priorities = is_alike(&|other| other.priority == first.priority);
+            let weights = first.weight.is_some() && is_alike(&|other| other.weight == first.weight);
+            let keys = [(priorities, PRIORITIES), (weights, WEIGHTS)].into_iter();
+            (keys.filter(|(is_alike, _)| *is_alike).flat_map(|(_, keys)| keys).collect(), alike)
         }
         _ => return Vec::new(),
     };

@@ -1,9 +1,11 @@
 //! Keys that have no effect since nothing reads them. Variants share them: what one of these reads is of use.
 
 use super::super::schema::Scenario;
+use super::heirs::senders;
 use super::{Idle, Place, Reason, collect};
 use crate::apps::{AppSpec, Quality};
 use crate::node::Node;
+use crate::traffic::Entry;
 use sojourn_engine::ecn_path::EcnPath;
 use sojourn_engine::packet::{Direction, NQB};
 use sojourn_transport::Transport;
@@ -69,9 +71,12 @@ pub(in super::super) fn unread(scenario: &Scenario) -> Vec<Idle> {
     collect(&root, &Node::root(), &[], &mut places);
     let idle = READ.iter().filter(|(.., reader)| !reader.is_there(scenario, &places));
     let idle = idle.flat_map(|(of, keys, reader)| {
-        let is_its = |place: &&Place<'_>| match of.strip_suffix('*') {
-            Some(kinds) => place.node.of.starts_with(kinds),
-            None => place.node.of == *of,
+        let is_its = |place: &&Place<'_>| {
+            let is_its = match of.strip_suffix('*') {
+                Some(kinds) => place.node.of.starts_with(kinds),
+                None => place.node.of == *of,
+            };
+            is_its && !(matches!(reader, Reader::Acknowledgements) && acks_pass(scenario, place))
         };
         let set = places.iter().filter(is_its).flat_map(|place| {
             // Results of delay go by NQB too.
@@ -101,7 +106,8 @@ impl Reader {
                     || paths.any(|(_, path)| path != EcnPath::Kept)
                     || apps.any(is_quic)
             }
-            Self::Acknowledgements => apps.any(|app| app.parameters().tcp().is_some()),
+            // Each queue has its own.
+            Self::Acknowledgements => false,
             Self::Classifier => of("Classifier"),
             Self::DscpQueue => of("Classifier") || OF_DSCP.iter().any(|kind| of(kind)),
             Self::FlowQueue => {
@@ -124,7 +130,10 @@ impl Reader {
             Self::EcnQueue => {
                 ("without a queue that marks packets", "set a law that does, such as codel")
             }
-            Self::Acknowledgements => ("without acknowledgements", "add TCP traffic"),
+            Self::Acknowledgements => (
+                "without bare acknowledgements of TCP in its direction",
+                "set it for the other one",
+            ),
             Self::Classifier => {
                 ("without a classifier (`match`) of a service flow that reads it", "set one")
             }
@@ -140,6 +149,34 @@ impl Reader {
         };
         Reason::new(clause, format!("{otherwise}, or leave it out"))
     }
+}
+
+/// Do acknowledgements of TCP without payload pass a queue? What sends one way gets them the other way, and those of QUIC are
+/// no bare ones.
+fn acks_pass(scenario: &Scenario, place: &Place<'_>) -> bool {
+    let below = |name: &str| place.parts.iter().any(|part| part == name);
+    let ways = match (below("upstream"), below("downstream") || below("cmts")) {
+        (true, _) => &[Direction::Up][..],
+        (_, true) => &[Direction::Down],
+        _ => &Direction::BOTH,
+    };
+    let homes = (place.parts[0] == "homes").then(|| &place.parts[1]);
+    let server = (place.parts[0] == "servers").then(|| &*place.parts[1]);
+    let passes = |entry: &Entry| {
+        let config = entry.app.tcp_config(&scenario.tcp, scenario.dialect);
+        let only = match &entry.app {
+            AppSpec::Transfer(_) | AppSpec::OnOff(_) => entry.app.bulk_direction(),
+            _ => None,
+        };
+        let mut servers = entry.app.parameters().servers().into_iter();
+        let group = scenario.group(scenario.group_of(entry)).name;
+        entry.app.parameters().tcp().is_some()
+            && config.transport != Transport::Quic
+            && ways.iter().any(|way| only != Some(*way))
+            && homes.is_none_or(|homes| homes == group)
+            && server.is_none_or(|name| servers.any(|(_, server)| server == name))
+    };
+    senders(scenario).any(|(_, entry)| passes(entry))
 }
 
 /// May a queue mark packets, or go by their ECN field? Of other tables it says no.
@@ -208,8 +245,16 @@ mod tests {
         let upload = |tcp: &str| {
             of(&format!("traffic.up = {{ kind = 'transfer', server = 'near', {tcp} }}"))
         };
-        assert_eq!(upload(""), ["upstream.queue.ecn"]);
-        assert_eq!(upload("tcp.ecn = 'classic'"), [""; 0]);
+        assert_eq!(upload("direction = 'down'"), ["upstream.queue.ecn"]);
+        assert_eq!(upload("direction = 'down', tcp.ecn = 'classic'"), [""; 0]);
+        // Of an upload they go down, and those of QUIC carry more.
+        assert_eq!(upload("tcp.ecn = 'classic'"), ["upstream.queue.acks"]);
+        let quic = "direction = 'down', tcp = { ecn = 'classic', transport = 'quic' }";
+        assert_eq!(upload(quic), ["upstream.queue.acks"]);
+        assert_eq!(
+            of("traffic.web = { kind = 'web', servers = ['near'] }"),
+            ["upstream.queue.ecn"]
+        );
         let stream =
             "traffic.data = { kind = 'stream', purpose = 'data', server = 'near', ecn = 'ect1' }";
         assert_eq!(of(stream), ["upstream.queue.acks"]);

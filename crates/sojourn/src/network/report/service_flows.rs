@@ -12,7 +12,7 @@ use sojourn_engine::packet::{Direction, DropReason};
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_results::metrics::rows::ServiceFlowRow;
-use sojourn_scenario::Scenario;
+use sojourn_scenario::{Scenario, is_idle};
 
 /// One row for each group of homes, service flow and direction.
 pub(crate) fn rows(run: &Simulation, macs: &[Option<MacCounters>]) -> Vec<ServiceFlowRow> {
@@ -88,6 +88,34 @@ fn row(
             .filter(|_| has_proactive_grants(group, flow))
             .map(|mac| mac.unused_proactive_bytes),
     }
+}
+
+/// Further service flows that no packet took, though its homes have traffic. On an idle line there is less of it.
+pub(super) fn unused(scenario: &Scenario, rows: &[ServiceFlowRow]) -> Vec<Warning> {
+    let strange = strange_addresses(scenario);
+    let mut warnings = Vec::new();
+    for (number, group) in scenario.groups().enumerate() {
+        let is_own = |row: &&ServiceFlowRow| {
+            let carried = row.forwarded_packets
+                + row.policed_drop_packets
+                + row.dropped_aqm_packets
+                + row.superseded_packets
+                + row.contention_dropped_packets;
+            row.homes == group.name && row.service_flow != PRIMARY && carried == 0
+        };
+        let has_traffic = scenario.traffic.values().any(|entry| scenario.group_of(entry) == number);
+        let own = rows.iter().filter(|row| has_traffic && !is_idle(scenario) && is_own(row));
+        warnings.extend(own.filter_map(|row| {
+            let way = Direction::BOTH.into_iter().find(|way| way.name() == row.direction)?;
+            let path = format!("{}.match", flow_path(way.stream(), &row.service_flow));
+            let is_said = strange.iter().any(|one| one.path.contains(&path));
+            (!is_said).then(|| {
+                group.own(fault!(UnusedFlow, &path =>
+                    "{path} met no packet, so the keys of its service flow have no effect: change it, or leave the flow out"))
+            })
+        }));
+    }
+    warnings
 }
 
 /// Classifiers that fit nothing, as nobody has such an address.

@@ -19,6 +19,11 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
             warnings.push(fault!(LostOnNoise, &key => "{key} is 100: all packets are lost"));
         }
     }
+    let partial = &scenario.upstream_channel.partial_service;
+    let late = partial.iter().enumerate().filter(|(_, one)| one.start_s >= scenario.duration_s);
+    warnings.extend(
+        late.map(|(number, _)| late_outage(&format!("upstream_channel.partial_service.{number}"))),
+    );
     for group in scenario.groups() {
         for warning in of_group(scenario, &group).into_iter().map(|one| group.own(one)) {
             if !warnings.contains(&warning) {
@@ -27,6 +32,10 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+fn late_outage(path: &str) -> Warning {
+    fault!(LateOutage, path => "{path} has no effect: it begins when the run is over")
 }
 
 fn of_group(scenario: &Scenario, group: &Group) -> Vec<Warning> {
@@ -42,7 +51,7 @@ fn of_group(scenario: &Scenario, group: &Group) -> Vec<Warning> {
             let (from, until) = outage.span();
             let path = format!("{key}.{number}");
             if from >= end {
-                return Some(fault!(LateOutage, &path => "{path} has no effect: it begins when the run is over"));
+                return Some(late_outage(&path));
             }
             (from == Time::ZERO && until.is_some_and(|until| until >= end)).then(|| {
                 fault!(OutageOfTheRun, &path => "{path} lasts for the whole run: nothing is sent")
