@@ -12,6 +12,8 @@ use sojourn_scenario::{Scenario, Span, covered_s, traffic};
 
 /// Light traffic excuses no more of what a link carries.
 const EXCUSED: f64 = 0.5;
+/// A lesser part is none.
+const LEAST_MBPS: f64 = 1e-6;
 /// A transfer needs some seconds to reach its rate, and a film to stall.
 pub(super) const SHORTEST_S: f64 = 10.0;
 
@@ -24,7 +26,8 @@ pub struct Share {
     pub application: &'static str,
     /// Its rate while it was under way, in Mbps.
     pub mbps: f64,
-    /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps.
+    /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps; 0 if it yields to traffic that
+    /// may take the whole line.
     pub part_mbps: f64,
     /// What it gets of that, in percent; `None` if that is not known.
     pub share_percent: Option<f64>,
@@ -73,6 +76,15 @@ impl Flow<'_> {
     fn beside_mbps(&self) -> f64 {
         if self.entry.app.pauses() { self.mean_mbps() } else { self.demand_mbps }
     }
+
+    /// What it has to send before one that yields: of files all their bytes, however long they take.
+    fn first_mbps(&self) -> f64 {
+        match self.got.unfinished_mb {
+            Some((done_mb, all_mb)) if done_mb > 0.0 => self.mean_mbps() * all_mb / done_mb,
+            None if self.entry.app.ends_by_itself() => self.mean_mbps(),
+            _ => self.beside_mbps(),
+        }
+    }
 }
 
 /// All bulk entries that have a share, in the order of the scenario.
@@ -88,10 +100,14 @@ fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> 
     let share = |(flow, part_mbit): (Flow<'_>, f64)| {
         let line_mbps = part_mbit / (flow.time.end - flow.time.start);
         let line_mbps = scenario.with_start_up_mbps(flow.entry, line_mbps);
+        let is_due = line_mbps > LEAST_MBPS || !scenario.yields(flow.entry);
         let part_mbps = line_mbps.min(flow.demand_mbps).max(f64::MIN_POSITIVE);
+        let part_mbps = if is_due { part_mbps } else { 0.0 };
+        let yields = || format!("traffic.{} yields to endless traffic", flow.got.traffic);
+        let missing = flow.got.missing.clone().or_else(|| (!is_due).then(yields));
         let percent = (100.0 * flow.got.mbps / part_mbps).min(100.0);
-        let share_percent = Some(percent).filter(|_| flow.got.missing.is_none());
-        Share { part_mbps, share_percent, ..flow.got }
+        let share_percent = Some(percent).filter(|_| missing.is_none());
+        Share { part_mbps, share_percent, missing, ..flow.got }
     };
     flows.into_iter().zip(parts_mbit).map(share).collect()
 }
@@ -163,8 +179,8 @@ fn flow<'a>(
     Some(Flow { entry, group, homes, time, under_way_s, demand_mbps, got })
 }
 
-/// The max-min fair part of each flow while it runs, in Mbit: a sum over the times in which the same flows run. One
-/// that yields has what the others leave.
+/// The max-min fair part of each flow while it runs, in Mbit: a sum over the times in which the same flows run. Those that
+/// yield divide what the others need not have, whatever these get.
 fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Direction) -> Vec<f64> {
     let mut edges: Vec<f64> =
         flows.iter().flat_map(|flow| [flow.time.start, flow.time.end]).collect();
@@ -178,25 +194,28 @@ fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Directi
             .filter(|one| flows[*one].time.start <= time.start && time.end <= flows[*one].time.end)
             .collect();
         let links = links(scenario, rows, flows, way, &time, &runs);
-        let got = |one: usize| flows[one].mean_mbps() * length_s;
+        let divided = |links: &[Link], among: &[usize], mbps: &dyn Fn(usize) -> f64| {
+            let of = |number| if among.contains(&number) { mbps(number) * length_s } else { 0.0 };
+            let demand = |(number, flow): (usize, &Flow<'_>)| Demand::new(of(number), flow.homes);
+            let demands: Vec<Demand> = flows.iter().enumerate().map(demand).collect();
+            max_min_of_links(links, &demands)
+        };
         let (yielding, others): (Vec<usize>, Vec<usize>) =
             runs.iter().partition(|one| scenario.yields(flows[**one].entry));
-        for one in others.iter().copied() {
-            let demand = |(other, flow): (usize, &Flow<'_>)| {
-                let mbps = if other == one { flow.demand_mbps } else { flow.beside_mbps() };
-                let mbit = if others.contains(&other) { mbps * length_s } else { 0.0 };
-                Demand::new(mbit, flow.homes)
-            };
-            let demands: Vec<Demand> = flows.iter().enumerate().map(demand).collect();
-            parts[one] += max_min_of_links(&links, &demands)[one];
-        }
-        for one in yielding {
-            let left = |link: &Link| {
-                let taken = link.flows.iter().filter(|other| **other != one).map(|o| got(*o));
-                link.capacity - taken.sum::<f64>()
-            };
-            let own = links.iter().filter(|link| link.flows.contains(&one));
-            parts[one] += own.map(left).fold(f64::INFINITY, f64::min).max(got(one));
+        let first_mbit = divided(&links, &others, &|one| flows[one].first_mbps());
+        let left = |link: &Link| Link {
+            capacity: link.capacity - link.flows.iter().map(|one| first_mbit[*one]).sum::<f64>(),
+            flows: link.flows.clone(),
+        };
+        let left: Vec<Link> = links.iter().map(left).collect();
+        for (links, among) in [(&links, &others), (&left, &yielding)] {
+            for one in among.iter().copied() {
+                let mbps = |other: usize| match other == one {
+                    true => flows[other].demand_mbps,
+                    false => flows[other].beside_mbps(),
+                };
+                parts[one] += divided(links, among, &mbps)[one];
+            }
         }
     }
     parts
