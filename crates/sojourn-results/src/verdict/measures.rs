@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::shares::rate_mbps;
-use super::thresholds::PAGE_LOAD;
+use super::thresholds::{APPLICATIONS, PAGE_LOAD};
 use crate::metrics::{Row, Rows, page_load};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Scenario;
@@ -47,6 +47,9 @@ pub struct Measure {
 #[serde(default)]
 pub(super) struct Of {
     column: &'static str,
+    /// What has a grade that it is of; empty where nothing has.
+    #[serde(rename = "use")]
+    pub graded: &'static str,
     /// The quality of its flows.
     quality: &'static str,
     /// Does its traffic measure round trips? Of a game that sends one way nobody knows them.
@@ -78,6 +81,13 @@ impl Measure {
     /// # Panics If there is none.
     pub fn named(key: &str) -> &'static Self {
         MEASURES.iter().find(|measure| measure.key == key).expect("a measure that there is")
+    }
+
+    /// The least of its bounds in grades and steps, if it has some: beside that a small difference is none.
+    pub(super) fn least_bound(&self) -> Option<f64> {
+        let of = APPLICATIONS.iter().find(|one| one.name == self.of.graded)?;
+        let bounds = of.bounds(self.of.column);
+        bounds.filter(|bound| *bound > 0.0).reduce(f64::min)
     }
 
     /// Is the second value worse than the first?

@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::facts::Facts;
 use super::grades::{Assessment, Level};
 use super::groups::Judged;
+use super::measures::Measure;
 use super::thresholds::{
-    APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_RATE, SHARE, UNDER_LOAD,
+    APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_RATE, NAMED, SHARE, UNDER_LOAD,
     UPSTREAM_QUEUE, VIDEO, VIDEO_RATE, queue_of,
 };
 use crate::words::{digits, grouped};
@@ -59,9 +60,6 @@ static COMPONENTS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     grouped(names.map(|name| (component(name), name))).into_iter().map(|(_, all)| all).collect()
 });
 
-/// Values that differ by no more than this share may be on one side of a bound in another run.
-const NEAR: f64 = 0.10;
-
 /// Is it a share of what the line has, which compares nothing between lines?
 fn is_of_its_line(component: Component) -> bool {
     let metric = |name: &&str| Application::named(name).good[0].metric;
@@ -100,6 +98,12 @@ impl<'a, 'b> Question<'a, 'b> {
         Self { all, settings: settings.to_vec(), components, noticed }
     }
 
+    /// Are lines compared, and not settings of one?
+    pub(super) fn is_between_lines(&self) -> bool {
+        let line = |number: &usize| self.all[*number].group.runs[0].roles.line;
+        self.settings.windows(2).any(|pair| line(&pair[0]) != line(&pair[1]))
+    }
+
     /// The components that decide between two standings.
     fn deciding(&self, one: &Standing, other: &Standing) -> Range<usize> {
         let are_equal = one[..self.noticed] == other[..self.noticed];
@@ -136,6 +140,21 @@ impl<'a, 'b> Question<'a, 'b> {
         }
         let levels: Option<Vec<Level>> = found.iter().map(|one| one.level_with(of)).collect();
         levels?.into_iter().max()
+    }
+
+    /// Is a column better with one setting than with another? Where it is of something with a grade, that has a better level
+    /// too; else it differs by much.
+    pub(super) fn is_better(&self, column: &Measure, one: usize, other: usize) -> bool {
+        let [group, of_other] = [one, other].map(|number| self.all[number].group);
+        let is_its = |one: &&Component| one.contains(&column.of.graded);
+        let level =
+            |number| self.components.iter().find(is_its).and_then(|c| self.level(number, c));
+        let values = match level(one).zip(level(other)) {
+            Some((ahead, behind)) if ahead >= behind => None,
+            Some(_) => of_other.mean(column.key).zip(group.mean(column.key)),
+            None => group.named_difference(column, of_other),
+        };
+        values.is_some_and(|(from, to)| from != to && !column.is_worse(from, to))
     }
 
     fn standing(&self, setting: usize) -> Standing {
@@ -260,9 +279,9 @@ impl<'a, 'b> Question<'a, 'b> {
     }
 }
 
-/// Do two values differ by no more than a tenth?
+/// Do two values differ by so little that they may be on one side of a bound in another run?
 fn is_near(one: f64, other: f64) -> bool {
-    (one - other).abs() <= NEAR * one.abs().max(other.abs())
+    (one - other).abs() <= NAMED * one.abs().max(other.abs())
 }
 
 impl Judged<'_> {

@@ -13,8 +13,8 @@ use sojourn_scenario::apps::Bulk;
 
 /// More groups than these are not named one by one.
 pub(super) const NAMED_AT_MOST: usize = 8;
-/// So many differences without a grade are named.
-const DIFFERENCES_AT_MOST: usize = 3;
+/// So many differences without a grade are named, values that are still changing, and things that letters do not say.
+pub(super) const DIFFERENCES_AT_MOST: usize = 3;
 /// What has less of its part lacks what another one takes.
 const STARVED: f64 = 0.5;
 
@@ -121,19 +121,15 @@ fn left_out(question: &Question<'_, '_>) -> Option<String> {
 /// What decides against a setting with which more columns are better than with the best.
 fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<String> {
     let [ahead, behind] = question.decisive(best, other)?;
-    let [best, other] = [best, other].map(|number| &question.all[number]);
-    let columns = MEASURES.iter().filter_map(|one| {
-        let (from, to) = best.group.named_difference(one, other.group)?;
-        Some(if one.is_worse(from, to) { 1 } else { -1 })
-    });
-    (columns.sum::<i32>() > 0).then(|| {
-        let changes = graded_clauses(behind, &[ahead]).into_iter();
-        let small = changed_values(behind, &[ahead])
-            .into_iter()
-            .map(|([said, _], is_worse, _)| (said, is_worse));
-        let change = changes.chain(small).find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
+    let better = |one, than| MEASURES.iter().filter(|it| question.is_better(it, one, than)).count();
+    (better(other, best) > better(best, other)).then(|| {
+        let changed = changed_values(behind, &[ahead]).into_iter();
+        let small = changed.map(|([said, _], is_worse, _)| (said, is_worse));
+        let mut changes = graded_clauses(behind, &[ahead]).into_iter().chain(small);
+        let change = changes.find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
         let change = change.unwrap_or_else(|| format!("{} decides", noun(behind)));
-        format!("Against {}, which is better in more columns, {change}.", other.name())
+        let other = question.all[other].name();
+        format!("Against {other}, which is better in more columns, {change}.")
     })
 }
 
@@ -186,8 +182,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
 /// All settings do equally well.
 fn none(question: &Question<'_, '_>, answer: &Answer) -> String {
     let settings = of_numbers(question, &question.settings);
-    let clauses = ranges(&settings);
-    let clauses = if clauses.is_empty() { String::new() } else { format!(" {clauses}.") };
+    let clauses = around(Some(ranges(&settings)), |it| format!(" {it}.")).unwrap_or_default();
     let (names, seeds) = (names(&settings), settings[0].group.runs.len());
     match answer.unsure.is_empty() {
         true => format!("No setting does best: {names} do equally well.{clauses}"),
@@ -230,9 +225,8 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     let is_game_told = !graded(&GAME).is_empty();
     let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
     // A rate without a grade that compares decides nothing, and is named where it differs.
-    let is_graded =
-        |name| question.assessment(best[0], name).is_some_and(|one| one.grade.is_some());
-    let is_rate = |one: &Measure| !one.of.bulk.is_empty() && !is_graded(one.of.bulk);
+    let grade = |name| question.assessment(best[0], name)?.grade;
+    let is_rate = |one: &Measure| !one.of.bulk.is_empty() && grade(one.of.bulk).is_none();
     let is_named = |one: &&Measure| one.of.headline || is_rate(one);
     let clauses = MEASURES.iter().filter(is_named).filter(is_new).filter_map(|measure| {
         let (from, to) = now.group.named_difference(measure, before.group)?;
@@ -354,7 +348,13 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
         let mark = judged.group.runs[0].marks.get(&one.traffic);
         let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
         let (times, mbps, part) = (factor(of_part(one)), digits(one.mbps), digits(one.part_mbps));
-        format!("'{}'{mark} has {times} times its part ({mbps} of {part} Mbps)", one.traffic)
+        match of_part(one).is_finite() {
+            true => format!(
+                "'{}'{mark} has {times} times its part ({mbps} of {part} Mbps)",
+                one.traffic
+            ),
+            false => format!("'{}'{mark} should yield and has {mbps} Mbps", one.traffic),
+        }
     };
     let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
     let (percent, mbps) = (100.0 * of_part(poor), digits(poor.mbps));

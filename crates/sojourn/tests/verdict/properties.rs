@@ -6,6 +6,7 @@ use sojourn::engine::rng::Rng;
 use sojourn::results::verdict::{APPLICATIONS, Better, MEASURES};
 use sojourn_testing::rounds;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 const NAMES: [&str; 6] = ["alder", "birch", "cedar", "elm", "fir", "hazel"];
 
@@ -272,27 +273,86 @@ fn has_its_price(found: &Verdict) {
     }
 }
 
+/// The use of a column, as its grades are named.
+fn use_of(key: &str) -> Option<&'static str> {
+    let starts = [
+        ("game_", "game"),
+        ("voice_", "call"),
+        ("video_call_", "video call"),
+        ("video_", "video"),
+        ("page_", "page"),
+        ("upstream_queue_", "upstream queue"),
+        ("downstream_queue_", "downstream queue"),
+        ("upload_", "upload"),
+        ("download_", "download"),
+    ];
+    starts.into_iter().find(|(start, _)| key.starts_with(start)).map(|(_, name)| name)
+}
+
+static SHEETS: LazyLock<serde_json::Value> = LazyLock::new(|| {
+    let sheets = include_str!("../../../sojourn-results/src/verdict/grades.json");
+    serde_json::from_str(sheets).expect("a test reads it")
+});
+
+/// The grade of a use and the steps that it misses inside, by the sheets of grades; `None` without a grade.
+fn level_of(found: &Verdict, setting: usize, name: &str) -> Option<(Grade, usize)> {
+    let of = |setting: usize| {
+        found.groups[setting].assessments.iter().find(|one| one.application == name)
+    };
+    // A queue that stands with another setting does not stand here.
+    let stands = name.ends_with("queue") && (0..found.groups.len()).any(|one| of(one).is_some());
+    let Some(own) = of(setting) else { return stands.then_some((Grade::Good, 0)) };
+    let is_its = |sheet: &&serde_json::Value| {
+        sheet["names"].as_array().is_some_and(|names| names.iter().any(|one| one[0] == name))
+    };
+    let sheet = SHEETS.as_array()?.iter().find(is_its)?;
+    let grade = own.grade?;
+    let missed = |steps: &serde_json::Value| {
+        let from: Grade = serde_json::from_value(steps["from"].clone()).expect("a grade");
+        let metric = steps["metric"].as_str().unwrap_or_default();
+        let Some(value) = own.values.get(metric).copied().flatten() else { return 0 };
+        let is_more = ["good", "fair", "poor"].iter().any(|of| {
+            let thresholds = sheet[*of].as_array().into_iter().flatten();
+            thresholds.into_iter().any(|one| one["metric"] == metric && one["at_least"] == true)
+        });
+        let bounds =
+            steps["bounds"].as_array().into_iter().flatten().filter_map(|one| one.as_f64());
+        let is_missed = |bound: &f64| if is_more { value < *bound } else { value > *bound };
+        if grade >= from { bounds.filter(is_missed).count() } else { 0 }
+    };
+    Some((grade, sheet["steps"].as_array()?.iter().map(missed).sum()))
+}
+
 /// Where more columns are better with a setting than with the best, the answer names what decides: its grade does not
-/// fall. What changes against the reference is named anyway.
+/// fall. A column of what has a grade is better where that is, by a step that somebody notices, and its value too; another
+/// one by a tenth. What changes against the reference is named anyway.
 fn names_what_decides(found: &Verdict) {
     // Names must be different ones.
     let Some(best) = found.best.filter(|_| found.groups.len() <= NAMES.len()) else { return };
     let measures = |number: usize, key: &str| found.groups[number].measures.get(key)?.mean;
+    let is_better = |one: &sojourn::results::verdict::Measure, ahead: usize, behind: usize| {
+        let Some((to, from)) = measures(ahead, one.key).zip(measures(behind, one.key)) else {
+            return false;
+        };
+        let levels = use_of(one.key)
+            .and_then(|name| Some((level_of(found, ahead, name)?, level_of(found, behind, name)?)));
+        let (by, digit) = ((to - from).abs(), 10f64.powi(-i32::from(one.digits)));
+        let is_noticed = match levels {
+            Some((ahead, behind)) => ahead < behind,
+            None => by > (0.1 * to.abs().max(from.abs())).max(digit),
+        };
+        is_noticed && to != from && (to > from) == (one.better == Better::Higher)
+    };
+    let count = |ahead: usize, behind: usize| {
+        MEASURES.iter().filter(|one| is_better(one, ahead, behind)).count()
+    };
     for other in found.answers.iter().flat_map(|one| &one.settings).copied() {
-        let worse = MEASURES.iter().map(|one| {
-            let Some((to, from)) = measures(best, one.key).zip(measures(other, one.key)) else {
-                return 0;
-            };
-            let (by, digit) = ((to - from).abs(), 10f64.powi(-i32::from(one.digits)));
-            let is_worse = (to < from) == (one.better == Better::Higher);
-            let is_named = by > (0.1 * to.abs().max(from.abs())).max(digit);
-            i32::from(is_named) * if is_worse { 1 } else { -1 }
-        });
         let start =
             format!("Against {}, which is better in more columns, ", found.groups[other].name);
         let said = found.sentences.iter().find(|one| one.starts_with(&start));
         let is_meant = !found.alike.contains(&other) && found.reference != Some(other);
-        assert_eq!(said.is_some(), is_meant && worse.sum::<i32>() > 0, "{:?}", found.sentences);
+        let are_more = count(other, best) > count(best, other);
+        assert_eq!(said.is_some(), is_meant && are_more, "{:?}", found.sentences);
         let falls = ["good", "fair", "poor"].map(|grade| format!("falls from {grade}"));
         let is_worse = |said: &String| falls.iter().any(|falls| said.contains(falls));
         assert!(!said.is_some_and(is_worse), "{said:?}");
@@ -304,6 +364,35 @@ fn answers_depend_on_nothing_but_the_settings_themselves() {
     rounds(150, |seed| {
         let (of, rows) = drawn(seed);
         is_lawful(&facts_of(&of, &rows), true);
+    });
+}
+
+/// What yields comes after what the others have to send, whatever anybody gets: after nothing, another that yields, 1 Mbps
+/// of data (7.5 MB in 60 s), and an upload without end. The line brings 310 Mbit in 60 s.
+#[test]
+fn the_part_of_what_yields_is_of_the_line_and_not_of_results() {
+    let torrent =
+        |name: &str| format!("traffic.{name} = {{ kind = 'torrent', servers = ['near'] }}\n");
+    let data = "traffic.data = { kind = 'stream', purpose = 'data', server = 'near' }";
+    rounds(20, |seed| {
+        let mut rng = Rng::named(seed, "yielding");
+        let mut drawn = |name: &str| rate(name, "up", between(&mut rng, 0.01, 5.0));
+        let mut of_data = drawn("data");
+        of_data.0.insert("sent_bytes".to_owned(), json!(7_500_000.0));
+        let line_mbps = 310.0 / 60.0;
+        for (others, rows, want) in [
+            (String::new(), Vec::new(), line_mbps),
+            (torrent("u"), vec![drawn("u")], line_mbps / 2.0),
+            (data.to_owned(), vec![of_data], line_mbps - 1.0),
+            (UPLOAD.to_owned(), vec![drawn("upload")], 0.0),
+        ] {
+            let flows = [vec![drawn("t")], rows].concat();
+            let facts = of_flows(&(torrent("t") + &others), flows);
+            let all = alone(&facts).groups.remove(0).transfers;
+            let own = all.iter().find(|one| one.traffic == "t").expect("it has a part");
+            assert!((own.part_mbps - want).abs() < 1e-9, "{others}: {own:?}");
+            assert_eq!(own.share_percent.is_some(), want > 0.0, "{others}: {own:?}");
+        }
     });
 }
 
