@@ -124,7 +124,7 @@ mod _sojourn {
     /// The 97.5 % quantile of Student's t distribution for the mean of so many seeds; `None` below two.
     #[pyfunction]
     fn student_t(seeds: usize) -> Option<f64> {
-        sojourn::results::verdict::student_t(seeds)
+        sojourn::results::student_t(seeds)
     }
 
     /// Queue managers by name, with label and keys of a queue, as JSON.

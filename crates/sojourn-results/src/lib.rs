@@ -4,9 +4,11 @@
 mod letters;
 pub mod measured;
 pub mod metrics;
+mod over_seeds;
 pub mod scores;
 pub mod verdict;
 mod words;
 
 pub use letters::letter_bounds_ms;
+pub use over_seeds::student_t;
 pub use words::digits;

@@ -10,10 +10,10 @@ use super::grades::Assessment;
 use super::groups::{Group, Judged, judged};
 use super::measures::MEASURES;
 use super::order::{Answer, Price, Question};
-use super::over_seeds::Value;
 use super::round_trip::RoundTrip;
 use super::sentences::{
-    NAMED_AT_MOST, bulk_words, coupling, graded_clauses, limits, names, sentences, taken,
+    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, graded_clauses, limits, names,
+    sentences, taken,
 };
 use super::shares::Share;
 use super::thresholds::{
@@ -21,6 +21,7 @@ use super::thresholds::{
     UPSTREAM_QUEUE, VIDEO_CALL,
 };
 use crate::letters::letter;
+use crate::over_seeds::Value;
 use crate::words::{around, capitalised, digits, distinct, factor, grouped, listed, quoted};
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
@@ -30,14 +31,12 @@ const NAMED_AS_FACTOR: f64 = 1.5;
 /// Of a game's quantiles that which names an idle line is named, unless the load changes another so many times more.
 const PLAINER: f64 = 1.5;
 
-/// So many values that are still changing are named.
-const CHANGING_AT_MOST: usize = 3;
-
-/// Of so many letters it is said what they do not say.
-const LETTERS_AT_MOST: usize = 3;
-
 /// Why traffic beside an upload may be faster than alone (docs/plant.md).
 const SINCE_GRANTS: &str = ", since the modem has grants already";
+
+/// What nobody knows without one.
+const WITHOUT_IDLE_LINE: &str = "Not measured, since there is no idle line: what uploads and downloads take from the others. A \
+     run adds one if baseline = true, a sweep none; a variant whose bulk traffic begins after the end is one.";
 
 /// A group with its measures and grades.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -71,7 +70,7 @@ pub struct Verdict {
     pub sentences: Vec<String>,
     /// A sentence for each direction that bulk traffic loads while nothing there measures the delay.
     pub unwatched: Vec<String>,
-    /// Names the traffic without a grade, in a sentence; may be empty.
+    /// Names the traffic without a grade, and what is unknown without an idle line, in sentences; may be empty.
     pub ungraded: String,
     /// The number of the group that does best, the first of several that do equally well; `None` where
     /// there is nothing to choose, all do equally well, or several do best in different things.
@@ -97,26 +96,22 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     assert!(!groups.is_empty() && groups.iter().all(|group| !group.runs.is_empty()));
     let all = judged(groups);
     let loaded: Vec<usize> = (0..all.len()).filter(|number| !all[*number].is_idle_line).collect();
-    let answers: Vec<Answer> = conditions_of(&all, &loaded)
-        .iter()
-        .map(|settings| answer(&Question::new(&all, settings)))
-        .collect();
-    let (mut sentences, only) = match (loaded.as_slice(), answers.as_slice()) {
-        ([only], _) => (of_one(&all, *only), None),
-        (_, [only]) => (of_several(&all, only, keys), Some(only)),
-        _ => (of_conditions(&all, &answers), None),
+    let questions = questions(&all, &loaded);
+    let answers: Vec<Answer> = questions.iter().map(answer).collect();
+    let sentences = match loaded.as_slice() {
+        [only] => of_one(&all, *only),
+        _ => of_several(&questions, &answers, keys),
     };
-    let settings: Vec<_> = loaded.iter().map(|number| &all[*number]).collect();
-    let place = usize::from(loaded.len() > 1) + usize::from(answers.len() > 1);
-    let place = place.min(sentences.len());
-    sentences.splice(place..place, beyond_letters(&settings));
-    let chosen = only.filter(|one| one.is_alike && one.best.len() < one.settings.len());
+    let is_choice = |one: &&Answer| one.is_alike && one.best.len() < one.settings.len();
+    let chosen = answers.first().filter(|_| answers.len() == 1).filter(is_choice);
+    let unwatched = loaded.iter().flat_map(|number| &all[*number].group.runs[0].unwatched);
+    let unwatched = unwatched.map(|one| one.warning().message);
     let there = |a: &&Application| all.iter().any(|j| j.assessment(a.name).is_some());
     Verdict {
         question: question(&all, &loaded, keys),
         sentences,
-        unwatched: unwatched(&all, &loaded),
-        ungraded: ungraded(groups),
+        unwatched: unwatched.collect::<BTreeSet<_>>().into_iter().collect(),
+        ungraded: ungraded(&all, &loaded),
         best: chosen.and_then(|one| one.best.first().copied()),
         alike: chosen.map(|one| one.best.clone()).unwrap_or_default(),
         reference: chosen.and_then(|one| one.reference),
@@ -127,18 +122,22 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
     }
 }
 
-/// The settings of each question: those of one load. Where a line has several, of one line too.
-fn conditions_of(all: &[Judged<'_>], loaded: &[usize]) -> Vec<Vec<usize>> {
-    let by = |of_line: bool| {
-        let pairs = loaded.iter().map(|number| {
-            let roles = all[*number].group.runs[0].roles;
-            ((roles.load, of_line.then_some(roles.line)), *number)
-        });
-        grouped(pairs).into_iter().map(|(_, numbers)| numbers).collect::<Vec<_>>()
+/// Of each load a question about the settings of each line that has several and, beside several lines, one about the best
+/// of each: no setting is left out, and a worse one of a line changes nothing between lines.
+fn questions<'a, 'b>(all: &'a [Judged<'b>], loaded: &[usize]) -> Vec<Question<'a, 'b>> {
+    let roles = |number: &usize| all[*number].group.runs[0].roles;
+    let by = |numbers: &[usize], of: &dyn Fn(&usize) -> u64| {
+        grouped(numbers.iter().map(|one| (of(one), *one))).into_iter().map(|(_, own)| own)
     };
-    let lines = by(true);
-    let has_choices = lines.iter().any(|settings| settings.len() > 1);
-    if has_choices { lines } else { by(false) }
+    let of_load = |settings: Vec<usize>| {
+        let lines = by(&settings, &|one| roles(one).line);
+        let lines: Vec<_> = lines.map(|own| Question::new(all, &own)).collect();
+        let best: Vec<usize> = lines.iter().flat_map(Question::best).collect();
+        let are_several = lines.len() > 1;
+        let own = lines.into_iter().filter(move |one| !are_several || one.settings.len() > 1);
+        own.chain(are_several.then(|| Question::new(all, &best)))
+    };
+    by(loaded, &|one| roles(one).load).flat_map(of_load).collect()
 }
 
 fn answer(question: &Question<'_, '_>) -> Answer {
@@ -238,8 +237,9 @@ fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
     format!("Which of {settings} works best{purpose}{swept}{seeds}?")
 }
 
-fn ungraded(groups: &[Group<'_>]) -> String {
-    let traffic = groups.iter().flat_map(|group| &group.runs[0].traffic);
+/// What has no grade by its kind, and what is unknown without an idle line.
+fn ungraded(all: &[Judged<'_>], loaded: &[usize]) -> String {
+    let traffic = all.iter().flat_map(|one| &one.group.runs[0].traffic);
     let ungraded = traffic.filter(|entry| !entry.graded);
     let by_kind = grouped(distinct(ungraded.map(|one| (one.kind.as_str(), one.name.as_str()))));
     let clauses = by_kind.into_iter().map(|(kind, names)| match names.as_slice() {
@@ -248,7 +248,10 @@ fn ungraded(groups: &[Group<'_>]) -> String {
         names => format!("{kind} ({} entries)", names.len()),
     });
     let clauses = clauses.collect::<Vec<_>>().join(", ");
-    around(Some(clauses), |it| format!("Not graded: {it}.")).unwrap_or_default()
+    let kinds = around(Some(clauses), |it| format!("Not graded: {it}."));
+    let lacks = loaded.iter().any(|number| all[*number].lacks_idle_line());
+    let idle = lacks.then(|| WITHOUT_IDLE_LINE.to_owned());
+    kinds.into_iter().chain(idle).collect::<Vec<_>>().join(" ")
 }
 
 // One setting.
@@ -260,7 +263,8 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let longest = causes(one).first().map(|cause| cause.sentence());
     let more = [taken(one), still_changing(&[one]), longest].into_iter().flatten();
     let more = limits(one).iter().cloned().chain(more);
-    let all: Vec<_> = against.into_iter().chain(grades).chain(more).collect();
+    let all: Vec<_> =
+        beyond_letters(&[one]).into_iter().chain(against).chain(grades).chain(more).collect();
     if all.is_empty() { vec![NOTHING.to_owned()] } else { all }
 }
 
@@ -280,7 +284,7 @@ fn beyond_letters(settings: &[&Judged<'_>]) -> Vec<String> {
         [_] => said,
         _ => format!("With {}, {said}", names(&of)),
     };
-    grouped(found).into_iter().take(LETTERS_AT_MOST).map(with).collect()
+    grouped(found).into_iter().take(DIFFERENCES_AT_MOST).map(with).collect()
 }
 
 const NOTHING: &str = "No traffic in this scenario has grades.";
@@ -342,30 +346,53 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
 
 // Several settings.
 
-/// The answer, which algorithms did nothing, and what is behind it.
-fn of_several(all: &[Judged<'_>], answer: &Answer, keys: &[String]) -> Vec<String> {
-    let settings: Vec<&Judged<'_>> = answer.settings.iter().map(|one| &all[*one]).collect();
-    let mut found = sentences(&Question::new(all, &answer.settings), answer);
+/// The answer or, where conditions differ, each of them; which algorithms did nothing, and what is behind the answers.
+fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String]) -> Vec<String> {
+    let all = questions[0].all;
+    let of = |numbers: BTreeSet<usize>| -> Vec<&Judged<'_>> {
+        numbers.into_iter().map(|one| &all[one]).collect()
+    };
+    let settings = of(questions.iter().flat_map(|one| one.settings.clone()).collect());
+    let mut found = Vec::from_iter(changes_with_condition(questions, answers));
+    let place = found.len() + 1;
+    let asked = questions.iter().zip(answers).filter(|(one, _)| one.settings.len() > 1);
+    for (question, answer) in asked.take(NAMED_AT_MOST) {
+        let said = sentences(question, answer);
+        let between = if question.is_between_lines() { "Between lines: " } else { "" };
+        match questions.len() {
+            1 => found.extend(said),
+            _ => found.push(format!("{between}{}", said.join(" "))),
+        }
+    }
+    let place = place.min(found.len());
+    found.splice(place..place, beyond_letters(&settings));
     let laws = settings.iter().flat_map(|one| {
         let laws = limits(one).iter().chain(&one.group.runs[0].idle_laws);
         laws.map(move |law| (law, *one))
     });
     found.extend(grouped(laws).iter().map(|(law, of)| format!("With {}, {law}", names(of))));
-    let shown = &all[answer.best[0]];
     let with = |one: &Judged<'_>, said: String| format!("With {}, {said}", one.name());
-    let shown_first = std::iter::once(&shown).chain(&settings);
-    let taken = shown_first.filter_map(|one| Some(with(one, taken(one)?))).next();
+    let best = || answers.iter().map(|one| &all[one.best[0]]);
+    let taken = best().chain(settings.iter().copied()).find_map(|one| Some(with(one, taken(one)?)));
     found.extend(taken.filter(|_| keys.is_empty()));
     found.extend(coupling(&settings));
-    let named: Vec<_> = answer.best.iter().chain(&answer.reference).map(|one| &all[*one]).collect();
-    found.extend(still_changing(&named));
-    let is_slow = |name: &&str| shown.grade(name) > Some(Grade::Good);
-    let slow: Vec<&str> = [GAME, CALL, VIDEO_CALL].into_iter().filter(is_slow).collect();
-    let longest = causes(shown).into_iter().find(|cause| slow.contains(&cause.application));
-    found.extend(longest.map(|cause| with(shown, cause.sentence())));
-    found.extend(shown.idle_line.and_then(|idle| idle_sentence(&all[idle], shown)));
+    let named = answers.iter().flat_map(|one| one.best.iter().chain(&one.reference).copied());
+    found.extend(still_changing(&of(named.collect())));
+    let slow = best().filter_map(|one| Some((slow_cause(one)?, one)));
+    let slowest = slow.max_by(|(one, _), (other, _)| one.total_ms().total_cmp(&other.total_ms()));
+    found.extend(slowest.map(|(cause, one)| with(one, cause.sentence())));
+    let shown = slowest.map(|(_, one)| one).or_else(|| best().next());
+    found.extend(shown.and_then(|one| idle_sentence(&all[one.idle_line?], one)));
     found.extend(without_grade(&settings));
     found
+}
+
+/// Where the time of games and calls goes that are not good, the longest first.
+fn slow_cause<'a>(one: &Judged<'a>) -> Option<&'a Cause> {
+    let is_slow = |name: &str| {
+        [GAME, CALL, VIDEO_CALL].contains(&name) && one.grade(name) > Some(Grade::Good)
+    };
+    causes(one).into_iter().find(|cause| is_slow(cause.application))
 }
 
 /// What the same other traffic gets without the bulk traffic.
@@ -378,9 +405,8 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
             is_clear && measure.key.starts_with(GAME) && gains_grants(loaded, idle)
         };
         let faster = loaded.group.mean(measure.key).filter(is_faster).map(digits);
-        let faster = faster.map_or_else(String::new, |beside| {
-            format!(" (beside it {beside}{unit}{SINCE_GRANTS})")
-        });
+        let faster = around(faster, |beside| format!(" (beside it {beside}{unit}{SINCE_GRANTS})"));
+        let faster = faster.unwrap_or_default();
         Some(format!("{label} is {}{unit}{faster}", digits(alone)))
     });
     let (who, _) = bulk_words(loaded.group.runs[0]);
@@ -403,27 +429,7 @@ fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
     Some(sentences.collect::<Vec<_>>().join(" ")).filter(|reasons| !reasons.is_empty())
 }
 
-/// What is said of directions that bulk traffic loads while nothing there measures the delay.
-fn unwatched(all: &[Judged<'_>], loaded: &[usize]) -> Vec<String> {
-    let found = loaded.iter().flat_map(|number| &all[*number].group.runs[0].unwatched);
-    let messages: BTreeSet<String> = found.map(|one| one.warning().message).collect();
-    let lacks = loaded.iter().any(|number| all[*number].lacks_idle_line());
-    let idle = "not measured: what uploads and downloads take from the others, since there is no idle line: \
-                baseline = true adds one to a run, and a variant whose bulk traffic begins after the end is one";
-    messages.into_iter().chain(lacks.then(|| idle.to_owned())).collect()
-}
-
 // Several loads or lines.
-
-/// Conditions are no choice: settings are compared under each, and one sentence says whether the answer changes.
-fn of_conditions(all: &[Judged<'_>], answers: &[Answer]) -> Vec<String> {
-    let choices: Vec<&Answer> = answers.iter().filter(|one| one.settings.len() > 1).collect();
-    let answered = |one: &&Answer| sentences(&Question::new(all, &one.settings), one).join(" ");
-    let settings = answers.iter().flat_map(|one| &one.settings).map(|number| &all[*number]);
-    let first = std::iter::once(changes_with_condition(all, answers.len(), &choices));
-    let all = first.chain(choices.iter().take(NAMED_AT_MOST).map(answered));
-    all.chain(without_grade(&settings.collect::<Vec<_>>())).collect()
-}
 
 /// What a longer run may say otherwise of the settings that the answer names.
 fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
@@ -431,7 +437,7 @@ fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
         let clauses = one.assessments.iter().filter_map(Assessment::changing_clause);
         clauses.map(move |clause| (clause, *one))
     });
-    let clauses = grouped(clauses).into_iter().take(CHANGING_AT_MOST).map(|(clause, with)| {
+    let clauses = grouped(clauses).into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, with)| {
         let is_named = !with[0].group.variant.is_empty();
         clause + &if is_named { format!(" with {}", names(&with)) } else { String::new() }
     });
@@ -439,42 +445,32 @@ fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
     around(Some(all), |it| format!("Still changing, so run longer: {it}."))
 }
 
-fn changes_with_condition(all: &[Judged<'_>], count: usize, choices: &[&Answer]) -> String {
-    let Some(first) = choices.first() else {
-        return format!(
-            "No setting does best: each of the {count} has another load or line, which is no choice."
-        );
+/// Whether the answer changes with what is no choice, in one sentence.
+fn changes_with_condition(questions: &[Question<'_, '_>], answers: &[Answer]) -> Option<String> {
+    let all = questions[0].all;
+    let of_choices =
+        questions.iter().zip(answers).filter(|(question, _)| !question.is_between_lines());
+    let (alone, choices): (Vec<&Answer>, Vec<_>) =
+        of_choices.map(|(_, one)| one).partition(|one| one.settings.len() == 1);
+    let [first, _, ..] = choices.as_slice() else {
+        let only = "Only settings with the same load can be compared.";
+        return (!alone.is_empty()).then(|| only.to_owned());
     };
     let roles = |number: &usize| all[*number].group.runs[0].roles;
     let best = |one: &Answer| one.best.iter().map(|it| roles(it).choice).collect::<BTreeSet<_>>();
     let load = |one: &Answer| roles(&one.settings[0]).load;
     let what = if choices.iter().all(|one| load(one) == load(first)) { "line" } else { "load" };
-    if choices.len() == 1 {
-        return "Only settings with the same load and line can be compared.".to_owned();
-    }
     let is_of_all =
         |one: &&usize| choices.iter().all(|other| best(other).contains(&roles(one).choice));
     let common: Vec<_> = first.best.iter().filter(is_of_all).map(|one| &all[*one]).collect();
     if common.is_empty() {
-        return format!("Which setting does best changes with the {what}.");
+        return Some(format!("Which setting does best changes with the {what}."));
     }
     let are_all = choices.iter().all(|one| one.best.len() == common.len());
     let is_common =
         |one: &&usize| common.iter().any(|of| of.group.runs[0].roles.choice == roles(one).choice);
-    let each: Vec<_> = choices
-        .iter()
-        .flat_map(|one| one.best.iter().filter(is_common))
-        .map(|one| &all[*one])
-        .collect();
-    if each.iter().any(|one| one.group.variant != each[0].group.variant) {
-        let do_best = if are_all { "do best" } else { "are among the best" };
-        return format!("{} {do_best}, each under its {what}.", names(&each));
-    }
-    let does = if are_all { "does best" } else { "is among the best" };
-    let who = match common.as_slice() {
-        [one] if !one.group.variant.is_empty() => quoted(one.group.variant),
-        _ => "The same".to_owned(),
-    };
-    let under = if choices.len() == count { "" } else { " with several settings" };
-    format!("{who} {does} under each of the {} {what}s{under}.", choices.len())
+    let each = choices.iter().flat_map(|one| one.best.iter().filter(is_common));
+    let each: Vec<_> = each.map(|one| &all[*one]).collect();
+    let do_best = if are_all { "do best" } else { "are among the best" };
+    Some(format!("{} {do_best}, each under its {what}.", names(&each)))
 }

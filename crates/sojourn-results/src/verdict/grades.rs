@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::facts::{Facts, Values};
-use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LOSSES, NAMED, PAGE, SAME, SHARE,
     Shown, Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE,
 };
 use crate::letters::letter;
+use crate::over_seeds::{Value, over_seeds};
 use crate::words::digits;
 use sojourn_engine::packet::Direction;
 use sojourn_logs::Load;

@@ -3,9 +3,9 @@
 use super::facts::Facts;
 use super::grades::{Assessment, assess, shares_of};
 use super::measures::Measure;
-use super::over_seeds::{Value, over_seeds};
 use super::shares::Share;
 use super::thresholds::{APPLICATIONS, Grade, NAMED};
+use crate::over_seeds::{Value, over_seeds};
 use crate::words::quoted;
 
 /// Runs that differ in their seed alone.
@@ -32,13 +32,14 @@ impl Group<'_> {
             && self.runs[0].lines.contains(&other.runs[0].lines[0])
     }
 
-    /// The values of a measure in another group and in this one, if they differ by more than 10 %, by more than the
-    /// last digit that says something, and by more than the seeds alone may make.
+    /// The values of a measure in another group and in this one, if they differ by more than 10 %, of its least bound too,
+    /// by more than the last digit that says something, and by more than the seeds alone may make.
     pub(super) fn named_difference(&self, measure: &Measure, other: &Self) -> Option<(f64, f64)> {
         let of = |facts: &Facts| facts.measures.get(measure.key).copied().flatten();
         let (to, from) = (self.value(measure)?.mean?, other.value(measure)?.mean?);
         let digit = 10f64.powi(-i32::from(measure.digits));
-        let least = (NAMED * from.abs().max(to.abs())).max(digit);
+        let bound = measure.least_bound().unwrap_or_default();
+        let least = (NAMED * from.abs().max(to.abs()).max(bound)).max(digit);
         let seeds = |group: &Self| group.runs.iter().map(|facts| facts.seed).collect::<Vec<_>>();
         let pairs = self.runs.iter().zip(&other.runs);
         let differences: Vec<_> = pairs.map(|(one, two)| Some(of(one)? - of(two)?)).collect();

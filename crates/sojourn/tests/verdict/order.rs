@@ -358,6 +358,17 @@ fn of_several_lines_the_rates_are_named_and_no_shares_compared() {
         let of_weak = found.answers.iter().find(|one| one.settings.contains(&1)).unwrap();
         assert!(of_weak.settings.contains(&0) && !of_weak.best.contains(&1), "{found:?}");
     }
+    // And lines are compared by the best of each, with their rates.
+    let between = |names: &[(&str, &Facts)]| {
+        let groups: Vec<_> = names.iter().map(|(name, facts)| group(name, facts)).collect();
+        let found = verdict(&groups, &[]).sentences;
+        found.into_iter().find(|said| said.starts_with("Between lines: "))
+    };
+    let three = [("slow", &slow), ("weak", &weak), ("fast", &fast)];
+    let said = between(&three).expect("both lines are compared");
+    assert!(said.contains("Upload is 4.95 Mbps with slow and 12.0 Mbps with fast"), "{said}");
+    assert!(said.ends_with(left_out) && !said.contains("weak"), "{said}");
+    assert_eq!(between(&three[..2]), None);
 }
 
 /// What coupling is for, where both queues carry an upload and a setting without it is compared.
