@@ -190,6 +190,49 @@ fn classifiers_distinguish_devices_by_address() {
     );
 }
 
+/// A key that waits for a packet or a time which never comes says so; where it comes, nothing is said.
+#[test]
+fn keys_that_wait_for_what_never_comes_are_named() {
+    let flow = |dscp: u8| {
+        format!(
+            "upstream.flows.calls = {{ sustained_mbps = 1, match = [{{ dscp = [{dscp}, {dscp}] }}] }}"
+        )
+    };
+    let partial = |start_s: u32| {
+        format!(
+            "upstream.modem.kind = 'shared_channel'
+             upstream_channel.partial_service = [{{ start_s = {start_s}, length_s = 2, channels = 2 }}]"
+        )
+    };
+    let weights = |other: u32| {
+        format!(
+            "cmts = {{ unit = 'service_flow', queue.scheduler.kind = 'wfq' }}
+             downstream.regulator = false
+             downstream.weight = 3
+             homes.ours = {{}}
+             homes.theirs.downstream.weight = {other}"
+        )
+    };
+    let keeps = |pause: &str| {
+        format!(
+            "traffic.file = {{ kind = 'transfer', server = 'near', file_bytes = 9000, keep_connection = true{pause} }}"
+        )
+    };
+    for (key, silent, acts) in [
+        ("upstream.flows.calls.match", flow(46), flow(0)),
+        ("upstream_channel.partial_service.0", partial(20), partial(9)),
+        ("downstream.weight", weights(3), weights(2)),
+        ("traffic.file.keep_connection", keeps(""), keeps(", pause_s = 1")),
+    ] {
+        let named = |lines: &str| {
+            let entry = "traffic.get = { kind = 'transfer', server = 'near', direction = 'down' }";
+            let warnings = run(&format!("{entry}\n{lines}")).warnings;
+            warnings.iter().any(|one| one.path == key)
+        };
+        assert!(named(&silent) && !named(&acts), "{key}");
+    }
+}
+
 /// `aqm = false` disables AQM in all flows; without it each drops by its own algorithm.
 #[test]
 fn aqm_is_switched_off_for_all_flows_at_once() {
