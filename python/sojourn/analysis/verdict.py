@@ -148,7 +148,7 @@ class Verdict:
     sentences: Sequence[str]
     """The answer. The first sentence is enough without the others."""
     ungraded: str
-    """A sentence that names the traffic without a grade, or an empty string."""
+    """Names the traffic without a grade, and what is unknown without an idle line; may be empty."""
     groups: Mapping[str, Sequence[Assessment]]
     applications: Sequence[Application]
     """Applications graded in any group, in the order of `APPLICATIONS`."""
@@ -162,7 +162,7 @@ class Verdict:
     price: Sequence[Price]
     """What the best costs against the reference."""
     answers: Sequence[Answer]
-    """The answer for each load."""
+    """The answer for each load and, where lines differ, for each line and between them."""
     transfers: Mapping[str, Sequence[Transfer]]
     """What each transfer, torrent and stream of data of each group gets."""
     idle_lines: frozenset[str]

@@ -58,7 +58,7 @@ def check_limits(
 ) -> None:
     """Says on stderr what is below the limits, and then ends the command with status 1.
 
-    Traffic that has no grade by its kind is named, and no failure.
+    Traffic that has no grade by its kind is named, and so is a missing idle line: no failures.
     """
     from ..analysis.limits import failures, ungraded
 

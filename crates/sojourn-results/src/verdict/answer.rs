@@ -81,7 +81,7 @@ pub struct Verdict {
     pub reference: Option<usize>,
     /// What it costs against that.
     pub price: Vec<Price>,
-    /// The answer for each load.
+    /// The answer for each load and, where lines differ, for each line with several settings and between lines.
     pub answers: Vec<Answer>,
     /// The groups, in the order that they were given in.
     pub groups: Vec<Graded>,
