@@ -49,9 +49,9 @@ rows! {
         /// Datagrams count with their headers.
         goodput_mbps: f64, in "Mbps", from "RFC 2647, section 3.17";
         /// Bulk traffic, in the direction of its payload: time from metrics.from_s on in which it was under way, as a
-        /// mean over homes. A file is so from the opening of its connection until its last byte is acknowledged; other
-        /// bulk traffic from its start until it stops. Where packets were sent before metrics.from_s, it counts from when
-        /// the first one that counts could arrive.
+        /// mean over homes. A file is so from the opening of its connection until its last byte is acknowledged; what
+        /// stops earlier, and other bulk traffic, from its start until all that it sent has arrived. Where packets were
+        /// sent before metrics.from_s, it counts from when the first one that counts could arrive.
         under_way_s: Option<f64>, in "s";
         /// Bulk traffic: delivered bytes on the wire over under_way_s, which the length of the run does not change.
         rate_mbps: Option<f64>, in "Mbps";
@@ -274,7 +274,7 @@ rows! {
         payload_bytes: u64, in "B";
         /// Packets that reached their receiver.
         delivered_packets: u64, in "packets";
-        /// Bytes of these packets on the wire.
+        /// Bytes of these packets on the wire, with those that arrived after end_s, which are not in payload_bytes.
         delivered_bytes: u64, in "B";
         /// Packets dropped, for any reason.
         dropped_packets: u64, in "packets";
@@ -449,8 +449,8 @@ rows! {
         direction: &'static str;
         /// Part of the time: router_queue, modem_queue, cmts_queue, core_queue or server_queue (other packets
         /// are ahead there; modem_queue and cmts_queue are the upstream and the downstream queue of any access
-        /// network); of the packet that is first in the modem, request_wait (no opportunity to request bandwidth
-        /// yet), contention (its request collided) and grant_wait (the requested grant has not begun); shaping
+        /// network); in a modem that sends nothing meanwhile, request_wait (no opportunity to request bandwidth
+        /// yet), contention (the request collided) and grant_wait (the requested grant has not begun); shaping
         /// (tokens are missing), stall (the modem is silent or passes nothing on), transmission, propagation,
         /// jitter (random time on the path), host (at the server's host), router (the router's delay),
         /// resequencing (packets on other bonded channels are ahead), or total, their sum.

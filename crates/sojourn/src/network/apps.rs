@@ -227,7 +227,9 @@ impl Simulation {
             };
             instance.app.on_event(event, &mut context);
             if let Some(under_way) = &mut instance.under_way {
-                under_way.set(instance.app.is_under_way(context.now), self.now);
+                let turn = under_way.set(instance.app.is_under_way(context.now), self.now);
+                let traffic = instance.owner.traffic;
+                self.turned(traffic, turn);
             }
             for command in commands.drain(..) {
                 self.carry_out(app, command);

@@ -43,6 +43,7 @@ impl Simulation {
             fingerprint: 0,
             conversations: Conversations::new(s, &firsts),
             bulk: apps::bulk_of_homes(s, &instances),
+            stopped: vec![0; s.traffic.len()],
             instances,
             turns: turns::turns(s),
             app_series: firsts.into_iter().map(|app| (app, GaugeSeries::default())).collect(),

@@ -126,6 +126,8 @@ pub struct Simulation {
     shows_senders: bool,
     /// The apps of each home that send in bulk.
     bulk: Vec<Vec<u32>>,
+    /// In how many homes the bulk traffic of each entry has stopped.
+    stopped: Vec<u32>,
     server_clocks: Vec<Clock>,
     /// TCP configuration of each traffic entry.
     configs: Vec<Config>,

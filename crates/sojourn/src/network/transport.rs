@@ -11,6 +11,9 @@ impl Simulation {
     /// Handles a packet that has arrived at its destination.
     pub(super) fn arrive(&mut self, end: End, packet: &Packet) {
         self.ledger.delivered(self.now, packet);
+        if self.stopped[usize::from(packet.traffic)] > 0 {
+            self.arrives_late(packet);
+        }
         if packet.flow == DATAGRAM {
             self.ledger.received(packet, u64::from(packet.size));
             return self.hear(packet);

@@ -1,16 +1,27 @@
 //! When bulk traffic is under way in each home, for what describes that time alone.
+//!
+//! A rate is of the time in which the line carried it: what has been sent when traffic stops is under way until it has
+//! arrived. Who pings in that time pings a line that nothing is sent on any more.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::Simulation;
-use sojourn_engine::packet::Direction;
+use sojourn_engine::packet::{Direction, Packet};
 use sojourn_engine::units::Time;
 use sojourn_logs::Load;
 use sojourn_scenario::apps::AppSpec;
 
 /// Times that ended so long ago are forgotten: no round trip takes longer.
 const REMEMBERED: Time = Time::from_s(60);
+
+/// What an event changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    None,
+    Stops,
+    BeginsAgain,
+}
 
 /// When the bulk traffic of an app is under way.
 pub(super) struct UnderWay {
@@ -21,8 +32,9 @@ pub(super) struct UnderWay {
     since: Option<Time>,
     /// Former times, the latest last.
     former: VecDeque<Range<Time>>,
-    /// How long it was in former times that count.
+    /// How long it was in former times that count, until this one.
     sum: Time,
+    counted_until: Time,
 }
 
 impl UnderWay {
@@ -34,23 +46,37 @@ impl UnderWay {
             since: None,
             former: VecDeque::new(),
             sum: Time::ZERO,
+            counted_until: Time::ZERO,
         })
     }
 
     /// Is it from now on?
-    pub(super) fn set(&mut self, is_under_way: bool, now: Time) {
+    pub(super) fn set(&mut self, is_under_way: bool, now: Time) -> Turn {
         match self.since {
-            None if is_under_way => self.since = Some(now),
+            None if is_under_way => {
+                self.since = Some(now);
+                if self.former.is_empty() { Turn::None } else { Turn::BeginsAgain }
+            }
             Some(since) if !is_under_way => {
                 self.sum = self.counted(now);
+                self.counted_until = now;
                 let is_old = |time: &Range<Time>| time.end + REMEMBERED < now;
                 while self.former.front().is_some_and(is_old) {
                     self.former.pop_front();
                 }
                 self.former.push_back(since..now);
                 self.since = None;
+                Turn::Stops
             }
-            _ => {}
+            _ => Turn::None,
+        }
+    }
+
+    /// Something that it sent arrives. If it has stopped, its time lasts until now.
+    fn arrived(&mut self, way: Direction, now: Time) {
+        if self.since.is_none() && self.ways[way as usize] {
+            self.sum += now.max(self.from).since(self.counted_until.max(self.from));
+            self.counted_until = now;
         }
     }
 
@@ -67,6 +93,27 @@ impl UnderWay {
 }
 
 impl Simulation {
+    /// An app has stopped, or begins again.
+    pub(super) fn turned(&mut self, traffic: u16, turn: Turn) {
+        let stopped = &mut self.stopped[usize::from(traffic)];
+        match turn {
+            Turn::None => {}
+            Turn::Stops => *stopped += 1,
+            Turn::BeginsAgain => *stopped -= 1,
+        }
+    }
+
+    /// A packet arrives of an entry that has stopped in one of its homes.
+    #[cold]
+    pub(super) fn arrives_late(&mut self, packet: &Packet) {
+        let (first, _) = self.app_series[usize::from(packet.traffic)];
+        let before = packet.home - self.instances[first as usize].owner.home;
+        let app = &mut self.instances[first as usize + usize::from(before)];
+        if let Some(under_way) = app.under_way.as_mut().filter(|_| packet.carries_data()) {
+            under_way.arrived(packet.direction, self.now);
+        }
+    }
+
     /// What went in bulk from and to a home.
     pub(super) fn load_at(&self, home: u16, at: Time) -> Load {
         let apps = self.bulk[usize::from(home)].iter().map(|app| &self.instances[*app as usize]);
@@ -110,8 +157,15 @@ mod tests {
         assert_eq!(was, [false, true, true, true, true, false, true, true]);
         // 5 to 8 and 9 to 10 s.
         assert_eq!((one.counted(s(10)), one.counted(s(9))), (s(4), s(3)));
-        one.set(false, s(80));
+        assert_eq!(one.set(false, s(80)), Turn::Stops);
         assert_eq!((one.former.len(), one.counted(s(99))), (1, s(74)));
+        // What arrives later was under way, but not what goes the other way; then it begins again.
+        one.arrived(Direction::Up, s(81));
+        one.arrived(Direction::Down, s(82));
+        assert_eq!((one.counted(s(99)), one.was(s(79)), one.was(s(80))), (s(75), true, false));
+        assert_eq!((one.set(true, s(90)), one.set(true, s(91))), (Turn::BeginsAgain, Turn::None));
+        one.arrived(Direction::Up, s(92));
+        assert_eq!(one.counted(s(92)), s(77));
         let game = json!({"kind": "stream", "server": "s", "purpose": "game"});
         assert!(UnderWay::of(&serde_json::from_value(game).unwrap(), 0.0).is_none());
     }
