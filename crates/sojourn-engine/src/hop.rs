@@ -15,7 +15,7 @@ use crate::link::Link;
 use crate::packet::{Direction, Packet};
 use crate::queue::room::Room;
 use crate::queue::{Queue, QueueSpec, default_limit_bytes};
-use crate::record::{Place, Recorder};
+use crate::record::{Place, Recorder, Stay};
 use crate::rng::Seed;
 use crate::units::{BitRate, Time};
 use sojourn_input::parts::{self, Keys, Kinds, Outside};
@@ -211,6 +211,7 @@ impl Holder {
         match self {
             Self::Queue(queue) => queue.enqueue(now, packet, drain, recorder),
             Self::Outside(stage) => {
+                recorder.delays.works(Stay::whole(place.queue()));
                 recorder.delays.enters(now, &packet, place.queue());
                 stage.accept(now, packet, recorder);
             }
@@ -354,7 +355,7 @@ impl Hop {
                 }
             }
             Holder::Outside(stage) => {
-                recorder.delays.works(ahead.place.queue());
+                recorder.delays.works(Stay::whole(ahead.place.queue()));
                 while stage.next_wake() <= now
                     && let Some(packet) = stage.wake(now, recorder)
                 {

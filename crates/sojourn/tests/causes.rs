@@ -8,7 +8,7 @@ use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
 use sojourn::engine::record::Part;
 use sojourn::engine::rng::Rng;
-use sojourn::results::verdict::{Cause, Facts, Row, Rows};
+use sojourn::results::verdict::{Cause, Facts, Rows};
 
 use sojourn_testing::rounds;
 
@@ -92,10 +92,9 @@ impl Line {
         let rows = Rows::from(&Simulation::run(&scenario));
         let facts = Facts::of(&scenario, &rows);
         let [cause] = &facts.causes[..] else { panic!("{:?}", facts.causes) };
-        let game = rows.flows.iter().filter(|row| row.text("traffic") == "game");
-        let delay =
-            |row: &Row| Some((row.text("direction").to_owned(), row.number("latency_mean_ms")?));
-        (cause.clone(), game.filter_map(delay).collect())
+        // Of all packets, as parts are: those that are lost have taken their time until then.
+        let delay = |(way, ms): &(Direction, f64)| (way.name().to_owned(), *ms);
+        (cause.clone(), cause.ways_ms.iter().map(delay).collect())
     }
 
     fn text(&self) -> String {

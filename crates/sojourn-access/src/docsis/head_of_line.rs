@@ -1,9 +1,11 @@
 //! What the head of line of an upstream service flow waits for.
 //!
-//! A packet waits behind others until the last piece before it has been sent. From then on it is the head, and
-//! what it waits for changes with what the MAC does: for a chance to request, in contention, for a grant, for
-//! tokens, for the modem while it is silent. The changes since the last piece are kept until the next one begins,
-//! which then is known to have waited for them.
+//! A packet waits behind others as long as these are sent. From the last piece that is sent before it leaves, it waits
+//! for what the head of line waits for, whether it is the head itself or stands behind it: for a chance to request, in
+//! contention, for a grant, for tokens. It may leave to be sent, dropped or superseded, or the run may end: a grant that
+//! never comes has been waited for. The changes since the last piece are kept until the next one begins.
+//!
+//! While the modem is silent all packets in it wait for that, as those on the way to a home do.
 
 use super::outages::Outages;
 use sojourn_engine::record::Part;
@@ -31,7 +33,7 @@ impl HeadOfLine {
         self.first
     }
 
-    /// The last piece has been sent, or its packet is gone: the next packet is the head.
+    /// The last piece has been sent: the next packet is the head.
     #[inline]
     pub(super) fn restart(&mut self, now: Time) {
         self.since = now;
@@ -50,8 +52,28 @@ impl HeadOfLine {
 
     /// When a packet that came at `came` has become the head.
     #[inline]
-    pub(super) fn begins(&self, came: Time) -> Time {
+    fn begins(&self, came: Time) -> Time {
         self.since.max(came)
+    }
+
+    /// What a packet that came to the queue at `came` has waited for until now, beside packets before it: while its modem
+    /// is silent for that and, from when the last piece was sent, for what the head waits for. `sends` says that another
+    /// is being sent.
+    pub(super) fn split_queued(
+        &self,
+        came: Time,
+        now: Time,
+        sends: bool,
+        mut each: impl FnMut(Part, Time),
+    ) {
+        let begins = if sends { now } else { self.begins(came).min(now) };
+        let stalled = self.silent.within(came, begins);
+        if stalled > Time::ZERO {
+            each(Part::Stall, stalled);
+        }
+        if begins < now {
+            self.split(begins, now, each);
+        }
     }
 
     /// What the head waits for from `from` until `now`.
@@ -74,17 +96,8 @@ impl HeadOfLine {
         if self.silent.is_empty() && from < until {
             return each(part, until - from);
         }
-        let mut at = from;
-        while at < until {
-            let passes = self.silent.after(at).min(until);
-            if passes > at {
-                each(Part::Stall, passes - at);
-            }
-            at = self.silent.next(passes).min(until);
-            if at > passes {
-                each(part, at - passes);
-            }
-        }
+        let part = |is_silent: bool| if is_silent { Part::Stall } else { part };
+        self.silent.split(from, until, |is_silent, span| each(part(is_silent), span));
     }
 }
 

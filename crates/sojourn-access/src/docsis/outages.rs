@@ -126,6 +126,30 @@ impl Outages {
         self.0.iter().map(|times| times.next(at)).min().unwrap_or(Time::NEVER)
     }
 
+    /// The times from `from` to `until`, in order: does it lie in an outage, and how long is it?
+    pub(super) fn split(&self, from: Time, until: Time, mut each: impl FnMut(bool, Time)) {
+        let mut at = from;
+        while at < until {
+            let passes = self.after(at).min(until);
+            if passes > at {
+                each(true, passes - at);
+            }
+            at = self.next(passes).min(until);
+            if at > passes {
+                each(false, at - passes);
+            }
+        }
+    }
+
+    /// How much of the time from `from` to `until` lies in outages.
+    pub(super) fn within(&self, from: Time, until: Time) -> Time {
+        let mut sum = Time::ZERO;
+        if !self.is_empty() {
+            self.split(from, until, |is_out, span| sum += if is_out { span } else { Time::ZERO });
+        }
+        sum
+    }
+
     /// When what is due at this time can happen: after the outages that it is in.
     pub(crate) fn after(&self, mut at: Time) -> Time {
         while let Some(end) = self.0.iter().find_map(|times| times.end(at)) {
@@ -155,6 +179,16 @@ mod tests {
             assert_eq!(outages.next(ms(at)), ms(next), "{at}");
         }
         assert_eq!(Outages::new(&[once]).next(ms(2000)), Time::NEVER);
+        // 1000 to 1150, 2000 to 3000, to 3050 by the one that begins at 2900, and 4800 to 4950.
+        for (from, until, within) in [
+            (0, 1000, 0),
+            (900, 1100, 100),
+            (1100, 2500, 550),
+            (2999, 9999, 51 + 4 * 150),
+            (9, 9, 0),
+        ] {
+            assert_eq!(outages.within(ms(from), ms(until)), ms(within), "{from}");
+        }
         let endless = Outage { every_s: Some(0.1), ..often };
         assert_eq!(
             [once, often, endless].map(|outage| outage.check().is_ok()),

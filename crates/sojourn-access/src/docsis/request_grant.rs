@@ -126,15 +126,18 @@ impl Part {
         Self { at_cmts, under_way, ahead, granted, proactive, fragment: None, head }
     }
 
-    /// A packet is taken from the queue, where it was until now: behind others at first, and then as the head.
+    /// A packet is taken from the queue, where it was until now.
     fn take(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
-        let from = self.head.begins(packet.queued_at);
-        if from < now {
-            self.head.split(from, now, |part, span| {
-                recorder.delays.moves(&packet, DelayPart::ModemQueue, part, span);
-            });
-        }
+        self.left_queue(now, &packet, false, recorder);
         self.fragment = Some(Fragment { packet, sent: 0, since: now });
+    }
+
+    /// What a packet has waited for in the queue. `sends` says that another is being sent.
+    #[inline]
+    fn left_queue(&self, now: Time, packet: &Packet, sends: bool, recorder: &mut Recorder) {
+        self.head.split_queued(packet.queued_at, now, sends, |part, span| {
+            recorder.delays.moves(packet, DelayPart::ModemQueue, part, span);
+        });
     }
 
     /// What its fragment has waited for since it was taken, or since its last piece was sent.
@@ -233,7 +236,7 @@ impl RequestGrant {
             low: Part::new(low),
             classic: Part::new(classic),
             low_sends: false,
-            queue: queue.placed(DelayPart::ModemQueue),
+            queue: queue.placed(DelayPart::ModemQueue).split(),
             overhead,
             under_way: VecDeque::new(),
             piece: 0,
@@ -520,7 +523,9 @@ impl RequestGrant {
             return self.sendable_of_aggregate(now, probe, recorder);
         }
         if self.classic.fragment.is_none() {
-            let packet = self.queue.dequeue(now, recorder)?;
+            let packet = self.queue.dequeue(now, recorder);
+            self.split_dropped(false, now, recorder);
+            let packet = packet?;
             self.last_sojourn = now.since(packet.queued_at);
             probe.packet(recorder, now, Kind::Dequeue, &packet);
             self.classic.take(now, packet, recorder);
@@ -572,7 +577,9 @@ impl RequestGrant {
     ) -> Option<u64> {
         self.low_sends = low;
         if self.current().fragment.is_none() {
-            let packet = self.queue.dequeue_member(low, now, recorder)?;
+            let packet = self.queue.dequeue_member(low, now, recorder);
+            self.split_dropped(low, now, recorder);
+            let packet = packet?;
             self.last_sojourn = now.since(packet.queued_at);
             probe.packet(recorder, now, Kind::Dequeue, &packet);
             self.current().take(now, packet, recorder);
@@ -580,6 +587,20 @@ impl RequestGrant {
         let overhead = self.overhead;
         let current = self.current().fragment.as_ref();
         current.map(|Fragment { packet, sent, .. }| overhead + u64::from(packet.size) - sent)
+    }
+
+    /// What packets waited for that the queue has dropped, of one of the flows of an aggregate.
+    #[inline]
+    pub(super) fn split_dropped(&self, low: bool, now: Time, recorder: &mut Recorder) {
+        while let Some(packet) = recorder.delays.next_dropped() {
+            let part = if low { &self.low } else { &self.classic };
+            part.left_queue(now, &packet, self.sends(low), recorder);
+        }
+    }
+
+    /// Is a piece of this flow being sent?
+    fn sends(&self, low: bool) -> bool {
+        self.piece > 0 && self.low_sends == low
     }
 
     /// The flow that sends.
@@ -662,13 +683,13 @@ impl RequestGrant {
 
     /// Removes the next packet to be sent, which is to be dropped.
     pub(super) fn discard_next(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
-        let part = if self.low.fragment.is_some() { &mut self.low } else { &mut self.classic };
-        if part.fragment.is_none() {
-            let packet = self.queue.discard(now, recorder)?;
-            part.take(now, packet, recorder);
+        if self.low.fragment.is_none() && self.classic.fragment.is_none() {
+            let packet = self.queue.discard(now, recorder);
+            self.split_dropped(false, now, recorder);
+            self.classic.take(now, packet?, recorder);
         }
+        let part = if self.low.fragment.is_some() { &mut self.low } else { &mut self.classic };
         part.settle(now, recorder);
-        part.head.restart(now);
         part.fragment.take().map(|fragment| fragment.packet)
     }
 
@@ -733,8 +754,21 @@ impl RequestGrant {
         self.turn(now);
     }
 
-    /// The run ends: a packet that is being sent, or of which more is to be sent, has spent its time until now.
+    /// The run ends: a packet that is being sent, or of which more is to be sent, has spent its time until now, and
+    /// those in the queue have waited.
     pub(super) fn close(&self, now: Time, recorder: &mut Recorder) {
+        let mut leaves = |low: bool, packet: &Packet| {
+            let part = if low { &self.low } else { &self.classic };
+            part.left_queue(now, packet, self.sends(low), recorder);
+        };
+        match self.queue.aggregate() {
+            Some(of) => {
+                [true, false]
+                    .iter()
+                    .for_each(|low| of.packets_of(*low).for_each(|p| leaves(*low, p)));
+            }
+            None => self.queue.packets().for_each(|packet| leaves(false, packet)),
+        }
         for (part, sends) in [(&self.low, self.low_sends), (&self.classic, !self.low_sends)] {
             let Some(Fragment { packet, since, .. }) = &part.fragment else { continue };
             if sends && self.piece > 0 {

@@ -141,6 +141,7 @@ impl ServiceFlowMac {
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         let drain_rate = self.drain_rate(now);
         self.flow.queue.enqueue(now, packet, &drain_rate, recorder);
+        self.flow.split_dropped(false, now, recorder);
     }
 
     #[inline]

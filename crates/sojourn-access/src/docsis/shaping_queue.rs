@@ -10,6 +10,7 @@
 //! places (§4.3.2). The transmit queue drops a packet for which it has no room; with back-pressure,
 //! the packet is not taken at all (§2.2.3).
 
+use super::outages::Outages;
 use crate::shaper::Shaper;
 use sojourn_engine::aqm::DrainRate;
 use sojourn_engine::count::Count;
@@ -28,13 +29,21 @@ pub(crate) struct ShapingQueue {
     ready_at: Time,
     back_pressure: bool,
     across_both: bool,
+    /// When the modem that it is in is silent.
+    silent: Outages,
 }
 
 impl ShapingQueue {
     /// An empty queue.
     pub(crate) fn new(queue: Queue, back_pressure: bool, across_both: bool) -> Self {
         let (held_since, ready_at) = (Time::ZERO, Time::NEVER);
-        Self { queue, held: None, held_since, ready_at, back_pressure, across_both }
+        let silent = Outages::default();
+        Self { queue, held: None, held_since, ready_at, back_pressure, across_both, silent }
+    }
+
+    /// This queue, in a modem that is silent at these times.
+    pub(crate) fn in_modem(self, silent: Outages) -> Self {
+        Self { queue: self.queue.placed(Part::ModemQueue).split(), silent, ..self }
     }
 
     /// Takes a packet. If none is held already, the queue must be woken at once.
@@ -47,6 +56,7 @@ impl ShapingQueue {
     ) {
         let drain_rate = self.drain_rate(now, shaper);
         self.queue.enqueue(now, packet, &drain_rate, recorder);
+        self.split_dropped(now, recorder);
         if self.held.is_none() {
             self.ready_at = now;
         }
@@ -69,6 +79,8 @@ impl ShapingQueue {
         if self.held.is_none() && (has_room || !self.back_pressure) {
             let next_queue = if self.across_both { transmit } else { NextQueue::default() };
             self.held = self.queue.dequeue_before(now, next_queue, recorder);
+            self.split_dropped(now, recorder);
+            self.held.iter().for_each(|packet| self.left_queue(now, packet, recorder));
             self.held_since = now;
             self.ready_at = self.held.as_ref().map_or(Time::NEVER, |packet| {
                 let size = u64::from(packet.size);
@@ -83,7 +95,7 @@ impl ShapingQueue {
         }
         self.ready_at = Time::NEVER;
         let packet = self.held.take()?;
-        recorder.delays.spends(&packet, self.held_since, [(Part::Shaping, now)]);
+        self.was_held(now, &packet, recorder);
         if shaper.held(&packet) {
             recorder.delayed(&packet);
         }
@@ -119,10 +131,38 @@ impl ShapingQueue {
         self.queue.backlog().plus(held.unwrap_or_default())
     }
 
-    /// The run ends: the packet that is held has waited for tokens until now.
+    /// While its modem is silent a packet waits for that, not behind others.
+    #[inline]
+    fn left_queue(&self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        let stalled = self.silent.within(packet.queued_at, now);
+        if stalled > Time::ZERO {
+            recorder.delays.moves(packet, Part::ModemQueue, Part::Stall, stalled);
+        }
+    }
+
+    #[inline]
+    fn split_dropped(&self, now: Time, recorder: &mut Recorder) {
+        while let Some(packet) = recorder.delays.next_dropped() {
+            self.left_queue(now, &packet, recorder);
+        }
+    }
+
+    /// And not for tokens.
+    fn was_held(&self, now: Time, packet: &Packet, recorder: &mut Recorder) {
+        recorder.delays.spends(packet, self.held_since, [(Part::Shaping, now)]);
+        let stalled = self.silent.within(self.held_since, now);
+        if stalled > Time::ZERO {
+            recorder.delays.moves(packet, Part::Shaping, Part::Stall, stalled);
+        }
+    }
+
+    /// The run ends: the packet that is held has waited for tokens until now, and the others in the queue.
     pub(crate) fn close(&self, now: Time, recorder: &mut Recorder) {
         if let Some(packet) = &self.held {
-            recorder.delays.spends(packet, self.held_since, [(Part::Shaping, now)]);
+            self.was_held(now, packet, recorder);
+        }
+        if !self.silent.is_empty() {
+            self.queue.packets().for_each(|packet| self.left_queue(now, packet, recorder));
         }
     }
 

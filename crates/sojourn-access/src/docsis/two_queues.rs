@@ -9,7 +9,7 @@ use crate::service::Upstream;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
 use sojourn_engine::queue::{NextQueue, Queue, QueueSpec, default_limit_bytes};
-use sojourn_engine::record::{Part, Recorder};
+use sojourn_engine::record::Recorder;
 use sojourn_engine::units::{BitRate, Time};
 
 /// How the two queues work together.
@@ -36,14 +36,10 @@ impl TwoQueueModem {
         let managed = context.queue("upstream", &spec.queue, buffer_bytes);
         let transmit = context.plain_queue("transmit", &queues.transmit, buffer_bytes);
         let TwoQueues { back_pressure, sojourn_across_both, .. } = *queues;
-        Self {
-            shaping_queue: ShapingQueue::new(
-                managed.placed(Part::ModemQueue),
-                back_pressure,
-                sojourn_across_both,
-            ),
-            modem: Modem::unshaped(transmit, spec, context),
-        }
+        let modem = Modem::unshaped(transmit, spec, context);
+        let shaping_queue = ShapingQueue::new(managed, back_pressure, sojourn_across_both)
+            .in_modem(modem.mac.silent.clone());
+        Self { shaping_queue, modem }
     }
 
     /// From now on it has other rates, and other parameters of the queue that has the queue manager.

@@ -28,7 +28,9 @@ use super::flow_table::WEIGHT;
 use super::plugs::Plugs;
 use super::rounds::Rounds;
 use super::weights::Weights;
-use super::{Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting};
+use super::{
+    Discipline, Entry, Exit, FlowKey, FlowTable, Scheduler, SchedulerParameters, Setting, Waiting,
+};
 use crate::aqm::DrainRate;
 use crate::count::Count;
 use crate::fairness::{Demand, break_points};
@@ -321,6 +323,10 @@ impl Discipline for Abb {
 
     fn backlog(&self) -> Count {
         self.aqm_bins.backlog()
+    }
+
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(self.aqm_bins.packets())
     }
 
     fn on_map(&mut self, granted: u64, ungranted: u64) {

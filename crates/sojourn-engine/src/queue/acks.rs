@@ -58,6 +58,11 @@ impl AckLane {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }
     }
 
+    /// What waits in it.
+    pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter()
+    }
+
     /// Replaces an acknowledgement that `packet` supersedes and returns the old one. Otherwise
     /// returns `packet` as the error.
     pub(crate) fn replace(&mut self, packet: Packet) -> Result<Packet, Packet> {

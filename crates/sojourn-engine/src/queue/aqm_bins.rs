@@ -20,6 +20,10 @@ macro_rules! by_aqm_bins {
             self.aqm_bins.backlog()
         }
 
+        fn packets(&self) -> super::Waiting<'_> {
+            Box::new(self.aqm_bins.packets())
+        }
+
         fn on_map(&mut self, granted: u64, ungranted: u64) {
             self.aqm_bins.on_map(granted, ungranted);
         }
@@ -136,6 +140,11 @@ impl AqmBins {
     /// Backlog of all bins.
     pub(super) fn backlog(&self) -> Count {
         self.bins.backlog()
+    }
+
+    /// What waits in them.
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.bins.all()
     }
 
     /// Backlog of one bin.

@@ -124,6 +124,11 @@ impl Bins {
         self.total
     }
 
+    /// What waits in them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Packet> {
+        self.slots.iter().filter_map(|slot| slot.packet.as_ref())
+    }
+
     /// The packet at the head of a bin.
     pub(super) fn head(&self, bin: usize) -> Option<&Packet> {
         self.slots.get(self.chains[bin].head as usize)?.packet.as_ref()

@@ -12,7 +12,9 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
+use super::{
+    Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, Waiting, no_law,
+};
 use crate::aqm::red::AVERAGE_PACKETS;
 use crate::aqm::red_linux::{Average, Region, Terms, log_weight};
 use crate::aqm::{AqmSpec, DrainRate, Threshold, Verdict, at_least_packets};
@@ -227,6 +229,10 @@ impl Discipline for Choke {
 
     fn backlog(&self) -> Count {
         self.backlog
+    }
+
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(self.places.iter().flatten())
     }
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {

@@ -19,7 +19,7 @@ use super::lanes::{
 use super::update_clock::UpdateClock;
 use super::{
     Discipline, Entry, Exit, NextQueue, QueueSpec, Scheduler, SchedulerParameters, SchedulerSpec,
-    Setting, no_law,
+    Setting, Waiting, no_law,
 };
 use crate::aqm::marking::{BASE_PROBABILITY, LinuxPi, PiController, Ramp, rolls};
 use crate::aqm::{AqmSpec, DrainRate};
@@ -512,6 +512,10 @@ impl Discipline for DualQ {
 
     fn backlog(&self) -> Count {
         self.low.backlog().plus(self.classic.backlog())
+    }
+
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(self.low.packets().chain(self.classic.packets()))
     }
 
     fn members(&self) -> Option<[Counted<MemberCounts>; 2]> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit, QueueSpec, Scheduler, SchedulerParameters, Setting};
+use super::{Discipline, Entry, Exit, QueueSpec, Scheduler, SchedulerParameters, Setting, Waiting};
 use crate::aqm::{Aqm, AqmAlgorithm, Arrival, Departure, DrainRate};
 use crate::count::Count;
 use crate::packet::{DropReason, Packet};
@@ -104,6 +104,10 @@ impl Discipline for Fifo {
     #[inline]
     fn backlog(&self) -> Count {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }
+    }
+
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(self.packets.iter())
     }
 
     #[inline]

@@ -121,6 +121,11 @@ impl Lane {
     }
 
     /// What waits.
+    /// What waits in it.
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.packets.iter()
+    }
+
     #[inline]
     pub(super) fn backlog(&self) -> Count {
         Count { bytes: self.bytes, packets: self.packets.len() as u64 }

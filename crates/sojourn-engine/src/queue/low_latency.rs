@@ -20,7 +20,7 @@ use super::low_latency_members::{Classic, Coupling, Low};
 use super::low_latency_parameters::Parameters;
 use super::member_rate::MemberRate;
 use super::update_clock::UpdateClock;
-use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting, no_law};
+use super::{Discipline, Entry, Exit, Scheduler, SchedulerParameters, Setting, Waiting, no_law};
 use crate::aqm::docsis_pie::{self, DocsisPie};
 use crate::aqm::marking::BASE_PROBABILITY;
 use crate::aqm::virtual_queue::Loop;
@@ -85,6 +85,11 @@ impl LowLatency {
     #[inline]
     pub fn low_latency_backlog(&self) -> Count {
         self.low.lane.backlog()
+    }
+
+    /// What waits in L, or in C.
+    pub fn packets_of(&self, low: bool) -> impl Iterator<Item = &Packet> {
+        if low { self.low.lane.packets() } else { self.classic.lane.packets() }
     }
 
     /// Counts of packets by estimated latency, if it keeps them.
@@ -238,6 +243,10 @@ impl Discipline for LowLatency {
 
     fn backlog(&self) -> Count {
         self.low.lane.backlog().plus(self.classic.lane.backlog())
+    }
+
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(self.packets_of(true).chain(self.packets_of(false)))
     }
 
     fn next_update(&self) -> Time {

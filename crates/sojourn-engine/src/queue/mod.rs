@@ -57,7 +57,7 @@ use crate::record::latency_histogram::LatencyHistogram;
 use crate::record::queue_meter;
 use crate::record::{
     Counted, Definition, Gauges, Lapses, Member, MemberCounts, Part, QueueCounts, QueueMeter,
-    Recorder, Rest, Series,
+    Recorder, Rest, Series, Stay,
 };
 use crate::rng::{Rng, Seed};
 use crate::units::{BitRate, Time};
@@ -257,6 +257,9 @@ impl Exit<'_> {
     }
 }
 
+/// The packets of a queue.
+pub type Waiting<'a> = Box<dyn Iterator<Item = &'a Packet> + 'a>;
+
 /// A scheduler: in which bin a packet waits, and which packet is next.
 #[enum_dispatch]
 #[auto_impl(Box)]
@@ -292,6 +295,10 @@ pub trait Discipline {
     }
     /// Backlog of all bins.
     fn backlog(&self) -> Count;
+    /// What waits, in any order. It is asked when a run ends; without an answer it is said to wait behind others.
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(std::iter::empty())
+    }
     /// Informs the AQM algorithms that a MAP brought a grant.
     fn on_map(&mut self, _granted: u64, _ungranted: u64) {}
     /// When `update` is due next; never where nothing is updated.
@@ -625,7 +632,7 @@ pub struct Queue {
     meter: Option<Box<QueueMeter>>,
     watch: Watch,
     /// What packets spend their time on in it; `None` if another stage that holds it says so.
-    part: Option<Part>,
+    stay: Option<Stay>,
 }
 
 impl Queue {
@@ -654,13 +661,20 @@ impl Queue {
             counts: Counted::default(),
             meter: Some(Box::new(meter)),
             watch: Watch::default(),
-            part: None,
+            stay: None,
         }
     }
 
     /// This queue, in which packets spend their time on this.
     pub fn placed(self, part: Part) -> Self {
-        Self { part: Some(part), ..self }
+        Self { stay: Some(Stay::whole(part)), ..self }
+    }
+
+    /// This queue, of which the stage that holds it says what packets waited for: those that leave, those that
+    /// [`DelayBook::next_dropped`](crate::record::DelayBook::next_dropped) names and [`Self::packets`].
+    pub fn split(self) -> Self {
+        let stay = self.stay.map(|stay| Stay { is_split: true, ..stay });
+        Self { stay, ..self }
     }
 
     /// This queue without its meter, which takes most of the memory of an idle queue.
@@ -720,8 +734,9 @@ impl Queue {
         recorder: &mut Recorder,
     ) {
         packet.queued_at = now;
-        if let Some(part) = self.part {
-            recorder.delays.enters(now, &packet, part);
+        if let Some(stay) = self.stay {
+            recorder.delays.works(stay);
+            recorder.delays.enters(now, &packet, stay.part);
         }
         self.watch.note(&packet);
         if self.acks.is_some() && packet.is_bare_ack() {
@@ -808,9 +823,9 @@ impl Queue {
         recorder: &mut Recorder,
         dequeue: impl FnOnce(&mut Scheduler, &mut Exit) -> Option<Packet>,
     ) -> Option<Packet> {
-        let Self { scheduler, rng, ecn, counts, part, .. } = self;
-        if let Some(part) = *part {
-            recorder.delays.works(part);
+        let Self { scheduler, rng, ecn, counts, stay, .. } = self;
+        if let Some(stay) = *stay {
+            recorder.delays.works(stay);
         }
         let counters = Counters { ecn: *ecn, recorder, counts };
         let exit = &mut Exit { now, next_queue, rng, counters, member: None };
@@ -867,8 +882,8 @@ impl Queue {
 
     #[inline]
     fn note_exit(&self, now: Time, packet: &Packet, recorder: &mut Recorder) {
-        if let Some(part) = self.part {
-            recorder.delays.leaves(now, packet, part);
+        if let Some(stay) = self.stay {
+            recorder.delays.leaves(now, packet, stay.part);
         }
     }
 
@@ -877,6 +892,11 @@ impl Queue {
     pub fn backlog(&self) -> Count {
         let waiting = self.scheduler.backlog();
         self.acks.as_ref().map_or(waiting, |acks| waiting.plus(acks.backlog()))
+    }
+
+    /// The packets that wait in it.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.acks.iter().flat_map(AckLane::packets).chain(self.scheduler.packets())
     }
 
     /// Informs the AQM algorithms that a MAP brought a grant and left `ungranted` requested bytes.

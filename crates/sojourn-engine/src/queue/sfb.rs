@@ -15,7 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_table::mixed;
-use super::{Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, no_law};
+use super::{
+    Discipline, Entry, Exit, FlowTable, Scheduler, SchedulerParameters, Setting, Waiting, no_law,
+};
 use crate::aqm::{AqmSpec, Threshold, Verdict};
 use crate::count::Count;
 use crate::packet::{DropReason, FULL_PACKET, Packet};
@@ -312,6 +314,10 @@ impl Discipline for Sfb {
 
     fn flow_target(&self) -> Option<u64> {
         Some(self.parameters.target_packets.into())
+    }
+
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(self.packets.iter())
     }
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, _names: &[&str]) {

@@ -90,6 +90,22 @@ impl Place {
     }
 }
 
+/// What packets spend their time on in a queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Stay {
+    /// The part.
+    pub part: Part,
+    /// Does the stage that holds the queue say what else they waited for in it?
+    pub is_split: bool,
+}
+
+impl Stay {
+    /// All of it is this part.
+    pub fn whole(part: Part) -> Self {
+        Self { part, is_split: false }
+    }
+}
+
 /// Until when a packet spends its time on what, one part after the other.
 pub type Legs<const N: usize> = [(Part, Time); N];
 
@@ -167,7 +183,9 @@ pub struct DelayBook {
     /// By entry and direction.
     sums: Vec<[PartSums; 2]>,
     /// The queue that is at work: what drops, drops from it.
-    at_work: Part,
+    at_work: Stay,
+    /// What it has dropped, if the stage that holds it says what that waited for.
+    dropped: Vec<Packet>,
     /// The parts of single packets by their number, if they are traced.
     traced: Option<Vec<PacketParts>>,
 }
@@ -176,7 +194,8 @@ impl DelayBook {
     /// All zero, for so many entries.
     pub fn new(from: Time, entries: usize, is_traced: bool) -> Self {
         let sums = vec![Default::default(); entries];
-        Self { from, sums, at_work: Part::ModemQueue, traced: is_traced.then(Vec::new) }
+        let (at_work, dropped) = (Stay::whole(Part::ModemQueue), Vec::new());
+        Self { from, sums, at_work, dropped, traced: is_traced.then(Vec::new) }
     }
 
     /// Does a packet count in tables?
@@ -197,7 +216,6 @@ impl DelayBook {
     /// A packet enters a queue, which is at work.
     #[inline]
     pub fn enters(&mut self, now: Time, packet: &Packet, part: Part) {
-        self.at_work = part;
         let Some(sums) = self.of(packet) else { return };
         sums.subtract(part, now.ps());
         sums.inside[part as usize] += 1;
@@ -263,13 +281,26 @@ impl DelayBook {
 
     /// A queue is at work.
     #[inline]
-    pub fn works(&mut self, part: Part) {
-        self.at_work = part;
+    pub fn works(&mut self, stay: Stay) {
+        self.at_work = stay;
     }
 
     /// The queue at work drops a packet.
     pub(super) fn drops(&mut self, at: Time, packet: &Packet) {
-        self.leaves(at, packet, self.at_work);
+        self.leaves(at, packet, self.at_work.part);
+    }
+
+    /// And that packet is gone.
+    pub(super) fn has_dropped(&mut self, packet: Packet) {
+        if self.at_work.is_split {
+            self.dropped.push(packet);
+        }
+    }
+
+    /// A packet that the queue at work has dropped, whose time is to be split.
+    #[inline]
+    pub fn next_dropped(&mut self) -> Option<Packet> {
+        self.dropped.pop()
     }
 
     /// The loss of a packet comes after the end of the run.
@@ -312,6 +343,7 @@ impl DelayBook {
 
     /// The run is over: what is in queues has waited until now.
     pub fn close(&mut self, now: Time) {
+        debug_assert!(self.dropped.is_empty(), "the time of dropped packets is split");
         self.sums.iter_mut().flatten().for_each(|sums| sums.close(now));
     }
 

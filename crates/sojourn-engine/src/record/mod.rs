@@ -21,7 +21,7 @@ pub(crate) mod trace;
 
 pub use channel_use::ChannelUse;
 pub use definition::Definition;
-pub use delay_parts::{Delay, DelayBook, Legs, PARTS, Part, PartSums, Place};
+pub use delay_parts::{Delay, DelayBook, Legs, PARTS, Part, PartSums, Place, Stay};
 pub use lapses::{Lapses, Rest};
 pub use latency_histogram::LatencyHistogram;
 pub use modem_trace::{MOST_EVENTS, ModemEvent, ModemEventKind, ModemTrace};

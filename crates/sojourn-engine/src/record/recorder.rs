@@ -128,6 +128,7 @@ impl Recorder {
     pub fn dropped(&mut self, now: Time, packet: Packet, reason: DropReason) {
         self.delays.drops(now, &packet);
         self.ended(now, &packet, reason);
+        self.delays.has_dropped(packet);
     }
 
     /// A packet that is in no queue is lost at the end of these legs, which may be later than now; it is gone with

@@ -6,9 +6,7 @@ use sojourn_input::defaults::number;
 
 use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
-use super::{
-    App, AppContext, AppParameters, AppSpec, Command, Event, Label, Load, Model, Quality,
-};
+use super::{App, AppContext, AppParameters, AppSpec, Command, Event, Label, Load, Model, Quality};
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;

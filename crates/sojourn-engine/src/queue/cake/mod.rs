@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::bins::{Bins, Measure};
 use super::{
     Discipline, Entry, Exit, FlowTable, QueueSpec, Scheduler, SchedulerParameters, SchedulerSpec,
-    Setting, no_law,
+    Setting, Waiting, no_law,
 };
 use crate::aqm::{AqmSpec, Threshold};
 use crate::count::Count;
@@ -604,6 +604,10 @@ impl Discipline for Cake {
 
     fn backlog(&self) -> Count {
         self.bins.backlog()
+    }
+
+    fn packets(&self) -> Waiting<'_> {
+        Box::new(self.bins.all())
     }
 
     fn set_flow_classifier(&mut self, flows: &FlowTable, names: &[&str]) {
