@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
-use sojourn_access::docsis::{Framing, ModemSpec};
+use sojourn_access::docsis::{Framing, ModemSpec, PartialService};
 use sojourn_access::{Group, Terms};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::{Direction, Ecn, NQB};
@@ -34,8 +34,8 @@ impl Scenario {
             let core = self.core_mbit(way, &time).fold(f64::INFINITY, f64::min);
             let of_group = |(number, group): (usize, Group<'_>)| {
                 let service = self.service_mbit(number, way, time.start, &time);
-                let channel = self.channel_mbps(&group, way).unwrap_or(f64::INFINITY);
-                service.min(core).min(channel * self.counted_s())
+                let channel = self.channel_mbit(&group, way, &time).unwrap_or(f64::INFINITY);
+                service.min(core).min(channel)
             };
             (0..).zip(self.groups()).map(of_group).collect::<Vec<f64>>()
         };
@@ -89,6 +89,19 @@ impl Scenario {
                 Some(channel.rate_mbps() * f64::from(channel.count()))
             }
         }
+    }
+
+    /// What that channel carries during a time, in Mbit: less while partial service leaves it fewer channels.
+    pub fn channel_mbit(&self, group: &Group<'_>, way: Direction, time: &Span) -> Option<f64> {
+        let (mbps, channel) = (self.channel_mbps(group, way)?, &self.upstream_channel);
+        let lost_mbit = |of: &PartialService| {
+            let left = Framing::of(channel).with_channels(of.channels);
+            let end_s = time.end.min(of.start_s + of.length_s);
+            let lost_s = (end_s - time.start.max(of.start_s)).max(0.0);
+            lost_s * (mbps - left.greatest_mbps(channel.least_region()))
+        };
+        let partial = channel.partial_service.iter().filter(|_| way == Direction::Up);
+        Some(mbps * (time.end - time.start) - partial.map(lost_mbit).sum::<f64>())
     }
 
     /// What the files of an entry have of a rate of all of them, in Mbps: on an idle line each takes a handshake, round

@@ -2,6 +2,7 @@
 
 use crate::common::{flow, latencies, loaded, refused, service_flow};
 use sojourn::Simulation;
+use sojourn::engine::packet::Direction;
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::FlowRow;
 
@@ -222,6 +223,24 @@ fn lost_channels_lower_the_rate() {
         assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
     }
     assert!((half / ((whole + one) / 2.0) - 1.0).abs() < 0.03, "{half}");
+}
+
+/// What the line carries is so much less, of which transfers have their part: of 20 s five with one of four channels.
+#[test]
+fn partial_service_is_no_part_of_what_the_line_carries() {
+    let keys = "duration_s = 20
+        upstream.modem.kind = 'shared_channel'
+        upstream_channel.partial_service = [{ start_s = 10, length_s = 5, channels = 1 }]
+        traffic.flood = { kind = 'transfer', server = 'near' }";
+    let scenario = loaded(&text(keys), &[]);
+    let carried = |from_s: f64, to_s: f64| {
+        let carried = scenario.channel_mbit(&scenario.group(0), Direction::Up, &(from_s..to_s));
+        carried.unwrap()
+    };
+    let (whole, one) = (carried(0.0, 1.0), carried(11.0, 12.0));
+    assert!((one / whole - 0.25).abs() < 0.01, "{one} of {whole}");
+    assert!((carried(0.0, 20.0) - 15.0 * whole - 5.0 * one).abs() < 1e-6);
+    assert!(scenario.channel_mbit(&scenario.group(0), Direction::Down, &(0.0..1.0)).is_none());
 }
 
 /// Homes whose profile has 6 bits a symbol beside homes with 10: an OFDMA minislot has 8 * 6 * 6 / 8 = 36 B

@@ -47,5 +47,5 @@ pub use regularity::Regularity;
 pub use request_grant::MacCounters;
 pub use scheduling_service::SchedulingService;
 pub use timing::TimingSpec;
-pub use upstream_channel::UpstreamChannel;
+pub use upstream_channel::{PartialService, UpstreamChannel};
 pub use warnings::enough_burst;

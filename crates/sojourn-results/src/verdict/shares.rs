@@ -249,19 +249,15 @@ fn links(
     let mut links = Vec::new();
     for (number, group) in (0..).zip(scenario.groups()) {
         let of_group = |flow: &Flow<'_>| flow.group == number;
-        let starts_s = flows
-            .iter()
-            .filter(|flow| of_group(flow))
-            .map(|flow| flow.entry.app.start_s().unwrap_or_default());
+        let own = flows.iter().filter(|flow| of_group(flow));
+        let starts_s = own.map(|flow| flow.entry.app.start_s().unwrap_or_default());
         let since_s = starts_s.fold(f64::INFINITY, f64::min).min(time.start);
         let each_mbit = scenario.service_mbit(number, way, since_s, time);
         let light = light_mbit(&|other| other == number);
         links.push(link(each_mbit * f64::from(group.count), light, &of_group));
-        if let Some(mbps) = scenario.channel_mbps(&group, way) {
-            links.push(link(mbps * length_s, light_mbit(&|_| true), &|_| true));
-        }
     }
-    for mbit in scenario.core_mbit(way, time) {
+    let channels = scenario.groups().filter_map(|group| scenario.channel_mbit(&group, way, time));
+    for mbit in channels.chain(scenario.core_mbit(way, time)) {
         links.push(link(mbit, light_mbit(&|_| true), &|_| true));
     }
     for (name, server) in &scenario.servers {
