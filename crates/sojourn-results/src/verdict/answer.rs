@@ -194,15 +194,8 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
         over_idle_line: own.iter().filter_map(more).collect(),
         round_trip: RoundTrip::of(one, idle_line).filter(|_| !one.is_idle_line),
         measures: own,
-        causes: causes(one).into_iter().map(Cause::sentence).collect(),
+        causes: one.group.causes().iter().map(Cause::sentence).collect(),
     }
-}
-
-/// Where the time goes in the run of the first seed, the longest first.
-fn causes<'a>(judged: &Judged<'a>) -> Vec<&'a Cause> {
-    let mut causes: Vec<&Cause> = judged.group.runs[0].causes.iter().collect();
-    causes.sort_by(|one, other| other.total_ms().total_cmp(&one.total_ms()));
-    causes
 }
 
 // The question.
@@ -260,7 +253,7 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
     let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().map(graded_sentence);
-    let longest = causes(one).first().map(|cause| cause.sentence());
+    let longest = one.group.causes().first().map(Cause::sentence);
     let more = [taken(one), still_changing(&[one]), longest].into_iter().flatten();
     let more = limits(one).iter().cloned().chain(more);
     let all: Vec<_> =
@@ -303,7 +296,7 @@ fn without_article(application: &Application) -> &'static str {
 
 /// Do games wait less until they are granted than on the idle line?
 fn gains_grants(one: &Judged<'_>, idle: &Judged<'_>) -> bool {
-    let waits_ms = |of: &Judged<'_>| until_granted_ms(&of.group.runs[0].causes);
+    let waits_ms = |of: &Judged<'_>| until_granted_ms(&of.group.causes());
     waits_ms(one) < waits_ms(idle)
 }
 
@@ -380,7 +373,7 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     found.extend(still_changing(&of(named.collect())));
     let slow = best().filter_map(|one| Some((slow_cause(one)?, one)));
     let slowest = slow.max_by(|(one, _), (other, _)| one.total_ms().total_cmp(&other.total_ms()));
-    found.extend(slowest.map(|(cause, one)| with(one, cause.sentence())));
+    found.extend(slowest.as_ref().map(|(cause, one)| with(one, cause.sentence())));
     let shown = slowest.map(|(_, one)| one).or_else(|| best().next());
     found.extend(shown.and_then(|one| idle_sentence(&all[one.idle_line?], one)));
     found.extend(without_grade(&settings));
@@ -388,11 +381,11 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
 }
 
 /// Where the time of games and calls goes that are not good, the longest first.
-fn slow_cause<'a>(one: &Judged<'a>) -> Option<&'a Cause> {
+fn slow_cause(one: &Judged<'_>) -> Option<Cause> {
     let is_slow = |name: &str| {
         [GAME, CALL, VIDEO_CALL].contains(&name) && one.grade(name) > Some(Grade::Good)
     };
-    causes(one).into_iter().find(|cause| is_slow(cause.application))
+    one.group.causes().into_iter().find(|cause| is_slow(cause.application))
 }
 
 /// What the same other traffic gets without the bulk traffic.

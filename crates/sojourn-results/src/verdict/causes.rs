@@ -13,7 +13,6 @@ const MOST_PARTS: usize = 3;
 const LEAST_SHARE: f64 = 0.1;
 
 const MODEM_QUEUE: &str = "in the modem's queue";
-const STALLED_QUEUE: &str = "in the modem's queue, in part behind stalls of the modem";
 
 /// Where the mean time of a traffic entry's packets goes, over the directions in which its users notice it.
 #[derive(Clone, PartialEq, Debug)]
@@ -59,7 +58,8 @@ impl Cause {
         format!("traffic.{} takes {ways} on average{until}: {parts}.", self.traffic)
     }
 
-    fn add(&mut self, part: Part, words: &'static str, ms: f64) {
+    /// Adds to a part.
+    pub(super) fn add(&mut self, part: Part, words: &'static str, ms: f64) {
         match self.parts.iter_mut().find(|one| one.words == words) {
             Some(one) => one.ms += ms,
             None => self.parts.push(CausePart { part, words, ms }),
@@ -150,8 +150,7 @@ fn modem_queue(scenario: &Scenario, rows: &Rows, home: usize) -> &'static str {
     // A modem that shares no channel has the grants that its own rate allows.
     let said = of_first.into_iter().filter(|(part, _)| is_shared || *part != Part::GrantWait);
     let longest = said.max_by(|one, other| spent_ms(one.0).total_cmp(&spent_ms(other.0)));
-    let words = longest.map_or(MODEM_QUEUE, |(_, words)| words);
-    if spent_ms(Part::Stall) > 0.0 { STALLED_QUEUE } else { words }
+    longest.map_or(MODEM_QUEUE, |(_, words)| words)
 }
 
 /// A part in words, which differ by direction where packets of both would wait in different queues.
@@ -162,10 +161,10 @@ fn words(
     part: Part,
     way: Direction,
 ) -> &'static str {
-    let by_way = |up, down| if way == Direction::Up { up } else { down };
+    let by = |up, down| if way == Direction::Up { up } else { down };
     match part {
         Part::RouterQueue => {
-            by_way("in the router's upstream queue", "in the router's downstream queue")
+            by("in the router's upstream queue", "in the router's downstream queue")
         }
         Part::ModemQueue if scenario.access.has_plant() => {
             modem_queue(scenario, rows, scenario.group_of(entry))
@@ -173,10 +172,8 @@ fn words(
         Part::ModemQueue => "in the upstream queue",
         Part::CmtsQueue if scenario.access.has_plant() => "in the CMTS's queue",
         Part::CmtsQueue => "in the downstream queue",
-        Part::CoreQueue => {
-            by_way("in the core's upstream queues", "in the core's downstream queues")
-        }
-        Part::ServerQueue => by_way("in the queue to the server", "in the queue from the server"),
+        Part::CoreQueue => by("in the core's upstream queues", "in the core's downstream queues"),
+        Part::ServerQueue => by("in the queue to the server", "in the queue from the server"),
         Part::RequestWait => "waiting to request bandwidth",
         Part::Contention => "in contention, since requests collide",
         Part::GrantWait => "waiting for grants",

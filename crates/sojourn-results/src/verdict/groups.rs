@@ -1,5 +1,6 @@
 //! Groups of runs side by side, their grades, and which is an idle line.
 
+use super::causes::Cause;
 use super::facts::Facts;
 use super::grades::{Assessment, assess, shares_of};
 use super::measures::Measure;
@@ -54,6 +55,28 @@ impl Group<'_> {
         let found = self.runs.iter().filter_map(|facts| facts.measures.get(measure.key).copied());
         let values: Vec<Option<f64>> = found.collect();
         (!values.is_empty()).then(|| over_seeds(&values))
+    }
+
+    /// Where the time goes in the mean over its runs, the longest first; what one of them does not know is left out.
+    pub(super) fn causes(&self) -> Vec<Cause> {
+        let mean = |first: &Cause| {
+            let is_it = |one: &&Cause| one.traffic == first.traffic;
+            let all: Option<Vec<_>> =
+                self.runs.iter().map(|of| of.causes.iter().find(is_it)).collect();
+            let (all, share) = (all?, 1.0 / self.runs.len() as f64);
+            let ways_ms = first.ways_ms.iter().map(|(way, _)| (*way, 0.0)).collect();
+            let mut mean = Cause { parts: Vec::new(), ways_ms, ..first.clone() };
+            for one in all {
+                let both = mean.ways_ms.iter_mut().zip(&one.ways_ms);
+                both.for_each(|(sum, (_, ms))| sum.1 += share * ms);
+                one.parts.iter().for_each(|of| mean.add(of.part, of.words, share * of.ms));
+            }
+            mean.parts.sort_by(|one, other| other.ms.total_cmp(&one.ms));
+            Some(mean)
+        };
+        let mut means: Vec<Cause> = self.runs[0].causes.iter().filter_map(mean).collect();
+        means.sort_by(|one, other| other.total_ms().total_cmp(&one.total_ms()));
+        means
     }
 
     /// The mean of a measure over its runs.

@@ -97,11 +97,30 @@ fn a_queue_says_what_holds_its_first_packets() {
             ", behind packets that wait for grants",
         ),
         (shared, [("grant_wait", 1.0), ("transmission", 3.0)], ""),
-        (shared, [("stall", 0.1), ("grant_wait", 3.0)], ", in part behind stalls of the modem"),
     ] {
         let found = said(keys, &parts);
         assert!(found.contains(&behind(want)), "{found}");
     }
+}
+
+/// Of several seeds the sentence has the means that the tables have.
+#[test]
+fn a_cause_is_a_mean_over_seeds() {
+    let run = |queue_ms: f64, stall_ms: f64| {
+        let part = |(part, mean_ms): (&str, f64)| {
+            row(&json!({"traffic": "x", "direction": "up", "part": part, "mean_ms": mean_ms,
+                "sent_packets": 900}))
+        };
+        let parts =
+            [("modem_queue", queue_ms), ("stall", stall_ms), ("total", queue_ms + stall_ms)];
+        let delay_parts = parts.into_iter().filter(|(_, ms)| *ms > 0.0).map(part).collect();
+        let flows = both_ways("x", "game", &json!({"rtt_p90_ms": 900.0}));
+        Facts::of(&scenario(GAME), &Rows { flows, delay_parts, ..Rows::default() })
+    };
+    let runs = [run(100.0, 0.0), run(200.0, 90.0)];
+    let found = verdict(&[seeds("", &runs)], &[]);
+    let want = "traffic.x takes 195 ms up on average: 150 ms in the modem's queue and 45.0 ms in stalls of the modem.";
+    assert_eq!(found.groups[0].causes, [want]);
 }
 
 /// A game and another one whose packets take so long on average, with this share of slow ones.
