@@ -165,13 +165,14 @@ pub struct Server {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub reorder_ms: f64,
-    /// The server's host handles a packet some time after it arrived, uniform from 0 to this, in us; packets keep
-    /// their order. Default: 50 behind `modem.kind = "link"` in the dialects `linux` and `rfc`, otherwise 0.
+    /// The server's host handles a packet some time after it arrived, drawn uniformly from 0 to this, in us. Packets
+    /// keep their order: one waits for those before it, so that the mean is above the half where they are dense. Default: 50 behind `modem.kind = "link"` in the dialects `linux` and `rfc`, otherwise 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub host_jitter_us: Option<f64>,
-    /// Mean time in ms that other traffic on the path adds to each packet from the server, exponential; packets
-    /// keep their order. Default: 0. A cable line and its server showed 0.25.
+    /// Mean in ms of the exponential time that is drawn for each packet from the server, as other traffic on the path
+    /// delays it. Packets keep their order: one waits for those before it, so that dense ones take longer than this
+    /// mean. Default: 0. A cable line and its server showed 0.25.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub path_jitter_ms: Option<f64>,
