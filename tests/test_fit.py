@@ -16,6 +16,7 @@ from sojourn.fit.features import thinned
 from sojourn.fit.fitted import MANAGED, Fit, fit_log
 from sojourn.fit.grid import Grid, _polished, found_grid
 from sojourn.fit.learn import learned
+from sojourn.fit.limits import LEAST_BEGIN, begin
 from sojourn.fit.loaded import Queue, queue_of
 from sojourn.fit.log import Log, Probes
 from sojourn.fit.model import Stream, scenario, simulated
@@ -490,7 +491,7 @@ def test_command_writes_a_scenario_that_runs(
     monkeypatch.setattr("sojourn.fit.nearest._SIMULATED", 2)
     monkeypatch.setattr("sojourn.fit.nearest._LONGEST_S", 10.0)
     line = {name: known.value(0.5) for name, known in PRIOR.items()} | {"grid_ms": 2.5}
-    (idle,) = simulated(scenario(line, STREAMS, idle_s=75, trace=True)).streams
+    (idle,) = simulated(scenario(line, STREAMS, idle_s=130, trace=True)).streams
     queue = np.random.default_rng(1).uniform(90, 180, len(idle))
     busy = replace(idle, up_ms=idle.up_ms + queue)
     for name, probes in (("log", idle), ("upload", busy)):
@@ -607,6 +608,87 @@ def test_a_line_that_the_fit_does_not_know_gets_no_values(reason: str) -> None:
     assert bool(found.outside) == bool(reason) and reason in "; ".join(found.outside)
     assert set(found.estimates) == ({"grid_ms"} if reason else {"grid_ms", *IDLE})
     assert ("Outside what the fit knows" in " ".join(sentences(found))) == bool(reason)
+
+
+def with_jitter(log: Log, mean_ms: float, back_ms: float | None = None, begin: float = 0.0) -> Log:
+    """With exponential jitter behind the modem from a part of the log on, and a way back."""
+    random = np.random.default_rng(3)
+
+    def jittered(probes: Probes) -> Probes:
+        late = random.exponential(mean_ms, len(probes))
+        late[probes.sent_ms < begin * probes.sent_ms[-1]] = 0.0
+        up = probes.up_ms + late
+        down = None if back_ms is None else 5 + random.exponential(back_ms, len(probes))
+        return replace(probes, up_ms=up, down_ms=down, rtt_ms=None if down is None else up + down)
+
+    return replace(log, streams=[jittered(probes) for probes in log.streams])
+
+
+@pytest.fixture(scope="module")
+def light() -> Log:
+    """A line whose neighbours send 7 % of the channel."""
+    line = {name: known.value(0.5) for name, known in PRIOR.items()}
+    return log_of_line(line | {"grid_ms": 2.0, "load": 0.07}, 2).between(0, IDLE_S)
+
+
+@pytest.mark.parametrize("mean_ms", [0.1, 0.25, 0.5])
+def test_jitter_is_not_told_as_load(light: Log, mean_ms: float) -> None:
+    """Without a way back nothing else tells it from grants but where these begin."""
+    found = fit_log(with_jitter(light, mean_ms), search=False)
+    assert set(found.estimates) == {"grid_ms"}
+    assert "load and jitter cannot be told apart" in "; ".join(found.outside)
+
+
+def test_a_quiet_way_back_excludes_jitter(light: Log) -> None:
+    assert begin(light, 2.0) > LEAST_BEGIN > begin(with_jitter(light, 0.25), 2.0)
+    for back_ms, is_quiet in ((0.02, True), (0.5, False)):
+        found = fit_log(with_jitter(light, 0.25, back_ms), search=False)
+        assert bool(found.outside) != is_quiet, found.outside
+    (said,) = fit_log(with_jitter(light, 0.0, 1.0), search=False).outside
+    assert "the way back varies by 1 ms as with Wi-Fi" in said
+
+
+def test_jitter_in_half_of_a_log_is_no_drift(light: Log) -> None:
+    """Between the means of its halves, 1 ms in a minute would be 17 ppm."""
+    for mean_ms, drift in ((0.5, 0.0), (1.0, 0.0), (1.0, 30e-6)):
+        log = with_jitter(light, mean_ms, begin=0.5)
+        log = replace(
+            log, streams=[replace(p, up_ms=p.up_ms + drift * p.sent_ms) for p in log.streams]
+        )
+        mended = repaired(log)
+        assert mended.drift == pytest.approx(drift, abs=8e-6)
+        assert fit_log(mended, search=False).outside
+
+
+def test_subframes_of_a_mobile_network_are_no_grants() -> None:
+    """Devices ask each 5 ms and are sent for in whole ms, a tenth again after 8 ms."""
+    random = np.random.default_rng(1)
+    sent = np.cumsum(40 * random.uniform(0.5, 1.5, 4000))
+    for busy in (0.0, 1.0):
+        more = np.floor(random.exponential(busy, len(sent))) + 8.0 * (
+            random.random(len(sent)) < 0.1
+        )
+        up = np.ceil(sent / 5) * 5 + 8 + more - sent
+        found = fit_log(log_of(Probes("mobile", sent, up)), search=False)
+        assert set(found.estimates) <= {"grid_ms"}
+        assert "whole ms within the grid" in "; ".join(found.outside)
+
+
+def test_a_short_rest_measures_the_grid_alone(light: Log) -> None:
+    found = fit_log(light.between(0, 60), search=False)
+    assert set(found.estimates) == {"grid_ms"}
+    assert "60 s at rest do not measure (120 s do)" in found.outside[0]
+    assert fit_log(light, search=False).estimates.keys() == {"grid_ms", *IDLE}
+
+
+@pytest.mark.parametrize("delay_ms", [5, 15])
+def test_the_buffer_does_not_follow_from_how_far_its_queue_falls(delay_ms: int) -> None:
+    """A longer path lets TCP's queue fall lower; the buffer that fills is the same."""
+    line = {name: known.value(0.5) for name, known in PRIOR.items()} | {"buffer_ms": 120.0}
+    text = scenario(line, STREAMS, idle_s=20, loaded_s=30, seed=3, trace=True)
+    log = simulated(text.replace("delay_ms = 5", f"delay_ms = {delay_ms}"))
+    found = fit_log(replace(log, loaded_s=(20.0, 50.0)), search=False).estimates["buffer_ms"]
+    assert found.low < 120 < found.high < 132
 
 
 def test_values_beyond_the_table_are_outside() -> None:

@@ -11,9 +11,10 @@ from ..base.grid import Grid as Table
 from .features import QUANTILES, quantiles
 from .fitted import GUESSED, MANAGED, Fit, is_coarse
 from .grid import LONGEST_MS, SHORTEST_MS, Grid, shortest_period_ms
+from .limits import way_back_ms
 from .log import Log
 from .model import MOST_UP_MBPS, NOT_OF_LOG
-from .nearest import streams_of
+from .nearest import IDLE, streams_of
 from .prior import PRIOR, Estimate
 from .read import UNTIMED
 from .repair import FEWEST
@@ -22,6 +23,10 @@ _STEADY_PERCENT = 1.0
 _TABLED = (10, 50, 90, 99)
 _WEAK = 0.4
 """Below it, a period is doubtful: rounded times of a log without a grid came to 0.27."""
+
+_MOBILE_MS = (5.0, 10.0)
+"""Periods at which mobile networks let devices ask."""
+_AS_MOBILE = 1e-3
 
 _PIE_TARGET_MS = 10
 """The default of DOCSIS-PIE, by the specification."""
@@ -133,10 +138,28 @@ def _of_fit(fit: Fit) -> Iterator[str]:
     ]
     if wide:
         yield f"Hardly known from this log, their intervals being wide: {', '.join(wide)}."
+    if fit.estimates.keys() & set(IDLE):
+        yield from _supposed(fit)
     if fit.misfit_ms is not None:
         yield (
             f"The nearest simulated line misses the measured delays, each from its median, by "
             f"{fit.misfit_ms:.2g} ms in the mean of p1 to p99."
+        )
+
+
+def _supposed(fit: Fit) -> Iterator[str]:
+    """What other lines would look alike."""
+    period_ms = fit.estimates["grid_ms"].value
+    if way_back_ms(fit.log) is None:
+        yield (
+            f"The log has no way back, so jitter before the modem of less than half the grid "
+            f"({period_ms / 2:.2g} ms) would not show: it passes as requests and a shorter MAP "
+            "advance. irtt measures both ways."
+        )
+    if any(abs(period_ms / one - 1) < _AS_MOBILE for one in _MOBILE_MS):
+        yield (
+            f"A period of {period_ms:.3g} ms is also that of mobile networks; neighbours and the "
+            "MAP advance suppose a cable."
         )
 
 
@@ -216,8 +239,7 @@ def head(fit: Fit, scenario: str) -> str:
             for meaning, e, unit in rows(fit)
             for value, interval in [_shown(e)]
         ),
-        "The numbers of homes stand for any that ask and send as much. Below are the values of the",
-        "nearest simulated line.",
+        "The numbers of homes stand for any that ask and send as much.",
     ]
     if fit.is_managed:
         lines.append(f"The log does not tell what keeps delays short: {MANAGED} is a guess.")

@@ -24,7 +24,7 @@ from .loaded import (
 from .log import PART_MS, Log, Values, joined
 from .model import MOST_UP_MBPS, scenario, simulated
 from .nearest import IDLE, SEED, nearest, streams_of
-from .prior import PRIOR, Estimate
+from .prior import IDLE_S, PRIOR, Estimate
 from .read import UNTIMED, read, refuse
 from .repair import FEWEST, repaired
 from .table import stored
@@ -47,6 +47,8 @@ _MOST_OTHERS = 4
 """Undecided periods that are fitted too."""
 _COARSEST = 0.25
 """Of a period, what times may be rounded to."""
+LEAST_IDLE_S = 0.95 * IDLE_S
+"""At rest: in less no line of the table was measured."""
 _IDLE_S, _LOADED_S = 60.0, 30.0
 """Of the scenario that a fit gives."""
 
@@ -179,6 +181,9 @@ def fit_log(
                 f"the nearest simulated line misses the delays by {misfit:.2g} ms in the mean"
             )
             line = None
+        else:
+            of_line = {name: replace(estimates[name], value=line[name]) for name in IDLE}
+            estimates = estimates | of_line
     return Fit(
         idle,
         grid,
@@ -245,6 +250,12 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
             f"all meet the same place of the grid"
         ]
     measured = _measured(alone, period)
+    length_s = float(np.ptp(idle.sent_ms)) / 1e3
+    if length_s < LEAST_IDLE_S:
+        return found, [
+            f"neighbours and the MAP advance, which {length_s:.0f} s at rest do not measure "
+            f"({IDLE_S:.0f} s do)"
+        ]
     estimates = {name: _estimate(name, measured) for name in IDLE}
     outside = [*strange(idle, grid)]
     if not outside and not lessons()[IDLE[0]].is_like(measured):

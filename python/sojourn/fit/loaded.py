@@ -13,12 +13,14 @@ SETTLING_S = 8.0
 LEAST_RISE_MS = 3.0
 """Of the median, in an upload: parts of 150 s of an idle half hour differ by 0.6."""
 _BLOCK_S = 2.0
-_QUANTILES = (5, 25, 50, 75, 95, 99)
+_CEILING = (95, 99)
+"""Quantiles that a full buffer limits. How far the queue falls below it depends on the upload too:
+on its round trip, its connections and their congestion control."""
 _SHORT_MS = 30.0
 _PART = 0.4
 """Of the 99th percentile, the 10th: of simulated buffers of 35 ms or more at least 0.47, of those
 with DOCSIS-PIE at most 0.28."""
-LOADED_NAMES = tuple(f"loaded_p{q}" for q in _QUANTILES)
+LOADED_NAMES = tuple(f"loaded_p{q}" for q in _CEILING)
 
 
 def rises_ms(busy: Log, idle: Log) -> Values:
@@ -94,7 +96,7 @@ def _check_upload(busy: Log, late: Log, idle: Log, rise: float) -> None:
 
 def loaded_features(rises: Values) -> Values:
     """The numbers of `LOADED_NAMES`, as logarithms of ms."""
-    return np.asarray(np.log(np.maximum(np.percentile(rises, _QUANTILES), 1.0)))
+    return np.asarray(np.log(np.maximum(np.percentile(rises, _CEILING), 1.0)))
 
 
 class Queue(Enum):

@@ -72,11 +72,10 @@ def _compared(log: Log, period_ms: float) -> Values:
 
 
 def _searched(estimates: Mapping[str, Estimate]) -> tuple[Values, Values]:
-    """The ends of the shares that are searched: real lines are not of the prior."""
+    """The ends of the shares that are searched: those of the intervals."""
     ends = ((PRIOR[name], estimates[name]) for name in IDLE)
     low, high = np.array([(known.share(e.low), known.share(e.high)) for known, e in ends]).T
-    slack = np.maximum((high - low) / 2, 0.1)
-    return np.clip(low - slack, 0, 1), np.clip(high + slack, 0, 1)
+    return low, high
 
 
 def _expected(period_ms: float, shares: Values) -> Values:

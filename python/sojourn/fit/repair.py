@@ -194,14 +194,17 @@ def _without_drift(log: Log, streams: list[Probes], notes: list[str]) -> list[Pr
 
 
 def _slopes(stream: Probes) -> Values:
-    """How delays rise from blocks of the first half to blocks of the second one."""
+    """How delays rise from blocks to those a quarter of the log later.
+
+    What changes once in the log is in a third of them at most, so it is no drift.
+    """
     if stream.up_ms is None or len(stream) < 4 * _BLOCK:
         return np.empty(0)
     offsets = stream.up_ms if stream.down_ms is None else (stream.up_ms - stream.down_ms) / 2
     least = _block_values(offsets, 10 if stream.down_ms is None else 50)
     middle = _block_values(stream.sent_ms, 50)
-    half = len(least) // 2
-    return np.asarray((least[-half:] - least[:half]) / (middle[-half:] - middle[:half]))
+    later = len(least) // 4
+    return np.asarray((least[later:] - least[:-later]) / (middle[later:] - middle[:-later]))
 
 
 def _block_values(values: Values, percent: float) -> Values:
