@@ -7,8 +7,10 @@ use crate::log::{Clock, Format, Log, Probe, Step, median};
 const PAUSE: (f64, f64) = (2_000.0, 5.0);
 /// Others may be lost or leave at random.
 const UNNUMBERED_PAUSE: (f64, f64) = (10_000.0, 20.0);
-/// Probes before and after a step of the server's clock that are compared.
+/// Probes before and after a step of the server's clock by which its size is known.
 const NEIGHBOURS: usize = 10;
+/// The rates of two clocks differ by less, also while one of them is slewed.
+const MOST_DRIFT: f64 = 5e-4;
 /// Smaller steps are not seen, in ms: clocks also drift.
 const LEAST_STEP_MS: f64 = 2.0;
 
@@ -57,33 +59,71 @@ fn usual_distance(stream: &[Probe]) -> Option<f64> {
 ///
 /// A delay upstream is the true one and what the server's clock is ahead. The true one lies between the least that the
 /// path takes and the round trip less the least of the other direction, so a probe confines the clock to a span as long
-/// as its round trip less the shortest one. Where the spans before and after have nothing in common, the clock stepped;
-/// delays that change from one direction to the other have.
+/// as its round trip less the shortest one. All probes confine it together, but for its drift. Where a probe has nothing
+/// in common with those before, the clock stepped; delays that change from one direction to the other have.
 fn of_server(stream: &[Probe]) -> Vec<Step> {
     let known: Vec<Directions> = stream.iter().filter_map(Directions::of).collect();
-    let shortest_ms = known.iter().map(|one| one.up_ms + one.down_ms).fold(f64::INFINITY, f64::min);
-    let mut steps: Vec<(usize, Step)> = Vec::new();
+    let shortest_ms = known.iter().map(Directions::trip_ms).fold(f64::INFINITY, f64::min);
+    let mut steps = Vec::new();
+    let Some(first) = known.first() else { return steps };
+    let (mut least, mut most) =
+        (Bound { ms: -first.down_ms, at: 0 }, Bound { ms: first.up_ms, at: 0 });
     for at in 1..known.len() {
-        let before = Span::of(&known[at.saturating_sub(NEIGHBOURS)..at]);
-        let after = Span::of(&known[at..(at + NEIGHBOURS).min(known.len())]);
-        let apart_ms = after.apart_from(before) + shortest_ms;
-        if apart_ms <= LEAST_STEP_MS {
+        let one = &known[at];
+        let drift_ms = MOST_DRIFT * (one.sent_ms - known[at - 1].sent_ms).max(0.0);
+        least.ms -= drift_ms;
+        most.ms += drift_ms;
+        let (own_least, own_most) = (Bound { ms: -one.down_ms, at }, Bound { ms: one.up_ms, at });
+        let allowed_ms = LEAST_STEP_MS - shortest_ms;
+        let since = if own_least.ms - most.ms > allowed_ms {
+            Some(most.at)
+        } else if least.ms - own_most.ms > allowed_ms {
+            Some(least.at)
+        } else {
+            None
+        };
+        if let Some(since) = since {
+            steps.push(step_of(&known, since, at));
+            (least, most) = (own_least, own_most);
             continue;
         }
-        let (one, other) = (&known[at - 1], &known[at]);
-        let by_ms = other.ahead_ms() - one.ahead_ms();
-        let step = Step { after_ms: one.sent_ms, by_ms, clock: Clock::Server };
-        match steps.last_mut() {
-            Some((last, kept)) if at - *last < NEIGHBOURS => {
-                *last = at;
-                if by_ms.abs() > kept.by_ms.abs() {
-                    *kept = step;
-                }
-            }
-            _ => steps.push((at, step)),
+        if own_least.ms > least.ms {
+            least = own_least;
+        }
+        if own_most.ms < most.ms {
+            most = own_most;
         }
     }
-    steps.into_iter().map(|(_, step)| step).collect()
+    steps
+}
+
+/// What a probe says of how far the server's clock is ahead at least or at most.
+#[derive(Clone, Copy)]
+struct Bound {
+    ms: f64,
+    at: usize,
+}
+
+/// The step after the one and before the other probe: where both directions change most, as no queue of one does.
+fn step_of(known: &[Directions], since: usize, until: usize) -> Step {
+    let unexplained = |at: &usize| {
+        let (one, other) = (&known[at - 1], &known[*at]);
+        (other.up_ms - one.up_ms).abs().min((other.down_ms - one.down_ms).abs())
+    };
+    let places = since + 1..=until;
+    let at = places.max_by(|one, other| unexplained(one).total_cmp(&unexplained(other)));
+    let at = at.expect("the one is before the other");
+    let before = &known[at.saturating_sub(NEIGHBOURS)..at];
+    let after = &known[at..(at + NEIGHBOURS).min(known.len())];
+    // By the direction whose queue is steadier.
+    let [up, down] = [|one: &Directions| one.up_ms, |one: &Directions| -one.down_ms];
+    let spread = |of| Range::of(before, of).width() + Range::of(after, of).width();
+    let by_ms = if spread(up) < spread(down) {
+        Range::of(after, up).least_ms - Range::of(before, up).least_ms
+    } else {
+        Range::of(after, down).most_ms - Range::of(before, down).most_ms
+    };
+    Step { after_ms: known[at - 1].sent_ms, by_ms, clock: Clock::Server }
 }
 
 /// A probe whose delays in both directions are known.
@@ -101,29 +141,59 @@ impl Directions {
         Some(Self { sent_ms, up_ms, down_ms })
     }
 
-    /// What the server's clock seems to be ahead, but for a constant.
-    fn ahead_ms(&self) -> f64 {
-        (self.up_ms - self.down_ms) / 2.0
+    fn trip_ms(&self) -> f64 {
+        self.up_ms + self.down_ms
     }
 }
 
-/// Between which values the server's clock was ahead while some probes were under way, but for what the path takes at
-/// least.
 #[derive(Clone, Copy)]
-struct Span {
+struct Range {
     least_ms: f64,
     most_ms: f64,
 }
 
-impl Span {
-    fn of(probes: &[Directions]) -> Self {
-        let least_ms = probes.iter().map(|one| -one.down_ms).fold(f64::NEG_INFINITY, f64::max);
-        let most_ms = probes.iter().map(|one| one.up_ms).fold(f64::INFINITY, f64::min);
-        Self { least_ms, most_ms }
+impl Range {
+    fn of(probes: &[Directions], value: fn(&Directions) -> f64) -> Self {
+        let values = || probes.iter().map(value);
+        Self {
+            least_ms: values().fold(f64::INFINITY, f64::min),
+            most_ms: values().fold(f64::NEG_INFINITY, f64::max),
+        }
     }
 
-    /// How far it is from another one; negative where they have something in common.
-    fn apart_from(self, other: Self) -> f64 {
-        (self.least_ms - other.most_ms).max(other.least_ms - self.most_ms)
+    fn width(self) -> f64 {
+        self.most_ms - self.least_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Probes each 100 ms, 10 ms up and 10 down at rest; the server's clock steps by so much before one of them. From 100
+    /// on an upload fills a queue, whose delay goes up and down, and from 200 on there is a rest again.
+    fn line(step_ms: f64, from: usize) -> Vec<Step> {
+        let probe = |n: usize| {
+            let queue_ms = if (100..200).contains(&n) { 150.0 + (n * 37 % 60) as f64 } else { 0.0 };
+            let ahead_ms = if n < from { 0.0 } else { step_ms };
+            let (up, down) = (10.0 + queue_ms + ahead_ms, 10.0 - ahead_ms);
+            let sent_ms = 100.0 * n as f64;
+            Probe { up_ms: Some(up), down_ms: Some(down), ..Probe::answered(sent_ms, up + down) }
+        };
+        of_server(&(0..300).map(probe).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn steps_of_the_server_are_found_behind_queues() {
+        for step_ms in [1_000.0, 90.0, -90.0, -1_000.0, 20.0, -20.0] {
+            for from in [50, 130, 199, 250] {
+                let found = line(step_ms, from);
+                let near = |step: &Step| (step.by_ms - step_ms).abs() < 1e-6;
+                assert!(found.len() == 1 && near(&found[0]), "{step_ms} {from}: {found:?}");
+                let after_ms = 100.0 * (from - 1) as f64;
+                assert!(found[0].after_ms == after_ms, "{step_ms} {from}: {found:?}");
+            }
+        }
+        assert_eq!(line(0.0, 0), []);
     }
 }

@@ -109,10 +109,10 @@ mod _sojourn {
         [sojourn::shipped::SCENARIOS, sojourn::shipped::GALLERY].concat()
     }
 
-    /// Where letters of bufferbloat end, in ms.
+    /// As many digits of what load adds to a round trip as show on which side of a letter's bound it is.
     #[pyfunction]
-    fn letter_bounds_ms() -> [f64; 5] {
-        sojourn::results::letter_bounds_ms()
+    fn digits_of_letter(added_ms: f64) -> String {
+        sojourn::results::digits_of_letter(added_ms)
     }
 
     /// A number with three significant digits, at most four of them behind the point; digits before it are never cut.

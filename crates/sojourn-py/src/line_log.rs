@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use sojourn::input::problem::Fault;
 use sojourn::logs::{self, Load, Log, MOST_BYTES, Probe};
-use sojourn::results::measured::measured;
+use sojourn::results::measured::{measured, trips_ms};
 
 use crate::ScenarioError;
 use crate::panics::caught;
@@ -96,6 +96,12 @@ impl LineLog {
             delays.map(|of| column(stream, of))
         };
         self.log.streams.iter().map(columns).collect()
+    }
+
+    /// For each stream the round trips of its probes as the answer counts them; NaN for what it leaves out.
+    fn trips(&self) -> Vec<Vec<f64>> {
+        let or_nan = |trips: Vec<Option<f64>>| trips.into_iter().map(|ms| ms.unwrap_or(f64::NAN));
+        trips_ms(&self.log).into_iter().map(|trips| or_nan(trips).collect()).collect()
     }
 
     /// Down and up: ends of the times that each rate counts, and the rates in Mbps.

@@ -9,6 +9,6 @@ pub mod scores;
 pub mod verdict;
 mod words;
 
-pub use letters::letter_bounds_ms;
+pub use letters::digits_of_letter;
 pub use over_seeds::student_t;
 pub use words::digits;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_input::problem::Fault;
 use sojourn_logs::{Load, read};
-use sojourn_results::measured::{Measured, measured};
+use sojourn_results::measured::{Measured, measured, trips_ms};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/logs")
@@ -191,6 +191,53 @@ fn delays_of_directions_are_not_compared_across_a_step() {
     let jumped: String = line(20.0, [40.0; 3]).lines().map(later).collect();
     let said = of_text(&jumped).unwrap().sentences.join(" ");
     assert!(said.contains("The clock stepped by 3600 s at 4.00 s, or the probes paused"), "{said}");
+}
+
+/// An upload whose probes are all lost may be the worst load.
+#[test]
+fn a_load_without_answers_leaves_no_letter() {
+    let lost = |line: &str| match line.strip_suffix(",up").and_then(|line| line.split_once(',')) {
+        Some((at, _)) => format!("{at},,up\n"),
+        None => format!("{line}\n"),
+    };
+    let found = of_text(&line(20.0, [10.0; 3]).lines().map(lost).collect::<String>()).unwrap();
+    assert_eq!((found.letter, found.downloading_ms), (None, Some(30.0)));
+    let said = found.sentences.join(" ");
+    assert!(
+        said.starts_with("No probe was answered during an upload, so there is no letter"),
+        "{said}"
+    );
+    assert!(!said.contains("cure") && !said.contains("let the probes run"), "{said}");
+}
+
+/// Ten and more values have quantiles; what the file gives once has none.
+#[test]
+fn a_single_figure_has_no_quantiles() {
+    let text =
+        r#"{"base_rtt": 21.5, "dl_throughput": 8e7, "ul_throughput": 1e7, "responsiveness": 300}"#;
+    let found = of_text(text).unwrap();
+    let idle = &found.loads[0];
+    assert_eq!((idle.rtt_p50_ms, idle.rtt_p10_ms, idle.rtt_p99_ms), (Some(21.5), None, None));
+    assert!(found.sentences.join(" ").contains("no distribution of it"), "{:?}", found.sentences);
+}
+
+/// Streams of 20 and 60 ms at rest and 10 ms more in an upload: figures and numbers have a path of 40 ms.
+#[test]
+fn figures_show_what_the_numbers_count() {
+    let mut text = "sent_ms,rtt_ms,load,stream\n".to_owned();
+    for n in 0..200 {
+        for (stream, ms) in [(1, 20), (2, 60)] {
+            let (load, ms) = if n < 100 { ("idle", ms) } else { ("up", ms + 10) };
+            text += &format!("{},{ms},{load},{stream}\n", n * 100);
+        }
+    }
+    let log = read("a.csv", text.as_bytes()).unwrap();
+    let up = &measured(&log, &[]).unwrap().loads[1];
+    assert_eq!((up.rtt_p10_ms, up.rtt_p90_ms), (Some(50.0), Some(50.0)));
+    for trips in trips_ms(&log) {
+        assert!(trips[..100].iter().all(|ms| *ms == Some(40.0)));
+        assert!(trips[100..].iter().all(|ms| *ms == Some(50.0)));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sojourn::input::problem::{Fault, Problem};
 use sojourn::logs::{Log, Probe, Timeline, Way, read};
-use sojourn::results::measured::measured;
+use sojourn::results::measured::{measured, trips_ms};
 
 /// From when to when a load ran, in s after the first probe; `None` where the user does not say it.
 type Span = Option<(f64, f64)>;
@@ -46,13 +46,13 @@ fn with_what_is_known(
     Ok(log)
 }
 
-/// Each answered round trip with what ran meanwhile, and the number of its host where there are several.
+/// Each round trip that the numbers count with what ran meanwhile, and the number of its host where there are several.
 fn trips(log: &Log, timeline: &Timeline) -> Value {
-    let numbered = (1..).zip(&log.streams);
-    let answered = numbered.flat_map(|(host, probes)| {
+    let numbered = (1..).zip(log.streams.iter().zip(trips_ms(log)));
+    let answered = numbered.flat_map(|(host, (probes, trips))| {
         let host = log.has_hosts.then_some(host);
-        let trip = move |probe: &Probe| Some((host, probe.sent_ms, probe.rtt_ms?));
-        probes.iter().filter_map(trip)
+        let trip = move |(probe, ms): (&Probe, Option<f64>)| Some((host, probe.sent_ms, ms?));
+        probes.iter().zip(trips).filter_map(trip)
     });
     answered
         .map(|(host, at_ms, ms)| {

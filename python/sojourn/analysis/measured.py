@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sojourn import LineLog, ScenarioError, letter_bounds_ms
+from .._sojourn import LineLog, ScenarioError, digits_of_letter
 from ..base.files import read_content
 from ..base.grid import Grid, digits, informative
 from ..base.problems import refusal
@@ -108,12 +108,6 @@ class MeasuredLine:
     down: Rates
     up: Rates
     log: LineLog
-
-    @property
-    def is_curable(self) -> bool:
-        """Does a load add much, on a line whose one-way delays may allow a fit?"""
-        has_ways = any(not np.isnan(stream.up_ms).all() for stream in self.streams)
-        return has_ways and (self.measured.letter or "A") not in ("A+", "A")
 
 
 Spans = Sequence[tuple[float, float]]
@@ -221,18 +215,6 @@ def headline(lines: Mapping[str, Measured]) -> Grid:
     return letters_grid("the median round trip in ms", rows)
 
 
-_BOUNDS_MS = letter_bounds_ms()
-"""Where a letter ends: digits must not show a value on the other side."""
-
-
-def _digits_of_letter(added_ms: float | None) -> str:
-    """As many digits as show on which side of a letter's bound a value is."""
-    text = digits(added_ms)
-    if added_ms is None or all((float(text) < end) == (added_ms < end) for end in _BOUNDS_MS):
-        return text
-    return f"{added_ms:.9f}".rstrip("0")
-
-
 _COLUMNS = {
     "answered": "probes\nanswered",
     "lost_percent": "lost\n%",
@@ -252,8 +234,9 @@ def loads_grid(measured: Measured) -> Grid:
     """A row for each load: round trips, what it adds, loss and rates; no columns of blanks."""
 
     def cell(one: UnderLoad, column: str) -> str:
-        show = _digits_of_letter if column == "added_ms" else digits
-        return show(getattr(one, column))
+        value = getattr(one, column)
+        is_graded = column == "added_ms" and value is not None
+        return digits_of_letter(value) if is_graded else digits(value)
 
     rows = [
         [named(one.load, one.host), *(cell(one, column) for column in _COLUMNS)]

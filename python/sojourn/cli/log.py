@@ -59,6 +59,7 @@ def log(
     from ..analysis.measured import headline, loads_grid, of_one_line, read_log
     from ..base.files import write_file
     from ..base.terminal import print_grids
+    from ..fit.cures import may_be_fitted
 
     if simulate and as_json:
         raise typer.BadParameter("--simulate: found --json too; allowed: one of them")
@@ -78,7 +79,7 @@ def log(
             print_grids([headline({name: line.measured}), loads_grid(line.measured)])
             for sentence in line.measured.sentences:
                 say(sentence)
-            if not simulate and line.is_curable:
+            if not simulate and may_be_fitted(line):
                 say("--simulate shows what each cure would give on a line like it, in minutes.")
         if out is not None:
             say(f"report: {out}")

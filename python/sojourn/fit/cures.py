@@ -4,15 +4,18 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from ..analysis.bufferbloat import bufferbloat_grid
+from ..analysis.measured import MeasuredLine
 from ..base.grid import Grid
 from ..base.progress import Progress
 from ..base.toml_text import toml_value
 from ..runs.draft import USUAL_SHARE, queue_of
 from ..runs.runner import run
-from .fitted import Fit, fit_log
+from .fitted import LEAST_IDLE_S, Fit, fit_log
 from .read import read
-from .repair import repaired
+from .repair import FEWEST, repaired
 
 _SMALL_MS = 50.0
 """Of the rate, the buffer that the provider may set."""
@@ -26,6 +29,19 @@ upstream.queue.limit_bytes = {small_bytes:d}
 [compare."CAKE in the router"]
 homes.ours.router.upstream = {{ rate_mbps = {shaped_mbps:g}, queue = {cake} }}
 """
+
+
+def may_be_fitted(line: MeasuredLine) -> bool:
+    """Has a log what a fit with an upload needs at least? The fit itself may still decline it."""
+    _, up_ms = line.log.loaded_ms()
+    is_cured = line.measured.letter in (None, "A+", "A")
+    has_ways = all(not np.isnan(stream.up_ms).all() for stream in line.streams)
+    if is_cured or not (has_ways and up_ms and line.log.is_timed):
+        return False
+    begin_ms, _ = max(up_ms, key=lambda span: span[1] - span[0])
+    idle = [one.sent_ms[(one.sent_ms < begin_ms) & ~np.isnan(one.up_ms)] for one in line.streams]
+    sent_ms = np.concatenate(idle)
+    return len(sent_ms) >= FEWEST and float(np.ptp(sent_ms)) / 1e3 >= LEAST_IDLE_S
 
 
 def fit_of_log(

@@ -10,7 +10,7 @@ use serde::Serialize;
 use sojourn_input::problem::{Code, Fault};
 use sojourn_logs::{Format, Load, Log};
 
-pub use under_load::UnderLoad;
+pub use under_load::{UnderLoad, trips_ms};
 
 use crate::letters::letter;
 
@@ -68,7 +68,8 @@ pub fn measured(log: &Log, elsewhere: &[Load]) -> Result<Measured, Fault> {
     let worst_ms = of_host.iter().filter_map(|one| one.added_ms).reduce(f64::max);
     let responsiveness = responsiveness(log);
     let misplaced = sentences::of_misplaced(&of_host, &responsiveness);
-    let letter = worst_ms.filter(|_| misplaced.is_none()).map(letter);
+    let is_silent = of_host.iter().any(sentences::is_silent);
+    let letter = worst_ms.filter(|_| misplaced.is_none() && !is_silent).map(letter);
     let of_log = || sentences::all(log, &of_host, &responsiveness, elsewhere);
     let mut sentences = sentences::doubts(log, host);
     sentences.extend(misplaced.unwrap_or_else(of_log));

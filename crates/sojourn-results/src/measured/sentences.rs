@@ -4,9 +4,9 @@ use sojourn_logs::{Clock, Format, IntervalFrom, LEAST_MBPS, Load, Log, Step};
 
 use super::Responsiveness;
 use super::under_load::UnderLoad;
-use crate::letters::{A_MS, letter};
+use crate::letters::{A_MS, digits_of_letter, letter};
 use crate::scores::qoe::median;
-use crate::words::{capitalised, digits, joined};
+use crate::words::{around, capitalised, digits, joined};
 
 /// Probes of a quiet line differ by less on average: what is slower at rest by more is delayed by something else.
 const SLOWER_MS: f64 = 5.0;
@@ -21,7 +21,6 @@ const SHAPED: f64 = 0.9;
 
 /// Medians of columns are doubtful below the one and above the other.
 const PLAUSIBLE_MS: [f64; 2] = [0.05, 3_000.0];
-const MOST_DIGITS: usize = 9;
 /// So many steps of clocks are named one by one.
 const MOST_STEPS: usize = 3;
 const SAME_STEP_MS: f64 = 2_000.0;
@@ -33,9 +32,11 @@ pub(super) fn all(
     rpm: &[Responsiveness],
     elsewhere: &[Load],
 ) -> Vec<String> {
-    let is_graded = loads.iter().any(|one| one.added_ms.is_some());
-    let mut sentences: Vec<String> =
-        graded(loads).into_iter().chain(lost(loads, is_graded)).collect();
+    let silent = silent(loads);
+    let is_graded = silent.is_none() && loads.iter().any(|one| one.added_ms.is_some());
+    let is_asked = silent.is_none();
+    let mut sentences: Vec<String> = silent.into_iter().chain(graded(loads)).collect();
+    sentences.extend(lost(loads, is_graded));
     if is_graded {
         sentences.extend(place(loads));
     }
@@ -43,7 +44,8 @@ pub(super) fn all(
     if is_graded {
         sentences.push(cure(loads));
     }
-    sentences.extend(to_measure(log, loads, elsewhere));
+    sentences.extend(to_measure(log, loads, elsewhere).filter(|_| is_asked));
+    sentences.extend(single(log));
     sentences.push(round_trips_a_minute(loads, rpm));
     sentences
 }
@@ -183,13 +185,6 @@ fn graded(loads: &[UnderLoad]) -> Option<String> {
     })
 }
 
-/// As many digits as show on which side of a letter's bound it is.
-fn digits_of_letter(ms: f64) -> String {
-    let more = (0..MOST_DIGITS).map(|places| format!("{ms:.places$}"));
-    let agrees = |text: &String| text.parse().is_ok_and(|shown| letter(shown) == letter(ms));
-    [digits(ms)].into_iter().chain(more).find(agrees).unwrap_or_else(|| ms.to_string())
-}
-
 /// Which directions' queues are long.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -244,6 +239,29 @@ fn at_rest(loads: &[UnderLoad]) -> Option<String> {
     })
 }
 
+/// Was no probe of a load answered? It may be the worst one.
+pub(super) fn is_silent(one: &UnderLoad) -> bool {
+    one.is_silent && one.load.is_some_and(|load| load != Load::Idle)
+}
+
+fn silent(loads: &[UnderLoad]) -> Option<String> {
+    let names = loads.iter().filter(|one| is_silent(one)).filter_map(|one| one.load.map(named));
+    around(names.map(str::to_owned), |loads| {
+        format!(
+            "No probe was answered during {loads}, so there is no letter: the load leaves nothing to them, or something \
+             drops them, such as a limit of ICMP. Measure again with probes of another kind (irtt)."
+        )
+    })
+}
+
+/// Of one figure no quantiles are known.
+fn single(log: &Log) -> Option<String> {
+    let is_single = log.summary.as_ref().is_some_and(|summary| summary.idle_ms.len() == 1);
+    is_single.then(|| {
+        "The file has one figure of the round trip at rest, and no distribution of it.".to_owned()
+    })
+}
+
 fn is_lossy(one: &UnderLoad) -> bool {
     one.lost_percent.is_some_and(|lost| lost >= LOST_PERCENT)
 }
@@ -255,7 +273,7 @@ fn loses(loads: &[UnderLoad]) -> bool {
 }
 
 fn lost(loads: &[UnderLoad], is_graded: bool) -> Option<String> {
-    let worst = loads.iter().filter(|one| is_lossy(one));
+    let worst = loads.iter().filter(|one| is_lossy(one) && one.answered > 0);
     let worst = worst.max_by(|one, other| {
         one.lost_percent.unwrap_or(0.0).total_cmp(&other.lost_percent.unwrap_or(0.0))
     })?;

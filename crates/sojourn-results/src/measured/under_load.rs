@@ -20,6 +20,9 @@ pub struct UnderLoad {
     pub load: Option<Load>,
     /// Probes that were answered.
     pub answered: usize,
+    /// Were there enough probes, and none of them was answered?
+    #[serde(skip)]
+    pub is_silent: bool,
     /// Share of the probes without an answer, where the log has those.
     pub lost_percent: Option<f64>,
     /// Tenth of the round trips.
@@ -60,7 +63,21 @@ pub(super) fn all(log: &Log) -> Vec<UnderLoad> {
     of_host(log, None, &places)
 }
 
-fn of_host(log: &Log, host: Option<usize>, places: &[usize]) -> Vec<UnderLoad> {
+/// The round trips of each stream as all quantiles count them; `None` for what they leave out.
+pub fn trips_ms(log: &Log) -> Vec<Vec<Option<f64>>> {
+    let place = |place| {
+        let places: Vec<usize> =
+            if log.has_hosts { vec![place] } else { (0..log.streams.len()).collect() };
+        let idle = by_load(log, &places).remove(&Some(Load::Idle)).unwrap_or_default();
+        let moved = shifts(&idle, places.len(), |probe| probe.rtt_ms);
+        let by_ms = moved[if log.has_hosts { 0 } else { place }];
+        log.streams[place].iter().map(|probe| Some(probe.rtt_ms? + by_ms?)).collect()
+    };
+    (0..log.streams.len()).map(place).collect()
+}
+
+/// The probes of some streams while each load ran.
+fn by_load<'a>(log: &'a Log, places: &[usize]) -> BTreeMap<Option<Load>, Streams<'a>> {
     let mut probes: BTreeMap<Option<Load>, Streams<'_>> = BTreeMap::new();
     for (at, place) in places.iter().enumerate() {
         for probe in &log.streams[*place] {
@@ -71,6 +88,11 @@ fn of_host(log: &Log, host: Option<usize>, places: &[usize]) -> Vec<UnderLoad> {
             }
         }
     }
+    probes
+}
+
+fn of_host(log: &Log, host: Option<usize>, places: &[usize]) -> Vec<UnderLoad> {
+    let probes = by_load(log, places);
     let idle = probes.get(&Some(Load::Idle)).cloned().unwrap_or_default();
     let has_losses: Vec<bool> = places.iter().map(|place| log.has_losses[*place]).collect();
     let of_load = |(load, streams): (&Option<Load>, &Streams<'_>)| UnderLoad {
@@ -99,13 +121,15 @@ fn of_probes(
     if trips.len() < FEWEST {
         trips.clear();
     }
+    let answered = streams.iter().flatten().filter(|probe| !probe.is_lost()).count();
     let is_loaded = load.is_some_and(|load| load != Load::Idle);
     let added = |streams, idle, delay| added_ms(streams, idle, delay).filter(|_| is_loaded);
     let [parts, idle_parts] = [streams, idle].map(|streams| between_steps(log, streams));
     let [down_mbps, up_mbps] = log.ways.each_ref().map(|way| mean_mbps(log, way, load));
     UnderLoad {
         load,
-        answered: streams.iter().flatten().filter(|probe| !probe.is_lost()).count(),
+        answered,
+        is_silent: answered == 0 && streams.iter().flatten().count() >= FEWEST,
         added_ms: added(streams, idle, |probe| probe.rtt_ms),
         added_up_ms: added(&parts, &idle_parts, |probe| probe.up_ms),
         added_down_ms: added(&parts, &idle_parts, |probe| probe.down_ms),
@@ -143,20 +167,26 @@ fn at_rest(idle: &Streams<'_>, place: usize, delay: Delay) -> Option<Vec<f64>> {
     (values.len() >= FEWEST).then_some(values)
 }
 
-/// Delays of all streams. Paths of different lengths are laid on each other by their medians at rest; where some streams
-/// have none, the others count.
+/// By how much delays of each of so many streams are moved. Paths of different lengths are laid on each other by their
+/// medians at rest; where some streams have none, the others count.
+fn shifts(idle: &Streams<'_>, count: usize, delay: Delay) -> Vec<Option<f64>> {
+    let rest = |place| at_rest(idle, place, delay).and_then(|values| median(&values));
+    let rests: Vec<Option<f64>> = (0..count).map(rest).collect();
+    match mean(&rests.iter().copied().flatten().collect::<Vec<_>>()) {
+        None => vec![Some(0.0); count],
+        Some(usual) => rests.into_iter().map(|rest| Some(usual - rest?)).collect(),
+    }
+}
+
+/// Delays of all streams, laid on each other.
 fn aligned(streams: &Streams<'_>, idle: &Streams<'_>, delay: Delay) -> Vec<f64> {
-    let rests: Vec<Option<f64>> = (0..streams.len())
-        .map(|place| at_rest(idle, place, delay).and_then(|values| median(&values)))
-        .collect();
-    let Some(usual) = mean(&rests.iter().copied().flatten().collect::<Vec<_>>()) else {
-        return streams.iter().flat_map(|probes| known(probes, delay)).collect();
-    };
-    let of_paths = streams.iter().zip(rests).filter_map(|(probes, rest)| Some((probes, rest?)));
-    let moved = of_paths.flat_map(|(probes, rest)| {
-        known(probes, delay).into_iter().map(move |value| value - rest + usual)
-    });
-    moved.collect()
+    let moved = streams.iter().zip(shifts(idle, streams.len(), delay));
+    let moved = moved.filter_map(|(probes, by_ms)| Some((probes, by_ms?)));
+    moved
+        .flat_map(|(probes, by_ms)| {
+            known(probes, delay).into_iter().map(move |value| value + by_ms)
+        })
+        .collect()
 }
 
 /// What is added to the mean delay that each stream has at rest.
@@ -191,14 +221,14 @@ fn of_summary(summary: &Summary) -> Vec<UnderLoad> {
     [idle].into_iter().chain(summary.loads.iter().map(of_load)).collect()
 }
 
-/// The quantiles of round trips.
+/// The quantiles of round trips. Few of them have a median alone.
 fn of_trips(mut trips_ms: Vec<f64>) -> UnderLoad {
     trips_ms.sort_by(f64::total_cmp);
-    let at = |share| quantile(&trips_ms, share);
+    let at = |share| quantile(&trips_ms, share).filter(|_| trips_ms.len() >= FEWEST);
     UnderLoad {
         answered: trips_ms.len(),
         rtt_p10_ms: at(0.1),
-        rtt_p50_ms: at(0.5),
+        rtt_p50_ms: quantile(&trips_ms, 0.5),
         rtt_p90_ms: at(0.9),
         rtt_p99_ms: at(0.99),
         ..UnderLoad::default()

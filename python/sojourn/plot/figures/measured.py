@@ -60,7 +60,7 @@ def _panel(label: str, curves: list[Curve], log: bool = False, from_zero: bool =
 
 def _by_host(line: MeasuredLine) -> Iterator[tuple[str, Numbers, Numbers]]:
     """Send times in s and delays, of each host by itself, or of all streams together."""
-    delays = [_delays(line, number) for number in range(len(line.streams))]
+    delays = _delays(line)
     sent = [np.array(line.log.elapsed_s(stream.sent_ms.tolist())) for stream in line.streams]
     if line.log.has_hosts:
         names = [f"host {number}" for number in range(1, len(sent) + 1)]
@@ -73,13 +73,15 @@ def _has_trips(line: MeasuredLine) -> bool:
     return any(not np.isnan(stream.rtt_ms).all() for stream in line.streams)
 
 
-def _delays(line: MeasuredLine, number: int) -> Numbers:
-    """Round trips, or delays upstream above the shortest where a log has these alone."""
-    stream = line.streams[number]
+def _delays(line: MeasuredLine) -> list[Numbers]:
+    """Round trips as the numbers count them, or delays upstream above the shortest where a log has
+    these alone.
+    """
     if _has_trips(line):
-        return stream.rtt_ms
-    known = stream.up_ms[~np.isnan(stream.up_ms)]
-    return stream.up_ms - (known.min() if len(known) else 0.0)
+        return list(map(np.array, line.log.trips()))
+    known = [stream.up_ms[~np.isnan(stream.up_ms)] for stream in line.streams]
+    least = [one.min() if len(one) else 0.0 for one in known]
+    return [one.up_ms - low for one, low in zip(line.streams, least, strict=True)]
 
 
 def _means(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
@@ -121,10 +123,11 @@ def distribution(line: MeasuredLine) -> Chart | None:
 
 def _samples(line: MeasuredLine) -> Iterator[Sample]:
     loads = [np.array(line.log.load_at(one.sent_ms.tolist()), object) for one in line.streams]
+    trips = list(map(np.array, line.log.trips()))
     for one in line.measured.loads:
         chosen = [
-            stream.rtt_ms[of == one.load]
-            for host, (stream, of) in enumerate(zip(line.streams, loads, strict=True), 1)
+            of_stream[of == one.load]
+            for host, (of_stream, of) in enumerate(zip(trips, loads, strict=True), 1)
             if one.host in (None, host)
         ]
         known = np.concatenate([*chosen, np.empty(0)])
