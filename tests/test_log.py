@@ -84,6 +84,44 @@ def test_figures_have_delay_and_rates_on_one_axis_and_idle_beside_loaded() -> No
     assert curves[2].x[0] == 170 and curves[2].x[-1] == 172
 
 
+def test_figures_show_what_the_table_counts(tmp_path: Path) -> None:
+    """Streams of 20 and 60 ms at rest, and 10 ms more in an upload: a path of 40 ms and 50 ms."""
+    rows = [
+        f"{100 * n},{rest + 10 * (n >= 100)},{'up' if n >= 100 else 'idle'},{rest}"
+        for n in range(200)
+        for rest in (20, 60)
+    ]
+    (tmp_path / "two.csv").write_text("\n".join(["sent_ms,rtt_ms,load,stream", *rows]))
+    line = read_log(tmp_path / "two.csv")
+    shown = [(one.rtt_p10_ms, one.rtt_p90_ms) for one in line.measured.loads]
+    assert shown == [(40, 40), (50, 50)]
+    assert [(curve.x[0], curve.x[-1]) for curve in distribution(line).curves] == shown
+    (trips,) = delay_and_rates(line).parts[0].curves
+    assert [np.nanmin(trips.y), np.nanmax(trips.y)] == [40, 50]
+
+
+@pytest.mark.parametrize(
+    ("rest_s", "load", "is_offered"),
+    [
+        (130, "up", True),
+        (60, "up", False),
+        (130, "down", False),
+    ],
+)
+def test_cures_are_offered_where_a_fit_may_be(
+    rest_s: int, load: str, is_offered: bool, tmp_path: Path, inside: Inside
+) -> None:
+    times = range(0, (rest_s + 30) * 1000, 100)
+    rows = [
+        f"{at},{at + (110 if at >= 1000 * rest_s else 10)},"
+        f"{at + (120 if at >= 1000 * rest_s else 20)},{load if at >= 1000 * rest_s else 'idle'}"
+        for at in times
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["sent_ms,received_ms,returned_ms,load", *rows]))
+    said = inside.printed("log", tmp_path / "a.csv")
+    assert ("--simulate shows what each cure would give" in said) == is_offered
+
+
 def test_cures_are_simulated_where_a_log_allows_a_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inside: Inside
 ) -> None:

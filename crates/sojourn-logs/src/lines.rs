@@ -30,10 +30,14 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
         true => (format, replies),
         false => (Format::Fping, text.lines().flat_map(fping::summary).collect()),
     };
-    if replies.is_empty() {
-        return Err(unusable("", "no line of a reply", FORMATS));
-    }
     let (sent, interval_ms) = ping::sent(text).unzip();
+    if replies.is_empty() {
+        let found = sent.map_or_else(
+            || "no line of a reply".to_owned(),
+            |sent| format!("no answer to any of {sent} probes"),
+        );
+        return Err(unusable("", &found, FORMATS));
+    }
     let (interval_ms, from) = match interval_ms.flatten() {
         Some(ms) => (ms, IntervalFrom::Log),
         None => (SUPPOSED_MS, IntervalFrom::Nowhere),

@@ -264,6 +264,10 @@ fn what_is_no_log_gets_one_message() {
     for (content, found) in [
         (&b""[..], "found nothing in it"),
         (b"hello\n", "found no line of a reply"),
+        (
+            b"PING x\n\n10 packets transmitted, 0 received, 100% packet loss, time 9200ms\n",
+            "found no answer to any of 10 probes",
+        ),
         (b"\x1f\x8b\x08broken", "found a damaged or cut gzip file"),
         (b"BZh91AY", "found a file that bzip2 has packed"),
         (b"\xfe\x00\x01", "found not UTF-8 text (byte 0)"),

@@ -277,7 +277,11 @@ fn lost(loads: &[UnderLoad], is_graded: bool) -> Option<String> {
     let worst = worst.max_by(|one, other| {
         one.lost_percent.unwrap_or(0.0).total_cmp(&other.lost_percent.unwrap_or(0.0))
     })?;
-    let when = worst.load.map_or_else(String::new, |load| format!(" during {}", named(load)));
+    let when = match worst.load {
+        None => String::new(),
+        Some(Load::Idle) => " without a load".to_owned(),
+        Some(load) => format!(" during {}", named(load)),
+    };
     let lost = digits(worst.lost_percent.unwrap_or(0.0));
     let what = if is_graded { "letters and delays" } else { "delays" };
     Some(format!("{lost} % of the probes were lost{when}; {what} are those of the others."))
