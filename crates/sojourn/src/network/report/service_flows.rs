@@ -12,7 +12,7 @@ use sojourn_engine::packet::{Direction, DropReason};
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_results::metrics::rows::ServiceFlowRow;
-use sojourn_scenario::{Scenario, is_idle};
+use sojourn_scenario::Scenario;
 
 /// One row for each group of homes, service flow and direction.
 pub(crate) fn rows(run: &Simulation, macs: &[Option<MacCounters>]) -> Vec<ServiceFlowRow> {
@@ -90,7 +90,7 @@ fn row(
     }
 }
 
-/// Further service flows that no packet took, though its homes have traffic. On an idle line there is less of it.
+/// Further service flows that no packet took, though its homes have traffic.
 pub(super) fn unused(scenario: &Scenario, rows: &[ServiceFlowRow]) -> Vec<Warning> {
     let strange = strange_addresses(scenario);
     let mut warnings = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn unused(scenario: &Scenario, rows: &[ServiceFlowRow]) -> Vec<Warnin
             row.homes == group.name && row.service_flow != PRIMARY && carried == 0
         };
         let has_traffic = scenario.traffic.values().any(|entry| scenario.group_of(entry) == number);
-        let own = rows.iter().filter(|row| has_traffic && !is_idle(scenario) && is_own(row));
+        let own = rows.iter().filter(|row| has_traffic && is_own(row));
         warnings.extend(own.filter_map(|row| {
             let way = Direction::BOTH.into_iter().find(|way| way.name() == row.direction)?;
             let path = format!("{}.match", flow_path(way.stream(), &row.service_flow));
