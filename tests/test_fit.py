@@ -672,6 +672,8 @@ def test_subframes_of_a_mobile_network_are_no_grants() -> None:
         found = fit_log(log_of(Probes("mobile", sent, up)), search=False)
         assert set(found.estimates) <= {"grid_ms"}
         assert "whole ms within the grid" in "; ".join(found.outside)
+    alone = log_of(Probes("cable", sent, np.ceil(sent / 5) * 5 + 8 - sent))
+    assert "whole ms" not in "; ".join(fit_log(alone, search=False).outside)
 
 
 def test_a_short_rest_measures_the_grid_alone(light: Log) -> None:

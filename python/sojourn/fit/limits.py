@@ -12,7 +12,7 @@ LEAST_SHARE = 0.5
 MOST_CHANGE = 0.035
 """Of mean ranks: on simulated lines at most 0.016, on a measured one that is fitted 0.03."""
 LEAST_BEGIN = 2.4
-"""Arrivals where grants begin to those a little later: on simulated lines at least 3.0, and with
+"""Arrivals where grants begin to those a little later: on simulated lines at least 2.8, and with
 exponential jitter at most 2.0, however long it is."""
 _BEGIN_MS = 0.04
 _BEGIN_PART_MS = 30e3
@@ -25,8 +25,8 @@ _QUARTILES = float(np.log(3))
 """How far quartiles of exponential jitter are from each other, in its mean."""
 _SUBFRAME_MS = 1.0
 _NEARLY = 1e-3
-_FALLS = 0.95
-"""Of R at the period, that of subframes: grants of a cable begin anywhere."""
+_MORE = 1.05
+"""Of R at the period, that of subframes: of grants that begin at one place no harmonic has more."""
 _FEWEST = 60
 _PART_MS = 20e3
 _MOST_PARTS = 60
@@ -87,11 +87,19 @@ def way_back_ms(log: Log) -> Values | None:
 def begin(idle: Log, period_ms: float) -> float:
     """How many more arrive at the fullest place of the grid than a moment later.
 
-    Grants of an interval follow each other, so all that come first arrive at one place.
+    Grants of an interval follow each other, so all that come first arrive at one place. They do so
+    all the time, so the half of the log counts in which fewer do.
     """
+    order = np.argsort(idle.sent_ms, kind="stable")
     width = max(_BEGIN_MS, idle.resolution_ms)
-    arrivals = idle.arrival_ms[np.argsort(idle.sent_ms, kind="stable")]
-    count = min(int(np.ptp(idle.sent_ms) / _BEGIN_PART_MS), len(arrivals) // 100)
+    halves = np.array_split(order, 2)
+    return min(
+        _begin(idle.sent_ms[half], idle.arrival_ms[half], period_ms, width) for half in halves
+    )
+
+
+def _begin(sent: Values, arrivals: Values, period_ms: float, width: float) -> float:
+    count = min(int(np.ptp(sent) / _BEGIN_PART_MS), len(arrivals) // 100)
     first = later = 0
     for part in np.array_split(arrivals, max(count, 1)):
         once = np.sort(part % period_ms)
@@ -109,7 +117,7 @@ def _has_subframes(idle: Log, grid: Grid) -> bool:
     if count < 2 or abs(grid.period_ms / (count * _SUBFRAME_MS) - 1) > _NEARLY:
         return False
     arrived = [idle.arrival_ms[part] for part in parts_of(idle.sent_ms)]
-    return concentration(arrived, grid.period_ms / count) > _FALLS * grid.concentration
+    return concentration(arrived, grid.period_ms / count) > _MORE * grid.concentration
 
 
 def change(idle: Log) -> float:
