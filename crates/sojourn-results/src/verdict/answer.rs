@@ -393,10 +393,8 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
         let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let is_faster = |beside: &f64| {
-            let is_clear = *beside < (1.0 - SAME) * alone;
-            is_clear && measure.key.starts_with(GAME) && gains_grants(loaded, idle)
-        };
+        let may_be = measure.key.starts_with(GAME) && gains_grants(loaded, idle);
+        let is_faster = |beside: &f64| may_be && *beside < (1.0 - SAME) * alone;
         let faster = loaded.group.mean(measure.key).filter(is_faster).map(digits);
         let faster = around(faster, |beside| format!(" (beside it {beside}{unit}{SINCE_GRANTS})"));
         let faster = faster.unwrap_or_default();

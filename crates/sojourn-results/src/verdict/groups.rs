@@ -60,19 +60,17 @@ impl Group<'_> {
     /// Where the time goes in the mean over its runs, the longest first; what one of them does not know is left out.
     pub(super) fn causes(&self) -> Vec<Cause> {
         let mean = |first: &Cause| {
-            let is_it = |one: &&Cause| one.traffic == first.traffic;
-            let all: Option<Vec<_>> =
-                self.runs.iter().map(|of| of.causes.iter().find(is_it)).collect();
-            let (all, share) = (all?, 1.0 / self.runs.len() as f64);
-            let ways_ms = first.ways_ms.iter().map(|(way, _)| (*way, 0.0)).collect();
-            let mut mean = Cause { parts: Vec::new(), ways_ms, ..first.clone() };
-            for one in all {
-                let both = mean.ways_ms.iter_mut().zip(&one.ways_ms);
-                both.for_each(|(sum, (_, ms))| sum.1 += share * ms);
-                one.parts.iter().for_each(|of| mean.add(of.part, of.words, share * of.ms));
+            let mut sum = first.clone();
+            for of in &self.runs[1..] {
+                let one = of.causes.iter().find(|one| one.traffic == first.traffic)?;
+                sum.ways_ms.iter_mut().zip(&one.ways_ms).for_each(|(sum, way)| sum.1 += way.1);
+                one.parts.iter().for_each(|of| sum.add(of.part, of.words, of.ms));
             }
-            mean.parts.sort_by(|one, other| other.ms.total_cmp(&one.ms));
-            Some(mean)
+            let runs = self.runs.len() as f64;
+            sum.ways_ms.iter_mut().for_each(|way| way.1 /= runs);
+            sum.parts.iter_mut().for_each(|part| part.ms /= runs);
+            sum.parts.sort_by(|one, other| other.ms.total_cmp(&one.ms));
+            Some(sum)
         };
         let mut means: Vec<Cause> = self.runs[0].causes.iter().filter_map(mean).collect();
         means.sort_by(|one, other| other.total_ms().total_cmp(&one.total_ms()));

@@ -98,11 +98,9 @@ fn in_brackets(found: &Assessment) -> String {
 
 /// What fails with every setting, with the values of the best.
 fn nothing_good(question: &Question<'_, '_>, best: usize) -> String {
-    let fails_with = |setting: &usize, application| {
-        question.all[*setting].grade(application) == Some(Grade::Fails)
-    };
     let fails = |one: &&Assessment| {
-        question.settings.iter().all(|setting| fails_with(setting, one.application))
+        let grade = |setting: &usize| question.all[*setting].grade(one.application);
+        question.settings.iter().all(|setting| grade(setting) == Some(Grade::Fails))
     };
     let found = question.noticed(best).filter(fails);
     let clauses = found.map(|one| format!("{} fails with each{}", noun(one), in_brackets(one)));
@@ -347,13 +345,11 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     let clause = |one: &&Share| {
         let mark = judged.group.runs[0].marks.get(&one.traffic);
         let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
-        let (times, mbps, part) = (factor(of_part(one)), digits(one.mbps), digits(one.part_mbps));
+        let (times, name) = (factor(of_part(one)), &one.traffic);
+        let [mbps, part] = [one.mbps, one.part_mbps].map(digits);
         match of_part(one).is_finite() {
-            true => format!(
-                "'{}'{mark} has {times} times its part ({mbps} of {part} Mbps)",
-                one.traffic
-            ),
-            false => format!("'{}'{mark} should yield and has {mbps} Mbps", one.traffic),
+            true => format!("'{name}'{mark} has {times} times its part ({mbps} of {part} Mbps)"),
+            false => format!("'{name}'{mark} should yield and has {mbps} Mbps"),
         }
     };
     let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
@@ -396,9 +392,8 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
 fn ranges(settings: &[&Judged<'_>]) -> String {
     let clauses = MEASURES.iter().filter_map(|measure| {
         let values = settings.iter().map(|one| Some((one.group.mean(measure.key)?, one.group)));
-        let all: Option<Vec<(f64, &Group<'_>)>> = values.collect();
+        let all: Vec<(f64, &Group<'_>)> = values.collect::<Option<_>>()?;
         let by = |(one, _): &&(f64, _), (other, _): &&(f64, _)| one.total_cmp(other);
-        let all = all?;
         let ((least, low), (most, high)) = (all.iter().min_by(by)?, all.iter().max_by(by)?);
         high.named_difference(measure, low)?;
         let (what, unit) = (measure.label, measure.unit_after());
