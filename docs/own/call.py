@@ -27,8 +27,8 @@ class OwnCall(Traffic):
     def on_timer(self, now_us):
         interval_us = 1e6 / self.frames_per_s
         for number, end in enumerate(self.ends):
-            due_us = self.next_us.setdefault(end, now_us + number * interval_us * self.rng.random())
-            if due_us <= now_us:
+            self.next_us.setdefault(end, now_us + number * interval_us * self.rng.random())
+            while self.next_us[end] <= now_us:
                 bytes = self.vary(self.rate_mbps * 1e6 / 8 / self.frames_per_s, 3)
                 self.frame(end, max(64, int(bytes + 0.5)))
                 self.next_us[end] = now_us + self.vary(interval_us, 2)

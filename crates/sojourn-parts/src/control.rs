@@ -77,6 +77,8 @@ struct Control {
     /// The window in segments that it was to begin with, and the one that it wants.
     given: f64,
     initial: Option<f64>,
+    /// The threshold in segments that it wants at first.
+    initial_threshold: Option<f64>,
     /// In bytes per second.
     pacing: Option<u64>,
     burst: Option<BurstLimit>,
@@ -119,6 +121,7 @@ impl Control {
             max_window: connection.max_window,
             given: connection.initial_window,
             initial: None,
+            initial_threshold: None,
             pacing: None,
             burst: None,
             holds_back: false,
@@ -128,7 +131,7 @@ impl Control {
         let start = [connection.initial_window, 1.0, connection.max_window];
         let numbers = start.map(|segments| segments * control.mss);
         if let Some(wanted) = control.call(Hook::OnStart, Time::ZERO, &numbers) {
-            control.initial = wanted.window;
+            (control.initial, control.initial_threshold) = (wanted.window, wanted.threshold);
         }
         control
     }
@@ -149,7 +152,7 @@ impl Control {
         let (mss, is_paced, is_extended) = (self.mss, self.is_paced, self.is_extended);
         let read = |answers: &[f64]| {
             let kept = if is_extended { answers.len() } else { answers.len().min(2) };
-            read_wanted(&answers[..kept], mss, is_paced, now)
+            read_wanted(&answers[..kept], mss, is_paced, (hook, now))
         };
         let wanted = self.worker.call((hook, now), numbers, read)?;
         (self.pacing, self.burst) = (wanted.pacing, wanted.burst);
@@ -220,6 +223,7 @@ impl CongestionControl for Control {
         // After a lost SYN the window is another one.
         if self.is_extended && window.cwnd == self.given {
             self.begin(window);
+            window.ssthresh = self.initial_threshold.unwrap_or(window.ssthresh);
         }
         let [cwnd, ssthresh] = self.both(window);
         let numbers = [us(now), cwnd, ssthresh, known(srtt)];
@@ -382,7 +386,12 @@ impl CongestionControl for Control {
 }
 
 /// The answers in order; those that are missing or NaN say nothing.
-fn read_wanted(answers: &[f64], mss: f64, is_paced: bool, now: Time) -> Result<Wanted, Refused> {
+fn read_wanted(
+    answers: &[f64],
+    mss: f64,
+    is_paced: bool,
+    (hook, now): (Hook, Time),
+) -> Result<Wanted, Refused> {
     let said =
         |place: usize| answers.get(place).copied().filter(|answer| place < 2 || !answer.is_nan());
     let segments = |what: &str, place: usize| {
@@ -405,7 +414,7 @@ fn read_wanted(answers: &[f64], mss: f64, is_paced: bool, now: Time) -> Result<W
         threshold: segments("threshold of slow start in bytes", 2)?,
         burst: read_burst(said(3), said(4), mss)?,
         holds_back: said(5).unwrap_or_default() != 0.0,
-        wake: said(6).map(|at_us| read_wake(at_us, now)).transpose()?,
+        wake: said(6).map(|at_us| read_wake(at_us, hook, now)).transpose()?,
     })
 }
 
@@ -423,7 +432,12 @@ fn read_burst(
 }
 
 /// A time to be woken, which cannot be over; infinity is never.
-fn read_wake(at_us: f64, now: Time) -> Result<Time, Refused> {
+fn read_wake(at_us: f64, hook: Hook, now: Time) -> Result<Time, Refused> {
     let at_us = between("time of the timer in us", at_us, [us(now), f64::INFINITY])?;
+    if hook == Hook::OnWake && at_us == us(now) {
+        return Err(Refused(format!(
+            "found {at_us} as time of the timer in us, which is now; allowed: a later one, as time does not go on"
+        )));
+    }
     Ok(Time::from_secs_f64(at_us / 1e6).max(now + Time::from_ps(1)))
 }

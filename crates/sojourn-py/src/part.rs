@@ -1,5 +1,6 @@
 //! Parts from outside: classes of Python, and WebAssembly modules.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -161,6 +162,8 @@ struct Object {
     role: Role,
     /// A control of the interface with all hooks: it sets more than window and pace.
     is_extended: bool,
+    /// Has it been shown its threshold? What its class says comes first.
+    is_shown: Cell<bool>,
     object: Py<PyAny>,
     methods: Vec<(Method, Py<PyAny>)>,
     gauges: Vec<String>,
@@ -174,7 +177,7 @@ impl Object {
         let gauges = declaration.gauges.iter().map(|gauge| gauge.name.clone()).collect();
         let is_extended = declaration.interface == EXTENDED;
         let (role, object) = (declaration.role, object.clone().unbind());
-        Ok(Self { role, is_extended, object, methods, gauges })
+        Ok(Self { role, is_extended, is_shown: Cell::new(false), object, methods, gauges })
     }
 
     /// Shows a control its window, and its threshold if it has set one.
@@ -184,7 +187,9 @@ impl Object {
         if let Some((_, window)) = number("window_bytes") {
             object.setattr(pyo3::intern!(py, "window_bytes"), window)?;
         }
+        let is_first = !self.is_shown.replace(true);
         if self.is_extended
+            && !is_first
             && let Some((_, threshold)) = number("threshold_bytes")
         {
             let name = pyo3::intern!(py, "threshold_bytes");

@@ -123,8 +123,9 @@ class Identity:
 
 def declared_files(folder: Path, names: Sequence[str]) -> dict[Path, str]:
     """Digests of the files that a class declares, which its hooks may read."""
-    if isinstance(names, str):
-        raise UnknownError(f"files: found {names!r}; allowed: a list of names")
+    is_list = isinstance(names, (list, tuple))
+    if not is_list or not all(isinstance(name, str) and "\0" not in name for name in names):
+        raise UnknownError(f"files: found {names!r:.99}; allowed: a list of names")
     found = {}
     for name in names:
         path = (folder / name).resolve()
@@ -155,14 +156,17 @@ def is_importing() -> bool:
     return _reading.get() is not None
 
 
-@contextmanager
-def hooks() -> Iterator[None]:
-    """Hooks that are called meanwhile in this thread may read the files of parts alone."""
-    token = _in_hooks.set(True)
-    try:
-        yield
-    finally:
-        _in_hooks.reset(token)
+class hooks:
+    """Hooks that are called meanwhile in this thread may read the files of parts alone.
+
+    It is no generator: one that a signal ends is closed later, and by another thread.
+    """
+
+    def __enter__(self) -> None:
+        self._token = _in_hooks.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        _in_hooks.reset(self._token)
 
 
 class _Reader:

@@ -204,6 +204,8 @@ class Control(_Own):
         """Asks for `on_wake` at a time, which replaces an earlier one; `math.inf` for none."""
         if not hasattr(self, "on_wake"):
             raise ValueError("found wake in a class without on_wake, which it would call")
+        if not isinstance(at_us, (int, float)) or math.isnan(at_us):
+            raise ValueError(f"found {at_us!s:.99} as time to be woken in us; allowed: a number")
         self._wake_us = at_us
 
 
@@ -593,27 +595,50 @@ def _said(cls: type[_Own], name: str) -> Any:
     return None if isinstance(value, _Parameter) else value
 
 
+def _flag(cls: type[_Own], name: str) -> bool:
+    value = _said(cls, name)
+    if value not in (None, False, True):
+        raise ValueError(f"{name}: found {value!s:.99}; allowed: True, False")
+    return bool(value)
+
+
+def _gauges(cls: type[_Own]) -> list[dict[str, str]]:
+    gauges = cls.gauges
+    if not isinstance(gauges, Mapping) or not all(
+        isinstance(text, str) for pair in gauges.items() for text in pair
+    ):
+        allowed = "a name and its unit for each, as {'drops': 'packets'}"
+        raise ValueError(f"gauges: found {gauges!s:.99}; allowed: {allowed}")
+    return [{"name": name, "unit": unit} for name, unit in gauges.items()]
+
+
+def _doc(cls: type[_Own]) -> str:
+    doc = vars(cls).get("__doc__") or ""
+    if not isinstance(doc, str):
+        raise ValueError(f"__doc__: found {doc!s:.99}; allowed: a text")
+    return " ".join(inspect.cleandoc(doc).partition("\n\n")[0].split())
+
+
 def _declaration(
     cls: type[_Own], taken: Mapping[str, Sequence[str]], digest: str
 ) -> dict[str, Any]:
     """What the class says of itself, as the simulator reads it."""
     parameters = _parameters(cls)
-    doc = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0] if "__doc__" in vars(cls) else ""
     hooks = list(taken)
     declaration = {
         "role": cls._role,
         "name": cls.kind or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower(),
-        "doc": " ".join(doc.split()),
+        "doc": _doc(cls),
         "parameters": [_described(cls, name, one) for name, one in parameters.items()],
-        "gauges": [{"name": name, "unit": unit} for name, unit in cls.gauges.items()],
+        "gauges": _gauges(cls),
         "hooks": hooks,
-        "paced": bool(_said(cls, "paced")),
-        "timestamps": bool(_said(cls, "timestamps")),
+        "paced": _flag(cls, "paced"),
+        "timestamps": _flag(cls, "timestamps"),
         "ecn": _said(cls, "ecn"),
         "interface": _interface(cls, taken),
         "score": _said(cls, "score"),
         "direction": _said(cls, "direction"),
-        "two_way": bool(_said(cls, "two_way")),
+        "two_way": _flag(cls, "two_way"),
         "folder": str((file_of(cls) or Path.cwd() / "_").parent),
         "digest": digest,
     }
