@@ -27,9 +27,11 @@ class OwnCall(Traffic):
     def on_timer(self, now_us):
         interval_us = 1e6 / self.frames_per_s
         for number, end in enumerate(self.ends):
-            self.next_us.setdefault(end, now_us + number * interval_us * self.rng.random())
+            phase_us = number * interval_us * self.rng.random()
+            self.next_us.setdefault(end, round(now_us + phase_us, 6))
             while self.next_us[end] <= now_us:
                 bytes = self.vary(self.rate_mbps * 1e6 / 8 / self.frames_per_s, 3)
                 self.frame(end, max(64, int(bytes + 0.5)))
-                self.next_us[end] = now_us + self.vary(interval_us, 2)
+                # Timers expire at whole picoseconds.
+                self.next_us[end] = round(now_us + self.vary(interval_us, 2), 6)
         self.wake(min(self.next_us.values()))

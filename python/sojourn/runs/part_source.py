@@ -56,6 +56,8 @@ def _of_value(value: Any, within: frozenset[int] = frozenset()) -> str:
         case CodeType():
             constants = [_of_value(constant, inner) for constant in value.co_consts]
             return repr((value.co_code, value.co_names, constants))
+        case FunctionType() if is_of_library(value.__module__ or ""):
+            return f"{value.__module__}.{value.__qualname__}"
         case FunctionType():
             return _of_function(value, inner)
         case ModuleType():

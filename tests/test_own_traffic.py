@@ -1,0 +1,234 @@
+"""Traffic of a user's own that can be a call, and parameters that are more than numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sojourn
+from sojourn.runs.parts import parts_of
+
+CALL = f"{Path(__file__).parents[1]}/docs/own/call.py:OwnCall"
+
+HOME: dict[str, Any] = {
+    "duration_s": 8,
+    "baseline": False,
+    "clock_drift_ppm": 0,
+    "upstream": {"sustained_mbps": 5},
+    "downstream": {"sustained_mbps": 20},
+    "servers": {"near": {"delay_ms": 9}},
+    "traffic": {
+        "upload": {"kind": "transfer", "direction": "up"},
+        "download": {"kind": "transfer", "direction": "down"},
+    },
+}
+
+
+def run(entry: str, *parts: Any, sets: list[str] | None = None, **keys: Any) -> sojourn.Result:
+    given = [f"traffic.call={{ {entry} }}"] if entry else []
+    result = sojourn.run(HOME, set=[*given, *(sets or [])], parts=parts, **keys)
+    assert isinstance(result, sojourn.Result)
+    return result
+
+
+def of_call(result: sojourn.Result, *columns: str) -> list[dict[str, Any]]:
+    rows = [row for row in result.flows.to_pylist() if row["traffic"] == "call"]
+    return [{column: row[column] for column in columns} for row in rows]
+
+
+@pytest.mark.parametrize("way", ["up", "down"])
+@pytest.mark.parametrize("rate_mbps", [0.4, 6])
+def test_a_call_of_ones_own_is_the_built_in_one(way: str, rate_mbps: float) -> None:
+    """Without random times and sizes, which come from another generator."""
+    keys = f"rate_mbps={rate_mbps}, start_s=1"
+    steady = "frame_scale_percent=0, interval_scale_percent=0"
+    built_in = run(f"kind='video_call', direction='{way}', {steady}, {keys}")
+    own = run(f"kind='own_call', way='{way}', spread_percent=0, {keys}", CALL)
+    assert own.meta["fingerprint"] == built_in.meta["fingerprint"]
+    columns = ["quality", "frame_latency_p99_ms", "frames_incomplete_percent", "loss_percent"]
+    assert of_call(own, *columns) == of_call(built_in, *columns)
+    assert own.verdict.grades == built_in.verdict.grades
+
+
+def test_a_call_both_ways_has_the_round_trips_and_the_grade_of_one() -> None:
+    built_in = run("kind='video_call', start_s=1", sets=["duration_s=20"])
+    own = run("kind='own_call', way='both', start_s=1", CALL, sets=["duration_s=20"])
+    for one, other in zip(
+        of_call(own, "throughput_mbps", "rtt_p50_ms"),
+        of_call(built_in, "throughput_mbps", "rtt_p50_ms"),
+        strict=True,
+    ):
+        assert one["throughput_mbps"] == pytest.approx(other["throughput_mbps"], rel=0.1)
+        assert one["rtt_p50_ms"] == pytest.approx(other["rtt_p50_ms"], rel=0.2)
+
+
+def write(place: Path, body: str, base: str = "Traffic") -> str:
+    path = place / "own.py"
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    path.write_text(f"from sojourn import *\nclass Own({base}):\n{lines}\n")
+    return f"{path}:Own"
+
+
+PINGS = """
+gauges = {"heard": "1", "lost": "1", "delay_ms": "ms"}
+heard = lost = delay_ms = 0
+def on_timer(self, now_us):
+    self.datagram(HOME, 100)
+    self.wake(now_us + 10_000)
+def on_datagram(self, now_us, end, number, delay_us):
+    self.heard += 1
+    self.delay_ms = delay_us / 1000
+    if end == SERVER:
+        self.datagram(SERVER, 64)
+def on_lost(self, now_us, end, number):
+    self.lost += 1
+"""
+
+
+def last(result: sojourn.Result, metric: str) -> float:
+    values = [row["value"] for row in result.series.to_pylist() if row["metric"] == metric]
+    return float(values[-1])
+
+
+def test_datagrams_that_arrive_or_are_missing_are_heard_of(tmp_path: Path) -> None:
+    """100 a second for 8 s, each answered; a tenth of each way is lost, so 800 * (0.9 + 0.81)."""
+    part = write(tmp_path, PINGS)
+    alone = ["traffic.upload.start_s=7.99", "traffic.download.start_s=7.99"]
+    whole = run("kind='own'", part, sets=alone)
+    assert 1580 < last(whole, "own_heard") <= 1600 and last(whole, "own_lost") == 0
+    lossy = run("kind='own'", part, sets=[*alone, "servers.near.loss_percent=10"])
+    assert last(lossy, "own_heard") == pytest.approx(800 * 1.71, rel=0.06)
+    assert last(lossy, "own_lost") == pytest.approx(800 * 0.19, rel=0.3)
+
+
+def test_each_datagram_has_its_header_fields(tmp_path: Path) -> None:
+    """One of three has the code point of a classifier, and its own service flow is never full."""
+    body = """
+sent = 0
+def on_timer(self, now_us):
+    self.sent += 1
+    self.datagram(HOME, 1000, dscp=46 if self.sent % 3 == 0 else None, ecn=1)
+    self.wake(now_us + 10_000)
+seen = 0
+gauges = {"seen": "1"}
+def on_datagram(self, now_us, end, number, ecn, dscp):
+    assert ecn == 1 and dscp == (46 if number % 3 == 2 else 8)
+    self.seen += 1
+"""
+    result = run("kind='own', dscp=8", write(tmp_path, body))
+    assert last(result, "own_seen") > 700
+
+
+def test_a_page_of_ones_own_is_scored(tmp_path: Path) -> None:
+    body = """
+score = "pages"
+def on_timer(self, now_us):
+    self.asked_us = now_us
+    self.open()
+    self.wake(now_us + 1_000_000)
+def on_open(self, now_us, connection):
+    self.expect(connection, HOME, 50_000)
+    self.send(connection, SERVER, 50_000)
+def on_received(self, now_us, connection, end):
+    self.page(self.asked_us, now_us - self.asked_us)
+    self.close(connection)
+"""
+    (row, *_) = of_call(run("kind='own'", write(tmp_path, body)), "quality", "page_load_p50_ms")
+    assert row["quality"] == "pages"
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("self.datagram(HOME, 100, dscp=64)", "found 64 as code point; allowed: 0 to 63"),
+        ("self.datagram(HOME, 100, ecn=3)", "found 3 as ECN field; allowed: 0 Not-ECT"),
+        ("self.datagram(HOME, 100, frame=(1, 2, 3))", "numbers of commands"),
+        ("self.page(now_us, 1)", "found 1 as time of a page in us"),
+    ],
+)
+def test_what_a_datagram_cannot_have_ends_the_run(body: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(sojourn.PartError) as raised:
+        run("kind='own'", write(tmp_path, f"def on_timer(self, now_us): {body}"))
+    assert says in str(raised.value)
+
+
+SETTINGS = """
+mode = parameter("slow", choices=["slow", "fast"], doc="How fast.")
+is_on: bool = parameter(True)
+gaps_ms = parameter([10, 20], range=(1, 100), unit="ms")
+table = parameter("rates.txt", file=True)
+gauges = {"said": "1"}
+def __init__(self):
+    self.said = float(self.table.read_text()) + sum(self.gaps_ms) + 1000 * self.is_on
+    self.said += 10_000 * (self.mode == "fast")
+def on_arrival(self, *_): return PASS
+"""
+LAW = "upstream.queue.law"
+
+
+def test_parameters_are_texts_flags_lists_and_files(tmp_path: Path) -> None:
+    part = write(tmp_path, SETTINGS, "Law")
+    (tmp_path / "rates.txt").write_text("0.5")
+    (tmp_path / "others.txt").write_text("0.25")
+    plain = run("", part, sets=[f"{LAW}.kind='own'"])
+    assert last(plain, "own_said") == 1030.5
+    keys = "mode='fast', is_on=false, gaps_ms=[1, 2, 3], table='others.txt'"
+    changed = run("", part, sets=[f"{LAW}={{ kind='own', {keys} }}"])
+    assert last(changed, "own_said") == 10_006.25
+
+
+def test_a_file_belongs_to_what_a_run_is(tmp_path: Path) -> None:
+    part = write(tmp_path, SETTINGS, "Law")
+    scenarios = []
+    for content in ("1", "2"):
+        (tmp_path / "rates.txt").write_text(content)
+        (one,) = sojourn.load(HOME, set=[f"{LAW}.kind='own'"], parts=[part])
+        scenarios.append(one.to_toml())
+    assert scenarios[0] != scenarios[1]
+    with pytest.raises(sojourn.ScenarioError, match=r"table_digest: found .*; allowed: "):
+        sojourn.load({**_table(scenarios[0])}, parts=[part])
+
+
+def _table(text: str) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("mode='quick'", 'found "quick"; allowed: slow, fast'),
+        ("is_on=1", "found 1; allowed: true, false"),
+        ("gaps_ms=[0]", "found 0; allowed: "),
+        ("gaps_ms=5", "found 5; allowed: a list"),
+        ("table='none.txt'", "which cannot be read"),
+        ("table='.'", "which is no file"),
+    ],
+)
+def test_values_that_parameters_do_not_take_are_refused(
+    keys: str, says: str, tmp_path: Path
+) -> None:
+    part = write(tmp_path, SETTINGS, "Law")
+    (tmp_path / "rates.txt").write_text("0.5")
+    with pytest.raises(sojourn.ScenarioError) as raised:
+        sojourn.load(HOME, set=[f"{LAW}={{ kind='own', {keys} }}"], parts=[part])
+    assert says in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("x = parameter('a')", "x: found ['a'] as default and range"),
+        ("x = parameter('c', choices=['a', 'b'])", 'x: found the default "c"'),
+        ("x = parameter('a', choices=['a', 'a'])", "a choice that is empty or there twice"),
+        ("x = parameter([1, 'a'])", "x: found [1, 'a'] as default and range"),
+        ("x = parameter({})", "x: found [{}] as default and range"),
+        ("gauges = ['a']", "gauges: found ['a']; allowed: a name and its unit for each"),
+        ("files = [5]", "files: found [5]; allowed: a list of names"),
+        ("__doc__ = 5", "__doc__: found 5; allowed: a text"),
+    ],
+)
+def test_what_a_class_cannot_declare_is_refused(body: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(sojourn.UnknownError) as raised:
+        parts_of([write(tmp_path, f"def on_arrival(self, *_): return PASS\n{body}", "Law")])
+    assert says in str(raised.value)
