@@ -147,7 +147,7 @@ def test_every_key_is_in_the_reference() -> None:
     upstream = pages["reference/scenario/upstream.md"]
     assert (
         "### `upstream.sustained_mbps`\n\n"
-        "Number. Unit: Mbps. Range: 0.001 to 100000. Required.\n\n" in upstream
+        "Number. Unit: Mbps. Range: 0.001 to 100000. Required. May change in a run.\n\n" in upstream
     )
     assert '## `queue.law.kind = "codel"`' in pages["reference/scenario/queue.md"]
     assert "Unit: ms. Range: 0.01 to 10000. Default: `5.0`." in pages["reference/scenario/queue.md"]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .runs.result import Result
     from .runs.runner import compare, run
     from .runs.shipped import scenarios
-    from .runs.simulation import Simulation
+    from .runs.simulation import Observation, Simulation
     from .store.checksums import StoreError
     from .store.find import find
     from .store.found import Found
@@ -74,6 +74,7 @@ __all__ = [
     "Grade",
     "InputError",
     "Law",
+    "Observation",
     "PartError",
     "Problem",
     "Result",
@@ -113,7 +114,7 @@ _PLACES = {
         "runs.result": "Result",
         "runs.runner": "compare run",
         "runs.shipped": "scenarios",
-        "runs.simulation": "Simulation",
+        "runs.simulation": "Observation Simulation",
         "store.checksums": "StoreError",
         "store.find": "find",
         "store.found": "Found",

@@ -34,7 +34,7 @@ class _Table(cached_property[pa.Table]):
         self.__doc__ = doc
 
 
-class Change(NamedTuple):
+class KeyChange(NamedTuple):
     """A key that was changed in a run."""
 
     at_s: float
@@ -46,10 +46,10 @@ class Change(NamedTuple):
         return f"{self.key} = {json.dumps(self.value)} from {self.at_s:.15g} s on"
 
 
-def changes_of(meta: Mapping[str, Any]) -> list[Change]:
+def changes_of(meta: Mapping[str, Any]) -> list[KeyChange]:
     """The keys that were changed in a run with these metadata."""
     return [
-        Change(one["at_ps"] / 1e12, one["key"], one["value"]) for one in meta.get("changes", ())
+        KeyChange(one["at_ps"] / 1e12, one["key"], one["value"]) for one in meta.get("changes", ())
     ]
 
 
@@ -300,7 +300,7 @@ class Result(Outcome):
         return {**meta, "parts": parts} if parts else meta
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[KeyChange]:
         """Keys that were changed while the run went on, in order; empty for most runs."""
         return changes_of(self.meta)
 

@@ -161,7 +161,8 @@ def reference(path: str, width: int | None = None) -> str:
 
         >>> print(sojourn.runs.scenario_keys.reference("upstream.queue.limit_packets", 60))
         upstream.queue.limit_packets
-            Whole number. Unit: packets. Range: 1 to 10000000.
+            Whole number. Unit: packets. Range: 1 to 10000000. May
+            change in a run.
             Packets that the queue may hold. Default: no limit in
             packets.
     """

@@ -70,7 +70,17 @@ class ConnectionObservation(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """What a simulation shows. Only packets count that were sent from `metrics.from_s` on."""
+    """What a simulation shows. Only packets count that were sent from `metrics.from_s` on.
+
+    `queues` has the measured queues, `traffic` each traffic entry up and down, and `connections`
+    the open connections among those that `metrics.connections` records. All are named tuples.
+
+        >>> simulation = sojourn.Simulation("scenarios/fibre.toml", variant="Fibre")
+        >>> simulation.run_until(0.5)
+        >>> observation = simulation.observe()
+        >>> observation.at_s, observation.queue("upstream")._fields[:4]
+        (0.5, ('queue', 'direction', 'bytes', 'packets'))
+    """
 
     at_s: float
     """Simulated time."""
@@ -106,7 +116,7 @@ class Simulation:
         >>> simulation.set("upstream.sustained_mbps", 5)
         >>> simulation.run_until(2)
         >>> simulation.finish().changes
-        [Change(at_s=1.0, key='upstream.sustained_mbps', value=5.0)]
+        [KeyChange(at_s=1.0, key='upstream.sustained_mbps', value=5)]
     """
 
     def __init__(
@@ -153,9 +163,9 @@ class Simulation:
 
         `parts` are those of the run, if it had some of its own.
 
-            >>> simulation = sojourn.Simulation("scenarios/fibre.toml", duration_s=2)
+            >>> simulation = sojourn.Simulation("scenarios/fibre.toml", variant="Fibre")
             >>> simulation.run_until(0.5)
-            >>> simulation.set("downstream.sustained_mbps", 50)
+            >>> simulation.set("downstream.sustained_mbps", 10)
             >>> simulation.run_until(1)
             >>> result = simulation.finish()
             >>> again = sojourn.Simulation.again(result).finish()
