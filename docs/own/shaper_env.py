@@ -8,16 +8,16 @@ from gymnasium.spaces import Box
 SCENARIO = """
 duration_s = 60
 metrics = { series_interval_ms = 1000, connections = 0 }
-upstream = { sustained_mbps = 20, modem.kind = "link" }
+upstream = { sustained_mbps = 5, modem.kind = "link" }
 downstream.sustained_mbps = 200
-router.upstream = { rate_mbps = 10, queue.scheduler.kind = "fq", queue.law.kind = "codel" }
+router.upstream = { rate_mbps = 5, queue.scheduler.kind = "fq", queue.law.kind = "codel" }
 servers.near.delay_ms = 10
 traffic.upload = { kind = "transfer", server = "near" }
 traffic.game = { kind = "stream", purpose = "game", server = "near" }
 """
 STEP_S = 0.01
-LEAST_MBPS, MOST_MBPS = 1.0, 40.0
-LINE_MBPS = 5.0, 30.0
+LEAST_MBPS, MOST_MBPS = 0.5, 12.0
+LINE_MBPS = 2.0, 10.0
 """The rate of the line is drawn between these, every second."""
 DELAY_MS = 100.0
 """What observations of delays are divided by."""
@@ -42,7 +42,7 @@ class ShaperEnv(gymnasium.Env):
         """Starts a run with a seed of its own."""
         super().reset(seed=seed)
         self._run = sojourn.Simulation(self._variant, seed=int(self.np_random.integers(2**32)))
-        self._step, self._line_mbps = 0, 20.0
+        self._step, self._line_mbps = 0, 5.0
         self._delays_ms = {"router upstream": 0.0, "upstream": 0.0}
         return self._observed(0.0, 0.5), {}
 

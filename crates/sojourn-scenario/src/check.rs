@@ -34,8 +34,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
     faults.add(nagle_of_none(scenario));
     faults.add(warm_up(scenario));
     faults.add(seen_homes(scenario));
-    let room =
-        Room { largest: scenario.largest_sent(), exclusive: scenario.dialect == Dialect::Ns2 };
+    let room = room(scenario);
     if let Some(cmts) = &scenario.cmts {
         faults.add(weights(scenario, &cmts.queue, "cmts.queue"));
         let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
@@ -67,6 +66,15 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         faults.add_under(&path, own);
     }
     faults.one_per_key()
+}
+
+/// All faults of the hops beside the access network, on which nothing else depends.
+pub(super) fn check_hops(scenario: &Scenario) -> Faults {
+    hops(scenario, &room(scenario)).one_per_key()
+}
+
+fn room(scenario: &Scenario) -> Room {
+    Room { largest: scenario.largest_sent(), exclusive: scenario.dialect == Dialect::Ns2 }
 }
 
 /// Checks a traffic entry.

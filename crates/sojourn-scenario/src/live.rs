@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::apps::AppSpec;
-use super::check::check;
+use super::check::{check, check_hops};
 use super::file::HOMES;
 use super::node::Node;
 use super::parts::Parts;
@@ -125,7 +125,10 @@ impl LiveKeys {
             }
             before.push(knob.put(scenario, value));
         }
-        let faults = check(scenario);
+        let faults = match knobs.iter().all(|knob| knob.is_of_hop()) {
+            true => check_hops(scenario),
+            false => check(scenario),
+        };
         if faults.is_empty() {
             return Ok(knobs.into_iter().map(|knob| knob.place.clone()).collect());
         }
@@ -240,6 +243,10 @@ impl Knob {
                 _ => true,
             },
         }
+    }
+
+    fn is_of_hop(&self) -> bool {
+        matches!(self.place, Place::Router(..) | Place::Core(..) | Place::Server(_))
     }
 
     fn check(&self, value: &Value, path: &str) -> Faults {

@@ -218,7 +218,8 @@ class Simulation:
     def run_until(self, at_s: float) -> None:
         """Goes on to a time; it is `at_s` then, though nothing may happen there.
 
-        All that happens at that time has happened. After the end, nothing does, and the time stays.
+        All that happens at that time has happened, but at 0 s nothing has. After the end nothing
+        does, and the time stays.
         Ctrl-C stops it between two events, and it may go on from there.
         """
         if not _is_number(at_s) or not at_s >= 0:

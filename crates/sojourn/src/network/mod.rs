@@ -195,7 +195,7 @@ impl Simulation {
     }
 
     /// Handles all wake-ups up to `at` and at it; then it is `at`, though nothing may happen there. A time that is past
-    /// changes nothing, and the end is the last time. Returns whether the run goes on.
+    /// changes nothing, the end is the last time, and at the start nothing has happened yet. Returns whether the run goes on.
     pub fn run_until(&mut self, at: Time) -> bool {
         self.advance_until(at, u64::MAX);
         self.now < self.end
@@ -204,6 +204,9 @@ impl Simulation {
     /// As [`Self::run_until`], with at most so many wake-ups. Returns whether it is `at`, or the end.
     pub fn advance_until(&mut self, at: Time, events: u64) -> bool {
         let at = at.min(self.end);
+        if at == Time::ZERO {
+            return true;
+        }
         for _ in 0..events {
             if self.wake.next().min(self.timers.next()) > at {
                 if at > self.until {
