@@ -46,7 +46,7 @@ def test_a_call_of_ones_own_is_the_built_in_one(way: str, rate_mbps: float) -> N
     assert own.meta["fingerprint"] == built_in.meta["fingerprint"]
     columns = ["quality", "frame_latency_p99_ms", "frames_incomplete_percent", "loss_percent"]
     assert of_call(own, *columns) == of_call(built_in, *columns)
-    assert own.verdict.grades == built_in.verdict.grades
+    assert own.verdict.groups == built_in.verdict.groups
 
 
 def test_a_call_both_ways_has_the_round_trips_and_the_grade_of_one() -> None:
@@ -119,6 +119,7 @@ def on_datagram(self, now_us, end, number, ecn, dscp):
 
 
 def test_a_page_of_ones_own_is_scored(tmp_path: Path) -> None:
+    """One a second, the last of which may not be there yet."""
     body = """
 score = "pages"
 def on_timer(self, now_us):
@@ -132,8 +133,10 @@ def on_received(self, now_us, connection, end):
     self.page(self.asked_us, now_us - self.asked_us)
     self.close(connection)
 """
-    (row, *_) = of_call(run("kind='own'", write(tmp_path, body)), "quality", "page_load_p50_ms")
-    assert row["quality"] == "pages"
+    result = run("kind='own'", write(tmp_path, body))
+    up, down = of_call(result, "quality", "page_loads", "page_load_median_s")
+    assert up["quality"] == "pages"
+    assert 5 <= max(row["page_loads"] or 0 for row in (up, down)) <= 8
 
 
 @pytest.mark.parametrize(

@@ -309,7 +309,10 @@ class Traffic(_Own):
 
     def frame(self, end: int, bytes: int, packet_bytes: int = 1246) -> list[int]:
         """Sends a frame at once, in datagrams of `packet_bytes` at most; returns their numbers."""
-        number, packets = self._frames[end], max(1, math.ceil(bytes / packet_bytes))
+        if not bytes >= 1 or not packet_bytes >= 64:
+            allowed = "bytes from 1 on, in datagrams from 64 on"
+            raise ValueError(f"frame: found {bytes} in datagrams of {packet_bytes}; {allowed}")
+        number, packets = self._frames[end], math.ceil(bytes / packet_bytes)
         self._frames[end] += 1
         sent = []
         for left in range(packets, 0, -1):
@@ -699,7 +702,9 @@ def _taken_by(name: str, method: Any, hook: _Hook) -> list[str]:
         raise ValueError(f"{name}: found async def or yield; allowed: a method that returns")
     if not inspect.isfunction(method):
         raise ValueError(f"{name}: found {method!s:.99}; allowed: a method with {hook}")
-    _, *given = inspect.signature(method).parameters.values() or [None]
+    given = list(inspect.signature(method).parameters.values())
+    if given and given[0].kind != inspect.Parameter.VAR_POSITIONAL:
+        given = given[1:]  # self
     names = [one.name for one in given if one.kind == one.POSITIONAL_OR_KEYWORD]
     while names and names[-1] not in hook.numbers and _has_default(method, names[-1]):
         names.pop()
