@@ -69,7 +69,15 @@ def is_backup(name: str, file: Path) -> None:
     assert [one] == fingerprints(compared({"one": entry}, file)) != [other]
 
 
-TEMPLATES_ARE = {"codel": is_codel, "aimd": is_aimd, "backup": is_backup}
+def is_prague(name: str, file: Path) -> None:
+    """It has the marks of the built-in control."""
+    keys = "upstream.queue.scheduler.kind = 'dualq', tcp.congestion_control = { kind = '%s' }"
+    runs = compared({kind: keys % kind for kind in (name, "prague")}, file)
+    assert of_traffic("upload", "marked_packets", runs[name]) > 100
+    assert len(set(fingerprints(runs))) == 1
+
+
+TEMPLATES_ARE = {"codel": is_codel, "aimd": is_aimd, "backup": is_backup, "prague": is_prague}
 
 
 in_each_language = pytest.mark.parametrize(
@@ -106,7 +114,7 @@ def test_a_template_is_built_as_it_says(part: str, language: str, tmp_path: Path
 
 HOSTILE = {
     "text": (b"law", "found no WebAssembly module"),
-    "other version": (wasm_modules.law(abi=2), "sojourn_abi: found 2; allowed: 1"),
+    "other version": (wasm_modules.law(abi=3), "sojourn_abi: found 3; allowed: 1, 2"),
     "no exports": (b"\0asm\x01\0\0\0", "found no memory called memory"),
     "no room": (b"\0asm\x01\0\0\0" + b"\0" * (1 << 20), "allowed: 1048576 at most"),
     "endless start": (
