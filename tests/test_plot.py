@@ -522,3 +522,14 @@ def test_flows_without_a_home_are_those_of_the_first_homes() -> None:
     upload = Path(__file__).parents[1] / "scenarios" / "upload.toml"
     result, *_ = sojourn.run(upload, set=homes, duration_s=1).values()
     assert {"game", "upload"} <= {row["traffic"] for row in judged_flows(result)}
+
+
+def test_the_congestion_window_of_a_connection_is_drawn() -> None:
+    """Only connections have it, so they are drawn, by the name of their entry."""
+    watched = ["metrics.watch_connections=1"]
+    results = sojourn.run("scenarios/upload.toml", duration_s=1, set=watched).groups
+    drawn = chart(results, "timeseries", "congestion_window", ["upload"])
+    assert isinstance(drawn, Lines)
+    alone = chart(results, "timeseries", "congestion_window", [])
+    assert isinstance(alone, Lines) and alone.names == drawn.names
+    assert all(curve.y.max() > 10_000 for curve in drawn.curves)

@@ -174,11 +174,16 @@ def all_series(groups: Sequence[Group]) -> pa.Table:
 
 
 def subjects(groups: Sequence[Group], metric: str, traffic: Sequence[str]) -> list[str]:
-    """The subjects to draw: the given traffic, or the upstream queue, or bulk transfers."""
+    """The subjects to draw: the given traffic, or the upstream queue, or bulk transfers.
+
+    Connections are drawn of metrics that only they have, such as the congestion window.
+    """
     there = where(all_series(groups), metric=metric)["subject"].unique().to_pylist()
-    flows = [subject for subject in there if not re.search(r" \d+$", subject)]
+    without_numbers = {subject: re.sub(r" \d+$", "", subject) for subject in there}
+    flows = [subject for subject in there if without_numbers[subject] == subject] or there
     if traffic:
-        entries = {subject: subject.rpartition(" ")[0] or subject for subject in flows}
+        plain = {subject: without_numbers[subject] for subject in flows}
+        entries = {subject: name.rpartition(" ")[0] or name for subject, name in plain.items()}
         allowed = list(dict.fromkeys([*entries.values(), *flows]))
         for name in traffic:
             look_up(f"traffic with {metric}", name, allowed if name not in there else there)
