@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import sojourn
 from conftest import ROOT
-
-gymnasium = pytest.importorskip("gymnasium")
+from gymnasium.utils.env_checker import check_env
 
 
 @pytest.fixture
@@ -24,8 +23,6 @@ def environments() -> Iterator[type]:
 
 
 def test_the_checker_of_gymnasium_accepts_it(environments: type) -> None:
-    from gymnasium.utils.env_checker import check_env
-
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(environments(duration_s=1), skip_render_check=True)
