@@ -101,7 +101,7 @@ struct Class {
 struct Method {
     hook: Hook,
     /// Their places.
-    takes: Vec<usize>,
+    takes: Vec<(usize, Kind)>,
     /// It takes all by name.
     by_name: bool,
 }
@@ -110,7 +110,10 @@ impl Method {
     fn new(hook: Hook, taken: &HashMap<String, Vec<String>>) -> Result<Self, String> {
         let names = taken.get(hook.name()).ok_or_else(|| format!("found no {}", hook.name()))?;
         let by_name = names.last().is_some_and(|name| name == "**");
-        let place = |name: &String| hook.numbers().iter().position(|number| number == name);
+        let place = |name: &String| {
+            let place = hook.numbers().iter().position(|number| number == name)?;
+            Some((place, Kind::of(name)))
+        };
         let places = names[..names.len() - usize::from(by_name)].iter().map(place);
         let takes = places.collect::<Option<_>>();
         let takes = takes.ok_or_else(|| format!("{}: found another number", hook.name()))?;
@@ -124,16 +127,16 @@ impl Method {
         numbers: &[f64],
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = method.py();
-        let names = self.hook.numbers();
         let places = self.takes.iter();
-        let arguments = PyTuple::new(py, places.map(|at| argument(py, names[*at], numbers[*at])))?;
+        let arguments = places.map(|(place, kind)| kind.argument(py, numbers[*place]));
+        let arguments = PyTuple::new(py, arguments)?;
         if !self.by_name {
             return method.call1(arguments);
         }
         let others = PyDict::new(py);
-        for (place, (name, number)) in names.iter().zip(numbers).enumerate() {
-            if !self.takes.contains(&place) {
-                others.set_item(name, argument(py, name, *number))?;
+        for (place, (name, number)) in self.hook.numbers().iter().zip(numbers).enumerate() {
+            if self.takes.iter().all(|(taken, _)| *taken != place) {
+                others.set_item(name, Kind::of(name).argument(py, *number))?;
             }
         }
         method.call(arguments, Some(&others))
@@ -294,16 +297,33 @@ fn value<'py>(py: Python<'py>, of: &Parameter, setting: &Setting) -> PyResult<Bo
     })
 }
 
-/// A number of a hook.
-fn argument<'py>(py: Python<'py>, name: &str, number: f64) -> Bound<'py, PyAny> {
-    match name {
-        "bytes" | "backlog_bytes" | "ecn" | "flow" | "connection" | "end" | "recovery"
-        | "number" | "dscp" => PyInt::new(py, number as i64).into_any(),
-        _ if number.is_nan() => py.None().into_bound(py),
-        _ if name.starts_with("is_") || name == "may_be_delayed" => {
-            PyBool::new(py, number != 0.0).to_owned().into_any()
+/// What a number of a hook is in Python.
+#[derive(Clone, Copy)]
+enum Kind {
+    Whole,
+    Flag,
+    Real,
+}
+
+impl Kind {
+    fn of(name: &str) -> Self {
+        match name {
+            "bytes" | "backlog_bytes" | "ecn" | "flow" | "connection" | "end" | "recovery"
+            | "number" | "dscp" => Self::Whole,
+            "may_be_delayed" => Self::Flag,
+            _ if name.starts_with("is_") => Self::Flag,
+            _ => Self::Real,
         }
-        _ => PyFloat::new(py, number).into_any(),
+    }
+
+    /// A number of this kind.
+    fn argument(self, py: Python<'_>, number: f64) -> Bound<'_, PyAny> {
+        match self {
+            Self::Whole => PyInt::new(py, number as i64).into_any(),
+            _ if number.is_nan() => py.None().into_bound(py),
+            Self::Flag => PyBool::new(py, number != 0.0).to_owned().into_any(),
+            Self::Real => PyFloat::new(py, number).into_any(),
+        }
     }
 }
 
