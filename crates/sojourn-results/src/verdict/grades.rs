@@ -52,9 +52,10 @@ pub struct Assessment {
     pub grade: Option<Grade>,
     /// A mark for its grade.
     mark: &'static str,
-    /// How many steps inside the grade are missed.
+    /// What it counts in a comparison: its grade with the steps that it misses; of a transfer also where the time is too
+    /// short for a grade.
     #[serde(skip)]
-    missed: usize,
+    level: Option<Level>,
     /// The values that thresholds and summary need, means over seeds; `None` where nothing was measured.
     pub values: Values,
     /// Times that are longer than these: what they are of had not come when the run ended.
@@ -110,7 +111,7 @@ impl Assessment {
             application: application.name,
             grade,
             mark: grade.map_or("", Grade::mark),
-            missed: level.map_or(0, |(_, missed)| missed),
+            level,
             values,
             more_than,
             half_widths: over.iter().map(|(metric, value)| (*metric, value.half_width)).collect(),
@@ -162,9 +163,9 @@ impl Assessment {
         Some(format!("{label} was {was}{unit} in the first half of the run and is {is} in all"))
     }
 
-    /// Its grade with the steps that it misses.
+    /// What it counts in a comparison.
     pub(super) fn level(&self) -> Option<Level> {
-        Some((self.grade?, self.missed))
+        self.level
     }
 
     /// A value, or what it is more than.
@@ -187,17 +188,13 @@ impl Assessment {
             return fails.then(|| format!("{} fails", self.graded.noun));
         };
         let shown = self.graded.values.iter().find(|shown| shown.metric == lost)?;
-        Some(format!(
-            "{} is {}{}",
-            self.graded.label(shown),
-            digits(self.measured(lost)?),
-            shown.unit
-        ))
+        let value = digits(self.measured(lost)?);
+        Some(format!("{} is {value}{}", self.graded.label(shown), shown.unit))
     }
 
     /// Its level with other values.
     pub(super) fn level_with(&self, of: impl Fn(&str, f64) -> f64) -> Option<Level> {
-        self.grade?;
+        self.level?;
         level(self.graded, |metric| Some(of(metric, self.value(metric)?)))
     }
 }
@@ -281,8 +278,11 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessme
     let known: Vec<&Share> = shares.iter().filter(|share| share.missing.is_none()).collect();
     let worst = known.iter().copied().min_by(|a, b| percent(a).total_cmp(&percent(b)));
     let Some(worst) = worst else {
-        let over = BTreeMap::from([(SHARE, Value::default())]);
-        return Assessment::new(application, &over, None, shares[0].missing.clone());
+        let due = shares.iter().filter(|share| share.part_mbps > 0.0);
+        let mean = due.map(|share| (100.0 * share.of_part()).min(100.0)).reduce(f64::min);
+        let over = BTreeMap::from([(SHARE, Value { mean, half_width: None })]);
+        let found = Assessment::new(application, &over, None, shares[0].missing.clone());
+        return Assessment { level: level(application, |_| mean), ..found };
     };
     let mut notes = vec![format!("{} of {} Mbps", digits(worst.mbps), digits(worst.part_mbps))];
     if shares.len() > 1 {

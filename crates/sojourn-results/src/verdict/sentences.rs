@@ -71,7 +71,8 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
     let (setting, them) = (&question.all[best[0]], if best.len() == 1 { "it" } else { "them" });
     let noticed = question.noticed(best[0]).filter_map(|one| one.grade).max();
     let worst = noticed.min(Some(Grade::Poor));
-    let is_worse = |one: &&Assessment| worst.is_some() && one.grade > worst;
+    let level = |one: &Assessment| Some(one.level()?.0);
+    let is_worse = |one: &&Assessment| worst.is_some() && level(one) > worst;
     let worse = joined(setting.assessments.iter().filter(is_worse).map(noun));
     let is_whole = setting.is_whole() && setting.assessments.iter().all(|one| one.grade.is_some());
     let said = match worst {

@@ -73,6 +73,23 @@ fn what_is_within_a_step_is_alike_and_what_is_ahead_elsewhere_is_no_better() {
 }
 
 #[test]
+fn a_transfer_measured_for_too_short_a_time_has_no_grade_and_compares() {
+    // 5 Mbps for 9 s and 10 Mbit of burst are 55 Mbit, 6.11 Mbps.
+    let of = |mbps: f64| {
+        let scenario = scenario_of(UPLOAD, &["duration_s=9"]);
+        Facts::of(&scenario, &Rows { flows: vec![rate("upload", "up", mbps)], ..Rows::default() })
+    };
+    let (starved, whole) = (of(0.4), of(6.0));
+    let found = verdict(&[group("starves", &starved), group("whole", &whole)], &[]);
+    assert_eq!(found.answers[0].best, [1]);
+    assert_eq!(found.groups[0].assessments[0].grade, None);
+    let first = "whole does best: nothing that is noticed has a grade. Against starves, ";
+    assert!(found.sentences[0].starts_with(first), "{found:?}");
+    let (fair, good) = (of(4.0), of(6.1));
+    assert_eq!(best(&[("fair", &fair), ("good", &good)]), ["good"]);
+}
+
+#[test]
 fn the_first_sentence_names_the_setting_what_changes_its_price_and_an_alternative() {
     let (tail, cake) = (home(POOR_GAME, &[("up", 99.0)]), home(GOOD_GAME, &[("up", 86.0)]));
     let found = verdict(&[group("drop-tail", &tail), group("CAKE", &cake)], &[]);
