@@ -6,6 +6,7 @@ from ..base.grid import Grid, digits
 from .verdict import Verdict
 
 NOT_MEASURED = "not measured"
+_LETTER = "and a letter for what load adds to the mean, from A+ to F"
 _HEADINGS = ["idle", "while\ndownloading", "while\nuploading", "both\nat once"]
 
 
@@ -27,7 +28,7 @@ def letters_grid(
         ]
         for name, (letter, *numbers) in lines.items()
     ]
-    title = ", ".join(filter(None, (f"Bufferbloat: {what}", "and a letter from A+ to F", some)))
+    title = ", ".join(filter(None, (f"Bufferbloat: {what}", _LETTER, some)))
     return Grid(title, ["", "letter", *_HEADINGS[:count]], rows)
 
 

@@ -8,7 +8,7 @@ import { letterRows, tableOf } from "./verdicts.js";
 const POINTS = 300;
 /** Parts without probes that have some so near are passed over: uneven probes leave no gaps. */
 const NEAR = 2;
-const CAPTION = "Bufferbloat: the median round trip, and a letter from A+ to F";
+const CAPTION = "Bufferbloat: the median round trip, and a letter for what load adds to the mean, from A+ to F";
 const LOADS = { idle: "idle", down: "downloading", up: "uploading", both: "both at once", null: "all of the log" };
 
 /**

@@ -84,7 +84,8 @@ export function tableOf(rows, caption) {
   );
 }
 
-export const BUFFERBLOAT = "Bufferbloat: the median round trip of games and calls, and a letter from A+ to F";
+export const BUFFERBLOAT =
+  "Bufferbloat: the median round trip of games and calls, and a letter for what load adds to the mean, from A+ to F";
 
 /** What is under way as tables name it, and the keys of its median. */
 const LOADS = Object.entries({
