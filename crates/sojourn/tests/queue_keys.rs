@@ -94,14 +94,8 @@ fn delays_that_a_slow_line_cannot_hold() {
           which take 61 ms at 1 Mbps: the queue stays about there; set min_threshold_packets to 2 for a shorter one"
         ]
     );
-    assert_eq!(
-        sfb,
-        [
-            "upstream.queue.scheduler.target_packets is 20: SFB drops early only where a flow has so many packets \
-          waiting, 244 ms at 1 Mbps, and 2 flows fill the buffer of 31250 bytes before that; set target_packets to 2 \
-          and max_packets to 3"
-        ]
-    );
+    // Whether flows fill the buffer before SFB's target, a run counts.
+    assert!(sfb.is_empty(), "{sfb:?}");
 }
 
 /// By the rule of `tc` a lower threshold of one packet has an average that never moves.

@@ -67,9 +67,9 @@ at_random! {
             let longer = judged(kind, way, 0, 12, 1 + after_s);
             let longer = of_load(&longer);
             prop_assert_eq!(&first.1, &longer.1);
-            // A game whose rate is one over another time leaves a transfer another part, in its sixth digit.
+            // A game whose rate is one over another time leaves a transfer another part, in its fourth digit.
             for (one, other) in first.0.iter().zip(&longer.0) {
-                prop_assert!((one / other - 1.0).abs() < 1e-4, "{:?} {:?}", first, longer);
+                prop_assert!((one / other - 1.0).abs() < 5e-4, "{:?} {:?}", first, longer);
             }
         }
     }
