@@ -169,13 +169,11 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
             let worst = found.into_iter().max_by_key(|one| one.level())?;
             Some(format!("{}{}", worst.graded.noun, in_brackets(worst)))
         });
-        around(clauses, |it| format!("{} for {it}", question.all[*setting].name()))
+        let ahead = around(clauses, |it| format!(", ahead in {it}")).unwrap_or_default();
+        format!("{}{ahead}", question.all[*setting].name())
     };
-    let clauses: Vec<_> = best.iter().take(NAMED_AT_MOST).filter_map(clause).collect();
-    match clauses.as_slice() {
-        [] => "No setting does best: what is measured of one is not of another.".to_owned(),
-        _ => format!("No setting does best at everything. Best are {}.", clauses.join("; ")),
-    }
+    let said: Vec<_> = best.iter().take(NAMED_AT_MOST).map(clause).collect();
+    format!("No setting does best at everything. None is before any of these: {}.", said.join("; "))
 }
 
 /// All settings do equally well.
