@@ -9,7 +9,7 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use sojourn_input::problem::Fault;
 
-use crate::log::{Format, Log, Probe, Rate, median};
+use crate::log::{Format, Log, Probe, Rate};
 use crate::numbered::with_lost;
 use crate::rates::together;
 use crate::unusable;
@@ -37,6 +37,8 @@ struct Metadata {
 #[serde(default, rename_all = "UPPERCASE")]
 struct SeriesMeta {
     units: Option<String>,
+    /// What measured it, such as `PingRunner` or `NetperfDemoRunner`.
+    runner: Option<String>,
 }
 
 /// Series by name, in the order of the file.
@@ -119,6 +121,13 @@ impl Metadata {
         }
     }
 
+    /// May raw values of this series of pings be counts? Only netperf counts; all other tools give ms.
+    fn may_count(&self, name: &str) -> bool {
+        let runner = self.series_meta.get(name).and_then(|meta| meta.runner.as_deref());
+        self.kind(name) == Some(Kind::Pings)
+            && runner.is_none_or(|runner| runner.to_lowercase().contains("netperf"))
+    }
+
     /// Do its pings go to several hosts?
     fn has_hosts(&self) -> bool {
         self.name.as_ref().is_some_and(|name| name.starts_with("rtt_fair"))
@@ -145,7 +154,7 @@ pub(crate) fn log(document: Document) -> Result<Log, Fault> {
     let mut series: Vec<(String, Vec<Raw>)> =
         raw.filter(|(_, values)| !values.is_empty()).collect();
     for (name, values) in &mut series {
-        if let Some(of) = sampled.get(name).filter(|_| metadata.kind(name) == Some(Kind::Pings)) {
+        if let Some(of) = sampled.get(name).filter(|_| metadata.may_count(name)) {
             in_ms(values, of);
         }
     }
@@ -187,18 +196,33 @@ fn at_times(times: &[f64], start: f64, values: &[Option<f64>]) -> Vec<Raw> {
 /// netperf waits for ever where a packet is lost, and counts that time as a round trip in the end.
 const STOPPED_MS: f64 = 5_000.0;
 
-/// netperf counts round trips a second. Where raw values are these, the sampled ones, in ms, are their inverse.
+/// Raw and sampled values are this near to each other where they are the same ones: a factor's logarithm.
+const SAME: f64 = 0.1;
+
+/// netperf counts round trips a second. Where raw values are these, the sampled ones, in ms, are their inverse. Where
+/// they are near to each other as they are, they are the same.
 fn in_ms(values: &mut [Raw], sampled: &[Option<f64>]) {
-    let counted = median(values.iter().filter_map(|raw| raw.val));
-    let Some((counted, ms)) = counted.zip(median(sampled.iter().copied().flatten())) else {
-        return;
+    let sampled = deciles(sampled.iter().copied().flatten());
+    let counted = || values.iter().filter_map(|raw| raw.val);
+    let far = |ours: Option<[f64; 3]>| {
+        let pairs = ours?.into_iter().zip(sampled?);
+        pairs.map(|(one, other)| (one / other).ln().abs()).reduce(f64::max)
     };
-    let distance = |one: f64| (one / ms).ln().abs();
-    if distance(1e3 / counted) < distance(counted) {
+    let (as_it_is, inverse) =
+        (far(deciles(counted())), far(deciles(counted().map(|val| 1e3 / val))));
+    let is_inverse = |(as_it_is, inverse): (f64, f64)| as_it_is > SAME && inverse < as_it_is;
+    if as_it_is.zip(inverse).is_some_and(is_inverse) {
         for raw in values {
             raw.val = raw.val.map(|val| 1e3 / val).filter(|ms| (0.0..STOPPED_MS).contains(ms));
         }
     }
+}
+
+/// What one, five and nine of ten values do not exceed.
+fn deciles(values: impl Iterator<Item = f64>) -> Option<[f64; 3]> {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    (!values.is_empty()).then(|| [1, 5, 9].map(|tenths| values[values.len() * tenths / 10]))
 }
 
 /// The time of a probe is that of its return, so it was sent a round trip before.

@@ -136,6 +136,36 @@ fn round_trips_that_are_counted_are_inverted() {
     }
 }
 
+/// 20 and 31.5 ms are 50 and 31.7 round trips a second: a runner that prints ms decides, and so do values that are the
+/// same in both; those of netperf are told by all of them where their medians alone fit either way.
+#[test]
+fn units_of_pings_are_those_of_their_runner() {
+    let list = |[rest, loaded]: [f64; 2]| {
+        let of = |at: usize| if at < 10 { rest } else { loaded };
+        let raw: Vec<_> =
+            (0..40).map(|at| format!("{{\"t\": {at}, \"val\": {}}}", of(at))).collect();
+        let sampled: Vec<_> = (0..40).map(|at| of(at).to_string()).collect();
+        (raw.join(","), sampled.join(","))
+    };
+    let (ms, counts) = ([20.0, 31.5], [50.0, 1e3 / 31.5]);
+    for (runner, raw, sampled, rest_ms) in [
+        ("\"PingRunner\"", ms, [20.0, 31.7], 20.0),
+        ("\"IrttRunner\"", ms, counts, 20.0),
+        ("\"NetperfDemoRunner\"", counts, ms, 20.0),
+        ("\"NetperfDemoRunner\"", ms, [20.0, 31.7], 20.0),
+        ("null", counts, ms, 20.0),
+        ("null", [31.0, 31.5], [31.4, 31.8], 31.0),
+    ] {
+        let ((raw, _), (_, sampled)) = (list(raw), list(sampled));
+        let text = format!(
+            "{{\"metadata\": {{\"SERIES_META\": {{\"Ping (ms) A\": {{\"UNITS\": \"ms\", \"RUNNER\": {runner}}}}}}},
+               \"raw_values\": {{\"Ping (ms) A\": [{raw}]}}, \"x_values\": [1], \"results\": {{\"Ping (ms) A\": [{sampled}]}}}}"
+        );
+        let log = read("a.flent", text.as_bytes()).unwrap();
+        assert_eq!(log.streams[0][0].rtt_ms, Some(rest_ms), "{runner} {text}");
+    }
+}
+
 /// netperf waits for the end of the test where a packet is lost: that is no round trip.
 #[test]
 fn a_probe_that_netperf_waits_for_is_none() {
