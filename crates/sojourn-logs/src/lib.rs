@@ -61,8 +61,10 @@ fn parsed(content: &[u8]) -> Result<Log, Fault> {
 fn checked(mut log: Log) -> Result<Log, Fault> {
     let is_number = |value: f64| value.is_finite() && value.abs() < LARGEST;
     let answered = |stream: &Vec<Probe>| stream.iter().any(|probe| !probe.is_lost());
+    log.doubts.extend(unanswered(&log));
     let known = log.streams.into_iter().zip(log.has_losses);
     (log.streams, log.has_losses) = known.filter(|(stream, _)| answered(stream)).unzip();
+    log.has_hosts &= log.streams.len() > 1;
     let probes = log.streams.iter().flatten().all(|probe| {
         let delays = [probe.up_ms, probe.down_ms, probe.rtt_ms];
         is_number(probe.sent_ms) && delays.into_iter().flatten().all(is_number)
@@ -79,6 +81,18 @@ fn checked(mut log: Log) -> Result<Log, Fault> {
         return Err(unusable("", "no answered probe", FORMATS));
     }
     Ok(log)
+}
+
+/// Of streams that have probes and no answer to any.
+fn unanswered(log: &Log) -> Option<String> {
+    let with_probes: Vec<_> = log.streams.iter().filter(|stream| !stream.is_empty()).collect();
+    let silent = with_probes.iter().filter(|stream| stream.iter().all(Probe::is_lost)).count();
+    let (what, number) = match log.has_hosts {
+        true => ("hosts", ", and those that did are numbered without"),
+        false => ("streams of probes", ""),
+    };
+    (silent > 0)
+        .then(|| format!("{silent} of {} {what} had no answer at all{number}.", with_probes.len()))
 }
 
 /// The fault of a file that cannot be used.

@@ -44,7 +44,8 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     };
     let mut times_ms = times(&replies);
     let is_coarse = times_ms.as_mut().is_some_and(|times| spread(times));
-    let streams = streams(&replies, times_ms.as_deref(), interval_ms, sent);
+    let streams =
+        streams(&replies, times_ms.as_deref(), interval_ms, sent, format == Format::Fping);
     let mut log = Log::new(format, streams);
     log.has_hosts = log.streams.len() > 1;
     log.untimed = times_ms.is_none().then_some(Untimed { interval_ms, from });
@@ -90,9 +91,11 @@ fn streams(
     times_ms: Option<&[f64]>,
     interval_ms: f64,
     sent: Option<f64>,
+    has_all_hosts: bool,
 ) -> Vec<Vec<Probe>> {
     let mut places: HashMap<&str, usize> = HashMap::new();
-    for reply in replies.iter().filter(|reply| reply.rtt_ms.is_some()) {
+    // A lost probe of ping is reported by any router, that of fping has its host.
+    for reply in replies.iter().filter(|reply| reply.rtt_ms.is_some() || has_all_hosts) {
         let next = places.len();
         places.entry(reply.host).or_insert(next);
     }

@@ -383,3 +383,59 @@ fn loss_without_delay_needs_a_cure_too() {
     let beside = &of_text(&lossy(&text)).unwrap().sentences[1];
     assert!(beside.ends_with(" during an upload; letters and delays are those of the others."));
 }
+
+/// The second of three hosts loses all probes of a download, which adds 10 ms to the first; the third is not there.
+#[test]
+fn a_host_without_answers_under_a_load_is_the_worst() {
+    let of = |host: &str, rest: &str, loaded: &str| {
+        format!("{host} : {} {}\n", [rest; 20].join(" "), [loaded; 20].join(" "))
+    };
+    let text = of("192.0.2.1", "20.0", "30.0") + &of("192.0.2.2", "20.0", "-");
+    let text = text + &of("192.0.2.3", "-", "-");
+    let log = read("a.log", text.as_bytes()).unwrap().with_loads(&[(20.0, 40.0)], &[]).unwrap();
+    let found = measured(&log, &[]).unwrap();
+    assert_eq!((found.letter, found.host, found.loads.len()), (None, Some(2), 4));
+    let said = found.sentences.join(" ");
+    assert!(said.contains("1 of 3 hosts had no answer at all, and those that did"), "{said}");
+    assert!(said.contains("The log has 2 hosts; letter and numbers are those of host 2"), "{said}");
+    assert!(said.contains("No probe was answered during a download, so there is no"), "{said}");
+    let alone = text.lines().skip(1).collect::<Vec<_>>().join("\n");
+    let log = read("a.log", alone.as_bytes()).unwrap().with_loads(&[(20.0, 40.0)], &[]).unwrap();
+    let found = measured(&log, &[]).unwrap();
+    assert_eq!((found.letter, found.host), (None, None));
+    assert!(found.sentences[0].starts_with("1 of 2 hosts had no answer"), "{found:?}");
+}
+
+/// Of 200 probes nine answers say as little as none, under a load and at rest; ten say something.
+#[test]
+fn loss_that_leaves_too_few_answers_leaves_no_letter() {
+    let said = |load: &str, kept: usize| {
+        let mut answers = 0;
+        let rows = line(20.0, [10.0; 3]);
+        let row = |row: &str| match row.strip_suffix(load).and_then(|row| row.split_once(',')) {
+            Some((at, _)) if answers >= kept => format!("{at},,{load}\n"),
+            Some(_) => {
+                answers += 1;
+                format!("{row}\n")
+            }
+            None => format!("{row}\n"),
+        };
+        let found = of_text(&rows.lines().map(row).collect::<String>()).unwrap();
+        (found.letter, found.sentences.join(" "))
+    };
+    // At rest 600, less two seconds after each of two loads and half a second before each of three.
+    for (load, kept, expected) in [
+        ("up", 9, "9 of 200 probes were answered during an upload, too few, so there is no letter"),
+        ("idle", 9, "9 of 545 probes were answered without a load, too few, so there is no letter"),
+        ("idle", 0, "No probe was answered without a load, so there is no letter: something drops"),
+    ] {
+        let (letter, text) = said(load, kept);
+        assert!(letter.is_none() && text.contains(expected), "{text}");
+        for other in ["let the probes run", "may be worse with", "cure", "are those of the others"]
+        {
+            assert!(!text.contains(other), "{text}");
+        }
+    }
+    let (letter, text) = said("up", 10);
+    assert!(letter == Some("A") && text.contains("95.0 % of the probes were lost"), "{text}");
+}

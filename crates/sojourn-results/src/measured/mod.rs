@@ -89,9 +89,10 @@ pub fn measured(log: &Log, elsewhere: &[Load]) -> Result<Measured, Fault> {
     })
 }
 
-/// The host to which load adds most, or else the farthest; `None` where there are not several.
+/// The host that a load leaves without answers, or else to which it adds most, or the farthest; `None` where there are
+/// not several.
 fn worst_host(loads: &[UnderLoad]) -> Option<usize> {
-    let rank = |one: &&UnderLoad| (one.added_ms, one.rtt_p50_ms);
+    let rank = |one: &&UnderLoad| (sentences::is_silent(one), one.added_ms, one.rtt_p50_ms);
     let worst = loads.iter().filter(|one| one.host.is_some());
     worst.max_by(|one, other| rank(one).partial_cmp(&rank(other)).unwrap_or(Ordering::Equal))?.host
 }

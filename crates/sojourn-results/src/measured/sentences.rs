@@ -3,7 +3,7 @@
 use sojourn_logs::{Clock, Format, IntervalFrom, LEAST_MBPS, Load, Log, Step};
 
 use super::Responsiveness;
-use super::under_load::UnderLoad;
+use super::under_load::{FEWEST, UnderLoad};
 use crate::letters::{A_MS, digits_of_letter, letter};
 use crate::scores::qoe::median;
 use crate::words::{around, capitalised, digits, joined};
@@ -239,19 +239,37 @@ fn at_rest(loads: &[UnderLoad]) -> Option<String> {
     })
 }
 
-/// Was no probe of a load answered? It may be the worst one.
+/// Are so many probes lost that the others say nothing? Such a load may be the worst one.
 pub(super) fn is_silent(one: &UnderLoad) -> bool {
-    one.is_silent && one.load.is_some_and(|load| load != Load::Idle)
+    one.load.is_some() && one.answered < FEWEST && one.probes >= FEWEST
 }
 
 fn silent(loads: &[UnderLoad]) -> Option<String> {
-    let names = loads.iter().filter(|one| is_silent(one)).filter_map(|one| one.load.map(named));
-    around(names.map(str::to_owned), |loads| {
+    let clause = |one: &UnderLoad| match one.answered {
+        0 => format!("no probe was answered{}", when(one.load)),
+        few => format!("{few} of {} probes were answered{}, too few", one.probes, when(one.load)),
+    };
+    let silent = || loads.iter().filter(|one| is_silent(one));
+    let of_load = match silent().all(|one| one.load == Some(Load::Idle)) {
+        true => "",
+        false => "the load leaves nothing to them, or ",
+    };
+    around(silent().map(clause), |clauses| {
         format!(
-            "No probe was answered during {loads}, so there is no letter: the load leaves nothing to them, or something \
-             drops them, such as a limit of ICMP. Measure again with probes of another kind (irtt)."
+            "{}, so there is no letter: {of_load}something drops them, such as a limit of ICMP. Measure again with \
+             probes of another kind (irtt).",
+            capitalised(&clauses)
         )
     })
+}
+
+/// ` during an upload`, or nothing where the log does not say what ran.
+fn when(load: Option<Load>) -> String {
+    match load {
+        None => String::new(),
+        Some(Load::Idle) => " without a load".to_owned(),
+        Some(load) => format!(" during {}", named(load)),
+    }
 }
 
 /// Of one figure no quantiles are known.
@@ -273,18 +291,16 @@ fn loses(loads: &[UnderLoad]) -> bool {
 }
 
 fn lost(loads: &[UnderLoad], is_graded: bool) -> Option<String> {
-    let worst = loads.iter().filter(|one| is_lossy(one) && one.answered > 0);
+    let worst = loads.iter().filter(|one| is_lossy(one) && one.answered > 0 && !is_silent(one));
     let worst = worst.max_by(|one, other| {
         one.lost_percent.unwrap_or(0.0).total_cmp(&other.lost_percent.unwrap_or(0.0))
     })?;
-    let when = match worst.load {
-        None => String::new(),
-        Some(Load::Idle) => " without a load".to_owned(),
-        Some(load) => format!(" during {}", named(load)),
-    };
     let lost = digits(worst.lost_percent.unwrap_or(0.0));
     let what = if is_graded { "letters and delays" } else { "delays" };
-    Some(format!("{lost} % of the probes were lost{when}; {what} are those of the others."))
+    Some(format!(
+        "{lost} % of the probes were lost{}; {what} are those of the others.",
+        when(worst.load)
+    ))
 }
 
 fn cure(loads: &[UnderLoad]) -> String {

@@ -8,7 +8,7 @@ use sojourn_logs::{Clock, Load, LoadSummary, Log, Probe, Summary, Way};
 use crate::scores::qoe::{mean, median};
 
 /// Fewer answers of a load say nothing.
-const FEWEST: usize = 10;
+pub(super) const FEWEST: usize = 10;
 const MOST_PARTS: usize = 10_000;
 
 /// The probes of a load. Delays are in ms, rates in Mbps.
@@ -20,9 +20,9 @@ pub struct UnderLoad {
     pub load: Option<Load>,
     /// Probes that were answered.
     pub answered: usize,
-    /// Were there enough probes, and none of them was answered?
+    /// Probes that are known, answered or not.
     #[serde(skip)]
-    pub is_silent: bool,
+    pub probes: usize,
     /// Share of the probes without an answer, where the log has those.
     pub lost_percent: Option<f64>,
     /// Tenth of the round trips.
@@ -129,7 +129,7 @@ fn of_probes(
     UnderLoad {
         load,
         answered,
-        is_silent: answered == 0 && streams.iter().flatten().count() >= FEWEST,
+        probes: streams.iter().flatten().count(),
         added_ms: added(streams, idle, |probe| probe.rtt_ms),
         added_up_ms: added(&parts, &idle_parts, |probe| probe.up_ms),
         added_down_ms: added(&parts, &idle_parts, |probe| probe.down_ms),
