@@ -439,3 +439,27 @@ fn loss_that_leaves_too_few_answers_leaves_no_letter() {
     let (letter, text) = said("up", 10);
     assert!(letter == Some("A") && text.contains("95.0 % of the probes were lost"), "{text}");
 }
+
+/// An upload adds 100 ms to a rest of 10 ms in each direction: downstream alone, upstream alone, or 60 and 40.
+#[test]
+fn delays_of_directions_count_more_than_the_name_of_a_load() {
+    for (load, [up_ms, down_ms], place, cure, is_misnamed) in [
+        ("up", [0, 100], "is downstream", "at the provider's end", true),
+        ("up", [100, 0], "is upstream", "in the modem", false),
+        ("down", [100, 0], "is upstream", "in the modem", true),
+        ("down", [0, 100], "is downstream", "at the provider's end", false),
+        ("up", [60, 40], "is in both", "in the modem and at the", false),
+        ("both", [20, 80], "is downstream", "at the provider's end", false),
+    ] {
+        let mut text = "sent_ms,received_ms,returned_ms,load\n".to_owned();
+        for n in 0..200 {
+            let ([up, down], load) =
+                if n < 100 { ([0; 2], "idle") } else { ([up_ms, down_ms], load) };
+            let (at, received) = (n * 100, n * 100 + 10 + up);
+            text += &format!("{at},{received},{},{load}\n", received + 10 + down);
+        }
+        let said = of_text(&text).unwrap().sentences.join(" ");
+        assert!(said.contains(&format!("The delay {place}")) && said.contains(cure), "{said}");
+        assert_eq!(said.contains("which does not fit (was it a"), is_misnamed, "{said}");
+    }
+}

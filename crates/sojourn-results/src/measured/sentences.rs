@@ -38,6 +38,7 @@ pub(super) fn all(
     let mut sentences: Vec<String> = silent.into_iter().chain(graded(loads)).collect();
     sentences.extend(lost(loads, is_graded));
     if is_graded {
+        sentences.extend(misnamed(loads));
         sentences.extend(place(loads));
     }
     sentences.extend(at_rest(loads));
@@ -195,22 +196,45 @@ enum Place {
     Unknown,
 }
 
-fn place_of(loads: &[UnderLoad]) -> Place {
-    let long = |load| of(loads, load).and_then(|one| one.added_ms).is_some_and(|ms| ms >= A_MS);
-    let of_both = of(loads, Load::Both).filter(|one| one.added_ms.is_some_and(|ms| ms >= A_MS));
-    let of_ways = of_both.and_then(|one| Some((one.added_down_ms?, one.added_up_ms?)));
-    match (long(Load::Down), long(Load::Up)) {
-        (true, true) => Place::Either,
-        (true, false) => Place::Down,
-        (false, true) => Place::Up,
-        (false, false) => match (of_both, of_ways) {
-            (None, _) => Place::Neither,
-            (Some(_), None) => Place::Unknown,
-            (Some(_), Some((down, up))) if down >= MOST * (down + up) => Place::Down,
-            (Some(_), Some((down, up))) if up >= MOST * (down + up) => Place::Up,
-            (Some(_), Some(_)) => Place::Either,
-        },
+fn is_long(one: &UnderLoad) -> bool {
+    one.added_ms.is_some_and(|ms| ms >= A_MS)
+}
+
+/// By the delays of both directions where they are known; else by the name of the load.
+fn place_of_load(one: &UnderLoad) -> Place {
+    match (one.added_down_ms.zip(one.added_up_ms), one.load) {
+        (Some((down, up)), _) if down >= MOST * (down + up) => Place::Down,
+        (Some((down, up)), _) if up >= MOST * (down + up) => Place::Up,
+        (Some(_), _) => Place::Either,
+        (None, Some(Load::Down)) => Place::Down,
+        (None, Some(Load::Up)) => Place::Up,
+        (None, _) => Place::Unknown,
     }
+}
+
+/// Of loads of one direction, if they add to the delay, and else of those of both.
+fn place_of(loads: &[UnderLoad]) -> Place {
+    let of_load = |load| of(loads, load).filter(|one| is_long(one)).map(place_of_load);
+    match (of_load(Load::Down), of_load(Load::Up)) {
+        (Some(down), Some(up)) if down != up => Place::Either,
+        (Some(place), _) | (None, Some(place)) => place,
+        (None, None) => of_load(Load::Both).unwrap_or(Place::Neither),
+    }
+}
+
+/// Loads of one direction whose delay is in the other one.
+fn misnamed(loads: &[UnderLoad]) -> Option<String> {
+    let clause = |one: &UnderLoad| {
+        let (what, where_, other) = match (one.load?, place_of_load(one)) {
+            (Load::Up, Place::Down) => ("an upload", "downstream", "a download"),
+            (Load::Down, Place::Up) => ("a download", "upstream", "an upload"),
+            _ => return None,
+        };
+        Some(format!("{what} is {where_}, which does not fit (was it {other}?)"))
+    };
+    around(loads.iter().filter(|one| is_long(one)).filter_map(clause), |clauses| {
+        format!("By the delays of both directions, what is added during {clauses}.")
+    })
 }
 
 fn place(loads: &[UnderLoad]) -> Option<String> {
@@ -372,6 +396,9 @@ fn to_measure(log: &Log, loads: &[UnderLoad], elsewhere: &[Load]) -> Option<Stri
         ));
     }
     let is_known = |load| has(load) || elsewhere.contains(&load) || elsewhere.contains(&Load::Both);
+    if misnamed(loads).is_some() {
+        return None;
+    }
     let missing = match (is_known(Load::Down), is_known(Load::Up), has(Load::Both)) {
         (true, false, false) => "an upload (flent tcp_upload)",
         (false, true, false) => "a download (flent tcp_download)",
