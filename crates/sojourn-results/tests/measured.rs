@@ -463,3 +463,15 @@ fn delays_of_directions_count_more_than_the_name_of_a_load() {
         assert_eq!(said.contains("which does not fit (was it a"), is_misnamed, "{said}");
     }
 }
+
+#[test]
+fn a_rate_of_zero_is_none() {
+    for (mbps, expected) in [(0, "shapes somewhat below the line's rates"), (10, "9.00 Mbps up")] {
+        let rows = line(20.0, [0.0, 100.0, 0.0]);
+        let row = |row: &str| format!("{row},{}\n", if row.ends_with("up") { mbps } else { 0 });
+        let rows: String = rows.lines().skip(1).map(row).collect();
+        let said = of_text(&format!("sent_ms,rtt_ms,load,up_mbps\n{rows}")).unwrap().sentences;
+        let said = said.join(" ");
+        assert!(said.contains(expected) && !said.contains(" 0 Mbps"), "{said}");
+    }
+}

@@ -341,7 +341,9 @@ fn cure(loads: &[UnderLoad]) -> String {
         format!("a router that shapes {at} with CAKE or FQ-CoDel")
     };
     let rate = |alone, way: fn(&UnderLoad) -> Option<f64>| {
-        of(loads, alone).and_then(way).or_else(|| of(loads, Load::Both).and_then(way))
+        [alone, Load::Both]
+            .into_iter()
+            .find_map(|load| way(of(loads, load)?).filter(|mbps| *mbps > 0.0))
     };
     let down = ("down", rate(Load::Down, |one| one.down_mbps));
     let up = ("up", rate(Load::Up, |one| one.up_mbps));
