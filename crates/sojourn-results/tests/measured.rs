@@ -475,3 +475,35 @@ fn a_rate_of_zero_is_none() {
         assert!(said.contains(expected) && !said.contains(" 0 Mbps"), "{said}");
     }
 }
+
+/// One of 200 probes takes 15 000 ms: 74.9 ms more on the mean of an upload, while nine of ten are as at rest.
+#[test]
+fn few_long_probes_make_a_letter_and_nothing_else() {
+    let with_long = |added: [f64; 3], load: &str| {
+        let rows = line(20.0, added);
+        let at = rows.lines().position(|row| row.ends_with(load)).unwrap();
+        let row = |(number, row): (usize, &str)| match row.split(',').next() {
+            Some(sent) if number == at + 100 => format!("{sent},15000,{load}\n"),
+            _ => format!("{row}\n"),
+        };
+        of_text(&rows.lines().enumerate().map(row).collect::<String>()).unwrap()
+    };
+    let found = with_long([0.0; 3], "up");
+    let said = found.sentences.join(" ");
+    assert_eq!(found.letter, Some("C"));
+    assert!(said.contains("Few long probes make the mean during an upload"), "{said}");
+    assert!(!said.contains("The delay is") && !said.contains("cure it"), "{said}");
+    assert!(!said.contains("nothing needs a cure"), "{said}");
+    // Beside them, the download has its own direction and cure.
+    let said = with_long([100.0, 0.0, 0.0], "up").sentences.join(" ");
+    assert!(
+        said.contains("during an upload: the median") && said.contains("is downstream"),
+        "{said}"
+    );
+    // All probes are longer: no word of few.
+    let said = with_long([0.0, 100.0, 0.0], "up").sentences.join(" ");
+    assert!(!said.contains("Few long") && said.contains("The delay is upstream"), "{said}");
+    let found = with_long([10.0; 3], "idle");
+    assert_eq!(found.letter, None);
+    assert!(found.sentences[0].contains("few long probes make that mean"), "{found:?}");
+}

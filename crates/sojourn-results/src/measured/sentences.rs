@@ -37,12 +37,15 @@ pub(super) fn all(
     let is_asked = silent.is_none();
     let mut sentences: Vec<String> = silent.into_iter().chain(graded(loads)).collect();
     sentences.extend(lost(loads, is_graded));
+    let few = of_few(loads).filter(|_| is_graded);
+    let is_of_few = few.is_some() && place_of(loads) == Place::Neither;
+    sentences.extend(few);
     if is_graded {
         sentences.extend(misnamed(loads));
         sentences.extend(place(loads));
     }
     sentences.extend(at_rest(loads));
-    if is_graded {
+    if is_graded && !is_of_few {
         sentences.push(cure(loads));
     }
     sentences.extend(to_measure(log, loads, elsewhere).filter(|_| is_asked));
@@ -147,10 +150,16 @@ pub(super) fn of_misplaced(loads: &[UnderLoad], rpm: &[Responsiveness]) -> Optio
 
 fn misplaced(loads: &[UnderLoad]) -> Option<String> {
     let (load, ms) = added(loads).find(|(_, ms)| *ms <= -SLOWER_MS)?;
+    let shifts = of(loads, load).and_then(|one| shifts_ms(loads, one));
+    let why = if shifts.is_some_and(|shifts| shifts.iter().all(|ms| *ms > -SLOWER_MS)) {
+        "few long probes make that mean, as the median and the 90th percentile are not longer, so there is no \
+         letter. Measure longer without a load."
+    } else {
+        "something else delays probes at rest, such as a load that nobody names, or the times of the loads do not fit \
+         this log, so there is no letter. Say when all loads ran, in s after the first probe."
+    };
     Some(format!(
-        "At rest the mean round trip is {} ms longer than during {}: something else delays probes at rest, such as a load \
-         that nobody names, or the times of the loads do not fit this log, so there is no letter. Say when all loads \
-         ran, in s after the first probe.",
+        "At rest the mean round trip is {} ms longer than during {}: {why}",
         digits(-ms),
         named(load)
     ))
@@ -196,8 +205,31 @@ enum Place {
     Unknown,
 }
 
-fn is_long(one: &UnderLoad) -> bool {
+/// By how much the median and the 90th percentile are longer than at rest.
+fn shifts_ms(loads: &[UnderLoad], one: &UnderLoad) -> Option<[f64; 2]> {
+    let idle = of(loads, Load::Idle)?;
+    Some([one.rtt_p50_ms? - idle.rtt_p50_ms?, one.rtt_p90_ms? - idle.rtt_p90_ms?])
+}
+
+/// Does it add much to the mean alone, as few long probes do?
+fn is_of_few(loads: &[UnderLoad], one: &UnderLoad) -> bool {
+    let is_as_at_rest = |ms: &f64| ms.abs() < SLOWER_MS;
     one.added_ms.is_some_and(|ms| ms >= A_MS)
+        && shifts_ms(loads, one).is_some_and(|shifts| shifts.iter().all(is_as_at_rest))
+}
+
+fn of_few(loads: &[UnderLoad]) -> Option<String> {
+    let few = loads.iter().filter(|one| is_of_few(loads, one)).filter_map(|one| one.load);
+    around(few.map(|load| named(load).to_owned()), |loads| {
+        format!(
+            "Few long probes make the mean during {loads}: the median and the 90th percentile are as without \
+             a load, so neither a direction nor a cure follows. Measure longer."
+        )
+    })
+}
+
+fn is_long(loads: &[UnderLoad], one: &UnderLoad) -> bool {
+    one.added_ms.is_some_and(|ms| ms >= A_MS) && !is_of_few(loads, one)
 }
 
 /// By the delays of both directions where they are known; else by the name of the load.
@@ -214,7 +246,7 @@ fn place_of_load(one: &UnderLoad) -> Place {
 
 /// Of loads of one direction, if they add to the delay, and else of those of both.
 fn place_of(loads: &[UnderLoad]) -> Place {
-    let of_load = |load| of(loads, load).filter(|one| is_long(one)).map(place_of_load);
+    let of_load = |load| of(loads, load).filter(|one| is_long(loads, one)).map(place_of_load);
     match (of_load(Load::Down), of_load(Load::Up)) {
         (Some(down), Some(up)) if down != up => Place::Either,
         (Some(place), _) | (None, Some(place)) => place,
@@ -232,7 +264,7 @@ fn misnamed(loads: &[UnderLoad]) -> Option<String> {
         };
         Some(format!("{what} is {where_}, which does not fit (was it {other}?)"))
     };
-    around(loads.iter().filter(|one| is_long(one)).filter_map(clause), |clauses| {
+    around(loads.iter().filter(|one| is_long(loads, one)).filter_map(clause), |clauses| {
         format!("By the delays of both directions, what is added during {clauses}.")
     })
 }
