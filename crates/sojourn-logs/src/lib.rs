@@ -30,6 +30,9 @@ pub use log::{
 /// A file of more bytes is refused, and so is one that has more when it is unpacked.
 pub const MOST_BYTES: usize = 256 * 1024 * 1024;
 
+/// Fewer answers of a load say nothing.
+pub const FEWEST: usize = 10;
+
 const FORMATS: &str = "JSON of flent, irtt, Crusader (exported) or networkQuality -c, lines of ping or fping, or CSV \
                        with the columns sent_ms and rtt_ms";
 

@@ -7,7 +7,7 @@ use sojourn_input::problem::Fault;
 
 use crate::log::{Format, Load, LoadSummary, Log, Summary};
 use crate::numeral::leading;
-use crate::unusable;
+use crate::{FEWEST, unusable};
 
 pub(crate) type Document = BTreeMap<String, Value>;
 
@@ -36,10 +36,11 @@ const UNITS: [(&str, f64); 6] =
 pub(crate) fn log(document: &Document) -> Result<Log, Fault> {
     let number = |key: &str| document.get(key).and_then(Value::as_f64);
     let numbers = |key: String| document.get(&key).map_or_else(Vec::new, numbers);
-    let has_kind = |kind: &&&str| {
-        LOADS.iter().any(|(_, way)| !numbers(format!("lud_foreign_{way}{kind}")).is_empty())
+    let most = |kind: &&str| {
+        LOADS.iter().map(|(_, way)| numbers(format!("lud_foreign_{way}{kind}")).len()).max()
     };
-    let kind = KINDS.iter().find(has_kind).unwrap_or(&KINDS[0]);
+    let of_count = |least| KINDS.iter().find(|kind| most(kind) >= Some(least));
+    let kind = of_count(FEWEST).or_else(|| of_count(1)).unwrap_or(&KINDS[0]);
     let mbps = |has_rate, key| number(key).filter(|_| has_rate).map(|bits| bits * 1e-6);
     let of = |(load, way): (Load, &str)| LoadSummary {
         load,
@@ -51,8 +52,8 @@ pub(crate) fn log(document: &Document) -> Result<Log, Fault> {
     let is_known = |one: &LoadSummary| !one.foreign_ms.is_empty() || one.rpm.is_some();
     let loads: Vec<_> = LOADS.into_iter().map(of).filter(is_known).collect();
     let mut idle_ms = numbers(format!("il_{kind}"));
-    if idle_ms.is_empty() {
-        idle_ms.extend(number("base_rtt"));
+    if idle_ms.len() < 2 {
+        idle_ms = number("base_rtt").into_iter().collect();
     }
     let delays = loads.iter().flat_map(|one| one.foreign_ms.iter().chain(&one.own_ms));
     let all = idle_ms.iter().chain(delays).copied().chain(loads.iter().filter_map(|one| one.rpm));

@@ -507,3 +507,47 @@ fn few_long_probes_make_a_letter_and_nothing_else() {
     assert_eq!(found.letter, None);
     assert!(found.sentences[0].contains("few long probes make that mean"), "{found:?}");
 }
+
+/// Ten round trips say something in each format, and nine nothing: at rest, under a load, and on its own connections.
+#[test]
+fn fewer_than_ten_answers_say_nothing_in_any_format() {
+    let list = |count: usize, ms: f64| format!("{:?}", vec![ms; count]);
+    let quality = |idle: usize, loaded: usize| {
+        format!(
+            "{{\"base_rtt\": 50, \"responsiveness\": 300, \"il_tcp_handshake_443\": {}, \"lud_foreign_tcp_handshake_443\": \
+             {}, \"lud_self_h2_req_resp\": {}}}",
+            list(idle, 20.0),
+            list(loaded, 120.0),
+            list(loaded, 400.0)
+        )
+    };
+    let csv = |idle: usize, loaded: usize| {
+        let rows = (0..idle).map(|n| format!("{},20,idle\n", n * 100));
+        let rows = rows.chain((0..loaded).map(|n| format!("{},120,both\n", 50_000 + n * 100)));
+        format!("sent_ms,rtt_ms,load\n{}90000,,idle\n", rows.collect::<String>())
+    };
+    for (idle, loaded, letter) in
+        [(10, 10, Some("C")), (9, 10, None), (10, 9, None), (2, 200, None), (200, 2, None)]
+    {
+        for text in [quality(idle, loaded), csv(idle, loaded)] {
+            let found = of_text(&text).unwrap();
+            assert_eq!(found.letter, letter, "{text}");
+            assert_eq!(found.idle_ms, (idle >= 10).then_some(20.0), "{text}");
+            assert_eq!(found.both_ms, (loaded >= 10).then_some(120.0), "{text}");
+            let said = found.sentences.join(" ");
+            assert_eq!(said.contains("There is no letter, as"), letter.is_none(), "{said}");
+            let has_own = said.contains("its own connections take 400 ms");
+            assert_eq!(has_own, loaded >= 10 && text.starts_with('{'), "{said}");
+        }
+    }
+    // A figure of the test itself is no answer.
+    let found = of_text(&quality(0, 10)).unwrap();
+    assert_eq!((found.letter, found.idle_ms), (Some("C"), Some(50.0)));
+    // Requests count where handshakes are too few.
+    let both = quality(10, 2).replace(
+        "{\"",
+        "{\"il_h2_req_resp\": [20, 20, 20, 20, 20, 20, 20, 20, 20, 20], \
+        \"lud_foreign_h2_req_resp\": [220, 220, 220, 220, 220, 220, 220, 220, 220, 220], \"",
+    );
+    assert_eq!(of_text(&both).unwrap().both_ms, Some(220.0));
+}

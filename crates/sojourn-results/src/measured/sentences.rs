@@ -1,9 +1,9 @@
 //! What a person should know of a measured line.
 
-use sojourn_logs::{Clock, Format, IntervalFrom, LEAST_MBPS, Load, Log, Step};
+use sojourn_logs::{Clock, FEWEST, Format, IntervalFrom, LEAST_MBPS, Load, Log, Step};
 
 use super::Responsiveness;
-use super::under_load::{FEWEST, UnderLoad};
+use super::under_load::UnderLoad;
 use crate::letters::{A_MS, digits_of_letter, letter};
 use crate::scores::qoe::median;
 use crate::words::{around, capitalised, digits, joined};
@@ -415,7 +415,14 @@ fn to_measure(log: &Log, loads: &[UnderLoad], elsewhere: &[Load]) -> Option<Stri
         ));
     }
     if !loads.iter().any(|one| one.added_ms.is_some()) {
-        if log.summary.is_some() {
+        if let Some(summary) = &log.summary {
+            if summary.loads.iter().any(|one| !one.foreign_ms.is_empty()) {
+                return Some(
+                    "There is no letter, as this output has fewer than ten round trips without a load or while one ran: \
+                     run the test again."
+                        .to_owned(),
+                );
+            }
             return Some(
                 "There is no letter, as this output has no round trips under load: networkQuality -c writes them."
                     .to_owned(),

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use sojourn_logs::{Clock, Load, LoadSummary, Log, Probe, Summary, Way};
+use sojourn_logs::{Clock, FEWEST, Load, LoadSummary, Log, Probe, Summary, Way};
 
 use crate::scores::qoe::{mean, median};
 
-/// Fewer answers of a load say nothing.
-pub(super) const FEWEST: usize = 10;
 const MOST_PARTS: usize = 10_000;
 
 /// The probes of a load. Delays are in ms, rates in Mbps.
@@ -117,10 +115,7 @@ fn of_probes(
     streams: &Streams<'_>,
     idle: &Streams<'_>,
 ) -> UnderLoad {
-    let mut trips = aligned(streams, idle, |probe| probe.rtt_ms);
-    if trips.len() < FEWEST {
-        trips.clear();
-    }
+    let trips = aligned(streams, idle, |probe| probe.rtt_ms);
     let answered = streams.iter().flatten().filter(|probe| !probe.is_lost()).count();
     let is_loaded = load.is_some_and(|load| load != Load::Idle);
     let added = |streams, idle, delay| added_ms(streams, idle, delay).filter(|_| is_loaded);
@@ -208,11 +203,21 @@ fn mean_mbps(log: &Log, way: &Way, load: Option<Load>) -> Option<f64> {
 }
 
 fn of_summary(summary: &Summary) -> Vec<UnderLoad> {
-    let idle = UnderLoad { load: Some(Load::Idle), ..of_trips(summary.idle_ms.clone()) };
-    let rest = mean(&summary.idle_ms);
+    let enough = |values: &[f64]| values.len() >= FEWEST;
+    // A single one at rest is a figure of the test, not an answer.
+    let is_known = enough(&summary.idle_ms) || summary.idle_ms.len() == 1;
+    let rest = mean(&summary.idle_ms).filter(|_| is_known);
+    let idle = UnderLoad {
+        load: Some(Load::Idle),
+        rtt_p50_ms: median(&summary.idle_ms).filter(|_| is_known),
+        ..of_trips(summary.idle_ms.clone())
+    };
     let of_load = |one: &LoadSummary| UnderLoad {
-        added_ms: mean(&one.foreign_ms).zip(rest).map(|(loaded, rest)| loaded - rest),
-        own_p50_ms: median(&one.own_ms),
+        added_ms: mean(&one.foreign_ms)
+            .zip(rest)
+            .filter(|_| enough(&one.foreign_ms))
+            .map(|(loaded, rest)| loaded - rest),
+        own_p50_ms: median(&one.own_ms).filter(|_| enough(&one.own_ms)),
         down_mbps: one.mbps[0],
         up_mbps: one.mbps[1],
         load: Some(one.load),
@@ -221,14 +226,14 @@ fn of_summary(summary: &Summary) -> Vec<UnderLoad> {
     [idle].into_iter().chain(summary.loads.iter().map(of_load)).collect()
 }
 
-/// The quantiles of round trips. Few of them have a median alone.
+/// The quantiles of round trips, of which few say nothing.
 fn of_trips(mut trips_ms: Vec<f64>) -> UnderLoad {
     trips_ms.sort_by(f64::total_cmp);
     let at = |share| quantile(&trips_ms, share).filter(|_| trips_ms.len() >= FEWEST);
     UnderLoad {
         answered: trips_ms.len(),
         rtt_p10_ms: at(0.1),
-        rtt_p50_ms: quantile(&trips_ms, 0.5),
+        rtt_p50_ms: at(0.5),
         rtt_p90_ms: at(0.9),
         rtt_p99_ms: at(0.99),
         ..UnderLoad::default()
