@@ -313,15 +313,19 @@ impl File<'_> {
             Overridden::of(variants.get(name).unwrap_or(own), variants, &self.written);
         let within = self.sets.iter().filter(|set| set.is_of(name));
         within.for_each(|set| overridden.within(&set.label(), own));
+        // The base has all sets already: what each of them changes shows in the file as it is written.
+        let mut written = self.written.clone();
+        merge(&mut written, own);
         let mut notes = self.overlay.map_or_else(Vec::new, |overlay| {
-            let notes = overlay.apply(&mut value);
+            overlay.apply(&mut written);
             let overrides = |path: &str| self.is_levelled(overlay, path);
-            overridden.by(&file_name(overlay.source()), &value, overrides);
-            notes
+            overridden.by(&file_name(overlay.source()), &written, overrides);
+            overlay.apply(&mut value)
         });
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
-            overridden.by(&set.label(), &value, |_| false);
+            set.apply(&mut written)?;
+            overridden.by(&set.label(), &written, |_| false);
         }
         let scenario = match self.scenario(&value) {
             Ok((scenario, reported)) => {
