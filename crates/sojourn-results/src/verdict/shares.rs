@@ -161,7 +161,7 @@ fn flow<'a>(
             unfinished_mb = all_mb.map(|all_mb| (done_mb, all_mb));
             f64::INFINITY
         }
-        AppSpec::Torrent(app) => app.limit_mbps.map_or(f64::INFINITY, |mbps| mbps * homes),
+        AppSpec::Torrent(_) => f64::INFINITY,
         _ => number("sent_bytes") * 8e-6 / under_way_s,
     };
     let got = Share {

@@ -396,6 +396,28 @@ fn the_part_of_what_yields_is_of_the_line_and_not_of_results() {
     });
 }
 
+/// A limit that a user sets is a choice, and no choice lowers a part: 5.17 Mbps alone, and half of that beside an upload
+/// where neither yields.
+#[test]
+fn a_limit_of_its_own_leaves_a_torrent_its_part() {
+    for (cc, others, mbps, want) in [
+        ("ledbat", "", 1.0, 310.0 / 60.0),
+        ("cubic", "", 1.0, 310.0 / 60.0),
+        ("cubic", UPLOAD, 1.0, 310.0 / 120.0),
+    ] {
+        for limit in ["", "limit_mbps = 1,"] {
+            let torrent = format!(
+                "traffic.t = {{ kind = 'torrent', servers = ['near'], {limit} \
+                 tcp.congestion_control.kind = '{cc}' }}\n"
+            );
+            let facts = of_flows(&(torrent + others), vec![rate("t", "up", mbps)]);
+            let all = alone(&facts).groups.remove(0).transfers;
+            let own = all.iter().find(|one| one.traffic == "t").expect("it has a part");
+            assert!((own.part_mbps - want).abs() < 1e-9, "{cc} {limit}: {own:?}");
+        }
+    }
+}
+
 /// The numbers of a text that stand alone.
 fn numbers(text: &str) -> Vec<(f64, f64)> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || ".-".contains(c)));
