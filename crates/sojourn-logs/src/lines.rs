@@ -13,14 +13,45 @@ use crate::{FORMATS, fping, network_quality, ping, unusable};
 const SUPPOSED_MS: f64 = 1_000.0;
 /// A run of ping begins with the number 0 or 1; what overtakes its first probes has lower ones than this.
 const SECOND_RUN: f64 = 6.0;
-/// Beyond it, the number begins again since it has 16 bits.
+/// Numbers of ICMP have 16 bits.
+const AROUND: f64 = 65_536.0;
+/// Beyond it, the number begins again for that.
 const NEARLY_AROUND: f64 = 65_000.0;
 
 /// The probes of the lines. Without times a steady interval is supposed.
 pub(crate) fn read(text: &str) -> Result<Log, Fault> {
-    if let Some(document) = network_quality::of_text(text) {
-        return network_quality::log(&document);
-    }
+    let mut log = match network_quality::of_text(text) {
+        Some(document) => network_quality::log(&document)?,
+        None => of_probes(text)?,
+    };
+    log.doubts.extend(unread(text, log.format));
+    Ok(log)
+}
+
+/// Of lines of probes that another tool wrote than the one whose lines are read.
+fn unread(text: &str, format: Format) -> Option<String> {
+    let is_ping = |line: &&str| ping::reply(line).is_some();
+    let is_fping = |line: &&str| fping::reply(line).is_some() || fping::summary(line).len() > 1;
+    let lines = |is: &dyn Fn(&&str) -> bool| text.lines().filter(is).count();
+    let counts = [
+        (Format::Ping, if format == Format::Ping { 0 } else { lines(&is_ping) }),
+        (Format::Fping, if format == Format::Fping { 0 } else { lines(&is_fping) }),
+    ];
+    let others = counts.into_iter().filter(|(_, count)| *count > 0);
+    let said = |(other, count): (Format, usize)| {
+        format!("{count} {} of {}", if count == 1 { "line" } else { "lines" }, other.name())
+    };
+    let others: Vec<_> = others.map(said).collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "The file also has {}, which were not read: {} alone counts. Give a file of each tool.",
+            others.join(" and "),
+            format.name()
+        )
+    })
+}
+
+fn of_probes(text: &str) -> Result<Log, Fault> {
     let of_fping: Vec<_> = text.lines().filter_map(fping::reply).collect();
     let (format, replies) = match of_fping.is_empty() {
         false => (Format::Fping, of_fping),
@@ -53,7 +84,7 @@ pub(crate) fn read(text: &str) -> Result<Log, Fault> {
     Ok(log)
 }
 
-/// Numbers go on where another run of ping begins in the same file.
+/// Numbers go on where they go around, or where another run of ping begins in the same file.
 fn one_run(mut replies: Vec<Reply<'_>>) -> Vec<Reply<'_>> {
     let mut runs: HashMap<&str, (f64, f64)> = HashMap::new();
     for reply in &mut replies {
@@ -61,6 +92,12 @@ fn one_run(mut replies: Vec<Reply<'_>>) -> Vec<Reply<'_>> {
         let (ran, last) = runs.entry(reply.host).or_default();
         if number <= 1.0 && (SECOND_RUN..NEARLY_AROUND).contains(last) {
             *ran += *last + 1.0 - number;
+        } else if number < *last - AROUND / 2.0 {
+            *ran += AROUND;
+        } else if *ran >= AROUND && number > *last + AROUND / 2.0 && number < AROUND {
+            // It left before the numbers went around.
+            reply.number = Some(*ran - AROUND + number);
+            continue;
         }
         *last = number;
         reply.number = Some(*ran + number);

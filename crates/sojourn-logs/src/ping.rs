@@ -58,7 +58,8 @@ fn is_message(line: &str) -> bool {
         && !of_shell
 }
 
-fn reply(line: &str) -> Option<Reply<'_>> {
+/// What a line says of a probe.
+pub(crate) fn reply(line: &str) -> Option<Reply<'_>> {
     let (came, rest) = stamp(line);
     if rest.contains("(DUP!)") {
         return None;

@@ -238,6 +238,47 @@ fn runs_of_ping_follow_each_other() {
     assert!(trips(&found.streams[0]).iter().all(Option::is_some));
 }
 
+/// Numbers 65 000 to 65 999 without times, of which 65 536 is 0 again; one answer comes late, and others are lost.
+#[test]
+fn numbers_of_16_bits_go_on() {
+    let line =
+        |n: u32| format!("64 bytes from 192.0.2.1: icmp_seq={} ttl=57 time=20.0 ms\n", n % 65_536);
+    let mut order: Vec<u32> = (65_000..66_000).collect();
+    order[534..538].rotate_left(1); // 65 535, 65 536, 65 537, 65 534
+    let found = log(order.iter().copied().map(line).collect::<String>());
+    let times = sent(&found.streams[0]);
+    assert_eq!((times.len(), times[999]), (1_000, 65_999e3));
+    assert!(trips(&found.streams[0]).iter().all(Option::is_some));
+    let lossy = (65_000..66_000).filter(|n| !(65_500..65_600).contains(n)).map(line);
+    let found = log(lossy.collect::<String>());
+    assert_eq!(found.streams[0].len(), 1_000);
+    assert_eq!(trips(&found.streams[0]).iter().filter(|trip| trip.is_none()).count(), 100);
+    assert_eq!(found.streams[0][999].sent_ms, 65_999e3);
+}
+
+#[test]
+fn lines_of_another_tool_are_counted() {
+    let ping = iputils(&["[1.0] ", "[2.0] ", "[3.0] "]);
+    let fping = "[1.0] 192.0.2.1 : [0], 64 bytes, 20.0 ms (20.0 avg, 0% loss)\n";
+    let quality = "Uplink capacity: 10 Mbps\nResponsiveness: Low (193 milliseconds | 310 RPM)\n";
+    let all = "192.0.2.1 : 20.0 21.0 -\n";
+    for (text, expected) in [
+        (format!("{ping}{fping}"), Some("3 lines of ping, which were not read: fping alone")),
+        (format!("{all}{ping}"), Some("1 line of fping, which were not read: ping alone")),
+        (
+            format!("{ping}{quality}{fping}"),
+            Some("3 lines of ping and 1 line of fping, which were not read: networkQuality alone"),
+        ),
+        (format!("{fping}{all}"), None),
+        (ping.clone(), None),
+        (quality.to_owned(), None),
+    ] {
+        let doubts = log(&text).doubts.join(" ");
+        assert_eq!(doubts.is_empty(), expected.is_none(), "{doubts}");
+        assert!(expected.is_none_or(|words| doubts.contains(words)), "{doubts}");
+    }
+}
+
 #[test]
 fn each_host_has_a_stream() {
     let ping = "[1.0] 64 bytes from a.example.net (192.0.2.1): icmp_seq=1 ttl=57 time=20 ms\n[1.1] 64 bytes from \
