@@ -234,7 +234,9 @@ fn is_long(loads: &[UnderLoad], one: &UnderLoad) -> bool {
 
 /// By the delays of both directions where they are known; else by the name of the load.
 fn place_of_load(one: &UnderLoad) -> Place {
-    match (one.added_down_ms.zip(one.added_up_ms), one.load) {
+    // What a load shortens in one direction is a drift of the clocks.
+    let is_plausible = |(down, up): &(f64, f64)| down.min(*up) >= (MOST - 1.0) * (down + up);
+    match (one.added_down_ms.zip(one.added_up_ms).filter(is_plausible), one.load) {
         (Some((down, up)), _) if down >= MOST * (down + up) => Place::Down,
         (Some((down, up)), _) if up >= MOST * (down + up) => Place::Up,
         (Some(_), _) => Place::Either,
