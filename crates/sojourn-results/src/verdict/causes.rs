@@ -88,8 +88,9 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
         let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
         let times_ms = [row.number("sojourn_p99_ms")?, law.parameters().target_ms()?];
         let ([p99, target], name, way) = (times_ms.map(digits), law.name(), direction.stream());
+        let but = if times_ms[0] > times_ms[1] { ", though" } else { ", and" };
         let clause = format!(
-            "{name} dropped nothing {way}: 99 % of packets left its queue within {p99} ms, and its target is {target} \
+            "{name} dropped nothing {way}: 99 % of packets left its queue within {p99} ms{but} its target is {target} \
              ms."
         );
         let judged = scenario.metrics.homes.as_deref();
