@@ -143,29 +143,21 @@ fn questions<'a, 'b>(all: &'a [Judged<'b>], loaded: &[usize]) -> Vec<Question<'a
 fn answer(question: &Question<'_, '_>) -> Answer {
     let settings = question.settings.clone();
     let best = question.best();
-    let others: Vec<usize> =
-        settings.iter().copied().filter(|number| !best.contains(number)).collect();
+    let others = question.rivals(&best);
     let is_alike = question.are_alike(&best);
-    let reference = others.first().copied();
-    let price = match reference {
-        Some(reference) if is_alike => price(question, best[0], reference, &others),
-        _ => Vec::new(),
-    };
+    let reference = question.lost_rates(&best).first().map(|one| one.1).or(others.first().copied());
+    let paid = reference.filter(|_| is_alike);
+    let price = paid.map_or_else(Vec::new, |against| price(question, best[0], against, &others));
     let hair = others.iter().filter(|_| is_alike).find_map(|other| question.hair(best[0], *other));
     let unsure = question.unsure(&best);
     Answer { settings, best, is_alike, reference, price, hair, unsure }
 }
 
 /// In what the best has a worse grade than the reference, and who has not.
-fn price(
-    question: &Question<'_, '_>,
-    best: usize,
-    reference: usize,
-    others: &[usize],
-) -> Vec<Price> {
+fn price(question: &Question<'_, '_>, best: usize, against: usize, others: &[usize]) -> Vec<Price> {
     let better = |one, other| if question.is_before(other, one) { other } else { one };
     let of_component = |component: &&'static [&'static str]| {
-        let (from, to) = (question.level(reference, component)?, question.level(best, component)?);
+        let (from, to) = (question.level(against, component)?, question.level(best, component)?);
         let keeps =
             |one: &usize| question.level(*one, component).is_some_and(|level| level <= from);
         let is_worst = |name: &&&str| question.all[best].grade(name) == Some(to.0);

@@ -204,17 +204,13 @@ pub(super) fn assess(runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment
     APPLICATIONS.iter().filter_map(|application| of(application, runs, idle)).collect()
 }
 
-fn of(
-    application: &'static Application,
-    runs: &[&Facts],
-    idle: Option<&[&Facts]>,
-) -> Option<Assessment> {
+fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Option<Assessment> {
     let single = |metric, mean, missing| {
         let value = Value { mean, half_width: None };
-        Some(Assessment::new(application, &BTreeMap::from([(metric, value)]), None, missing))
+        Some(Assessment::new(one, &BTreeMap::from([(metric, value)]), None, missing))
     };
-    let shares = shares_of(application, runs);
-    match application.name {
+    let shares = shares_of(one, runs);
+    match one.name {
         UNDER_LOAD => {
             let (added_ms, missing) = added_delay_ms(runs, idle?)?;
             return single(ADDED_DELAY, added_ms, missing);
@@ -226,31 +222,30 @@ fn of(
             let kept = if missing.is_none() { Some(kept_rate_percent(runs, idle?)?) } else { None };
             return single(KEPT_RATE, kept, missing);
         }
-        _ if !shares.is_empty() => return Some(of_transfers(application, &shares)),
+        _ if !shares.is_empty() => return Some(of_transfers(one, &shares)),
         _ => {}
     }
     let tests = runs.iter().flat_map(|facts| &facts.tests);
-    let tests: Vec<_> = tests.filter(|test| test.application == application.name).collect();
+    let tests: Vec<_> = tests.filter(|test| test.application == one.name).collect();
     tests.first()?;
     let over = |metric| {
         let values: Vec<_> = tests.iter().map(|test| test.values.get(metric).copied()?).collect();
         (metric, over_seeds(&values))
     };
-    let over: BTreeMap<&str, Value> = application.metrics().into_iter().map(over).collect();
-    let known = level(application, |metric| over.get(metric)?.mean);
+    let over: BTreeMap<&str, Value> = one.metrics().into_iter().map(over).collect();
+    let known = level(one, |metric| over.get(metric)?.mean);
     // One that is poor as far as it is measured is no better beyond.
     let is_poor = tests.iter().any(|test| test.has_both_ends)
         && known.is_some_and(|(grade, _)| grade >= Grade::Poor);
     let missing = tests.iter().find_map(|test| test.missing.clone()).filter(|_| !is_poor);
-    Some(Assessment::new(application, &over, tests.iter().find_map(|test| test.cut), missing))
+    Some(Assessment::new(one, &over, tests.iter().find_map(|test| test.cut), missing))
 }
 
 /// The shares over seeds of the bulk entries that are graded as this.
 pub(super) fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share> {
     let share = |one: &Share| {
         let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
-        let all: Vec<&Share> =
-            runs.iter().flat_map(|facts| &facts.transfers).filter(is_it).collect();
+        let all: Vec<_> = runs.iter().flat_map(|facts| &facts.transfers).filter(is_it).collect();
         let over = |of: &dyn Fn(&Share) -> Option<f64>| {
             over_seeds(&all.iter().map(|one| of(one)).collect::<Vec<_>>())
         };

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::facts::Facts;
 use super::grades::{Assessment, Level};
 use super::groups::Judged;
-use super::measures::Measure;
+use super::measures::{MEASURES, Measure};
 use super::thresholds::{
     APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_RATE, NAMED, SHARE, UNDER_LOAD,
     UPSTREAM_QUEUE, VIDEO, VIDEO_RATE, queue_of,
@@ -66,6 +66,9 @@ fn is_of_its_line(component: Component) -> bool {
     component.iter().any(|name| [SHARE, KEPT_RATE].contains(&metric(name)))
 }
 
+/// Other values of metrics than those that were measured.
+type Moved<'a> = &'a dyn Fn(&str, f64) -> f64;
+
 /// The levels of a setting in all components that are compared; `None` where it has no grade.
 pub(super) type Standing = Vec<Option<Level>>;
 
@@ -104,6 +107,32 @@ impl<'a, 'b> Question<'a, 'b> {
         self.settings.windows(2).any(|pair| line(&pair[0]) != line(&pair[1]))
     }
 
+    /// The settings with which the best are compared: between lines those of other lines than the first of them.
+    pub(super) fn rivals(&self, best: &[usize]) -> Vec<usize> {
+        let line = |number: usize| self.all[number].group.runs[0].roles.line;
+        let is_other = |one: usize| !self.is_between_lines() || line(one) != line(best[0]);
+        self.settings.iter().copied().filter(|one| !best.contains(one) && is_other(*one)).collect()
+    }
+
+    /// Is it a rate without a grade that compares? It decides nothing, and is named where it differs.
+    pub(super) fn is_rate(&self, measure: &Measure, best: usize) -> bool {
+        let grade = |name| self.assessment(best, name)?.grade;
+        !measure.of.bulk.is_empty() && grade(measure.of.bulk).is_none()
+    }
+
+    /// The rates of which another line has more than the best, with the setting that has most.
+    pub(super) fn lost_rates(&self, best: &[usize]) -> Vec<(&'static Measure, usize)> {
+        let of = |setting: usize| self.all[setting].group;
+        let lost = |measure: &'static Measure| {
+            let mbps = |one: &usize| of(*one).mean(measure.key).unwrap_or_default();
+            let most = self.rivals(best).into_iter().max_by(|a, b| mbps(a).total_cmp(&mbps(b)))?;
+            let (from, to) = of(best[0]).named_difference(measure, of(most))?;
+            (to < from).then_some((measure, most))
+        };
+        let rates = MEASURES.iter().filter(|one| self.is_rate(one, best[0]));
+        rates.filter_map(lost).filter(|_| self.is_between_lines()).collect()
+    }
+
     /// The components that decide between two standings.
     fn deciding(&self, one: &Standing, other: &Standing) -> Range<usize> {
         let are_equal = one[..self.noticed] == other[..self.noticed];
@@ -127,12 +156,7 @@ impl<'a, 'b> Question<'a, 'b> {
         self.level_with(setting, component, &|_, value| value)
     }
 
-    fn level_with(
-        &self,
-        setting: usize,
-        component: Component,
-        of: &dyn Fn(&str, f64) -> f64,
-    ) -> Option<Level> {
+    fn level_with(&self, setting: usize, component: Component, of: Moved<'_>) -> Option<Level> {
         let found = self.all[setting].of_component(component);
         let is_queue = [UPSTREAM_QUEUE, DOWNSTREAM_QUEUE].contains(&component[0]);
         if found.is_empty() {

@@ -4,7 +4,7 @@ use super::facts::{Facts, Payload};
 use super::grades::Assessment;
 use super::groups::{Group, Judged};
 use super::measures::{MEASURES, Measure};
-use super::order::{Answer, Component, Price, Question};
+use super::order::{Answer, Component, Question};
 use super::shares::Share;
 use super::thresholds::{Application, GAME, Grade, NAMED};
 use crate::words::{around, capitalised, digits, distinct, factor, grouped, joined, listed};
@@ -63,7 +63,7 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
     let clauses = [better, worse].into_iter().flatten().collect::<Vec<_>>().join(", but ");
     let against = |it| format!(" Against {}, {it}.", question.all[reference].name());
     let against = around(Some(clauses), against).unwrap_or_default();
-    format!("{head}{against}{}", alternatives(question, &answer.price))
+    format!("{head}{against}{}", alternatives(question, answer))
 }
 
 /// How well a setting does in all, but for what is worse than the rest.
@@ -145,9 +145,11 @@ fn given_up(question: &Question<'_, '_>, best: usize, other: usize) -> Option<St
 }
 
 /// If what the best costs matters most.
-fn alternatives(question: &Question<'_, '_>, price: &[Price]) -> String {
-    let noun = |one: &Price| Application::named(one.application).noun.to_owned();
-    let by_setting = grouped(price.iter().filter_map(|one| Some((one.alternative?, noun(one)))));
+fn alternatives(question: &Question<'_, '_>, answer: &Answer) -> String {
+    let rates = question.lost_rates(&answer.best).into_iter().map(|(one, of)| (of, one.of.bulk));
+    let priced = answer.price.iter().filter_map(|one| Some((one.alternative?, one.application)));
+    let noun = |(of, name)| (of, Application::named(name).noun.to_owned());
+    let by_setting = grouped(priced.chain(rates).map(noun));
     let clauses = by_setting.into_iter().map(|(setting, whats)| {
         let matter = if whats.len() == 1 { "matters" } else { "matter" };
         format!(" If {} {matter} most: {}.", joined(whats), question.all[setting].name())
@@ -221,11 +223,9 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     let [now, before] = [best[0], reference].map(|number| &question.all[number]);
     let is_game_told = !graded(&GAME).is_empty();
     let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
-    // A rate without a grade that compares decides nothing, and is named where it differs.
-    let grade = |name| question.assessment(best[0], name)?.grade;
-    let is_rate = |one: &Measure| !one.of.bulk.is_empty() && grade(one.of.bulk).is_none();
-    let is_named = |one: &&Measure| one.of.headline || is_rate(one);
-    let clauses = MEASURES.iter().filter(is_named).filter(is_new).filter_map(|measure| {
+    let rates = MEASURES.iter().filter(|one| question.is_rate(one, best[0]));
+    let named = rates.chain(MEASURES.iter().filter(|one| one.of.headline)).filter(is_new);
+    let clauses = named.filter_map(|measure| {
         let (from, to) = now.group.named_difference(measure, before.group)?;
         Some((change(measure.label, from, to, &measure.unit_after()), measure.is_worse(from, to)))
     });

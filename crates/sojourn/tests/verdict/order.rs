@@ -388,6 +388,35 @@ fn of_several_lines_the_rates_are_named_and_no_shares_compared() {
     assert_eq!(between(&three[..2]), None);
 }
 
+/// The best of a line is compared with other lines, first with that which carries most of what it lacks: a game that is
+/// good costs here most of the upload.
+#[test]
+fn between_lines_the_reference_is_another_line_and_lost_rates_are_named() {
+    let of = |line_mbps: u32, late_percent: f64, mbps: f64, choice: &[&str]| {
+        let values = json!({"over_20_ms_access_percent": late_percent, "loss_percent": 0.0,
+            "over_80_ms_round_trip_percent": 0.0, "rtt_p90_ms": 25.0});
+        let flows = [both_ways("x", "game", &values), vec![rate("up", "up", mbps)]].concat();
+        let traffic = format!("{GAME}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}");
+        let set = format!("upstream.sustained_mbps={line_mbps}");
+        let scenario = scenario_of(&traffic, &[&[set.as_str()], choice].concat());
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let two = of(2, 0.5, 1.8, &[]);
+    let full = of(2, 60.0, 4.0, &["upstream.queue.limit_bytes=6000"]);
+    let others = [(5, 4.9), (20, 19.4), (10, 9.8)].map(|(line, mbps)| of(line, 60.0, mbps, &[]));
+    let named = ["5", "20", "10"].into_iter().zip(&others).map(|(name, of)| group(name, of));
+    let groups: Vec<_> =
+        [group("2", &two), group("full", &full)].into_iter().chain(named).collect();
+    let found = verdict(&groups, &[]);
+    let between = found.answers.last().expect("lines are compared");
+    assert_eq!((between.best.as_slice(), between.reference), (&[0][..], Some(3)), "{found:?}");
+    let said = found.sentences.iter().find(|one| one.starts_with("Between lines: 2 does best"));
+    let said = said.expect("the game decides");
+    assert!(said.contains("Against 20, ") && !said.contains("full"), "{said}");
+    assert!(said.contains(", but upload falls from 19.4 to 1.80 Mbps."), "{said}");
+    assert!(said.contains(" If the upload matters most: 20."), "{said}");
+}
+
 /// What coupling is for, where both queues carry an upload and a setting without it is compared.
 #[test]
 fn what_coupling_gives_the_classic_queue_is_said() {
