@@ -37,7 +37,7 @@ codes! {
     UnusableFile "unusable-file" "A file cannot be used: it is too long, damaged, or of another kind."
     ModemFile "modem-file" "A modem's configuration file breaks a rule of its format."
 
-    AqmNeverActed "aqm-never-acted" "An AQM algorithm dropped and marked nothing, though packets waited."
+    AqmNeverActed "aqm-never-acted" "An AQM algorithm dropped and marked nothing, though packets waited or the load took another service flow."
     AqmRested "aqm-rested" "An AQM algorithm rested until a third of the buffer was full, and what gathered made the tail."
     BeyondChannel "beyond-channel" "A service has a higher rate than the channel that it shares."
     BurstBelowMap "burst-below-map" "A burst is smaller than what a MAP interval brings at the sustained rate."

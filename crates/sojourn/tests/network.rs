@@ -190,6 +190,43 @@ fn classifiers_distinguish_devices_by_address() {
     );
 }
 
+/// A law does nothing for an upload that takes another service flow: the law that has no load is named, with the share of
+/// the bytes that its flow carries, in each direction and in each flow; and none is where it has the load.
+#[test]
+fn a_law_of_a_service_flow_that_no_load_passes_is_named() {
+    let law = "queue.law.kind = 'docsis_pie'";
+    let game = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near' }";
+    let of = |way: &str, name: &str, of_primary: &str, of_flow: &str| {
+        let primary = if of_primary.is_empty() {
+            String::new()
+        } else {
+            format!("{way}stream.{of_primary}\n")
+        };
+        let found = run(&format!(
+            "{primary}{way}stream.flows.{name} = {{ sustained_mbps = 2, match = [{{ dscp = [10, 10] }}], {of_flow} }}
+             traffic.load = {{ kind = 'transfer', server = 'near', direction = '{way}', dscp = 10 }}
+             {game}"
+        ));
+        let all = sentences(found.warnings).into_iter();
+        let said: Vec<String> = all.filter(|one| one.contains("marked nothing, for")).collect();
+        said
+    };
+    for way in ["up", "down"] {
+        let said = of(way, "bulk", law, "");
+        assert_eq!(said.len(), 1, "{said:?}");
+        let (first, last) = said[0].split_once(" carried ").expect("it says how much");
+        let want = format!(
+            "{way}stream.queue.law: docsis_pie dropped and marked nothing, for its service flow"
+        );
+        assert_eq!(first, want);
+        let end =
+            format!(" % of the bytes {way}: most take that of {way}stream.flows.bulk.queue.law");
+        assert!(last.ends_with(&end), "{last}");
+        assert_eq!(of(way, "bulk", "", law), [""; 0]);
+        assert_eq!(of(way, "bulk", "", ""), [""; 0]);
+    }
+}
+
 /// A key that waits for a packet or a time which never comes says so; where it comes, nothing is said.
 #[test]
 fn keys_that_wait_for_what_never_comes_are_named() {

@@ -96,6 +96,7 @@ pub(super) fn results(
     }
     results.traffic_classes = traffic_classes::rows(run, &results.flows, &done);
     results.warnings.extend(service_flows::unused(&run.scenario, &results.service_flows));
+    results.warnings.extend(service_flows::passed_by(&run.scenario, &results.service_flows));
     results.warnings.extend(unused_low_latency(&run.scenario, &results.queues));
     results.warnings.extend(idle_laws::warnings(&run.scenario, &placed, &lapses));
     let unwatched = run.scenario.unwatched();

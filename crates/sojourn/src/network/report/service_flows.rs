@@ -8,6 +8,7 @@ use sojourn_access::docsis::MacCounters;
 use sojourn_access::docsis::SchedulingService;
 use sojourn_access::{PRIMARY, flow_path};
 use sojourn_engine::address::{Address, Network};
+use sojourn_engine::aqm::AqmSpec;
 use sojourn_engine::packet::{Direction, DropReason};
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
@@ -114,6 +115,46 @@ pub(super) fn unused(scenario: &Scenario, rows: &[ServiceFlowRow]) -> Vec<Warnin
                     "{path} met no packet, so the keys of its service flow have no effect: change it, or leave the flow out"))
             })
         }));
+    }
+    warnings
+}
+
+/// Laws of service flows that dropped and marked nothing, since most of what goes in their loaded direction takes others.
+pub(super) fn passed_by(scenario: &Scenario, rows: &[ServiceFlowRow]) -> Vec<Warning> {
+    let ways = scenario.groups().enumerate().flat_map(|one| Direction::BOTH.map(|way| (one, way)));
+    let mut warnings = Vec::new();
+    for ((number, group), way) in ways {
+        let (up, down) = (group.upstream, group.downstream);
+        let (has_laws, primary, flows) = match way {
+            Direction::Up => (up.aqm, &up.queue, &up.flows),
+            Direction::Down => (down.aqm && scenario.cmts.is_none(), &down.queue, &down.flows),
+        };
+        let own = scenario.traffic.values().filter(|entry| scenario.group_of(entry) == number);
+        let is_loaded = own.map(|entry| &entry.app).any(|app| app.loads(way));
+        let is_own = |row: &&ServiceFlowRow| row.homes == group.name && row.direction == way.name();
+        let rows: Vec<_> = rows.iter().filter(is_own).collect();
+        let all: u64 = rows.iter().map(|row| row.forwarded_bytes).sum();
+        let Some(most) = rows.iter().max_by_key(|row| row.forwarded_bytes) else { continue };
+        let path = |name: &str| {
+            let name = if name == PRIMARY { "" } else { name };
+            format!("{}.queue.law", flow_path(way.stream(), name))
+        };
+        let laws = [primary].into_iter().chain(flows.values().map(|flow| &flow.queue));
+        for (row, queue) in rows.iter().zip(laws).filter(|_| has_laws && is_loaded) {
+            let acted = row.dropped_aqm_packets + row.marked_packets > 0;
+            let is_named = row.service_flow != PRIMARY && row.forwarded_packets == 0;
+            let is_passed_by = 2 * row.forwarded_bytes < all;
+            if queue.law == AqmSpec::default() || acted || is_named || !is_passed_by {
+                continue;
+            }
+            let [path, other] =
+                [&row.service_flow, &most.service_flow].map(|name| path(name.as_str()));
+            let percent = 100.0 * row.forwarded_bytes as f64 / all as f64;
+            warnings.push(group.own(fault!(AqmNeverActed, path.as_str() =>
+                "{path}: {law} dropped and marked nothing, for its service flow carried {percent:.1} % of the bytes \
+                 {way}: most take that of {other}",
+                path, law = queue.law.name(), percent, way = way.name(), other)));
+        }
     }
     warnings
 }
