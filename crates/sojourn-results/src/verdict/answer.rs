@@ -158,8 +158,7 @@ fn price(question: &Question<'_, '_>, best: usize, against: usize, others: &[usi
     let better = |one, other| if question.is_before(other, one) { other } else { one };
     let of_component = |component: &&'static [&'static str]| {
         let (from, to) = (question.level(against, component)?, question.level(best, component)?);
-        let keeps =
-            |one: &usize| question.level(*one, component).is_some_and(|level| level <= from);
+        let keeps = |one: &usize| question.level(*one, component).is_some_and(|it| it <= from);
         let is_worst = |name: &&&str| question.all[best].grade(name) == Some(to.0);
         let application = component.iter().find(is_worst).unwrap_or(&component[0]);
         let others = others.iter().copied().filter(|_| !question.is_watched(component));

@@ -288,9 +288,8 @@ impl<'a, 'b> Question<'a, 'b> {
             let (setting, component) = (self.settings[place], self.components[number]);
             let found = self.all[setting].of_component(component);
             let half = |metric: &str| found.iter().find_map(|one| *one.half_widths.get(metric)?);
-            let moved = self.level_with(setting, component, &|metric, value| {
-                value + sign * half(metric).unwrap_or_default()
-            });
+            let at_end = |of: &str, value: f64| value + sign * half(of).unwrap_or_default();
+            let moved = self.level_with(setting, component, &at_end);
             if moved != standings[place][number] {
                 let mut standings = standings.clone();
                 standings[place][number] = moved;

@@ -212,9 +212,8 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
         }
     };
     let of = |are_watched| {
-        let components =
-            question.components.iter().filter(move |one| question.is_watched(one) == are_watched);
-        components.copied().flatten().flat_map(graded).collect::<Vec<Change>>()
+        let all = question.components.iter().filter(|one| question.is_watched(one) == are_watched);
+        all.copied().flatten().flat_map(graded).collect::<Vec<Change>>()
     };
     let mut changes = of(false);
     // A queue that something watches is named where it decides, and where it is worse.
@@ -223,8 +222,9 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     let [now, before] = [best[0], reference].map(|number| &question.all[number]);
     let is_game_told = !graded(&GAME).is_empty();
     let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
-    let rates = MEASURES.iter().filter(|one| question.is_rate(one, best[0]));
-    let named = rates.chain(MEASURES.iter().filter(|one| one.of.headline)).filter(is_new);
+    let is_rate = |one: &&Measure| question.is_rate(one, best[0]);
+    let others = MEASURES.iter().filter(|one| one.of.headline && !is_rate(one));
+    let named = MEASURES.iter().filter(is_rate).chain(others).filter(is_new);
     let clauses = named.filter_map(|measure| {
         let (from, to) = now.group.named_difference(measure, before.group)?;
         Some((change(measure.label, from, to, &measure.unit_after()), measure.is_worse(from, to)))
