@@ -28,9 +28,10 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
     let first = nothing_good(question, answer.best[0]) + &first;
     let more = [answer.hair.clone(), unsure(question, answer), left_out(question)];
     // What changes against the reference is named already.
-    let others = answer.settings.iter().filter(|one| Some(**one) != answer.reference);
-    let given_up = others.clone().find_map(|other| given_up(question, answer.best[0], *other));
-    let decided = others.filter_map(|other| decided(question, answer.best[0], *other));
+    let rivals = question.rivals(&answer.best[..1]);
+    let others = rivals.into_iter().filter(|one| Some(*one) != answer.reference);
+    let given_up = others.clone().find_map(|other| given_up(question, answer.best[0], other));
+    let decided = others.filter_map(|other| decided(question, answer.best[0], other));
     let against = decided.chain(given_up).filter(|_| answer.is_alike);
     std::iter::once(first).chain(more.into_iter().flatten()).chain(against).collect()
 }
@@ -127,8 +128,8 @@ fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<Str
         let mut changes = graded_clauses(behind, &[ahead]).into_iter().chain(small);
         let change = changes.find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
         let change = change.unwrap_or_else(|| format!("{} decides", noun(behind)));
-        let other = question.all[other].name();
-        format!("Against {other}, which is better in more columns, {change}.")
+        let name = question.all[other].name();
+        format!("Against {name}, which is better in more columns, {change}.")
     })
 }
 
