@@ -205,7 +205,7 @@ def _table(text: str) -> dict[str, Any]:
         ("gaps_ms=[0]", "found 0; allowed: "),
         ("gaps_ms=5", "found 5; allowed: a list"),
         ("table='none.txt'", "which cannot be read"),
-        ("table='.'", "which is no file"),
+        ("table='.'", "which cannot be read (not a regular file)"),
     ],
 )
 def test_values_that_parameters_do_not_take_are_refused(

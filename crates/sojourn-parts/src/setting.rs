@@ -3,6 +3,7 @@
 use std::fs;
 
 use sojourn_input::digest::digest;
+use sojourn_scenario::{Disk, Files as _};
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,15 +56,11 @@ const MOST_FILE_BYTES: u64 = 100_000_000;
 pub(crate) fn file(path: &str, folder: &str) -> Result<Setting, String> {
     let found = fs::canonicalize(std::path::Path::new(folder).join(path))
         .map_err(|error| format!("which cannot be read: {}", error.kind()))?;
-    let about = fs::metadata(&found).map_err(|error| format!("of which {}", error.kind()))?;
-    if !about.is_file() {
-        return Err("which is no file; allowed: the path of a file".to_owned());
-    }
-    if about.len() > MOST_FILE_BYTES {
-        return Err(format!("of {} bytes; allowed: {MOST_FILE_BYTES} at most", about.len()));
-    }
-    let content =
-        fs::read(&found).map_err(|error| format!("which cannot be read: {}", error.kind()))?;
+    let content = Disk.read(&found, MOST_FILE_BYTES).map_err(|error| {
+        format!(
+            "which cannot be read ({error}); allowed: a file of {MOST_FILE_BYTES} bytes at most"
+        )
+    })?;
     let path = found.into_os_string().into_string();
     let path = path.map_err(|_| "whose path is no text; allowed: one in UTF-8".to_owned())?;
     let size = content.len() as u64;

@@ -127,9 +127,8 @@ fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<Str
         let small = changed.map(|([said, _], is_worse, _)| (said, is_worse));
         let mut changes = graded_clauses(behind, &[ahead]).into_iter().chain(small);
         let change = changes.find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
-        let change = change.unwrap_or_else(|| format!("{} decides", noun(behind)));
-        let name = question.all[other].name();
-        format!("Against {name}, which is better in more columns, {change}.")
+        let it = change.unwrap_or_else(|| format!("{} decides", noun(behind)));
+        format!("Against {}, which is better in more columns, {it}.", question.all[other].name())
     })
 }
 
