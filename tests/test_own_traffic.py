@@ -90,7 +90,7 @@ def last(result: sojourn.Result, metric: str) -> float:
 
 
 def test_datagrams_that_arrive_or_are_missing_are_heard_of(tmp_path: Path) -> None:
-    """100 a second for 8 s, each answered; a tenth of each way is lost, so 800 * (0.9 + 0.81)."""
+    """100 a second for 8 s, each answered; a tenth is lost up and down: 800 * (0.9 + 0.81)."""
     part = write(tmp_path, PINGS)
     alone = ["traffic.upload.start_s=7.99", "traffic.download.start_s=7.99"]
     whole = run("kind='own'", part, sets=alone)

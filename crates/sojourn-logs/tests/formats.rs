@@ -137,7 +137,7 @@ fn round_trips_that_are_counted_are_inverted() {
 }
 
 /// 20 and 31.5 ms are 50 and 31.7 round trips a second: a runner that prints ms decides, and so do values that are the
-/// same in both; those of netperf are told by all of them where their medians alone fit either way.
+/// same in both; those of netperf are recognised by all of them where their medians alone fit either way.
 #[test]
 fn units_of_pings_are_those_of_their_runner() {
     let list = |[rest, loaded]: [f64; 2]| {

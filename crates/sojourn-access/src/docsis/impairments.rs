@@ -101,7 +101,8 @@ pub struct Interconnect {
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub delay_us: f64,
     /// Greatest additional delay of a packet in us. The delay is drawn at random from 0 to this
-    /// value; packets of a home keep their order, so that dense ones take more than half of it on average. The lookahead of MAPs includes all of it.
+    /// value; packets of a home keep their order, so that dense ones take more than half of it on
+    /// average. The lookahead of MAPs includes all of it.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub jitter_us: f64,
 }

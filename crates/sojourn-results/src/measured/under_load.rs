@@ -63,15 +63,17 @@ pub(super) fn all(log: &Log) -> Vec<UnderLoad> {
 
 /// The round trips of each stream as all quantiles count them; `None` for what they leave out.
 pub fn trips_ms(log: &Log) -> Vec<Vec<Option<f64>>> {
-    let place = |place| {
-        let places: Vec<usize> =
-            if log.has_hosts { vec![place] } else { (0..log.streams.len()).collect() };
-        let idle = by_load(log, &places).remove(&Some(Load::Idle)).unwrap_or_default();
-        let moved = shifts(&idle, places.len(), |probe| probe.rtt_ms);
-        let by_ms = moved[if log.has_hosts { 0 } else { place }];
-        log.streams[place].iter().map(|probe| Some(probe.rtt_ms? + by_ms?)).collect()
+    let all: Vec<usize> = (0..log.streams.len()).collect();
+    let together: Vec<&[usize]> =
+        if log.has_hosts { all.chunks(1).collect() } else { vec![all.as_slice()] };
+    let moved = together.into_iter().flat_map(|places| {
+        let idle = by_load(log, places).remove(&Some(Load::Idle)).unwrap_or_default();
+        shifts(&idle, places.len(), |probe| probe.rtt_ms)
+    });
+    let trips = |(probes, by_ms): (&Vec<Probe>, Option<f64>)| {
+        probes.iter().map(|probe| Some(probe.rtt_ms? + by_ms?)).collect()
     };
-    (0..log.streams.len()).map(place).collect()
+    log.streams.iter().zip(moved).map(trips).collect()
 }
 
 /// The probes of some streams while each load ran.
