@@ -83,6 +83,58 @@ def test_a_control_takes_samples_over_quic() -> None:
     assert upload_mbps(run("bbr", [BBR], *over)) > 3.5 > upload_mbps(run("cubic", [], *over))
 
 
+LINE: dict[str, Any] = {
+    "duration_s": 30,
+    "baseline": False,
+    "upstream": {"sustained_mbps": 20},
+    "downstream": {"sustained_mbps": 100},
+    "servers": {"near": {"delay_ms": 10}},
+    "traffic": {"upload": {"kind": "transfer", "direction": "up", "start_s": 10}},
+}
+BACKUP = (
+    "traffic.backup={ kind = 'transfer', direction = 'up', tcp.congestion_control.kind = '%s' }"
+)
+
+
+def shares_mbps(control: str, *sets: str) -> dict[str, float]:
+    parts = [f"{OWN}/ledbatpp.py:LedbatPlusPlus", f"{OWN}/vivace.py:Vivace"]
+    result = sojourn.run(LINE, set=[BACKUP % control, *sets], parts=parts)
+    assert isinstance(result, sojourn.Result)
+    rows = [row for row in result.flows.to_pylist() if row["direction"] == "up"]
+    return {row["traffic"]: row["throughput_mbps"] for row in rows}
+
+
+def test_ledbat_plus_plus_yields_also_where_a_queue_manager_hides_the_delay() -> None:
+    """LEDBAT does not: the queue of DOCSIS-PIE stays below its target."""
+    pie = "upstream.queue.law.kind='docsis_pie'"
+    beside_plus_plus, beside_ledbat = (
+        shares_mbps(control, pie)["upload"] for control in ("ledbat_plus_plus", "ledbat")
+    )
+    assert beside_plus_plus > 1.3 * beside_ledbat
+
+
+def test_ledbat_plus_plus_keeps_its_target() -> None:
+    """Of 60 ms, beside some 15 ms of the line; below half of it for a tenth of the time at most."""
+    part = f"{OWN}/ledbatpp.py:LedbatPlusPlus"
+    control = "tcp.congestion_control.kind='ledbat_plus_plus'"
+    result = sojourn.run(LINE, set=[control, "metrics.from_s=15"], parts=[part])
+    assert isinstance(result, sojourn.Result)
+    [up] = [row for row in result.flows.to_pylist() if row["direction"] == "up"]
+    assert up["throughput_mbps"] > 17
+    assert 50 < up["latency_p90_ms"] < 90
+
+
+def test_vivace_fills_a_fibre_without_a_queue() -> None:
+    """On a cable, request and grant look to it like a queue that grows."""
+    mbps = {
+        access: shares_mbps("vivace", f"access.kind='{access}'", "traffic.upload.start_s=29.9")[
+            "backup"
+        ]
+        for access in ("fibre", "docsis")
+    }
+    assert mbps["fibre"] > 15 > 1.5 * mbps["docsis"]
+
+
 def write(place: Path, methods: str, head: str = "") -> str:
     path = place / "own.py"
     lines = f"{methods}\ndef on_loss(self, *_): pass\ndef on_timeout(self, *_): pass"
