@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any
 
 import pytest
 import sojourn
+from conftest import Cli
 from sojourn.base.lookup import UnknownError
 from sojourn.runs.parts import parts_of
-from stores import Inside
 
 HOME: dict[str, Any] = {
     "duration_s": 1,
@@ -244,12 +245,55 @@ def test_an_import_changes_nothing_of_the_process(
     assert "imported" in printed.err and "called" in printed.err
 
 
-def test_the_answer_of_a_command_stays_json(tmp_path: Path, inside: Inside) -> None:
-    part = write(tmp_path, "print('imported')\nRATE = 0", before="print('called')")
+def answer_with(
+    tmp_path: Path, cli: Cli, head: str, before: str
+) -> subprocess.CompletedProcess[str]:
+    part = write(tmp_path, f"import builtins, os, sys\n{head}\nRATE = 0", before=before)
     home = tmp_path / "home.toml"
     home.write_text(sojourn.load(HOME)[0].to_toml())
     command = ("run", home, "--json", "--quiet", "--part", part)
-    json.loads(inside(*command, "--set", "upstream.queue.law.kind='own'").stdout)
+    return cli(*command, "--set", "upstream.queue.law.kind='own'")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "print('called')",
+        "sys.stdout.write('called')",
+        "os.write(1, b'called')",
+        "sys.stdout.close()",
+        "getattr(self, 'closed', 0) or os.close(1); self.closed = 1",
+        "os.dup2(2, 1)",
+        "sys.modules.clear(); sys.path.clear(); sys.argv.clear(); os.environ.clear()",
+        "builtins.len = builtins.open = None",
+    ],
+)
+def test_the_answer_of_a_command_stays_json(before: str, tmp_path: Path, cli: Cli) -> None:
+    answered = answer_with(tmp_path, cli, "print('imported')", before)
+    json.loads(answered.stdout)
+    assert "imported" in answered.stderr
+
+
+@pytest.mark.parametrize(
+    "before, said",
+    {
+        "os._exit(0)": "a part ends the process; allowed: none",
+        "os.abort()": "a part ends the process; allowed: none",
+        "os.kill(os.getpid(), 9)": "a hook sends a signal; allowed: none",
+        "os.fork()": "a hook starts a process; allowed: none",
+        "sys.exit(0)": "SystemExit: 0",
+    }.items(),
+)
+def test_a_hook_does_not_end_the_process(before: str, said: str, tmp_path: Path, cli: Cli) -> None:
+    answered = answer_with(tmp_path, cli, "", before)
+    assert (answered.returncode, answered.stdout) == (2, "")
+    assert said in answered.stderr.splitlines()[-1]
+
+
+def test_an_import_does_not_end_the_process(tmp_path: Path, cli: Cli) -> None:
+    answered = answer_with(tmp_path, cli, "os._exit(0)", "0")
+    assert (answered.returncode, answered.stdout) == (2, "")
+    assert "a part ends the process; allowed: none" in answered.stderr
 
 
 def test_the_library_comes_before_files_of_its_names(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from .say import say
 
 _STOPPED = 130  # 128 + SIGINT, as in shells
 _NO_READER = 141  # 128 + SIGPIPE
+_OUTPUT = 1
+"""The descriptor of standard output."""
 _AGAIN_S = 0.01
 """Delay before a signal that arrived during an import is sent again."""
 
@@ -69,6 +71,22 @@ def _prepare_streams() -> None:
     if isinstance(sys.stdout, TextIOWrapper):
         # A terminal that cannot show a dash is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
+        _own_output(sys.stdout)
+
+
+def _own_output(output: TextIOWrapper) -> None:
+    """Output goes to a descriptor of its own: what parts write to the usual one is no answer."""
+    try:
+        if output.fileno() != _OUTPUT:
+            return
+        own = os.dup(_OUTPUT)
+        os.dup2(sys.stderr.fileno(), _OUTPUT)
+    except OSError:  # one of them is none of the system
+        return
+    buffer = open(own, "wb")  # noqa: SIM115
+    sys.stdout = TextIOWrapper(
+        buffer, output.encoding, "replace", line_buffering=output.line_buffering
+    )
 
 
 class _Stop:

@@ -15,7 +15,7 @@ import signal
 import sys
 import sysconfig
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import resolve_name
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
-from typing import Any
+from typing import Any, NoReturn, TextIO
 
 from ..base.files import read_content
 from ..base.lookup import UnknownError
@@ -164,9 +164,57 @@ class hooks:
 
     def __enter__(self) -> None:
         self._token = _in_hooks.set(True)
+        _process.keep()
 
     def __exit__(self, *_: object) -> None:
+        _process.give_back()
         _in_hooks.reset(self._token)
+
+
+class _Output:
+    """Standard output, which is standard error for code of parts."""
+
+    def __init__(self, output: TextIO) -> None:
+        self._output = output
+
+    def __getattr__(self, name: str) -> Any:
+        if not _in_hooks.get():
+            return getattr(self._output, name)
+        return getattr(sys.stderr, "flush" if name == "close" else name)
+
+
+class _Process:
+    """What hooks find in the process and may not take away: it is there again after them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._runs = 0
+
+    def keep(self) -> None:
+        """A run with hooks begins."""
+        with self._lock:
+            self._runs += 1
+            if self._runs == 1:
+                tables: list[Any] = [sys.modules, os.environ]
+                self._tables = [(of, dict(of)) for of in tables]
+                self._lists = [(of, list(of)) for of in (sys.path, sys.argv)]
+                self._output = sys.stdout
+                self._split = sys.stdout = _Output(sys.stdout)
+
+    def give_back(self) -> None:
+        """A run with hooks is over."""
+        with self._lock:
+            self._runs -= 1
+            if self._runs == 0:
+                for table, kept in self._tables:
+                    table.update(kept)
+                for names, whole in self._lists:
+                    names[:] = whole
+                if sys.stdout is self._split:
+                    sys.stdout = self._output
+
+
+_process = _Process()
 
 
 class _Reader:
@@ -180,6 +228,8 @@ class _Reader:
         self.packages: set[str] = set()
         self.modules: dict[str, ModuleType] = {}
         self.builtins = {**vars(builtins), "__import__": self._import, "print": _print}
+        self.builtins_alone = ModuleType(builtins.__name__)
+        self.builtins_alone.__dict__.update(self.builtins)
 
     def run(self) -> Imported:
         _listen()
@@ -273,6 +323,8 @@ class _Reader:
         package = (globals or {}).get("__package__") or ""
         whole = resolve_name("." * level + name, package) if level else name
         top = whole.partition(".")[0]
+        if top == builtins.__name__:
+            return self.builtins_alone
         if _reading.get() is self:
             if not self._is_own_name(top) and top not in sys.stdlib_module_names and top != _OWN:
                 self.packages.add(top)
@@ -311,6 +363,7 @@ def _listen() -> None:
     if not _is_listening:
         _is_listening = True
         sys.addaudithook(_on_event)
+        os._exit, os.abort = _refused(os._exit), _refused(os.abort)
 
 
 def _on_event(event: str, values: tuple[Any, ...]) -> None:
@@ -329,8 +382,26 @@ def _on_event(event: str, values: tuple[Any, ...]) -> None:
                     f"a hook opens {path}; allowed: read it at the top of the file, or declare "
                     "it with files = [...] in the class"
                 )
-    elif event == "os.chdir" and _in_hooks.get():
-        raise PermissionError("a hook changes the current folder; allowed: none")
+    elif event in _REFUSED and _in_hooks.get():
+        raise PermissionError(f"a hook {_REFUSED[event]}; allowed: none")
+
+
+_REFUSED = {
+    "os.chdir": "changes the current folder",
+    "os.fork": "starts a process",
+    "os.kill": "sends a signal",
+}
+
+
+def _refused(end: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
+    """A function that ends the process, of which the interpreter does not say that it is called."""
+
+    def ending(*values: Any) -> NoReturn:
+        if _in_hooks.get() or is_importing():
+            raise RuntimeError("a part ends the process; allowed: none")
+        end(*values)
+
+    return ending
 
 
 def _read_by_part(values: tuple[Any, ...]) -> Path | None:
