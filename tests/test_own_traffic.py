@@ -139,6 +139,56 @@ def on_received(self, now_us, connection, end):
     assert 5 <= max(row["page_loads"] or 0 for row in (up, down)) <= 8
 
 
+LATE = """
+score = Score("late_percent", good={}, fair={}, poor={})
+gauges = {{"late_percent": "%"}}
+late_percent = {}
+def on_timer(self, now_us):
+    self.datagram(HOME, 200)
+    self.wake(now_us + 20_000)
+"""
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "level", "grade"),
+    [
+        ((1, 3, 10), 0.5, 0.75, "good"),
+        ((1, 3, 10), 2, 1.5, "fair"),
+        ((1, 3, 10), 10, 3, "poor"),
+        ((1, 3, 10), 1000, 10, "fails"),
+        ((4, 3, 1), 4.5, 0.5, "good"),
+        ((4, 3, 1), 2, 2.5, "poor"),
+        ((4, 3, 1), 0, 3.5, "fails"),
+    ],
+)
+def test_a_score_of_ones_own_has_a_scale(
+    bounds: tuple[float, ...], value: float, level: float, grade: str, tmp_path: Path
+) -> None:
+    """A level is the place between bounds: 2 is half of the way from 1 to 3."""
+    result = run("kind='own'", write(tmp_path, LATE.format(*bounds, value)))
+    for row in of_call(result, "quality", "own_score", "own_score_level"):
+        assert row == {"quality": "own", "own_score": value, "own_score_level": level}
+    assert result.grades["own score"].grade is sojourn.Grade[grade.upper()]
+
+
+@pytest.mark.parametrize(
+    ("score", "says"),
+    [
+        ("Score('late', 1, 2, 3)", 'score: found the gauge "late"; allowed: one of its gauges'),
+        ("Score('x', 1, 3, 2)", "good 1, fair 3, poor 2; allowed: numbers that rise or that fall"),
+        ("Score('x', 1, 1, 2)", "allowed: numbers that rise or that fall"),
+        ("Score('x', 1, 2, float('inf'))", "allowed: finite numbers"),
+        ("Score('x', 1, 2, 'many')", "allowed: finite numbers"),
+        ("'best'", "unknown variant `best`"),
+    ],
+)
+def test_a_scale_that_is_none_is_refused(score: str, says: str, tmp_path: Path) -> None:
+    body = f"score = {score}\ngauges = {{'x': ''}}\nx = 0\ndef on_timer(self, now_us): pass"
+    with pytest.raises(sojourn.UnknownError) as raised:
+        parts_of([write(tmp_path, body)])
+    assert says in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("body", "says"),
     [

@@ -61,7 +61,7 @@ pub struct Declaration {
 }
 
 /// How traffic is scored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Score {
     /// As a voice call, by delay and loss of its datagrams.
@@ -72,7 +72,53 @@ pub enum Score {
     Frames,
     /// As web pages, by the time that they take.
     Pages,
+    /// By a gauge at the end of the run, on a scale of its own.
+    Own(Scale),
 }
+
+/// The bounds of a score's grades. Where good is less than fair, the less is the better.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scale {
+    /// The name of the gauge.
+    pub gauge: String,
+    /// What is good, at worst.
+    pub good: f64,
+    /// What is fair, at worst.
+    pub fair: f64,
+    /// What is poor, at worst: the rest fails.
+    pub poor: f64,
+}
+
+impl Scale {
+    /// Where a score is: 1 is the bound of good, 2 of fair and 3 of poor, with straight lines between and beyond them.
+    pub fn level(&self, score: f64) -> f64 {
+        let (from, low, high) = match (score - self.fair) * (self.poor - self.good) <= 0.0 {
+            true => (1.0, self.good, self.fair),
+            false => (2.0, self.fair, self.poor),
+        };
+        (from + (score - low) / (high - low)).clamp(0.0, MOST_LEVEL)
+    }
+
+    fn check(&self, gauges: &[Gauge]) -> Result<(), String> {
+        let Self { gauge, good, fair, poor } = self;
+        if !gauges.iter().any(|of| of.name == *gauge) {
+            return Err(format!(
+                "score: found the gauge {}; allowed: one of its gauges",
+                words::quoted(gauge)
+            ));
+        }
+        let falls = good > fair && fair > poor;
+        if !(falls || good < fair && fair < poor) || !(good + poor).is_finite() {
+            let found = format!("good {good}, fair {fair}, poor {poor}");
+            return Err(format!("score: found {found}; allowed: numbers that rise or that fall"));
+        }
+        Ok(())
+    }
+}
+
+/// What fails is not told apart beyond this.
+const MOST_LEVEL: f64 = 10.0;
 
 /// A direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +193,9 @@ impl Declaration {
         self.check_hooks()?;
         self.check_units()?;
         self.parameters.iter().try_for_each(|of| of.check(&self.folder))?;
+        if let Some(Score::Own(scale)) = &self.score {
+            scale.check(&self.gauges)?;
+        }
         self.check_update()
     }
 

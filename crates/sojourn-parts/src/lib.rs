@@ -19,7 +19,7 @@ mod stored;
 mod traffic;
 mod values;
 
-pub use declaration::{Declaration, Gauge, Score, Update, Way};
+pub use declaration::{Declaration, Gauge, Scale, Score, Update, Way};
 pub use failure::{Failure, Watch};
 pub use hook::{COMMAND_NUMBERS, EXTENDED, Hook, Role, command, verdict};
 pub use parameter::{Number, Parameter};

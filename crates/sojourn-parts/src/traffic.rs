@@ -13,7 +13,7 @@ use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_scenario::apps::{
     Answer, App, AppContext, AppParameters, Arrived, Command, ConnectionId, Done, End, Event,
-    Frame, Label, Load, Model, Quality, ServerKeys,
+    Frame, Label, Load, Model, OwnScore, Quality, ServerKeys,
 };
 use sojourn_transport::TcpOptions;
 
@@ -104,12 +104,13 @@ impl AppParameters for Source {
     }
 
     fn quality(&self) -> Quality {
-        match self.declaration().score {
+        match &self.declaration().score {
             None => Quality::Throughput,
             Some(Score::Call) => Quality::Voice,
             Some(Score::Game) => Quality::Game,
             Some(Score::Frames) => Quality::VideoCall,
             Some(Score::Pages) => Quality::Pages,
+            Some(Score::Own(_)) => Quality::Own,
         }
     }
 
@@ -187,6 +188,17 @@ impl Sent {
 }
 
 impl Traffic {
+    /// The score by its own scale; none where the gauge has no value.
+    fn own_score(&self) -> Option<OwnScore> {
+        let part = &self.values.part;
+        let Some(Score::Own(scale)) = &part.declaration().score else { return None };
+        let place = part.declaration().gauges.iter().position(|of| of.name == scale.gauge)?;
+        let mut shown = Gauges::default();
+        self.worker.as_ref()?.gauges(&mut shown);
+        let value = shown.get(part.gauges[place].0).filter(|value| value.is_finite())?;
+        Some(OwnScore { value, level: scale.level(value) })
+    }
+
     /// The hooks for an event, and their numbers.
     fn hooks(&mut self, event: Event, now: Time) -> Vec<(Hook, Vec<f64>)> {
         let at = us(now);
@@ -257,7 +269,8 @@ impl Model for Traffic {
 
     fn done(&self, _now: Time) -> Done {
         let pages = self.pages.clone();
-        Done { pages, transfers_completed: Some(self.acknowledged), ..Done::default() }
+        let own = self.own_score();
+        Done { pages, transfers_completed: Some(self.acknowledged), own, ..Done::default() }
     }
 
     fn gauges(&self, out: &mut Gauges) {

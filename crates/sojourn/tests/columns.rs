@@ -44,6 +44,8 @@ fn every_column_has_a_value_somewhere() {
         .iter()
         .filter(|column| filled((column.cells)(&rows)) == 0)
         .map(|column| column.definition.name)
+        // Parts alone have a scale of their own; a test in Python fills these.
+        .filter(|name| !name.starts_with("own_"))
         .collect();
     assert_eq!(empty, [""; 0]);
 }

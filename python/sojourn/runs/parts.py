@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -209,6 +209,20 @@ class Control(_Own):
         self._wake_us = at_us
 
 
+@dataclass(frozen=True)
+class Score:
+    """How traffic of one's own is graded: by a gauge at the end of the run, on a scale of its own.
+
+    `good`, `fair` and `poor` are what each grade takes at worst; they rise where less is better,
+    and fall where more is. `own_score_level` of `flows` has 1 at good, 2 at fair and 3 at poor.
+    """
+
+    gauge: str
+    good: float
+    fair: float
+    poor: float
+
+
 class Traffic(_Own):
     """A traffic model: it is called at events and answers with the commands below.
 
@@ -232,9 +246,9 @@ class Traffic(_Own):
     >>> result = sojourn.run("scenarios/fibre.toml", duration_s=1, set=[entry], parts=[Beacon])
     """
 
-    score: ClassVar[str | None] = None
+    score: ClassVar[str | Score | None] = None
     """How it is graded: as a `call` or a `game` by its datagrams, as a video call by its `frames`,
-    or by its `pages`; by its throughput where it does not say."""
+    by its `pages`, or by a `Score` of its own; by its throughput where it does not say."""
     direction: ClassVar[str | None] = None
     """The only direction in which it sends, `up` or `down`, if there is one."""
     two_way: ClassVar[bool] = False
@@ -605,6 +619,16 @@ def _flag(cls: type[_Own], name: str) -> bool:
     return bool(value)
 
 
+def _score(cls: type[_Own]) -> Any:
+    score = _said(cls, "score")
+    if not isinstance(score, Score):
+        return score
+    bounds = (score.good, score.fair, score.poor)
+    if not all(isinstance(bound, (int, float)) and math.isfinite(bound) for bound in bounds):
+        raise ValueError(f"score: found {score!s:.99}; allowed: finite numbers as bounds")
+    return {"own": asdict(score)}
+
+
 def _gauges(cls: type[_Own]) -> list[dict[str, str]]:
     gauges = cls.gauges
     if not isinstance(gauges, Mapping) or not all(
@@ -639,7 +663,7 @@ def _declaration(
         "timestamps": _flag(cls, "timestamps"),
         "ecn": _said(cls, "ecn"),
         "interface": _interface(cls, taken),
-        "score": _said(cls, "score"),
+        "score": _score(cls),
         "direction": _said(cls, "direction"),
         "two_way": _flag(cls, "two_way"),
         "folder": str((file_of(cls) or Path.cwd() / "_").parent),

@@ -5,7 +5,7 @@ use super::read::{Row, Rows};
 use super::rows::{FirstHalfRow, FlowRow, QueueRow};
 
 /// The columns that grades read, beside texts.
-const READ: [&str; 36] = [
+const READ: [&str; 37] = [
     "sent_bytes",
     "delivered_bytes",
     "delivered_packets",
@@ -31,6 +31,7 @@ const READ: [&str; 36] = [
     "late_percent",
     "frame_latency_p90_ms",
     "frames_incomplete_percent",
+    "own_score_level",
     "video_rate_mbps",
     "video_rise_s",
     "video_whole_rate_mbps",

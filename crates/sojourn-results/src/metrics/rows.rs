@@ -148,6 +148,11 @@ rows! {
         /// Video call: share of frames that are still incomplete when packets of 32 newer frames have
         /// arrived.
         frames_incomplete_percent: Option<f64>, in "%";
+        /// A traffic model of one's own: the gauge by which it is scored, at the end of the run; of several homes the
+        /// worst.
+        own_score: Option<f64>;
+        /// Where that is on the model's scale: 1 is its bound of good, 2 of fair and 3 of poor; between them in proportion.
+        own_score_level: Option<f64>;
         /// Transfers of known size, and pieces of BitTorrent, that finished from metrics.from_s on.
         transfers_completed: Option<u64>, in "transfers";
         /// Transfers of known size: mean time of those that finished from metrics.from_s on, each from its start until its

@@ -253,6 +253,23 @@ pub struct Done {
     pub responses: Vec<(Time, Time)>,
     /// Viewing statistics of videos.
     pub viewing: Option<Viewing>,
+    /// What a part scores by a scale of its own.
+    pub own: Option<OwnScore>,
+}
+
+/// A score by a scale of a part's own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OwnScore {
+    /// The score.
+    pub value: f64,
+    /// Where it is on the scale: 1 is the bound of good, 2 of fair and 3 of poor.
+    pub level: f64,
+}
+
+impl OwnScore {
+    fn worse(self, other: Self) -> Self {
+        if other.level > self.level { other } else { self }
+    }
 }
 
 impl Done {
@@ -289,6 +306,7 @@ impl Done {
             ),
             transfers_s: either(self.transfers_s, other.transfers_s, f64::add),
             viewing: either(self.viewing, other.viewing, Viewing::plus),
+            own: either(self.own, other.own, OwnScore::worse),
             ..self
         }
     }
@@ -592,6 +610,8 @@ named! {
         Video = "video",
         /// Delay and loss of the frames of a video call.
         VideoCall = "video_call",
+        /// A score by a scale of a part's own.
+        Own = "own",
         /// Throughput.
         Throughput = "throughput",
     }

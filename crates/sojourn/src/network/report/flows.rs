@@ -106,6 +106,10 @@ pub(super) fn flow_row(
         Quality::Video if direction == Direction::Down => score_video(&mut row, done),
         Quality::Pages | Quality::Responses | Quality::Video => {}
         Quality::VideoCall => score_frames(&mut row, account),
+        Quality::Own => {
+            row.own_score = done.own.map(|own| own.value);
+            row.own_score_level = done.own.map(|own| own.level);
+        }
         Quality::Throughput => score_throughput(&mut row, account),
     }
     row
