@@ -1,6 +1,7 @@
 """What a release needs: one version, hashes of all packages, workflows that call what exists."""
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,36 @@ def test_the_version_is_the_same_everywhere() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == sojourn.__version__
     assert f'version = "{sojourn.__version__}"' in (ROOT / "Cargo.toml").read_text()
+
+
+def test_the_newest_version_has_a_date_when_it_is_released() -> None:
+    """In the changelog and in the citation, or in neither; older ones came before."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    headings = re.findall(r"^## (\S+)(?: \((.*)\))?$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    version, said = headings[0]
+    assert version == sojourn.__version__
+    released = citation.get("date-released")
+    assert said == (released.isoformat() if released else "not yet released")
+
+
+def test_the_recipe_for_conda_is_that_of_the_package() -> None:
+    recipe = yaml.safe_load((ROOT / "packaging" / "conda" / "recipe.yaml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert recipe["context"]["version"] == sojourn.__version__
+
+    def words(names: list[str]) -> set[str]:
+        return {name.replace(" ", "") for name in names}
+
+    python = {f"python{project['project']['requires-python']}"}
+    needed = recipe["requirements"]
+    assert words(needed["run"]) == words(project["project"]["dependencies"]) | python
+    assert words(needed["host"]) == words(project["build-system"]["requires"]) | python | {"pip"}
+    [entry] = recipe["build"]["python"]["entry_points"]
+    name, _, place = entry.partition(" = ")
+    assert project["project"]["scripts"] == {name: place}
+    assert recipe["about"]["summary"] == project["project"]["description"]
+    assert recipe["about"]["license"] == project["project"]["license"]
+    assert recipe["about"]["license_file"] == project["project"]["license-files"]
 
 
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock", "release.lock"])
