@@ -97,6 +97,7 @@ lint: $(VENV)/checks ## Check formatting, lints and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/zizmor --offline --quiet --min-severity medium .github/workflows
 
 bench: ## Measure the simulator's speed into bench.json
 	cargo bench -p sojourn --locked --bench packet_cost -- --out $(CURDIR)/bench.json
