@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         PASS,
         SERVER,
         Control,
+        Controller,
         Law,
         Score,
         Traffic,
@@ -70,6 +71,7 @@ __all__ = [
     "ConfigError",
     "ConfigFile",
     "Control",
+    "Controller",
     "Defect",
     "Found",
     "Grade",
@@ -111,7 +113,9 @@ _PLACES = {
         "base.lookup": "UnknownError",
         "runs.changes": "changes",
         "runs.comparison": "Comparison",
-        "runs.parts": "DROP ENDLESS HOME MARK PASS SERVER Control Law Score Traffic parameter",
+        "runs.parts": (
+            "DROP ENDLESS HOME MARK PASS SERVER Control Controller Law Score Traffic parameter"
+        ),
         "runs.request": "load",
         "runs.result": "Result",
         "runs.runner": "compare run",

@@ -182,6 +182,13 @@ impl Bottleneck {
         of_trace.chain(self.rate_mbps).chain(shaper).fold(f64::INFINITY, f64::min)
     }
 
+    /// The rate of the shaper that a program in the router can set, in Mbps: that of the queue's scheduler, or else that
+    /// of the link; `None` where the link follows a trace.
+    pub fn settable_mbps(&self) -> Option<f64> {
+        let own = self.queue.scheduler.parameters().shaper();
+        own.map(|(_, mbps)| mbps).or(self.rate_mbps)
+    }
+
     /// What its link carries.
     pub fn capacity(&self) -> Capacity {
         Capacity::of(self.capacity.as_ref(), self.mean_rate())
@@ -247,11 +254,13 @@ struct Ahead {
     /// Packets that are known to come later, in order.
     coming: VecDeque<(Time, Packet)>,
     place: Place,
+    /// Bytes that have left for the link.
+    passed_bytes: u64,
 }
 
 impl Ahead {
     fn of(holder: Holder, place: Place) -> Option<Box<Self>> {
-        Some(Box::new(Self { holder, coming: VecDeque::new(), place }))
+        Some(Box::new(Self { holder, coming: VecDeque::new(), place, passed_bytes: 0 }))
     }
 
     #[cold]
@@ -351,6 +360,7 @@ impl Hop {
                 while link.busy_until() <= now
                     && let Some(packet) = queue.dequeue(now, recorder)
                 {
+                    ahead.passed_bytes += u64::from(packet.size);
                     link.accept(now, packet, recorder);
                 }
             }
@@ -360,6 +370,7 @@ impl Hop {
                     && let Some(packet) = stage.wake(now, recorder)
                 {
                     recorder.delays.leaves(now, &packet, ahead.place.queue());
+                    ahead.passed_bytes += u64::from(packet.size);
                     link.accept(now, packet, recorder);
                 }
                 assert!(
@@ -408,6 +419,22 @@ impl Hop {
         if let (Some(Holder::Queue(own)), Some(spec)) = (holder, queue) {
             own.retune(spec, default_bytes);
         }
+    }
+
+    /// From now on its shaper has this rate: that of its queue's scheduler if it has one, or else its link. A packet
+    /// that is being sent keeps its rate, and what is on schedule stays so.
+    pub fn shape(&mut self, rate: BitRate) {
+        if let Some(Holder::Queue(queue)) = self.ahead.as_mut().map(|ahead| &mut ahead.holder)
+            && queue.shape(rate)
+        {
+            return;
+        }
+        self.link.set_rate(rate);
+    }
+
+    /// Bytes that have left what is before its link.
+    pub fn passed_bytes(&self) -> u64 {
+        self.ahead.as_ref().map_or(0, |ahead| ahead.passed_bytes)
     }
 
     /// Its queue, if it has one.

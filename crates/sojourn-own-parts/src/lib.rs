@@ -1,6 +1,7 @@
-//! Parts of one's own in Rust: a law, a congestion control and a hop, each in a file. Copy one to begin with.
+//! Parts of one's own in Rust: a law, a congestion control, a rate controller and a hop, each in a file. Copy one to begin with.
 
 pub mod control;
+pub mod controller;
 pub mod hop;
 pub mod law;
 
@@ -11,5 +12,6 @@ pub fn parts() -> Parts {
     Parts::default()
         .aqm::<law::Parameters>("own_codel")
         .congestion_control::<control::Parameters>("own")
+        .controller::<controller::Parameters>("additive")
         .hop::<hop::Parameters>("wifi")
 }

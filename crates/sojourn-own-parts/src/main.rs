@@ -4,11 +4,11 @@
 
 use sojourn::input::problem::Problems;
 use sojourn::{Simulation, Source};
-use sojourn_own_parts::{control, hop, law, parts};
+use sojourn_own_parts::{control, controller, hop, law, parts};
 
 fn main() -> Result<(), Problems> {
     let parts = parts();
-    for home in [law::HOME, control::HOME, hop::HOME] {
+    for home in [law::HOME, control::HOME, controller::HOME, hop::HOME] {
         for variant in Source::new(home, "home.toml").parts(&parts).load()? {
             let results = Simulation::run(&variant.scenario);
             for row in results.flows.iter().filter(|row| row.direction == "up") {

@@ -28,7 +28,7 @@ pub struct Declaration {
     pub gauges: Vec<Gauge>,
     /// The hooks that it has.
     pub hooks: Vec<Hook>,
-    /// The time between its updates; a law has one if it has `on_update`.
+    /// The time between its updates, if it has `on_update`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<Update>,
     /// A control: does it set the pacing rate?
@@ -243,6 +243,10 @@ impl Declaration {
         let (role, of_role) = (self.role.name(), self.role.hooks());
         if let Some(hook) = self.hooks.iter().find(|hook| !of_role.contains(hook)) {
             return Err(format!("found {} in a {role}; allowed: {}", hook.name(), names(of_role)));
+        }
+        if self.role.interface() > self.interface {
+            let (found, since) = (self.interface, self.role.interface());
+            return Err(format!("found a {role} in interface {found}; allowed: from {since} on"));
         }
         if let Some(hook) = self.hooks.iter().find(|hook| hook.interface() > self.interface) {
             let (name, found, since) = (hook.name(), self.interface, hook.interface());

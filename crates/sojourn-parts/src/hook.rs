@@ -20,6 +20,8 @@ named! {
         Control = "control",
         /// A traffic model.
         Traffic = "traffic",
+        /// A rate controller: a program in a router that sets its shapers.
+        Controller = "controller",
     }
 }
 
@@ -45,6 +47,7 @@ impl Role {
                 OnWake,
             ],
             Self::Traffic => &[OnTimer, OnOpen, OnReceived, OnAcknowledged, OnDatagram, OnLost],
+            Self::Controller => &[OnProbe, OnUpdate],
         }
     }
 
@@ -52,7 +55,7 @@ impl Role {
     pub const fn one_of(self) -> &'static [Hook] {
         match self {
             Self::Control => &[Hook::OnAck, Hook::OnSample, Hook::OnFeedback],
-            Self::Law | Self::Traffic => &[],
+            Self::Law | Self::Traffic | Self::Controller => &[],
         }
     }
 
@@ -64,14 +67,20 @@ impl Role {
                 "kind", DIGEST, "server", "start_s", "tcp", "home", "dscp", "ecn", "port",
                 "address",
             ],
+            Self::Controller => &["kind", DIGEST, "server", "probe_interval_ms", "probe_bytes"],
         }
+    }
+
+    /// The first version of the interface that has it.
+    pub const fn interface(self) -> u32 {
+        if matches!(self, Self::Controller) { EXTENDED } else { 1 }
     }
 
     /// The hooks that it must have.
     pub const fn required(self) -> &'static [Hook] {
         use Hook::*;
         match self {
-            Self::Law => &[],
+            Self::Law | Self::Controller => &[],
             Self::Control => &[OnLoss, OnTimeout],
             Self::Traffic => &[OnTimer],
         }
@@ -90,7 +99,10 @@ named! {
         /// A law: a packet is at the head and may leave, after `sojourn_us` in the queue. `backlog_bytes` wait behind it,
         /// in all bins of the link. Answers a verdict. After a drop the next head is judged.
         OnDeparture = "on_departure",
-        /// A law: the time for an update has come. `sojourn_us` is the time that the backlog will take to drain. Answers
+        /// A controller: the time for an update has come. `up_bytes` and `down_bytes` have left the shapers in `interval_us`.
+        /// Answers, as all hooks of controllers, the rates up and down in bit/s; one that is missing stays as it is.
+        ///
+        /// A law: the same. `sojourn_us` is the time that the backlog will take to drain. Answers
         /// the probability with which arriving packets are marked or dropped until the next update; nothing is 0. Those
         /// that are spared come to `OnArrival`.
         OnUpdate = "on_update",
@@ -140,14 +152,29 @@ named! {
         OnDatagram = "on_datagram",
         /// Traffic: an end has noticed that a datagram is missing, by one that was sent later.
         OnLost = "on_lost",
+        /// A controller: a probe was answered after `rtt_us`, of which the clock of the server says how much it took up
+        /// and down.
+        OnProbe = "on_probe",
     }
 }
 
 impl Hook {
-    /// The numbers that it is called with, in order. `ecn` is the ECN field of the IP header: 0 Not-ECT, 1 ECT(1),
+    /// The numbers that it is called with in a part of this role, in order. `ecn` is the ECN field of the IP header: 0 Not-ECT, 1 ECT(1),
     /// 2 ECT(0), 3 CE. `flow` is a hash of the packet's flow.
-    pub const fn numbers(self) -> &'static [&'static str] {
+    pub const fn numbers(self, role: Role) -> &'static [&'static str] {
         match self {
+            Self::OnUpdate if matches!(role, Role::Controller) => &[
+                "now_us",
+                "interval_us",
+                "up_bytes",
+                "down_bytes",
+                "up_bps",
+                "down_bps",
+                "waiting",
+            ],
+            Self::OnProbe => {
+                &["now_us", "rtt_us", "up_us", "down_us", "up_bps", "down_bps", "probe"]
+            }
             Self::OnArrival | Self::OnDeparture => {
                 &["now_us", "bytes", "backlog_bytes", "sojourn_us", "ecn", "flow"]
             }
@@ -239,13 +266,15 @@ impl Hook {
 
 impl Hook {
     /// How many of its numbers come first: a method of Python that names its arguments otherwise has these.
-    pub const fn first(self) -> usize {
+    pub const fn first(self, role: Role) -> usize {
         match self {
+            Self::OnUpdate if matches!(role, Role::Controller) => 4,
+            Self::OnProbe => 4,
             Self::OnStart => 2,
             Self::OnAck => 6,
             Self::OnLoss | Self::OnEcn | Self::OnMark | Self::OnTimeout => 3,
             Self::OnDatagram | Self::OnLost => 3,
-            hook if hook.interface() == 1 => hook.numbers().len(),
+            hook if hook.interface() == 1 => hook.numbers(role).len(),
             _ => 1,
         }
     }
@@ -262,7 +291,8 @@ impl Hook {
             | Self::OnUndo
             | Self::OnWake
             | Self::OnDatagram
-            | Self::OnLost => EXTENDED,
+            | Self::OnLost
+            | Self::OnProbe => EXTENDED,
             _ => 1,
         }
     }

@@ -1,4 +1,5 @@
-//! Parts of plain numbers: queue laws, congestion controls and traffic models that are written in another language.
+//! Parts of plain numbers: queue laws, congestion controls, traffic models and rate controllers that are written in
+//! another language.
 //!
 //! A language provides a [`Program`]. Its [`Declaration`] says which parameters and hooks it has, and each of its
 //! [`Instance`]s answers the hooks with numbers. This crate makes of it a part that scenarios choose by `kind` as
@@ -6,6 +7,7 @@
 
 mod answers;
 mod control;
+mod controller;
 mod declaration;
 mod failure;
 mod hook;

@@ -8,8 +8,10 @@ use sojourn_engine::aqm::{AqmParameters, AqmSpec};
 use sojourn_input::parts::Kinds;
 use sojourn_scenario::Parts;
 use sojourn_scenario::apps::{AppParameters, AppSpec};
+use sojourn_scenario::controllers::{ControllerParameters, ControllerSpec};
 use sojourn_transport::cc::{CongestionParameters, CongestionSpec};
 
+use super::controller::{self, Settings};
 use super::hook::Role;
 use super::program::Program;
 use super::registered::Registered;
@@ -33,6 +35,9 @@ pub fn register(parts: Parts, program: Arc<dyn Program>) -> Result<Parts, String
         Role::Traffic => add::<AppSpec>(parts, part, |part, table| {
             Source::take(part, table).map(|source| Box::new(source) as Box<dyn AppParameters>)
         }),
+        Role::Controller => add::<ControllerSpec>(parts, part, |part, table| {
+            Settings::take(part, table).map(|of| Box::new(of) as Box<dyn ControllerParameters>)
+        }),
     })
 }
 
@@ -49,7 +54,11 @@ fn add<K: Kinds>(
     let schema = move |generator: &mut schemars::SchemaGenerator| {
         let declaration = described.declaration();
         let own = values::schema(declaration);
-        if declaration.role == Role::Traffic { traffic::schema(own, generator) } else { own }
+        match declaration.role {
+            Role::Traffic => values::with_common::<traffic::Common>(own, generator),
+            Role::Controller => values::with_common::<controller::Common>(own, generator),
+            Role::Law | Role::Control => own,
+        }
     };
     parts.add::<K>(&kind, schema, move |table| {
         let mut table = serde_json::from_value(table)?;

@@ -39,6 +39,7 @@ impl Found {
             let role = match key {
                 "law" => Role::Law,
                 "congestion_control" => Role::Control,
+                "controller" => Role::Controller,
                 _ => Role::Traffic,
             };
             let parameters = inside.iter().filter_map(|(key, value)| parameter(role, key, value));
@@ -60,7 +61,8 @@ impl Found {
 fn declaration(role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>) -> Declaration {
     let hooks = match role {
         Role::Law => vec![Hook::OnEmpty],
-        _ => role.hooks().to_vec(),
+        Role::Controller => vec![Hook::OnProbe],
+        Role::Control | Role::Traffic => role.hooks().to_vec(),
     };
     Declaration {
         role,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ use super::values::Values;
 
 /// What traffic of all programs has.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-struct Common {
+pub(crate) struct Common {
     /// Server at the other end. Default: the first of `servers`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     server: String,
@@ -45,16 +45,6 @@ pub(crate) struct Source {
     common: Common,
     #[serde(flatten)]
     values: Values,
-}
-
-/// The schema of its table, from that of its own values.
-pub(crate) fn schema(mut own: Schema, generator: &mut SchemaGenerator) -> Schema {
-    let common = Common::json_schema(generator).to_value();
-    let properties = own.ensure_object()["properties"].as_object_mut();
-    if let (Some(properties), Some(common)) = (properties, common["properties"].as_object()) {
-        properties.extend(common.clone());
-    }
-    own
 }
 
 impl Source {
@@ -208,13 +198,13 @@ impl Traffic {
                 self.connections.insert(tag, id);
                 (Hook::OnOpen, vec![at, tag.into()])
             }
-            Event::Established(..) => return Vec::new(),
             Event::Received(tag, _, end) => (Hook::OnReceived, vec![at, tag.into(), number(end)]),
             Event::Acknowledged(tag, _, end) => {
                 self.acknowledged += 1;
                 (Hook::OnAcknowledged, vec![at, tag.into(), number(end)])
             }
             Event::Datagram(arrived) => return self.hear(&arrived, now),
+            Event::Established(..) | Event::Shapers(_) => return Vec::new(),
         }]
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use schemars::Schema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -115,4 +115,17 @@ pub(crate) fn schema(declaration: &Declaration) -> Schema {
         "properties": properties,
         "additionalProperties": false,
     })
+}
+
+/// The schema of a table that has keys beside its own values.
+pub(crate) fn with_common<T: JsonSchema>(
+    mut own: Schema,
+    generator: &mut SchemaGenerator,
+) -> Schema {
+    let common = T::json_schema(generator).to_value();
+    let properties = own.ensure_object()["properties"].as_object_mut();
+    if let (Some(properties), Some(common)) = (properties, common["properties"].as_object()) {
+        properties.extend(common.clone());
+    }
+    own
 }

@@ -7,7 +7,7 @@ use sojourn::results::metrics::Results;
 use sojourn::scenario::to_toml;
 use sojourn::{Parts, Scenario, Simulation, Source};
 use sojourn_parts::{
-    Cause, Declaration, Failure, Hook, Instance, Program, Setting, Watch, command, register,
+    Cause, Declaration, Failure, Hook, Instance, Program, Role, Setting, Watch, command, register,
     stand_ins, verdict,
 };
 
@@ -31,19 +31,21 @@ impl Program for Numbers {
 
     fn start(&self, parameters: &[Setting], _seed: u64) -> Result<Box<dyn Instance>, Cause> {
         let state = State { parameters: Setting::numbers(parameters), calls: 0.0 };
-        Ok(Box::new(Running { state, act: self.act, gauges: self.declaration.gauges.len() }))
+        let Declaration { role, gauges, .. } = &self.declaration;
+        Ok(Box::new(Running { state, role: *role, act: self.act, gauges: gauges.len() }))
     }
 }
 
 struct Running {
     state: State,
+    role: Role,
     act: Act,
     gauges: usize,
 }
 
 impl Instance for Running {
     fn call(&mut self, hook: Hook, numbers: &[f64], answers: &mut Vec<f64>) -> Result<(), Cause> {
-        assert_eq!(numbers.len(), hook.numbers().len());
+        assert_eq!(numbers.len(), hook.numbers(self.role).len());
         self.state.calls += 1.0;
         (self.act)(&mut self.state, hook, numbers, answers)
     }

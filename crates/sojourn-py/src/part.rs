@@ -40,7 +40,8 @@ impl Part {
         let declaration: Declaration =
             serde_json::from_str(declaration).map_err(|error| refused(error.to_string()))?;
         declaration.check().map_err(refused)?;
-        let methods = declaration.hooks.iter().map(|hook| Method::new(*hook, &taken));
+        let role = declaration.role;
+        let methods = declaration.hooks.iter().map(|hook| Method::new((*hook, role), &taken));
         let methods = methods.collect::<Result<_, _>>().map_err(refused)?;
         Ok(Self { program: Arc::new(Class { declaration, make, methods }), calls_python: true })
     }
@@ -49,9 +50,15 @@ impl Part {
     /// the interface there is the hook.
     #[staticmethod]
     fn hooks(role: &str) -> Vec<(&'static str, &'static [&'static str], usize, u32)> {
-        let roles = [Role::Law, Role::Control, Role::Traffic];
-        let found = roles.into_iter().filter(|one| one.name() == role).flat_map(Role::hooks);
-        found.map(|hook| (hook.name(), hook.numbers(), hook.first(), hook.interface())).collect()
+        let roles = Role::ALL.into_iter().filter(|one| one.name() == role);
+        let of = |role: Role| {
+            let hooks = role.hooks().iter();
+            hooks.map(move |hook| {
+                let since = hook.interface().max(role.interface());
+                (hook.name(), hook.numbers(role), hook.first(role), since)
+            })
+        };
+        roles.flat_map(of).collect()
     }
 
     /// The part that is a WebAssembly module, the content of a file with this digest. Raises `ValueError` with what
@@ -100,6 +107,8 @@ struct Class {
 #[derive(Clone)]
 struct Method {
     hook: Hook,
+    /// All of them.
+    numbers: &'static [&'static str],
     /// Their places.
     takes: Vec<(usize, Kind)>,
     /// It takes all by name.
@@ -107,17 +116,21 @@ struct Method {
 }
 
 impl Method {
-    fn new(hook: Hook, taken: &HashMap<String, Vec<String>>) -> Result<Self, String> {
+    fn new(
+        (hook, role): (Hook, Role),
+        taken: &HashMap<String, Vec<String>>,
+    ) -> Result<Self, String> {
+        let numbers = hook.numbers(role);
         let names = taken.get(hook.name()).ok_or_else(|| format!("found no {}", hook.name()))?;
         let by_name = names.last().is_some_and(|name| name == "**");
         let place = |name: &String| {
-            let place = hook.numbers().iter().position(|number| number == name)?;
+            let place = numbers.iter().position(|number| number == name)?;
             Some((place, Kind::of(name)))
         };
         let places = names[..names.len() - usize::from(by_name)].iter().map(place);
         let takes = places.collect::<Option<_>>();
         let takes = takes.ok_or_else(|| format!("{}: found another number", hook.name()))?;
-        Ok(Self { hook, takes, by_name })
+        Ok(Self { hook, numbers, takes, by_name })
     }
 
     /// Calls it with its numbers: whole ones as `int`, flags as `bool`, those that are not known as `None`.
@@ -134,7 +147,7 @@ impl Method {
             return method.call1(arguments);
         }
         let others = PyDict::new(py);
-        for (place, (name, number)) in self.hook.numbers().iter().zip(numbers).enumerate() {
+        for (place, (name, number)) in self.numbers.iter().zip(numbers).enumerate() {
             if self.takes.iter().all(|(taken, _)| *taken != place) {
                 others.set_item(name, Kind::of(name).argument(py, *number))?;
             }
@@ -186,7 +199,8 @@ impl Object {
     /// Shows a control its window, and its threshold if it has set one.
     fn show(&self, object: &Bound<'_, PyAny>, hook: Hook, numbers: &[f64]) -> PyResult<()> {
         let py = object.py();
-        let number = |name| hook.numbers().iter().zip(numbers).find(|(of, _)| **of == name);
+        let number =
+            |name| hook.numbers(Role::Control).iter().zip(numbers).find(|(of, _)| **of == name);
         if let Some((_, window)) = number("window_bytes") {
             object.setattr(pyo3::intern!(py, "window_bytes"), window)?;
         }
@@ -219,9 +233,7 @@ impl Object {
             pyo3::intern!(py, "holds_back"),
             pyo3::intern!(py, "_wake_us"),
         ] {
-            let value = object.getattr(name)?;
-            let is_said = !value.is_none();
-            answers.push(if is_said { number(&value, name.to_str()?)? } else { f64::NAN });
+            answers.push(said(&object.getattr(name)?, name)?);
         }
         if !answers[answers.len() - 1].is_nan() {
             object.setattr(pyo3::intern!(py, "_wake_us"), py.None())?;
@@ -240,8 +252,16 @@ impl Object {
             return Ok(());
         };
         let object = self.object.bind(py);
-        if self.role == Role::Control {
-            self.show(object, hook, numbers)?;
+        match self.role {
+            Role::Control => self.show(object, hook, numbers)?,
+            Role::Controller => {
+                for name in [pyo3::intern!(py, "up_bps"), pyo3::intern!(py, "down_bps")] {
+                    let place = of.numbers.iter().position(|of| name.eq(of));
+                    let bps = place.map_or(f64::NAN, |place| numbers[place]);
+                    object.setattr(name, Kind::Real.argument(py, bps))?;
+                }
+            }
+            Role::Law | Role::Traffic => {}
         }
         let answer = of.call(method.bind(py), numbers)?;
         match self.role {
@@ -253,6 +273,11 @@ impl Object {
             }
             Role::Law => answers.push(number(&answer, hook.name())?),
             Role::Control => self.wanted(object, answers)?,
+            Role::Controller => {
+                for name in [pyo3::intern!(py, "up_bps"), pyo3::intern!(py, "down_bps")] {
+                    answers.push(said(&object.getattr(name)?, name)?);
+                }
+            }
             Role::Traffic => {
                 let commands = object.getattr(pyo3::intern!(py, "_commands"))?;
                 let commands = commands.cast_into::<PyList>()?;
@@ -309,7 +334,7 @@ impl Kind {
     fn of(name: &str) -> Self {
         match name {
             "bytes" | "backlog_bytes" | "ecn" | "flow" | "connection" | "end" | "recovery"
-            | "number" | "dscp" => Self::Whole,
+            | "number" | "dscp" | "probe" | "waiting" | "up_bytes" | "down_bytes" => Self::Whole,
             "may_be_delayed" => Self::Flag,
             _ if name.starts_with("is_") => Self::Flag,
             _ => Self::Real,
@@ -319,12 +344,17 @@ impl Kind {
     /// A number of this kind.
     fn argument(self, py: Python<'_>, number: f64) -> Bound<'_, PyAny> {
         match self {
-            Self::Whole => PyInt::new(py, number as i64).into_any(),
             _ if number.is_nan() => py.None().into_bound(py),
+            Self::Whole => PyInt::new(py, number as i64).into_any(),
             Self::Flag => PyBool::new(py, number != 0.0).to_owned().into_any(),
             Self::Real => PyFloat::new(py, number).into_any(),
         }
     }
+}
+
+/// A number that need not be there.
+fn said(value: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<f64> {
+    if value.is_none() { Ok(f64::NAN) } else { number(value, name.to_str()?) }
 }
 
 fn number(found: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {

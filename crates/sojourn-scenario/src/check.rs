@@ -13,6 +13,7 @@ use sojourn_access::docsis::{Cable, ModemSpec};
 use sojourn_access::{ServiceFlow, flow_path};
 use sojourn_engine::address::Network;
 use sojourn_engine::dialect::Dialect;
+use sojourn_engine::packet::Direction;
 use sojourn_engine::queue::QueueSpec;
 use sojourn_engine::queue::Room;
 use sojourn_engine::units::BitRate;
@@ -28,8 +29,9 @@ const MOST_HOMES: usize = 10_000;
 pub(super) fn check(scenario: &Scenario) -> Faults {
     let mut faults = Faults::from(homes(scenario));
     faults.add_under("upstream_channel", scenario.upstream_channel.check());
+    faults.add(names_of_controllers(scenario));
     for (name, entry) in &scenario.traffic {
-        faults.add(traffic(scenario, entry, &words::join("traffic", name)));
+        faults.add(traffic(scenario, entry, &scenario.path_of(name, entry)));
     }
     faults.add(nagle_of_none(scenario));
     faults.add(warm_up(scenario));
@@ -75,6 +77,19 @@ pub(super) fn check_hops(scenario: &Scenario) -> Faults {
 
 fn room(scenario: &Scenario) -> Room {
     Room { largest: scenario.largest_sent(), exclusive: scenario.dialect == Dialect::Ns2 }
+}
+
+/// Results name the probes of controllers, as no entry may be called.
+fn names_of_controllers(scenario: &Scenario) -> Faults {
+    let taken = scenario.names_of_probes().filter(|name| {
+        let entry = scenario.traffic.get(name);
+        entry.is_some_and(|entry| !entry.app.parameters().is_of_router())
+    });
+    let faults = taken.map(|name| {
+        let path = words::join("traffic", &name);
+        Fault::found(path, "the name of the probes of a router's controller", "another name")
+    });
+    faults.collect()
 }
 
 /// Checks a traffic entry.
@@ -172,12 +187,22 @@ fn hops(scenario: &Scenario, room: &Room) -> Faults {
     });
     let routers = scenario.router.iter().map(|router| ("router".to_owned(), router));
     let core = scenario.core.iter().map(|(name, both)| (words::join("core", name), both));
-    for (path, both) in routers.chain(of_homes).chain(core) {
-        for (direction, bottleneck) in both.both() {
-            let path = words::join(&path, direction.stream());
-            faults.add(weights(scenario, &bottleneck.queue, &words::join(&path, "queue")));
-            faults.add_under(&path, bottleneck.check(room));
-        }
+    let routers: Vec<_> = routers.chain(of_homes).collect();
+    for (path, router) in &routers {
+        let path = words::join(path, "controller");
+        let controller = router.controller.as_ref().map(|controller| controller.parameters());
+        faults.add_under(&path, controller.map(|of| of.check()).unwrap_or_default());
+    }
+    let shapers = routers.iter().flat_map(|(path, router)| {
+        router.both().map(move |(way, shaper)| (words::join(path, way.stream()), shaper))
+    });
+    let core = core.flat_map(|(path, both)| {
+        let of = move |(way, link): (Direction, _)| (words::join(&path, way.stream()), link);
+        both.both().map(of).collect::<Vec<_>>()
+    });
+    for (path, bottleneck) in shapers.chain(core) {
+        faults.add(weights(scenario, &bottleneck.queue, &words::join(&path, "queue")));
+        faults.add_under(&path, bottleneck.check(room));
     }
     faults
 }

@@ -4,7 +4,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use sojourn_access::{Downstream, Upstream};
-use sojourn_engine::hop::Bottlenecks;
+
+use super::router::Router;
 
 /// A group of identical homes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +28,7 @@ pub struct Homes {
     #[schemars(schema_with = "differences")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-role" = "choice"))]
-    pub router: Option<Bottlenecks>,
+    pub router: Option<Router>,
     /// Length of the cable or fibre to each home in km. Default: that of `cable`, or of `access` with
     /// fibre.
     #[schemars(range(min = 0.0, max = 2000.0))]

@@ -13,6 +13,7 @@ use super::file::HOMES;
 use super::node::Node;
 use super::parts::Parts;
 use super::rates::in_whole_bits;
+use super::router::Router;
 use super::schema::Scenario;
 use crate::apps::stream::Purpose;
 use sojourn_engine::hop::{Bottleneck, Bottlenecks};
@@ -233,7 +234,12 @@ impl Knob {
                 let own = |homes: &crate::homes::Homes| {
                     homes.router.as_ref().is_some_and(|router| router.of(way).is_some())
                 };
-                (is_of_all || !groups().all(own)) && !is_trace
+                let router = match group {
+                    None => scenario.router.as_ref(),
+                    Some(group) => scenario.homes[group].router.as_ref(),
+                };
+                let is_set = router.is_some_and(|router| router.sets(way, &self.key));
+                (is_of_all || !groups().all(own)) && !is_trace && !is_set
             }
             Place::Core(..) => self.bottleneck(scenario).is_some_and(|of| of.hop.is_none()),
             Place::Server(_) => true,
@@ -311,13 +317,21 @@ impl Knob {
     }
 
     fn bottleneck_mut<'a>(&self, scenario: &'a mut Scenario) -> Option<&'a mut Bottleneck> {
-        let (both, way) = match self.place {
-            Place::Router(None, way) => (scenario.router.as_mut()?, way),
-            Place::Router(Some(group), way) => (scenario.homes[group].router.as_mut()?, way),
-            Place::Core(number, way) => (&mut scenario.core[number], way),
+        let ((upstream, downstream), way) = match self.place {
+            Place::Router(group, way) => {
+                let router = match group {
+                    None => &mut scenario.router,
+                    Some(group) => &mut scenario.homes[group].router,
+                };
+                let Router { upstream, downstream, .. } = router.as_mut()?;
+                ((upstream, downstream), way)
+            }
+            Place::Core(number, way) => {
+                let Bottlenecks { upstream, downstream } = &mut scenario.core[number];
+                ((upstream, downstream), way)
+            }
             _ => return None,
         };
-        let Bottlenecks { upstream, downstream } = both;
         match way {
             Direction::Up => upstream.as_mut(),
             Direction::Down => downstream.as_mut(),

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::apps::{AppParameters, AppSpec};
+use super::controllers::{ControllerParameters, ControllerSpec};
 use super::overlay::with_variants;
 use super::schema::Scenario;
 use super::traffic::add_labels;
@@ -65,6 +66,11 @@ impl Parts {
     /// With a traffic model: a `kind` of the entries of `traffic`.
     pub fn traffic<T: AppParameters + Readable>(self, kind: &str) -> Self {
         self.with::<T, AppSpec>(kind, |app| Box::new(app))
+    }
+
+    /// With a rate controller: a `kind` of `router.controller`.
+    pub fn controller<T: ControllerParameters + Readable>(self, kind: &str) -> Self {
+        self.with::<T, ControllerSpec>(kind, |controller| Box::new(controller))
     }
 
     /// With a hop: a `kind` of `hop`, in the place of a bottleneck's `queue`.

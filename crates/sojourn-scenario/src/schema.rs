@@ -5,7 +5,7 @@
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use sojourn_input::defaults::{number, yes};
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
@@ -13,8 +13,10 @@ use sojourn_input::words;
 
 use super::homes::Homes;
 use super::metrics::Metrics;
+use super::router::Router;
 use super::traffic::Entry;
 use crate::apps::{AppSpec, ServerKeys};
+use crate::controllers::{ControllerSpec, Probes, entry_name};
 use sojourn_access::docsis::Cmts;
 use sojourn_access::docsis::UpstreamChannel;
 use sojourn_access::docsis::enough_burst;
@@ -99,10 +101,10 @@ pub struct Scenario {
     #[schemars(extend("x-role" = "line"))]
     pub homes: IndexMap<String, Homes>,
     /// A router in each home, between its devices and the modem: a shaper with a queue manager in each
-    /// direction. Default: none.
+    /// direction, and a program that sets their rates. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-role" = "choice"))]
-    pub router: Option<Bottlenecks>,
+    pub router: Option<Router>,
     /// Links between the access network and the servers that all traffic passes, by name, the first one
     /// next to the access network. Default: none.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
@@ -119,6 +121,7 @@ pub struct Scenario {
     #[schemars(extend("x-role" = "choice"))]
     pub tcp: TcpOptions,
     /// Traffic entries, by name: what users and their devices do.
+    #[serde(serialize_with = "of_devices")]
     #[schemars(extend("minProperties" = 1, "maxProperties" = 65_535))]
     #[schemars(extend("x-role" = "load"))]
     pub traffic: IndexMap<String, Entry>,
@@ -132,6 +135,15 @@ pub struct Scenario {
     #[serde(default = "yes")]
     #[schemars(extend("x-role" = "note"))]
     pub baseline: bool,
+}
+
+/// What routers send by themselves follows from their tables.
+fn of_devices<S: Serializer>(
+    traffic: &IndexMap<String, Entry>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let entries = traffic.iter().filter(|(_, entry)| !entry.app.parameters().is_of_router());
+    serializer.collect_map(entries)
 }
 
 /// A server beyond the CMTS, on a link of its own.
@@ -201,9 +213,10 @@ impl Scenario {
     /// May packets come in another order than they were sent in?
     pub fn is_reordered(&self) -> bool {
         let routers = self.homes.values().filter_map(|homes| homes.router.as_ref());
-        let hops = routers.chain(&self.router).chain(self.core.values());
+        let routers = routers.chain(&self.router).flat_map(Router::both);
         let is_link = |percent: f64, hold_ms: f64| percent > 0.0 && hold_ms > 0.0;
-        hops.flat_map(|hops| hops.both())
+        routers
+            .chain(self.core.values().flat_map(Bottlenecks::both))
             .any(|(_, link)| is_link(link.reorder_percent, link.reorder_ms))
             || self
                 .servers
@@ -277,8 +290,25 @@ impl Scenario {
 
     /// The router's shaper in a direction of the homes of a group.
     pub fn router(&self, group: usize, direction: Direction) -> Option<&Bottleneck> {
+        self.router_of(group)?.of(direction)
+    }
+
+    /// The router of the homes of a group.
+    pub fn router_of(&self, group: usize) -> Option<&Router> {
         let own = self.homes.get_index(group).and_then(|(_, homes)| homes.router.as_ref());
-        own.or(self.router.as_ref())?.of(direction)
+        own.or(self.router.as_ref())
+    }
+
+    /// The path of an entry in a scenario: that of its router's controller, if that sends it.
+    pub fn path_of(&self, name: &str, entry: &Entry) -> String {
+        if !entry.app.parameters().is_of_router() {
+            return words::join("traffic", name);
+        }
+        let group = self.homes.get_index(self.group_of(entry));
+        match group.filter(|(_, homes)| homes.router.is_some()) {
+            Some((name, _)) => words::join(&words::join("homes", name), "router.controller"),
+            None => "router.controller".to_owned(),
+        }
     }
 
     /// The one-way delay of all links between the access network and the servers, in ms.
@@ -371,6 +401,7 @@ impl Scenario {
             self.cable.fill(is_link || self.dialect == Dialect::Ns2);
         }
         self.fill_servers();
+        self.fill_controllers();
         self.fill_hosts();
         for entry in self.traffic.values_mut() {
             if let AppSpec::Stream(stream) = &mut entry.app {
@@ -406,6 +437,44 @@ impl Scenario {
                 ServerKeys::One(_) | ServerKeys::Several(_) => {}
             }
         }
+    }
+
+    /// Each controller has the first server if it names none, and its probes are an entry behind all others.
+    fn fill_controllers(&mut self) {
+        let first = self.servers.keys().next().cloned().unwrap_or_default();
+        let own = self.homes.values_mut().filter_map(|homes| homes.router.as_mut());
+        for router in own.chain(&mut self.router) {
+            let rates = router.settable();
+            let Some(controller) = &mut router.controller else { continue };
+            let server = controller.parameters_mut().server_mut();
+            if server.is_empty() {
+                server.clone_from(&first);
+            }
+            controller.parameters_mut().fill(rates);
+        }
+        self.traffic.retain(|_, entry| !entry.app.parameters().is_of_router());
+        let entries = self.probes().map(|(name, group, router, controller)| {
+            (name, Probes::entry(controller.clone(), router.settable(), group))
+        });
+        for (name, entry) in entries.collect::<Vec<_>>() {
+            self.traffic.entry(name).or_insert(entry);
+        }
+    }
+
+    /// The controllers of all groups: the names of their probes and of their groups, and their routers.
+    fn probes(&self) -> impl Iterator<Item = (String, Option<&str>, &Router, &ControllerSpec)> {
+        let groups = 0..self.homes.len().max(1);
+        groups.filter_map(|number| {
+            let router = self.router_of(number)?;
+            let group = self.homes.get_index(number).map(|(name, _)| &**name);
+            let name = entry_name(group.filter(|_| self.homes.len() > 1));
+            Some((name, group, router, router.controller.as_ref()?))
+        })
+    }
+
+    /// What the entries of probes are called.
+    pub(super) fn names_of_probes(&self) -> impl Iterator<Item = String> {
+        self.probes().map(|(name, ..)| name)
     }
 
     /// Peak rates, and bursts that hold no flow below its rate.

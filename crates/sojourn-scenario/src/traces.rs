@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::files::{Files, MOST_TRACE_BYTES};
 use super::schema::Scenario;
 use sojourn_engine::capacity::{ALLOWED, Step, Trace, parse};
-use sojourn_engine::hop::Bottlenecks;
+use sojourn_engine::hop::Bottleneck;
 use sojourn_input::digest::digest;
 use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
@@ -54,25 +54,36 @@ fn traces(scenario: &mut Scenario) -> Vec<(String, &mut Trace)> {
     let mut found = Vec::new();
     let Scenario { upstream, downstream, homes, router, core, .. } = scenario;
     found.extend(own("", upstream.capacity.as_mut(), downstream.capacity.as_mut()));
-    found.extend(router.iter_mut().flat_map(|both| of_both("router", both)));
+    found.extend(
+        router
+            .iter_mut()
+            .flat_map(|of| of_both("router", of.upstream.as_mut(), of.downstream.as_mut())),
+    );
     for (name, home) in homes {
         let path = words::join("homes", name);
         let up = home.upstream.as_mut().and_then(|up| up.capacity.as_mut());
         let down = home.downstream.as_mut().and_then(|down| down.capacity.as_mut());
         found.extend(own(&path, up, down));
         let router = home.router.iter_mut();
-        found.extend(router.flat_map(|both| of_both(&words::join(&path, "router"), both)));
+        found.extend(router.flat_map(|of| {
+            let path = words::join(&path, "router");
+            of_both(&path, of.upstream.as_mut(), of.downstream.as_mut())
+        }));
     }
     for (name, both) in core {
-        found.extend(of_both(&words::join("core", name), both));
+        let path = words::join("core", name);
+        found.extend(of_both(&path, both.upstream.as_mut(), both.downstream.as_mut()));
     }
     found
 }
 
-fn of_both<'a>(path: &str, both: &'a mut Bottlenecks) -> Vec<(String, &'a mut Trace)> {
-    let [up, down] = [&mut both.upstream, &mut both.downstream]
-        .map(|one| one.as_mut().and_then(|one| one.capacity.as_mut()));
-    own(path, up, down)
+fn of_both<'a>(
+    path: &str,
+    up: Option<&'a mut Bottleneck>,
+    down: Option<&'a mut Bottleneck>,
+) -> Vec<(String, &'a mut Trace)> {
+    let trace = |link: Option<&'a mut Bottleneck>| link.and_then(|link| link.capacity.as_mut());
+    own(path, trace(up), trace(down))
 }
 
 fn own<'a>(

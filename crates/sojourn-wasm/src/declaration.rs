@@ -1,13 +1,13 @@
 //! The declaration of a module, whose hooks are those that it exports.
 
 use serde_json::Value;
-use sojourn_parts::{Declaration, Hook, Role, Setting};
+use sojourn_parts::{Declaration, Hook, Setting};
 
 use super::abi::{self, DECLARATION, MOST_NUMBERS, VERSIONS};
 
 /// Every hook of every role.
 pub(crate) fn hooks() -> impl Iterator<Item = Hook> {
-    [Role::Law, Role::Control, Role::Traffic].into_iter().flat_map(Role::hooks).copied()
+    Hook::ALL.into_iter()
 }
 
 /// The declaration from its JSON, the functions that the module exports and the version of the interface that it has.

@@ -12,6 +12,7 @@ mod closed_form;
 mod cmts;
 mod columns;
 mod conservation;
+mod controllers;
 mod determinism;
 mod fibre;
 mod hops;

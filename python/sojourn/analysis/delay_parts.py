@@ -9,7 +9,10 @@ from .measures import judged_flows
 _LEAST_SHARE = 0.01
 """A part that is less of each delay is not shown."""
 
-_SENSITIVE = ("game", "voice", "video_call", "own", "responses", "pages", "video", "throughput")
+_SENSITIVE = (
+    *("game", "voice", "video_call", "own", "responses", "pages", "video", "throughput"),
+    "probes",
+)
 """Qualities of traffic, from those that notice a delay first."""
 
 Parts = dict[str, float]

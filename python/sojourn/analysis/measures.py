@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .._sojourn import measures_json
+from .entries import entries_of
 from .statistics import Value, over_seeds
 from .tables import RunTables
 
@@ -63,7 +64,7 @@ def judged_flows(result: RunTables) -> list[Row]:
     if homes is None:
         return rows
     first = next(iter(settings["homes"]))
-    traffic = settings["traffic"]
+    traffic = entries_of(settings)
     return [row for row in rows if (traffic[row["traffic"]].get("home") or first) == homes]
 
 
@@ -74,7 +75,7 @@ def flows_of(*qualities: str) -> Callable[[RunTables], list[Row]]:
 
 def payload_flows(result: RunTables) -> list[Row]:
     """The judged flows without the acknowledgements of transfers."""
-    traffic = result.settings["traffic"]
+    traffic = entries_of(result.settings)
     return [
         row
         for row in judged_flows(result)
@@ -87,7 +88,7 @@ def transfers(direction: str) -> Callable[[RunTables], list[Row]]:
     """Selects judged bulk transfers that go `up` or `down`, without their acknowledgements."""
 
     def select(result: RunTables) -> list[Row]:
-        traffic = result.settings["traffic"]
+        traffic = entries_of(result.settings)
         return [
             row
             for row in flows_of("throughput")(result)

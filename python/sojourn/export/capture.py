@@ -5,7 +5,7 @@ is no link-layer framing: packets begin with the IP header.
 """
 
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._sojourn import version
+from ..analysis.entries import entries_of
 from ..store.stored_run import StoredRun
 from . import headers
 from .cable import one_way_ms
@@ -101,10 +102,9 @@ class _Transport:
     """The receive window in bytes."""
 
     @staticmethod
-    def of(scenario: dict[str, Any], traffic: str) -> "_Transport":
+    def of(scenario: dict[str, Any], entry: Mapping[str, Any]) -> "_Transport":
         """Takes TCP keys from the entry, else from the scenario, else the defaults."""
-        entry = scenario["traffic"][traffic]
-        keys = ChainMap(entry.get("tcp", {}), scenario.get("tcp", {}))
+        keys = ChainMap(dict(entry.get("tcp", {})), scenario.get("tcp", {}))
         mss = keys.get("mss_bytes", _DEFAULT_MSS)
         window = mss * keys.get("max_window_segments", _DEFAULT_WINDOW)
         window = min(window, _LARGEST_WINDOW << _LARGEST_SHIFT)
@@ -122,7 +122,9 @@ class _Path:
             name: bytes((*_SERVER_NET, *divmod(number, 256)))
             for number, name in enumerate(scenario["servers"], start=1)
         }
-        self._transports = {name: _Transport.of(scenario, name) for name in scenario["traffic"]}
+        self._transports = {
+            name: _Transport.of(scenario, entry) for name, entry in entries_of(scenario).items()
+        }
         self._ports: dict[tuple[Any, ...], int] = {}
         self._used: dict[int, int] = {}
 

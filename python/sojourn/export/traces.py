@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..analysis.entries import entries_of
 from ..base.lookup import listed
 from ..store.checksums import DamagedError
 from ..store.stored_run import StoredRun
@@ -64,7 +65,7 @@ def _refuse(run: StoredRun, table: str, faults: Iterable[str]) -> None:
 
 def _faults_of_packets(packets: pa.Table, scenario: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with each column; empty if nothing is."""
-    names = {"traffic": scenario["traffic"], "server": scenario["servers"]}
+    names = {"traffic": entries_of(scenario), "server": scenario["servers"]}
     for column, words in {**names, **_WORDS}.items():
         yield _other_text(packets, column, words.__contains__, listed(list(words)))
     for column in _TIMES:

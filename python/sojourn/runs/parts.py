@@ -340,7 +340,40 @@ class Traffic(_Own):
         self._commands += (9, start_us, took_us, 0)
 
 
-_ROLES = (Law, Control, Traffic)
+class Controller(_Own):
+    """A rate controller: a program in a router that sets the rates of its shapers.
+
+    It knows the answers of its probes and how many bytes its shapers let pass. A class of its own
+    has one or both of these methods, which have those of the numbers that they name:
+
+    - `on_probe(self, now_us, rtt_us, up_us, down_us)`: a probe was answered after `rtt_us`. By the
+      clock of the server it took `up_us` up and `down_us` down; clocks differ and drift. By name
+      also `up_bps` and `down_bps`, the rates now, and `probe`, its number from 0.
+    - `on_update(self, now_us, interval_us, up_bytes, down_bytes)`: each `update_us`. So many bytes
+      have left the shapers in `interval_us`. By name also `up_bps`, `down_bps`, and `waiting`, the
+      probes that have not been answered.
+
+    The attributes `up_bps` and `down_bps` are the rates of the shapers in bit/s, before and after
+    each call: `None` where the router has no shaper. They are kept between 10 kbit/s and 100
+    Gbit/s. `update_us` is a number or a parameter; a parameter may be called `update_ms` instead.
+    Scenarios set `server`, `probe_interval_ms` and `probe_bytes` beside the parameters.
+
+    >>> class Halve(sojourn.Controller):
+    ...     def on_probe(self, now_us, rtt_us, up_us, down_us):
+    ...         if rtt_us > 100_000:
+    ...             self.up_bps /= 2
+    >>> router = "router={ upstream.rate_mbps = 9, controller.kind = 'halve' }"
+    >>> result = sojourn.run("scenarios/fibre.toml", duration_s=1, set=[router], parts=[Halve])
+    """
+
+    update_us: float = 0
+    up_bps: float | None = None
+    down_bps: float | None = None
+
+    _role = "controller"
+
+
+_ROLES = (Law, Control, Traffic, Controller)
 
 
 @dataclass(frozen=True)
@@ -454,7 +487,8 @@ def _part_of(given: Given) -> Part:
             raise UnknownError(f"part: found {given!r}; allowed: FILE.py:CLASS or FILE.wasm")
         return _of_file(Path(file), name)
     if not isinstance(given, type) or not issubclass(given, _ROLES) or given in _ROLES:
-        raise UnknownError(f"part {given!r}: allowed: a class of Law, Control or Traffic")
+        allowed = "a class of Law, Control, Traffic or Controller"
+        raise UnknownError(f"part {given!r}: allowed: {allowed}")
     return _of_given(given)
 
 
@@ -482,7 +516,7 @@ def _of_file(file: Path, name: str) -> Part:
         )
         raise UnknownError(
             f"part {file}:{name}: {fault}; allowed: a class that extends sojourn.Law, "
-            "sojourn.Control or sojourn.Traffic"
+            "sojourn.Control, sojourn.Traffic or sojourn.Controller"
         )
     try:
         identity = found.with_files(cls.files)
@@ -602,7 +636,7 @@ def _interface(cls: type[_Own], taken: Mapping[str, Sequence[str]]) -> int:
         hooks[name].interface > 1 or not set(numbers) <= {*hooks[name].first}
         for name, numbers in taken.items()
     )
-    is_later = is_later or cls._role == "traffic" or not own.isdisjoint(_EXTENDED)
+    is_later = is_later or cls._role in ("traffic", "controller") or not own.isdisjoint(_EXTENDED)
     return 2 if is_later else 1
 
 

@@ -87,7 +87,7 @@ def read(
         raise refusal(ScenarioError, plain_name(source), "", message, code="not-toml") from None
 
 
-_KIND_OF_PARTS = re.compile(r"(law|congestion_control|traffic\.[^.]+)\.kind$")
+_KIND_OF_PARTS = re.compile(r"(law|congestion_control|controller|traffic\.[^.]+)\.kind$")
 
 
 def _naming_parts(problem: Problem) -> Problem:

@@ -309,6 +309,10 @@ pub trait Discipline {
     fn update(&mut self, _now: Time, _drain_rate: &DrainRate) {}
     /// From now on its parameters and those of its AQM algorithms are others, of the same kinds. Packets and state stay.
     fn retune(&mut self, _spec: &QueueSpec) {}
+    /// From now on its own shaper has this rate. Returns whether it has one.
+    fn shape(&mut self, _rate: BitRate) -> bool {
+        false
+    }
     /// Sets what counts as a flow, and the names of the traffic entries by the number that packets
     /// carry.
     fn set_flow_classifier(&mut self, _flows: &FlowTable, _names: &[&str]) {}
@@ -692,6 +696,11 @@ impl Queue {
         (self.limit.bytes, self.limit.packets) = spec.limits(default_bytes);
         self.ecn = spec.ecn;
         self.scheduler.retune(spec);
+    }
+
+    /// From now on its scheduler's own shaper has this rate. Returns whether it has one.
+    pub(crate) fn shape(&mut self, rate: BitRate) -> bool {
+        self.scheduler.shape(rate)
     }
 
     /// Bytes that the queue may hold. A limit in packets counts 1500 bytes for each.

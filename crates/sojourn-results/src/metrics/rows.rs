@@ -164,6 +164,11 @@ rows! {
         time_to_sustained_rate_s: Option<f64>, in "s", from "White & Rice 2013, section 4.4";
         /// Throughput: time until 90 % of the service's peak rate, measured likewise.
         time_to_peak_rate_s: Option<f64>, in "s", from "White & Rice 2013, section 4.4";
+        /// Probes of a router's controller: mean over time of the rate that it has set for the shaper of this direction;
+        /// of several homes, the mean of all.
+        shaper_mean_mbps: Option<f64>, in "Mbps";
+        /// Probes of a router's controller: how often it has set a lower rate, in all homes.
+        shaper_decreases: Option<u64>, in "decreases";
         /// TCP connections that the entry opened in the whole run; the rows of both directions have the same
         /// number.
         connections: u64, in "connections";

@@ -135,6 +135,8 @@ pub enum Event {
     Acknowledged(u32, ConnectionId, End),
     /// A datagram has arrived, at an app that hears of it.
     Datagram(Arrived),
+    /// Bytes that have left the shapers of the home's router, up and down, as far as it has these.
+    Shapers([Option<u64>; 2]),
 }
 
 /// A datagram that has arrived.
@@ -152,6 +154,17 @@ pub struct Arrived {
     pub ecn: Ecn,
     /// Its code point (RFC 2474).
     pub dscp: u8,
+    /// What it answers, if it is sent back at once.
+    pub answers: Option<Answered>,
+}
+
+/// What an answer says.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered {
+    /// When the datagram that it answers was sent, by the clock of the app's device.
+    pub sent_at: Time,
+    /// When that had arrived and the answer left, by the server's clock.
+    pub left_at: Time,
 }
 
 /// The header fields of a datagram; none where they are those of its entry.
@@ -196,6 +209,10 @@ pub enum Command {
     },
     /// Set the app's timer to this time. This replaces the earlier time.
     Wake(Time),
+    /// Ask for what the shapers of the home's router have let pass; [`Event::Shapers`] follows at once.
+    ReadShapers,
+    /// Set the shaper of the home's router in a direction to this rate in bit/s.
+    Shape(Direction, u64),
 }
 
 /// What an app gets together with an event.
@@ -536,6 +553,10 @@ pub trait AppParameters: Keys {
     fn sends_frames(&self) -> bool {
         false
     }
+    /// Does the router send it by itself? It is then no entry of the scenario's `traffic`.
+    fn is_of_router(&self) -> bool {
+        false
+    }
     /// Does it go on while its user is away?
     fn acts_on_its_own(&self) -> bool {
         false
@@ -614,6 +635,8 @@ named! {
         Own = "own",
         /// Throughput.
         Throughput = "throughput",
+        /// Probes of a router, which no user notices.
+        Probes = "probes",
     }
 }
 

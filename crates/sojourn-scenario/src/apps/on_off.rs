@@ -265,7 +265,8 @@ impl Model for OnOff {
             Event::Established(..)
             | Event::Received(..)
             | Event::Acknowledged(..)
-            | Event::Datagram(_) => {}
+            | Event::Datagram(_)
+            | Event::Shapers(_) => {}
         }
     }
 }

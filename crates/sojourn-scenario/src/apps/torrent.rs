@@ -197,7 +197,8 @@ impl Model for Torrent {
             Event::Opening(..)
             | Event::Received(..)
             | Event::Acknowledged(..)
-            | Event::Datagram(_) => return,
+            | Event::Datagram(_)
+            | Event::Shapers(_) => return,
         }
         self.hand_out(context);
     }

@@ -250,7 +250,8 @@ impl Model for Transfer {
             Event::Established(..)
             | Event::Received(..)
             | Event::Acknowledged(..)
-            | Event::Datagram(_) => {}
+            | Event::Datagram(_)
+            | Event::Shapers(_) => {}
         }
     }
 

@@ -514,7 +514,10 @@ impl Model for Video {
                 context.ask(Command::Send(connection, End::Server, bytes));
             }
             Event::Received(number, _, End::Home) => self.segment_is_there(number, context),
-            Event::Opening(..) | Event::Acknowledged(..) | Event::Datagram(_) => {}
+            Event::Opening(..)
+            | Event::Acknowledged(..)
+            | Event::Datagram(_)
+            | Event::Shapers(_) => {}
         }
     }
 

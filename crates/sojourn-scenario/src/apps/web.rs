@@ -366,7 +366,7 @@ impl Model for Web {
             | Event::Established(tag, ..)
             | Event::Received(tag, ..)
             | Event::Acknowledged(tag, ..) => self.on_connection(tag, event, context),
-            Event::Datagram(_) => {}
+            Event::Datagram(_) | Event::Shapers(_) => {}
         }
     }
 

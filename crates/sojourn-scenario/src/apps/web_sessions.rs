@@ -329,7 +329,10 @@ impl Model for WebSessions {
                 context.ask(Command::Close(id, End::Home));
                 self.object_is_there(tag, context);
             }
-            Event::Established(..) | Event::Acknowledged(..) | Event::Datagram(_) => {}
+            Event::Established(..)
+            | Event::Acknowledged(..)
+            | Event::Datagram(_)
+            | Event::Shapers(_) => {}
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use super::connections::{Connection, Owner, Route};
+use super::shapers::Shaped;
 use super::under_way::UnderWay;
 use sojourn_access::{Header, Protocol, service_flow};
 use sojourn_engine::clock::Clock;
@@ -11,7 +12,7 @@ use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{
-    App, AppContext, AppSpec, Arrived, Command, Done, End, Event, Frame, Label, Model,
+    Answered, App, AppContext, AppSpec, Arrived, Command, Done, End, Event, Frame, Label, Model,
 };
 use sojourn_transport::{Ends, SegmentEvents, Transport};
 
@@ -36,6 +37,8 @@ pub(super) struct AppInstance {
     pub connections_opened: u64,
     /// When it sends in bulk; `None` if it never does.
     pub under_way: Option<Box<UnderWay>>,
+    /// The rates that it has set, if it is the controller of a router.
+    pub shaped: Option<Box<Shaped>>,
     /// The clock of its device, which is right when it starts, and that of the server of its datagrams as the device
     /// measures it.
     pub clock: Clock,
@@ -146,6 +149,11 @@ fn instance(
         datagrams_sent: 0,
         connections_opened: 0,
         under_way: UnderWay::of(&entry.app, scenario.metrics.from_s).map(Box::new),
+        shaped: entry
+            .app
+            .parameters()
+            .is_of_router()
+            .then(|| Box::new(Shaped::of(scenario, scenario.group_of(entry)))),
         ports,
         controls: seed("congestion control of"),
         clock,
@@ -270,6 +278,8 @@ impl Simulation {
             Command::Wake(at) => {
                 self.timers.set(app, self.instances[app as usize].clock.instant(at));
             }
+            Command::ReadShapers => self.read_shapers(app),
+            Command::Shape(way, bps) => self.shape(app, way, bps),
         }
     }
 
@@ -313,13 +323,19 @@ impl Simulation {
             self.send_datagram(app, way, packet.size, (None, Label::default()));
         }
         if let Some(app) = reaction.heard_by {
+            let clock = self.instances[app as usize].clock;
+            let server_clock = self.server_clocks[usize::from(packet.server)];
             let arrived = Arrived {
                 number: packet.segment.seq,
                 direction: packet.direction,
                 size: packet.size,
-                sent_at: self.instances[app as usize].clock.reading(packet.sent_at),
+                sent_at: clock.reading(packet.sent_at),
                 ecn: packet.ecn,
                 dscp: packet.segment.dscp,
+                answers: reaction.round_trip.map(|_| Answered {
+                    sent_at: clock.reading(packet.segment.echo),
+                    left_at: server_clock.reading(packet.sent_at),
+                }),
             };
             self.deliver(app, Event::Datagram(arrived));
         }

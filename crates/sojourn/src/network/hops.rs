@@ -94,7 +94,7 @@ impl Hops {
     /// The router of a packet's home, if it has one.
     #[inline]
     pub(super) fn router(&self, packet: &Packet) -> Option<u32> {
-        *self.routers.get(usize::from(packet.home))?
+        self.router_of(packet.home)
     }
 
     /// The link of a packet's server.
@@ -132,6 +132,16 @@ impl Hops {
             Direction::Up => Then::Hop(self.server(packet)),
             Direction::Down => Then::Access,
         }
+    }
+
+    /// The router of a home, if it has one.
+    #[inline]
+    pub(super) fn router_of(&self, home: u16) -> Option<u32> {
+        *self.routers.get(usize::from(home))?
+    }
+
+    pub(super) fn get(&self, number: u32) -> &Placed {
+        &self.all[number as usize]
     }
 
     #[inline]

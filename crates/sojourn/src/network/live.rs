@@ -97,7 +97,7 @@ impl Simulation {
     }
 
     fn retune_routers(&mut self, group: Option<usize>, direction: Direction) {
-        let Self { scenario, hops, wake, .. } = self;
+        let Self { scenario, hops, wake, instances, .. } = self;
         for placed in hops[direction as usize].all_mut() {
             let Some(home) = placed.home else { continue };
             let number = scenario.group_number_of_home(home);
@@ -105,6 +105,11 @@ impl Simulation {
                 && let Some(spec) = scenario.router(number, direction)
             {
                 retune_bottleneck(placed, spec);
+                let mut of_home = instances.iter().filter(|of| usize::from(of.owner.home) == home);
+                let set = of_home.find_map(|of| of.shaped.as_ref()?.rate(direction));
+                if let Some(rate) = set {
+                    placed.hop.shape(rate); // as its controller has it
+                }
                 wake.set(placed.stage, placed.hop.next_wake());
             }
         }

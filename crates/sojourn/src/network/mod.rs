@@ -22,6 +22,7 @@ mod live;
 mod observe;
 mod reading;
 mod report;
+mod shapers;
 mod transport;
 mod turns;
 mod under_way;
@@ -58,7 +59,9 @@ use turns::Turns;
 /// Definitions of all series that results can have. Parts from outside name others themselves.
 pub fn series() -> Vec<Definition> {
     let senders = sojourn_transport::series();
-    [ledger::account::SERIES, senders, &sojourn_access::series(), &queue::series()].concat()
+    let controllers = sojourn_scenario::controllers::series();
+    [ledger::account::SERIES, senders, &sojourn_access::series(), &queue::series(), controllers]
+        .concat()
 }
 
 /// Warnings before a run: settings without effect, rates that cannot be kept. One home of each group is
@@ -262,6 +265,8 @@ impl Simulation {
         let open = self.connections.open_ones();
         let open = open.map(|(slot, of)| (slot, of.owner.traffic, of.tallies()));
         self.ledger.begin(open);
+        let shaped = self.instances.iter_mut().filter_map(|of| of.shaped.as_mut());
+        shaped.for_each(|shaped| shaped.begin(self.now));
     }
 
     /// Runs to the end.
@@ -297,7 +302,11 @@ impl Simulation {
 
     /// When the home of an app becomes active, if it is at rest.
     fn rests_until(&mut self, app: StageId) -> Option<Time> {
-        let home = self.instances[app as usize].owner.home;
+        let instance = &self.instances[app as usize];
+        let home = instance.owner.home;
+        if instance.shaped.is_some() {
+            return None; // routers do not rest
+        }
         self.turns.get_mut(usize::from(home))?.as_mut()?.rests_until(self.now)
     }
 

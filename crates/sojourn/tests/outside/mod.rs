@@ -6,6 +6,9 @@ mod own_aqm;
 #[path = "../../../sojourn-own-parts/src/control.rs"]
 #[allow(dead_code, reason = "as above")]
 mod own_congestion_control;
+#[path = "../../../sojourn-own-parts/src/controller.rs"]
+#[allow(dead_code, reason = "as above")]
+mod own_controller;
 #[path = "../../../sojourn-own-parts/src/hop.rs"]
 #[allow(dead_code, reason = "as above")]
 mod own_hop;
@@ -30,6 +33,7 @@ fn parts() -> Parts {
     Parts::default()
         .aqm::<own_aqm::Parameters>("own_codel")
         .congestion_control::<own_congestion_control::Parameters>("own")
+        .controller::<own_controller::Parameters>("additive")
         .hop::<own_hop::Parameters>("wifi")
         .scheduler::<own_scheduler::Parameters>("small_first")
         .traffic::<own_traffic::Parameters>("sensor")
@@ -84,9 +88,13 @@ fn codel_from_outside_gives_the_results_of_codel() {
 /// The complete scenario has the kind and all keys of parts from outside, and reads to the same scenario again.
 #[test]
 fn the_complete_scenario_has_parts_from_outside() {
-    for home in
-        [own_congestion_control::HOME, own_scheduler::HOME, own_traffic::HOME, own_hop::HOME]
-    {
+    for home in [
+        own_congestion_control::HOME,
+        own_controller::HOME,
+        own_scheduler::HOME,
+        own_traffic::HOME,
+        own_hop::HOME,
+    ] {
         for variant in Source::new(home, "own.toml").parts(&parts()).load().expect("it loads") {
             let text = to_toml(&variant.scenario);
             assert_eq!(load(&text, &[]).as_ref(), Ok(&variant.scenario), "{text}");
@@ -160,4 +168,22 @@ fn congestion_controls_from_outside_have_random_numbers_of_their_own() {
     assert_eq!(first, rates("seed=1"));
     assert_ne!(first, rates("seed=2"));
     assert_ne!(first[0], first[1]);
+}
+
+/// A line of 10 Mbps that has 5 in 10 s of 20: a shaper of 9 lets packets wait in the modem then, and the controller does not.
+#[test]
+fn a_controller_from_outside_follows_the_line() {
+    let loaded = Source::new(own_controller::HOME, "own.toml").parts(&parts()).load();
+    let p90 = |results: &Results| {
+        let game = results.flows.iter().find(|row| row.traffic == "game" && row.direction == "up");
+        game.and_then(|row| row.latency_p90_ms).expect("packets")
+    };
+    let runs = loaded.expect("it loads").into_iter().map(|one| Simulation::run(&one.scenario));
+    let [fixed, own] = runs.collect::<Vec<_>>().try_into().expect("two variants");
+    assert!(p90(&own) < p90(&fixed) / 3.0, "{} and {}", p90(&own), p90(&fixed));
+    let probes = own.flows.iter().find(|row| row.quality == "probes").expect("probes");
+    // It begins with 9 Mbps, and the line has 7.5 in the mean.
+    let mean_mbps = probes.shaper_mean_mbps.expect("a rate");
+    assert!((4.0..9.0).contains(&mean_mbps), "{mean_mbps}");
+    assert!(probes.shaper_decreases > Some(3));
 }

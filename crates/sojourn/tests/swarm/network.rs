@@ -149,11 +149,11 @@ pub fn keys(choices: Choices) -> Value {
     root.insert("traffic".to_owned(), traffic(&mut drawer));
     for key in ["router", "core"] {
         if drawer.choices.below(4) == 0 {
-            let both = drawer.definition("Bottlenecks");
-            root.insert(
-                key.to_owned(),
-                if key == "core" { json!({ "inner": both }) } else { both },
-            );
+            let links = match key {
+                "core" => json!({ "inner": drawer.definition("Bottlenecks") }),
+                _ => drawer.definition("Router"),
+            };
+            root.insert(key.to_owned(), links);
         }
     }
     let mut root = Value::Object(root);

@@ -36,6 +36,9 @@ const HOOKS = [
   "on_open",
   "on_received",
   "on_acknowledged",
+  "on_datagram",
+  "on_lost",
+  "on_probe",
 ];
 const START = -1;
 const GAUGES = -2;

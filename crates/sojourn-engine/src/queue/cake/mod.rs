@@ -527,6 +527,12 @@ impl Cake {
         }
     }
 
+    fn change(&mut self, p: Parameters) {
+        self.tins.iter_mut().zip(p.tins()).for_each(|(tin, other)| tin.retune(&other));
+        self.most_memory = p.memory();
+        self.parameters = p;
+    }
+
     /// Charges a packet to its flow, its tin and the shaper.
     fn charge(&mut self, flow: usize, size: u64, now: i64) {
         let (counted, pace) = (self.parameters.counted(size), self.pace());
@@ -618,9 +624,17 @@ impl Discipline for Cake {
     /// As `tc qdisc change`: the tins have another pace, and what is on schedule stays so.
     fn retune(&mut self, spec: &QueueSpec) {
         let SchedulerSpec::Cake(p) = &spec.scheduler else { return };
-        self.tins.iter_mut().zip(p.tins()).for_each(|(tin, other)| tin.retune(&other));
-        self.most_memory = p.memory();
-        self.parameters = p.clone();
+        self.change(p.clone());
+    }
+
+    fn shape(&mut self, rate: BitRate) -> bool {
+        let Some(mbps) = self.parameters.bandwidth_mbps else { return false };
+        let other = rate.bps() as f64 / 1e6;
+        if other != mbps {
+            let parameters = self.parameters.clone();
+            self.change(Parameters { bandwidth_mbps: Some(other), ..parameters });
+        }
+        true
     }
 
     fn gauges(&self, out: &mut Gauges) {

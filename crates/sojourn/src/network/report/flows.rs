@@ -111,6 +111,7 @@ pub(super) fn flow_row(
             row.own_score_level = done.own.map(|own| own.level);
         }
         Quality::Throughput => score_throughput(&mut row, account),
+        Quality::Probes => score_probes(&mut row, run, index, direction),
     }
     row
 }
@@ -301,6 +302,15 @@ fn score_pages(row: &mut FlowRow, done: &Done) {
 /// Page load times in s.
 pub(super) fn load_times_s(done: &Done) -> Vec<f64> {
     done.pages.iter().map(|(_, load_time)| load_time.secs_f64()).collect()
+}
+
+/// What the controllers of all homes set.
+fn score_probes(row: &mut FlowRow, run: &Simulation, index: usize, direction: Direction) {
+    let own = run.instances.iter().filter(|of| usize::from(of.owner.traffic) == index);
+    let all = own.filter_map(|of| of.shaped.as_ref()?.measures(direction, run.now));
+    let (means, decreases): (Vec<f64>, Vec<u64>) = all.unzip();
+    row.shaper_mean_mbps = qoe::mean(&means);
+    row.shaper_decreases = (!decreases.is_empty()).then(|| decreases.iter().sum());
 }
 
 fn score_throughput(row: &mut FlowRow, account: &Account) {

@@ -1,6 +1,7 @@
 //! From a finished run to its results.
 
 mod burst;
+mod controllers;
 mod delay_parts;
 pub(super) mod early_tail;
 mod flows;
@@ -309,6 +310,7 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<W
     warnings.extend(service_flows::strange_addresses(scenario));
     warnings.extend(starved::warnings(scenario));
     warnings.extend(routers_with_nothing_to_do(scenario));
+    warnings.extend(distinct(controllers::without_shaper(scenario)));
     warnings.extend(distinct(scenario.groups().flat_map(|group| idle_capacities(&group))));
     warnings
         .extend(distinct(scenario.groups().flat_map(|group| beyond_channels(scenario, &group))));
@@ -336,7 +338,11 @@ fn routers_with_nothing_to_do(scenario: &Scenario) -> Vec<Warning> {
     let groups = (0..).zip(scenario.groups());
     let ways = groups.flat_map(|group| Direction::BOTH.map(|way| (group, way)));
     let idle = ways.filter_map(|((number, group), way)| {
-        let router_mbps = scenario.router(number, way)?.least_mbps();
+        let router = scenario.router_of(number)?;
+        let shaper = router.of(way)?;
+        // What a controller sets, it sets by what it measures.
+        let is_set = router.controller.is_some() && shaper.settable_mbps().is_some();
+        let router_mbps = if is_set { None } else { Some(shaper.least_mbps()) }?;
         let service_mbps = group.terms(way).sustained_mbps;
         let path = group.path_of(&words::join("router", way.stream()));
         let elsewhere = if way == Direction::Up { "the modem" } else { "the CMTS" };
@@ -396,26 +402,27 @@ fn late_start_s(entry: &Entry, scenario: &Scenario) -> Option<f64> {
 fn warnings(run: &Simulation, done: &[Done]) -> Vec<Warning> {
     let mut warnings = warnings_of_network(&run.access, &run.scenario);
     for (index, (name, entry)) in run.scenario.traffic.iter().enumerate() {
-        let path = words::join("traffic", name);
+        let path = run.scenario.path_of(name, entry);
         let accounts = Direction::BOTH.map(|way| run.ledger.account(index, way));
         if accounts.iter().all(|account| account.first_sent.is_none()) {
             if late_start_s(entry, &run.scenario).is_none() {
-                warnings.push(
-                    fault!(SilentTraffic, path => "traffic.{name} sent nothing within the run"),
-                );
+                warnings.push(fault!(SilentTraffic, &path => "{path} sent nothing within the run"));
             }
         } else if accounts.iter().all(|account| account.sent.packets == 0) {
             let from_s = run.scenario.metrics.from_s;
-            warnings.push(fault!(UncountedTraffic, path =>
-                "traffic.{name} sent nothing from metrics.from_s = {from_s} s on, so it is in no table", from_s));
+            warnings.push(fault!(UncountedTraffic, &path =>
+                "{path} sent nothing from metrics.from_s = {from_s} s on, so it is in no table", from_s));
         } else if entry.app.parameters().quality() == Quality::Pages && done[index].pages.is_empty()
         {
             let of = match run.scenario.metrics.from_s {
                 0.0 => String::new(),
                 from_s => format!(" of those requested from metrics.from_s = {from_s} s on"),
             };
-            warnings.push(fault!(NoPageLoaded, path => "traffic.{name} did not finish loading a single page{of}"));
+            warnings.push(
+                fault!(NoPageLoaded, &path => "{path} did not finish loading a single page{of}"),
+            );
         }
+        warnings.extend(controllers::unanswered(run, index, &path, entry));
         warnings.extend(too_fast_for_nqb(run, index, name, entry));
     }
     warnings.extend(burst::warnings(run));
@@ -430,14 +437,15 @@ fn still_under_way(run: &Simulation) -> Option<Warning> {
         .zip(&run.scenario.traffic)
         .filter(|(_, (_, entry))| entry.app.parameters().tcp().is_none());
     let reported: Vec<String> = entries
-        .flat_map(|(index, (name, _))| Direction::BOTH.map(|way| (index, name, way)))
-        .filter_map(|(index, name, way)| {
+        .map(|(index, (name, entry))| (index, run.scenario.path_of(name, entry)))
+        .flat_map(|(index, path)| Direction::BOTH.map(|way| (index, path.clone(), way)))
+        .filter_map(|(index, path, way)| {
             let account = run.ledger.account(index, way);
             let dropped: u64 = account.dropped.iter().map(|count| count.packets).sum();
             let sent = account.sent.packets;
             let waiting = sent.saturating_sub(account.delivered.packets + dropped);
             (waiting >= LEAST_UNDER_WAY && waiting * 20 >= sent)
-                .then(|| format!("{waiting} of {sent} packets of traffic.{name} {}", way.stream()))
+                .then(|| format!("{waiting} of {sent} packets of {path} {}", way.stream()))
         })
         .collect();
     let reported = reported.join(", ");
