@@ -6,6 +6,7 @@ mod crusader;
 mod csv;
 mod flent;
 mod fping;
+mod home_clock;
 mod irtt;
 mod json;
 mod lines;
@@ -24,7 +25,7 @@ use sojourn_input::problem::{Code, Fault, Problem};
 
 pub use log::{
     Clock, Format, IntervalFrom, LEAST_MBPS, Load, LoadSummary, Log, Probe, Rate, Step, Summary,
-    Timeline, Untimed, Way,
+    Untimed, Way,
 };
 
 /// A file of more bytes is refused, and so is one that has more when it is unpacked.
@@ -57,7 +58,7 @@ fn parsed(content: &[u8]) -> Result<Log, Fault> {
     } else {
         lines::read(text)?
     };
-    checked(log).map(|log| steps::marked(log).without_light_loads())
+    checked(log).map(|log| steps::marked(home_clock::mended(log)).without_light_loads())
 }
 
 /// The log, if all its numbers can be such.

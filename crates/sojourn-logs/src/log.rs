@@ -172,7 +172,7 @@ pub struct Log {
     pub untimed: Option<Untimed>,
     /// To what times are rounded as the format says, or 0.
     pub resolution_ms: f64,
-    /// When its clocks were set.
+    /// When clocks were set. Those of the home are taken out of all times.
     pub steps: Vec<Step>,
     /// What it says without single probes.
     pub summary: Option<Summary>,
@@ -203,7 +203,7 @@ pub enum IntervalFrom {
 /// What a clock did between two probes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Step {
-    /// The last time before it, in ms of the log's clock.
+    /// The last time before it, in ms.
     pub after_ms: f64,
     /// By how much it went forward, in ms.
     pub by_ms: f64,
@@ -223,7 +223,7 @@ pub enum Clock {
 /// Before a load's first rate it may have begun already.
 const BEFORE_MS: f64 = 500.0;
 /// After a load its queue drains.
-const AFTER_MS: f64 = 2_000.0;
+pub(crate) const AFTER_MS: f64 = 2_000.0;
 /// Times of a load may end so long after the last probe, in s.
 const BEYOND_S: f64 = 5.0;
 /// Below it nothing is a load that nobody calls one.
@@ -252,8 +252,8 @@ impl Log {
 
     /// With loads as the user knows them, in s after the first probe. A fault names times that the log does not have.
     pub fn with_loads(mut self, down_s: &[(f64, f64)], up_s: &[(f64, f64)]) -> Result<Self, Fault> {
-        let timeline = self.timeline();
-        let last = self.streams.iter().flatten().map(|probe| timeline.elapsed_ms(probe.sent_ms));
+        let start_ms = self.start_ms();
+        let last = self.streams.iter().flatten().map(|probe| probe.sent_ms - start_ms);
         let end_s = last.fold(0.0, f64::max) / 1e3;
         for (name, (from, to)) in [("download", down_s), ("upload", up_s)]
             .into_iter()
@@ -270,8 +270,7 @@ impl Log {
             self.doubts.push(OVERRIDDEN.to_owned());
         }
         for (way, spans) in self.ways.iter_mut().zip([down_s, up_s]) {
-            let span =
-                |(from, to): &(f64, f64)| (timeline.at_ms(from * 1e3), timeline.at_ms(to * 1e3));
+            let span = |(from, to): &(f64, f64)| (start_ms + from * 1e3, start_ms + to * 1e3);
             way.loaded_ms = joined(spans.iter().map(span).collect());
         }
         self.has_loads = true;
@@ -311,17 +310,6 @@ impl Log {
         let probes = self.streams.iter().flatten().map(|probe| probe.sent_ms);
         let first = probes.fold(f64::INFINITY, f64::min);
         if first.is_finite() { first } else { 0.0 }
-    }
-
-    /// The time that a person has in mind: since the first probe, without jumps of the clock.
-    pub fn timeline(&self) -> Timeline {
-        let jumps = self.steps.iter().filter(|step| step.clock == Clock::Home);
-        let mut sum_ms = 0.0;
-        let jump = |step: &Step| {
-            sum_ms += step.by_ms;
-            (step.after_ms, sum_ms)
-        };
-        Timeline { start_ms: self.start_ms(), jumps: jumps.map(jump).collect() }
     }
 
     /// What ran at this time; `None` where it is not known, or where a load begins or ends.
@@ -368,25 +356,4 @@ pub(crate) fn mean_mbps(rates: &[Rate], (from, to): (f64, f64)) -> Option<f64> {
     let inside = rates[first..].iter().take_while(|rate| rate.at_ms <= to);
     let (count, sum) = inside.fold((0, 0.0), |(count, sum), rate| (count + 1, sum + rate.mbps));
     (count > 0).then(|| sum / f64::from(count))
-}
-
-/// Times since the first probe.
-pub struct Timeline {
-    start_ms: f64,
-    /// Times before which the clock jumped, and how far it has by then.
-    jumps: Vec<(f64, f64)>,
-}
-
-impl Timeline {
-    /// From a time of the log's clock.
-    pub fn elapsed_ms(&self, at_ms: f64) -> f64 {
-        let next = self.jumps.partition_point(|(after_ms, _)| *after_ms < at_ms);
-        at_ms - self.start_ms - next.checked_sub(1).map_or(0.0, |last| self.jumps[last].1)
-    }
-
-    fn at_ms(&self, elapsed_ms: f64) -> f64 {
-        let next =
-            self.jumps.partition_point(|(after_ms, _)| self.elapsed_ms(*after_ms) < elapsed_ms);
-        self.start_ms + elapsed_ms + next.checked_sub(1).map_or(0.0, |last| self.jumps[last].1)
-    }
 }

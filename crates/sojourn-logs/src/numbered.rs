@@ -8,53 +8,52 @@ use crate::log::{Probe, median};
 const MOST_LOST: i64 = 5_000;
 /// A log has fewer lost probes; numbers of others are no numbers of probes.
 const MOST_LOST_IN_ALL: usize = 1_000_000;
-/// Probes that overtake each other are closer, in ms.
-const OVERTAKING_MS: f64 = 1_000.0;
 /// Beyond it nothing is a number of a probe.
 const LARGEST: f64 = 1e12;
 /// Numbers of ICMP have 16 bits.
 const AROUND: i64 = 1 << 16;
 
-/// Answered probes, in the order of the file, and lost ones where numbers are missing: between those of their
-/// neighbours, after the last answer up to numbers that the log calls lost, or up to as many as were `sent`. A second
-/// answer to a probe is left out. Lost probes without a number stay where they are.
+/// Probes in the order of their numbers, with lost ones where numbers are missing: between those of their neighbours, after
+/// the last answer up to numbers that the log calls lost, or up to as many as were `sent`. A second answer to a probe is
+/// left out. Probes without numbers stay as they are, where no other has one.
 pub(crate) fn with_lost(answers: Vec<(Option<f64>, Probe)>, sent: Option<f64>) -> Vec<Probe> {
-    let mut probes: Vec<Probe> = Vec::with_capacity(answers.len());
-    let mut by_number: BTreeMap<i64, f64> = BTreeMap::new();
+    if !answers.iter().any(|(number, _)| is_number(*number)) {
+        return answers.into_iter().map(|(_, probe)| probe).collect();
+    }
+    let mut by_number: BTreeMap<i64, Probe> = BTreeMap::new();
     let mut ends: Option<(i64, i64)> = None;
     let mut rounds = 0;
     let mut last = None;
     for (number, probe) in answers {
-        if let Some(number) = number.filter(|number| number.abs() < LARGEST) {
-            let mut number = number as i64 + rounds * AROUND;
-            if last.is_some_and(|last: i64| number < last - AROUND / 2) {
-                rounds += 1;
-                number += AROUND;
-            }
-            last = Some(number);
-            let (low, high) = ends.unwrap_or((number, number));
-            ends = Some((low.min(number), high.max(number)));
-            if probe.is_lost() || by_number.insert(number, probe.sent_ms).is_some() {
-                continue;
-            }
+        let Some(number) = number.filter(|_| is_number(number)) else { continue };
+        let mut number = number as i64 + rounds * AROUND;
+        if last.is_some_and(|last: i64| number < last - AROUND / 2) {
+            rounds += 1;
+            number += AROUND;
         }
-        probes.push(probe);
+        last = Some(number);
+        let (low, high) = ends.unwrap_or((number, number));
+        ends = Some((low.min(number), high.max(number)));
+        if !probe.is_lost() {
+            by_number.entry(number).or_insert(probe);
+        }
     }
-    if probes.windows(2).any(|two| two[1].sent_ms < two[0].sent_ms - OVERTAKING_MS) {
-        return probes; // a clock was set, so there are no times between
+    let (low, high) = ends.expect("one has a number");
+    if by_number.len() > 1 {
+        let high = sent.map_or(high, |sent| high.max(low.min(1) + (sent as i64).saturating_sub(1)));
+        let known: Vec<(i64, f64)> =
+            by_number.iter().map(|(number, probe)| (*number, probe.sent_ms)).collect();
+        by_number.extend(missing(&known, low, high));
     }
-    let Some((low, high)) = ends.filter(|_| by_number.len() > 1) else { return probes };
-    let high = sent.map_or(high, |sent| high.max(low.min(1) + (sent as i64).saturating_sub(1)));
-    let lost = missing(&by_number.into_iter().collect::<Vec<_>>(), low, high);
-    if !lost.is_empty() {
-        probes.extend(lost);
-        probes.sort_by(|one, other| one.sent_ms.total_cmp(&other.sent_ms));
-    }
-    probes
+    by_number.into_values().collect()
+}
+
+fn is_number(number: Option<f64>) -> bool {
+    number.is_some_and(|number| number.abs() < LARGEST)
 }
 
 /// Probes of the numbers between those that are known, and up to these ends, a usual interval after each other.
-fn missing(known: &[(i64, f64)], low: i64, high: i64) -> Vec<Probe> {
+fn missing(known: &[(i64, f64)], low: i64, high: i64) -> Vec<(i64, Probe)> {
     let steps = known.windows(2).map(|two| (two[1].1 - two[0].1) / (two[1].0 - two[0].0) as f64);
     let usual_ms = median(steps).expect("there are two").max(0.0);
     let (first, last) = (known[0], known[known.len() - 1]);
@@ -64,11 +63,12 @@ fn missing(known: &[(i64, f64)], low: i64, high: i64) -> Vec<Probe> {
     let between = known.windows(2).filter(|two| two[1].0 - two[0].0 <= MOST_LOST).flat_map(|two| {
         let ((low, from), (high, to)) = (two[0], two[1]);
         // Where the clock jumps, or the home slept, lost probes follow the one before them.
-        let step = ((to - from) / (high - low) as f64).min(2.0 * usual_ms);
-        (low + 1..high).map(move |number| from + (number - low) as f64 * step)
+        let step = ((to - from) / (high - low) as f64).clamp(0.0, 2.0 * usual_ms);
+        (low + 1..high).map(move |number| (number, from + (number - low) as f64 * step))
     });
-    let times = before.map(|n| at(first, n)).chain(between).chain(after.map(|n| at(last, n)));
-    times.take(MOST_LOST_IN_ALL).map(Probe::lost).collect()
+    let numbered = |known| move |number| (number, at(known, number));
+    let times = before.map(numbered(first)).chain(between).chain(after.map(numbered(last)));
+    times.take(MOST_LOST_IN_ALL).map(|(number, ms)| (number, Probe::lost(ms))).collect()
 }
 
 #[cfg(test)]

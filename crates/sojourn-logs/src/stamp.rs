@@ -18,9 +18,10 @@ pub(crate) enum Came {
     TimeOfDay(f64),
 }
 
-/// The time at the beginning of a line, and the rest of it.
+/// The time at the beginning of a line, and the rest of it. Behind the time of another program, that of `-D` counts.
 pub(crate) fn stamp(line: &str) -> (Option<Came>, &str) {
     let found = in_brackets(line).or_else(|| since_1970(line)).or_else(|| date_and_time(line));
+    let found = found.map(|(came, rest)| in_brackets(rest.trim_start()).unwrap_or((came, rest)));
     found.map_or((None, line), |(came, rest)| (Some(came), rest))
 }
 

@@ -1,12 +1,7 @@
-//! Clocks that somebody set while a log was written.
+//! The server's clock, where somebody set it while a log was written.
 
-use crate::log::{Clock, Format, Log, Probe, Step, median};
+use crate::log::{Clock, Log, Probe, Step};
 
-/// Numbered probes leave no longer time without one, in ms and in usual distances, unless the clock was set or the home
-/// slept.
-const PAUSE: (f64, f64) = (2_000.0, 5.0);
-/// Others may be lost or leave at random.
-const UNNUMBERED_PAUSE: (f64, f64) = (10_000.0, 20.0);
 /// Probes before and after a step of the server's clock by which its size is known.
 const NEIGHBOURS: usize = 10;
 /// The rates of two clocks differ by less, also while one of them is slewed.
@@ -14,45 +9,11 @@ const MOST_DRIFT: f64 = 5e-4;
 /// Smaller steps are not seen, in ms: clocks also drift.
 const LEAST_STEP_MS: f64 = 2.0;
 
-/// The log with the steps of its clocks.
+/// The log with the steps of the server's clock.
 pub(crate) fn marked(mut log: Log) -> Log {
-    if log.untimed.is_none() {
-        log.steps = pauses(&log);
-    }
     log.steps.extend(log.streams.iter().flat_map(|stream| of_server(stream)));
     log.steps.sort_by(|one, other| one.after_ms.total_cmp(&other.after_ms));
-    let pauses: Vec<Step> =
-        log.steps.iter().filter(|step| step.clock == Clock::Home).copied().collect();
-    for way in &mut log.ways {
-        let step_ms = way.rates.windows(2).map(|two| two[1].at_ms - two[0].at_ms);
-        let step_ms = step_ms.reduce(f64::min).unwrap_or(0.0);
-        way.rates.retain(|rate| {
-            let next =
-                pauses.partition_point(|pause| pause.after_ms + pause.by_ms < rate.at_ms - step_ms);
-            pauses.get(next).is_none_or(|pause| rate.at_ms <= pause.after_ms)
-        });
-    }
     log
-}
-
-/// Times in which no stream has a probe.
-fn pauses(log: &Log) -> Vec<Step> {
-    let mut times: Vec<f64> = log.streams.iter().flatten().map(|probe| probe.sent_ms).collect();
-    times.sort_by(f64::total_cmp);
-    let usual = log.streams.iter().filter_map(|stream| usual_distance(stream)).fold(0.0, f64::max);
-    let are_numbered = log.format != Format::Csv && log.has_losses.contains(&true);
-    let (least_ms, distances) = if are_numbered { PAUSE } else { UNNUMBERED_PAUSE };
-    let least = least_ms.max(distances * usual);
-    let gaps = times.windows(2).filter(|two| two[1] - two[0] > least);
-    let step = |two: &[f64]| {
-        let by_ms = two[1] - two[0] - usual;
-        Step { after_ms: two[0], by_ms, clock: Clock::Home }
-    };
-    gaps.map(step).collect()
-}
-
-fn usual_distance(stream: &[Probe]) -> Option<f64> {
-    median(stream.windows(2).map(|two| (two[1].sent_ms - two[0].sent_ms).max(0.0)))
 }
 
 /// Where the server's clock was set.

@@ -345,13 +345,77 @@ fn a_clock_that_jumps_is_noticed() {
     let [step] = found.steps[..] else { panic!("{:?}", found.steps) };
     assert_eq!(step.clock, Clock::Home);
     assert!((step.by_ms - 3.6e6).abs() < 1.0);
-    let timeline = found.timeline();
     let last = found.streams[0].last().unwrap().sent_ms;
-    assert!((timeline.elapsed_ms(last) - 19_800.0).abs() < 1.0);
+    assert!((last - found.start_ms() - 19_800.0).abs() < 1.0);
     // Loads are said in seconds without the jump.
     let found = found.with_loads(&[(12.0, 18.0)], &[]).unwrap();
-    assert_eq!(found.load_at(step.after_ms + 3.6e6 + 5_000.0), Some(Load::Down));
+    assert_eq!(found.load_at(step.after_ms + 5_000.0), Some(Load::Down));
     assert_eq!(found.load_at(step.after_ms), Some(Load::Idle));
+}
+
+/// How tools write times before lines, from ms since 1970.
+const STAMPS: [fn(f64) -> String; 4] = [
+    |ms| format!("[{:.6}] ", ms / 1e3),
+    |ms| format!("{:.3} ", ms / 1e3),
+    |ms| {
+        let day_ms = ms.rem_euclid(86.4e6);
+        let [hours, minutes] = [day_ms / 3.6e6, day_ms / 6e4 % 60.0].map(f64::floor);
+        format!("2026-11-29 {hours:02}:{minutes:02}:{:06.3} ", day_ms / 1e3 % 60.0)
+    },
+    |ms| format!("Nov 29 15:00:01: [{:.3}] ", ms / 1e3),
+];
+
+/// Lines of ping or fping, 100 probes at `interval_ms` with jitter, of which some are lost. The clock steps by `by_ms`
+/// before one of them, and the home sleeps so long.
+fn stepped(
+    tool: Format,
+    stamp: usize,
+    interval_ms: f64,
+    from: usize,
+    by_ms: f64,
+    seed: u64,
+) -> String {
+    let line = |n: usize| {
+        let noise = |salt: u64| {
+            let mixed = (seed + salt).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ n as u64;
+            (mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / f64::from(1 << 24)
+        };
+        let ms = 1_795_946_400_000.0 + interval_ms * (n as f64 + 0.02 * noise(1));
+        let rtt = 20.0 + 30.0 * noise(2);
+        let stamp = STAMPS[stamp](ms + rtt + if n < from { 0.0 } else { by_ms });
+        let is_kept = n == from || n + 1 == from || noise(3) > 0.05;
+        is_kept.then(|| match tool {
+            Format::Fping => {
+                format!("{stamp}192.0.2.1 : [{n}], 64 bytes, {rtt:.2} ms (20 avg, 0% loss)\n")
+            }
+            _ => format!("{stamp}64 bytes from 192.0.2.1: icmp_seq={n} ttl=57 time={rtt:.2} ms\n"),
+        })
+    };
+    (0..100).filter_map(line).collect()
+}
+
+/// Programs that keep lines hold them back; `ping -c 4` in a loop numbers each of its runs.
+#[test]
+fn lines_in_bursts_and_in_short_runs_are_as_they_left() {
+    let line = |n: usize, at_s: f64, number: usize| {
+        format!(
+            "{at_s:.1} 64 bytes from 192.0.2.{}: icmp_seq={number} ttl=57 time=20.0 ms\n",
+            n % 2
+        )
+    };
+    let bursts: String = (0..400).map(|n| line(0, 1.8e9 + 12.1 * (n / 60) as f64, n)).collect();
+    let found = log(bursts);
+    assert!(found.doubts[0].contains("in bursts, 12.1 s after each other"), "{:?}", found.doubts);
+    let steps: Vec<f64> = sent(&found.streams[0]).windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(steps[..358].iter().all(|ms| (ms - 200.0).abs() < 15.0), "{steps:?}");
+    for each in [1, 4, 5, 8] {
+        let runs: String = (0..200)
+            .map(|n| line(n / 5 % 2, 1.8e9 + n as f64, 1 + n / 10 * 5 % each + n % each))
+            .collect();
+        let one: String = (0..100).map(|n| line(0, 1.8e9 + n as f64, n % each)).collect();
+        assert_eq!(trips(&log(&one).streams[0]), [Some(20.0); 100], "{each}");
+        assert_eq!(log(runs).streams.len(), 2);
+    }
 }
 
 #[test]
@@ -618,6 +682,32 @@ fn no_file_makes_the_reader_work_without_end() {
 }
 
 at_random! { 200;
+    /// Half a second or an hour, forward or back: there is one step, and times go on as without it.
+    #[test]
+    fn steps_of_the_homes_clock_are_taken_out(
+        is_fping in sojourn_testing::proptest::bool::ANY,
+        stamp in 0_usize..4,
+        interval_ms in 20.0..1_000.0,
+        from in 12_usize..88,
+        size_ms in 6.0_f64..12.0,
+        is_back in sojourn_testing::proptest::bool::ANY,
+        seed in 1_u64..1_000_000,
+    ) {
+        let tool = if is_fping { Format::Fping } else { Format::Ping };
+        let by_ms = size_ms.exp() * if is_back { -1.0 } else { 1.0 };
+        let found = log(stepped(tool, stamp, interval_ms, from, by_ms, seed));
+        let still = log(stepped(tool, stamp, interval_ms, from, 0.0, seed));
+        assert_eq!(still.steps, []);
+        let [step] = found.steps[..] else { panic!("{by_ms} {interval_ms}: {:?}", found.steps) };
+        let error_ms = 2.0 + 0.1 * interval_ms;
+        assert!((step.by_ms - by_ms).abs() < error_ms, "{by_ms}: {step:?}");
+        let both = found.streams[0].iter().zip(&still.streams[0]);
+        assert!(found.streams[0].len() == still.streams[0].len());
+        for (one, other) in both.filter(|(one, _)| !one.is_lost()) {
+            assert!((one.sent_ms - other.sent_ms).abs() < error_ms, "{one:?} {other:?}");
+        }
+    }
+
     #[test]
     fn any_time_before_a_line_is_read_or_passed_over(
         stamps in sojourn_testing::proptest::collection::vec("[\\[(]?[0-9:TZ+., /APMé-]{0,30}[\\])]?:? ", 1..6),

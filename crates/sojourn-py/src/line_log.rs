@@ -9,7 +9,7 @@ use crate::ScenarioError;
 use crate::panics::caught;
 use crate::problem::about;
 
-/// A log of a measured line: probes, rates, and when a load ran. Times are in ms of the log's own clock.
+/// A log of a measured line: probes, rates, and when a load ran. Times are in ms of the log's own clock, without its steps.
 #[pyclass(frozen, module = "sojourn._sojourn")]
 pub struct LineLog {
     source: String,
@@ -73,10 +73,10 @@ impl LineLog {
         self.log.has_hosts
     }
 
-    /// Times in s after the first probe, without jumps of the clock.
+    /// Times in s after the first probe.
     fn elapsed_s(&self, times_ms: Vec<f64>) -> Vec<f64> {
-        let timeline = self.log.timeline();
-        times_ms.into_iter().map(|at| timeline.elapsed_ms(at) / 1e3).collect()
+        let start_ms = self.log.start_ms();
+        times_ms.into_iter().map(|at| (at - start_ms) / 1e3).collect()
     }
 
     /// To what its format rounds times, or 0.

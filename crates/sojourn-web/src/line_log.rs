@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sojourn::input::problem::{Fault, Problem};
-use sojourn::logs::{Log, Probe, Timeline, Way, read};
+use sojourn::logs::{Log, Probe, Way, read};
 use sojourn::results::measured::{measured, trips_ms};
 
 /// From when to when a load ran, in s after the first probe; `None` where the user does not say it.
@@ -19,13 +19,13 @@ pub(crate) fn answer(
     let log = with_what_is_known(read(name, content)?, down_s, up_s, interval_s);
     let log = log.map_err(|fault| fault.of(name))?;
     let found = measured(&log, &[]).map_err(|fault| fault.of(name))?;
-    let timeline = log.timeline();
-    let [down, up] = log.ways.each_ref().map(|way| rates(way, &timeline));
+    let start_ms = log.start_ms();
+    let [down, up] = log.ways.each_ref().map(|way| rates(way, start_ms));
     Ok(json!({
         "measured": found,
         "has_loads": log.has_loads || log.summary.is_some(),
         "is_timed": log.untimed.is_none(),
-        "trips": trips(&log, &timeline),
+        "trips": trips(&log, start_ms),
         "down": down,
         "up": up,
     }))
@@ -47,7 +47,7 @@ fn with_what_is_known(
 }
 
 /// Each round trip that the numbers count with what ran meanwhile, and the number of its host where there are several.
-fn trips(log: &Log, timeline: &Timeline) -> Value {
+fn trips(log: &Log, start_ms: f64) -> Value {
     let numbered = (1..).zip(log.streams.iter().zip(trips_ms(log)));
     let answered = numbered.flat_map(|(host, (probes, trips))| {
         let host = log.has_hosts.then_some(host);
@@ -55,12 +55,10 @@ fn trips(log: &Log, timeline: &Timeline) -> Value {
         probes.iter().zip(trips).filter_map(trip)
     });
     answered
-        .map(|(host, at_ms, ms)| {
-            json!([timeline.elapsed_ms(at_ms) / 1e3, ms, log.load_at(at_ms), host])
-        })
+        .map(|(host, at_ms, ms)| json!([(at_ms - start_ms) / 1e3, ms, log.load_at(at_ms), host]))
         .collect()
 }
 
-fn rates(way: &Way, timeline: &Timeline) -> Value {
-    way.rates.iter().map(|rate| json!([timeline.elapsed_ms(rate.at_ms) / 1e3, rate.mbps])).collect()
+fn rates(way: &Way, start_ms: f64) -> Value {
+    way.rates.iter().map(|rate| json!([(rate.at_ms - start_ms) / 1e3, rate.mbps])).collect()
 }

@@ -80,9 +80,9 @@ fn unit(log: &Log) -> Option<String> {
 }
 
 fn steps(log: &Log) -> Vec<String> {
-    let timeline = log.timeline();
+    let start_ms = log.start_ms();
     let sentence = |step: &Step| {
-        let at = digits(timeline.elapsed_ms(step.after_ms) / 1e3);
+        let at = digits((step.after_ms - start_ms) / 1e3);
         match step.clock {
             Clock::Home => format!(
                 "The clock stepped by {} s at {at} s, or the probes paused so long: that time is left out.",
