@@ -16,6 +16,7 @@ from sojourn._sojourn import LineLog
 from sojourn.analysis.measured import headline, loads_grid, read_log
 from sojourn.fit.model import scenario, simulated
 from sojourn.fit.prior import PRIOR
+from sojourn.fit.read import read
 from sojourn.fit.table import STREAMS
 from sojourn.plot.figures.measured import delay_and_rates, distribution, figures
 from stores import Inside
@@ -101,25 +102,36 @@ def test_figures_show_what_the_table_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rest_s", "load", "is_offered"),
+    ("rest_s", "then_s", "load", "is_offered"),
     [
-        (130, "up", True),
-        (60, "up", False),
-        (130, "down", False),
+        (150, 0, "up", True),
+        (60, 0, "up", False),
+        (90, 90, "up", False),  # no 142.5 s in one
+        (30, 150, "up", True),
+        (150, 0, "down", False),
     ],
 )
 def test_cures_are_offered_where_a_fit_may_be(
-    rest_s: int, load: str, is_offered: bool, tmp_path: Path, inside: Inside
+    rest_s: int, then_s: int, load: str, is_offered: bool, tmp_path: Path, inside: Inside
 ) -> None:
-    times = range(0, (rest_s + 30) * 1000, 100)
-    rows = [
-        f"{at},{at + (110 if at >= 1000 * rest_s else 10)},"
-        f"{at + (120 if at >= 1000 * rest_s else 20)},{load if at >= 1000 * rest_s else 'idle'}"
-        for at in times
-    ]
+    rows = []
+    for at in range(0, (rest_s + 30 + then_s) * 1000, 100):
+        is_loaded = 1000 * rest_s <= at < 1000 * (rest_s + 30)
+        up = 110 if is_loaded else 10
+        rows.append(f"{at},{at + up},{at + up + 10},{load if is_loaded else 'idle'}")
     (tmp_path / "a.csv").write_text("\n".join(["sent_ms,received_ms,returned_ms,load", *rows]))
     said = inside.printed("log", tmp_path / "a.csv")
     assert ("--simulate shows what each cure would give" in said) == is_offered
+
+
+def test_a_fit_takes_the_longest_time_without_a_load(tmp_path: Path) -> None:
+    """A download at 10 to 40 s, an upload at 100 to 160 s; 2 s after a load its queue is empty."""
+    rows = [f"{100 * n},{100 * n + 9}" for n in range(2000)]
+    (tmp_path / "a.csv").write_text("\n".join(["sent_ms,received_ms", *rows]))
+    log = read(tmp_path / "a.csv", [(10, 40)], [(100, 160)])
+    assert (log.idle_s, log.loaded_s, log.has_download) == ((42, 100), (100, 160), False)
+    assert log.idle.sent_ms.min() == 42_000 and log.idle.sent_ms.max() == 99_900
+    assert read(tmp_path / "a.csv", [(10, 40)]).idle_s == (42, 199.9)
 
 
 def test_cures_are_simulated_where_a_log_allows_a_fit(

@@ -51,7 +51,7 @@ fn parsed(content: &[u8]) -> Result<Log, Fault> {
     if text.trim_start().is_empty() {
         return Err(unusable("", "nothing in it", FORMATS));
     }
-    let log = if text.trim_start().starts_with('{') {
+    let log = if text.trim_start().starts_with('{') && !fping::is_json(text) {
         json::read(text)?
     } else if csv::has_columns(text) {
         csv::read(text)?

@@ -8,7 +8,7 @@ use crate::log::{Format, IntervalFrom, Log, Probe, Untimed, median};
 use crate::numbered::with_lost;
 use crate::reply::Reply;
 use crate::stamp::{COARSE_MS, Timeline, spread};
-use crate::{FORMATS, fping, network_quality, ping, unusable};
+use crate::{FORMATS, fping, irtt, network_quality, ping, unusable};
 
 const SUPPOSED_MS: f64 = 1_000.0;
 /// A run begins with the number 0 or 1; what overtakes its first probes has lower ones than this.
@@ -34,7 +34,10 @@ fn unread(text: &str, format: Format) -> Option<String> {
     let is_fping = |line: &&str| fping::reply(line).is_some() || fping::summary(line).len() > 1;
     let lines = |is: &dyn Fn(&&str) -> bool| text.lines().filter(is).count();
     let counts = [
-        (Format::Ping, if format == Format::Ping { 0 } else { lines(&is_ping) }),
+        (
+            Format::Ping,
+            if [Format::Ping, Format::Irtt].contains(&format) { 0 } else { lines(&is_ping) },
+        ),
         (Format::Fping, if format == Format::Fping { 0 } else { lines(&is_fping) }),
     ];
     let others = counts.into_iter().filter(|(_, count)| *count > 0);
@@ -55,13 +58,14 @@ fn of_probes(text: &str) -> Result<Log, Fault> {
     let of_fping: Vec<_> = text.lines().filter_map(fping::reply).collect();
     let (format, replies) = match of_fping.is_empty() {
         false => (Format::Fping, one_run(of_fping)),
+        true if text.contains(irtt::OF_LINES) => (Format::Irtt, one_run(ping::replies(text))),
         true => (Format::Ping, one_run(ping::replies(text))),
     };
     let (format, replies) = match replies.iter().any(|reply| reply.rtt_ms.is_some()) {
         true => (format, replies),
         false => (Format::Fping, text.lines().flat_map(fping::summary).collect()),
     };
-    let (sent, interval_ms) = ping::sent(text).unzip();
+    let (sent, interval_ms) = ping::sent(text).or_else(|| irtt::sent(text)).unzip();
     if replies.is_empty() {
         let found = sent.map_or_else(
             || "no line of a reply".to_owned(),
@@ -177,8 +181,7 @@ fn streams(
             Some(times) => times[at] - rtt_ms,
             None => reply.number.unwrap_or(stream.len() as f64) * interval_ms,
         };
-        let probe = reply.rtt_ms.map_or(Probe::lost(sent_ms), |ms| Probe::answered(sent_ms, ms));
-        stream.push((reply.number, probe));
+        stream.push((reply.number, reply.probe(sent_ms)));
     }
     streams
 }

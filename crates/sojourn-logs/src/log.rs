@@ -11,11 +11,11 @@ use crate::unusable;
 pub enum Format {
     /// JSON of flent, with probes and rates.
     Flent,
-    /// JSON of irtt, with delays of both directions.
+    /// JSON or lines of irtt, with delays of both directions.
     Irtt,
     /// Lines of ping.
     Ping,
-    /// Lines of fping.
+    /// Lines of fping, also in JSON.
     Fping,
     /// JSON that Crusader exports.
     Crusader,
@@ -231,8 +231,6 @@ pub const LEAST_MBPS: f64 = 0.5;
 
 const INTERVALS_MS: std::ops::RangeInclusive<f64> = 0.1..=3.6e6;
 
-const OVERRIDDEN: &str = "The loads are those whose times you gave; the file itself has others.";
-
 impl Log {
     pub(crate) fn new(format: Format, streams: Vec<Vec<Probe>>) -> Self {
         Self {
@@ -250,28 +248,33 @@ impl Log {
         }
     }
 
-    /// With loads as the user knows them, in s after the first probe. A fault names times that the log does not have.
+    /// With loads as the user knows them, in s after the first probe. In a direction of which they say something the
+    /// file's own loads do not count; in the other one they do. A fault names times that the log does not have.
     pub fn with_loads(mut self, down_s: &[(f64, f64)], up_s: &[(f64, f64)]) -> Result<Self, Fault> {
         let start_ms = self.start_ms();
         let last = self.streams.iter().flatten().map(|probe| probe.sent_ms - start_ms);
         let end_s = last.fold(0.0, f64::max) / 1e3;
-        for (name, (from, to)) in [("download", down_s), ("upload", up_s)]
-            .into_iter()
-            .flat_map(|(name, spans)| spans.iter().map(move |span| (name, *span)))
+        for (way, (name, spans)) in
+            self.ways.iter_mut().zip([("download", down_s), ("upload", up_s)])
         {
-            if !(from >= 0.0 && from < to && from < end_s && to <= end_s + BEYOND_S) {
-                let found = format!("{from} to {to} s");
-                let allowed =
-                    format!("times within the log, 0 to {end_s:.1} s after its first probe");
-                return Err(unusable(&format!("times of the {name}"), &found, &allowed));
+            for (from, to) in spans {
+                if !(*from >= 0.0 && from < to && *from < end_s && *to <= end_s + BEYOND_S) {
+                    let found = format!("{from} to {to} s");
+                    let allowed =
+                        format!("times within the log, 0 to {end_s:.1} s after its first probe");
+                    return Err(unusable(&format!("times of the {name}"), &found, &allowed));
+                }
             }
-        }
-        if self.has_loads {
-            self.doubts.push(OVERRIDDEN.to_owned());
-        }
-        for (way, spans) in self.ways.iter_mut().zip([down_s, up_s]) {
-            let span = |(from, to): &(f64, f64)| (start_ms + from * 1e3, start_ms + to * 1e3);
-            way.loaded_ms = joined(spans.iter().map(span).collect());
+            if self.has_loads {
+                let own = &way.loaded_ms;
+                let own_s = own.iter().map(|(from, to)| (from - start_ms, to - start_ms));
+                self.doubts.extend(overridden(name, !spans.is_empty(), &own_s.collect::<Vec<_>>()));
+            }
+            if !spans.is_empty() {
+                let span = |(from, to): &(f64, f64)| (start_ms + from * 1e3, start_ms + to * 1e3);
+                way.loaded_ms = joined(spans.iter().map(span).collect());
+                (way.is_inferred, way.light_mbps) = (false, None);
+            }
         }
         self.has_loads = true;
         Ok(self)
@@ -324,6 +327,27 @@ impl Log {
         let inside = self.ways.each_ref().map(|way| is_in(way, 0.0, 0.0));
         let near = self.ways.each_ref().map(|way| is_in(way, BEFORE_MS, AFTER_MS));
         (inside == near).then(|| Load::of(inside[0], inside[1]))
+    }
+}
+
+/// So many times are said.
+const MOST_SPANS: usize = 4;
+
+/// Whose times of a load count where the file has its own, in ms after the first probe.
+fn overridden(name: &str, is_given: bool, own_ms: &[(f64, f64)]) -> Option<String> {
+    let span = |(from, to): &(f64, f64)| format!("{:.1} to {:.1} s", from / 1e3, to / 1e3);
+    let mut spans: Vec<String> = own_ms.iter().take(MOST_SPANS).map(span).collect();
+    spans.extend((own_ms.len() > MOST_SPANS).then(|| "others".to_owned()));
+    match (is_given, spans.is_empty()) {
+        (true, true) => Some(format!("Your times of the {name} count; the file has none.")),
+        (true, false) => Some(format!(
+            "Your times of the {name} count, and not those of the file, {}.",
+            spans.join(", ")
+        )),
+        (false, true) => None,
+        (false, false) => {
+            Some(format!("The times of the {name} are those of the file, {}.", spans.join(", ")))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! Lines of ping, as iputils, busybox, macOS and Windows print them in any language, and those of irtt: numbers are
-//! known by their shape.
+//! Lines of ping, as iputils, busybox, macOS and Windows print them in any language: numbers are known by their shape.
 
+use crate::irtt;
 use crate::numeral::leading;
 use crate::reply::Reply;
 use crate::stamp::stamp;
@@ -42,7 +42,7 @@ pub(crate) fn replies(text: &str) -> Vec<Reply<'_>> {
             is_open = lines.peek().is_some_and(|next| is_message(next));
         } else if is_open && !are_numbered && is_message(line) {
             let (came, _) = stamp(line);
-            replies.push(Reply { host: "", came, number: None, rtt_ms: None });
+            replies.push(Reply::new("", came, None, None));
         }
     }
     replies
@@ -64,10 +64,13 @@ pub(crate) fn reply(line: &str) -> Option<Reply<'_>> {
     if rest.contains("(DUP!)") {
         return None;
     }
+    if let Some(reply) = irtt::reply(came, rest) {
+        return Some(reply);
+    }
     let after = rest.split_once("seq=").or_else(|| rest.split_once("icmp_seq "));
     let number = after.and_then(|(_, rest)| leading(rest)).map(|(number, _)| number);
     let rtt_ms = round_trip(rest);
-    (rtt_ms.is_some() || number.is_some()).then(|| Reply { host: host(rest), came, number, rtt_ms })
+    (rtt_ms.is_some() || number.is_some()).then(|| Reply::new(host(rest), came, number, rtt_ms))
 }
 
 /// `64 bytes from NAME (192.0.2.1): icmp_seq=1 ...`: what is in parentheses, or the name.

@@ -229,6 +229,51 @@ fn numbered_lines_of_lost_probes_count() {
     assert_eq!(trips(&log(macos).streams[0]), [Some(20.0), Some(20.0), None, None]);
 }
 
+/// Clocks of both ends differ by 2 s; where they differ by minutes, times are rounded too far for delays of one direction.
+#[test]
+fn lines_of_irtt_have_delays_of_both_directions() {
+    let text = "[Connecting] connecting to 192.0.2.1\nseq=0 rtt=20.5ms rd=-1.99s sd=2.01s ipdv=n/a\nseq=1 rtt=20.5ms \
+                rd=-1989.8ms sd=2010.3ms ipdv=1.2\u{b5}s\nseq=3 LATE rtt=1.02s rd=10ms sd=1.01s ipdv=999ms\nDUP! seq=3\nseq=4 \
+                rtt=980\u{b5}s ipdv=20ms\nseq=5 rtt=20ms rd=-3m2s sd=3m2s ipdv=20ms\n\n                     duration: 3.08s (wait \
+                80ms)\n   packets sent/received: 7/5 (28.57% loss)\n";
+    let found = log(text);
+    assert_eq!(found.format, Format::Irtt);
+    let probes = &found.streams[0];
+    let expected = [Some(20.5), Some(20.5), None, Some(1_020.0), Some(0.98), Some(20.0), None];
+    assert_eq!(trips(probes), expected);
+    assert_eq!(sent(probes), [0.0, 500.0, 1_000.0, 1_500.0, 2_000.0, 2_500.0, 3_000.0]);
+    let ways: Vec<_> = probes.iter().map(|one| one.up_ms.zip(one.down_ms)).collect();
+    assert_eq!(ways[1], Some((2_010.3, -1_989.8)));
+    assert_eq!(ways[3], Some((1_010.0, 10.0)));
+    assert_eq!([ways[0], ways[2], ways[4], ways[5], ways[6]], [None; 5]);
+}
+
+#[test]
+fn fping_writes_json_too() {
+    let event = |host: usize, seq: usize| {
+        format!(
+            "{{\"resp\": {{\"host\": \"192.0.2.{host}\", \"seq\": {seq}, \"size\": 64, \"rtt\": {}}}}}\n",
+            20 * host
+        )
+    };
+    let lost = "{\"timeout\": {\"host\": \"192.0.2.1\", \"seq\": 2}}\n";
+    let summary =
+        "{\"summary\": {\"host\": \"192.0.2.1\", \"xmt\": 4, \"rcv\": 3, \"loss\": 25}}\n";
+    let text =
+        [&event(1, 0), &event(2, 0), &event(1, 1), lost, &event(1, 3), &*event(2, 3), summary]
+            .concat();
+    for stamp in ["", "1795964401.25 ", "2026-11-29 15:00:01 "] {
+        let stamped: String = text.lines().map(|line| format!("{stamp}{line}\n")).collect();
+        let found = log(&stamped);
+        assert_eq!((found.format, found.untimed.is_some()), (Format::Fping, stamp.is_empty()));
+        assert_eq!(trips(&found.streams[0]), [Some(20.0), Some(20.0), None, Some(20.0)]);
+        assert_eq!(trips(&found.streams[1]), [Some(40.0), None, None, Some(40.0)]);
+    }
+    let all = "{\"vSum\": {\"host\": \"192.0.2.1\", \"values\": [20.5, 21, null, 20.5]}}\n";
+    assert_eq!(trips(&log(all).streams[0]), [Some(20.5), Some(21.0), None, Some(20.5)]);
+    assert!(refusal(summary).contains("JSON without round_trips"));
+}
+
 /// Two runs in one file: the numbers of the second one begin again.
 #[test]
 fn runs_of_ping_follow_each_other() {
@@ -517,9 +562,31 @@ fn times_of_loads_are_within_the_log() {
         assert!(fault.message.contains("within the log, 0 to 20.0 s"), "{fault:?}");
     }
     assert!(log(&text).with_loads(&[(5.0, 10.0)], &[]).unwrap().doubts.is_empty());
-    let named =
-        log("sent_ms,rtt_ms,load\n0,20,idle\n9000,20,up\n").with_loads(&[(2.0, 5.0)], &[]).unwrap();
-    assert!(named.doubts[0].contains("the file itself has others"));
+}
+
+/// In each direction either the times of the user or those of the file count: a download at 3 to 6 s and an upload at 6
+/// to 9 s in the file.
+#[test]
+fn each_load_is_the_users_or_the_files() {
+    let row =
+        |n: usize| format!("{},20,{}\n", n * 1000, ["idle", "down", "up"][(n / 3).min(3) % 3]);
+    let text = format!("sent_ms,rtt_ms,load\n{}", (0..13).map(row).collect::<String>());
+    let own = [vec![(3e3, 6e3)], vec![(6e3, 9e3)]];
+    for given in [[None, None], [Some((1.0, 4.5)), None], [None, Some((7.0, 12.0))]] {
+        let [down, up] = given;
+        let found = log(&text).with_loads(down.as_slice(), up.as_slice()).unwrap();
+        for ((way, name), (spans, given)) in
+            found.ways.iter().zip(["download", "upload"]).zip(own.iter().zip(given))
+        {
+            let said = |begin: &str| found.doubts.iter().any(|one| one.starts_with(begin));
+            match given {
+                None => assert_eq!(&way.loaded_ms, spans),
+                Some((from, to)) => assert_eq!(way.loaded_ms, [(from * 1e3, to * 1e3)]),
+            }
+            assert_eq!(said(&format!("Your times of the {name} count, and not")), given.is_some());
+            assert_eq!(said(&format!("The times of the {name} are those")), given.is_none());
+        }
+    }
 }
 
 fn flent(metadata: &str, raw: &str, sampled: &str) -> String {

@@ -52,15 +52,14 @@ def fit(
     status 1: no scenario, since the log does not tell enough, or its line is outside what the fit
     knows.
     """
-    from ..base.files import write_file
+    from ..base.files import check_place, write_file
     from ..base.terminal import print_grids, progress_bar
     from ..fit.answer import head, quantile_table, sentences, table, values
     from ..fit.fitted import fit as fitted
 
     if out.exists():
-        raise typer.BadParameter(
-            f"--out: {out}: found a file there; allowed: the path of a new file"
-        )
+        raise typer.BadParameter(f"{out}: exists already; allowed: the path of a new file")
+    check_place(out.parent)
     with nullcontext() if quiet else progress_bar(lines=True) as progress:
         found = fitted(logs, upload=upload, up_mbps=up, period_ms=period, progress=progress)
     if found.line is not None:

@@ -85,10 +85,10 @@ def log(
             say(f"report: {out}")
     if simulate and not as_json:
         for file in files:
-            _simulate(file, spans["up_s"], quiet)
+            _simulate(file, spans, quiet)
 
 
-def _simulate(file: Path, up_s: list[tuple[float, float]], quiet: bool) -> None:
+def _simulate(file: Path, spans: dict[str, list[tuple[float, float]]], quiet: bool) -> None:
     """Prints what each cure gives on a line that is fitted to the log, or what the log lacks."""
     from .._sojourn import ScenarioError
     from ..base.terminal import print_grids, progress_bar
@@ -96,7 +96,7 @@ def _simulate(file: Path, up_s: list[tuple[float, float]], quiet: bool) -> None:
 
     with nullcontext() if quiet else progress_bar() as progress:
         try:
-            found = fit_of_log(file, up_s, progress)
+            found = fit_of_log(file, **spans, progress=progress)
             lack = why_not(found)
         except ScenarioError as error:
             lack = str(error)

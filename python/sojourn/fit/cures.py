@@ -1,20 +1,19 @@
 """What cures of a delay would give on a line like that of a log, simulated."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..analysis.bufferbloat import bufferbloat_grid
-from ..analysis.measured import MeasuredLine
+from ..analysis.measured import MeasuredLine, Spans
 from ..base.grid import Grid
 from ..base.progress import Progress
 from ..base.toml_text import toml_value
 from ..runs.draft import USUAL_SHARE, queue_of
 from ..runs.runner import run
 from .fitted import LEAST_IDLE_S, Fit, fit_log
-from .read import read
+from .read import probes_of, read
 from .repair import FEWEST, repaired
 
 _SMALL_MS = 50.0
@@ -38,22 +37,19 @@ def may_be_fitted(line: MeasuredLine) -> bool:
     has_ways = all(not np.isnan(stream.up_ms).all() for stream in line.streams)
     if is_cured or not (has_ways and up_ms and line.log.is_timed):
         return False
-    begin_ms, _ = max(up_ms, key=lambda span: span[1] - span[0])
-    idle = [one.sent_ms[(one.sent_ms < begin_ms) & ~np.isnan(one.up_ms)] for one in line.streams]
-    sent_ms = np.concatenate(idle)
-    return len(sent_ms) >= FEWEST and float(np.ptp(sent_ms)) / 1e3 >= LEAST_IDLE_S
+    idle = probes_of(line.log).idle
+    count = sum(map(len, idle.streams))
+    return count >= FEWEST and float(np.ptp(idle.sent_ms)) / 1e3 >= LEAST_IDLE_S
 
 
 def fit_of_log(
-    path: str | os.PathLike[str], up_s: Sequence[tuple[float, float]], progress: Progress | None
+    path: str | os.PathLike[str],
+    down_s: Spans = (),
+    up_s: Spans = (),
+    progress: Progress | None = None,
 ) -> Fit:
-    """The fit of a log whose upload runs then, where the log itself does not say so."""
-    log = read(path)
-    if not up_s:
-        return fit_log(repaired(log), progress=progress)
-    low, high = max(up_s, key=lambda span: span[1] - span[0])
-    busy = log.between(low, high)
-    return fit_log(repaired(log.between(0, low)), busy if busy.streams else None, progress=progress)
+    """The fit of a log, with when loads ran as in `read_log`."""
+    return fit_log(repaired(read(path, down_s, up_s)), progress=progress)
 
 
 def why_not(found: Fit) -> str | None:

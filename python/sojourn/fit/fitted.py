@@ -205,11 +205,15 @@ def _parts(log: Log, busy: Log | None) -> tuple[Log, Values | None]:
     idle, loaded = log, None
     if log.loaded_s is not None:
         low, high = log.loaded_s
-        idle = log.between(0, low)
+        idle = log.idle
         loaded = log.between(min(low + SETTLING_S, (low + high) / 2), high)
         if not idle.streams:
-            refuse(log.file, "", "found a load from the first probe on; allowed: an idle log")
-        note = f"A load runs in the log from {low:.0f} s on; only what is before counts as idle."
+            refuse(log.file, "", "found loads all the time; allowed: a log with a time without any")
+        from_s, to_s = log.idle_s or (0, low)
+        note = (
+            f"A load runs in the log from {low:.0f} to {high:.0f} s; as idle counts what was sent "
+            f"from {from_s:.0f} to {to_s:.0f} s."
+        )
         idle = replace(idle, notes=[*log.notes, note])
     if busy is not None:
         return idle, rises_of_another_log(busy, idle)

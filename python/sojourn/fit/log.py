@@ -56,8 +56,10 @@ class Log:
     """The rate of the upload, where the log has it."""
     loaded_s: tuple[float, float] | None = None
     """From when to when a load ran, in s after the first probe, where the log says so."""
+    idle_s: tuple[float, float] | None = None
+    """From when to when no load ran, likewise."""
     has_download: bool = False
-    """Did a download run?"""
+    """Did a download run, and no upload?"""
     resolution_ms: float = 0.0
     """To what the times were rounded."""
 
@@ -95,7 +97,15 @@ class Log:
         first = min(stream.sent_ms[0] for stream in self.streams)
         low, high = first + low_s * 1e3, first + high_s * 1e3
         parts = [s.where((s.sent_ms >= low) & (s.sent_ms < high)) for s in self.streams]
-        return replace(self, streams=[part for part in parts if len(part) >= 2], loaded_s=None)
+        streams = [part for part in parts if len(part) >= 2]
+        return replace(self, streams=streams, loaded_s=None, idle_s=None)
+
+    @property
+    def idle(self) -> "Log":
+        """The part without a load: what the log calls so, or else what is before its load."""
+        if self.idle_s is not None:
+            return self.between(*self.idle_s)
+        return self if self.loaded_s is None else self.between(0, self.loaded_s[0])
 
 
 PART_MS = 120e3

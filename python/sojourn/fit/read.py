@@ -1,13 +1,14 @@
 """From a log of a measured line to the probes that a fit takes."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
 
 from .._sojourn import LineLog, ScenarioError
-from ..analysis.measured import open_log
+from ..analysis.measured import Spans, open_log
 from ..base.problems import refusal
 from .log import Log, Probes, Values, step_of
 
@@ -22,9 +23,19 @@ def refuse(file: str, key: str, found: str) -> NoReturn:
     raise refusal(ScenarioError, file, key, found)
 
 
-def read(path: str | os.PathLike[str]) -> Log:
-    """The probes of a log, as they are in it; raises `ScenarioError` if it is none."""
+def read(path: str | os.PathLike[str], down_s: Spans = (), up_s: Spans = ()) -> Log:
+    """The probes of a log, as they are in it; raises `ScenarioError` if it is none.
+
+    `down_s` and `up_s` say when downloads and uploads ran, as in `read_log`.
+    """
     file, found = os.fspath(path), open_log(path)
+    if down_s or up_s:
+        found = found.with_loads(list(down_s), list(up_s))
+    return probes_of(found, file)
+
+
+def probes_of(found: LineLog, file: str = "") -> Log:
+    """The probes of a log that was read; raises `ScenarioError` if it has none."""
     streams = _streams(found)
     if not streams:
         refuse(file, "", "found no answered probe; allowed: 1000 and more")
@@ -52,19 +63,46 @@ def _if_known(values: Values) -> Values | None:
 
 
 def _with_load(log: Log, found: LineLog) -> Log:
-    """With the longest upload of a log, or else download, and the rate of the upload."""
+    """With the longest upload of a log, or else download, the rate of the upload, and the longest
+    time without a load.
+    """
     down, up = found.loaded_ms()
     if not down and not up:
         return log
     first = min(stream.sent_ms[0] for stream in log.streams)
-    low, high = max(up or down, key=lambda span: span[1] - span[0])
+    last = max(stream.sent_ms[-1] for stream in log.streams)
+    low, high = max(up or down, key=_length)
     times, rates = map(np.array, found.rates()[1])
+
+    def since_first(span: tuple[float, float]) -> tuple[float, float]:
+        return (span[0] - first) / 1e3, (span[1] - first) / 1e3
+
     return replace(
         log,
-        loaded_s=((low - first) / 1e3, (high - first) / 1e3),
-        has_download=bool(down),
+        loaded_s=since_first((low, high)),
+        idle_s=since_first(max(_gaps([*down, *up], first, last), key=_length)),
+        has_download=not up,
         up_mbps=_rate(times, rates, low, high) if up else None,
     )
+
+
+_DRAINING_MS = 2000.0
+"""After a load, until its queue is empty."""
+
+
+def _gaps(
+    spans: list[tuple[float, float]], first: float, last: float
+) -> Iterator[tuple[float, float]]:
+    """The times without a load."""
+    end = first
+    for low, high in sorted(spans):
+        yield end, max(low, end)
+        end = max(end, high + _DRAINING_MS)
+    yield end, max(last, end)
+
+
+def _length(span: tuple[float, float]) -> float:
+    return span[1] - span[0]
 
 
 def _rate(times: Values, rates: Values, low: float, high: float) -> float | None:

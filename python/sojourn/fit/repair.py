@@ -170,9 +170,8 @@ def _place_of_step(values: Values) -> int:
 def _without_drift(log: Log, streams: list[Probes], notes: list[str]) -> list[Probes]:
     """Takes out a steady drift of the clocks: the line through the least delays of each block."""
     start_ms = min(stream.sent_ms[0] for stream in streams)
-    end_ms = np.inf if log.loaded_s is None else start_ms + log.loaded_s[0] * 1e3
-    idle = [stream.where(stream.sent_ms < end_ms) for stream in streams]
-    slopes = np.concatenate([_slopes(stream) for stream in idle])
+    idle = replace(log, streams=streams).idle.streams
+    slopes = np.concatenate([np.empty(0), *map(_slopes, idle)])
     if not len(slopes):
         return streams
     slope = float(np.median(slopes))

@@ -71,7 +71,7 @@ pub fn measured(log: &Log, elsewhere: &[Load]) -> Result<Measured, Fault> {
     let is_silent = of_host.iter().any(sentences::is_silent);
     let letter = worst_ms.filter(|_| misplaced.is_none() && !is_silent).map(letter);
     let of_log = || sentences::all(log, &of_host, &responsiveness, elsewhere);
-    let mut sentences = sentences::doubts(log, host);
+    let mut sentences = sentences::doubts(log, &of_host, host);
     sentences.extend(misplaced.unwrap_or_else(of_log));
     let has_rates = loads.iter().any(|one| one.down_mbps.is_some() || one.up_mbps.is_some());
     Ok(Measured {

@@ -5,7 +5,6 @@ use sojourn_logs::{Clock, FEWEST, Format, IntervalFrom, LEAST_MBPS, Load, Log, S
 use super::Responsiveness;
 use super::under_load::UnderLoad;
 use crate::letters::{A_MS, digits_of_letter, letter};
-use crate::scores::qoe::median;
 use crate::words::{around, capitalised, digits, joined};
 
 /// Probes of a quiet line differ by less on average: what is slower at rest by more is delayed by something else.
@@ -19,7 +18,7 @@ const LOST_PERCENT: f64 = 1.0;
 /// The part of a rate that a shaper in the router leaves, so that its own queue is the longest.
 const SHAPED: f64 = 0.9;
 
-/// Medians of columns are doubtful below the one and above the other.
+/// Round trips of columns are doubtful below the one and above the other.
 const PLAUSIBLE_MS: [f64; 2] = [0.05, 3_000.0];
 /// So many steps of clocks are named one by one.
 const MOST_STEPS: usize = 3;
@@ -55,26 +54,28 @@ pub(super) fn all(
 }
 
 /// What the numbers depend on: the tool's own warnings, units, clocks, times and hosts.
-pub(super) fn doubts(log: &Log, host: Option<usize>) -> Vec<String> {
+pub(super) fn doubts(log: &Log, loads: &[UnderLoad], host: Option<usize>) -> Vec<String> {
     let of_host = host.map(|host| {
         format!(
             "The log has {} hosts; letter and numbers are those of host {host}, the worst. Hosts are never averaged.",
             log.streams.len()
         )
     });
-    let all = log.doubts.iter().cloned().chain(unit(log)).chain(steps(log)).chain(of_host);
+    let all = log.doubts.iter().cloned().chain(unit(log, loads)).chain(steps(log)).chain(of_host);
     all.chain(untimed(log)).chain(light(log)).collect()
 }
 
-fn unit(log: &Log) -> Option<String> {
-    let trips: Vec<f64> = log.streams.iter().flatten().filter_map(|one| one.rtt_ms).collect();
-    let median_ms = median(&trips).filter(|_| log.format == Format::Csv)?;
+/// By the least of what ran: a load may delay probes for seconds. Where that is not known, one in ten may be at rest.
+fn unit(log: &Log, loads: &[UnderLoad]) -> Option<String> {
+    let usual = |one: &UnderLoad| one.load.map_or(one.rtt_p10_ms, |_| one.rtt_p50_ms);
+    let usual_ms = loads.iter().filter(|_| log.format == Format::Csv).filter_map(usual);
+    let usual_ms = usual_ms.reduce(f64::min)?;
     let [least, most] = PLAUSIBLE_MS;
-    (!(least..=most).contains(&median_ms)).then(|| {
+    (!(least..=most).contains(&usual_ms)).then(|| {
         format!(
-            "A median round trip of {} ms is doubtful: look whether the column has the unit that its name says (ns, us, \
+            "A usual round trip of {} ms is doubtful: look whether the column has the unit that its name says (ns, us, \
              ms or s).",
-            digits(median_ms)
+            digits(usual_ms)
         )
     })
 }
