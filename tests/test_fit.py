@@ -115,7 +115,7 @@ def test_steady_probes_of_whole_ms_do_not_split_a_period() -> None:
 def test_a_grid_that_steady_probes_hide_is_not_denied() -> None:
     said = " ".join(sentences(fit_log(log_of(steady(3000, 1, 50.0, 2.5)), search=False)))
     assert (
-        "parts of the probes' own steady intervals (50 ms), at which a grid does not show" in said
+        "probes left steadily every 50 ms, and a period that divides this does not show" in said
     )
 
 
@@ -310,10 +310,10 @@ def returned(p: Probes) -> Probes:
     ("fault", "deviation", "says"),
     [
         (shuffled, 0.3, "out of order"),
-        (doubled, 0.3, "2 probes were there twice"),
+        (doubled, 0.3, "2 probes appear twice"),
         (stepped, 0.3, "a clock was set 1 times"),
         (drifting, 0.3, "The clocks drift apart by"),
-        (returned, 0, "times are those of return"),
+        (returned, 0, "times are those of replies"),
     ],
 )
 def test_what_can_be_mended_is_with_a_sentence(
@@ -571,7 +571,7 @@ def test_delays_that_stay_short_give_no_buffer(monkeypatch: pytest.MonkeyPatch) 
     found = fit_log(managed_line())
     assert found.queue is Queue.SHORT and "buffer_ms" not in found.estimates
     text = found.scenario()
-    assert 'queue.law = { kind = "docsis_pie" }   # not of the log' in text
+    assert 'queue.law = { kind = "docsis_pie" }   # not from the log' in text
     assert [variant.name for variant in sojourn.load(text)] == [MANAGED]
     assert {"upstream.queue.limit_bytes", "upstream.queue.law"} <= set(not_of_log(text))
     assert "a guess" in " ".join(sentences(found))
@@ -592,7 +592,7 @@ def strange_ones() -> dict[str, Callable[[Probes], Probes]]:
         "change over minutes": with_more(
             lambda p: np.where(p.sent_ms > 60e3, 5.0, 0.0) * (random.random(len(p)) < 0.3)
         ),
-        "on no simulated line": with_more(
+        "unlike those of any simulated line": with_more(
             lambda p: random.exponential(20, len(p)) * (random.random(len(p)) < 0.15)
         ),
     }
@@ -636,7 +636,7 @@ def test_jitter_is_not_told_as_load(light: Log, mean_ms: float) -> None:
     """Without a way back nothing else tells it from grants but where these begin."""
     found = fit_log(with_jitter(light, mean_ms), search=False)
     assert set(found.estimates) == {"grid_ms"}
-    assert "load and jitter cannot be told apart" in "; ".join(found.outside)
+    assert "load and jitter on the path look alike" in "; ".join(found.outside)
 
 
 def test_a_quiet_way_back_excludes_jitter(light: Log) -> None:
@@ -645,7 +645,7 @@ def test_a_quiet_way_back_excludes_jitter(light: Log) -> None:
         found = fit_log(with_jitter(light, 0.25, back_ms), search=False)
         assert bool(found.outside) != is_quiet, found.outside
     (said,) = fit_log(with_jitter(light, 0.0, 1.0), search=False).outside
-    assert "the way back varies by 1 ms as with Wi-Fi" in said
+    assert "delays to the home vary by 1 ms, as with Wi-Fi" in said
 
 
 def test_jitter_in_half_of_a_log_is_no_drift(light: Log) -> None:
@@ -679,7 +679,7 @@ def test_subframes_of_a_mobile_network_are_no_grants() -> None:
 def test_a_short_rest_measures_the_grid_alone(light: Log) -> None:
     found = fit_log(light.between(0, 60), search=False)
     assert set(found.estimates) == {"grid_ms"}
-    assert "60 s at rest do not measure (120 s do)" in found.outside[0]
+    assert "60 s without a load are too short" in found.outside[0]
     assert fit_log(light, search=False).estimates.keys() == {"grid_ms", *IDLE}
 
 
@@ -709,7 +709,7 @@ def test_what_is_idle_before_a_load_has_to_be_enough() -> None:
     log = replace(log_of(made(2000)), loaded_s=(10.0, 100.0), up_mbps=5.0)
     found = fit_log(log, search=False)
     assert found.grid is None
-    assert "probes of the idle line were answered, and 1000 are needed" in " ".join(
+    assert "probes without a load were answered, and 1000 are needed" in " ".join(
         sentences(found)
     )
 
@@ -753,12 +753,12 @@ def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None
 
     fine, text = found(1.37, 0.01)
     assert fine.grid is not None and fine.grid.period_ms == pytest.approx(1.37, rel=1e-3)
-    assert "multiples of" not in text
+    assert "exact to" not in text
     rounded, text = found(1.37, 1.0)
     assert rounded.grid is None or rounded.grid.period_ms > 2
-    assert "multiples of 1 ms, so no period below 2 ms" in text and not rounded.estimates
+    assert "exact to 1 ms only, so periods below 2 ms" in text and not rounded.estimates
     coarse, text = found(5.04, 10.0)
-    assert coarse.grid is None and "Grid: not known. The log's times are multiples of 10 ms" in text
+    assert coarse.grid is None and "Grid: not known. The log's times are exact to 10 ms only" in text
     whole, text = found(5.04, 1.0)
     assert whole.grid is not None and whole.grid.period_ms == pytest.approx(5.04, rel=1e-3)
 

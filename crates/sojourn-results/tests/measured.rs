@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sojourn_input::problem::Fault;
 use sojourn_logs::{Load, read};
-use sojourn_results::measured::{Measured, measured, trips_ms};
+use sojourn_results::measured::{Draft, Measured, measured, trips_ms};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/logs")
@@ -125,8 +125,8 @@ fn what_the_log_lacks_is_named() {
         ("without-raw.flent", "worse with an upload (flent tcp_upload)"),
         ("ping-iputils.txt", "ping does not say when a load ran"),
         ("irtt.json.gz", "irtt does not say when a load ran"),
-        ("ping-macos.txt", "Times are not in the log; 1 s between probes is assumed"),
-        ("ping-untimed.txt", "by its last line there are 0.2 s between probes"),
+        ("ping-macos.txt", "The log has no times, so 1 s between probes are assumed"),
+        ("ping-untimed.txt", "The log has no times; by its last lines there are 0.2 s"),
         ("line.csv", "Round trips per minute: not measured"),
     ] {
         let text = of_sample(name).sentences.join(" ");
@@ -190,7 +190,10 @@ fn delays_of_directions_are_not_compared_across_a_step() {
     };
     let jumped: String = line(20.0, [40.0; 3]).lines().map(later).collect();
     let said = of_text(&jumped).unwrap().sentences.join(" ");
-    assert!(said.contains("The clock stepped by 3598 s at 4.00 s, or the probes paused"), "{said}");
+    assert!(
+        said.contains("The clock stepped forward by 3598 s at 4.00 s, or the probes paused"),
+        "{said}"
+    );
 }
 
 /// An upload whose probes are all lost may be the worst load.
@@ -321,7 +324,7 @@ fn a_line_that_waits_at_rest_is_named() {
         text += &format!("{},{},idle\n", 120_000 + probe * 100, 20 + 100 * (probe % 2));
     }
     let text = of_text(&text).unwrap().sentences.join(" ");
-    assert!(text.contains("Without a load one probe in ten takes 100 ms more"), "{text}");
+    assert!(text.contains("Even without a load one probe in ten takes 100 ms longer"), "{text}");
 }
 
 #[test]
@@ -364,8 +367,7 @@ fn loads_may_be_named_by_the_user() {
 fn loads_that_shorten_delays_are_misplaced() {
     let found = of_text(&line(100.0, [-79.0, 0.0, 0.0])).unwrap();
     assert_eq!(found.letter, None);
-    let said =
-        "At rest the mean round trip is 79.0 ms longer than during a download: something else";
+    let said = "Without a load the mean round trip is 79.0 ms longer than during a download: something else";
     assert!(found.sentences[0].starts_with(said), "{found:?}");
     assert_eq!(found.sentences.len(), 2, "{found:?}");
     assert_eq!(of_text(&line(100.0, [-20.0, 0.0, 0.0])).unwrap().letter, None);
@@ -500,13 +502,13 @@ fn few_long_probes_make_a_letter_and_nothing_else() {
     let found = with_long([0.0; 3], "up");
     let said = found.sentences.join(" ");
     assert_eq!(found.letter, Some("C"));
-    assert!(said.contains("Few long probes make the mean during an upload"), "{said}");
+    assert!(said.contains("A few long probes raise the mean during an upload"), "{said}");
     assert!(!said.contains("The delay is") && !said.contains("cure it"), "{said}");
     assert!(!said.contains("nothing needs a cure"), "{said}");
     // Beside them, the download has its own direction and cure.
     let said = with_long([100.0, 0.0, 0.0], "up").sentences.join(" ");
     assert!(
-        said.contains("during an upload: the median") && said.contains("is downstream"),
+        said.contains("during an upload, since the median") && said.contains("is downstream"),
         "{said}"
     );
     // All probes are longer: no word of few.
@@ -514,7 +516,7 @@ fn few_long_probes_make_a_letter_and_nothing_else() {
     assert!(!said.contains("Few long") && said.contains("The delay is upstream"), "{said}");
     let found = with_long([10.0; 3], "idle");
     assert_eq!(found.letter, None);
-    assert!(found.sentences[0].contains("few long probes make that mean"), "{found:?}");
+    assert!(found.sentences[0].contains("a few long probes raise that mean"), "{found:?}");
 }
 
 /// Ten round trips say something in each format, and nine nothing: at rest, under a load, and on its own connections.
@@ -559,4 +561,34 @@ fn fewer_than_ten_answers_say_nothing_in_any_format() {
         \"lud_foreign_h2_req_resp\": [220, 220, 220, 220, 220, 220, 220, 220, 220, 220], \"",
     );
     assert_eq!(of_text(&both).unwrap().both_ms, Some(220.0));
+}
+
+/// 20 ms at rest, 60 ms in a download of 80 Mbps, 170 in an upload of 10 Mbps.
+#[test]
+fn a_log_gives_a_draft_of_its_line_where_it_can() {
+    let text = |delay: [f64; 3], rate: bool| {
+        let names = ["idle", "down", "up"];
+        let rows = (0..300).map(|n| {
+            let which = n / 100;
+            let ms = delay[which] + (n % 3) as f64;
+            let rates = [["0.1", "0.1"], ["80", "2"], ["0.5", "10"]][which].join(",");
+            format!("{},{ms},{},{}\n", 200 * n, names[which], if rate { &rates } else { "," })
+        });
+        format!("sent_ms,rtt_ms,load,down_mbps,up_mbps\n{}", rows.collect::<String>())
+    };
+    let of = |delay, rate| of_text(&text(delay, rate)).unwrap().draft;
+    let Draft::Line { up_mbps, down_mbps, rtt_ms, buffer_ms } = of([20.0, 60.0, 170.0], true)
+    else {
+        panic!("{:?}", of([20.0, 60.0, 170.0], true))
+    };
+    assert_eq!((up_mbps, down_mbps, rtt_ms, buffer_ms), (10.0, Some(80.0), 21.0, 151.0));
+    for (delay, rate, lacks) in [
+        ([20.0, 60.0, 170.0], false, "the rate of the upload"),
+        ([20.0, 60.0, 40.0], true, "a long delay in the upload"),
+    ] {
+        let found = of(delay, rate);
+        assert!(matches!(found, Draft::Lacks(why) if why.starts_with(lacks)), "{found:?}");
+    }
+    let found = of_text(&line(20.0, [150.0, 0.0, 0.0])).unwrap().draft;
+    assert!(matches!(found, Draft::Lacks(_)), "{found:?}");
 }

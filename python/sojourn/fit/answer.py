@@ -32,9 +32,9 @@ _PIE_TARGET_MS = 10
 """The default of DOCSIS-PIE, by the specification."""
 
 NOT_KNOWN = (
-    "What cannot be known from probes: how many homes share the channel, since many small ones ask "
-    "as much as few large ones; the delay of the whole path, since the clocks of both ends differ; "
-    "the channel's rate, since only its used share shows."
+    "Probes do not show how many homes share the channel (many small ones request as much as a few "
+    "large ones), the delay of the whole path (the clocks of both ends differ) or the channel's "
+    "rate (only the share in use shows)."
 )
 
 
@@ -55,8 +55,8 @@ def sentences(fit: Fit) -> Iterator[str]:
     yield from _of_fit(fit)
     if fit.line is not None and "up_mbps" in fit.guessed:
         yield (
-            f"The rate from your home is not in the log, so the scenario has {fit.up_mbps:g} Mbps "
-            f"(up to {MOST_UP_MBPS:g} by --up)."
+            f"The log has no upload rate, so the scenario assumes {fit.up_mbps:g} Mbps (--up sets "
+            f"another one, up to {MOST_UP_MBPS:g})."
         )
     yield NOT_KNOWN
     yield from _of_upload(fit)
@@ -66,49 +66,50 @@ def _of_grid(grid: Grid | None, log: Log) -> str:
     shortest_ms = shortest_period_ms(log.resolution_ms)
     rounded = ""
     if shortest_ms > SHORTEST_MS:
-        multiple = ", and this one may be a multiple of the true one" if grid else ""
+        multiple = "; the true one may be a fraction of this one" if grid else ""
         rounded = (
-            f" The log's times are multiples of {log.resolution_ms:g} ms, so no period below "
-            f"{shortest_ms:g} ms could be found{multiple}."
+            f" The log's times are exact to {log.resolution_ms:.3g} ms only, so periods below "
+            f"{shortest_ms:.3g} ms cannot be found{multiple}."
         )
     if grid is None and shortest_ms >= LONGEST_MS:
         return "Grid: not known." + rounded
     if grid is None and len(log.sent_ms) < FEWEST:
         return (
-            f"Grid: not known. {len(log.sent_ms)} probes of the idle line were answered, and "
+            f"Grid: not known. {len(log.sent_ms)} probes without a load were answered, and "
             f"{FEWEST} are needed."
         )
     if grid is None:
         return (
-            f"Grid: none. Arrivals follow no period between 0.5 and 10 ms {_beyond_probes(log)}. "
-            "It is so on a fibre; a cable may be too loaded or the log too short. No request and "
-            "grant is fitted." + rounded
+            f"Grid: none. Arrivals follow no period between 0.5 and 10 ms.{_hidden(log)} A fibre has "
+            "no grid; on a cable the channel may be too busy, or the log too short. So neighbours "
+            "and MAP advance are not fitted." + rounded
         )
     text = (
-        f"Grid: arrivals follow a period of {grid.period_ms:.5g} ms, "
-        f"{100 * grid.share:.0f} % of the probes; R, 0 for none and 1 for all at one place of the "
-        f"period, is {grid.concentration:.2f}."
+        f"Grid: {100 * grid.share:.0f} % of the probes arrive in step with a period of "
+        f"{grid.period_ms:.5g} ms. Their concentration is {grid.concentration:.2f}: 0 means that "
+        "they arrive evenly spread over the period, 1 all at the same place of it."
     )
     if grid.concentration < _WEAK:
         text += (
-            " That is weak, and may come of the clock's rounding: one-way delays with more digits, "
-            "as irtt has them, would tell."
+            " That is weak: the clock's rounding alone could cause it. One-way delays with more "
+            "digits, as irtt writes them, would show which it is."
         )
     if grid.aliases_ms:
         others = ", ".join(f"{period:.5g}" for period in grid.aliases_ms)
         text += (
-            f" Undecided: {others} ms explain it as well, since the probes' steady interval makes "
-            "aliases. --period chooses; probes at uneven intervals distinguish them."
+            f" Undecided: {others} ms fit as well, since probes at a steady interval cannot "
+            "distinguish such periods (aliases). Choose one with --period, or measure with uneven "
+            "intervals."
         )
     text += rounded
     if grid is not None and log.is_one_way and is_coarse(log, grid):
-        text += " That is too coarse to fit neighbours and the MAP advance."
+        text += " These times are too coarse to fit neighbours and MAP advance."
     if not log.is_one_way:
-        text += " The log has round trips alone, so neighbours and the MAP advance are not fitted."
+        text += " The log has round trips only, so neighbours and MAP advance are not fitted."
     return text
 
 
-def _beyond_probes(log: Log) -> str:
+def _hidden(log: Log) -> str:
     """Which periods the probes themselves hide."""
     steady = sorted(
         {
@@ -118,17 +119,17 @@ def _beyond_probes(log: Log) -> str:
         }
     )
     if not steady:
-        return "beyond that of the probes"
+        return ""
     return (
-        f"but parts of the probes' own steady intervals ({', '.join(steady)} ms), at which a grid "
-        "does not show: intervals of 41, 67 or 97 ms are no multiples of usual grids"
+        f" The probes left steadily every {' or '.join(steady)} ms, and a period that divides this "
+        "does not show: use 41, 67 or 97 ms, which are no multiples of usual grids."
     )
 
 
 def _of_fit(fit: Fit) -> Iterator[str]:
     for period, estimates in fit.others.items():
-        told = (f"{PRIOR[name].meaning} {_with_interval(name, e)}" for name, e in estimates.items())
-        yield f"With {period:.5g} ms: {'; '.join(told)}."
+        values = (f"{PRIOR[name].meaning} {_with_interval(name, e)}" for name, e in estimates.items())
+        yield f"With a period of {period:.5g} ms: {'; '.join(values)}."
     if fit.outside:
         yield f"Outside what the fit knows: {'; '.join(fit.outside)}."
     wide = [
@@ -137,13 +138,13 @@ def _of_fit(fit: Fit) -> Iterator[str]:
         if name != "grid_ms" and _width(name, estimate) > 1 / 3
     ]
     if wide:
-        yield f"Hardly known from this log, their intervals being wide: {', '.join(wide)}."
+        yield f"This log hardly determines these values, so their intervals are wide: {', '.join(wide)}."
     if fit.estimates.keys() & set(IDLE):
         yield from _supposed(fit)
     if fit.misfit_ms is not None:
         yield (
-            f"The nearest simulated line misses the measured delays, each from its median, by "
-            f"{fit.misfit_ms:.2g} ms in the mean of p1 to p99."
+            f"The delays of the nearest simulated line differ from the measured ones by "
+            f"{fit.misfit_ms:.2g} ms in the mean of p1 to p99, each above its median."
         )
 
 
@@ -152,14 +153,14 @@ def _supposed(fit: Fit) -> Iterator[str]:
     period_ms = fit.estimates["grid_ms"].value
     if way_back_ms(fit.log) is None:
         yield (
-            f"The log has no way back, so jitter before the modem of less than half the grid "
-            f"({period_ms / 2:.2g} ms) would not show: it passes as requests and a shorter MAP "
-            "advance. irtt measures both ways."
+            f"The log has no delays to the home, so jitter before the modem (Wi-Fi) of less than "
+            f"half a period ({period_ms / 2:.2g} ms) would not show. It would look like more "
+            "requests and a shorter MAP advance. irtt measures both directions."
         )
     if any(abs(period_ms / one - 1) < _AS_MOBILE for one in _MOBILE_MS):
         yield (
-            f"A period of {period_ms:.3g} ms is also that of mobile networks; neighbours and the "
-            "MAP advance suppose a cable."
+            f"Mobile networks have a period of {period_ms:.3g} ms too; neighbours and MAP advance "
+            "are right only if this line is a cable."
         )
 
 
@@ -170,27 +171,27 @@ def _width(name: str, estimate: Estimate) -> float:
 
 def _of_upload(fit: Fit) -> Iterator[str]:
     if fit.rises is None:
-        yield "No upload is in the log, so nothing is known of the modem's buffer."
+        yield "The log has no upload, so it says nothing about the modem's buffer."
         delays = np.percentile(fit.log.delay_ms, [50, 99])
         yield (
-            f"Your line at rest: one packet in a hundred takes {delays[1] - delays[0]:.0f} ms "
-            "longer than usual."
+            f"Without a load one packet in a hundred takes {delays[1] - delays[0]:.0f} ms longer "
+            "than the median."
         )
         return
     assert fit.queue is not None
     rise = float(np.median(fit.rises))
-    yield f"While the upload runs the median delay rises by {rise:.0f} ms: {fit.queue.value}."
+    yield f"During the upload the median delay rises by {rise:.0f} ms. {fit.queue.value}."
     if fit.line is None:
         return
     if fit.is_managed:
-        yield f"The log does not tell which. The scenario has {MANAGED}, a guess."
+        yield f"The log does not show which, so the scenario has a guess: {MANAGED}."
         return
     if "buffer_ms" not in fit.estimates:
-        yield f"The buffer does not follow from that, so the scenario has a guess: {GUESSED}."
+        yield f"The buffer's size does not follow from that, so the scenario has a guess: {GUESSED}."
         return
     buffer, _ = _shown(fit.estimates["buffer_ms"])
     yield (
-        f"The buffer holds {buffer} ms. TCP fills it and lets it fall again, so the median is "
+        f"The buffer holds {buffer} ms. TCP fills it and lets it drain again, so the median is "
         f"less: {np.median(fit.simulated_rises_ms):.0f} ms in the scenario. DOCSIS-PIE aims at "
         f"{_PIE_TARGET_MS} ms."
     )
@@ -233,19 +234,19 @@ def _shown(estimate: Estimate) -> tuple[str, str]:
 def head(fit: Fit, scenario: str) -> str:
     """The comment that a fitted scenario begins with."""
     lines = [
-        "What `sojourn fit` made of a log of probes. Values with their 90 % intervals:",
+        "Made by `sojourn fit` from a log of probes. Values with their 90 % intervals:",
         *(
             f"  {meaning}: {value} {unit} ({interval})".replace("  (", " (")
             for meaning, e, unit in rows(fit)
             for value, interval in [_shown(e)]
         ),
-        "The numbers of homes stand for any that ask and send as much.",
+        "The numbers of homes stand for any neighbours that request and send as much.",
     ]
     if fit.is_managed:
-        lines.append(f"The log does not tell what keeps delays short: {MANAGED} is a guess.")
+        lines.append(f"The log does not show what keeps delays short: {MANAGED} is a guess.")
     if "buffer_ms" in fit.guessed:
-        lines.append(f"The log does not tell of the buffer: {GUESSED} are a guess.")
-    listed = f"Not of the log, and marked where they stand: {', '.join(not_of_log(scenario))}."
+        lines.append(f"The log does not show the buffer: {GUESSED} are a guess.")
+    listed = f"Not from the log, and marked so on their lines: {', '.join(not_of_log(scenario))}."
     lines += textwrap.wrap(listed, 96, break_on_hyphens=False)
     return "\n".join(f"# {line}" for line in lines) + "\n\n"
 

@@ -57,7 +57,7 @@ def why_not(found: Fit) -> str | None:
     if found.outside:
         return f"outside what the fit knows: {'; '.join(found.outside)}"
     if found.others:
-        return "several periods explain its grid; probes at uneven intervals distinguish them"
+        return "several periods of its grid fit; probes at uneven intervals distinguish them"
     if found.line is None:
         return (
             "a fit needs a grid and one-way delays of a thousand idle probes: measure half an hour "
@@ -66,7 +66,10 @@ def why_not(found: Fit) -> str | None:
     if found.is_managed:
         return "its delays stay short in the upload, so a cure is at work already"
     if "buffer_ms" not in found.estimates:
-        return "no upload in it fills a buffer: let one run for 30 s, after a minute at rest"
+        return (
+            "no upload in it fills a buffer: let one run for 30 s, after two minutes and more "
+            "without a load"
+        )
     return None
 
 

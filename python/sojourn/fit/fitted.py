@@ -178,7 +178,7 @@ def fit_log(
         line, misfit, nearest_ms = nearest(idle, estimates, rate, progress)
         if misfit > _MOST_MISFIT_MS:
             outside.append(
-                f"the nearest simulated line misses the delays by {misfit:.2g} ms in the mean"
+                f"the nearest simulated line differs from the delays by {misfit:.2g} ms in the mean"
             )
             line = None
         else:
@@ -250,27 +250,27 @@ def idle_estimates(idle: Log, grid: Grid) -> tuple[dict[str, Estimate], list[str
     alone = thinned(idle, period)
     if sum(map(len, alone.streams)) < FEWEST / 2:
         return found, [
-            f"most probes leave within {SOON_MS:g} ms of another, whose request they ride with, or "
-            f"all meet the same place of the grid"
+            f"most probes leave within {SOON_MS:g} ms of another one and share its request, or all "
+            "meet the same place of the period"
         ]
     measured = _measured(alone, period)
     length_s = float(np.ptp(idle.sent_ms)) / 1e3
     if length_s < LEAST_IDLE_S:
         return found, [
-            f"neighbours and the MAP advance, which {length_s:.0f} s at rest do not measure "
-            f"({IDLE_S:.0f} s do)"
+            f"{length_s:.0f} s without a load are too short for neighbours and MAP advance "
+            f"({IDLE_S:.0f} s are enough)"
         ]
     estimates = {name: _estimate(name, measured) for name in IDLE}
     outside = [*strange(idle, grid)]
     if not outside and not lessons()[IDLE[0]].is_like(measured):
-        outside.append("delays are distributed as on no simulated line")
+        outside.append("delays are distributed unlike those of any simulated line")
     beyond = [name for name, estimate in estimates.items() if estimate is None]
     if not 0 <= measured[0] <= 1:
         beyond.append("grid_ms")
     for name in beyond:
         known = PRIOR[name]
         of = f"{known.low:g} to {known.high:g} {known.unit}".rstrip()
-        outside.append(f"{known.meaning} would come out beyond {of}")
+        outside.append(f"{known.meaning}: outside {of}, the range that the fit has learned")
     for name, (low, high) in _changes(alone, period).items():
         known, one = PRIOR[name], estimates[name]
         if known.share(high) - known.share(low) > _GREAT_CHANGE:

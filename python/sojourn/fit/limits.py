@@ -42,7 +42,7 @@ def strange(idle: Log, grid: Grid) -> Iterator[str]:
     if change(idle) > MOST_CHANGE:
         yield "delays change over minutes, as with neighbours whose load changes"
     if _has_subframes(idle, grid):
-        yield "arrivals keep to whole ms within the grid, as the subframes of a mobile network"
+        yield "arrivals within a period are whole ms apart, as with the subframes of a mobile network"
     yield from _jitter(idle, grid)
 
 
@@ -59,8 +59,8 @@ def _jitter(idle: Log, grid: Grid) -> Iterator[str]:
         jitter_ms = float(np.subtract(*np.percentile(back, [75, 25]))) / _QUARTILES
         if jitter_ms > _MOST_JITTER * period:
             yield (
-                f"the way back varies by {jitter_ms:.2g} ms as with Wi-Fi, and as much before the "
-                "modem passes as requests"
+                f"delays to the home vary by {jitter_ms:.2g} ms, as with Wi-Fi, and as much jitter "
+                "before the modem would look like requests of neighbours"
             )
             return
     if begin(idle, period) >= LEAST_BEGIN:
@@ -71,8 +71,8 @@ def _jitter(idle: Log, grid: Grid) -> Iterator[str]:
         explained = np.log(of_back) / np.log(grid.concentration)
     if explained > _EXPLAINED:
         yield (
-            "load and jitter cannot be told apart, since arrivals spread within the grid as by "
-            "jitter on the path, and no quiet way back in the log excludes it"
+            "neighbours' load and jitter on the path look alike: arrivals are spread within the "
+            "period, and no steady delays to the home in the log exclude jitter"
         )
 
 

@@ -33,9 +33,9 @@ def rises_ms(busy: Log, idle: Log) -> Values:
 def rises_of_another_log(busy: Log, idle: Log) -> Values:
     """Those of two logs, while the upload runs; raises `ScenarioError` where none shows."""
     if _is_same(busy, idle):
-        refuse(busy.file, "", "found the probes of the idle log; allowed: a log made in an upload")
+        refuse(busy.file, "", "found the probes of the idle log; allowed: a log measured during an upload")
     if busy.has_download and busy.up_mbps is None:
-        refuse(busy.file, "", "found a download and no upload; allowed: a log made in an upload")
+        refuse(busy.file, "", "found a download and no upload; allowed: a log measured during an upload")
     # By round trips: clocks may have moved between the logs.
     kind = next((kind for kind in ("rtt_ms", "up_ms") if _has(kind, busy, idle)), None)
     if kind is None:
@@ -91,7 +91,7 @@ def _check_upload(busy: Log, late: Log, idle: Log, rise: float) -> None:
         up, down = (float(np.median(_rises(late, idle, way))) for way in ("up_ms", "down_ms"))
         if down > max(up, LEAST_RISE_MS):
             found = f"found delays that rise by {down:.1f} ms downstream and {up:.1f} upstream"
-            refuse(busy.file, "", f"{found}; allowed: a log made in an upload")
+            refuse(busy.file, "", f"{found}; allowed: a log measured during an upload")
 
 
 def loaded_features(rises: Values) -> Values:
@@ -102,9 +102,15 @@ def loaded_features(rises: Values) -> Values:
 class Queue(Enum):
     """What the delays of an upload say of the modem's queue."""
 
-    LONG = "no queue manager"
-    SHORT = "a queue manager, a shaper, a small buffer, or an upload that did not fill the line"
-    UNEVEN = "a queue manager that lets bursts pass, or an upload with pauses"
+    LONG = "Delays stay long, as in a buffer without a queue manager"
+    SHORT = (
+        "Delays stay short, as with a queue manager, a shaper, a small buffer, or an upload that "
+        "did not fill the line"
+    )
+    UNEVEN = (
+        "Delays go from short to long, as with a queue manager that lets bursts pass, or an upload "
+        "with pauses"
+    )
 
 
 def queue_of(rises: Values) -> Queue:

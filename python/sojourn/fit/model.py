@@ -36,9 +36,9 @@ class Stream:
     start_ms: float = 0.0
 
 
-NOT_OF_LOG = "   # not of the log"
+NOT_OF_LOG = "   # not from the log"
 """Marks each line of a scenario whose value no probe shows."""
-_CLOCKS = f"clock_drift_ppm = 0{NOT_OF_LOG}: its intervals are as its clocks measured them\n"
+_CLOCKS = f"clock_drift_ppm = 0{NOT_OF_LOG}: its intervals are by the log's own clocks\n"
 MOST_UP_MBPS = 64 * _CHANNEL_MBPS / 4
 """What the greatest number of carriers is enough for."""
 

@@ -13,8 +13,8 @@ from ..base.problems import refusal
 from .log import Log, Probes, Values, step_of
 
 UNTIMED = (
-    "The lines have no times (ping needs -D, fping -D -l): nothing is known of a grid; a steady "
-    "interval is supposed."
+    "The lines have no times (ping needs -D, fping -D -l), so a grid cannot be found; a steady "
+    "interval is assumed."
 )
 
 

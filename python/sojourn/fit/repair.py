@@ -40,7 +40,7 @@ def repaired(log: Log) -> Log:
         refuse(log.file, "", f"found {count} answered probes; allowed: {allowed}")
     one_way = [stream.up_ms is not None for stream in streams]
     if any(one_way) and not all(one_way):
-        notes.append("Streams of round trips alone are left out beside those with one-way delays.")
+        notes.append("Streams with round trips only are left out, since others have one-way delays.")
         streams = [s for s, kept in zip(streams, one_way, strict=True) if kept]
     streams = _without_drift(log, streams, notes)
     _check_units(log, streams)
@@ -67,7 +67,7 @@ def _mended(log: Log, stream: Probes, notes: list[str]) -> Probes:
         found = f"found {int(again.sum())} of {len(stream)} probes at the same time as another"
         refuse(log.file, stream.name, f"{found}; allowed: times finer than the probes' interval")
     if again.any():
-        notes.append(f"{name}{int(again.sum())} probes were there twice; the first ones count.")
+        notes.append(f"{name}{int(again.sum())} probes appear twice; the first of each counts.")
         stream = stream.where(~again)
     if len(stream) < 2:
         return stream
@@ -121,7 +121,7 @@ def _from_sending(stream: Probes, notes: list[str], name: str) -> Probes:
     left = stream.sent_ms - stream.rtt_ms
     if _unevenness(left) > _FAR_MORE * _unevenness(stream.sent_ms):
         return stream
-    notes.append(f"{name}its times are those of return; a probe was sent a round trip before.")
+    notes.append(f"{name}its times are those of replies, so each probe left one round trip earlier.")
     return replace(stream, sent_ms=left)
 
 
@@ -154,7 +154,7 @@ def _without_steps(stream: Probes, notes: list[str], name: str) -> Probes:
         count += 1
     if not count:
         return stream
-    notes.append(f"{name}a clock was set {count} times during the log; its steps are taken out.")
+    notes.append(f"{name}a clock was set {count} times during the log; its steps are corrected.")
     return replace(stream, up_ms=stream.up_ms - shift, down_ms=stream.down_ms + shift)
 
 
@@ -181,7 +181,7 @@ def _without_drift(log: Log, streams: list[Probes], notes: list[str]) -> list[Pr
     if abs(slope) > _MOST_DRIFT_PPM * 1e-6:
         found = f"found clocks that drift apart by {slope * 1e6:.3g} ppm"
         refuse(log.file, "", f"{found}; these may be columns of different units")
-    notes.append(f"The clocks drift apart by {slope * 1e6:.2g} ppm; this is taken out.")
+    notes.append(f"The clocks drift apart by {slope * 1e6:.2g} ppm; this is corrected.")
 
     def without(stream: Probes) -> Probes:
         assert stream.up_ms is not None

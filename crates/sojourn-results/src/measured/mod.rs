@@ -1,6 +1,7 @@
 //! The answer on a log of a measured line: one letter and three numbers as tests of bufferbloat show them, what each
 //! load did to probes, and what would cure it. Pure functions from a log to plain data, for terminal and page alike.
 
+mod draft;
 mod sentences;
 mod under_load;
 
@@ -10,6 +11,7 @@ use serde::Serialize;
 use sojourn_input::problem::{Code, Fault};
 use sojourn_logs::{Format, Load, Log};
 
+pub use draft::Draft;
 pub use under_load::{UnderLoad, trips_ms};
 
 use crate::letters::letter;
@@ -50,6 +52,8 @@ pub struct Measured {
     pub responsiveness: Vec<Responsiveness>,
     /// Where the delay is, what would cure it, and what is left to measure.
     pub sentences: Vec<String>,
+    /// What a scenario of the line takes from the log.
+    pub draft: Draft,
 }
 
 /// Probes that overtake each other are closer, in ms.
@@ -83,6 +87,7 @@ pub fn measured(log: &Log, elsewhere: &[Load]) -> Result<Measured, Fault> {
         uploading_ms: median_of(Load::Up),
         both_ms: median_of(Load::Both),
         rates_count: log.format.rates_count().filter(|_| has_rates),
+        draft: draft::of(&of_host),
         loads,
         responsiveness,
         sentences,

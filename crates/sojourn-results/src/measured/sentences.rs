@@ -85,13 +85,17 @@ fn steps(log: &Log) -> Vec<String> {
     let sentence = |step: &Step| {
         let at = digits((step.after_ms - start_ms) / 1e3);
         match step.clock {
+            Clock::Home if step.by_ms < 0.0 => format!(
+                "The clock stepped back by {} s at {at} s: the times after that are corrected.",
+                digits(-step.by_ms / 1e3)
+            ),
             Clock::Home => format!(
-                "The clock stepped by {} s at {at} s, or the probes paused so long: that time is left out.",
+                "The clock stepped forward by {} s at {at} s, or the probes paused so long: that time is left out.",
                 digits(step.by_ms / 1e3)
             ),
             Clock::Server => format!(
                 "The server's clock stepped by {} ms against the home's at {at} s: delays of one direction are compared \
-                 with those of the same part of the log alone.",
+                 only within the parts before and after that.",
                 digits(step.by_ms)
             ),
         }
@@ -113,16 +117,14 @@ fn untimed(log: &Log) -> Option<String> {
     let interval_s = (10.0 * untimed.interval_ms).round() / 1e4;
     Some(match untimed.from {
         IntervalFrom::Nowhere => format!(
-            "Times are not in the log; {interval_s} s between probes is assumed. Give another one with --interval, or \
-             print times: ping and fping do with -D, other tools with | ts %.s."
+            "The log has no times, so {interval_s} s between probes are assumed. Give another interval (--interval, or \
+             the field of the page), or have times printed: with -D by ping and fping, else with | ts %.s."
         ),
         IntervalFrom::Log => format!(
-            "Times are not in the log; by its last line there are {interval_s} s between probes."
+            "The log has no times; by its last lines there are {interval_s} s between probes."
         ),
         IntervalFrom::User => {
-            format!(
-                "Times are not in the log; as you say, there are {interval_s} s between probes."
-            )
+            format!("The log has no times; as you say, there are {interval_s} s between probes.")
         }
     })
 }
@@ -153,14 +155,14 @@ fn misplaced(loads: &[UnderLoad]) -> Option<String> {
     let (load, ms) = added(loads).find(|(_, ms)| *ms <= -SLOWER_MS)?;
     let shifts = of(loads, load).and_then(|one| shifts_ms(loads, one));
     let why = if shifts.is_some_and(|shifts| shifts.iter().all(|ms| *ms > -SLOWER_MS)) {
-        "few long probes make that mean, as the median and the 90th percentile are not longer, so there is no \
+        "a few long probes raise that mean, since the median and the 90th percentile are not longer, so there is no \
          letter. Measure longer without a load."
     } else {
-        "something else delays probes at rest, such as a load that nobody names, or the times of the loads do not fit \
-         this log, so there is no letter. Say when all loads ran, in s after the first probe."
+        "something else delays those probes, such as a load that the log does not have, or the times of the loads do \
+         not fit this log, so there is no letter. Say when all loads ran, in s after the first probe."
     };
     Some(format!(
-        "At rest the mean round trip is {} ms longer than during {}: {why}",
+        "Without a load the mean round trip is {} ms longer than during {}: {why}",
         digits(-ms),
         named(load)
     ))
@@ -213,7 +215,7 @@ fn shifts_ms(loads: &[UnderLoad], one: &UnderLoad) -> Option<[f64; 2]> {
 }
 
 /// Does it add much to the mean alone, as few long probes do?
-fn is_of_few(loads: &[UnderLoad], one: &UnderLoad) -> bool {
+pub(super) fn is_of_few(loads: &[UnderLoad], one: &UnderLoad) -> bool {
     let is_as_at_rest = |ms: &f64| ms.abs() < SLOWER_MS;
     one.added_ms.is_some_and(|ms| ms >= A_MS)
         && shifts_ms(loads, one).is_some_and(|shifts| shifts.iter().all(is_as_at_rest))
@@ -223,8 +225,8 @@ fn of_few(loads: &[UnderLoad]) -> Option<String> {
     let few = loads.iter().filter(|one| is_of_few(loads, one)).filter_map(|one| one.load);
     around(few.map(|load| named(load).to_owned()), |loads| {
         format!(
-            "Few long probes make the mean during {loads}: the median and the 90th percentile are as without \
-             a load, so neither a direction nor a cure follows. Measure longer."
+            "A few long probes raise the mean during {loads}, since the median and the 90th percentile are as without \
+             a load. So neither a direction nor a cure follows from it: measure longer."
         )
     })
 }
@@ -245,6 +247,11 @@ fn place_of_load(one: &UnderLoad) -> Place {
         (None, Some(Load::Up)) => Place::Up,
         (None, _) => Place::Unknown,
     }
+}
+
+/// Is the delay that it adds from the home?
+pub(super) fn is_upstream(one: &UnderLoad) -> bool {
+    place_of_load(one) == Place::Up
 }
 
 /// Of loads of one direction, if they add to the delay, and else of those of both.
@@ -268,7 +275,7 @@ fn misnamed(loads: &[UnderLoad]) -> Option<String> {
         Some(format!("{what} is {where_}, which does not fit (was it {other}?)"))
     };
     around(loads.iter().filter(|one| is_long(loads, one)).filter_map(clause), |clauses| {
-        format!("By the delays of both directions, what is added during {clauses}.")
+        format!("By the delays of each direction, the delay of {clauses}.")
     })
 }
 
@@ -279,7 +286,7 @@ fn place(loads: &[UnderLoad]) -> Option<String> {
         Place::Up => "The delay is upstream: packets from the home wait.",
         Place::Either => "The delay is in both directions.",
         Place::Unknown => {
-            "Both directions were loaded and round trips alone are known, so the log does not say in which of them \
+            "Both directions were loaded and only round trips are known, so the log does not say in which of them \
              packets wait: measure uploads and downloads one after the other."
         }
     };
@@ -291,7 +298,7 @@ fn at_rest(loads: &[UnderLoad]) -> Option<String> {
     let slow_ms = idle.rtt_p90_ms? - idle.rtt_p50_ms?;
     (slow_ms >= RESTLESS_MS).then(|| {
         format!(
-            "Without a load one probe in ten takes {} ms more than the median too: other traffic, Wi-Fi or the line \
+            "Even without a load one probe in ten takes {} ms longer than the median: other traffic, Wi-Fi or the line \
              itself delays it, which no queue manager for your own load cures.",
             digits(slow_ms)
         )
@@ -311,7 +318,7 @@ fn silent(loads: &[UnderLoad]) -> Option<String> {
     let silent = || loads.iter().filter(|one| is_silent(one));
     let of_load = match silent().all(|one| one.load == Some(Load::Idle)) {
         true => "",
-        false => "the load leaves nothing to them, or ",
+        false => "the load leaves no room for them, or ",
     };
     around(silent().map(clause), |clauses| {
         format!(
@@ -371,7 +378,7 @@ fn cure(loads: &[UnderLoad]) -> String {
         let at = if known.is_empty() {
             "somewhat below the line's rates".to_owned()
         } else {
-            format!("at {} (90 % of what the load had)", joined(known))
+            format!("at {} (90 % of the load's rate in this log)", joined(known))
         };
         format!("a router that shapes {at} with CAKE or FQ-CoDel")
     };

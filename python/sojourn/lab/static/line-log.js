@@ -13,20 +13,20 @@ const LOADS = { idle: "idle", down: "downloading", up: "uploading", both: "both 
 
 /**
  * Shows what the core finds in a log. `ask(given)` gives it, with what the user knows where the log does not say when
- * loads ran or probes left.
+ * loads ran or probes left. `simulate(line)` simulates cures on a line like that of a log.
  */
-export function showLog(ask) {
+export function showLog(ask, simulate) {
   const found = ask({});
   const place = make("div");
   byId("log").hidden = false;
-  show(byId("log-answer"), fields(found, given => retry(place, () => ask(given))), place);
-  answer(place, found);
+  show(byId("log-answer"), fields(found, given => retry(place, () => ask(given), simulate)), place);
+  answer(place, found, simulate);
 }
 
 /** An answer, or why there is none with what was given. */
-function retry(place, ask) {
+function retry(place, ask, simulate) {
   try {
-    answer(place, ask());
+    answer(place, ask(), simulate);
   } catch (error) {
     show(place, make("p", { role: "alert" }, error.message));
   }
@@ -55,7 +55,7 @@ function fields(found, changed) {
   return place;
 }
 
-function answer(place, { measured, trips, down, up }) {
+function answer(place, { measured, trips, down, up }, simulate) {
   const charts = figuresOf(trips, { down, up }).map(figure => {
     const chart = new Chart();
     chart.show(figure);
@@ -65,7 +65,31 @@ function answer(place, { measured, trips, down, up }) {
     place,
     tableOf(letterRows([measured]), CAPTION),
     make("ul", { class: "sentences" }, ...measured.sentences.map(text => make("li", {}, text))),
+    cures(measured.draft, simulate),
     ...charts,
+  );
+}
+
+/** A button that simulates cures, or what the log lacks for that. */
+function cures({ line, lacks }, simulate) {
+  if (!line) {
+    return make("p", {}, `What each cure would give cannot be simulated from this log, which lacks ${lacks}.`);
+  }
+  const { up_mbps: up, down_mbps: down, rtt_ms: trip, buffer_ms: buffer } = line;
+  const ofDown = down === null ? "ten times that down, since the log has no download" : `${digits(down)} down`;
+  return make(
+    "div",
+    {},
+    make("button", { type: "button", click: () => simulate(line) }, "Simulate each cure on a line like this"),
+    make(
+      "p",
+      { class: "faint" },
+      `A cable line by four numbers of this log: ${digits(up)} Mbps up, ${ofDown}, ${digits(trip)} ms without a load, and ` +
+        `an upstream buffer of ${digits(buffer)} ms. Its grid and neighbours are those of the page, not of your line; for ` +
+        "these measure for half an hour with irtt, and run ",
+      make("code", {}, "sojourn log FILE --simulate"),
+      ", which fits them.",
+    ),
   );
 }
 

@@ -14,6 +14,7 @@ import { Forms } from "./form.js";
 import { gallery } from "./gallery.js";
 import { faultOf, household } from "./household.js";
 import { MOST_VARIANTS } from "./letters.js";
+import { draftOf } from "./line-draft.js";
 import { showLog } from "./line-log.js";
 import { Checker, loadModule } from "./module.js";
 import { OwnParts } from "./own-parts.js";
@@ -247,7 +248,11 @@ class Page {
 
   /** A log of a measured line, which changes nothing of the scenario. */
   openLog(name, bytes) {
-    showLog(spans => this.checker.ask({ verb: "read_log", name, ...spans }, bytes));
+    const simulate = line => {
+      this.open({ text: toml(scenarioOf(draftOf(line))) });
+      byId("choices").scrollIntoView();
+    };
+    showLog(spans => this.checker.ask({ verb: "read_log", name, ...spans }, bytes), simulate);
     say(`${name} was read; nothing of it left this page.`);
     byId("log").scrollIntoView();
   }

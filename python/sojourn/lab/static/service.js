@@ -131,7 +131,7 @@ export class Service {
 }
 
 /** The duration that suits the rates. */
-function suggestion({ upstream, downstream }) {
+export function suggestion({ upstream, downstream }) {
   const { usualS, quickMbps, quickS } = DURATION;
   const mbps = upstream.sustained_mbps + downstream.sustained_mbps;
   return Math.round(Math.min(usualS, Math.max(quickS, (usualS * quickMbps) / mbps)));
