@@ -2,7 +2,7 @@
 //! MULPI §7.5.2).
 //!
 //! They are evaluated once for each connection, direction and value of the ECN field, not for each
-//! packet. Left out: classifiers that look below IP, and IPv6's flow label.
+//! packet; of packets from outside once for each conversation and code point. Left out: classifiers that look below IP, and IPv6's flow label.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,8 +65,8 @@ pub struct Classifier {
 pub struct Header<'a> {
     /// IP version.
     pub ip: u8,
-    /// TCP or UDP.
-    pub protocol: Protocol,
+    /// TCP, UDP or neither.
+    pub protocol: Option<Protocol>,
     /// Name of the server at one end.
     pub server: &'a str,
     /// Name of the traffic entry it belongs to.
@@ -75,10 +75,10 @@ pub struct Header<'a> {
     pub source: Option<Address>,
     /// Destination address, if the host has one.
     pub destination: Option<Address>,
-    /// Source port.
-    pub source_port: u16,
-    /// Destination port.
-    pub destination_port: u16,
+    /// Source port, if it has ports.
+    pub source_port: Option<u16>,
+    /// Destination port, if it has ports.
+    pub destination_port: Option<u16>,
     /// Differentiated services code point.
     pub dscp: u8,
     /// ECN field.
@@ -103,13 +103,13 @@ impl Header<'_> {
         let Classifier { source, destination, source_ports, destination_ports, .. } = classifier;
         let Classifier { dscp, tos, .. } = classifier;
         ip.is_none_or(|ip| ip == self.ip)
-            && protocol.is_none_or(|protocol| protocol == self.protocol)
+            && protocol.is_none_or(|protocol| Some(protocol) == self.protocol)
             && server.as_ref().is_none_or(|server| server == self.server)
             && traffic.as_ref().is_none_or(|traffic| traffic == self.traffic)
             && source.is_none_or(|network| holds(network, self.source))
             && destination.is_none_or(|network| holds(network, self.destination))
-            && source_ports.as_ref().is_none_or(|ports| within(ports, self.source_port))
-            && destination_ports.as_ref().is_none_or(|ports| within(ports, self.destination_port))
+            && source_ports.as_ref().is_none_or(|ports| has_port(ports, self.source_port))
+            && destination_ports.as_ref().is_none_or(|ports| has_port(ports, self.destination_port))
             && dscp.as_ref().is_none_or(|range| within_masked(range, self.dscp))
             && tos.as_ref().is_none_or(|range| within_masked(range, self.tos()))
     }
@@ -118,6 +118,11 @@ impl Header<'_> {
 /// Is there an address, and is it in the network?
 fn holds(network: Network, address: Option<Address>) -> bool {
     address.is_some_and(|address| network.holds(address))
+}
+
+/// Is there a port, and is it in the range?
+fn has_port(range: &[u16], port: Option<u16>) -> bool {
+    port.is_some_and(|port| within(range, port))
 }
 
 /// Is the value, after the mask if there is one, between the two bounds of a range (DOCSIS 3.1 MULPI
@@ -156,13 +161,13 @@ mod tests {
 
     const CALL: Header = Header {
         ip: 4,
-        protocol: Protocol::Udp,
+        protocol: Some(Protocol::Udp),
         server: "peer",
         traffic: "call",
         source: None,
         destination: Some(Address(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 5)))),
-        source_port: 49_152,
-        destination_port: 5004,
+        source_port: Some(49_152),
+        destination_port: Some(5004),
         dscp: 46,
         ecn: Ecn::NotEct,
     };

@@ -224,6 +224,9 @@ impl Flags {
     pub const CWR: Self = Self(1 << 5);
     /// With CWR and ECE: the field ACE of accurate feedback (RFC 9768 §3.1).
     pub const AE: Self = Self(1 << 6);
+    /// A header from outside says more than filters of acknowledgements read, such as RST or an option that they do
+    /// not know: they leave the packet alone.
+    pub const MORE: Self = Self(1 << 7);
     /// The three flags that are the field ACE after the handshake (RFC 9768 §3.1.1).
     pub const ACE: Self = Self::AE.and(Self::CWR).and(Self::ECE);
 
@@ -231,6 +234,12 @@ impl Flags {
     #[inline]
     pub fn when(self, is_set: bool) -> Self {
         if is_set { self } else { Self::default() }
+    }
+
+    /// Those of these flags that are among others.
+    #[inline]
+    pub const fn only(self, others: Self) -> Self {
+        Self(self.0 & others.0)
     }
 
     /// These flags and those.
@@ -279,6 +288,10 @@ pub const NO_NUMBER: [u8; 3] = [0xff; 3];
 /// The `flow` of packets that belong to no connection.
 pub const DATAGRAM: u32 = u32::MAX;
 
+/// The `flow` of a packet from outside is one of these numbers, up to [`DATAGRAM`]: that of its conversation, which comes
+/// behind the numbers of all traffic entries.
+pub const OUTSIDE: u32 = 1 << 31;
+
 /// Size in bytes of a full Ethernet frame with a VLAN tag, which a modem must be able to pass.
 pub const FULL_PACKET: u64 = 1522;
 
@@ -300,7 +313,7 @@ pub struct Packet {
     /// Hash of addresses, protocol and ports, drawn when its connection opened. Queues that
     /// separate flows derive the bin from it.
     pub tuple: u32,
-    /// Slot number of its connection; [`DATAGRAM`] for none.
+    /// Slot number of its connection; [`DATAGRAM`] for none, and from [`OUTSIDE`] on for packets from outside.
     pub flow: u32,
     /// Generation of that slot, which identifies packets of a closed connection.
     pub generation: u16,
@@ -331,10 +344,22 @@ impl Packet {
         self.segment.len > 0 || self.flow == DATAGRAM
     }
 
+    /// Does it belong to a simulated connection?
+    #[inline]
+    pub fn is_of_connection(&self) -> bool {
+        self.flow < OUTSIDE
+    }
+
+    /// Is it a real packet, from outside?
+    #[inline]
+    pub fn is_outside(&self) -> bool {
+        (OUTSIDE..DATAGRAM).contains(&self.flow)
+    }
+
     /// Is it an acknowledgement and nothing else?
     #[inline]
     pub fn is_bare_ack(&self) -> bool {
-        let others = self.segment.has(Flags::SYN.and(Flags::FIN));
+        let others = self.segment.has(Flags::SYN.and(Flags::FIN).and(Flags::MORE));
         self.segment.has(Flags::ACK) && self.segment.len == 0 && !others
     }
 
@@ -358,11 +383,12 @@ impl Packet {
     }
 
     /// An index of its flow, dense enough for arrays: even numbers for connection slots, odd
-    /// numbers for the datagrams of traffic entries.
+    /// numbers for the datagrams of traffic entries, then for conversations of packets from outside.
     #[inline]
     pub fn flow_index(&self) -> usize {
         match self.flow {
             DATAGRAM => 2 * usize::from(self.traffic) + 1,
+            outside if outside >= OUTSIDE => 2 * (outside - OUTSIDE) as usize + 1,
             slot => 2 * slot as usize,
         }
     }

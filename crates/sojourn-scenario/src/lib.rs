@@ -21,6 +21,7 @@ pub mod labels;
 pub mod live;
 pub mod metrics;
 mod node;
+pub mod outside;
 pub mod overlay;
 pub(crate) mod parts;
 mod presets;

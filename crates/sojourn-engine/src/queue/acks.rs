@@ -36,7 +36,7 @@ pub(crate) struct AckLane {
     bytes: u64,
     /// How many have left.
     left: u64,
-    /// For each connection slot, the number of its latest acknowledgement, counted over all that
+    /// For each flow by its index, the number of its latest acknowledgement, counted over all that
     /// ever came.
     latest: Vec<u64>,
 }
@@ -78,7 +78,7 @@ impl AckLane {
     }
 
     fn superseded_by(&self, packet: &Packet) -> Option<usize> {
-        let number = *self.latest.get(packet.flow as usize).filter(|_| self.aggregates)?;
+        let number = *self.latest.get(packet.flow_index()).filter(|_| self.aggregates)?;
         let place = number.checked_sub(self.left)? as usize;
         let old = self.packets.get(place)?;
         let same = old.flow == packet.flow && old.generation == packet.generation;
@@ -88,11 +88,11 @@ impl AckLane {
 
     /// Appends an acknowledgement.
     pub(crate) fn push(&mut self, packet: Packet) {
-        let slot = packet.flow as usize;
-        if slot >= self.latest.len() {
-            self.latest.resize(slot + 1, u64::MAX);
+        let index = packet.flow_index();
+        if index >= self.latest.len() {
+            self.latest.resize(index + 1, u64::MAX);
         }
-        self.latest[slot] = self.left + self.packets.len() as u64;
+        self.latest[index] = self.left + self.packets.len() as u64;
         self.bytes += u64::from(packet.size);
         self.packets.push_back(packet);
     }

@@ -43,6 +43,23 @@ pub struct PacketEvent {
     pub direction: Direction,
 }
 
+/// A packet from outside that will not arrive.
+#[derive(Clone, Copy, Debug)]
+pub struct LostOutside {
+    /// The number that it was given outside.
+    pub handle: u64,
+    /// The number of its conversation.
+    pub flow: u32,
+    /// Its traffic entry.
+    pub traffic: u16,
+    /// Which way it went.
+    pub direction: Direction,
+    /// When it is lost.
+    pub at: Time,
+    /// Why.
+    pub reason: DropReason,
+}
+
 /// Counts by service flow, sums what packets spend their time on, writes the traces, and keeps events until they
 /// are read into accounts.
 pub struct Recorder {
@@ -56,6 +73,8 @@ pub struct Recorder {
     lost_after_end: Count,
     /// What has happened since it was last read.
     pub events: Vec<PacketEvent>,
+    /// The packets from outside that were lost since it was last read.
+    pub lost_outside: Vec<LostOutside>,
 }
 
 impl Default for Recorder {
@@ -75,7 +94,8 @@ impl Recorder {
         end: Time,
     ) -> Self {
         let (lost_after_end, events, traced) = (Count::default(), Vec::new(), Vec::new());
-        Self { service_flows, delays, traced, trace, end, lost_after_end, events }
+        let lost_outside = Vec::new();
+        Self { service_flows, delays, traced, trace, end, lost_after_end, events, lost_outside }
     }
 
     /// Does a packet count in tables? All of them count those that are sent from `metrics.from_s` on.
@@ -143,6 +163,7 @@ impl Recorder {
     ) {
         self.delays.spends(packet, since, legs);
         if at > self.end {
+            self.report(at, packet, reason);
             self.delays.lost_after_end(at, packet);
             self.lost_after_end.add(packet);
         } else {
@@ -150,7 +171,17 @@ impl Recorder {
         }
     }
 
+    /// Whoever has the rest of a packet from outside forgets it.
+    fn report(&mut self, at: Time, packet: &Packet, reason: DropReason) {
+        if packet.is_outside() {
+            let Packet { flow, traffic, direction, .. } = *packet;
+            let handle = packet.segment.seq;
+            self.lost_outside.push(LostOutside { handle, flow, traffic, direction, at, reason });
+        }
+    }
+
     fn ended(&mut self, at: Time, packet: &Packet, reason: DropReason) {
+        self.report(at, packet, reason);
         self.service_flow(packet).dropped[reason as usize].add(packet);
         self.keep(at, PacketEventKind::Dropped(reason), packet);
         if let Some(trace) = &mut self.trace {

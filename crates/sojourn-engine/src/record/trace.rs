@@ -4,7 +4,7 @@
 
 use super::modem_trace::{ModemEventKind, ModemTrace};
 use super::queue_meter::Member;
-use crate::packet::{DATAGRAM, Direction, DropReason, Ecn, NO_NUMBER, Packet, Segment};
+use crate::packet::{Direction, DropReason, Ecn, NO_NUMBER, Packet, Segment};
 use crate::token_bucket::TokenBucket;
 use crate::units::Time;
 use sojourn_input::fault;
@@ -51,7 +51,7 @@ pub struct PacketRecord {
     pub ended: Time,
     /// Its transport header.
     pub segment: Segment,
-    /// Slot of its connection; [`DATAGRAM`] for none.
+    /// Slot of its connection; [`crate::packet::DATAGRAM`] for none, and a conversation's number for a packet from outside.
     pub flow: u32,
     /// Number of the connection among those of its entry, from 1; `None` for a datagram.
     pub connection: Option<u32>,
@@ -157,7 +157,7 @@ impl Trace {
 
     /// The connection of a packet that is being sent.
     fn connection(&self, packet: &Packet) -> Option<u32> {
-        (packet.flow != DATAGRAM).then(|| self.connections[packet.flow as usize])
+        packet.is_of_connection().then(|| self.connections[packet.flow as usize])
     }
 
     fn record(&mut self, packet: &Packet) -> Option<&mut PacketRecord> {

@@ -69,7 +69,8 @@ impl AppSpec {
             | Self::Web(_)
             | Self::WebSessions(_)
             | Self::Video(_)
-            | Self::VideoCall(_) => None,
+            | Self::VideoCall(_)
+            | Self::Real(_) => None,
         }
     }
 

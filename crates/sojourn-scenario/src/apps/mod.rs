@@ -43,6 +43,7 @@ mod agenda;
 pub(crate) mod bulk;
 pub(crate) mod draw;
 pub mod on_off;
+pub mod outside;
 pub mod replay;
 pub mod stream;
 pub mod torrent;
@@ -74,6 +75,7 @@ use sojourn_input::{kinds, named};
 use sojourn_transport::{Config, TcpOptions};
 
 pub use on_off::OnOff;
+pub use outside::Real;
 pub use replay::Replay;
 pub use stream::Stream;
 pub use torrent::Torrent;
@@ -507,6 +509,8 @@ pub enum App {
     Replay,
     /// Video calls.
     VideoCall,
+    /// Real packets.
+    Real,
     /// One from outside.
     Outside(Box<dyn Model + Send>),
 }
@@ -637,6 +641,8 @@ named! {
         Throughput = "throughput",
         /// Probes of a router, which no user notices.
         Probes = "probes",
+        /// Nobody knows what its users notice: only delay, loss and rate.
+        Unscored = "unscored",
     }
 }
 
@@ -673,6 +679,8 @@ kinds! {
         Replay(replay::Parameters) = "replay",
         /// Video calls: frames of several datagrams at a steady pace.
         VideoCall(video_call::Parameters) = "video_call",
+        /// Real packets, which come from programs (`sojourn emulate`) or from a record of these.
+        Real(outside::Parameters) = "outside",
     }
 }
 
@@ -698,6 +706,7 @@ impl AppSpec {
             Self::Torrent(app) => Some(app.start_s),
             Self::OnOff(app) => Some(app.start_s),
             Self::Replay(app) => Some(app.start_s),
+            Self::Real(_) => None,
             Self::Outside(app) => app.start_s(),
         }
     }
@@ -715,7 +724,7 @@ impl AppSpec {
             Self::VideoCall(_) => 5004,
             Self::Torrent(_) => 6881,
             Self::Outside(app) if app.tcp().is_some() => 443,
-            Self::OnOff(_) | Self::Replay(_) | Self::Outside(_) => 9,
+            Self::OnOff(_) | Self::Replay(_) | Self::Real(_) | Self::Outside(_) => 9,
         }
     }
 

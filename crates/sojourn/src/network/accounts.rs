@@ -22,8 +22,8 @@ pub(super) fn rates(scenario: &Scenario) -> Vec<[Rates; 2]> {
     of_entries.collect()
 }
 
-/// An empty ledger for a run of this scenario.
-pub(super) fn ledger(scenario: &Scenario) -> Ledger {
+/// An empty ledger for a run of this scenario that ends then.
+pub(super) fn ledger(scenario: &Scenario, end: Time) -> Ledger {
     let rates = rates(scenario);
     let groups = scenario.groups().map(|group| {
         let (Upstream { flows: up, .. }, Downstream { flows: down, .. }) =
@@ -32,7 +32,7 @@ pub(super) fn ledger(scenario: &Scenario) -> Ledger {
     });
     let metrics = &scenario.metrics;
     let trace = Trace::new(metrics.packet_trace, metrics.modem_trace);
-    let [from, end] = [metrics.from_s, scenario.duration_s].map(Time::from_secs_f64);
+    let from = Time::from_secs_f64(metrics.from_s);
     let delays = DelayBook::new(from, rates.len(), metrics.modem_trace);
     let recorder = Recorder::new(ServiceFlowBook::new(groups), delays, trace, end);
     let mut ledger = Ledger::new(recorder, &rates, from, metrics.connections.into());

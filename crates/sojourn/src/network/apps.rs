@@ -176,24 +176,29 @@ pub(super) fn classify(
     home_port: u16,
 ) -> [[u8; 4]; 2] {
     let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
-    let group = scenario.group(scenario.group_of(entry));
     let version =
         entry.app.parameters().tcp().and_then(|tcp| tcp.ip).unwrap_or(scenario.tcp.version());
     let up = Header {
         ip: version,
-        protocol,
+        protocol: Some(protocol),
         server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
         traffic: name,
         source: entry.labels.address,
         destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
-        source_port: home_port,
-        destination_port: entry.port(),
+        source_port: Some(home_port),
+        destination_port: Some(entry.port()),
         dscp,
         ecn: Ecn::NotEct,
     };
+    service_flows(scenario, traffic, &up)
+}
+
+/// The service flows that packets of an entry with this header take, or the opposite one, by the ECN field.
+pub(super) fn service_flows(scenario: &Scenario, traffic: u16, up: &Header) -> [[u8; 4]; 2] {
+    let group = scenario.group(scenario.group_of(&scenario.traffic[usize::from(traffic)]));
     let by_ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
     [
-        by_ecn.map(|ecn| service_flow(group.upstream.classifiers(), &Header { ecn, ..up })),
+        by_ecn.map(|ecn| service_flow(group.upstream.classifiers(), &Header { ecn, ..*up })),
         by_ecn.map(|ecn| {
             service_flow(group.downstream.classifiers(), &Header { ecn, ..up.reversed() })
         }),
@@ -354,7 +359,7 @@ impl Simulation {
     }
 
     /// The service flow of a packet whose ECN field another hop may have changed since it was sent.
-    pub(super) fn service_flow(&self, packet: &Packet) -> u8 {
+    pub(super) fn service_flow(&mut self, packet: &Packet) -> u8 {
         let slot = self.connections.get(packet.flow);
         let route = match packet.flow {
             _ if packet.ecn != Ecn::Ce && !self.hops[packet.direction as usize].rewrites_ecn() => {
@@ -365,6 +370,7 @@ impl Simulation {
                 let fields = (packet.segment.dscp, packet.ecn);
                 return self.service_flow_of(owner, (packet.server, packet.direction), fields);
             }
+            _ if packet.is_outside() => return self.service_flow_again(packet),
             DATAGRAM => {
                 let key = (packet.traffic, packet.home);
                 let before = |of: &AppInstance| (of.owner.traffic, of.owner.home) < key;

@@ -8,6 +8,7 @@ use super::conversations::Conversations;
 use super::hops::Hops;
 use super::live::Changed;
 use super::observe::Observed;
+use super::outside::Outside;
 use super::report::early_tail;
 use super::{Pause, SAMPLER, Simulation, Stage, accounts, apps, turns};
 use sojourn_access::{Access, AccessNetwork, Extent, Site};
@@ -21,6 +22,11 @@ use sojourn_scenario::traffic::Entry;
 impl Simulation {
     /// A run at time zero. [`sojourn_scenario::load`] must have checked the scenario.
     pub fn new(scenario: &Scenario) -> Self {
+        Self::until(scenario, Time::from_secs_f64(scenario.duration_s))
+    }
+
+    /// A run that ends then.
+    pub(super) fn until(scenario: &Scenario, end: Time) -> Self {
         let mut scenario = scenario.clone();
         scenario.fill();
         let s = &scenario;
@@ -29,7 +35,7 @@ impl Simulation {
         let firsts = apps::first_of_entries(s, &instances);
         let mut simulation = Self {
             now: Time::ZERO,
-            end: Time::from_secs_f64(s.duration_s),
+            end,
             counts_from: Time::from_secs_f64(s.metrics.from_s),
             before_counting: None,
             early: None,
@@ -42,6 +48,7 @@ impl Simulation {
             events: 0,
             fingerprint: 0,
             conversations: Conversations::new(s, &firsts),
+            outside: Outside::new(s, firsts.iter().map(|app| instances[*app as usize].owner)),
             bulk: apps::bulk_of_homes(s, &instances),
             stopped: vec![0; s.traffic.len()],
             instances,
@@ -60,7 +67,7 @@ impl Simulation {
             hops: Direction::BOTH.map(|direction| Hops::new(s, direction)),
             access_stages: [0; 2],
             first_app: 0,
-            ledger: accounts::ledger(s),
+            ledger: accounts::ledger(s, end),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
             pending_events: VecDeque::new(),
             commands: Vec::new(),
@@ -82,7 +89,9 @@ impl Simulation {
         if let Some(at) = early.filter(|at| (self.counts_from..self.end).contains(at)) {
             self.pauses.push_back((at, Pause::Early));
         }
-        self.pauses.push_back((Time::from_secs_f64(self.scenario.half_s()), Pause::Half));
+        if self.end < Time::NEVER {
+            self.pauses.push_back((Time::from_secs_f64(self.scenario.half_s()), Pause::Half));
+        }
         self.pauses.make_contiguous().sort();
         self.set_until();
     }

@@ -20,6 +20,7 @@ mod hops;
 mod ledger;
 mod live;
 mod observe;
+pub mod outside;
 mod reading;
 mod report;
 mod shapers;
@@ -155,6 +156,7 @@ pub struct Simulation {
     scenario: Scenario,
     changed: live::Changed,
     observed: observe::Observed,
+    outside: outside::Outside,
 }
 
 const SAMPLER: StageId = 0;
@@ -445,7 +447,7 @@ impl Simulation {
     /// A run that ends early is one of a shorter scenario. Says so if nothing of it counts.
     fn cut_short(&mut self) -> Option<Warning> {
         if self.now < self.end {
-            self.scenario.duration_s = self.now.secs_f64();
+            (self.end, self.scenario.duration_s) = (self.now, self.now.secs_f64());
             // It is half of a time that is not over.
             self.first_half.clear();
         }
@@ -463,7 +465,8 @@ impl Simulation {
     pub fn finish(mut self) -> Results {
         self.close_delays();
         self.ledger.close(self.now, self.inside());
-        let planned_s = (self.now < self.end).then_some(self.scenario.duration_s);
+        let is_cut = self.now < self.end && self.end < Time::NEVER;
+        let planned_s = is_cut.then_some(self.scenario.duration_s);
         let uncounted = self.cut_short();
         for (slot, connection) in self.connections.open_ones() {
             self.ledger.settle(slot, connection.owner.traffic, connection.tallies(), None);

@@ -14,9 +14,13 @@ impl Simulation {
         if self.stopped[usize::from(packet.traffic)] > 0 {
             self.arrives_late(packet);
         }
-        if packet.flow == DATAGRAM {
+        if !packet.is_of_connection() {
             self.ledger.received(packet, u64::from(packet.size));
-            return self.hear(packet);
+            return if packet.flow == DATAGRAM {
+                self.hear(packet)
+            } else {
+                self.arrive_outside(packet)
+            };
         }
         let connection = self.connections.get_mut(packet.flow);
         if connection.generation != packet.generation {

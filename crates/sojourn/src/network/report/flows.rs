@@ -104,7 +104,7 @@ pub(super) fn flow_row(
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
         Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
         Quality::Video if direction == Direction::Down => score_video(&mut row, done),
-        Quality::Pages | Quality::Responses | Quality::Video => {}
+        Quality::Pages | Quality::Responses | Quality::Video | Quality::Unscored => {}
         Quality::VideoCall => score_frames(&mut row, account),
         Quality::Own => {
             row.own_score = done.own.map(|own| own.value);

@@ -1,0 +1,392 @@
+//! Real packets: a program hands them over at the ends of a traffic entry of kind `outside`, and takes those that have
+//! arrived. The simulation knows their headers and a number, the handle, for what it does not see.
+//!
+//! Every handle comes back once, arrived or lost, or its packet is still inside when the run ends.
+
+use std::net::IpAddr;
+
+use indexmap::IndexMap;
+
+use super::Simulation;
+use super::apps::service_flows;
+use super::connections::Owner;
+use sojourn_access::{Header as Classified, Protocol};
+use sojourn_engine::address::Address;
+pub use sojourn_engine::packet::{Direction, Ecn, Flags};
+use sojourn_engine::packet::{DropReason, OUTSIDE, Own, Packet, Segment};
+use sojourn_engine::rng::Rng;
+pub use sojourn_engine::units::Time;
+use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::AppSpec;
+pub use sojourn_scenario::outside::{Header, LARGEST_IP, NotIp, Tcp};
+
+/// A packet that has arrived at the other end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrived {
+    /// Its number.
+    pub handle: u64,
+    /// Its traffic entry.
+    pub entry: u32,
+    /// Which way it went.
+    pub direction: Direction,
+    /// Its ECN field as it has arrived: a queue may have marked it, a link of the scenario changed it.
+    pub ecn: Ecn,
+    /// Its code point as it has arrived.
+    pub dscp: u8,
+    /// Its flags AE, CWR and ECE if it is a segment of TCP that is no fragment: a link of the scenario may have cleared them.
+    pub ace: Option<Flags>,
+    /// When it arrived.
+    pub at: Time,
+}
+
+/// A packet that will not arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// Its number.
+    pub handle: u64,
+    /// Its traffic entry.
+    pub entry: u32,
+    /// Which way it went.
+    pub direction: Direction,
+    /// When it is lost: not before now, but a link may know it ahead.
+    pub at: Time,
+    /// Why.
+    pub reason: DropReason,
+}
+
+/// So many conversations are remembered, and those before the last so many that have packets inside.
+const MOST_CONVERSATIONS: usize = 1 << 14;
+
+/// Numbers of protocols (IANA).
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+
+/// Both directions of what two ends send each other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Ends {
+    entry: u16,
+    protocol: u8,
+    /// In the home and at the server.
+    addresses: [IpAddr; 2],
+    ports: Option<[u16; 2]>,
+}
+
+/// A conversation, and what its packets have in common.
+struct Conversation {
+    /// Counts the uses of its number.
+    generation: u16,
+    /// Packets inside.
+    inside: u32,
+    ends: Ends,
+    /// Hashes of its addresses and ports, upstream and downstream.
+    tuples: [u32; 2],
+    /// The last acknowledgement upstream and downstream, without the wraps of its 32 bits.
+    acks: [u64; 2],
+    /// The service flows of packets upstream and downstream by the ECN field, and the code point of these.
+    service_flows: [Option<(u8, [u8; 4])>; 2],
+}
+
+/// The real packets of a run.
+#[derive(Default)]
+pub(super) struct Outside {
+    /// By entry, if it is of kind `outside`: who sends in the home.
+    owners: Vec<Option<Owner>>,
+    seed: u64,
+    /// Numbers of the conversations of late, and of those before.
+    recent: IndexMap<Ends, u32>,
+    former: IndexMap<Ends, u32>,
+    all: Vec<Conversation>,
+    free: Vec<u32>,
+    arrived: Vec<Arrived>,
+}
+
+impl Outside {
+    /// Nothing has come; the first apps of all entries are of these owners.
+    pub(super) fn new(scenario: &Scenario, firsts: impl Iterator<Item = Owner>) -> Self {
+        let is_outside = |entry: usize| matches!(scenario.traffic[entry].app, AppSpec::Real(_));
+        let owners = firsts.enumerate().map(|(entry, owner)| is_outside(entry).then_some(owner));
+        Self {
+            owners: owners.collect(),
+            seed: Rng::named(scenario.seed, "hashes of packets from outside").bits(),
+            ..Self::default()
+        }
+    }
+
+    /// The number of a conversation, which is dense.
+    fn number_of(&mut self, ends: Ends) -> u32 {
+        if let Some(number) = self.recent.get(&ends) {
+            return *number;
+        }
+        let number = match self.former.swap_remove(&ends) {
+            Some(number) => number,
+            None => self.begin(ends),
+        };
+        if self.recent.len() >= MOST_CONVERSATIONS {
+            self.forget();
+        }
+        self.recent.insert(ends, number);
+        number
+    }
+
+    fn begin(&mut self, ends: Ends) -> u32 {
+        let generation = |of: &Conversation| of.generation.wrapping_add(1);
+        let new = |generation| Conversation {
+            generation,
+            inside: 0,
+            ends,
+            tuples: tuples(&ends, self.seed),
+            acks: [1 << 32; 2],
+            service_flows: [None; 2],
+        };
+        match self.free.pop() {
+            Some(number) => {
+                let place = number as usize;
+                self.all[place] = new(generation(&self.all[place]));
+                number
+            }
+            None => {
+                self.all.push(new(0));
+                self.all.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Forgets the conversations of which nothing has come for long.
+    fn forget(&mut self) {
+        let Self { all, free, .. } = self;
+        let mut former = std::mem::take(&mut self.recent);
+        for (ends, number) in self.former.drain(..) {
+            if all[number as usize].inside > 0 {
+                former.insert(ends, number);
+            } else {
+                free.push(number);
+            }
+        }
+        self.former = former;
+    }
+}
+
+/// An acknowledgement without wraps: the nearest to the last one.
+fn unwrapped(last: u64, ack: u32) -> u64 {
+    last.wrapping_add_signed((ack.wrapping_sub(last as u32) as i32).into())
+}
+
+/// Hashes of all that tells a conversation, one for each direction.
+fn tuples(ends: &Ends, seed: u64) -> [u32; 2] {
+    let ports = ends.ports.unwrap_or_default();
+    let of_end = |end: usize| -> u64 {
+        let address = match ends.addresses[end] {
+            IpAddr::V4(address) => u128::from(address.to_bits()),
+            IpAddr::V6(address) => address.to_bits(),
+        };
+        mixed(
+            mixed(address as u64) ^ (address >> 64) as u64 ^ u64::from(ports[end]).rotate_left(40),
+        )
+    };
+    [[0, 1], [1, 0]].map(|[from, to]| {
+        let about = u64::from(ends.protocol) | u64::from(ends.entry) << 8;
+        (mixed(seed ^ about ^ mixed(of_end(from) ^ seed) ^ of_end(to)) >> 32) as u32
+    })
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea & Flood 2014 §5).
+fn mixed(mut bits: u64) -> u64 {
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
+}
+
+impl Simulation {
+    /// The traffic entry of kind `outside` with this name.
+    pub fn outside(&self, entry: &str) -> Option<u32> {
+        let number = self.scenario.traffic.get_index_of(entry)?;
+        self.outside.owners[number]?;
+        Some(number as u32)
+    }
+
+    /// A run at time zero that has no end but [`Self::finish`], whatever its scenario's `duration_s` says.
+    pub fn endless(scenario: &Scenario) -> Self {
+        Self::until(scenario, Time::NEVER)
+    }
+
+    /// When something happens next; [`Time::NEVER`] if nothing does.
+    pub fn next_wake(&self) -> Time {
+        self.wake.next().min(self.timers.next())
+    }
+
+    /// A packet comes from outside, which is done after all else that happens at `at`. Returns when it came: now, if that
+    /// is later. Its home is the first of the entry's group.
+    ///
+    /// # Panics If the entry is of another kind, or the run is over.
+    pub fn inject(
+        &mut self,
+        at: Time,
+        entry: u32,
+        direction: Direction,
+        header: &Header,
+        handle: u64,
+    ) -> Time {
+        let goes_on = self.run_until(at);
+        assert!(goes_on, "a packet comes when the run is over");
+        self.take_in(entry, direction, header, handle);
+        self.now
+    }
+
+    fn take_in(&mut self, entry: u32, direction: Direction, header: &Header, handle: u64) {
+        let owner = self.outside.owners[entry as usize].expect("the entry is of kind outside");
+        self.events += 1;
+        self.fingerprint = super::mix(self.fingerprint, self.now, self.first_app + owner.app);
+        let ends = Ends {
+            entry: owner.traffic,
+            protocol: header.protocol,
+            addresses: in_home_first(direction, [header.source, header.destination]),
+            ports: header.ports.map(|ports| in_home_first(direction, ports)),
+        };
+        let number = self.outside.number_of(ends);
+        let service_flow = self.service_flow_outside(number, direction, (header.dscp, header.ecn));
+        let of = &mut self.outside.all[number as usize];
+        of.inside += 1;
+        let segment = match header.tcp {
+            Some(tcp) => {
+                let last = &mut of.acks[direction as usize];
+                if tcp.flags.only(Flags::ACK) != Flags::default() {
+                    *last = unwrapped(*last, tcp.ack);
+                }
+                Segment {
+                    ack: *last,
+                    flags: tcp.flags,
+                    own: Own::of_blocks(tcp.blocks),
+                    ..Segment::default()
+                }
+            }
+            None => Segment::default(),
+        };
+        let packet = Packet {
+            sent_at: self.now,
+            queued_at: self.now,
+            segment: Segment {
+                seq: handle,
+                len: header.payload_bytes(),
+                dscp: header.dscp,
+                ..segment
+            },
+            tuple: of.tuples[direction as usize],
+            flow: OUTSIDE + self.outside.owners.len() as u32 + number,
+            generation: of.generation,
+            traffic: owner.traffic,
+            server: self.server_of(owner.traffic),
+            home: owner.home,
+            service_flow,
+            size: self.byte_count.of_ip(header.ip_bytes),
+            direction,
+            ecn: header.ecn,
+            number: [0; 3],
+        };
+        self.send(packet);
+    }
+
+    /// The conversation of a packet from outside, which cannot be forgotten while the packet is inside.
+    fn conversation_of(&self, packet: &Packet) -> u32 {
+        packet.flow - OUTSIDE - self.outside.owners.len() as u32
+    }
+
+    /// The service flow of a packet of a conversation by its own header fields.
+    fn service_flow_outside(
+        &mut self,
+        number: u32,
+        direction: Direction,
+        (dscp, ecn): (u8, Ecn),
+    ) -> u8 {
+        let of = &self.outside.all[number as usize];
+        match of.service_flows[direction as usize] {
+            Some((known, flows)) if known == dscp => flows[ecn as usize],
+            _ => {
+                let flows = self.classified(&of.ends, direction, dscp);
+                let of = &mut self.outside.all[number as usize];
+                of.service_flows[direction as usize] = Some((dscp, flows));
+                flows[ecn as usize]
+            }
+        }
+    }
+
+    fn classified(&self, ends: &Ends, direction: Direction, dscp: u8) -> [u8; 4] {
+        let Ends { entry, protocol, addresses: [home, server], ports } = *ends;
+        let name_of_server = self.scenario.servers.get_index(self.server_of(entry).into());
+        let name_of_entry = self.scenario.traffic.get_index(entry.into());
+        let up = Classified {
+            ip: if home.is_ipv4() { 4 } else { 6 },
+            protocol: match protocol {
+                TCP => Some(Protocol::Tcp),
+                UDP => Some(Protocol::Udp),
+                _ => None,
+            },
+            server: name_of_server.map_or("", |(name, _)| name),
+            traffic: name_of_entry.map_or("", |(name, _)| name),
+            source: Some(Address(home)),
+            destination: Some(Address(server)),
+            source_port: ports.map(|[home, _]| home),
+            destination_port: ports.map(|[_, server]| server),
+            dscp,
+            ecn: Ecn::NotEct,
+        };
+        service_flows(&self.scenario, entry, &up)[direction as usize]
+    }
+
+    fn server_of(&self, entry: u16) -> u16 {
+        let app = self.app_series[usize::from(entry)].0;
+        self.instances[app as usize].datagrams.server
+    }
+
+    /// The service flow of a packet from outside whose ECN field another hop may have changed.
+    pub(super) fn service_flow_again(&mut self, packet: &Packet) -> u8 {
+        let number = self.conversation_of(packet);
+        self.service_flow_outside(number, packet.direction, (packet.segment.dscp, packet.ecn))
+    }
+
+    /// A packet from outside has come to its other end.
+    #[cold]
+    pub(super) fn arrive_outside(&mut self, packet: &Packet) {
+        let Packet { direction, ecn, traffic, ref segment, .. } = *packet;
+        let number = self.conversation_of(packet);
+        let of = &mut self.outside.all[number as usize];
+        of.inside -= 1;
+        self.outside.arrived.push(Arrived {
+            handle: segment.seq,
+            entry: traffic.into(),
+            direction,
+            ecn,
+            dscp: segment.dscp,
+            ace: (of.ends.protocol == TCP && of.ends.ports.is_some())
+                .then(|| segment.flags.only(Flags::ACE)),
+            at: self.now,
+        });
+    }
+
+    /// What has arrived since it was asked last goes to `into`, in the order of arrival.
+    pub fn arrived(&mut self, into: &mut Vec<Arrived>) {
+        into.append(&mut self.outside.arrived);
+    }
+
+    /// What was lost since it was asked last goes to `into`.
+    pub fn lost(&mut self, into: &mut Vec<Lost>) {
+        let first = OUTSIDE + self.outside.owners.len() as u32;
+        into.extend(self.ledger.recorder.lost_outside.drain(..).map(|lost| {
+            self.outside.all[(lost.flow - first) as usize].inside -= 1;
+            Lost {
+                handle: lost.handle,
+                entry: lost.traffic.into(),
+                direction: lost.direction,
+                at: lost.at,
+                reason: lost.reason,
+            }
+        }));
+    }
+}
+
+/// What is of source and destination, that of the home first.
+fn in_home_first<T>(direction: Direction, [source, destination]: [T; 2]) -> [T; 2] {
+    match direction {
+        Direction::Up => [source, destination],
+        Direction::Down => [destination, source],
+    }
+}
