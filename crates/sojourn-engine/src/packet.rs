@@ -236,6 +236,11 @@ impl Flags {
         if is_set { self } else { Self::default() }
     }
 
+    /// The bits of all.
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
     /// Those of these flags that are among others.
     #[inline]
     pub const fn only(self, others: Self) -> Self {

@@ -73,6 +73,7 @@ codes! {
     NoPageLoaded "no-page-loaded" "A traffic entry did not finish loading a single page."
     NothingCounts "nothing-counts" "A run ended before the time from which it counts."
     NqbTooFast "nqb-too-fast" "Traffic of the NQB code point is faster or burstier than RFC 9956 asks."
+    OpenLoop "open-loop" "Real packets are replayed under other settings than those to which their programs reacted."
     OutageOfTheRun "outage-of-the-run" "An outage lasts for the whole run."
     Overbooked "overbooked" "More is reserved than the channel carries."
     SilentTraffic "silent-traffic" "A traffic entry sent nothing."

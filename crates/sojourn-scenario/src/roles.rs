@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::node::{Node, definition};
 use super::schema::Scenario;
+use sojourn_input::words;
 
 /// The keyword of the mark.
 const MARK: &str = "x-role";
@@ -22,50 +23,57 @@ pub struct Roles {
     pub choice: u64,
 }
 
-/// The digests while they are made.
-#[derive(Default)]
-struct Digests {
-    load: DefaultHasher,
-    line: DefaultHasher,
-    choice: DefaultHasher,
-}
-
 impl Roles {
     /// The roles of a scenario's keys.
     pub fn of(scenario: &Scenario) -> Self {
-        let mut digests = Digests::default();
-        let value = serde_json::to_value(scenario.with_all_homes()).unwrap_or_default();
-        digests.add_table(&value, &Node::root(), "note", "");
-        let [load, line, choice] =
-            [digests.load, digests.line, digests.choice].map(|digest| digest.finish());
+        let mut digests = ["load", "line", "choice"].map(|role| (role, DefaultHasher::default()));
+        for RoleKey { role, path, value } in keys(scenario) {
+            let digest = digests.iter_mut().find(|(known, _)| *known == role);
+            digest.into_iter().for_each(|(_, digest)| format!("{path}={value}").hash(digest));
+        }
+        let [load, line, choice] = digests.map(|(_, digest)| digest.finish());
         Self { load, line, choice }
     }
 }
 
-impl Digests {
-    /// Adds what a table has; `role` is that of its keys without a mark.
-    fn add_table(&mut self, value: &Value, node: &Node, role: &str, path: &str) {
-        for (key, value) in value.as_object().into_iter().flatten() {
-            let schema = node.below(key).unwrap_or(&Value::Null);
-            self.add(value, schema, role, &format!("{path}.{key}"));
-        }
-    }
+/// A key and what it stands for.
+pub(crate) struct RoleKey {
+    pub role: &'static str,
+    pub path: String,
+    pub value: Value,
+}
 
-    fn add(&mut self, value: &Value, schema: &'static Value, role: &str, path: &str) {
-        let node = Node::of(schema, value);
-        let definition = definition(schema).map(|(_, definition)| definition);
-        let marked = [node.as_ref().map(|node| node.schema), definition, Some(schema)];
-        let role = marked.into_iter().flatten().find_map(mark).unwrap_or(role);
-        if let (Some(node), true) = (node, value.is_object()) {
-            return self.add_table(value, &node, role, path);
-        }
-        let digest = match role {
-            "load" => &mut self.load,
-            "line" => &mut self.line,
-            "choice" => &mut self.choice,
-            _ => return,
-        };
-        format!("{path}={value}").hash(digest);
+/// All keys of a scenario, with what its groups of homes may leave out.
+pub(crate) fn keys(scenario: &Scenario) -> Vec<RoleKey> {
+    let mut found = Vec::new();
+    let value = serde_json::to_value(scenario.with_all_homes()).unwrap_or_default();
+    add_table(value, &Node::root(), "note", "", &mut found);
+    found
+}
+
+/// Adds what a table has; `role` is that of its keys without a mark.
+fn add_table(value: Value, node: &Node, role: &'static str, path: &str, found: &mut Vec<RoleKey>) {
+    let Value::Object(table) = value else { return };
+    for (key, value) in table {
+        let schema = node.below(&key).unwrap_or(&Value::Null);
+        add(value, schema, role, words::join(path, &key), found);
+    }
+}
+
+fn add(
+    value: Value,
+    schema: &'static Value,
+    role: &'static str,
+    path: String,
+    found: &mut Vec<RoleKey>,
+) {
+    let node = Node::of(schema, &value);
+    let definition = definition(schema).map(|(_, definition)| definition);
+    let marked = [node.as_ref().map(|node| node.schema), definition, Some(schema)];
+    let role = marked.into_iter().flatten().find_map(mark).unwrap_or(role);
+    match node {
+        Some(node) if value.is_object() => add_table(value, &node, role, &path, found),
+        _ => found.push(RoleKey { role, path, value }),
     }
 }
 

@@ -45,6 +45,7 @@ mod queue_rounds;
 mod queue_signals;
 mod queue_table;
 mod quic;
+mod real_packets;
 mod reordering;
 mod replay;
 mod scenario_files;

@@ -25,7 +25,7 @@ pub use delay_parts::{Delay, DelayBook, Legs, PARTS, Part, PartSums, Place, Stay
 pub use lapses::{Lapses, Rest};
 pub use latency_histogram::LatencyHistogram;
 pub use modem_trace::{MOST_EVENTS, ModemEvent, ModemEventKind, ModemTrace};
-pub use recorder::{PacketEvent, PacketEventKind, Recorder};
+pub use recorder::{LostOutside, PacketEvent, PacketEventKind, Recorder};
 pub use service_flows::ServiceFlowBook;
 pub use trace::{MOST_PACKETS, Outcome, PacketRecord, Trace};
 

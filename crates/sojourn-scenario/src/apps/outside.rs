@@ -6,8 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{App, AppContext, AppParameters, Event, Load, Model, Quality};
+use crate::outside::{Differences, Line, Packets, Record};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
+use sojourn_input::fault;
+use sojourn_input::problem::{Fault, Warning};
+use sojourn_input::words;
 
 /// Parameters of real packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +22,80 @@ pub struct Parameters {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(extend("x-role" = "line"))]
     pub server: String,
+    /// Record of `sojourn emulate --record` whose packets of this entry are sent again when they came. The run
+    /// then takes as long as the recorded one, whatever `duration_s` says. The path is relative to the scenario file, or to the working directory if the scenario does not come from a file.
+    /// The resolved scenario has the absolute path. Default: packets come while the run goes on.
+    #[serde(default)]
+    pub record: Option<String>,
+    /// Digest of the record's packets, 16 hexadecimal digits. It is filled in when the scenario is loaded. If it is set, a record with another digest is rejected.
+    #[serde(default)]
+    pub digest: Option<String>,
+    /// Replay a record of another line, or with other traffic beside. Default: only what one may choose, such as queues, may differ from the scenario in which it was recorded.
+    #[serde(default)]
+    pub anyway: bool,
+    /// The packets, once the record has been read.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub packets: Packets,
+}
+
+/// So many keys are named in a message.
+const MOST_NAMED: usize = 5;
+
+impl Parameters {
+    /// As it is without its record.
+    pub(crate) fn forget_record(&mut self) {
+        let server = std::mem::take(&mut self.server);
+        *self =
+            Self { server, record: None, digest: None, anyway: false, packets: Packets::default() };
+    }
+
+    /// Takes its packets from a record, for a run on this line. Says what a user must know.
+    pub(crate) fn fill(
+        &mut self,
+        record: &Record,
+        line: &Line,
+        name: &str,
+        path: &str,
+    ) -> Result<Option<Warning>, Fault> {
+        let Some(packets) = record.entries.get(name) else {
+            let known: Vec<&str> = record.entries.keys().map(String::as_str).collect();
+            let known = known.join(", ");
+            let message = format!(
+                "found a record without packets of {name:?}; allowed: one of this entry, or an entry with a name that it has: {known}"
+            );
+            return Err(Fault::new(format!("{path}.record"), message));
+        };
+        let digest = packets.digest();
+        if let Some(other) = self.digest.as_ref().filter(|other| **other != digest) {
+            let message = format!(
+                "found {}; allowed: {digest:?}, that of the record, or none",
+                words::quoted(other)
+            );
+            return Err(Fault::new(format!("{path}.digest"), message));
+        }
+        let Differences { choices, others } = record.line.differences(line);
+        if !others.is_empty() && !self.anyway {
+            let message = format!(
+                "found a record of another scenario, which differs in {}; allowed: a record of this one, in which only what one may choose differs, such as queues, or {path}.anyway = true (`--replay-anyway`)",
+                named(&others)
+            );
+            return Err(Fault::new(format!("{path}.record"), message));
+        }
+        (self.digest, self.packets) = (Some(digest), packets.clone());
+        let different = [choices, others].concat();
+        Ok((!different.is_empty()).then(|| {
+            let keys = named(&different);
+            fault!(OpenLoop, path => "{path}: the packets were recorded with other settings ({keys}) and are sent when they came there: an open loop, in which no program reacts to what happens here", keys)
+        }))
+    }
+}
+
+/// The first of these keys, and how many more there are.
+fn named(keys: &[String]) -> String {
+    let more = keys.len().saturating_sub(MOST_NAMED);
+    let first = keys.iter().take(MOST_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{first} and {more} more") } else { first }
 }
 
 impl AppParameters for Parameters {
@@ -28,7 +106,14 @@ impl AppParameters for Parameters {
     }
 
     fn load(&self, _seconds: f64) -> Load {
-        Load::default()
+        let packets = self.packets.all.len() as f64;
+        let bytes: f64 = self.packets.all.iter().map(|one| f64::from(one.header.ip_bytes)).sum();
+        let packet_bytes = bytes / packets.max(1.0);
+        Load { packets, packet_bytes, ..Load::default() }
+    }
+
+    fn largest_datagram(&self) -> u16 {
+        self.packets.all.iter().map(|one| one.header.ip_bytes).max().unwrap_or(0)
     }
 
     fn acts_on_its_own(&self) -> bool {

@@ -21,11 +21,19 @@ use super::schema::Scenario;
 use super::traces::Traces;
 use crate::apps::AppSpec;
 use crate::apps::replay::Parameters;
+use crate::outside::{Line, Record};
+use crate::traffic::Entry;
+use sojourn_engine::units::Time;
 use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults, Warning};
 use sojourn_input::words;
 
+pub(crate) use reader::next_block;
 pub use reading::{How, Reading, Refusal, parse};
+pub(crate) use source::{Source, Stop};
+
+/// A run that lasts no time is none.
+const LEAST_S: f64 = 1e-6;
 
 /// The captures of one scenario file's runs, each read once.
 pub(super) struct Captures<'a> {
@@ -33,13 +41,15 @@ pub(super) struct Captures<'a> {
     directory: PathBuf,
     traces: Traces,
     read: RefCell<BTreeMap<(PathBuf, How), Reading>>,
+    records: RefCell<BTreeMap<PathBuf, Record>>,
 }
 
 impl<'a> Captures<'a> {
     /// Captures with paths relative to the directory of the scenario file `source`.
     pub(crate) fn beside(source: &str, files: &'a dyn Files) -> Self {
         let directory = Path::new(source).parent().unwrap_or(Path::new("")).to_owned();
-        Self { files, directory, traces: Traces::default(), read: RefCell::default() }
+        let traces = Traces::default();
+        Self { files, directory, traces, read: RefCell::default(), records: RefCell::default() }
     }
 
     /// Fills each replay of a scenario: its packets, their digest and directions, and the path they came
@@ -61,7 +71,52 @@ impl<'a> Captures<'a> {
                 }
             }
         }
+        faults.add(self.fill_records(scenario, &mut notes));
         if faults.is_empty() { Ok(notes) } else { Err(faults) }
+    }
+
+    /// Fills each entry of packets from outside that has a record, and the time that the run takes.
+    fn fill_records(&self, scenario: &mut Scenario, notes: &mut Vec<Warning>) -> Faults {
+        let mut faults = Faults::default();
+        let is_recorded =
+            |entry: &Entry| matches!(&entry.app, AppSpec::Real(of) if of.record.is_some());
+        if !scenario.traffic.values().any(is_recorded) {
+            return faults;
+        }
+        let line = Line::of(scenario);
+        let mut end = Time::ZERO;
+        for (name, entry) in &mut scenario.traffic {
+            let AppSpec::Real(of) = &mut entry.app else { continue };
+            let Some(file) = of.record.clone() else { continue };
+            let path = words::join("traffic", name);
+            let at = self.directory.join(&file);
+            let at = std::path::absolute(&at).unwrap_or(at);
+            let filled = self.record(&at).map_err(|reason| {
+                fault!(UnusableFile, format!("{path}.record") => "found {file:?}, {reason}", file, reason)
+            });
+            match filled.and_then(|record| of.fill(&record, &line, name, &path)) {
+                Ok(note) => notes.extend(note),
+                Err(fault) => {
+                    faults.add(fault);
+                    continue;
+                }
+            }
+            end = end.max(of.packets.end);
+            of.record = at.to_str().map_or(of.record.take(), |at| Some(at.to_owned()));
+        }
+        scenario.duration_s = end.secs_f64().max(LEAST_S);
+        faults
+    }
+
+    fn record(&self, file: &Path) -> Result<Record, String> {
+        if let Some(record) = self.records.borrow().get(file) {
+            return Ok(record.clone());
+        }
+        let unreadable = |error| format!("which cannot be read ({error})");
+        let bytes = self.files.read(file, MOST_CAPTURE_BYTES).map_err(unreadable)?;
+        let record = Record::read(&bytes)?;
+        self.records.borrow_mut().insert(file.to_owned(), record.clone());
+        Ok(record)
     }
 
     fn fill_one(&self, replay: &mut Parameters, path: &str) -> Result<Vec<Warning>, Fault> {

@@ -93,14 +93,7 @@ impl Reader {
         let mut section = Section::default();
         while !source.is_at_end().map_err(|stop| self.torn(stop))? {
             let put = source.next(|bytes| {
-                // The parser takes these bytes off the length of any block.
-                let length = block_length(bytes, section.is_big_endian);
-                if length.is_some_and(|length| length < BLOCK_AROUND) {
-                    return Err(IsIncomplete(false));
-                }
-                let parse_block =
-                    if section.is_big_endian { parse_block_be } else { parse_block_le };
-                let (block, length) = parsed(bytes, parse_block(bytes))?;
+                let (block, length) = next_block(bytes, section.is_big_endian)?;
                 Ok((self.block(block, &mut section), length))
             });
             put.map_err(|stop| self.torn(stop))??;
@@ -194,6 +187,17 @@ fn parsed<'a, T>(bytes: &'a [u8], result: IResult<&'a [u8], T, PcapError<&'a [u8
         Ok((rest, value)) => Ok((value, bytes.len() - rest.len())),
         Err(error) => Err(IsIncomplete(error.is_incomplete())),
     }
+}
+
+/// The block at the beginning of `bytes`, and how many of them it has.
+pub(crate) fn next_block(bytes: &[u8], is_big_endian: bool) -> Parsed<Block<'_>> {
+    // The parser takes these bytes off the length of any block.
+    let length = block_length(bytes, is_big_endian);
+    if length.is_some_and(|length| length < BLOCK_AROUND) {
+        return Err(IsIncomplete(false));
+    }
+    let parse_block = if is_big_endian { parse_block_be } else { parse_block_le };
+    parsed(bytes, parse_block(bytes))
 }
 
 /// What a block says of its length (section 3.1 of the draft).

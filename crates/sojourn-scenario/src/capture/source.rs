@@ -13,7 +13,7 @@ const LARGEST_PIECE: usize = 1 << 26;
 
 /// Why there is no next piece.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// The bytes end within it.
     Cut,
     /// It is not what it should be.
@@ -24,13 +24,13 @@ pub(super) enum Stop {
 
 /// What a parser makes of bytes: a value and how many bytes it has, or an error, which may be that more
 /// bytes are needed.
-pub(super) type Parsed<T> = Result<(T, usize), IsIncomplete>;
+pub(crate) type Parsed<T> = Result<(T, usize), IsIncomplete>;
 
 /// Would more bytes help?
-pub(super) struct IsIncomplete(pub bool);
+pub(crate) struct IsIncomplete(pub bool);
 
 /// A file of which a part is in memory.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     /// What is not in the buffer yet.
     rest: Box<dyn Read + 'a>,
     buffer: Vec<u8>,
@@ -44,7 +44,7 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// The content of a file.
-    pub(super) fn of(bytes: &'a [u8]) -> Self {
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
         let is_compressed = bytes.starts_with(&GZIP);
         let rest: Box<dyn Read> =
             if is_compressed { Box::new(MultiGzDecoder::new(bytes)) } else { Box::new(bytes) };
@@ -52,7 +52,7 @@ impl<'a> Source<'a> {
     }
 
     /// What `parse` finds at the beginning of the bytes that are left.
-    pub(super) fn next<T>(&mut self, mut parse: impl FnMut(&[u8]) -> Parsed<T>) -> Result<T, Stop> {
+    pub(crate) fn next<T>(&mut self, mut parse: impl FnMut(&[u8]) -> Parsed<T>) -> Result<T, Stop> {
         loop {
             match parse(&self.buffer[self.done..]) {
                 Ok((value, length)) => {
@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
     }
 
     /// Is nothing left?
-    pub(super) fn is_at_end(&mut self) -> Result<bool, Stop> {
+    pub(crate) fn is_at_end(&mut self) -> Result<bool, Stop> {
         Ok(self.done == self.buffer.len() && !self.fill()?)
     }
 

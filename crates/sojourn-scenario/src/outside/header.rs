@@ -40,7 +40,7 @@ pub struct Header {
 }
 
 /// What filters of acknowledgements read of a TCP header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tcp {
     /// The next sequence number that its sender expects.
     pub ack: u32,

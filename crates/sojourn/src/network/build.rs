@@ -8,7 +8,7 @@ use super::conversations::Conversations;
 use super::hops::Hops;
 use super::live::Changed;
 use super::observe::Observed;
-use super::outside::Outside;
+use super::outside::{self, Outside};
 use super::report::early_tail;
 use super::{Pause, SAMPLER, Simulation, Stage, accounts, apps, turns};
 use sojourn_access::{Access, AccessNetwork, Extent, Site};
@@ -22,11 +22,14 @@ use sojourn_scenario::traffic::Entry;
 impl Simulation {
     /// A run at time zero. [`sojourn_scenario::load`] must have checked the scenario.
     pub fn new(scenario: &Scenario) -> Self {
-        Self::until(scenario, Time::from_secs_f64(scenario.duration_s))
+        match outside::recorded_until(scenario) {
+            Some(end) => Self::until(scenario, end, true),
+            None => Self::until(scenario, Time::from_secs_f64(scenario.duration_s), false),
+        }
     }
 
-    /// A run that ends then.
-    pub(super) fn until(scenario: &Scenario, end: Time) -> Self {
+    /// A run that ends then; if it is open, nobody knew that when it was recorded.
+    pub(super) fn until(scenario: &Scenario, end: Time, is_open: bool) -> Self {
         let mut scenario = scenario.clone();
         scenario.fill();
         let s = &scenario;
@@ -67,7 +70,7 @@ impl Simulation {
             hops: Direction::BOTH.map(|direction| Hops::new(s, direction)),
             access_stages: [0; 2],
             first_app: 0,
-            ledger: accounts::ledger(s, end),
+            ledger: accounts::ledger(s, if is_open { Time::NEVER } else { end }),
             sample_interval: Time::from_secs_f64(s.metrics.series_interval_ms / 1e3),
             pending_events: VecDeque::new(),
             commands: Vec::new(),
@@ -77,11 +80,11 @@ impl Simulation {
         };
         simulation.number_stages();
         simulation.set_first_wakes();
-        simulation.set_pauses();
+        simulation.set_pauses(is_open);
         simulation
     }
 
-    fn set_pauses(&mut self) {
+    fn set_pauses(&mut self, is_open: bool) {
         if self.counts_from > Time::ZERO {
             self.pauses.push_back((self.counts_from, Pause::Counting));
         }
@@ -89,7 +92,7 @@ impl Simulation {
         if let Some(at) = early.filter(|at| (self.counts_from..self.end).contains(at)) {
             self.pauses.push_back((at, Pause::Early));
         }
-        if self.end < Time::NEVER {
+        if !is_open {
             self.pauses.push_back((Time::from_secs_f64(self.scenario.half_s()), Pause::Half));
         }
         self.pauses.make_contiguous().sort();

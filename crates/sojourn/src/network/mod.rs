@@ -180,10 +180,14 @@ impl Simulation {
     /// Handles up to `events` wake-ups. Returns whether the run goes on.
     pub fn advance(&mut self, events: u64) -> bool {
         for _ in 0..events {
-            let (at, timer_at) = (self.wake.next(), self.timers.next());
-            let due = at.min(timer_at);
-            if due > self.until && !self.pass(due) {
-                return false;
+            let (mut at, mut timer_at) = (self.wake.next(), self.timers.next());
+            let mut due = at.min(timer_at);
+            while due > self.until {
+                if !self.pass() {
+                    return false;
+                }
+                (at, timer_at) = (self.wake.next(), self.timers.next());
+                due = at.min(timer_at);
             }
             assert!(due >= self.now, "time runs backwards");
             self.now = due;
@@ -213,10 +217,8 @@ impl Simulation {
             return true;
         }
         for _ in 0..events {
-            if self.wake.next().min(self.timers.next()) > at {
-                if at > self.until {
-                    self.pass(at);
-                }
+            while self.next_wake() > at && at > self.until && self.pass() {}
+            if self.next_wake() > at {
                 self.now = self.now.max(at);
                 return true;
             }
@@ -225,23 +227,34 @@ impl Simulation {
         false
     }
 
-    /// Reads what is to be read before an event at `due`. Returns whether the run goes on to it.
+    /// Does what is to be done before events that come later: reads something, or sends a packet of a record. Returns
+    /// whether the run goes on.
     #[cold]
-    fn pass(&mut self, due: Time) -> bool {
-        while due > self.until {
-            let Some((at, pause)) = self.pauses.pop_front() else {
+    fn pass(&mut self) -> bool {
+        let at = self.outside.next_recorded();
+        let pause = self.pauses.front().copied();
+        match pause.filter(|(due, pause)| (*due, *pause >= Pause::Half) < (at, true)) {
+            Some((due, pause)) => {
+                self.pauses.pop_front();
+                self.now = due;
+                self.read(pause);
+            }
+            None if at < Time::NEVER => self.send_recorded(),
+            None => {
                 self.now = self.end;
                 return false;
-            };
-            self.now = at;
-            match pause {
-                Pause::Counting => self.begin_counting(),
-                Pause::Early => self.early = Some(Box::new(Early::of(self))),
-                Pause::Half => self.read_half(),
             }
-            self.set_until();
         }
+        self.set_until();
         true
+    }
+
+    fn read(&mut self, pause: Pause) {
+        match pause {
+            Pause::Counting => self.begin_counting(),
+            Pause::Early => self.early = Some(Box::new(Early::of(self))),
+            Pause::Half => self.read_half(),
+        }
     }
 
     /// A run that ended at half of its time would have had the events of that instant.
@@ -250,7 +263,8 @@ impl Simulation {
             Pause::Half => *at,
             Pause::Counting | Pause::Early => at.since(Time::from_ps(1)),
         };
-        self.until = self.pauses.front().map_or(self.end, last);
+        let paused = self.pauses.front().map_or(self.end, last);
+        self.until = paused.min(self.outside.next_recorded());
     }
 
     /// Reads what the run would report if it ended now.
@@ -463,6 +477,7 @@ impl Simulation {
     ///
     /// # Panics If a packet was lost or duplicated on the way.
     pub fn finish(mut self) -> Results {
+        self.let_last_packets_in();
         self.close_delays();
         self.ledger.close(self.now, self.inside());
         let is_cut = self.now < self.end && self.end < Time::NEVER;

@@ -14,11 +14,13 @@ use sojourn_access::{Header as Classified, Protocol};
 use sojourn_engine::address::Address;
 pub use sojourn_engine::packet::{Direction, Ecn, Flags};
 use sojourn_engine::packet::{DropReason, OUTSIDE, Own, Packet, Segment};
+use sojourn_engine::record::LostOutside;
 use sojourn_engine::rng::Rng;
 pub use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
-pub use sojourn_scenario::outside::{Header, LARGEST_IP, NotIp, Tcp};
+pub use sojourn_scenario::outside::{Header, LARGEST_IP, NotIp, Record, Tcp, Writer};
+use sojourn_scenario::outside::{Packets, Recorded};
 
 /// A packet that has arrived at the other end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,7 +99,41 @@ pub(super) struct Outside {
     former: IndexMap<Ends, u32>,
     all: Vec<Conversation>,
     free: Vec<u32>,
+    /// What nobody has taken yet; nobody does of a record.
     arrived: Vec<Arrived>,
+    lost: Vec<Lost>,
+    recorded: Vec<Source>,
+    /// When the next packet of a record comes.
+    next_recorded: Option<Time>,
+}
+
+/// The packets of a record at a traffic entry.
+struct Source {
+    entry: u32,
+    packets: Packets,
+    /// The number of those that have come.
+    next: usize,
+}
+
+impl Source {
+    fn head(&self) -> Option<&Recorded> {
+        self.packets.all.get(self.next)
+    }
+}
+
+/// The records that a scenario replays, with the numbers of their traffic entries.
+fn sources(scenario: &Scenario) -> impl Iterator<Item = Source> {
+    (0..).zip(scenario.traffic.values()).filter_map(|(entry, of)| match &of.app {
+        AppSpec::Real(of) if of.record.is_some() => {
+            Some(Source { entry, packets: of.packets.clone(), next: 0 })
+        }
+        _ => None,
+    })
+}
+
+/// When the run of a scenario with records ends.
+pub(super) fn recorded_until(scenario: &Scenario) -> Option<Time> {
+    sources(scenario).map(|source| source.packets.end).max()
 }
 
 impl Outside {
@@ -105,11 +141,29 @@ impl Outside {
     pub(super) fn new(scenario: &Scenario, firsts: impl Iterator<Item = Owner>) -> Self {
         let is_outside = |entry: usize| matches!(scenario.traffic[entry].app, AppSpec::Real(_));
         let owners = firsts.enumerate().map(|(entry, owner)| is_outside(entry).then_some(owner));
-        Self {
-            owners: owners.collect(),
-            seed: Rng::named(scenario.seed, "hashes of packets from outside").bits(),
-            ..Self::default()
-        }
+        let seed = Rng::named(scenario.seed, "hashes of packets from outside").bits();
+        let (owners, recorded) = (owners.collect(), sources(scenario).collect());
+        let mut new = Self { owners, seed, recorded, ..Self::default() };
+        new.find_next();
+        new
+    }
+
+    /// When the next packet of a record comes.
+    pub(super) fn next_recorded(&self) -> Time {
+        self.next_recorded.unwrap_or(Time::NEVER)
+    }
+
+    /// The source whose packet comes next.
+    fn first_source(&self) -> Option<usize> {
+        let heads = self.recorded.iter().enumerate();
+        let heads =
+            heads.filter_map(|(place, of)| of.head().map(|head| ((head.at, head.number), place)));
+        heads.min().map(|(_, place)| place)
+    }
+
+    fn find_next(&mut self) {
+        self.next_recorded =
+            self.first_source().and_then(|place| Some(self.recorded[place].head()?.at));
     }
 
     /// The number of a conversation, which is dense.
@@ -206,7 +260,7 @@ impl Simulation {
 
     /// A run at time zero that has no end but [`Self::finish`], whatever its scenario's `duration_s` says.
     pub fn endless(scenario: &Scenario) -> Self {
-        Self::until(scenario, Time::NEVER)
+        Self::until(scenario, Time::NEVER, true)
     }
 
     /// When something happens next; [`Time::NEVER`] if nothing does.
@@ -232,8 +286,21 @@ impl Simulation {
         self.now
     }
 
+    /// The next packet of a record comes, when all else that happens then has been done.
+    pub(super) fn send_recorded(&mut self) {
+        let Some(place) = self.outside.first_source() else { return };
+        let source = &mut self.outside.recorded[place];
+        let (entry, packets, next) = (source.entry, source.packets.all.clone(), source.next);
+        source.next += 1;
+        self.outside.find_next();
+        let Recorded { at, number, direction, ref header } = packets[next];
+        self.now = at;
+        self.take_in(entry, direction, header, number);
+    }
+
     fn take_in(&mut self, entry: u32, direction: Direction, header: &Header, handle: u64) {
         let owner = self.outside.owners[entry as usize].expect("the entry is of kind outside");
+        self.settle_lost();
         self.events += 1;
         self.fingerprint = super::mix(self.fingerprint, self.now, self.first_app + owner.app);
         let ends = Ends {
@@ -350,16 +417,31 @@ impl Simulation {
         let number = self.conversation_of(packet);
         let of = &mut self.outside.all[number as usize];
         of.inside -= 1;
+        if !self.outside.recorded.is_empty() {
+            return;
+        }
+        let is_tcp = of.ends.protocol == TCP && of.ends.ports.is_some();
         self.outside.arrived.push(Arrived {
             handle: segment.seq,
             entry: traffic.into(),
             direction,
             ecn,
             dscp: segment.dscp,
-            ace: (of.ends.protocol == TCP && of.ends.ports.is_some())
-                .then(|| segment.flags.only(Flags::ACE)),
+            ace: is_tcp.then(|| segment.flags.only(Flags::ACE)),
             at: self.now,
         });
+    }
+
+    /// What came when the run ends has set out, and what a record has then too.
+    pub(super) fn let_last_packets_in(&mut self) {
+        while self.outside.next_recorded() <= self.now {
+            self.send_recorded();
+            self.set_until();
+            self.run_until(self.now);
+        }
+        if self.end == Time::NEVER {
+            self.run_until(self.now);
+        }
     }
 
     /// What has arrived since it was asked last goes to `into`, in the order of arrival.
@@ -369,17 +451,21 @@ impl Simulation {
 
     /// What was lost since it was asked last goes to `into`.
     pub fn lost(&mut self, into: &mut Vec<Lost>) {
-        let first = OUTSIDE + self.outside.owners.len() as u32;
-        into.extend(self.ledger.recorder.lost_outside.drain(..).map(|lost| {
-            self.outside.all[(lost.flow - first) as usize].inside -= 1;
-            Lost {
-                handle: lost.handle,
-                entry: lost.traffic.into(),
-                direction: lost.direction,
-                at: lost.at,
-                reason: lost.reason,
+        self.settle_lost();
+        into.append(&mut self.outside.lost);
+    }
+
+    /// Strikes lost packets off their conversations.
+    fn settle_lost(&mut self) {
+        let Self { outside, ledger, .. } = self;
+        let first = OUTSIDE + outside.owners.len() as u32;
+        for lost in ledger.recorder.lost_outside.drain(..) {
+            let LostOutside { handle, flow, traffic, direction, at, reason } = lost;
+            outside.all[(flow - first) as usize].inside -= 1;
+            if outside.recorded.is_empty() {
+                outside.lost.push(Lost { handle, entry: traffic.into(), direction, at, reason });
             }
-        }));
+        }
     }
 }
 
