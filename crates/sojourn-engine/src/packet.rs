@@ -172,7 +172,30 @@ impl Own {
     }
 }
 
-/// The transport header. A datagram has its number in `seq` and what it echoes in `echo`.
+/// What a packet from outside says that no queue reads. It stands where others have what they echo.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Real {
+    /// Sequence number of a TCP segment.
+    pub seq: u32,
+    /// Ports in the home and at the server; 0 where it has none.
+    pub ports: [u16; 2],
+}
+
+impl Real {
+    /// As it stands in a segment.
+    pub const fn packed(self) -> Time {
+        let [home, server] = self.ports;
+        Time::from_ps(self.seq as u64 | (home as u64) << 32 | (server as u64) << 48)
+    }
+
+    /// That of a packet from outside.
+    pub const fn of(segment: &Segment) -> Self {
+        let bits = segment.echo.ps();
+        Self { seq: bits as u32, ports: [(bits >> 32) as u16, (bits >> 48) as u16] }
+    }
+}
+
+/// The transport header. A packet from outside has its handle in `seq`. A datagram has its number in `seq` and what it echoes in `echo`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
     /// Sequence number of the first payload byte; SYN and FIN take one number each.

@@ -1,8 +1,13 @@
 //! From scenario files to variants, and what their settings are called.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
+use sojourn::input::fault;
+use sojourn::input::problem::Warning;
 use sojourn::input::setting;
 use sojourn::input::text::Document;
+use sojourn::outside::Record;
 use sojourn::scenario::changes::{CHANGES, Change, SINCE};
 use sojourn::scenario::provision::Provision;
 use sojourn::scenario::to_toml;
@@ -51,6 +56,17 @@ pub(crate) fn load(
         caught(load)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
     let calls_python = parts.iter().any(|part| part.calls_python);
     Ok(variants.into_iter().map(|variant| Variant::of(variant, calls_python)).collect())
+}
+
+/// The settings with which a scenario replays a record of real packets, as `key.path=value`.
+#[pyfunction]
+pub(crate) fn record_settings(py: Python<'_>, file: PathBuf) -> PyResult<Vec<String>> {
+    let name = file.display().to_string();
+    let read = || Record::open(&file).map(|record| record.settings(&name));
+    caught(read)?.map_err(|reason| {
+        let fault = fault!(UnusableFile, "" => "found {name:?}, {reason}", name, reason);
+        about(py, &fault.of("--replay").into(), ScenarioError::new_err)
+    })
 }
 
 /// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.

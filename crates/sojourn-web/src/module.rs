@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use sojourn::access::modem_config::ModemConfig;
 use sojourn::input::document::parse;
 use sojourn::input::problem::{Problem, Problems, Warning};
+use sojourn::outside::has_all_records;
 use sojourn::results::verdict::{Facts, Group, verdict};
 use sojourn::scenario::estimate;
 use sojourn::scenario::file_schema;
@@ -128,6 +129,10 @@ impl Module {
             .parts(&self.parts().map_err(one)?)
             .most_bytes(MOST_BYTES)
             .load()
+            .and_then(|variants| {
+                let lack = |one: &Variant| has_all_records(&one.scenario, name);
+                variants.iter().try_for_each(lack).map(|()| variants)
+            })
             .map_err(all)
     }
 

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use serde_json::{Value, json};
-use sojourn::Simulation;
+use serde_json::json;
 use sojourn::engine::rng::Rng;
-use sojourn::outside::{Arrived, Direction, Ecn, Header, Lost, Time, Writer};
+use sojourn::input::problem::{Code, Problems};
+use sojourn::outside::{Arrived, Direction, Ecn, Flags, Header, Lost, NotIp, Record, Time, Writer};
 use sojourn::results::metrics::Results;
-use sojourn::scenario::{Files, Scenario, Source};
+use sojourn::scenario::{Files, Scenario, Source, Variant};
+use sojourn::{Simulation, shipped};
 use sojourn_testing::rounds;
 
 use crate::swarm;
@@ -186,39 +187,57 @@ impl Files for Memory {
     }
 }
 
-/// The same scenario with its packets from a record.
-fn replayed(keys: &Value, record: &[u8]) -> Scenario {
-    let text = toml::to_string(keys).expect("it is a table");
-    let found = sojourn::outside::Record::read(record).expect("it is a record");
-    let files = Memory(record.to_vec());
-    let source = Source::new(&text, "replayed.toml").files(&files);
-    let sets = found.settings("live.pcapng");
-    let variants = source.sets(&sets).load().unwrap_or_else(|problems| panic!("{problems}"));
-    assert_eq!(
-        variants[0].notes.iter().filter(|note| note.message.contains("open loop")).count(),
-        0
-    );
-    variants[0].scenario.clone()
+/// A scenario as its user writes it, of whose variants one is meant.
+struct Case {
+    text: String,
+    sets: Vec<String>,
+    variant: usize,
+}
+
+impl Case {
+    fn of(text: &str, sets: &[&str]) -> Self {
+        let sets = sets.iter().map(|set| (*set).to_owned()).collect();
+        Self { text: text.to_owned(), sets, variant: 0 }
+    }
+
+    fn load(&self, record: &[u8], more: &[String]) -> Result<Vec<Variant>, Problems> {
+        let files = Memory(record.to_vec());
+        let sets = [self.sets.as_slice(), more].concat();
+        Source::new(&self.text, "case.toml").files(&files).sets(&sets).load()
+    }
+
+    fn scenario(&self) -> Scenario {
+        self.load(&[], &[]).unwrap_or_else(|problems| panic!("{problems}"))[self.variant]
+            .scenario
+            .clone()
+    }
+
+    /// The same with its packets from a record, and what its user must know of that.
+    fn replayed(&self, record: &[u8], more: &[&str]) -> Result<(Scenario, Vec<String>), Problems> {
+        let found = Record::read(record).expect("it is a record");
+        let mut sets = found.settings("live.pcapng");
+        sets.extend(more.iter().map(|set| (*set).to_owned()));
+        let variant = self.load(record, &sets)?.swap_remove(self.variant);
+        let notes = variant.notes.into_iter().filter(|note| note.code == Code::OpenLoop);
+        Ok((variant.scenario, notes.map(|note| note.message).collect()))
+    }
 }
 
 /// Packets at random times come, and all of them come back once or are inside. Then their record is replayed.
-fn carries(keys: &Value, scenario: &Scenario, seed: u64) {
+fn carries(case: &Case, seed: u64) {
     let mut rng = Rng::named(seed, "packets");
-    let mut live = Live::new(scenario);
+    let scenario = case.scenario();
+    let mut live = Live::new(&scenario);
     let mut at = Time::ZERO;
     for _ in 0..300 {
         at += Time::from_ps(1000 * rng.below(4_000_000));
         if rng.below(20) == 0 {
-            live.until(at);
-        }
-        if rng.below(4) > 0 {
-            at = live.run.now().max(at);
+            live.until(at + Time::from_us(rng.below(3)));
         }
         let direction = Direction::BOTH[rng.below(2) as usize];
         live.send(at, "real", direction, &Sent::drawn(&mut rng, direction));
     }
-    let more = Time::from_ms(rng.below(50));
-    live.until(at + more);
+    live.until(at + Time::from_ms(rng.below(50)));
     let (results, fates, record) = live.finish();
     let flows = results.flows.iter().filter(|row| row.traffic == "real");
     let sent: u64 = flows.clone().map(|row| row.sent_packets).sum();
@@ -228,11 +247,14 @@ fn carries(keys: &Value, scenario: &Scenario, seed: u64) {
         assert_eq!((sent, delivered), (300, arrived));
     }
 
-    let mut again = replayed(keys, &record);
+    let (mut again, notes) =
+        case.replayed(&record, &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(notes, [""; 0]);
     again.metrics.packet_trace = true;
     let replay = Simulation::run(&again);
     assert_eq!((replay.fingerprint, replay.events), (results.fingerprint, results.events));
     assert_eq!(format!("{:?}", replay.flows), format!("{:?}", results.flows));
+    assert_eq!(format!("{:?}", replay.queues), format!("{:?}", results.queues));
     let entry = again.traffic.get_index_of("real").unwrap() as u16;
     let own = replay.packets.iter().filter(|packet| packet.traffic == entry);
     let traced: BTreeMap<u64, Time> =
@@ -240,18 +262,349 @@ fn carries(keys: &Value, scenario: &Scenario, seed: u64) {
     assert_eq!(traced, fates.iter().map(|(handle, (at, _))| (*handle, *at)).collect());
 }
 
+const REAL: &str = "traffic.real = { kind = 'outside' }";
+
 #[test]
 fn random_networks_carry_them_and_a_replay_does_the_same() {
     let mut carried = 0;
-    rounds(40, |seed| {
+    rounds(25, |seed| {
         let mut keys = swarm::drawn(seed);
         keys["traffic"]["real"] = json!({ "kind": "outside", "server": "near" });
-        keys["clock_drift_ppm"] = json!(0);
-        if let Ok(scenario) = swarm::network::scenario(&mut keys) {
+        if swarm::network::scenario(&mut keys).is_ok() {
             let reported = swarm::Reported(&keys);
-            carries(reported.0, &scenario, seed);
+            carries(&Case::of(&toml::to_string(reported.0).expect("it is a table"), &[]), seed);
             carried += 1;
         }
     });
     assert!(carried > 10, "{carried}");
+}
+
+/// Every modem, queue and access of the shipped scenarios: fibre, low latency, CAKE in the router, neighbours.
+#[test]
+fn shipped_scenarios_carry_them_and_a_replay_does_the_same() {
+    for (name, text) in [shipped::SCENARIOS, shipped::GALLERY].concat() {
+        let variants = sojourn::load(text, name, &[]).unwrap();
+        for variant in [0, variants.len() - 1] {
+            carries(&Case { variant, ..Case::of(text, &[REAL]) }, variant as u64);
+        }
+    }
+}
+
+/// A line of 10 Mbps for IP packets, with nothing around them and no delay but transmission.
+const LINE: &str = "
+    duration_s = 1
+    clock_drift_ppm = 0
+    upstream = { modem.kind = 'link', sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1600 }
+    downstream = { sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1600 }
+    cable.byte_count = 'ip'
+    upstream.queue.limit_bytes = 15_000
+    servers.near = { delay_ms = 0, host_jitter_us = 0 }
+    traffic.real = { kind = 'outside' }
+";
+
+/// 1500 B each ms are 12 Mbps. Of 10 000 packets 10 Mbps carry 10 s x 10e6 / 12e3 = 8333; the queue holds 10, so that
+/// 10 000 - 8333 are lost but for these, the burst and the one that is being sent.
+#[test]
+fn a_load_of_1_2_times_the_rate_loses_a_sixth() {
+    let mut live = Live::new(&Case::of(LINE, &[]).scenario());
+    for number in 0..10_000 {
+        live.send(Time::from_ms(number), "real", Direction::Up, &Sent::udp(1472));
+    }
+    live.until(Time::from_s(10));
+    let (results, fates, _) = live.finish();
+    let lost = fates.values().filter(|(_, what)| what == "overflow").count();
+    assert!((1653..=1667).contains(&lost), "{lost}");
+    let up = results.flows.iter().find(|row| row.direction == "up").unwrap();
+    assert_eq!(up.dropped_overflow_packets, lost as u64);
+    assert_eq!(up.quality, "unscored");
+    assert!((up.throughput_mbps - 10.0).abs() < 0.05, "{}", up.throughput_mbps);
+    // Ten packets wait 12 ms in all before the last of them is sent in 1.2 ms more.
+    let p99_ms = up.latency_p99_ms.unwrap();
+    assert!((11.0..13.3).contains(&p99_ms), "{p99_ms}");
+}
+
+/// The service flow that a real packet takes is that which its own header is given, and its ECN field the one that
+/// queues made of it.
+#[test]
+fn each_packet_takes_the_service_flow_of_its_own_header() {
+    let flow = |name: &str, matches: &str| {
+        format!(
+            "upstream.flows.{name} = {{ sustained_mbps = 5, burst_bytes = 3044, match = [{{ {matches} }}] }}"
+        )
+    };
+    let flows = [
+        flow("ports", "protocol = 'udp', destination_ports = [5004, 5004]"),
+        flow("tcp", "protocol = 'tcp', source_ports = [40000, 40010]"),
+        flow("dscp", "priority = 9, dscp = [46, 46]"),
+        flow("ect1", "priority = 10, tos = [1, 1, 3]"),
+        flow("six", "priority = 8, destination = '2001:db8::/32'"),
+    ];
+    let sets: Vec<&str> =
+        flows.iter().map(String::as_str).chain(["metrics.packet_trace = true"]).collect();
+    let mut live = Live::new(&Case::of(LINE, &sets).scenario());
+    let six = |host| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, host));
+    let to = |port| Sent { ports: [40_000, port], ..Sent::udp(100) };
+    let mut fragment = to(5004).bytes();
+    fragment[6] |= 0x20; // more fragments
+    let fragment = Header::read(&fragment).unwrap();
+    let cases = [
+        (to(5004).header(), 1),
+        (to(5005).header(), 0),
+        (fragment, 0),
+        (Sent::ack(1).header(), 2),
+        (Sent { ports: [39_999, 443], ..Sent::ack(1) }.header(), 0),
+        (Sent { tos: 46 << 2, ..to(5004) }.header(), 3),
+        (Sent { tos: 46 << 2 | 1, ..to(5004) }.header(), 4),
+        (Sent { tos: 2, ..to(9) }.header(), 0),
+        (Sent { ends: [six(1), six(2)], ..to(5004) }.header(), 5),
+        (Sent { protocol: ICMP, ..to(9) }.header(), 0),
+    ];
+    let entry = live.run.outside("real").unwrap();
+    for (number, (header, _)) in cases.iter().enumerate() {
+        live.run.inject(
+            Time::from_ms(10 * number as u64),
+            entry,
+            Direction::Up,
+            header,
+            number as u64,
+        );
+    }
+    live.run.run_until(Time::from_s(1));
+    let rows = live.run.finish().service_flows;
+    for flow in 0..=5 {
+        let want = cases.iter().filter(|(_, of)| *of == flow).count() as u64;
+        let names = ["primary", "ports", "tcp", "dscp", "ect1", "six"];
+        let row = rows.iter().find(|row| row.direction == "up" && row.service_flow == names[flow]);
+        assert_eq!(row.map(|row| row.forwarded_packets), Some(want), "{}", names[flow]);
+    }
+}
+
+/// Bare acknowledgements come faster than the line carries them. Of `Sent`s in turn, which were superseded?
+fn superseded(queue: &str, sent: &[Sent]) -> Vec<u64> {
+    let sets = [queue, "upstream.sustained_mbps = 0.1", "upstream.peak_mbps = 0.1"];
+    let mut live = Live::new(&Case::of(LINE, &sets).scenario());
+    // It occupies the line, so that the others wait for each other.
+    live.send(Time::ZERO, "real", Direction::Up, &Sent::udp(1400));
+    live.send(Time::ZERO, "real", Direction::Up, &Sent::udp(1400));
+    for one in sent {
+        live.send(Time::from_ms(1), "real", Direction::Up, one);
+    }
+    live.until(Time::from_s(5));
+    let (_, fates, _) = live.finish();
+    let gone = fates.iter().filter(|(_, (_, what))| !what.contains(' '));
+    gone.map(|(handle, _)| *handle - 2).collect()
+}
+
+/// Kind 5: SACK (RFC 2018 §3), behind two of kind 1.
+fn sack(blocks: &[[u32; 2]]) -> Vec<u8> {
+    let mut option = vec![1, 1, 5, 2 + 8 * blocks.len() as u8];
+    option.extend(blocks.iter().flatten().flat_map(|number| number.to_be_bytes()));
+    option
+}
+
+#[test]
+fn a_modem_replaces_what_the_real_header_lets_it() {
+    let modem = "upstream.queue.acks = 'aggregated'";
+    let ack = Sent::ack;
+    let of = |sent: &[Sent]| superseded(modem, sent);
+    assert_eq!(of(&[ack(1000), ack(2000), ack(3000)]), [0, 1]);
+    // The numbers wrap.
+    assert_eq!(of(&[ack(0xffff_ff00), ack(0x100), ack(0x200)]), [0, 1]);
+    // Duplicates count losses; other connections, payload and other protocols are none of its business.
+    assert_eq!(of(&[ack(1000), ack(1000)]), [0; 0]);
+    let other = Sent { ports: [40_001, 443], ..ack(2000) };
+    assert_eq!(of(&[ack(1000), other, Sent { payload: 1, ..ack(2000) }, Sent::udp(0)]), [0; 0]);
+    // What holds bytes beyond stays, as does what says more than filters read.
+    let holding = Sent { options: sack(&[[5000, 6000]]), ..ack(1000) };
+    assert_eq!(of(&[holding, ack(2000)]), [0; 0]);
+    for flags in [RST | ACK, PSH | ACK, SYN | ACK] {
+        let special = Sent { flags, ..ack(1000) };
+        assert_eq!(of(&[special, ack(2000), ack(3000)]), [1], "{flags}");
+    }
+    let unknown = Sent { options: vec![30, 4, 0, 0], ..ack(1000) };
+    assert_eq!(of(&[unknown, ack(2000), ack(3000)]), [1]);
+    let stamped =
+        |number: u32| Sent { options: vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 1], ..ack(number) };
+    assert_eq!(of(&[stamped(1000), stamped(2000)]), [0]);
+}
+
+#[test]
+fn cake_drops_what_the_real_header_lets_it() {
+    let cake = "upstream.queue.scheduler = { kind = 'cake', ack_filter = 'aggressive' }";
+    let ack = Sent::ack;
+    let of = |sent: &[Sent]| superseded(cake, sent);
+    assert_eq!(of(&[ack(1000), ack(2000), ack(3000)]).len(), 2);
+    assert_eq!(of(&[ack(0xffff_ff00), ack(0x100)]), [0]);
+    assert_eq!(of(&[ack(1000), Sent { flags: ACK | ECE, ..ack(2000) }]), [0; 0]);
+    let holding = |end| Sent { options: sack(&[[5000, end]]), ..ack(1000) };
+    assert_eq!(of(&[holding(6000), holding(7000)]), [0]);
+    assert_eq!(of(&[holding(7000), holding(6000)]), [0; 0]);
+    // A fourth block is not read, so that nobody knows whether it is told again.
+    let four = sack(&[[5000, 6000], [7000, 8000], [9000, 9500], [9600, 9700]]);
+    assert_eq!(of(&[Sent { options: four, ..ack(1000) }, ack(9800)]), [0; 0]);
+    assert_eq!(of(&[Sent { flags: RST | ACK, ..ack(1000) }, ack(2000)]), [0; 0]);
+}
+
+#[test]
+fn the_same_packets_have_the_tins_of_simulated_ones() {
+    let case = |traffic: &str| {
+        let cake = "upstream.queue = { limit_bytes = 1_000_000, scheduler = { kind = 'cake', diffserv = 'diffserv4' } }";
+        Case::of(&LINE.replace("upstream.queue.limit_bytes = 15_000", cake), &[traffic]).scenario()
+    };
+    let stream = "traffic.stream = { kind = 'stream', purpose = 'data', packet_bytes = 1000, interval_ms = 10, dscp = 46 }";
+    let mut simulated = case(stream);
+    simulated.traffic.shift_remove("real");
+    let simulated = Simulation::run(&simulated);
+    let mut live = Live::new(&case(stream));
+    live.run = Simulation::endless(&case(REAL));
+    for number in 0..100 {
+        let packet = Sent { tos: 46 << 2, ..Sent::udp(1000 - 28) };
+        live.run.inject(Time::from_ms(10 * number), 0, Direction::Up, &packet.header(), number);
+    }
+    live.run.run_until(Time::from_s(1));
+    let real = live.run.finish();
+    let tins = |results: &Results| -> Vec<(String, u64)> {
+        let of_tin = |row: &&sojourn::results::metrics::rows::QueueRow| row.direction == "up";
+        results
+            .queues
+            .iter()
+            .filter(of_tin)
+            .map(|row| (row.queue.clone(), row.departed_packets))
+            .collect()
+    };
+    assert_eq!(tins(&real), tins(&simulated));
+}
+
+#[test]
+fn another_queue_is_an_open_loop_and_another_line_is_refused() {
+    let case = Case::of(LINE, &[]);
+    let mut live = Live::new(&case.scenario());
+    for number in 0..500 {
+        live.send(Time::from_ms(number), "real", Direction::Up, &Sent::udp(1472));
+    }
+    let (results, _, record) = live.finish();
+    let (same, notes) =
+        case.replayed(&record, &["duration_s = 3", "metrics.packet_trace = true"]).unwrap();
+    assert_eq!(notes, [""; 0]);
+    assert_eq!(Simulation::run(&same).fingerprint, results.fingerprint);
+    let (other, notes) = case.replayed(&record, &["upstream.queue.law.kind = codel"]).unwrap();
+    assert!(notes[0].contains("upstream.queue.law") && notes[0].contains("open loop"), "{notes:?}");
+    let other = Simulation::run(&other);
+    let up = other.flows.iter().find(|row| row.direction == "up").unwrap();
+    assert_eq!(up.sent_packets, 500);
+    assert!(up.dropped_aqm_packets > 0);
+    let (_, notes) = case.replayed(&record, &["seed = 99"]).unwrap();
+    assert!(notes[0].contains("(seed)"), "{notes:?}");
+    for other in ["upstream.sustained_mbps = 9", "servers.near.delay_ms = 3"] {
+        let problems = case.replayed(&record, &[other]).unwrap_err().to_string();
+        let key = other.split(' ').next().unwrap();
+        assert!(problems.contains(key) && problems.contains("traffic.real.record"), "{problems}");
+        let (_, notes) = case.replayed(&record, &[other, "traffic.real.anyway = true"]).unwrap();
+        assert!(notes[0].contains(key), "{notes:?}");
+    }
+    let refused =
+        case.replayed(&record, &["traffic.real.digest = '0123456789abcdef'"]).unwrap_err();
+    assert!(refused.to_string().contains("0123456789abcdef"), "{refused}");
+}
+
+/// A record that was cut at any place, or has other bytes, is refused or read, and never breaks the reader.
+#[test]
+fn a_damaged_record_is_refused() {
+    let mut live = Live::new(&Case::of(LINE, &[]).scenario());
+    for number in 0..20 {
+        live.send(Time::from_ms(number), "real", Direction::Up, &Sent::udp(200));
+    }
+    let (_, _, record) = live.finish();
+    let whole = Record::read(&record).unwrap();
+    assert_eq!((whole.entries.len(), whole.entries["real"].all.len()), (1, 20));
+    assert_eq!(whole.entries["real"].end, Time::from_ms(19));
+    let mut rng = Rng::named(1, "damage");
+    for _ in 0..2000 {
+        let mut damaged = record.clone();
+        match rng.below(2) {
+            0 => damaged.truncate(rng.below(record.len() as u64) as usize),
+            _ => damaged[rng.below(record.len() as u64) as usize] = rng.below(256) as u8,
+        }
+        let _ = Record::read(&damaged);
+    }
+    assert!(Record::read(&record[..record.len() - 5]).unwrap_err().contains("after packet 20"));
+    assert!(Record::read(b"not a record").is_err());
+}
+
+/// The traffic model `replay` reads a record as the capture that it is: who sent what is in the flags.
+#[test]
+fn a_record_is_a_capture_too() {
+    let mut live = Live::new(&Case::of(LINE, &[]).scenario());
+    for (number, direction) in
+        [Direction::Down, Direction::Up, Direction::Up].into_iter().enumerate()
+    {
+        let packet =
+            if direction == Direction::Up { Sent::udp(200) } else { Sent::udp(300).back() };
+        live.send(Time::from_ms(5 * number as u64), "real", direction, &packet);
+    }
+    let (_, _, record) = live.finish();
+    let reading = sojourn::scenario::capture::parse(&record, &Default::default()).unwrap();
+    // 18 bytes of Ethernet around 28 bytes of headers.
+    let packets: Vec<_> =
+        reading.capture.0.iter().map(|one| (one.at, one.size, one.direction)).collect();
+    let ms = Time::from_ms;
+    let want =
+        [(ms(0), 346, Direction::Down), (ms(5), 246, Direction::Up), (ms(10), 246, Direction::Up)];
+    assert_eq!(packets, want);
+}
+
+#[test]
+fn headers_say_what_the_bytes_do() {
+    let one = Sent { tos: 46 << 2 | 1, ..Sent::udp(100) }.header();
+    assert_eq!((one.ip_bytes, one.header_bytes, one.payload_bytes()), (128, 28, 100));
+    assert_eq!(
+        (one.dscp, one.ecn, one.protocol, one.ports),
+        (46, Ecn::Ect1, UDP, Some([40_000, 9]))
+    );
+    let six = [1, 2].map(|host| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, host)));
+    let six = Sent { ends: six, tos: 0xb6, ..Sent::ack(7) }.header();
+    assert_eq!((six.ip_bytes, six.header_bytes, six.version()), (60, 60, 6));
+    assert_eq!((six.dscp, six.ecn), (0xb6 >> 2, Ecn::Ect0));
+    let tcp = six.tcp.unwrap();
+    assert_eq!((tcp.ack, tcp.flags), (7, Flags::ACK));
+    let held = Sent { options: sack(&[[500, 700], [2000, 3000]]), ..Sent::ack(1000) }
+        .header()
+        .tcp
+        .unwrap();
+    // The first came twice: it is below what is acknowledged.
+    assert_eq!(
+        held.blocks.map(|block| block.bytes(1000)),
+        [Some((500, 700)), Some((2000, 3000)), None]
+    );
+    assert_eq!(held.flags, Flags::ACK);
+    assert_eq!(Header::read(&[]), Err(NotIp::Malformed));
+    assert_eq!(Header::read(&[0x55; 40]), Err(NotIp::Version));
+    assert_eq!(Header::read(&Sent::udp(100).bytes()[..19]), Err(NotIp::Malformed));
+    assert_eq!(Header::read(&Sent::udp(9000).bytes()), Err(NotIp::TooLarge(9028)));
+}
+
+/// Of any bytes: nothing panics, and the headers alone say the same as the whole packet.
+#[test]
+fn headers_are_enough() {
+    let mut rng = Rng::named(1, "headers");
+    let mut read = 0;
+    for _ in 0..200_000 {
+        let direction = Direction::BOTH[rng.below(2) as usize];
+        let mut sent = Sent::drawn(&mut rng, direction);
+        sent.payload = sent.payload.min(40);
+        if rng.below(2) == 0 {
+            sent.options = sack(&[[rng.bits() as u32, rng.bits() as u32]]);
+        }
+        let mut bytes = sent.bytes();
+        for _ in 0..rng.below(4) {
+            let place = rng.below(bytes.len() as u64) as usize;
+            bytes[place] = rng.bits() as u8;
+        }
+        bytes.truncate(bytes.len() - rng.below(8) as usize);
+        let Ok(whole) = Header::read(&bytes) else { continue };
+        read += 1;
+        let kept = usize::from(whole.header_bytes).min(bytes.len());
+        assert_eq!(Header::read(&bytes[..kept]).as_ref(), Ok(&whole), "{bytes:02x?}");
+    }
+    assert!(read > 100_000, "{read}");
 }

@@ -140,6 +140,8 @@ _NAMES = {
     "vary": "--vary",
     "scale": "--scale",
     "set": "--set",
+    "replay": "--replay",
+    "replay_anyway": "--replay-anyway",
 }
 """The options that give the parameters of requests and searches."""
 
@@ -152,4 +154,5 @@ def requested(context: typer.Context) -> "Request":
     scenarios = given.get("scenarios") or filter(None, [given.get("scenario")])
     names = ("seed", "set", "config", "vary", "scale")
     asked: dict[str, Any] = {name: given.get(name) for name in names}
+    asked |= {name: given[name] for name in ("replay", "replay_anyway") if name in given}
     return Request.of(*scenarios, **asked, duration_s=given["duration"], names=_NAMES)

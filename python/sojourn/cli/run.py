@@ -8,7 +8,7 @@ import typer
 
 from . import options
 from .fail_below import FailBelow, Of, check_limits, check_variants, read_limits
-from .options import option
+from .options import flag, option
 from .say import say, say_document
 
 
@@ -39,6 +39,18 @@ def run(
         ),
     ] = None,
     duration: options.Duration = None,
+    replay: Annotated[
+        Path | None,
+        option(
+            "RECORD.pcapng",
+            "Send the packets that sojourn emulate recorded once more, when they came then; the "
+            "run takes as long as that one. With another queue this is an open loop: no program "
+            "reacts.",
+        ),
+    ] = None,
+    replay_anyway: Annotated[
+        bool, flag("--replay-anyway", "Replay a record of another scenario too.")
+    ] = False,
     out: Annotated[
         Path | None,
         option("DIR", "Write report, summary and tables here; other results are not replaced."),

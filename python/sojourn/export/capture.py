@@ -85,6 +85,8 @@ def _is_behind_queue(packet: Packet, point: str) -> bool:
 
 def _comment(packet: Packet, is_behind: bool) -> str:
     comments = []
+    if packet["handle"] is not None:
+        comments.append(f"real packet {packet['handle']}")
     if packet["marked"]:
         comments.append("ECN-marked by the AQM" if is_behind else "ECN-marked later in the queue")
     if drop := DROPS.get(packet["outcome"]):
@@ -96,7 +98,6 @@ def _comment(packet: Packet, is_behind: bool) -> str:
 class _Transport:
     """Header fields that follow from a traffic entry."""
 
-    dscp: int
     syn: Syn
     window: int
     """The receive window in bytes."""
@@ -110,7 +111,7 @@ class _Transport:
         window = min(window, _LARGEST_WINDOW << _LARGEST_SHIFT)
         shift = next(n for n in range(_LARGEST_SHIFT + 1) if window >> n <= _LARGEST_WINDOW)
         selective = keys.get("recovery", "sack") in ("sack", "full_sack", "linux")
-        return _Transport(entry["dscp"], Syn(mss, shift, selective), window)
+        return _Transport(Syn(mss, shift, selective), window)
 
 
 class _Path:
@@ -132,15 +133,21 @@ class _Path:
         """The packet as captured at the point."""
         is_behind = _is_behind_queue(packet, point)
         transport, ends = self._transports[packet["traffic"]], self._ends(packet)
-        if packet["flags"] is None:
-            payload = max(packet["size_bytes"] - headers.IP_BYTES - headers.UDP_BYTES, 0)
+        is_real = packet["handle"] is not None
+        if is_real and packet["server_port"] is None:
+            payload = packet["payload_bytes"]
+            protocol, inner = headers.UNKNOWN, b""
+        elif packet["flags"] is None:
+            around = headers.IP_BYTES + headers.UDP_BYTES
+            whole = packet["payload_bytes"] if is_real else packet["size_bytes"] - around
+            payload = max(whole, 0)
             protocol, inner = headers.UDP, headers.udp(ends, payload)
         else:
             payload = packet["payload_bytes"]
             protocol, inner = headers.TCP, _segment(ends, transport, packet)
         length = headers.IP_BYTES + len(inner) + payload
         ecn = "ce" if packet["marked"] and is_behind else packet["ecn"]
-        traffic_class = transport.dscp << 2 | headers.ECN[ecn]
+        traffic_class = packet["dscp"] << 2 | headers.ECN[ecn]
         number = packet["packet"]
         ip = headers.ipv4(ends, protocol, length, traffic_class=traffic_class, number=number)
         time_ns = round(packet["passes_s"] * 1e9)
@@ -148,11 +155,14 @@ class _Path:
 
     def _ends(self, packet: Packet) -> Ends:
         home, server = bytes((*_HOME_NET, *divmod(packet["home"], 256))), packet["server"]
-        up = Ends((home, self.servers[server]), (self._home_port(packet), packet["server_port"]))
+        ports = (self._home_port(packet), packet["server_port"] or 0)
+        up = Ends((home, self.servers[server]), ports)
         return up if packet["direction"] == "up" else up.reversed()
 
     def _home_port(self, packet: Packet) -> int:
         """The home's port of a connection; ports are assigned in the order of first packets."""
+        if packet["handle"] is not None:
+            return packet["home_port"] or 0
         home = packet["home"]
         key = (home, packet["traffic"], packet["connection"])
         if key not in self._ports:

@@ -4,6 +4,7 @@ import struct
 from dataclasses import dataclass
 
 TCP, UDP = 6, 17
+UNKNOWN = 253  # for experiments: RFC 3692, section 2.1
 IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
 
 _DONT_FRAGMENT = 0x4000

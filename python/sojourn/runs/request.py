@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from pathlib import Path
 
-from .._sojourn import ScenarioError, Variant, distinct
+from .._sojourn import ScenarioError, Variant, distinct, record_settings
 from ..analysis.keys import is_factor, label_of
 from ..base.errors import Problem
 from ..base.lookup import UnknownError
@@ -38,6 +38,10 @@ class Request:
     scale: Sequence[str] = ()
     """Factors of keys that the scenarios set, as `homes.*.count=2`; those of `vary` may be too."""
     parts: Sequence[Part] = ()
+    replay: str | os.PathLike[str] | None = None
+    """A record of real packets that are sent again."""
+    replay_anyway: bool = False
+    """Whether it may be of another line."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What parameters are called in messages, where it is not their name."""
 
@@ -51,6 +55,8 @@ class Request:
         vary: Settings | None = None,
         scale: Settings | None = None,
         parts: Iterable[Given | Part] = (),
+        replay: str | os.PathLike[str] | None = None,
+        replay_anyway: bool = False,
         names: Mapping[str, str] | None = None,
     ) -> "Request":
         """A request with settings in any form, of which those that are `None` are not given."""
@@ -63,6 +69,8 @@ class Request:
             assignments(vary or ()),
             assignments(scale or ()),
             parts_of(parts),
+            replay,
+            replay_anyway,
             names or {},
         )
 
@@ -103,6 +111,17 @@ class Request:
         ]
         return Loaded(distinct(_numbered(named)))
 
+    def _replayed(self) -> list[str]:
+        """The settings with which a scenario replays the record."""
+        if self.replay is None:
+            if self.replay_anyway:
+                what, record = self.name("replay_anyway"), self.name("replay")
+                raise UnknownError(f"{what}: found it without a record; allowed: {record} too")
+            return []
+        settings = record_settings(Path(self.replay).absolute())
+        records = [one for one in settings if ".record=" in one] if self.replay_anyway else []
+        return [*settings, *(f"{one.partition('.record=')[0]}.anyway=true" for one in records)]
+
     def _read(
         self,
         scenario: Scenario,
@@ -124,7 +143,7 @@ class Request:
                 "multiplies"
             )
         factors = [*self.scale, *(one for one in each if is_factor(key_of(one)))]
-        sets = [*self.set, *(one for one in each if not is_factor(key_of(one)))]
+        sets = [*self._replayed(), *self.set, *(one for one in each if not is_factor(key_of(one)))]
         options[change] = f"--vary {change}"
         pairs = list(map(key_and_value, factors))
         try:
@@ -163,6 +182,8 @@ def load(
     scale: Settings = (),
     max_memory_gb: float | None = None,
     parts: Iterable[Given | Part] = (),
+    replay: str | os.PathLike[str] | None = None,
+    replay_anyway: bool = False,
 ) -> Loaded:
     """Reads and checks a scenario, without running it.
 
@@ -175,8 +196,11 @@ def load(
     the scenario's. Settings of the file that cannot be simulated are listed in each variant's
     `notes` and in the warnings of its run. A variant whose run may need more memory than
     `max_memory_gb` is refused (default: half of the machine's). `parts` are parts of your own that
-    the scenario may choose: classes, `"my_file.py:MyLaw"` or `"my_file.wasm"`. Raises
-    `ScenarioError`; its `problems` are all that is wrong.
+    the scenario may choose: classes, `"my_file.py:MyLaw"` or `"my_file.wasm"`. `replay` is a record
+    of real packets (`sojourn emulate --record`), which come again when they came there; the run
+    takes as long as that one. With other settings of what one may choose, such as queues, this is
+    an open loop, as a note says. A record of another scenario is refused without `replay_anyway`.
+    Raises `ScenarioError`; its `problems` are all that is wrong.
 
     What overrides a key that a variant sets is part of the variant's name. Variants that are equal
     are one, which says so in its `notes`.
@@ -192,6 +216,8 @@ def load(
         config=config,
         scale=scale,
         parts=parts,
+        replay=replay,
+        replay_anyway=replay_anyway,
     )
     return request.load(max_memory_gb=max_memory_gb)
 

@@ -30,6 +30,8 @@ def run(
     jobs: int | None = None,
     max_memory_gb: float | None = None,
     parts: Iterable[Given] = (),
+    replay: str | os.PathLike[str] | None = None,
+    replay_anyway: bool = False,
 ) -> Result | Comparison:
     """Runs a scenario. With a compare table it returns a `Comparison`, else a `Result`.
 
@@ -43,8 +45,8 @@ def run(
     of each measure is at most that share of its mean in every variant; `seeds` is then the most
     that are run (default: 100).
 
-    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config`, `scale`, `max_memory_gb` and
-    `parts`.
+    See `load` for `scenario`, `seed`, `duration_s`, `set`, `config`, `scale`, `max_memory_gb`,
+    `parts`, `replay` and `replay_anyway`.
     `progress` is called several times a second with the simulated and the total time in s.
     `jobs` limits the runs that run in parallel (default: the number of CPU cores). Fewer run
     in parallel if memory may not suffice for so many. Ctrl-C stops all of them. Raises
@@ -66,6 +68,8 @@ def run(
         scale=scale,
         max_memory_gb=max_memory_gb,
         parts=parts,
+        replay=replay,
+        replay_anyway=replay_anyway,
     )
     return run_variants(
         variants,

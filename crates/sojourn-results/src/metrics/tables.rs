@@ -8,7 +8,7 @@ use super::rows::{
     ChannelRow, ConnectionRow, DelayPartRow, FirstHalfRow, FlowRow, LatencyHistogramRow, PageRow,
     QueueRow, ServiceFlowRow, TrafficClassRow,
 };
-use sojourn_engine::packet::{DATAGRAM, Flags, Segment};
+use sojourn_engine::packet::{DATAGRAM, Flags, OUTSIDE, Real, Segment};
 use sojourn_engine::record::{Member, ModemEvent, ModemEventKind, PacketRecord};
 use sojourn_engine::units::Time;
 
@@ -158,20 +158,60 @@ impl<'a> PacketOf<'a> {
         &self.run.servers[usize::from(self.of.server)]
     }
 
-    fn server_port(&self) -> u16 {
-        self.run.ports[usize::from(self.of.traffic)]
+    /// The port of the entry; a packet from outside has its own.
+    fn server_port(&self) -> Option<u16> {
+        match self.real() {
+            Some(Real { ports: [_, server], .. }) => Some(server).filter(|port| *port > 0),
+            None => Some(self.run.ports[usize::from(self.of.traffic)]),
+        }
     }
 
-    fn is_datagram(&self) -> bool {
-        self.of.flow == DATAGRAM
+    fn home_port(&self) -> Option<u16> {
+        self.real().map(|real| real.ports[0]).filter(|port| *port > 0)
+    }
+
+    fn handle(&self) -> Option<u64> {
+        self.is_outside().then_some(self.of.segment.seq)
+    }
+
+    fn real(&self) -> Option<Real> {
+        self.is_outside().then(|| Real::of(&self.of.segment))
+    }
+
+    fn seq(&self) -> u64 {
+        match self.real() {
+            Some(real) if self.is_tcp() => real.seq.into(),
+            _ => self.of.segment.seq,
+        }
+    }
+
+    /// A number of TCP: those of simulated connections do not wrap.
+    fn number(&self, number: u64) -> u64 {
+        if self.is_outside() { number & u64::from(u32::MAX) } else { number }
+    }
+
+    fn is_outside(&self) -> bool {
+        (OUTSIDE..DATAGRAM).contains(&self.of.flow)
+    }
+
+    fn is_of_connection(&self) -> bool {
+        self.of.flow < OUTSIDE
+    }
+
+    /// Has it the header of TCP, of which a packet from outside always has a flag?
+    fn is_tcp(&self) -> bool {
+        match self.is_outside() {
+            true => self.of.segment.flags != Flags::default(),
+            false => self.is_of_connection() && !self.is_quic(),
+        }
     }
 
     fn flow(&self) -> Option<u32> {
-        (!self.is_datagram()).then_some(self.of.flow)
+        self.is_of_connection().then_some(self.of.flow)
     }
 
     fn is_quic(&self) -> bool {
-        !self.is_datagram() && self.run.quic[usize::from(self.of.traffic)]
+        self.is_of_connection() && self.run.quic[usize::from(self.of.traffic)]
     }
 
     fn packet_number(&self) -> Option<u64> {
@@ -179,12 +219,15 @@ impl<'a> PacketOf<'a> {
     }
 
     fn ack(&self) -> Option<u64> {
-        self.of.segment.has(Flags::ACK).then_some(self.of.segment.ack)
+        self.of.segment.has(Flags::ACK).then_some(self.number(self.of.segment.ack))
     }
 
     /// A datagram has no length of its own: UDP's and IPv4's headers are in its size.
     fn payload_bytes(&self) -> u16 {
-        if self.is_datagram() { self.of.size.saturating_sub(28) } else { self.of.segment.len }
+        match self.of.flow {
+            DATAGRAM => self.of.size.saturating_sub(28),
+            _ => self.of.segment.len,
+        }
     }
 
     fn flags(&self) -> Option<String> {
@@ -197,13 +240,12 @@ impl<'a> PacketOf<'a> {
             (Flags::AE, "ae"),
         ];
         let set = all.iter().filter(|(flag, _)| self.of.segment.has(*flag)).map(|(_, name)| *name);
-        let has_flags = !self.is_datagram() && !self.is_quic();
-        has_flags.then(|| set.collect::<Vec<_>>().join(" "))
+        self.is_tcp().then(|| set.collect::<Vec<_>>().join(" "))
     }
 
     fn echo_s(&self) -> Option<f64> {
         let has_timestamps =
-            !self.is_datagram() && self.run.timestamps[usize::from(self.of.traffic)];
+            self.is_of_connection() && self.run.timestamps[usize::from(self.of.traffic)];
         has_timestamps.then(|| self.of.segment.echo.secs_f64())
     }
 
@@ -214,7 +256,9 @@ impl<'a> PacketOf<'a> {
         }
         let Segment { ack, own, .. } = &self.of.segment;
         let used = own.blocks().into_iter().filter_map(|block| block.bytes(*ack));
-        let blocks: Vec<_> = used.map(|(start, end)| format!("{start}-{end}")).collect();
+        let blocks: Vec<_> = used
+            .map(|(start, end)| format!("{}-{}", self.number(start), self.number(end)))
+            .collect();
         (!blocks.is_empty()).then(|| blocks.join(" "))
     }
 }
@@ -238,19 +282,23 @@ columns! {
         home: u16 => |packet| packet.of.home + 1;
         /// The server that it comes from or goes to.
         server: &str => PacketOf::server;
-        /// Port of the server.
-        server_port: u16 => PacketOf::server_port;
-        /// Slot of its connection; null for datagrams.
+        /// The number of a real packet among all that came, from 0; null for simulated ones.
+        handle: Option<u64> => PacketOf::handle;
+        /// Port in the home of a real packet; null for simulated ones, which have none, and where there are no ports.
+        home_port: Option<u16> => PacketOf::home_port;
+        /// Port of the server; null where there are no ports.
+        server_port: Option<u16> => PacketOf::server_port;
+        /// Slot of its connection; null for datagrams and real packets.
         flow: Option<u32> => PacketOf::flow;
         /// Number of its connection among those of its entry, from 1; null for datagrams.
         connection: Option<u32> => |packet| packet.of.connection;
         /// Sequence number, or the count of datagrams; with QUIC the offset in the stream.
-        seq: u64, from "RFC 9293, section 3.1" => |packet| packet.of.segment.seq;
+        seq: u64, from "RFC 9293, section 3.1" => PacketOf::seq;
         /// Packet number of QUIC, which nothing on the path can read; null for others.
         packet_number: Option<u64>, from "RFC 9000, section 12.3" => PacketOf::packet_number;
         /// The next sequence number that its sender expects; null for QUIC.
         ack: Option<u64>, from "RFC 9293, section 3.1" => PacketOf::ack;
-        /// Flags that are set: syn, ack, fin, ece, cwr, ae; null for datagrams and QUIC.
+        /// Flags that are set: syn, ack, fin, ece, cwr, ae; null for what is not TCP.
         flags: Option<String> => PacketOf::flags;
         /// Payload that it carries.
         payload_bytes: u16, in "B" => PacketOf::payload_bytes;
@@ -260,6 +308,8 @@ columns! {
         echo_s: Option<f64>, in "s", from "RFC 7323, section 3" => PacketOf::echo_s;
         /// Runs of bytes held beyond ack; null for QUIC.
         sack: Option<String>, from "RFC 2018" => PacketOf::sack;
+        /// Differentiated services code point.
+        dscp: u16, from "RFC 2474, section 3" => |packet| packet.of.segment.dscp.into();
         /// The ECN field as it was sent.
         ecn: &str, from "RFC 3168, section 5" => |packet| packet.of.ecn.name();
         /// When its sender sent it.
@@ -396,7 +446,10 @@ mod tests {
         };
         let syn_ack = record(0, 3, segment(Flags::SYN.and(Flags::ACK)));
         let packet = PacketOf { of: &syn_ack, run: &run };
-        assert_eq!((packet.traffic(), packet.server(), packet.server_port()), ("tcp", "far", 80));
+        assert_eq!(
+            (packet.traffic(), packet.server(), packet.server_port()),
+            ("tcp", "far", Some(80))
+        );
         assert_eq!(
             (packet.flow(), packet.ack(), packet.packet_number()),
             (Some(3), Some(1000), None)
@@ -434,6 +487,26 @@ mod tests {
             assert_eq!((packet.packet_number(), packet.echo_s()), (None, None));
             assert_eq!((packet.ack(), packet.flags()), (None, None));
         }
+    }
+
+    #[test]
+    fn real_packets_have_their_own_numbers() {
+        let run = run();
+        let echo = Real { seq: 7, ports: [40_000, 443] }.packed();
+        // 2^32 + 1000 is acknowledged: 1000 in the header.
+        let ack = (1 << 32) + 1000;
+        let tcp = Segment { seq: 12, echo, ack, flags: Flags::ACK, len: 9, ..Segment::default() };
+        let real = record(0, OUTSIDE + 3, tcp.clone());
+        let packet = PacketOf { of: &real, run: &run };
+        assert_eq!((packet.handle(), packet.seq(), packet.ack()), (Some(12), 7, Some(1000)));
+        assert_eq!((packet.home_port(), packet.server_port()), (Some(40_000), Some(443)));
+        assert_eq!((packet.flow(), packet.echo_s(), packet.payload_bytes()), (None, None, 9));
+        assert_eq!(packet.flags().as_deref(), Some("ack"));
+        let echo = Real::default().packed();
+        let ping = record(0, OUTSIDE + 4, Segment { flags: Flags::default(), echo, ..tcp });
+        let packet = PacketOf { of: &ping, run: &run };
+        assert_eq!((packet.handle(), packet.seq(), packet.ack()), (Some(12), 12, None));
+        assert_eq!((packet.home_port(), packet.server_port(), packet.flags()), (None, None, None));
     }
 
     #[test]

@@ -112,9 +112,7 @@ impl<'a> Captures<'a> {
         if let Some(record) = self.records.borrow().get(file) {
             return Ok(record.clone());
         }
-        let unreadable = |error| format!("which cannot be read ({error})");
-        let bytes = self.files.read(file, MOST_CAPTURE_BYTES).map_err(unreadable)?;
-        let record = Record::read(&bytes)?;
+        let record = Record::from(self.files, file)?;
         self.records.borrow_mut().insert(file.to_owned(), record.clone());
         Ok(record)
     }

@@ -2,7 +2,8 @@
 
 use pcap_parser::nom::IResult;
 use pcap_parser::pcapng::{
-    Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le, parse_sectionheaderblock,
+    Block, EnhancedPacketBlock, InterfaceDescriptionBlock, OptionCode, parse_block_be,
+    parse_block_le, parse_sectionheaderblock,
 };
 use pcap_parser::{
     LegacyPcapBlock, Linktype, PcapError, PcapHeader, parse_pcap_frame, parse_pcap_frame_be,
@@ -10,7 +11,7 @@ use pcap_parser::{
 };
 
 use super::home::Conversations;
-use super::link::{self, Link};
+use super::link::{self, Link, Passage};
 use super::source::{IsIncomplete, Parsed, Source, Stop};
 use super::split::{Frame, LARGEST_FRAME};
 
@@ -82,7 +83,8 @@ impl Reader {
                     return Err(IsIncomplete(false));
                 }
                 let at = i128::from(frame.ts_sec) * PS_PER_SECOND + fraction;
-                Ok((self.put(at, frame.data, frame.origlen, linktype), length))
+                let whole = (frame.origlen, Passage::Unknown);
+                Ok((self.put(at, frame.data, whole, linktype), length))
             });
             put.map_err(|stop| self.torn(stop))??;
         }
@@ -118,7 +120,8 @@ impl Reader {
                     + ticks * PS_PER_SECOND / interface.resolution;
                 // Padding follows what was captured.
                 let captured = packet.data.len().min(packet.caplen as usize);
-                self.put(at, &packet.data[..captured], packet.origlen, interface.linktype)?;
+                let length = (packet.origlen, passage(&packet, section.is_big_endian));
+                self.put(at, &packet.data[..captured], length, interface.linktype)?;
             }
             Block::SimplePacket(_) => return Err(self.at_fault("without a time")),
             Block::Unknown(block) if block.block_type == OLD_PACKET_BLOCK => {
@@ -133,7 +136,7 @@ impl Reader {
         &mut self,
         at: i128,
         frame: &[u8],
-        length: u32,
+        (length, passage): (u32, Passage),
         linktype: Linktype,
     ) -> Result<(), String> {
         let Some(link) = Link::of(linktype) else {
@@ -151,7 +154,10 @@ impl Reader {
                 "whose packet {number} has {wire_bytes} bytes; allowed: 1 to {LARGEST_FRAME}"
             ));
         }
-        let conversation = ends.map(|ends| {
+        let conversation = ends.map(|mut ends| {
+            if ends.passage == Passage::Unknown {
+                ends.passage = passage;
+            }
             let entry = self.conversations.entry(ends);
             let index = entry.index() as u32;
             *entry.or_default() += 1;
@@ -198,6 +204,20 @@ pub(crate) fn next_block(bytes: &[u8], is_big_endian: bool) -> Parsed<Block<'_>>
     }
     let parse_block = if is_big_endian { parse_block_be } else { parse_block_le };
     parsed(bytes, parse_block(bytes))
+}
+
+/// The flags of a packet that say where it went (section 4.3.1 of the draft).
+const PACKET_FLAGS: OptionCode = OptionCode(2);
+
+fn passage(packet: &EnhancedPacketBlock, is_big_endian: bool) -> Passage {
+    let flags = packet.options.iter().find(|option| option.code == PACKET_FLAGS);
+    let bytes = flags.and_then(|flags| flags.value.first_chunk().copied());
+    let number = if is_big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+    match bytes.map(number).unwrap_or_default() & 0b11 {
+        0b01 => Passage::In,
+        0b10 => Passage::Out,
+        _ => Passage::Unknown,
+    }
 }
 
 /// What a block says of its length (section 3.1 of the draft).

@@ -42,6 +42,8 @@ pub struct Header {
 /// What filters of acknowledgements read of a TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tcp {
+    /// Sequence number of the first byte of its payload.
+    pub seq: u32,
     /// The next sequence number that its sender expects.
     pub ack: u32,
     /// The flags; [`Flags::MORE`] if there is more than these and `blocks` say.
@@ -176,7 +178,7 @@ impl Tcp {
         ];
         let flags =
             flags.into_iter().fold(Flags::default(), |all, (flag, is)| all.and(flag.when(is)));
-        Self { ack, flags, blocks }
+        Self { seq: header.sequence_number(), ack, flags, blocks }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads records of real packets.
 
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -14,6 +15,7 @@ use super::line::Line;
 use super::writer::interface_name;
 use super::{Header, Tcp};
 use crate::capture::{Source, Stop, next_block};
+use crate::files::{Disk, Files, MOST_CAPTURE_BYTES};
 
 /// Packets of a record, which take 3 GB.
 const MOST_PACKETS: usize = 1 << 25;
@@ -51,7 +53,7 @@ impl Packets {
 
 impl Recorded {
     /// All of it.
-    fn numbers(&self) -> [u64; 13] {
+    fn numbers(&self) -> [u64; 14] {
         let Header { ip_bytes, header_bytes, source, destination, protocol, ports, dscp, ecn, tcp } =
             &self.header;
         let [a, b] = [source, destination].map(|address| match address {
@@ -62,12 +64,27 @@ impl Recorded {
         let sizes = u64::from(*ip_bytes) | u64::from(*header_bytes) << 16;
         let fields = [self.direction as u8, *protocol, *dscp, *ecn as u8];
         let ends = u64::from(from) | u64::from(to) << 16 | u64::from(ports.is_some()) << 32;
-        let Tcp { ack, flags, blocks } = tcp.unwrap_or_default();
+        let Tcp { seq, ack, flags, blocks } = tcp.unwrap_or_default();
         let of_tcp =
             u64::from(ack) | u64::from(flags.bits()) << 32 | u64::from(tcp.is_some()) << 40;
         let [c, d, e] = blocks.map(|block| u64::from(block.start) | u64::from(block.end) << 32);
         let fields = u64::from(u32::from_le_bytes(fields));
-        [self.at.ps(), self.number, sizes, fields, ends, of_tcp, a[0], a[1], b[0], b[1], c, d, e]
+        [
+            self.at.ps(),
+            self.number,
+            sizes,
+            fields,
+            ends,
+            of_tcp,
+            a[0],
+            a[1],
+            b[0],
+            b[1],
+            c,
+            d,
+            e,
+            seq.into(),
+        ]
     }
 }
 
@@ -93,7 +110,20 @@ struct Reader {
 }
 
 impl Record {
-    /// Reads a file.
+    /// Reads the file of this path.
+    ///
+    /// # Errors What is wrong with it, which continues a sentence that starts with the file's name.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        Self::from(&Disk, path)
+    }
+
+    /// As [`Self::open`], from these files.
+    pub(crate) fn from(files: &dyn Files, path: &Path) -> Result<Self, String> {
+        let unreadable = |error| format!("which cannot be read ({error}); {ALLOWED}");
+        Self::read(&files.read(path, MOST_CAPTURE_BYTES).map_err(unreadable)?)
+    }
+
+    /// Reads the content of a file.
     ///
     /// # Errors What is wrong with it, which continues a sentence that starts with the file's name.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {

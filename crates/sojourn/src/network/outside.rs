@@ -13,13 +13,15 @@ use super::connections::Owner;
 use sojourn_access::{Header as Classified, Protocol};
 use sojourn_engine::address::Address;
 pub use sojourn_engine::packet::{Direction, Ecn, Flags};
-use sojourn_engine::packet::{DropReason, OUTSIDE, Own, Packet, Segment};
+use sojourn_engine::packet::{DropReason, OUTSIDE, Own, Packet, Real, Segment};
 use sojourn_engine::record::LostOutside;
 use sojourn_engine::rng::Rng;
 pub use sojourn_engine::units::Time;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
-pub use sojourn_scenario::outside::{Header, LARGEST_IP, NotIp, Record, Tcp, Writer};
+pub use sojourn_scenario::outside::{
+    Header, LARGEST_IP, NotIp, Record, Tcp, Writer, has_all_records,
+};
 use sojourn_scenario::outside::{Packets, Recorded};
 
 /// A packet that has arrived at the other end.
@@ -333,6 +335,11 @@ impl Simulation {
             queued_at: self.now,
             segment: Segment {
                 seq: handle,
+                echo: Real {
+                    seq: header.tcp.map_or(0, |tcp| tcp.seq),
+                    ports: ends.ports.unwrap_or_default(),
+                }
+                .packed(),
                 len: header.payload_bytes(),
                 dscp: header.dscp,
                 ..segment

@@ -209,10 +209,10 @@ fn traffic(drawer: &mut Drawer) -> Value {
     TRAFFIC[..count].iter().map(|name| ((*name).to_owned(), entry(drawer))).collect()
 }
 
-/// Captures are files; these networks have none.
+/// Captures are files and real packets come from programs; these networks have none.
 fn entry(drawer: &mut Drawer) -> Value {
     let drawn = drawer.definition("Entry");
-    if drawn["kind"] == "replay" {
+    if drawn["kind"] == "replay" || drawn["kind"] == "outside" {
         json!({ "kind": "stream", "purpose": "game", "server": "near" })
     } else {
         drawn
