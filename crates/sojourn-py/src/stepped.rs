@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use serde_json::Value;
 use sojourn::engine::units::{Time, mbps};
+use sojourn::outside::{Arrived, Direction, Header, LARGEST_IP, Lost, NotIp, Writer};
 use sojourn::scenario::live::LiveKeys;
 use sojourn::{ConnectionObservation, QueueObservation, Simulation, TrafficObservation};
 use sojourn_parts::Watch;
@@ -38,6 +39,15 @@ pub struct Stepped {
     /// Parts start in a run too, with connections.
     watch: Watch,
     run: Mutex<Stage>,
+    real: Mutex<Real>,
+}
+
+/// The real packets that came.
+struct Real {
+    sent: u64,
+    record: Option<Writer<Vec<u8>>>,
+    /// The record of a run that is finished.
+    recorded: Option<Vec<u8>>,
 }
 
 enum Stage {
@@ -49,16 +59,20 @@ enum Stage {
 
 #[pymethods]
 impl Stepped {
+    /// At its start. With `records` it keeps a record of the packets that come from outside.
     #[new]
-    fn new(py: Python<'_>, variant: &Variant) -> PyResult<Self> {
+    #[pyo3(signature = (variant, records=false))]
+    fn new(py: Python<'_>, variant: &Variant, records: bool) -> PyResult<Self> {
         let watch = Watch::default();
         let start = || watch.within(|| Simulation::new(&variant.scenario));
         let start = || slice(variant.calls_python, start);
         let simulation = py.detach(|| caught(start))?;
         check(py, &watch)?;
         let keys = LiveKeys::of(&variant.scenario);
+        let record = records.then(|| Writer::new(Vec::new(), simulation.scenario(), false));
+        let real = Mutex::new(Real { sent: 0, record: record.transpose()?, recorded: None });
         let run = Mutex::new(Stage::Goes(Box::new(simulation)));
-        Ok(Self { variant: variant.clone(), keys, watch, run })
+        Ok(Self { variant: variant.clone(), keys, watch, run, real })
     }
 
     /// Simulated time in s.
@@ -132,6 +146,82 @@ impl Stepped {
         })
     }
 
+    /// A packet comes from outside at a time in s, or now. Returns its handle.
+    #[pyo3(signature = (entry, direction, packet, at_s=None))]
+    fn inject(
+        &self,
+        py: Python<'_>,
+        entry: &str,
+        direction: &str,
+        packet: &[u8],
+        at_s: Option<f64>,
+    ) -> PyResult<u64> {
+        let refused = |found: String| PyValueError::new_err(format!("inject: found {found}"));
+        let header = Header::read(packet).map_err(|fault| refused(not_ip(fault)))?;
+        let way = Direction::BOTH.into_iter().find(|way| way.name() == direction);
+        let way = way.ok_or_else(|| refused(format!("direction {direction:?}; allowed: up, down")))?;
+        if let Some(at_s) = at_s {
+            self.run_until_ps(py, Time::from_secs_f64(at_s).ps())?;
+        }
+        self.with(|run| {
+            let number = run.outside(entry).ok_or_else(|| {
+                refused(format!("{entry:?}; allowed: a traffic entry of kind \"outside\""))
+            })?;
+            let now_s = run.now().secs_f64();
+            if now_s >= run.scenario().duration_s {
+                return Err(refused(format!("{now_s} s, when the run is over; allowed: an earlier time")));
+            }
+            let mut real = self.real.lock().expect("no call panics here");
+            let handle = real.sent;
+            let at = run.inject(run.now(), number, way, &header, handle);
+            real.sent += 1;
+            if let Some(record) = &mut real.record {
+                record.packet(at, (number, way), &header, packet)?;
+            }
+            Ok(handle)
+        })
+    }
+
+    /// The packets from outside that arrived since the last call: handle, entry, direction, ECN field, code point, time.
+    fn arrived(&self) -> PyResult<Vec<Arrival>> {
+        self.with(|run| {
+            let mut arrived = Vec::new();
+            run.arrived(&mut arrived);
+            let traffic = &run.scenario().traffic;
+            let name = |entry| traffic.get_index(entry as usize).map_or("", |(name, _)| name);
+            let plain = arrived.into_iter().map(|one| {
+                let Arrived { handle, entry, direction, ecn, dscp, at, .. } = one;
+                (handle, name(entry).to_owned(), direction.name(), ecn.name(), dscp, at.secs_f64())
+            });
+            Ok(plain.collect())
+        })
+    }
+
+    /// Those that were lost since the last call: handle, entry, direction, reason, time.
+    fn lost(&self) -> PyResult<Vec<Loss>> {
+        self.with(|run| {
+            let mut lost = Vec::new();
+            run.lost(&mut lost);
+            let traffic = &run.scenario().traffic;
+            let name = |entry| traffic.get_index(entry as usize).map_or("", |(name, _)| name);
+            let plain = lost.into_iter().map(|one| {
+                let Lost { handle, entry, direction, at, reason } = one;
+                (handle, name(entry).to_owned(), direction.name(), reason.name(), at.secs_f64())
+            });
+            Ok(plain.collect())
+        })
+    }
+
+    /// When something happens next, in s.
+    fn next_wake_s(&self) -> PyResult<f64> {
+        self.with(|run| Ok(run.next_wake().secs_f64()))
+    }
+
+    /// The record of a finished run, if one was kept.
+    fn record(&self) -> Option<Vec<u8>> {
+        self.real.lock().expect("no call panics here").recorded.take()
+    }
+
     /// Ends the run, and gives its results and the variant of which they are.
     fn finish(&self, py: Python<'_>) -> PyResult<(RunResult, Variant)> {
         let mut stage = self.lock()?;
@@ -150,12 +240,29 @@ impl Stepped {
         let Stage::Goes(simulation) = std::mem::replace(&mut *stage, Stage::Finished) else {
             return Err(over());
         };
+        let mut real = self.real.lock().expect("no call panics here");
+        real.recorded = real.record.take().map(|record| record.finish(simulation.now())).transpose()?;
+        drop(real);
         let finish = || slice(self.variant.calls_python, || simulation.finish());
         let mut results = py.detach(|| caught(finish))?;
         results.warnings.splice(0..0, self.variant.notes.iter().cloned());
         let variant = self.variant.ended(results.duration_s);
         Ok((RunResult::new(&results, &variant.scenario), variant))
     }
+}
+
+/// Handle, entry, direction, ECN field, code point, time in s.
+type Arrival = (u64, String, &'static str, &'static str, u8, f64);
+/// Handle, entry, direction, reason, time in s.
+type Loss = (u64, String, &'static str, &'static str, f64);
+
+fn not_ip(fault: NotIp) -> String {
+    let what = match fault {
+        NotIp::Version => "bytes that are neither of IPv4 nor of IPv6".to_owned(),
+        NotIp::Malformed => "bytes that end before their IP header does, or contradict it".to_owned(),
+        NotIp::TooLarge(bytes) => format!("a packet of {bytes} bytes"),
+    };
+    format!("{what}; allowed: an IP packet of {LARGEST_IP} bytes or less")
 }
 
 /// The shortest run that a scenario may have, in s.

@@ -143,8 +143,10 @@ class Request:
                 "multiplies"
             )
         factors = [*self.scale, *(one for one in each if is_factor(key_of(one)))]
-        sets = [*self._replayed(), *self.set, *(one for one in each if not is_factor(key_of(one)))]
+        replayed = self._replayed()
+        sets = [*replayed, *self.set, *(one for one in each if not is_factor(key_of(one)))]
         options[change] = f"--vary {change}"
+        options |= dict.fromkeys(replayed, self.name("replay"))
         pairs = list(map(key_and_value, factors))
         try:
             return read(

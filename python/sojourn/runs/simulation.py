@@ -2,13 +2,16 @@
 
 import json
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from .._sojourn import Stepped, Variant
+from ..base.files import write_file
 from .part_import import hooks
 from .parts import Given, refuse_in_parts
 from .request import load
@@ -102,6 +105,31 @@ class Observation(NamedTuple):
         raise KeyError(f"found {name!r}; allowed: {there or 'none, no queue is measured'}")
 
 
+class ArrivedPacket(NamedTuple):
+    """A real packet that has arrived at the other end."""
+
+    handle: int
+    """Its number among all that came, from 0."""
+    traffic: str
+    direction: str
+    ecn: str
+    """Its ECN field as it arrived: `not_ect`, `ect0`, `ect1`, or `ce` if a queue marked it."""
+    dscp: int
+    at_s: float
+
+
+class LostPacket(NamedTuple):
+    """A real packet that will not arrive."""
+
+    handle: int
+    traffic: str
+    direction: str
+    reason: str
+    """`overflow`, `aqm`, `link`, `superseded` or `contention`."""
+    at_s: float
+    """When it is lost, which a link may know ahead."""
+
+
 class Simulation:
     """A run that can be stopped, looked at and changed.
 
@@ -131,8 +159,13 @@ class Simulation:
         scale: Settings = (),
         max_memory_gb: float | None = None,
         parts: Iterable[Given] = (),
+        record: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Loads the scenario; the run is at 0 s."""
+        """Loads the scenario; the run is at 0 s.
+
+        `record` is a file that `finish` writes: a record of the real packets that came, for
+        `replay` of `sojourn.run`.
+        """
         refuse_in_parts()
         if isinstance(scenario, Variant):
             if variant is not None or config is not None or scale or parts:
@@ -155,7 +188,8 @@ class Simulation:
             chosen = _chosen(loaded, variant)
         self._variant = chosen
         with self._calling():
-            self._native = Stepped(chosen)
+            self._native = Stepped(chosen, record is not None)
+        self._record = None if record is None else Path(record)
 
     @classmethod
     def again(cls, result: Result, *, parts: Iterable[Given] = ()) -> "Simulation":
@@ -253,6 +287,39 @@ class Simulation:
         changes = [*key.items()] if isinstance(key, Mapping) else [(key, value)]
         self._native.set([(name, one) for name, one in changes])
 
+    def inject(
+        self, traffic: str, direction: str, packet: bytes, *, at_s: float | None = None
+    ) -> int:
+        """A real packet comes at an end of an entry of kind `outside`, and its handle is returned.
+
+        `packet` has the bytes of an IP packet, of which the headers may do. It comes at `at_s`,
+        until when the run goes on first, or now.
+
+            >>> simulation = sojourn.Simulation(
+            ...     "scenarios/fibre.toml", variant="Fibre", set=["traffic.real.kind=outside"]
+            ... )
+            >>> header = bytes.fromhex("4500002800000000400100000a000002cb007105")
+            >>> simulation.inject("real", "up", header, at_s=0.5)
+            0
+            >>> simulation.run_until(1)
+            >>> simulation.arrived()[0][:3], simulation.lost()
+            ((0, 'real', 'up'), [])
+        """
+        return self._native.inject(traffic, direction, packet, at_s)
+
+    def arrived(self) -> list[ArrivedPacket]:
+        """The real packets that arrived since the last call, in the order of arrival."""
+        return [*map(ArrivedPacket._make, self._native.arrived())]
+
+    def lost(self) -> list[LostPacket]:
+        """The real packets that were lost since the last call, for whatever reason."""
+        return [*map(LostPacket._make, self._native.lost())]
+
+    @property
+    def next_wake_s(self) -> float:
+        """When something happens next."""
+        return self._native.next_wake_s()
+
     def finish(self) -> Result:
         """Ends the run where it is, and returns its results up to now.
 
@@ -260,6 +327,9 @@ class Simulation:
         result has them in `changes`, and a warning says so wherever it is shown.
         """
         native, variant = self._native.finish()
+        record = self._native.record()
+        if self._record and record is not None:
+            write_file(self._record, record)
         return Result(variant, native)
 
     @contextmanager

@@ -1,0 +1,140 @@
+"""Real packets that a program hands to a simulation, and records of them."""
+
+import json
+import struct
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pytest
+import sojourn
+from conftest import Cli
+
+LINE = """
+duration_s = 2
+clock_drift_ppm = 0
+baseline = false
+upstream = { modem.kind = "link", sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1600 }
+downstream = { sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1600 }
+upstream.queue.limit_bytes = 15_000
+servers.near.delay_ms = 5
+metrics.packet_trace = true
+"""
+REAL = LINE + "traffic.mine.kind = 'outside'\n"
+
+
+def udp(payload: int, ecn: int = 0) -> bytes:
+    """An IPv4 packet from 10.0.0.2, port 4000, to 203.0.113.5, port 5000."""
+    addresses = bytes([10, 0, 0, 2, 203, 0, 113, 5])
+    ip = struct.pack(">BBHIBBH", 0x45, ecn, 28 + payload, 0, 64, 17, 0) + addresses
+    return ip + struct.pack(">HHHH", 4000, 5000, 8 + payload, 0) + bytes(payload)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, sojourn.Result, set[int]]:
+    """A record of 1000 packets, more than the line carries, with the result and what was lost."""
+    path = tmp_path_factory.mktemp("record") / "real packets.pcapng"
+    simulation = sojourn.Simulation(REAL, record=path)
+    lost: set[int] = set()
+    arrived: set[int] = set()
+    for number in range(1000):
+        assert simulation.inject("mine", "up", udp(1472), at_s=number / 1000) == number
+        lost |= {one.handle for one in simulation.lost()}
+        arrived |= {one.handle for one in simulation.arrived()}
+    simulation.run_until(1.5)
+    lost |= {one.handle for one in simulation.lost()}
+    arrived |= {one.handle for one in simulation.arrived()}
+    # 1518 B each ms are 12.144 Mbps, and 15 000 B wait: a sixth is lost.
+    assert (not lost & arrived, len(lost | arrived)) == (True, 1000)
+    assert 150 < len(lost) < 180
+    return path, simulation.finish(), lost
+
+
+def test_a_replay_of_the_record_is_the_same_run(
+    recorded: tuple[Path, sojourn.Result, set[int]],
+) -> None:
+    path, result, lost = recorded
+    # The record has the entry.
+    again = sojourn.run(LINE, replay=path)
+    assert isinstance(again, sojourn.Result)
+    assert again.meta["fingerprint"] == result.meta["fingerprint"]
+    assert again.meta["duration_s"] == result.meta["duration_s"] == 1.5
+    packets = again.packets
+    dropped = packets.filter(pc.not_equal(packets["outcome"], "delivered"))
+    assert set(dropped["handle"].to_pylist()) == lost
+    assert set(packets["home_port"].to_pylist()) == {4000}
+    assert set(packets["server_port"].to_pylist()) == {5000}
+    assert not any("open loop" in warning.message for warning in again.warnings)
+
+
+def test_another_queue_is_an_open_loop_which_the_answer_says(
+    recorded: tuple[Path, sojourn.Result, set[int]],
+) -> None:
+    path, *_ = recorded
+    other = sojourn.run(LINE, replay=path, set=["upstream.queue.law.kind=codel"])
+    assert isinstance(other, sojourn.Result)
+    said = [warning for warning in other.warnings if warning.code == "open-loop"]
+    assert len(said) == 1
+    assert "upstream.queue.law" in said[0].message
+    assert "open loop" in str(other.summary())
+
+
+def test_another_line_is_refused_unless_asked_for(
+    cli: Cli, tmp_path: Path, recorded: tuple[Path, sojourn.Result, set[int]]
+) -> None:
+    path, *_ = recorded
+    scenario = tmp_path / "line.toml"
+    scenario.write_text(LINE)
+    command = ["run", scenario, "--replay", path, "--set", "servers.near.delay_ms=6"]
+    outcome = cli(*command)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert outcome.stderr.startswith("error: --replay")
+    assert "servers.near.delay_ms" in outcome.stderr
+    assert "--replay-anyway" in outcome.stderr
+    anyway = cli(*command, "--replay-anyway", "--json")
+    assert anyway.returncode == 0, anyway.stderr
+    assert json.loads(anyway.stdout)
+    alone = cli("run", scenario, "--replay-anyway")
+    assert (alone.returncode, "--replay too" in alone.stderr) == (2, True)
+
+
+def test_packets_from_nowhere_are_refused(cli: Cli, tmp_path: Path) -> None:
+    scenario = tmp_path / "line.toml"
+    scenario.write_text(REAL)
+    outcome = cli("run", scenario)
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert "traffic.mine.record: missing" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    gone = cli("run", scenario, "--replay", tmp_path / "gone.pcapng")
+    assert (gone.returncode, "gone.pcapng" in gone.stderr) == (2, True)
+    (tmp_path / "text.pcapng").write_text("no record")
+    other = cli("run", scenario, "--replay", tmp_path / "text.pcapng")
+    assert (other.returncode, "allowed: a complete record" in other.stderr) == (2, True)
+
+
+def test_what_is_no_packet_is_refused() -> None:
+    simulation = sojourn.Simulation(REAL)
+    for packet, words in [(b"", "end before"), (b"\x55" * 40, "neither"), (udp(9000), "9028")]:
+        with pytest.raises(ValueError, match=words):
+            simulation.inject("mine", "up", packet)
+    with pytest.raises(ValueError, match="allowed: up, down"):
+        simulation.inject("mine", "left", udp(9))
+    with pytest.raises(ValueError, match="kind"):
+        simulation.inject("yours", "up", udp(9))
+    simulation.run_until(2)
+    with pytest.raises(ValueError, match="over"):
+        simulation.inject("mine", "up", udp(9))
+
+
+def test_real_packets_are_in_a_capture_for_wireshark(
+    cli: Cli, tmp_path: Path, recorded: tuple[Path, sojourn.Result, set[int]]
+) -> None:
+    recorded[1].save(tmp_path / "out")
+    written = tmp_path / "home.pcapng"
+    command = ["--format", "pcapng", "--out", written, "--point", "home"]
+    outcome = cli("export", tmp_path / "out", *command)
+    assert outcome.returncode == 0, outcome.stderr
+    content = written.read_bytes()
+    # Each with its ports, and what became of it.
+    assert content.count(struct.pack(">HHHH", 4000, 5000, 1480, 0)) == 1000
+    assert content.count(b"real packet ") == 1000
+    assert b"real packet 999" in content
