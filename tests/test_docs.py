@@ -116,6 +116,12 @@ def test_the_law_of_the_page_is_its_file() -> None:
     assert (ROOT / "docs" / "own" / "codel.py").read_text().endswith(shown)
 
 
+def test_the_controller_of_the_page_is_its_file() -> None:
+    page = ROOT / "docs" / "how-to" / "autorate.md"
+    shown = next(text for _, text in blocks(page, "python"))
+    assert shown in (ROOT / "docs" / "own" / "follow.py").read_text()
+
+
 @pytest.mark.parametrize("page", WITH_SCENARIOS, ids=named)
 def test_scenarios_are_valid(page: Path, place: Path) -> None:
     whole: dict[str, Any] = {}

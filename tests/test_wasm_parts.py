@@ -77,7 +77,27 @@ def is_prague(name: str, file: Path) -> None:
     assert len(set(fingerprints(runs))) == 1
 
 
-TEMPLATES_ARE = {"codel": is_codel, "aimd": is_aimd, "backup": is_backup, "prague": is_prague}
+def is_autorate(name: str, file: Path) -> None:
+    """It sets what the built-in controller sets."""
+    line = "upstream.capacity.steps = [{ for_s = 3, mbps = 5 }, { for_s = 3, mbps = 15 }]"
+    link = f"{line}, upstream.modem.kind = 'link', router.upstream.rate_mbps = 10"
+    own = {name: "up_mbps = [4, 10, 16]", "autorate": "min_up_mbps = 4, max_up_mbps = 16"}
+    keys = {
+        kind: f"{link}, router.controller = {{ kind = '{kind}', {limits} }}"
+        for kind, limits in own.items()
+    }
+    runs = compared(keys, file)
+    assert of_traffic("router controller", "shaper_decreases", runs[name]) > 5
+    assert len(set(fingerprints(runs))) == 1
+
+
+TEMPLATES_ARE = {
+    "codel": is_codel,
+    "aimd": is_aimd,
+    "backup": is_backup,
+    "prague": is_prague,
+    "autorate": is_autorate,
+}
 
 
 in_each_language = pytest.mark.parametrize(

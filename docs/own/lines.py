@@ -34,21 +34,66 @@ def mobile(rng, seconds, median_mbps, deviation=0.5, constant_s=5.0, step_s=0.1)
 
 
 LINES = {
-    "satellite-down": (satellite, 40.0, 160.0),
-    "satellite-up": (satellite, 6.0, 24.0),
-    "mobile-down": (mobile, 25.0),
-    "mobile-up": (mobile, 8.0),
+    "satellite": {"up": (satellite, 6.0, 24.0), "down": (satellite, 40.0, 160.0)},
+    "mobile": {"up": (mobile, 8.0), "down": (mobile, 25.0)},
 }
+
+HOME = """\
+title = "A {line} line"
+duration_s = {seconds}
+baseline = false
+upstream = {{ sustained_mbps = 1000, modem.kind = "link", queue.limit_bytes = 500_000 }}
+upstream.capacity.file = "{line}-up.csv"
+downstream = {{ sustained_mbps = 1000, queue.limit_bytes = 5_000_000 }}
+downstream.capacity.file = "{line}-down.csv"
+servers.near = {{ delay_ms = 20, rate_mbps = 10_000 }}
+
+[traffic]
+game = {{ kind = "stream", purpose = "game" }}
+upload = {{ kind = "transfer", direction = "up" }}
+download = {{ kind = "transfer", direction = "down", connections = 2 }}
+
+[compare]
+none = {{}}
+"slow shaper" = {{ {slow} }}
+"fast shaper" = {{ {fast} }}
+autorate = {{ {fast}, {controller} }}
+"""
+SHAPER = 'router.{way} = {{ rate_mbps = {mbps:g}, queue.scheduler.kind = "cake" }}'
+CONTROLLER = 'router.controller = {{ kind = "autorate", max_up_mbps = {up:g}, max_down_mbps = {down:g} }}'
+SHAPERS = {
+    "satellite": {"slow": (6, 40), "fast": (12, 80), "most": (24, 160)},
+    "mobile": {"slow": (3, 10), "fast": (8, 25), "most": (16, 50)},
+}
+"""Rates up and down: few seconds are slower than the slow shaper, half of them than the fast one."""
+
+
+def home(line, seconds):
+    """The scenario of a line: without a router, with fixed shapers, and with `autorate`."""
+    shapers = {
+        name: ", ".join(
+            SHAPER.format(way=way, mbps=mbps)
+            for way, mbps in zip(("upstream", "downstream"), rates, strict=True)
+        )
+        for name, rates in SHAPERS[line].items()
+    }
+    up, down = SHAPERS[line]["most"]
+    controller = CONTROLLER.format(up=up, down=down)
+    return HOME.format(line=line, seconds=seconds, controller=controller, **shapers)
 
 
 def write(folder, seconds=120, seed=1):
-    """Writes a trace for each line and direction into a folder."""
-    for name, (law, *rates) in LINES.items():
-        steps = law(random.Random(f"{name} {seed}"), seconds, *rates)
-        with (Path(folder) / f"{name}.csv").open("w", newline="") as file:
-            out = csv.writer(file)
-            out.writerow(["time_s", "mbps"])
-            out.writerows((f"{at_s:g}", f"{mbps:.3f}") for at_s, mbps in steps)
+    """Writes the traces of each line and its scenario into a folder."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for line, ways in LINES.items():
+        for way, (law, *rates) in ways.items():
+            steps = law(random.Random(f"{line} {way} {seed}"), seconds, *rates)
+            with (folder / f"{line}-{way}.csv").open("w", newline="") as file:
+                out = csv.writer(file)
+                out.writerow(["time_s", "mbps"])
+                out.writerows((f"{at_s:g}", f"{mbps:.3f}") for at_s, mbps in steps)
+        (folder / f"{line}.toml").write_text(home(line, seconds))
 
 
 if __name__ == "__main__":

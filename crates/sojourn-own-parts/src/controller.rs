@@ -72,8 +72,8 @@ impl Controller for Additive {
 /// A line whose rate falls to a half for 10 s of 20, behind a router with a fixed shaper and with this controller.
 pub const HOME: &str = "
     duration_s = 30
-    upstream = { sustained_mbps = 10, modem.kind = 'link' }
-    upstream.capacity.steps = [{ for_s = 10, mbps = 10 }, { for_s = 10, mbps = 5 }]
+    upstream = { sustained_mbps = 10, modem.kind = 'link',
+                 capacity.steps = [{ for_s = 10, mbps = 10 }, { for_s = 10, mbps = 5 }] }
     downstream.sustained_mbps = 100
     router.upstream = { rate_mbps = 9, queue.scheduler.kind = 'cake' }
     servers.near.delay_ms = 10

@@ -171,6 +171,7 @@ mod tests {
             ("homes.*", "homes.home.distance_km = 3".to_owned(), "line"),
             ("homes.*.activity", "homes.home.activity.time_constant_s = 9".to_owned(), "load"),
             ("router", "router = {}".to_owned(), ""),
+            ("router.controller", "router.controller.kind = 'autorate'".to_owned(), "choice"),
             ("router.upstream", format!("router.upstream.{shaper}"), "choice"),
             ("router.upstream.capacity", format!("router.upstream.capacity.{steps}"), "choice"),
             ("router.downstream", format!("router.downstream.{shaper}"), "choice"),

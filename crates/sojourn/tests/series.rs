@@ -39,6 +39,7 @@ fn of_run(control: &Value, modem: &str, access: &Value) -> Names {
          downstream = {{ sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3044 }}
          servers.near.delay_ms = 14
          metrics.watch_connections = 1
+         router = {{ upstream.rate_mbps = 9, downstream.rate_mbps = 40, controller = {{ kind = 'autorate', server = 'near' }} }}
          traffic.a = {{ kind = 'transfer', direction = 'up', server = 'near',
                         tcp.congestion_control.kind = {control} }}"
     )));
