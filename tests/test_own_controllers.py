@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import sojourn
 from sojourn.analysis.entries import entries_of
+from sojourn.analysis.measures import judged_flows
 
 OWN = Path(__file__).parents[1] / "docs" / "own"
 AUTORATE, MODULE = f"{OWN}/autorate.py:OwnAutorate", f"{OWN}/autorate-rust.wasm"
@@ -23,7 +24,7 @@ HOME: dict[str, Any] = {
     },
     "servers": {"near": {"delay_ms": 9}},
     "traffic": {
-        "upload": {"kind": "transfer", "direction": "up", "connections": 2, "stop_s": 10},
+        "upload": {"kind": "transfer", "direction": "up", "connections": 6, "stop_s": 10},
         "download": {"kind": "transfer", "direction": "down", "start_s": 2},
         "game": {"kind": "stream", "purpose": "game"},
     },
@@ -42,16 +43,14 @@ def run(kind: str, parts: list[Any], *sets: str, more: str = "") -> sojourn.Resu
     return result
 
 
-@pytest.mark.parametrize(
-    ("kind", "part"), [("own_autorate", AUTORATE), ("autorate_rust", MODULE)]
-)
+@pytest.mark.parametrize(("kind", "part"), [("own_autorate", AUTORATE), ("autorate_rust", MODULE)])
 @pytest.mark.parametrize(
     "sets",
     [
         [],
-        ["servers.near.loss_percent=5"],
+        ["servers.near.loss_percent=0.1"],
         ["router.upstream.queue.scheduler.bandwidth_mbps=18", "router.upstream.rate_mbps=1000"],
-        ["seed=7", "servers.near.reorder_percent=10", "servers.near.reorder_ms=60"],
+        ["seed=7", "servers.near.reorder_percent=1", "servers.near.reorder_ms=60"],
     ],
 )
 def test_autorate_as_a_part_is_the_built_in_one(kind: str, part: str, sets: list[str]) -> None:
@@ -131,7 +130,7 @@ def test_what_is_no_rate_ends_the_run(value: str, fault: str) -> None:
 def test_results_name_probes_though_no_entry_sends_them(tmp_path: Path) -> None:
     homes = {"a": {}, "b": {"router": {"controller": {"server": "far"}}}}
     servers = HOME["servers"] | {"far": {"delay_ms": 30}}
-    home = HOME | {"homes": homes, "servers": servers, "metrics": {"packet_trace": 5000}}
+    home = HOME | {"homes": homes, "servers": servers, "metrics": {"packet_trace": True}}
     home["traffic"] = home["traffic"] | {
         "call": {"kind": "stream", "purpose": "voice", "home": "b"}
     }
@@ -144,7 +143,6 @@ def test_results_name_probes_though_no_entry_sends_them(tmp_path: Path) -> None:
     result.save(tmp_path / "out")
     stored = sojourn.open(tmp_path / "out")
     assert stored.flows.num_rows == result.flows.num_rows
-    result.to_html()
 
 
 def test_judged_homes_have_no_probes_of_others() -> None:
@@ -154,7 +152,10 @@ def test_judged_homes_have_no_probes_of_others() -> None:
         "call": {"kind": "stream", "purpose": "voice", "home": "b"}
     }
     result = sojourn.run(home, set=["router.controller.kind='autorate'", "duration_s=2"])
-    assert "b router controller" not in result.summary()
+    assert isinstance(result, sojourn.Result)
+    judged = {row["traffic"] for row in judged_flows(result)}
+    assert "a router controller" in judged
+    assert "b router controller" not in judged
 
 
 def test_lines_are_what_their_laws_say() -> None:
@@ -168,10 +169,10 @@ def test_lines_are_what_their_laws_say() -> None:
     rates = [mbps for _, mbps in steps if mbps]
     assert [at_s for at_s, mbps in steps if not mbps][:2] == [14.8, 29.8]
     assert min(rates) >= 40 and max(rates) <= 160
-    # Uniform in its logarithm: half of the rates are below the root of both. The deviation of the share is 0.035.
+    # Uniform in its logarithm: half of 200 rates are below the root of both, within 0.035.
     assert 0.39 < sum(mbps < 80 for mbps in rates) / len(rates) < 0.61
     steps = lines.mobile(random.Random(1), 3000, 25)
     assert [at_s for at_s, _ in steps[:3]] == [0, 0.1, 0.2]
-    # A deviation of 0.5 about the median, of about 3000 / 10 independent values: that of the share is 0.03.
+    # Shares of a normal distribution, of about 3000 / 10 independent values: within 0.03.
     assert 0.4 < sum(mbps < 25 for _, mbps in steps) / len(steps) < 0.6
     assert 0.08 < sum(mbps < 25 * 2.718**-0.5 for _, mbps in steps) / len(steps) < 0.24

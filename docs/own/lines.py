@@ -42,9 +42,12 @@ HOME = """\
 title = "A {line} line"
 duration_s = {seconds}
 baseline = false
-upstream = {{ sustained_mbps = 1000, modem.kind = "link", queue.limit_bytes = 500_000 }}
+upstream.sustained_mbps = 1000
+upstream.modem.kind = "link"
+upstream.queue.limit_bytes = 500_000
 upstream.capacity.file = "{line}-up.csv"
-downstream = {{ sustained_mbps = 1000, queue.limit_bytes = 5_000_000 }}
+downstream.sustained_mbps = 1000
+downstream.queue.limit_bytes = 2_000_000
 downstream.capacity.file = "{line}-down.csv"
 servers.near = {{ delay_ms = 20, rate_mbps = 10_000 }}
 
@@ -58,9 +61,13 @@ none = {{}}
 "slow shaper" = {{ {slow} }}
 "fast shaper" = {{ {fast} }}
 autorate = {{ {fast}, {controller} }}
+"autorate one way" = {{ {fast}, {one_way} }}
 """
 SHAPER = 'router.{way} = {{ rate_mbps = {mbps:g}, queue.scheduler.kind = "cake" }}'
-CONTROLLER = 'router.controller = {{ kind = "autorate", max_up_mbps = {up:g}, max_down_mbps = {down:g} }}'
+CONTROLLER = (
+    'router.controller = {{ kind = "autorate", max_up_mbps = {up:g}, max_down_mbps = {down:g}, '
+    "one_way = {one_way} }}"
+)
 SHAPERS = {
     "satellite": {"slow": (6, 40), "fast": (12, 80), "most": (24, 160)},
     "mobile": {"slow": (3, 10), "fast": (8, 25), "most": (16, 50)},
@@ -78,8 +85,12 @@ def home(line, seconds):
         for name, rates in SHAPERS[line].items()
     }
     up, down = SHAPERS[line]["most"]
-    controller = CONTROLLER.format(up=up, down=down)
-    return HOME.format(line=line, seconds=seconds, controller=controller, **shapers)
+    controller, one_way = (
+        CONTROLLER.format(up=up, down=down, one_way=one_way) for one_way in ("false", "true")
+    )
+    return HOME.format(
+        line=line, seconds=seconds, controller=controller, one_way=one_way, **shapers
+    )
 
 
 def write(folder, seconds=120, seed=1):

@@ -278,6 +278,12 @@ fn a_controller_that_can_do_nothing_is_named() {
     let trace = "{capacity.steps=[{for_s=1, mbps=9}]}";
     let idle = of(&[&format!("router.upstream={trace}"), &format!("router.downstream={trace}")]);
     assert!(is_there(&idle, "router.controller has no shaper that it could set"), "{idle:?}");
+    let up = of(&[
+        "router.downstream={capacity.steps=[{for_s=1, mbps=9}]}",
+        "router.controller.min_down_mbps=2",
+    ]);
+    let key = "router.controller.min_down_mbps has no effect: the router has no shaper downstream";
+    assert!(is_there(&up, key), "{up:?}");
     let lost = of(&["servers.near.loss_percent=100"]);
     assert!(is_there(&lost, "none of 80 probes of router.controller was answered"), "{lost:?}");
     let silent = of(&["router.controller.probe_interval_ms=60000"]);

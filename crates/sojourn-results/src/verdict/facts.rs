@@ -190,7 +190,9 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
             graded: own().any(is_graded) || Direction::BOTH.iter().any(|way| app.has_share(*way)),
         }
     };
-    scenario.traffic.iter().map(entry).collect()
+    // Nobody notices what routers send by themselves.
+    let own = scenario.traffic.iter().filter(|(_, one)| !one.app.parameters().is_of_router());
+    own.map(entry).collect()
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {

@@ -28,6 +28,7 @@ use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 use sojourn_input::compare::at_least;
+use sojourn_input::fault;
 use sojourn_input::problem::Faults;
 
 /// Bits of a full packet.
@@ -165,12 +166,24 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Minimum, base and maximum of a direction, in Mbps.
+    /// Minimum, base and maximum of a direction, in Mbps, with their keys.
+    fn given(&self, way: Direction) -> [(&'static str, Option<f64>); 3] {
+        match way {
+            Direction::Up => [
+                ("min_up_mbps", self.min_up_mbps),
+                ("base_up_mbps", self.base_up_mbps),
+                ("max_up_mbps", self.max_up_mbps),
+            ],
+            Direction::Down => [
+                ("min_down_mbps", self.min_down_mbps),
+                ("base_down_mbps", self.base_down_mbps),
+                ("max_down_mbps", self.max_down_mbps),
+            ],
+        }
+    }
+
     fn limits(&self, way: Direction) -> Option<[f64; 3]> {
-        let [min, base, max] = match way {
-            Direction::Up => [self.min_up_mbps, self.base_up_mbps, self.max_up_mbps],
-            Direction::Down => [self.min_down_mbps, self.base_down_mbps, self.max_down_mbps],
-        };
+        let [(_, min), (_, base), (_, max)] = self.given(way);
         Some([min?, base?, max?])
     }
 }
@@ -211,12 +224,22 @@ impl ControllerParameters for Parameters {
         fill(rates.down_bps, [min, base, max], MOST_SHARE_DOWN);
     }
 
+    fn remarks(&self, rates: Rates) -> Faults {
+        let without = Direction::BOTH.into_iter().filter(|way| rates.of(*way).is_none());
+        let set = without.flat_map(|way| self.given(way).map(|given| (way.stream(), given)));
+        let set = set.filter(|(_, (_, mbps))| mbps.is_some());
+        let remark = |(way, (key, _))| fault!(IdleKey, key => "has no effect: the router has no shaper {way} that it could set", way);
+        set.map(remark).collect()
+    }
+
     fn check(&self) -> Faults {
+        let [[min_up, base_up, max_up], [min_down, base_down, max_down]] =
+            Direction::BOTH.map(|way| self.given(way));
         let order = [
-            (("base_up_mbps", self.base_up_mbps), ("min_up_mbps", self.min_up_mbps)),
-            (("max_up_mbps", self.max_up_mbps), ("base_up_mbps", self.base_up_mbps)),
-            (("base_down_mbps", self.base_down_mbps), ("min_down_mbps", self.min_down_mbps)),
-            (("max_down_mbps", self.max_down_mbps), ("base_down_mbps", self.base_down_mbps)),
+            (base_up, min_up),
+            (max_up, base_up),
+            (base_down, min_down),
+            (max_down, base_down),
             (("worst_ms", Some(self.worst_ms)), ("bloat_ms", Some(self.bloat_ms))),
             (("bloat_ms", Some(self.bloat_ms)), ("calm_ms", Some(self.calm_ms))),
             (

@@ -116,6 +116,10 @@ pub trait ControllerParameters: Keys {
     fn server_mut(&mut self) -> &mut String;
     /// Names the defaults that depend on the rates that shapers begin with.
     fn fill(&mut self, _rates: Rates) {}
+    /// Keys that are set and have no effect on shapers that begin with these rates; each message follows its key.
+    fn remarks(&self, _rates: Rates) -> Faults {
+        Faults::default()
+    }
     /// The faults of keys that do not agree with each other.
     fn check(&self) -> Faults {
         Faults::default()

@@ -310,7 +310,7 @@ pub(super) fn warnings_of_network(access: &Access, scenario: &Scenario) -> Vec<W
     warnings.extend(service_flows::strange_addresses(scenario));
     warnings.extend(starved::warnings(scenario));
     warnings.extend(routers_with_nothing_to_do(scenario));
-    warnings.extend(distinct(controllers::without_shaper(scenario)));
+    warnings.extend(distinct(controllers::idle(scenario)));
     warnings.extend(distinct(scenario.groups().flat_map(|group| idle_capacities(&group))));
     warnings
         .extend(distinct(scenario.groups().flat_map(|group| beyond_channels(scenario, &group))));
