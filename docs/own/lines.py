@@ -72,7 +72,7 @@ SHAPERS = {
     "satellite": {"slow": (6, 40), "fast": (12, 80), "most": (24, 160)},
     "mobile": {"slow": (3, 10), "fast": (8, 25), "most": (16, 50)},
 }
-"""Rates up and down: few seconds are slower than the slow shaper, half of them than the fast one."""
+"""Rates up and down: the line is rarely slower than `slow`, and half of the time than `fast`."""
 
 
 def home(line, seconds):
