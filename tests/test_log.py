@@ -190,8 +190,16 @@ WHOLE = (LOGS / "rrul.flent.gz").read_bytes()
     [
         (b"no log\n", "found no line of a reply"),
         (WHOLE[:700], "found a damaged or cut gzip file"),
-        (b"sent_ms,rtt_ms\n9000,3\n10,3\n", "probe 2: found a time that is 9.0 s before"),
+        (b"sent_ms,rtt_ms\n9000,3\n10,3\n", "probe 2: found a time that is 9.0 s before that of a probe"),
+        (
+            b"sent_ms,rtt_ms\n" + b"".join(b"%d,3\n" % (9000 - 100 * n) for n in range(20)),
+            "probe 12: found a time that is 1.1 s before",
+        ),
         (b"sent_ms,rtt_ms\n9000,inf\n", "line 2: rtt_ms: found 'inf'"),
+        (b"", "found nothing in it"),
+        (bytes(3000), "found no line of a reply"),
+        (b"{}", "found JSON without round_trips"),
+        (b"PK\x03\x04", "found a file that zip has packed"),
         (
             gzip.compress(b'{"raw_values": {"Ping": [{"t": NaN, "val": 1}]}}', mtime=0),
             "found damaged JSON",

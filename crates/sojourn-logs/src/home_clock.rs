@@ -14,6 +14,8 @@ const NEIGHBOURS: usize = 10;
 const FEWEST: usize = 3;
 /// The part of a step by which its two measures, and those of two streams, may differ.
 const ALIKE: f64 = 0.25;
+/// Probes that follow each other so much faster after a step than before were held.
+const CROWDED: f64 = 0.5;
 /// Streams see a step at their own next probes, in usual distances.
 const NEAR: f64 = 3.0;
 /// Probes without numbers leave no longer time without one, in ms and in usual distances: some are lost or leave at random.
@@ -171,6 +173,14 @@ fn jump_at(known: &[(f64, f64)], at: usize, least_ms: f64) -> Option<Jump> {
         (beside(&known[at]) - beside(&known[at - 1]), level(after)? - level(before)?);
     let least_ms =
         least_ms.max(DEVIATIONS * spread_ms * ((before.len() + after.len()) as f64).sqrt());
+    // Lines that were held for a while came together after it, and then went on as before.
+    let pace_ms = |part: &[(f64, f64)]| {
+        let (first, last) = (part[0], part[part.len() - 1]);
+        (last.1 - first.1) / (last.0 - first.0)
+    };
+    if pace_ms(after) < CROWDED * pace_ms(before) {
+        return None;
+    }
     let is_step = by_ms.abs() >= least_ms && (lasting_ms - by_ms).abs() <= ALIKE * by_ms.abs();
     is_step.then_some(Jump { after_ms: known[at - 1].1, by_ms })
 }

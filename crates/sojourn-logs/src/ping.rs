@@ -1,7 +1,7 @@
 //! Lines of ping, as iputils, busybox, macOS and Windows print them in any language: numbers are known by their shape.
 
 use crate::irtt;
-use crate::numeral::leading;
+use crate::numeral::{leading, number};
 use crate::reply::Reply;
 use crate::stamp::stamp;
 
@@ -94,12 +94,18 @@ fn round_trip(line: &str) -> Option<f64> {
     })
 }
 
-/// How many probes were sent, and at which interval in ms, by the last lines of iputils: `100 packets transmitted, ...
-/// time 19800ms`.
+/// How many probes were sent, and at which interval in ms, by the last lines of iputils in any language: `100 packets
+/// transmitted, 98 received, 2% packet loss, time 19800ms`.
 pub(crate) fn sent(text: &str) -> Option<(f64, Option<f64>)> {
-    let mut totals = text.lines().filter(|line| line.contains(" packets transmitted, "));
+    let is_total = |line: &&str| {
+        let has_shape = line.contains('%') && line.matches(", ").count() >= 2;
+        has_shape && leading(line).is_some_and(|(_, rest)| rest.starts_with(' '))
+    };
+    let mut totals = text.lines().filter(is_total);
     let (line, None) = (totals.next()?, totals.next()) else { return None };
     let (sent, _) = leading(line)?;
-    let ms = line.rsplit_once("time ").and_then(|(_, rest)| leading(rest)).map(|(ms, _)| ms);
+    let last =
+        line.trim_end().strip_suffix("ms").and_then(|line| line.trim_end().rsplit(' ').next());
+    let ms = last.and_then(number);
     Some((sent, ms.filter(|ms| *ms > 0.0 && sent >= 2.0).map(|ms| ms / (sent - 1.0))))
 }

@@ -45,8 +45,15 @@ pub(crate) fn plain(content: &[u8]) -> Result<Cow<'_, [u8]>, Fault> {
 const SEEN: usize = 1024;
 const FEWEST_SEEN: usize = 16;
 
-/// The text, without a mark of its byte order. Bytes of an unknown code page are letters each.
+/// The text, without a mark of its byte order, in lines. Bytes of an unknown code page are letters each.
 pub(crate) fn text(content: &[u8]) -> Result<Cow<'_, str>, Fault> {
+    let text = decoded(content)?;
+    // As tables of old have lines.
+    let is_of_returns = text.contains('\r') && !text.contains('\n');
+    Ok(if is_of_returns { Cow::Owned(text.replace('\r', "\n")) } else { text })
+}
+
+fn decoded(content: &[u8]) -> Result<Cow<'_, str>, Fault> {
     let seen = &content[..content.len().min(SEEN)];
     let zeros = |first| seen.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();
     match content {
@@ -54,6 +61,9 @@ pub(crate) fn text(content: &[u8]) -> Result<Cow<'_, str>, Fault> {
         [0xfe, 0xff, units @ ..] => return utf_16(units, u16::from_be_bytes).map(Cow::Owned),
         units if seen.len() >= FEWEST_SEEN && zeros(1) > seen.len() / 4 && zeros(0) == 0 => {
             return utf_16(units, u16::from_le_bytes).map(Cow::Owned);
+        }
+        units if seen.len() >= FEWEST_SEEN && zeros(0) > seen.len() / 4 && zeros(1) == 0 => {
+            return utf_16(units, u16::from_be_bytes).map(Cow::Owned);
         }
         _ => {}
     }

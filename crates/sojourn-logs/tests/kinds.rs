@@ -128,6 +128,7 @@ fn windows_pings_in_any_language() {
         with_mark(&russian),
         with_mark(&japanese),
         utf_16(&english, u16::to_le_bytes),
+        utf_16(&english, u16::to_be_bytes),
         [b"\xfe\xff".to_vec(), utf_16(&french, u16::to_be_bytes)].concat(),
         format!("\u{feff}{german}").into_bytes(),
     ];
@@ -439,6 +440,21 @@ fn stepped(
     (0..100).filter_map(line).collect()
 }
 
+/// A terminal that was stopped for 13 s prints what it holds at once: the times after that are right.
+#[test]
+fn held_lines_are_no_step() {
+    let at_s = |n: usize| if (200..265).contains(&n) { 53.0 } else { 0.2 * n as f64 };
+    let line = |n: usize| {
+        format!(
+            "[{:.3}] 64 bytes from 192.0.2.1: icmp_seq={n} ttl=57 time=20.0 ms\n",
+            1.8e9 + at_s(n)
+        )
+    };
+    let found = log((0..500).map(line).collect::<String>());
+    assert_eq!(found.steps, []);
+    assert!((found.streams[0][499].sent_ms - found.start_ms() - 99_800.0).abs() < 1.0);
+}
+
 /// Programs that keep lines hold them back; `ping -c 4` in a loop numbers each of its runs.
 #[test]
 fn lines_in_bursts_and_in_short_runs_are_as_they_left() {
@@ -507,6 +523,7 @@ fn tables_have_many_forms() {
         "sent_ms\trtt_ms\n1000\t12.5\n2000\t1250\n",
         "sent_ms;rtt_ms\n1000;12,5\n2000;1.250,0\n",
         "SENT_MS,RTT_MS\r\n1000,12.5\r\n2000,\"1,250\"\r\n",
+        "sent_ms,rtt_ms\r1000,12.5\r2000,1250\r",
         "# a line of Monday\n\n# with sent_ms and rtt_ms\nSent (ms),RTT [ms],note\n1000,12.5,x\n2000,1250,y\n",
         "#sent_ms,rtt_ms\n1000,12.5\n# a pause\n2000,1250\n",
         "\u{feff}\"sent_ms\",\"rtt ms\"\n\"1,000\",\"12.5\"\n\"2,000\",\"1 250\"\n",

@@ -15,6 +15,7 @@ pub use draft::Draft;
 pub use under_load::{UnderLoad, trips_ms};
 
 use crate::letters::letter;
+use crate::words::digits;
 
 /// Round trips a minute of a load, as a test gave them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -104,19 +105,23 @@ fn worst_host(loads: &[UnderLoad]) -> Option<usize> {
 
 fn check(log: &Log) -> Result<(), Fault> {
     for probes in &log.streams {
-        let back =
-            probes.windows(2).position(|two| two[1].sent_ms < two[0].sent_ms - OVERTAKING_MS);
-        if let Some(at) = back {
-            let back_s = (probes[at].sent_ms - probes[at + 1].sent_ms) / 1e3;
-            let found = format!("a time that is {back_s:.1} s before that of the probe before it");
-            let allowed = "times in order: cut the log where its clock was set, or sort its rows";
-            return Err(unusable(&format!("probe {}", at + 2), &found, allowed));
+        let mut last_ms = f64::NEG_INFINITY;
+        for (at, probe) in probes.iter().enumerate() {
+            if probe.sent_ms < last_ms - OVERTAKING_MS {
+                let back_s = (last_ms - probe.sent_ms) / 1e3;
+                let found =
+                    format!("a time that is {back_s:.1} s before that of a probe before it");
+                let allowed =
+                    "times in order: cut the log where its clock was set, or sort its rows";
+                return Err(unusable(&format!("probe {}", at + 1), &found, allowed));
+            }
+            last_ms = last_ms.max(probe.sent_ms);
         }
         let trips = probes.iter().map(|probe| probe.rtt_ms);
         if let Some((at, ms)) =
             trips.enumerate().find_map(|(at, ms)| Some((at, ms.filter(|ms| *ms < 0.0)?)))
         {
-            let found = format!("a round trip of {ms} ms");
+            let found = format!("a round trip of {} ms", digits(ms));
             return Err(unusable(&format!("probe {}", at + 1), &found, "0 or more"));
         }
     }

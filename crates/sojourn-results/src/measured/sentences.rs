@@ -363,8 +363,12 @@ fn lost(loads: &[UnderLoad], is_graded: bool) -> Option<String> {
     })?;
     let lost = digits(worst.lost_percent.unwrap_or(0.0));
     let what = if is_graded { "letters and delays" } else { "delays" };
+    let idle = of(loads, Load::Idle).filter(|one| one.load != worst.load && is_lossy(one));
+    let too = idle.and_then(|one| one.lost_percent).map_or_else(String::new, |lost| {
+        format!(" and {} %{}", digits(lost), when(Some(Load::Idle)))
+    });
     Some(format!(
-        "{lost} % of the probes were lost{}; {what} are those of the others.",
+        "{lost} % of the probes were lost{}{too}; {what} are those of the others.",
         when(worst.load)
     ))
 }
