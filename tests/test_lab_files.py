@@ -97,9 +97,42 @@ def test_the_times_of_loads_can_be_given(page: Page) -> None:
 
 
 def test_what_is_no_log_leaves_the_page_as_it_was(page: Page) -> None:
-    drop(page, "bad.csv", b"hello\n")
-    expect(alert(page)).to_contain_text("bad.csv was rejected: found no line of a reply")
-    expect(page.locator("#log")).to_be_hidden()
+    back = b"sent_ms,rtt_ms\n9000,3\n10,3\n"
+    for number, (content, found) in enumerate(
+        [
+            (b"hello\n", "found no line of a reply"),
+            (b"", "found nothing in it"),
+            (bytes(3000), "found no line of a reply"),
+            (b"{}", "found JSON without round_trips"),
+            ((LOGS / "rrul.flent.gz").read_bytes()[:700], "found a damaged or cut gzip file"),
+            (back, "probe 2: found a time that is 9.0 s before"),
+        ]
+    ):
+        drop(page, f"bad{number}.csv", content)
+        expect(alert(page)).to_contain_text(f"bad{number}.csv was rejected: ")
+        expect(alert(page)).to_contain_text(found)
+        expect(page.locator("#log")).to_be_hidden()
+
+
+def test_cures_are_simulated_on_a_line_like_that_of_a_log(page: Page) -> None:
+    """10 Mbps up with 20 ms at rest and 150 ms of buffer: 187 000 bytes, or 62 000 in 50 ms."""
+    drop(page, "rrul.flent.gz", (LOGS / "rrul.flent.gz").read_bytes())
+    expect(page.locator("#log")).to_contain_text("which lacks an upload by itself")
+    drop(page, "line.csv", (LOGS / "line.csv").read_bytes())
+    page.get_by_role("button", name="Simulate each cure on a line like this").click()
+    settled(page)
+    made = tomllib.loads(scenario_of(page))
+    assert made["upstream"]["sustained_mbps"] == 10
+    assert [made["servers"][name]["delay_ms"] for name in ("files", "peer")] == [6.5, 6.5]
+    buffers = [
+        one["upstream"]["queue"]["limit_bytes"]
+        for one in made["compare"].values()
+        if "limit_bytes" in one["upstream"].get("queue", {})
+    ]
+    assert buffers == pytest.approx([188_000, 62_000], abs=1000)
+    expect(page.get_by_label("Games", exact=True)).to_be_visible()
+    letters = page.locator("#verdicts").get_by_role("table").first
+    expect(letters).to_be_visible()
 
 
 def test_a_log_fits_a_phone(chromium: Browser, lab: str) -> None:

@@ -250,7 +250,7 @@ class Page {
   openLog(name, bytes) {
     const simulate = line => {
       this.open({ text: toml(scenarioOf(draftOf(line))) });
-      byId("choices").scrollIntoView();
+      byId("verdict-title").scrollIntoView();
     };
     showLog(spans => this.checker.ask({ verb: "read_log", name, ...spans }, bytes), simulate);
     say(`${name} was read; nothing of it left this page.`);
