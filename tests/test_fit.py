@@ -114,9 +114,7 @@ def test_steady_probes_of_whole_ms_do_not_split_a_period() -> None:
 
 def test_a_grid_that_steady_probes_hide_is_not_denied() -> None:
     said = " ".join(sentences(fit_log(log_of(steady(3000, 1, 50.0, 2.5)), search=False)))
-    assert (
-        "probes left steadily every 50 ms, and a period that divides this does not show" in said
-    )
+    assert "probes left steadily every 50 ms, and a period that divides this does not show" in said
 
 
 @pytest.mark.parametrize("deviation", [0, 0.3])
@@ -709,9 +707,7 @@ def test_what_is_idle_before_a_load_has_to_be_enough() -> None:
     log = replace(log_of(made(2000)), loaded_s=(10.0, 100.0), up_mbps=5.0)
     found = fit_log(log, search=False)
     assert found.grid is None
-    assert "probes without a load were answered, and 1000 are needed" in " ".join(
-        sentences(found)
-    )
+    assert "probes without a load were answered, and 1000 are needed" in " ".join(sentences(found))
 
 
 def busy_of(idle: Probes, queue: np.ndarray, down: np.ndarray | float = 0.0) -> Log:
@@ -758,7 +754,9 @@ def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None
     assert rounded.grid is None or rounded.grid.period_ms > 2
     assert "exact to 1 ms only, so periods below 2 ms" in text and not rounded.estimates
     coarse, text = found(5.04, 10.0)
-    assert coarse.grid is None and "Grid: not known. The log's times are exact to 10 ms only" in text
+    assert (
+        coarse.grid is None and "Grid: not known. The log's times are exact to 10 ms only" in text
+    )
     whole, text = found(5.04, 1.0)
     assert whole.grid is not None and whole.grid.period_ms == pytest.approx(5.04, rel=1e-3)
 

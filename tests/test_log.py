@@ -190,7 +190,10 @@ WHOLE = (LOGS / "rrul.flent.gz").read_bytes()
     [
         (b"no log\n", "found no line of a reply"),
         (WHOLE[:700], "found a damaged or cut gzip file"),
-        (b"sent_ms,rtt_ms\n9000,3\n10,3\n", "probe 2: found a time that is 9.0 s before that of a probe"),
+        (
+            b"sent_ms,rtt_ms\n9000,3\n10,3\n",
+            "probe 2: found a time that is 9.0 s before that of a probe",
+        ),
         (
             b"sent_ms,rtt_ms\n" + b"".join(b"%d,3\n" % (9000 - 100 * n) for n in range(20)),
             "probe 12: found a time that is 1.1 s before",

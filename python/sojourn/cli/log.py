@@ -80,7 +80,9 @@ def log(
             for sentence in line.measured.sentences:
                 say(sentence)
             if not simulate and may_be_fitted(line):
-                say("--simulate shows what each cure would give on a line fitted to this log; it takes minutes.")
+                say(
+                    "--simulate shows what each cure would give on a line like it; it takes minutes."
+                )
         if out is not None:
             say(f"report: {out}")
     if simulate and not as_json:

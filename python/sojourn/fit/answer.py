@@ -80,9 +80,9 @@ def _of_grid(grid: Grid | None, log: Log) -> str:
         )
     if grid is None:
         return (
-            f"Grid: none. Arrivals follow no period between 0.5 and 10 ms.{_hidden(log)} A fibre has "
-            "no grid; on a cable the channel may be too busy, or the log too short. So neighbours "
-            "and MAP advance are not fitted." + rounded
+            f"Grid: none. Arrivals follow no period between 0.5 and 10 ms.{_hidden(log)} A fibre "
+            "has no grid; on a cable the channel may be too busy, or the log too short. So "
+            "neighbours and MAP advance are not fitted." + rounded
         )
     text = (
         f"Grid: {100 * grid.share:.0f} % of the probes arrive in step with a period of "
@@ -128,7 +128,9 @@ def _hidden(log: Log) -> str:
 
 def _of_fit(fit: Fit) -> Iterator[str]:
     for period, estimates in fit.others.items():
-        values = (f"{PRIOR[name].meaning} {_with_interval(name, e)}" for name, e in estimates.items())
+        values = (
+            f"{PRIOR[name].meaning} {_with_interval(name, e)}" for name, e in estimates.items()
+        )
         yield f"With a period of {period:.5g} ms: {'; '.join(values)}."
     if fit.outside:
         yield f"Outside what the fit knows: {'; '.join(fit.outside)}."
@@ -138,7 +140,7 @@ def _of_fit(fit: Fit) -> Iterator[str]:
         if name != "grid_ms" and _width(name, estimate) > 1 / 3
     ]
     if wide:
-        yield f"This log hardly determines these values, so their intervals are wide: {', '.join(wide)}."
+        yield f"This log hardly determines, as wide intervals show: {', '.join(wide)}."
     if fit.estimates.keys() & set(IDLE):
         yield from _supposed(fit)
     if fit.misfit_ms is not None:
@@ -187,7 +189,7 @@ def _of_upload(fit: Fit) -> Iterator[str]:
         yield f"The log does not show which, so the scenario has a guess: {MANAGED}."
         return
     if "buffer_ms" not in fit.estimates:
-        yield f"The buffer's size does not follow from that, so the scenario has a guess: {GUESSED}."
+        yield f"The size of the buffer does not follow, so the scenario has a guess: {GUESSED}."
         return
     buffer, _ = _shown(fit.estimates["buffer_ms"])
     yield (

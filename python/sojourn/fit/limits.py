@@ -42,7 +42,7 @@ def strange(idle: Log, grid: Grid) -> Iterator[str]:
     if change(idle) > MOST_CHANGE:
         yield "delays change over minutes, as with neighbours whose load changes"
     if _has_subframes(idle, grid):
-        yield "arrivals within a period are whole ms apart, as with the subframes of a mobile network"
+        yield "arrivals within a period are whole ms apart, as with subframes of a mobile network"
     yield from _jitter(idle, grid)
 
 

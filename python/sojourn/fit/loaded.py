@@ -20,6 +20,7 @@ _SHORT_MS = 30.0
 _PART = 0.4
 """Of the 99th percentile, the 10th: of simulated buffers of 35 ms or more at least 0.47, of those
 with DOCSIS-PIE at most 0.28."""
+_ALLOWED = "allowed: a log measured during an upload"
 LOADED_NAMES = tuple(f"loaded_p{q}" for q in _CEILING)
 
 
@@ -33,9 +34,9 @@ def rises_ms(busy: Log, idle: Log) -> Values:
 def rises_of_another_log(busy: Log, idle: Log) -> Values:
     """Those of two logs, while the upload runs; raises `ScenarioError` where none shows."""
     if _is_same(busy, idle):
-        refuse(busy.file, "", "found the probes of the idle log; allowed: a log measured during an upload")
+        refuse(busy.file, "", f"found the probes of the idle log; {_ALLOWED}")
     if busy.has_download and busy.up_mbps is None:
-        refuse(busy.file, "", "found a download and no upload; allowed: a log measured during an upload")
+        refuse(busy.file, "", f"found a download and no upload; {_ALLOWED}")
     # By round trips: clocks may have moved between the logs.
     kind = next((kind for kind in ("rtt_ms", "up_ms") if _has(kind, busy, idle)), None)
     if kind is None:
@@ -91,7 +92,7 @@ def _check_upload(busy: Log, late: Log, idle: Log, rise: float) -> None:
         up, down = (float(np.median(_rises(late, idle, way))) for way in ("up_ms", "down_ms"))
         if down > max(up, LEAST_RISE_MS):
             found = f"found delays that rise by {down:.1f} ms downstream and {up:.1f} upstream"
-            refuse(busy.file, "", f"{found}; allowed: a log measured during an upload")
+            refuse(busy.file, "", f"{found}; {_ALLOWED}")
 
 
 def loaded_features(rises: Values) -> Values:

@@ -40,7 +40,7 @@ def repaired(log: Log) -> Log:
         refuse(log.file, "", f"found {count} answered probes; allowed: {allowed}")
     one_way = [stream.up_ms is not None for stream in streams]
     if any(one_way) and not all(one_way):
-        notes.append("Streams with round trips only are left out, since others have one-way delays.")
+        notes.append("Streams with round trips only are left out beside one-way delays.")
         streams = [s for s, kept in zip(streams, one_way, strict=True) if kept]
     streams = _without_drift(log, streams, notes)
     _check_units(log, streams)
@@ -121,7 +121,7 @@ def _from_sending(stream: Probes, notes: list[str], name: str) -> Probes:
     left = stream.sent_ms - stream.rtt_ms
     if _unevenness(left) > _FAR_MORE * _unevenness(stream.sent_ms):
         return stream
-    notes.append(f"{name}its times are those of replies, so each probe left one round trip earlier.")
+    notes.append(f"{name}its times are those of replies; each probe left a round trip earlier.")
     return replace(stream, sent_ms=left)
 
 
