@@ -6,16 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use pyo3::prelude::*;
 use sojourn::Simulation;
 use sojourn::engine::units::Time;
-use sojourn::outside::has_all_records;
 use sojourn::results::metrics::Results;
 use sojourn_parts::{Failure, Watch};
 
+use crate::Cancelled;
+use crate::loading::require_records;
 use crate::panics::caught;
 use crate::part::failed;
-use crate::problem::about;
 use crate::results::RunResult;
 use crate::variant::Variant;
-use crate::{Cancelled, ScenarioError};
 
 /// Events between two checks of the job, which take some milliseconds. Parts check it at each call.
 pub(crate) const SLICE_EVENTS: u64 = 2_000;
@@ -108,8 +107,7 @@ pub(crate) fn slice<T>(is_attached: bool, run: impl FnOnce() -> T) -> T {
 /// cancelled, and `PartError` if a part from outside fails.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, variant: &Variant, job: &Job) -> PyResult<RunResult> {
-    has_all_records(&variant.scenario, &variant.name)
-        .map_err(|problems| about(py, &problems, ScenarioError::new_err))?;
+    require_records(py, variant)?;
     let run = || {
         let mut results = job.simulate(variant)?;
         results.warnings.splice(0..0, variant.notes.iter().cloned());

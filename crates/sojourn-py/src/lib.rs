@@ -61,8 +61,8 @@ mod _sojourn {
     use super::line_log::LineLog;
     #[pymodule_export]
     use super::loading::{
-        all_changed_defaults, distinct, idle_lines, in_words, load, record_settings, set_label,
-        stored_scenario, unit_of,
+        all_changed_defaults, distinct, idle_lines, in_words, load, record_settings,
+        require_records, set_label, stored_scenario, unit_of,
     };
     #[pymodule_export]
     use super::modem_config::ConfigFile;

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use sojourn::input::fault;
-use sojourn::input::problem::Warning;
 use sojourn::input::setting;
 use sojourn::input::text::Document;
-use sojourn::outside::Record;
+use sojourn::outside::{Record, has_all_records};
 use sojourn::scenario::changes::{CHANGES, Change, SINCE};
 use sojourn::scenario::provision::Provision;
 use sojourn::scenario::to_toml;
@@ -67,6 +66,13 @@ pub(crate) fn record_settings(py: Python<'_>, file: PathBuf) -> PyResult<Vec<Str
         let fault = fault!(UnusableFile, "" => "found {name:?}, {reason}", name, reason);
         about(py, &fault.of("--replay").into(), ScenarioError::new_err)
     })
+}
+
+/// Raises `ScenarioError` if real packets of a variant have no record.
+#[pyfunction]
+pub(crate) fn require_records(py: Python<'_>, variant: &Variant) -> PyResult<()> {
+    has_all_records(&variant.scenario, &variant.name)
+        .map_err(|problems| about(py, &problems, ScenarioError::new_err))
 }
 
 /// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.

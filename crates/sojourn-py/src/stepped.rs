@@ -159,7 +159,8 @@ impl Stepped {
         let refused = |found: String| PyValueError::new_err(format!("inject: found {found}"));
         let header = Header::read(packet).map_err(|fault| refused(not_ip(fault)))?;
         let way = Direction::BOTH.into_iter().find(|way| way.name() == direction);
-        let way = way.ok_or_else(|| refused(format!("direction {direction:?}; allowed: up, down")))?;
+        let way =
+            way.ok_or_else(|| refused(format!("direction {direction:?}; allowed: up, down")))?;
         if let Some(at_s) = at_s {
             self.run_until_ps(py, Time::from_secs_f64(at_s).ps())?;
         }
@@ -169,7 +170,9 @@ impl Stepped {
             })?;
             let now_s = run.now().secs_f64();
             if now_s >= run.scenario().duration_s {
-                return Err(refused(format!("{now_s} s, when the run is over; allowed: an earlier time")));
+                return Err(refused(format!(
+                    "{now_s} s, when the run is over; allowed: an earlier time"
+                )));
             }
             let mut real = self.real.lock().expect("no call panics here");
             let handle = real.sent;
@@ -241,7 +244,8 @@ impl Stepped {
             return Err(over());
         };
         let mut real = self.real.lock().expect("no call panics here");
-        real.recorded = real.record.take().map(|record| record.finish(simulation.now())).transpose()?;
+        real.recorded =
+            real.record.take().map(|record| record.finish(simulation.now())).transpose()?;
         drop(real);
         let finish = || slice(self.variant.calls_python, || simulation.finish());
         let mut results = py.detach(|| caught(finish))?;
@@ -259,7 +263,9 @@ type Loss = (u64, String, &'static str, &'static str, f64);
 fn not_ip(fault: NotIp) -> String {
     let what = match fault {
         NotIp::Version => "bytes that are neither of IPv4 nor of IPv6".to_owned(),
-        NotIp::Malformed => "bytes that end before their IP header does, or contradict it".to_owned(),
+        NotIp::Malformed => {
+            "bytes that end before their IP header does, or contradict it".to_owned()
+        }
         NotIp::TooLarge(bytes) => format!("a packet of {bytes} bytes"),
     };
     format!("{what}; allowed: an IP packet of {LARGEST_IP} bytes or less")

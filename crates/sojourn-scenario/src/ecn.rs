@@ -1,5 +1,6 @@
 //! Who uses explicit congestion notification, and which settings of paths and peers keep it from what it is for.
 
+use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
 use sojourn_engine::dialect::Dialect;
@@ -114,7 +115,8 @@ impl Scenario {
 
     /// Does an entry send packets that queues may mark?
     pub fn uses_ecn(&self, entry: &Entry) -> bool {
-        self.ecn_config(entry).is_some() || entry.datagram_ecn() != Ecn::NotEct
+        let may = matches!(entry.app, AppSpec::Real(_));
+        may || self.ecn_config(entry).is_some() || entry.datagram_ecn() != Ecn::NotEct
     }
 
     /// Does an entry send L4S traffic over TCP, with the code point ECT(1), which queues see?

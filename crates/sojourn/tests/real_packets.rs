@@ -223,6 +223,16 @@ impl Case {
     }
 }
 
+/// A record of so many packets at an entry with this name, one a millisecond.
+pub fn recorded(entry: &str, packets: u64) -> Vec<u8> {
+    let text = LINE.replace("traffic.real", &format!("traffic.{entry}"));
+    let mut live = Live::new(&Case::of(&text, &[]).scenario());
+    for number in 0..packets {
+        live.send(Time::from_ms(number), entry, Direction::Up, &Sent::udp(1000));
+    }
+    live.finish().2
+}
+
 /// Packets at random times come, and all of them come back once or are inside. Then their record is replayed.
 fn carries(case: &Case, seed: u64) {
     let mut rng = Rng::named(seed, "packets");
@@ -247,8 +257,9 @@ fn carries(case: &Case, seed: u64) {
         assert_eq!((sent, delivered), (300, arrived));
     }
 
-    let (mut again, notes) =
-        case.replayed(&record, &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    let (mut again, notes) = case
+        .replayed(&record, &["traffic.real.anyway = true"])
+        .unwrap_or_else(|problems| panic!("{problems}"));
     assert_eq!(notes, [""; 0]);
     again.metrics.packet_trace = true;
     let replay = Simulation::run(&again);
@@ -262,12 +273,12 @@ fn carries(case: &Case, seed: u64) {
     assert_eq!(traced, fates.iter().map(|(handle, (at, _))| (*handle, *at)).collect());
 }
 
-const REAL: &str = "traffic.real = { kind = 'outside' }";
+const REAL: &str = "traffic.real.kind = outside";
 
 #[test]
 fn random_networks_carry_them_and_a_replay_does_the_same() {
     let mut carried = 0;
-    rounds(25, |seed| {
+    rounds(15, |seed| {
         let mut keys = swarm::drawn(seed);
         keys["traffic"]["real"] = json!({ "kind": "outside", "server": "near" });
         if swarm::network::scenario(&mut keys).is_ok() {
@@ -276,7 +287,7 @@ fn random_networks_carry_them_and_a_replay_does_the_same() {
             carried += 1;
         }
     });
-    assert!(carried > 10, "{carried}");
+    assert!(carried > 5, "{carried}");
 }
 
 /// Every modem, queue and access of the shipped scenarios: fibre, low latency, CAKE in the router, neighbours.
@@ -294,10 +305,9 @@ fn shipped_scenarios_carry_them_and_a_replay_does_the_same() {
 const LINE: &str = "
     duration_s = 1
     clock_drift_ppm = 0
-    upstream = { modem.kind = 'link', sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1600 }
+    upstream = { modem.kind = 'link', sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1600, queue.limit_bytes = 15_000 }
     downstream = { sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1600 }
     cable.byte_count = 'ip'
-    upstream.queue.limit_bytes = 15_000
     servers.near = { delay_ms = 0, host_jitter_us = 0 }
     traffic.real = { kind = 'outside' }
 ";
@@ -448,21 +458,20 @@ fn cake_drops_what_the_real_header_lets_it() {
 #[test]
 fn the_same_packets_have_the_tins_of_simulated_ones() {
     let case = |traffic: &str| {
-        let cake = "upstream.queue = { limit_bytes = 1_000_000, scheduler = { kind = 'cake', diffserv = 'diffserv4' } }";
-        Case::of(&LINE.replace("upstream.queue.limit_bytes = 15_000", cake), &[traffic]).scenario()
+        let cake = "queue = { limit_bytes = 1_000_000, scheduler = { kind = 'cake', diffserv = 'diffserv4' } }";
+        Case::of(&LINE.replace("queue.limit_bytes = 15_000", cake), &[traffic]).scenario()
     };
     let stream = "traffic.stream = { kind = 'stream', purpose = 'data', packet_bytes = 1000, interval_ms = 10, dscp = 46 }";
     let mut simulated = case(stream);
     simulated.traffic.shift_remove("real");
     let simulated = Simulation::run(&simulated);
-    let mut live = Live::new(&case(stream));
-    live.run = Simulation::endless(&case(REAL));
+    let mut run = Simulation::endless(&case("seed = 1"));
     for number in 0..100 {
         let packet = Sent { tos: 46 << 2, ..Sent::udp(1000 - 28) };
-        live.run.inject(Time::from_ms(10 * number), 0, Direction::Up, &packet.header(), number);
+        run.inject(Time::from_ms(10 * number), 0, Direction::Up, &packet.header(), number);
     }
-    live.run.run_until(Time::from_s(1));
-    let real = live.run.finish();
+    run.run_until(Time::from_s(1));
+    let real = run.finish();
     let tins = |results: &Results| -> Vec<(String, u64)> {
         let of_tin = |row: &&sojourn::results::metrics::rows::QueueRow| row.direction == "up";
         results

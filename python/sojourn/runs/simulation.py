@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from .._sojourn import Stepped, Variant
+from .._sojourn import Stepped, Variant, require_records
 from ..base.files import write_file
 from .part_import import hooks
 from .parts import Given, refuse_in_parts
@@ -195,7 +195,8 @@ class Simulation:
     def again(cls, result: Result, *, parts: Iterable[Given] = ()) -> "Simulation":
         """The run of a result once more, with its changes; it is where the result was made.
 
-        `parts` are those of the run, if it had some of its own.
+        `parts` are those of the run, if it had some of its own. Real packets that came in it come
+        again from their record alone.
 
             >>> simulation = sojourn.Simulation("scenarios/fibre.toml", variant="Fibre")
             >>> simulation.run_until(0.5)
@@ -215,6 +216,7 @@ class Simulation:
         simulation = cls(
             result.scenario, duration_s=meta.get("planned_s"), max_memory_gb=math.inf, parts=parts
         )
+        require_records(simulation._variant)
         simulation._variant = simulation._variant.named(result.name)
         changes: list[dict[str, Any]] = meta.get("changes", [])
         for (at_ps, _), at_once in groupby(changes, key=itemgetter("at_ps", "call")):

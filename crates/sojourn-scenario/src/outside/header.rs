@@ -208,7 +208,10 @@ fn blocks(header: &TcpSlice, ack: u32) -> ([SackBlock; SACK_BLOCKS], bool) {
 /// A run of bytes as its distances from what is acknowledged (RFC 2018 §3, RFC 2883 §4).
 fn relative(start: u32, end: u32, ack: u32) -> SackBlock {
     let is_below = (start.wrapping_sub(ack) as i32) < 0;
-    let distance =
-        |number: u32| if is_below { ack.wrapping_sub(number) } else { number.wrapping_sub(ack) };
+    let distance = |number: u32| match number.wrapping_sub(ack) {
+        beyond if !is_below => beyond,
+        beyond if beyond as i32 > 0 => 0, // it ends beyond
+        beyond => beyond.wrapping_neg(),
+    };
     SackBlock { start: distance(start), end: distance(end) }
 }

@@ -170,8 +170,9 @@ fn acks_pass(scenario: &Scenario, place: &Place<'_>) -> bool {
         };
         let mut servers = entry.app.parameters().servers().into_iter();
         let group = scenario.group(scenario.group_of(entry)).name;
-        entry.app.parameters().tcp().is_some()
-            && config.transport != Transport::Quic
+        let may = matches!(entry.app, AppSpec::Real(_));
+        let is_tcp = entry.app.parameters().tcp().is_some() && config.transport != Transport::Quic;
+        (may || is_tcp)
             && ways.iter().any(|way| only != Some(*way))
             && homes.is_none_or(|homes| homes == group)
             && server.is_none_or(|name| servers.any(|(_, server)| server == name))

@@ -191,7 +191,7 @@ impl Outside {
             inside: 0,
             ends,
             tuples: tuples(&ends, self.seed),
-            acks: [1 << 32; 2],
+            acks: [1 << 33; 2],
             service_flows: [None; 2],
         };
         match self.free.pop() {
@@ -222,9 +222,11 @@ impl Outside {
     }
 }
 
-/// An acknowledgement without wraps: the nearest to the last one.
+/// An acknowledgement without wraps: the nearest to the last one, and so large that what lies below it is a number too.
 fn unwrapped(last: u64, ack: u32) -> u64 {
-    last.wrapping_add_signed((ack.wrapping_sub(last as u32) as i32).into())
+    const LEAST: u64 = 1 << 32;
+    let next = last.wrapping_add_signed((ack.wrapping_sub(last as u32) as i32).into());
+    if next < LEAST { next + LEAST } else { next }
 }
 
 /// Hashes of all that tells a conversation, one for each direction.

@@ -19,7 +19,7 @@ use sojourn::results::metrics::Results;
 use sojourn::scenario::{Scenario, Source, json_schema};
 use std::sync::LazyLock;
 
-use crate::replay;
+use crate::{real_packets, replay};
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
@@ -140,6 +140,9 @@ static BESIDE: LazyLock<String> = LazyLock::new(|| {
     std::fs::create_dir_all(&directory).unwrap();
     replay::write_pcap(&directory.join("replayed.pcap"), &replay::PACKETS);
     remedies::write_captures(&directory);
+    for (name, packets) in [("real.pcapng", 500), ("fewer.pcapng", 100)] {
+        std::fs::write(directory.join(name), real_packets::recorded("it", packets)).unwrap();
+    }
     directory.join("case.toml").to_str().unwrap().to_owned()
 });
 
