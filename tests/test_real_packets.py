@@ -13,7 +13,10 @@ LINE = """
 duration_s = 2
 clock_drift_ppm = 0
 baseline = false
-upstream = { modem.kind = "link", sustained_mbps = 10, peak_mbps = 10, burst_bytes = 1600, queue.limit_bytes = 15_000 }
+upstream.modem.kind = "link"
+upstream.sustained_mbps = 10
+upstream.burst_bytes = 1600
+upstream.queue.limit_bytes = 15_000
 downstream = { sustained_mbps = 100, peak_mbps = 100, burst_bytes = 1600 }
 servers.near.delay_ms = 5
 metrics.packet_trace = true

@@ -10,8 +10,8 @@ _LEAST_SHARE = 0.01
 """A part that is less of each delay is not shown."""
 
 _SENSITIVE = (
-    *("game", "voice", "video_call", "own", "responses", "pages", "video", "throughput"),
-    "probes",
+    *("game", "voice", "video_call", "own", "responses", "pages", "video"),
+    *("unscored", "throughput", "probes"),
 )
 """Qualities of traffic, from those that notice a delay first."""
 

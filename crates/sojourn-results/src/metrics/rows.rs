@@ -13,7 +13,7 @@ rows! {
         traffic: String;
         /// How the entry is graded: game by latency and loss, voice by its opinion score, pages by load time,
         /// responses by response time, video by rate and stalls, video_call by its frames, throughput by
-        /// rate.
+        /// rate. unscored are real packets, of which nobody knows what users notice.
         quality: &'static str;
         /// up: from the home to a server; down: to the home.
         direction: &'static str;

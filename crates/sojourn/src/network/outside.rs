@@ -485,3 +485,63 @@ fn in_home_first<T>(direction: Direction, [source, destination]: [T; 2]) -> [T; 
         Direction::Down => [destination, source],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn ends(number: u32) -> Ends {
+        let addresses = [1, number].map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)));
+        Ends { entry: 0, protocol: UDP, addresses, ports: Some([number as u16, 9]) }
+    }
+
+    /// A million conversations of which few go on: those of late are remembered, and those that have packets inside.
+    #[test]
+    fn conversations_of_hours_take_little_memory() {
+        let mut outside = Outside::default();
+        let first = outside.number_of(ends(0));
+        outside.all[first as usize].inside = 1;
+        for number in 1..1_000_000 {
+            outside.number_of(ends(number));
+            assert_eq!(outside.number_of(ends(number)), outside.number_of(ends(number)));
+        }
+        assert!(outside.all.len() <= 2 * MOST_CONVERSATIONS + 2, "{}", outside.all.len());
+        assert_eq!(outside.number_of(ends(0)), first);
+        let latest = outside.number_of(ends(999_990));
+        assert_eq!(outside.all[latest as usize].ends, ends(999_990));
+        // The number of another one, which ended.
+        assert!(outside.all[latest as usize].generation > 0);
+    }
+
+    #[test]
+    fn acknowledgements_go_on_where_32_bits_wrap() {
+        let mut last = 1 << 33;
+        let mut before = 0;
+        for ack in [5, 0x7000_0000, 0xe000_0000, 0x1000_0000, 0x2000_0000] {
+            last = unwrapped(last, ack);
+            assert!(last > before && last as u32 == ack, "{last}");
+            before = last;
+        }
+        // Never so small that bytes below it would have no number.
+        for _ in 0..100 {
+            last = unwrapped(last, (last as u32).wrapping_sub(0x7fff_ffff));
+            assert!(last >= 1 << 32);
+        }
+    }
+
+    #[test]
+    fn hashes_differ_by_all_that_tells_conversations() {
+        let others = [
+            ends(1),
+            ends(2),
+            Ends { protocol: TCP, ..ends(1) },
+            Ends { ports: None, ..ends(1) },
+            Ends { entry: 1, ..ends(1) },
+        ];
+        let mut hashes: Vec<u32> = others.iter().flat_map(|one| tuples(one, 7)).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), 10);
+    }
+}
