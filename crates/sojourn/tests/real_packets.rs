@@ -65,7 +65,7 @@ impl Sent {
             TCP => {
                 within.extend([0; 4]);
                 within.extend(self.ack.to_be_bytes());
-                within.push(((20 + self.options.len()) / 4 << 4) as u8);
+                within.push((((20 + self.options.len()) / 4) << 4) as u8);
                 within.extend([self.flags, 0xff, 0xff, 0, 0, 0, 0]);
                 within.extend(&self.options);
             }
