@@ -1,5 +1,6 @@
 //! Idle lines: runs of the same scenario without its bulk traffic, with which results are compared. Where the judged
-//! homes (`metrics.homes`) have some, that of others is part of the line, and goes on.
+//! homes (`metrics.homes`) have some, that of others is part of the line, and goes on. Real packets are not on an idle line:
+//! nobody knows whether they leave it idle.
 
 use serde_json::Value;
 
@@ -71,8 +72,12 @@ fn judged(scenario: &Scenario) -> impl Iterator<Item = &AppSpec> {
 
 /// The traffic that its idle line has not: the bulk traffic of the judged homes or, if they have none, of all.
 fn left_out(scenario: &Scenario) -> impl Fn(&Entry) -> bool {
-    let is_own = judged(scenario).any(AppSpec::is_bulk);
-    move |entry| entry.app.is_bulk() && (!is_own || scenario.is_judged(entry))
+    let is_own = judged(scenario).any(may_load);
+    move |entry| may_load(&entry.app) && (!is_own || scenario.is_judged(entry))
+}
+
+fn may_load(app: &AppSpec) -> bool {
+    app.is_bulk() || matches!(app, AppSpec::Real(_))
 }
 
 fn without_bulk(scenario: &Scenario) -> Scenario {
@@ -89,7 +94,7 @@ fn has_films(scenario: &Scenario) -> bool {
 pub fn is_idle(scenario: &Scenario) -> bool {
     let is_left_out = left_out(scenario);
     let mut bulk = scenario.traffic.values().filter(|entry| is_left_out(entry));
-    bulk.all(|entry| entry.app.bulk_from_s() >= scenario.duration_s)
+    bulk.all(|entry| entry.app.is_bulk() && entry.app.bulk_from_s() >= scenario.duration_s)
 }
 
 /// The settings of a scenario that decide what its idle line is.
@@ -135,6 +140,16 @@ mod tests {
 
     fn names_of(more: &str) -> Vec<String> {
         idle_lines_of(more).into_iter().map(|idle| idle.name).collect()
+    }
+
+    #[test]
+    fn real_packets_are_on_no_idle_line() {
+        let idle = idle_lines_of("traffic.mine.kind = 'outside'");
+        assert_eq!(idle[0].scenario.traffic.keys().collect::<Vec<_>>(), ["game"]);
+        let real = HOME.replace("kind = 'transfer', server = 'near'", "kind = 'outside'");
+        let variants = load(&real, "home.toml", &[]).unwrap();
+        assert!(!is_idle(&variants[0].scenario));
+        assert_eq!(idle_lines(&variants).len(), 1);
     }
 
     #[test]

@@ -40,7 +40,7 @@ class Request:
     parts: Sequence[Part] = ()
     replay: str | os.PathLike[str] | None = None
     """A record of real packets that are sent again."""
-    replay_anyway: bool = False
+    replay_anyway: bool | None = None
     """Whether it may be of another line."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What parameters are called in messages, where it is not their name."""
@@ -70,7 +70,7 @@ class Request:
             assignments(scale or ()),
             parts_of(parts),
             replay,
-            replay_anyway,
+            replay_anyway or None,
             names or {},
         )
 
