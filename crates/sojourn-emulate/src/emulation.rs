@@ -1,0 +1,275 @@
+//! The loop that carries packets between two ends in real time.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use sojourn::engine::packet::Direction;
+use sojourn::engine::units::Time;
+
+use crate::clock::{Clock, duration};
+use crate::device::Device;
+use crate::end::End;
+use crate::error::{Error, Result};
+use crate::ip::{set_class, stays_on_link};
+use crate::lateness::Lateness;
+use crate::line::{Arrived, Line};
+use crate::payloads::Payloads;
+use crate::real_time::{LockedMemory, raise_priority};
+
+/// What was carried so far, for whoever watches.
+#[derive(Default)]
+pub struct Carried {
+    /// The longest lateness since it was read last, in ns.
+    latest_ns: AtomicU64,
+}
+
+impl Carried {
+    /// The longest lateness in ms since the last call.
+    pub fn latest_ms(&self) -> f64 {
+        self.latest_ns.swap(0, Relaxed) as f64 * 1e-6
+    }
+}
+
+/// What an emulation came to.
+#[derive(Default)]
+pub struct Outcome {
+    /// How late packets were delivered.
+    pub lateness: Lateness,
+    /// How long it lasted.
+    pub lasted: Time,
+    /// How long the line could not keep up with the wall clock: the turns of the loop that took longer than 1 ms.
+    pub behind: Time,
+    /// The longest of them.
+    pub most_behind: Time,
+    /// Packets that are not of IPv4 or IPv6, or that the line does not carry.
+    pub refused_packets: u64,
+    /// Packets for the link alone, which no router forwards.
+    pub link_packets: u64,
+    /// Packets that a device did not take.
+    pub unwritten_packets: u64,
+    /// Packets on the line at the end.
+    pub inside_packets: u64,
+    /// Has it the priority of real time?
+    pub has_priority: bool,
+    /// Is its memory locked?
+    pub has_locked_memory: bool,
+    /// How long the machine was suspended, if it was.
+    pub suspended: Option<Duration>,
+    /// Could the line not go on?
+    pub has_failed: bool,
+}
+
+/// A longer turn of the loop leaves packets waiting.
+const BEHIND: Time = Time::from_ms(1);
+
+/// A line that carries packets between two ends, until it is stopped.
+pub struct Emulation<L> {
+    stop: Arc<Stop>,
+    carried: Arc<Carried>,
+    thread: JoinHandle<(L, Outcome)>,
+}
+
+struct Stop {
+    is_over: AtomicBool,
+    bell: EventFd,
+}
+
+impl<L: Line> Emulation<L> {
+    /// Starts to carry packets. Simulated time is zero now.
+    pub fn start(line: L, home: &End, server: &End) -> Result<Self> {
+        let bell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
+            .map_err(Error::of("cannot make an event"))?;
+        let stop = Arc::new(Stop { is_over: AtomicBool::new(false), bell });
+        let carried = Arc::new(Carried::default());
+        let devices = [home.device(), server.device()];
+        let (its_stop, its_carried) = (Arc::clone(&stop), Arc::clone(&carried));
+        let carry = move || Loop::new(line, devices, its_stop, its_carried).run();
+        let thread = thread::Builder::new().name("sojourn-line".to_owned()).spawn(carry);
+        let thread = thread.map_err(Error::of_io("cannot start a thread"))?;
+        Ok(Self { stop, carried, thread })
+    }
+
+    /// What was carried so far.
+    pub fn carried(&self) -> &Carried {
+        &self.carried
+    }
+
+    /// Has it ended by itself, because the line could not go on or the machine was suspended?
+    pub fn has_ended(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    /// Ends it, and gives the line back.
+    pub fn stop(self) -> thread::Result<(L, Outcome)> {
+        self.stop.is_over.store(true, Relaxed);
+        let _ = self.stop.bell.write(1);
+        self.thread.join()
+    }
+}
+
+/// Packets that are read from a device before others have their turn.
+const BATCH: usize = 64;
+/// How far the line goes before what has arrived is delivered.
+const STRIDE: Time = Time::from_us(250);
+/// How often the machine's sleep is looked for, and watchers see something new.
+const LOOK_EACH: Time = Time::from_ms(100);
+/// More than the MTU.
+const BUFFER_BYTES: usize = 2048;
+
+struct Loop<L> {
+    line: L,
+    /// At the home and at the server.
+    devices: [Arc<Device>; 2],
+    stop: Arc<Stop>,
+    carried: Arc<Carried>,
+    clock: Clock,
+    payloads: Payloads,
+    arrived: Vec<Arrived>,
+    lost: Vec<u64>,
+    looked: Time,
+    outcome: Outcome,
+}
+
+impl<L: Line> Loop<L> {
+    fn new(line: L, devices: [Arc<Device>; 2], stop: Arc<Stop>, carried: Arc<Carried>) -> Self {
+        Self {
+            line,
+            devices,
+            stop,
+            carried,
+            clock: Clock::start(),
+            payloads: Payloads::default(),
+            arrived: Vec::new(),
+            lost: Vec::new(),
+            looked: Time::ZERO,
+            outcome: Outcome::default(),
+        }
+    }
+
+    fn run(mut self) -> (L, Outcome) {
+        let memory = LockedMemory::new();
+        self.outcome.has_locked_memory = memory.is_some();
+        self.outcome.has_priority = raise_priority();
+        self.clock = Clock::start();
+        while !self.stop.is_over.load(Relaxed) && self.turn() {}
+        self.outcome.lasted = self.line.now();
+        self.outcome.inside_packets = self.payloads.len() as u64;
+        (self.line, self.outcome)
+    }
+
+    /// False if the line ends.
+    fn turn(&mut self) -> bool {
+        let began = self.clock.now();
+        let goes_on = self.read(Direction::Up)
+            && self.read(Direction::Down)
+            && self.advance(self.clock.now());
+        self.outcome.has_failed = !goes_on;
+        let now = self.clock.now();
+        self.count_behind(now.since(began));
+        if now >= self.looked + LOOK_EACH {
+            self.looked = now;
+            self.line.look();
+            self.outcome.suspended = self.clock.suspended();
+        }
+        self.wait();
+        goes_on && self.outcome.suspended.is_none()
+    }
+
+    /// What programs have sent enters the line.
+    fn read(&mut self, direction: Direction) -> bool {
+        let mut buffer = [0; BUFFER_BYTES];
+        let device = Arc::clone(&self.devices[direction as usize]);
+        for _ in 0..BATCH {
+            let Ok(Some(packet)) = device.read(&mut buffer) else { return true };
+            if !self.enter(direction, packet) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn enter(&mut self, direction: Direction, packet: &[u8]) -> bool {
+        if stays_on_link(packet) {
+            self.outcome.link_packets += 1;
+            return true;
+        }
+        let at = self.clock.now().max(self.line.now());
+        if !self.advance(at) {
+            return false;
+        }
+        let handle = self.payloads.next();
+        if self.line.inject(at, direction, packet, handle) {
+            self.payloads.keep(packet);
+        } else {
+            self.outcome.refused_packets += 1;
+        }
+        self.deliver();
+        true
+    }
+
+    fn count_behind(&mut self, took: Time) {
+        if took > BEHIND {
+            self.outcome.behind += took;
+            self.outcome.most_behind = self.outcome.most_behind.max(took);
+        }
+    }
+
+    /// The line goes on, and delivers meanwhile.
+    fn advance(&mut self, to: Time) -> bool {
+        while self.line.now() < to {
+            let step = to.min(self.line.now() + STRIDE);
+            if !self.line.run_until(step) {
+                return false;
+            }
+            self.deliver();
+        }
+        true
+    }
+
+    fn deliver(&mut self) {
+        self.line.arrived(&mut self.arrived);
+        let mut arrived = std::mem::take(&mut self.arrived);
+        for one in arrived.drain(..) {
+            self.write(one);
+        }
+        self.arrived = arrived;
+        self.line.lost(&mut self.lost);
+        for handle in self.lost.drain(..) {
+            if let Some(bytes) = self.payloads.take(handle) {
+                self.payloads.give_back(bytes);
+            }
+        }
+    }
+
+    fn write(&mut self, arrived: Arrived) {
+        let Some(mut packet) = self.payloads.take(arrived.handle) else { return };
+        set_class(&mut packet, arrived.dscp, arrived.ecn);
+        let device = &self.devices[arrived.direction.reversed() as usize];
+        if !device.write(&packet) {
+            self.outcome.unwritten_packets += 1;
+        }
+        let late = self.clock.now().since(arrived.at);
+        self.outcome.lateness.record(late);
+        self.carried.latest_ns.fetch_max(late.ps() / 1000, Relaxed);
+        self.payloads.give_back(packet);
+    }
+
+    /// Sleeps until something is due: on the line, at a device, or the end.
+    fn wait(&self) {
+        let next = self.line.next_wake().min(self.looked + LOOK_EACH);
+        let now = self.clock.now();
+        if next <= now {
+            return;
+        }
+        let [home, server] = &self.devices;
+        let on = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let mut files = [on(home.as_fd()), on(server.as_fd()), on(self.stop.bell.as_fd())];
+        // It ends early by a signal, which is as well.
+        let _ = ppoll(&mut files, Some(duration(next.since(now)).into()), None);
+    }
+}

@@ -1,0 +1,120 @@
+//! One end of a line: a network namespace with a device, and a thread that lives in it.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+
+use nix::errno::Errno;
+use nix::sched::{CloneFlags, unshare};
+
+use crate::device::{self, Device};
+use crate::error::{Error, Result};
+use crate::hosts::set_names;
+use crate::program::{Program, Streams};
+use crate::sockets;
+
+/// What an end is called, and its addresses, all of the ranges for benchmarks (RFC 2544, RFC 5180).
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its name for programs.
+    pub name: &'static str,
+    /// Its address.
+    pub ipv4: Ipv4Addr,
+    /// Its address of IPv6.
+    pub ipv6: Ipv6Addr,
+}
+
+/// The end at the router of a home.
+pub const HOME: Place = Place {
+    name: "home",
+    ipv4: Ipv4Addr::new(198, 18, 0, 1),
+    ipv6: Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1),
+};
+
+/// The end of a server.
+pub const SERVER: Place = Place {
+    name: "server",
+    ipv4: Ipv4Addr::new(198, 18, 0, 2),
+    ipv6: Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2),
+};
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A network namespace. It has no name, and ends with this value and all programs in it.
+pub struct End {
+    device: Arc<Device>,
+    /// None when it is to end.
+    work: Option<Sender<Work>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl End {
+    /// Makes a namespace in which all `places` are known by their names.
+    pub fn new(place: Place, places: &'static [Place]) -> Result<Self> {
+        let (sender, receiver) = mpsc::channel::<Work>();
+        let (ready, is_ready) = mpsc::channel();
+        let live = move || {
+            let _ = ready.send(enter(&place, places));
+            receiver.into_iter().for_each(|work| work());
+        };
+        let thread = thread::Builder::new().name(format!("sojourn-{}", place.name)).spawn(live);
+        let thread = thread.map_err(Error::of_io("cannot start a thread"))?;
+        let device = is_ready.recv().map_err(|_| Error::new("a thread ended early"))??;
+        Ok(Self { device: Arc::new(device), work: Some(sender), thread: Some(thread) })
+    }
+
+    /// Starts a program here.
+    pub fn start(&self, words: Vec<String>, streams: Streams) -> Result<Program> {
+        self.inside(move || Program::start(&words, streams))?
+    }
+
+    /// Does any program here wait at a port, of TCP or UDP?
+    pub fn listens(&self) -> bool {
+        self.inside(sockets::any_listens).unwrap_or(false)
+    }
+
+    /// Packets of programs here that nobody read in time, so that they never reached the line.
+    pub fn dropped_packets(&self) -> u64 {
+        self.inside(device::dropped_packets).unwrap_or(0)
+    }
+
+    pub(crate) fn device(&self) -> Arc<Device> {
+        Arc::clone(&self.device)
+    }
+
+    /// Does this in the namespace's thread.
+    fn inside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let (sender, receiver) = mpsc::channel();
+        let work: Work = Box::new(move || drop(sender.send(work())));
+        let thread = self.work.as_ref().expect("it has not ended");
+        let ended = |_| Error::new("the thread of a namespace has ended");
+        thread.send(work).map_err(|_| ended(mpsc::RecvError))?;
+        receiver.recv().map_err(ended)
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.work = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn enter(place: &Place, places: &[Place]) -> Result<Device> {
+    unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(no_namespace)?;
+    set_names(&places.iter().collect::<Vec<_>>())?;
+    Device::open(place)
+}
+
+fn no_namespace(errno: Errno) -> Error {
+    match errno {
+        Errno::EPERM => Error::new(
+            "found no right to make network namespaces; allowed: root, or any user with: \
+             unshare --user --map-root-user COMMAND",
+        ),
+        _ => Error::of("cannot make a network namespace")(errno),
+    }
+}

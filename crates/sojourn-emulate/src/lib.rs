@@ -1,0 +1,35 @@
+//! Real programs on a simulated line, in real time.
+//!
+//! A program runs in a network namespace of its own, and its other end in a second one. Each has a
+//! TUN device, and whatever leaves by one of them crosses the line, as packets of a simulation whose
+//! time is that of the wall clock, before it arrives at the other. Namespaces have no names, so they
+//! end with the processes in them, and all processes end with the one that started them.
+//!
+//! - [`End`] is a network namespace with its device and the names of both ends; it starts programs.
+//! - [`Line`] is what packets cross: a simulation, or a plain delay in tests.
+//! - [`Emulation`] carries packets between two ends and measures how late it is.
+//!
+//! Linux only.
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod device;
+mod emulation;
+mod end;
+mod error;
+mod hosts;
+mod ip;
+mod lateness;
+mod line;
+mod payloads;
+mod program;
+mod real_time;
+mod sockets;
+
+pub use clock::Clock;
+pub use emulation::{Carried, Emulation, Outcome};
+pub use end::{End, HOME, Place, SERVER};
+pub use error::{Error, Result};
+pub use lateness::Lateness;
+pub use line::{Arrived, Line};
+pub use program::{Program, Streams};
