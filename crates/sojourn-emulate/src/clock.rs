@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
-use sojourn::engine::units::Time;
+use sojourn::outside::Time;
 
 /// Simulated time zero, on the machine's steady clock. It is read in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     start: Instant,
     /// How long the machine had slept at the start.
     slept: Duration,
@@ -18,12 +18,12 @@ const AWAKE: Duration = Duration::from_millis(100);
 
 impl Clock {
     /// A clock that is at zero now.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { start: Instant::now(), slept: slept() }
     }
 
     /// Time since the start.
-    pub fn now(&self) -> Time {
+    pub(crate) fn now(&self) -> Time {
         let ns = self.start.elapsed().as_nanos() as u64;
         Time::from_ps(ns.saturating_mul(PS_PER_NS))
     }

@@ -8,16 +8,15 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
-use sojourn::engine::packet::Direction;
-use sojourn::engine::units::Time;
+use sojourn::outside::{Arrived, Direction, Lost, Time};
 
 use crate::clock::{Clock, duration};
 use crate::device::Device;
 use crate::end::End;
 use crate::error::{Error, Result};
-use crate::ip::{set_class, stays_on_link};
+use crate::ip::{set_ace, set_class, stays_on_link};
 use crate::lateness::Lateness;
-use crate::line::{Arrived, Line};
+use crate::line::Line;
 use crate::payloads::Payloads;
 use crate::real_time::{LockedMemory, raise_priority};
 
@@ -130,7 +129,7 @@ struct Loop<L> {
     clock: Clock,
     payloads: Payloads,
     arrived: Vec<Arrived>,
-    lost: Vec<u64>,
+    lost: Vec<Lost>,
     looked: Time,
     outcome: Outcome,
 }
@@ -239,8 +238,8 @@ impl<L: Line> Loop<L> {
         }
         self.arrived = arrived;
         self.line.lost(&mut self.lost);
-        for handle in self.lost.drain(..) {
-            if let Some(bytes) = self.payloads.take(handle) {
+        for lost in self.lost.drain(..) {
+            if let Some(bytes) = self.payloads.take(lost.handle) {
                 self.payloads.give_back(bytes);
             }
         }
@@ -249,6 +248,9 @@ impl<L: Line> Loop<L> {
     fn write(&mut self, arrived: Arrived) {
         let Some(mut packet) = self.payloads.take(arrived.handle) else { return };
         set_class(&mut packet, arrived.dscp, arrived.ecn);
+        if let Some(flags) = arrived.ace {
+            set_ace(&mut packet, flags);
+        }
         let device = &self.devices[arrived.direction.reversed() as usize];
         if !device.write(&packet) {
             self.outcome.unwritten_packets += 1;

@@ -1,6 +1,7 @@
 //! The few fields of IP headers that a line reads and writes.
 
-use sojourn::engine::packet::Ecn;
+use etherparse::{IpNumber, LaxIpSlice};
+use sojourn::outside::{Ecn, Flags};
 
 /// A packet that no router forwards: it is addressed to or comes from the link alone, as neighbours' and groups' messages do
 /// (RFC 3927, RFC 4291, RFC 5771).
@@ -22,22 +23,47 @@ pub(crate) fn stays_on_link(packet: &[u8]) -> bool {
     }
 }
 
-/// Writes ECN field and code point into the header, with the checksum of IPv4 (RFC 1624, equation 3).
+/// Writes ECN field and code point into the header, with the checksum of IPv4.
 pub(crate) fn set_class(packet: &mut [u8], dscp: u8, ecn: Ecn) {
     let class = dscp << 2 | bits(ecn);
     match packet.first().map(|first| first >> 4) {
-        Some(4) if packet.len() >= 20 => {
-            let (before, after) = (u16::from(packet[1]), u16::from(class));
-            let sum = u16::from_be_bytes([packet[10], packet[11]]);
-            let sum = !ones_sum(ones_sum(!sum, !before), after);
-            packet[1] = class;
-            packet[10..12].copy_from_slice(&sum.to_be_bytes());
-        }
+        Some(4) if packet.len() >= 20 => set_word(packet, 0, [packet[0], class], 10),
         Some(6) if packet.len() >= 40 => {
             packet[0] = 0x60 | class >> 4;
             packet[1] = class << 4 | packet[1] & 0x0f;
         }
         _ => {}
+    }
+}
+
+/// Writes the flags AE, CWR and ECE of a segment of TCP, with its checksum.
+pub(crate) fn set_ace(packet: &mut [u8], flags: Flags) {
+    let Some(tcp) = tcp_at(packet) else { return };
+    let bit = |flag: Flags, bit| if flags.only(flag) == flag { bit } else { 0 };
+    let high = packet[tcp + 12] & !0x01 | bit(Flags::AE, 0x01);
+    let low = packet[tcp + 13] & !0xc0 | bit(Flags::CWR, 0x80) | bit(Flags::ECE, 0x40);
+    set_word(packet, tcp + 12, [high, low], tcp + 16);
+}
+
+/// Where the header of a segment begins, if the packet has all of it.
+fn tcp_at(packet: &[u8]) -> Option<usize> {
+    let (ip, _) = LaxIpSlice::from_slice(packet).ok()?;
+    let payload = ip.payload();
+    let is_tcp = payload.ip_number == IpNumber::TCP && !payload.fragmented;
+    let begin = payload.payload.as_ptr().addr() - packet.as_ptr().addr();
+    (is_tcp && payload.payload.len() >= TCP_BYTES).then_some(begin)
+}
+
+const TCP_BYTES: usize = 20;
+
+/// Writes a word and what it changes in the checksum (RFC 1624, equation 3).
+fn set_word(packet: &mut [u8], at: usize, word: [u8; 2], sum_at: usize) {
+    let read = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+    let (before, after) = (read(at), u16::from_be_bytes(word));
+    let sum = !ones_sum(ones_sum(!read(sum_at), !before), after);
+    if before != after {
+        packet[at..at + 2].copy_from_slice(&word);
+        packet[sum_at..sum_at + 2].copy_from_slice(&sum.to_be_bytes());
     }
 }
 
@@ -84,6 +110,25 @@ mod tests {
                 // A sum over a header with its own checksum is that of nothing.
                 assert_eq!((packet[1], checksum(&packet)), (after, 0), "{before} {after}");
             }
+        }
+    }
+
+    #[test]
+    fn flags_of_tcp_keep_its_checksum() {
+        let mut packet = ipv4(0, [10, 0, 0, 2]);
+        // Data offset 5 with AE; CWR, ECE and ACK. The sum here is that of the segment alone.
+        packet.extend([1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 0, 2, 0x51, 0xd0, 9, 9, 0, 0, 0, 0]);
+        let sum = checksum(&packet[20..]).to_be_bytes();
+        packet[36..38].copy_from_slice(&sum);
+        for flags in [Flags::default(), Flags::AE, Flags::CWR, Flags::ECE, Flags::ACE] {
+            set_ace(&mut packet, flags);
+            let [high, low] = [packet[32], packet[33]];
+            let is = |flag: Flags| flags.only(flag) == flag;
+            assert_eq!(
+                (high & 1 == 1, low & 0x80 > 0, low & 0x40 > 0),
+                (is(Flags::AE), is(Flags::CWR), is(Flags::ECE))
+            );
+            assert_eq!((high & !1, low & !0xc0, checksum(&packet[20..])), (0x50, 0x10, 0));
         }
     }
 

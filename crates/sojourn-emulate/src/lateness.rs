@@ -1,7 +1,7 @@
 //! How late packets are delivered.
 
 use hdrhistogram::Histogram;
-use sojourn::engine::units::Time;
+use sojourn::outside::Time;
 
 /// Wall clock after each write of a packet less its simulated arrival, in ns to three digits.
 #[derive(Clone, Debug)]

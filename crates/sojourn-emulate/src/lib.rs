@@ -12,6 +12,7 @@
 //! Linux only.
 #![cfg(target_os = "linux")]
 
+mod background;
 mod clock;
 mod device;
 mod emulation;
@@ -26,10 +27,10 @@ mod program;
 mod real_time;
 mod sockets;
 
-pub use clock::Clock;
+pub use background::Background;
 pub use emulation::{Carried, Emulation, Outcome};
 pub use end::{End, HOME, Place, SERVER};
 pub use error::{Error, Result};
 pub use lateness::Lateness;
-pub use line::{Arrived, Line};
+pub use line::Line;
 pub use program::{Program, Streams};

@@ -1,22 +1,6 @@
 //! What packets of real programs cross.
 
-use sojourn::engine::packet::{Direction, Ecn};
-use sojourn::engine::units::Time;
-
-/// A packet that has come to its end.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Arrived {
-    /// Its number, as `inject` had it.
-    pub handle: u64,
-    /// Which way it went.
-    pub direction: Direction,
-    /// Its ECN field now.
-    pub ecn: Ecn,
-    /// Its code point now.
-    pub dscp: u8,
-    /// When it came.
-    pub at: Time,
-}
+use sojourn::outside::{Arrived, Direction, Lost, Time};
 
 /// A line with a clock of its own, which goes on when it is told to.
 pub trait Line: Send + 'static {
@@ -36,8 +20,8 @@ pub trait Line: Send + 'static {
     /// Adds what has arrived since the last call.
     fn arrived(&mut self, into: &mut Vec<Arrived>);
 
-    /// Adds the numbers of what was lost since the last call.
-    fn lost(&mut self, into: &mut Vec<u64>);
+    /// Adds what was lost since the last call.
+    fn lost(&mut self, into: &mut Vec<Lost>);
 
     /// Is called now and then while nothing is due, for whoever watches.
     fn look(&mut self) {}

@@ -10,11 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use sojourn::engine::packet::{Direction, Ecn};
-use sojourn::engine::units::Time;
-use sojourn_emulate::{
-    Arrived, Emulation, End, HOME, Line, Outcome, Place, Program, SERVER, Streams,
-};
+use sojourn::engine::packet::DropReason;
+use sojourn::outside::{Arrived, Direction, Ecn, Lost, Time};
+use sojourn_emulate::{Emulation, End, HOME, Line, Outcome, Place, Program, SERVER, Streams};
 
 /// A delay alone. It can mark all packets, or lose each that has another number.
 #[derive(Default)]
@@ -24,7 +22,7 @@ struct Delay {
     marks: bool,
     loses_odd: bool,
     inside: VecDeque<Arrived>,
-    lost: Vec<u64>,
+    lost: Vec<Lost>,
 }
 
 impl Line for Delay {
@@ -35,19 +33,15 @@ impl Line for Delay {
     fn inject(&mut self, at: Time, direction: Direction, packet: &[u8], handle: u64) -> bool {
         assert!(at >= self.now);
         if self.loses_odd && handle % 2 == 1 {
-            self.lost.push(handle);
+            let reason = DropReason::Link;
+            self.lost.push(Lost { handle, entry: 0, direction, at, reason });
             return true;
         }
         let (first, second) = (packet[0], packet[1]);
         let class = if first >> 4 == 4 { second } else { first << 4 | second >> 4 };
         let ecn = if self.marks { Ecn::Ce } else { Ecn::NotEct };
-        self.inside.push_back(Arrived {
-            handle,
-            direction,
-            ecn,
-            dscp: class >> 2,
-            at: at + self.delay,
-        });
+        let (dscp, at) = (class >> 2, at + self.delay);
+        self.inside.push_back(Arrived { handle, entry: 0, direction, ecn, dscp, ace: None, at });
         true
     }
 
@@ -66,7 +60,7 @@ impl Line for Delay {
         }
     }
 
-    fn lost(&mut self, into: &mut Vec<u64>) {
+    fn lost(&mut self, into: &mut Vec<Lost>) {
         into.append(&mut self.lost);
     }
 }
