@@ -23,9 +23,10 @@ impl<W: Write + Send + 'static> Background<W> {
         let (to, from) = mpsc::channel::<Vec<u8>>();
         let write = move || {
             // What it cannot write is read on, so that memory does not grow.
-            let all = from
-                .into_iter()
-                .fold(Ok(()), |all, chunk| all.and_then(|()| writer.write_all(&chunk)));
+            let mut all = Ok(());
+            for chunk in from {
+                all = all.and_then(|()| writer.write_all(&chunk));
+            }
             all.and_then(|()| writer.flush()).map(|()| writer)
         };
         let thread = thread::Builder::new().name("sojourn-record".to_owned()).spawn(write)?;

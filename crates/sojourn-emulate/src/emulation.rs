@@ -155,7 +155,11 @@ impl<L: Line> Loop<L> {
         self.outcome.has_locked_memory = memory.is_some();
         self.outcome.has_priority = raise_priority();
         self.clock = Clock::start();
-        while !self.stop.is_over.load(Relaxed) && self.turn() {}
+        loop {
+            if self.stop.is_over.load(Relaxed) || !self.turn() {
+                break;
+            }
+        }
         self.outcome.lasted = self.line.now();
         self.outcome.inside_packets = self.payloads.len() as u64;
         (self.line, self.outcome)

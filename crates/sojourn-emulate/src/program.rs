@@ -9,7 +9,7 @@
 //! handle have no effect on it, so COMMAND must not be the first.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -34,6 +34,24 @@ pub struct Streams {
     pub output: Option<OwnedFd>,
     /// Standard error.
     pub error: Option<OwnedFd>,
+}
+
+impl Streams {
+    /// Copies of these descriptors of input, output and error.
+    ///
+    /// # Errors If one of them is not open.
+    pub fn copies((input, output, error): Descriptors) -> io::Result<Self> {
+        Ok(Self { input: copy(input)?, output: copy(output)?, error: copy(error)? })
+    }
+}
+
+type Descriptors = (Option<RawFd>, Option<RawFd>, Option<RawFd>);
+
+#[allow(unsafe_code)]
+fn copy(descriptor: Option<RawFd>) -> io::Result<Option<OwnedFd>> {
+    // SAFETY: the number is used for this call alone, which fails if nothing is open there.
+    let copy = |number| unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned();
+    descriptor.filter(|number| *number >= 0).map(copy).transpose()
 }
 
 /// A program that was started.
@@ -148,8 +166,6 @@ fn forked() -> io::Result<Option<Pid>> {
 
 /// Ends this process if the warden has ended before its death could be announced.
 fn die_without(alive: &OwnedFd) {
-    use std::os::fd::AsFd;
-
     let mut warden = [PollFd::new(alive.as_fd(), PollFlags::POLLIN)];
     if poll(&mut warden, PollTimeout::ZERO) != Ok(0) {
         exit(128);

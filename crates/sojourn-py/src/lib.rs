@@ -3,6 +3,8 @@
 //! the crate `sojourn`.
 
 mod aqm;
+#[cfg(target_os = "linux")]
+mod emulation;
 mod fairness;
 mod job;
 mod line_log;
@@ -53,6 +55,9 @@ mod _sojourn {
     use crate::part::parts_of;
     use crate::problem::about;
 
+    #[cfg(target_os = "linux")]
+    #[pymodule_export]
+    use super::emulation::{Emulation, Program};
     #[pymodule_export]
     use super::fairness::{jfi, max_min, mmr};
     #[pymodule_export]

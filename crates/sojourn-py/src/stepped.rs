@@ -9,7 +9,9 @@ use serde_json::Value;
 use sojourn::engine::units::{Time, mbps};
 use sojourn::outside::{Arrived, Direction, Header, LARGEST_IP, Lost, NotIp, Writer};
 use sojourn::scenario::live::LiveKeys;
-use sojourn::{ConnectionObservation, QueueObservation, Simulation, TrafficObservation};
+use sojourn::{
+    ConnectionObservation, Observation, QueueObservation, Simulation, TrafficObservation,
+};
 use sojourn_parts::Watch;
 
 use crate::ScenarioError;
@@ -29,7 +31,7 @@ type Traffic =
     (String, &'static str, f64, f64, u64, u64, u64, Option<f64>, Option<f64>, Option<f64>);
 /// Traffic entry, number, direction; window in bytes, pacing rate in Mbps, smoothed round-trip time in ms.
 type Connection = (String, u64, &'static str, f64, Option<f64>, Option<f64>);
-type Observed = (f64, f64, Vec<Queue>, Vec<Traffic>, Vec<Connection>);
+pub(crate) type Observed = (f64, f64, Vec<Queue>, Vec<Traffic>, Vec<Connection>);
 
 /// A run in progress.
 #[pyclass(frozen, module = "sojourn._sojourn")]
@@ -124,17 +126,7 @@ impl Stepped {
 
     /// What happened since the last observation, as plain values.
     fn observe(&self) -> PyResult<Observed> {
-        self.with(|run| {
-            let seen = run.observe();
-            let span = seen.span;
-            Ok((
-                seen.at.secs_f64(),
-                span.secs_f64(),
-                seen.queues.into_iter().map(queue).collect(),
-                seen.traffic.into_iter().map(|of| traffic(of, span)).collect(),
-                seen.connections.into_iter().map(connection).collect(),
-            ))
-        })
+        self.with(|run| Ok(observed(run.observe())))
     }
 
     /// Changes keys from now on, each with its value as JSON.
@@ -332,6 +324,18 @@ fn plain(value: &Bound<'_, PyAny>) -> Value {
         return value.into();
     }
     value.extract::<String>().map_or(Value::Null, Value::from)
+}
+
+/// What a run shows, as plain values.
+pub(crate) fn observed(seen: Observation) -> Observed {
+    let span = seen.span;
+    (
+        seen.at.secs_f64(),
+        span.secs_f64(),
+        seen.queues.into_iter().map(queue).collect(),
+        seen.traffic.into_iter().map(|of| traffic(of, span)).collect(),
+        seen.connections.into_iter().map(connection).collect(),
+    )
 }
 
 fn queue(of: QueueObservation) -> Queue {
