@@ -7,11 +7,12 @@ MINUTES := 10
 EVERY := 1
 SEED := 1
 DAMAGES := 5000
+KILLS := 1000
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
 WEB := $(addprefix python/sojourn/lab/static/,sojourn.wasm sojourn-fast.wasm)
 
-.PHONY: help fit-table run compiled web test guard crash damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
+.PHONY: help fit-table run compiled web test guard crash emulate damage audit wheel sdist fuzz swarm mutants lint bench bench-peers record figures docs columns studies
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -40,6 +41,10 @@ guard: $(VENV)/installed $(VENV)/checks ## Check builds for users: what a packet
 
 crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
 	$(BIN)/python tests/crash.py --every $(EVERY)
+
+emulate: $(VENV)/installed $(VENV)/checks ## Emulate lines for kernel TCP, pings and datagrams beside simulations, and kill runs; KILLS=1000
+	KILLS=$(KILLS) cargo test -p sojourn-emulate --locked
+	$(BIN)/python tests/emulate.py
 
 damage: $(VENV)/installed ## Damage stored results at random, and read them; DAMAGES=5000 of them
 	@export FUZZ_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') DAMAGES=$(DAMAGES) && \

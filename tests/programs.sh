@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the Debian packages of the programs that some tests use and this machine lacks. Without them these tests are
 # skipped: pages are tested in a browser, their module in node, captures with tshark; valgrind counts instructions,
-# strace kills commands. Binaryen makes the module small.
+# strace kills commands; curl, iperf3 and ping send over emulated lines. Binaryen makes the module small.
 missing() {
     package=$1
     shift
@@ -12,6 +12,9 @@ missing() {
 }
 missing binaryen wasm-opt
 missing chromium chromium chromium-browser google-chrome
+missing curl curl
+missing iperf3 iperf3
+missing iputils-ping ping
 missing nodejs node
 missing strace strace
 missing tshark tshark

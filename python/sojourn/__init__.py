@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .base.lookup import UnknownError
     from .runs.changes import changes
     from .runs.comparison import Comparison
+    from .runs.emulation import Emulation, Lateness, emulate
     from .runs.parts import (
         DROP,
         ENDLESS,
@@ -73,9 +74,11 @@ __all__ = [
     "Control",
     "Controller",
     "Defect",
+    "Emulation",
     "Found",
     "Grade",
     "InputError",
+    "Lateness",
     "Law",
     "Observation",
     "PartError",
@@ -94,6 +97,7 @@ __all__ = [
     "__version__",
     "changes",
     "compare",
+    "emulate",
     "find",
     "load",
     "open",
@@ -113,6 +117,7 @@ _PLACES = {
         "base.lookup": "UnknownError",
         "runs.changes": "changes",
         "runs.comparison": "Comparison",
+        "runs.emulation": "Emulation Lateness emulate",
         "runs.parts": (
             "DROP ENDLESS HOME MARK PASS SERVER Control Controller Law Score Traffic parameter"
         ),

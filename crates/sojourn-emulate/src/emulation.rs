@@ -70,7 +70,8 @@ const BEHIND: Time = Time::from_ms(1);
 pub struct Emulation<L> {
     stop: Arc<Stop>,
     carried: Arc<Carried>,
-    thread: JoinHandle<(L, Outcome)>,
+    /// None once it has been joined.
+    thread: Option<JoinHandle<(L, Outcome)>>,
 }
 
 struct Stop {
@@ -90,7 +91,7 @@ impl<L: Line> Emulation<L> {
         let carry = move || Loop::new(line, devices, its_stop, its_carried).run();
         let thread = thread::Builder::new().name("sojourn-line".to_owned()).spawn(carry);
         let thread = thread.map_err(Error::of_io("cannot start a thread"))?;
-        Ok(Self { stop, carried, thread })
+        Ok(Self { stop, carried, thread: Some(thread) })
     }
 
     /// What was carried so far.
@@ -100,14 +101,31 @@ impl<L: Line> Emulation<L> {
 
     /// Has it ended by itself, because the line could not go on or the machine was suspended?
     pub fn has_ended(&self) -> bool {
-        self.thread.is_finished()
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
     /// Ends it, and gives the line back.
-    pub fn stop(self) -> thread::Result<(L, Outcome)> {
+    ///
+    /// # Errors The panic of the line.
+    pub fn stop(mut self) -> thread::Result<(L, Outcome)> {
+        self.ring();
+        self.thread.take().expect("it is joined here or when it is dropped").join()
+    }
+}
+
+impl<L> Emulation<L> {
+    fn ring(&self) {
         self.stop.is_over.store(true, Relaxed);
         let _ = self.stop.bell.write(1);
-        self.thread.join()
+    }
+}
+
+impl<L> Drop for Emulation<L> {
+    fn drop(&mut self) {
+        self.ring();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 

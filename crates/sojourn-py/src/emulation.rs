@@ -1,15 +1,21 @@
 //! Real programs on a line that is simulated in real time.
 
+use std::fs::File;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sojourn::outside::{Arrived, Direction, Header, Lost, Time};
+use sojourn::input::fault;
+use sojourn::input::problem::Warning;
+use sojourn::outside::{Arrived, Direction, Header, Lost, Time, Writer};
 use sojourn::{Observation, Simulation};
-use sojourn_emulate::{Emulation as Loop, End, Error, HOME, Line, Outcome, Place, SERVER, Streams};
+use sojourn_emulate::{
+    Background, Emulation as Loop, End, Error, HOME, Line, Outcome, Place, SERVER, Streams,
+};
 use sojourn_parts::Watch;
 
 use crate::InputError;
@@ -29,6 +35,8 @@ pub struct Emulation {
     server: End,
     watch: Watch,
     view: Arc<View>,
+    /// Where a record of the packets goes, and whether with payloads.
+    record: Option<(PathBuf, bool)>,
     line: Mutex<Option<Loop<Simulated>>>,
 }
 
@@ -43,9 +51,16 @@ struct View {
 
 #[pymethods]
 impl Emulation {
-    /// Makes the namespaces. `entry` is the traffic entry of kind `outside` that the packets are of.
+    /// Makes the namespaces. `entry` is the traffic entry of kind `outside` that the packets are of; `record` is a file for a
+    /// record of them, and whether it has payloads.
     #[new]
-    fn new(py: Python<'_>, variant: &Variant, entry: String) -> PyResult<Self> {
+    #[pyo3(signature = (variant, entry, record=None))]
+    fn new(
+        py: Python<'_>,
+        variant: &Variant,
+        entry: String,
+        record: Option<(PathBuf, bool)>,
+    ) -> PyResult<Self> {
         let end = |place| py.detach(|| End::new(place, PLACES)).map_err(refused);
         Ok(Self {
             variant: variant.clone(),
@@ -54,6 +69,7 @@ impl Emulation {
             server: end(SERVER)?,
             watch: Watch::default(),
             view: Arc::default(),
+            record,
             line: Mutex::default(),
         })
     }
@@ -99,12 +115,18 @@ impl Emulation {
         seen.map(|seen| (observed(seen), late_ms))
     }
 
-    /// Ends the line. Returns the results, the variant of which they are, and how well time was kept, as JSON.
-    fn finish(&self, py: Python<'_>) -> PyResult<(RunResult, Variant, String)> {
+    /// Ends the line, if it goes on.
+    fn close(&self, py: Python<'_>) {
+        let line = self.lock().take();
+        py.detach(|| drop(line));
+    }
+
+    /// Ends the line. Returns the results, whose meta data say how well time was kept, and the variant of which they are.
+    fn finish(&self, py: Python<'_>, max_late_ms: f64) -> PyResult<(RunResult, Variant)> {
         let line = self.lock().take().ok_or_else(|| PyRuntimeError::new_err("no line goes on"))?;
         let dropped = [&self.home, &self.server].map(End::dropped_packets);
         let stop = || line.stop().unwrap_or_else(|panic| resume_unwind(panic));
-        let (simulated, outcome) = py.detach(|| caught(stop))?;
+        let (mut simulated, outcome) = py.detach(|| caught(stop))?;
         if let Some(failure) = self.watch.failure() {
             return Err(failed(py, &failure));
         }
@@ -115,12 +137,24 @@ impl Emulation {
             );
             return Err(InputError::new_err(message));
         }
+        let (now_s, from_s) = (simulated.now().secs_f64(), self.variant.scenario.metrics.from_s);
+        if now_s <= from_s {
+            let message = format!(
+                "found programs that ended after {now_s:.3} s; allowed: a longer time than metrics.from_s = {from_s} s, from when on packets count"
+            );
+            return Err(InputError::new_err(message));
+        }
+        if let Some(record) = simulated.record.take() {
+            let now = simulated.now();
+            py.detach(|| record.finish(now)?.finish())?;
+        }
         let finish = || slice(self.variant.calls_python, || simulated.run.finish());
         let mut results = py.detach(|| caught(finish))?;
-        results.warnings.splice(0..0, self.variant.notes.iter().cloned());
+        let notes = self.variant.notes.iter().cloned();
+        results.warnings.splice(0..0, notes.chain(warnings(&outcome, dropped, max_late_ms)));
         let variant = self.variant.ended(results.duration_s);
         let result = RunResult::new(&results, &variant.scenario);
-        Ok((result, variant, kept_time(&outcome, dropped).to_string()))
+        Ok((result.noting("emulation", kept_time(&outcome, dropped, max_late_ms)), variant))
     }
 }
 
@@ -141,20 +175,33 @@ impl Emulation {
             PyRuntimeError::new_err(format!("{}: no traffic entry of kind outside", self.entry))
         })?;
         let (watch, view) = (self.watch.clone(), Arc::clone(&self.view));
-        Ok(Simulated { run: Box::new(run), entry, watch, calls_python, view })
+        let record = self.record.as_ref().map(|(file, has_payloads)| {
+            Writer::new(Background::new(File::create(file)?)?, run.scenario(), *has_payloads)
+        });
+        let record = record.transpose()?;
+        Ok(Simulated { run: Box::new(run), entry, watch, calls_python, view, record })
     }
 }
 
+/// What says whether all packets were in time.
+const MOST: f64 = 0.999;
+
+fn is_too_late(outcome: &Outcome, max_late_ms: f64) -> bool {
+    outcome.lateness.quantile_ms(MOST).is_some_and(|late_ms| late_ms > max_late_ms)
+}
+
 /// How late packets were, and what else a reader must know to trust the run.
-fn kept_time(outcome: &Outcome, [up, down]: [u64; 2]) -> Value {
+fn kept_time(outcome: &Outcome, [up, down]: [u64; 2], max_late_ms: f64) -> Value {
     let late = &outcome.lateness;
     json!({
+        "is_too_late": is_too_late(outcome, max_late_ms),
+        "max_late_ms": max_late_ms,
         "packets": late.packets(),
         "late_p50_ms": late.quantile_ms(0.5),
         "late_p90_ms": late.quantile_ms(0.9),
         "late_p99_ms": late.quantile_ms(0.99),
-        "late_p99.9_ms": late.quantile_ms(0.999),
-        "late_max_ms": late.max_ms(),
+        "late_p999_ms": late.quantile_ms(MOST),
+        "latest_ms": late.max_ms(),
         "behind_s": outcome.behind.secs_f64(),
         "longest_behind_ms": outcome.most_behind.ms_f64(),
         "real_time_priority": outcome.has_priority,
@@ -164,6 +211,40 @@ fn kept_time(outcome: &Outcome, [up, down]: [u64; 2]) -> Value {
         "refused_packets": outcome.refused_packets,
         "link_packets": outcome.link_packets,
     })
+}
+
+fn warnings(outcome: &Outcome, unread: [u64; 2], max_late_ms: f64) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let late_ms = outcome.lateness.quantile_ms(MOST).unwrap_or(0.0);
+    if is_too_late(outcome, max_late_ms) {
+        let late_ms = round(late_ms);
+        warnings.push(fault!(TooLate, "" => "too late to trust: one packet in a thousand of the real programs came {late_ms} ms late or later; allowed: up to {max_late_ms} ms; run it on a machine with less to do", late_ms, max_late_ms));
+    }
+    let (behind_s, lasted_s) = (outcome.behind.secs_f64(), outcome.lasted.secs_f64());
+    if behind_s > SHARE_BEHIND * lasted_s {
+        let (behind_s, longest_ms) = (round(behind_s), round(outcome.most_behind.ms_f64()));
+        warnings.push(fault!(BehindTheClock, "" => "the simulation was behind the wall clock for {behind_s} s, at most {longest_ms} ms at once; what packets waited meanwhile is no delay of the line", behind_s, longest_ms));
+    }
+    let packets = unread[0] + unread[1];
+    if packets > 0 {
+        warnings.push(fault!(UnreadPackets, "" => "{packets} packets of the real programs never reached the line: they were sent faster than this machine could read them", packets));
+    }
+    let missing = match (outcome.has_priority, outcome.has_locked_memory) {
+        (true, true) => return warnings,
+        (true, false) => "locked memory",
+        (false, true) => "real-time priority",
+        (false, false) => "real-time priority and locked memory",
+    };
+    warnings.push(fault!(NotInRealTime, "" => "found no permission for {missing}, so that packets may be late; allowed: root, or the limits rtprio and memlock of this user", missing));
+    warnings
+}
+
+/// A smaller share of time behind the clock is nothing that a reader must know.
+const SHARE_BEHIND: f64 = 0.001;
+
+/// With three digits behind the point.
+fn round(number: f64) -> f64 {
+    (number * 1e3).round() / 1e3
 }
 
 fn refused(error: Error) -> PyErr {
@@ -205,6 +286,7 @@ struct Simulated {
     watch: Watch,
     calls_python: bool,
     view: Arc<View>,
+    record: Option<Writer<Background<File>>>,
 }
 
 impl Simulated {
@@ -223,7 +305,11 @@ impl Line for Simulated {
     fn inject(&mut self, at: Time, direction: Direction, packet: &[u8], handle: u64) -> bool {
         let Ok(header) = Header::read(packet) else { return false };
         let entry = self.entry;
-        self.going(|run| run.inject(at, entry, direction, &header, handle));
+        let at = self.going(|run| run.inject(at, entry, direction, &header, handle));
+        if let Some(record) = &mut self.record {
+            // What the disk refuses is said at the end.
+            let _ = record.packet(at, (entry, direction), &header, packet);
+        }
         true
     }
 

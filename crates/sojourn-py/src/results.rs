@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::Visitor;
 use sojourn::results::metrics::column::Table;
@@ -47,6 +47,17 @@ impl RunResult {
             facts: Facts::of(scenario, &results.into()),
             tables: tables(results),
         }
+    }
+}
+
+impl RunResult {
+    /// The same with one more entry in its meta data.
+    pub(crate) fn noting(mut self, key: &str, value: Value) -> Self {
+        if let Ok(Value::Object(mut meta)) = serde_json::from_str(&self.meta) {
+            meta.insert(key.to_owned(), value);
+            self.meta = Value::Object(meta).to_string();
+        }
+        self
     }
 }
 

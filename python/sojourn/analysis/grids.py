@@ -253,7 +253,27 @@ def run_grids(seeds: Seeds) -> list[Grid]:
         _grid("Round-trip times and retransmissions", TCP_COLUMNS, measured),
         _grid("Queues: delay of packets", QUEUE_COLUMNS, queues),
     ]
+    grids += [_lateness_grid(run.meta["emulation"]) for run in seeds if "emulation" in run.meta]
     return [grid for grid in grids if grid.rows] + low_latency_grids({"": seeds})
+
+
+_LATENESS = {
+    "p50": "late_p50_ms",
+    "p90": "late_p90_ms",
+    "p99": "late_p99_ms",
+    "p99.9": "late_p999_ms",
+    "max": "latest_ms",
+}
+
+
+def _lateness_grid(kept: Mapping[str, Any]) -> Grid:
+    """How well an emulation kept time; of no packets there is nothing to say."""
+    headings = ["packets", *_LATENESS, "behind, s", "longest, ms", "unread"]
+    found = [kept["packets"], *map(kept.get, _LATENESS.values()), kept["behind_s"]]
+    unread = sum(kept["unread_packets"].values())
+    row = list(map(digits, [*found, kept["longest_behind_ms"], unread]))
+    title = "Lateness of packets of real programs in ms, and time behind the wall clock"
+    return Grid(title, headings, [row] if kept["packets"] else [])
 
 
 def is_comparison(runs: Mapping[str, Seeds]) -> bool:

@@ -197,7 +197,40 @@ def verdict_json(results: Results) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(
         native_verdict(groups, list(map(key_in_words, results.keys)))
     )
-    return found
+    is_late = any(is_too_late(run.meta) for group in results.groups for run in group.runs)
+    return _withheld(found) if is_late else found
+
+
+def is_too_late(meta: Mapping[str, Any]) -> bool:
+    """Was it an emulation whose packets were too late to trust it?"""
+    return bool(meta.get("emulation", {}).get("is_too_late"))
+
+
+_WITHHELD = (
+    "No verdict: packets of the real programs were delivered too late to trust what was measured."
+)
+
+
+def _withheld(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What was found without all that judges it."""
+    groups = [
+        {
+            **group,
+            "assessments": [{**one, "grade": None} for one in group["assessments"]],
+            "transfers": [{**one, "grade": None} for one in group["transfers"]],
+            "round_trip": None,
+            "causes": [],
+        }
+        for group in found["groups"]
+    ]
+    nothing: dict[str, Any] = {
+        "best": None,
+        "alike": [],
+        "reference": None,
+        "price": [],
+        "answers": [],
+    }
+    return {**found, **nothing, "sentences": [_WITHHELD], "ungraded": "", "groups": groups}
 
 
 def verdict(results: Results) -> Verdict:

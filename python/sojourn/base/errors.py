@@ -13,6 +13,12 @@ class InputError(ValueError):
     """
 
 
+class Stopped(Exception):
+    """A command that was stopped; the message says what is kept. `status` is its exit status."""
+
+    status = 130
+
+
 @dataclass(frozen=True)
 class Problem:
     """One problem with a file; its text is `FILE:LINE: KEY: what was found; what is allowed`.

@@ -15,6 +15,7 @@ from .say import say
 _COMMANDS = (
     "init",
     "run",
+    "emulate",
     "scenarios",
     "validate",
     "schema",

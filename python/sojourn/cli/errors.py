@@ -28,10 +28,9 @@ def explain(error: Exception) -> int:
 
     from typer import BadParameter, TyperException
 
-    from ..base.errors import InputError
+    from ..base.errors import InputError, Stopped
     from ..base.files import reason_of
     from ..base.optional import MissingPackageError
-    from ..store.batch import BatchStopped
     from ..store.cluster import ClusterError
     from ..store.merge import PartsError
 
@@ -41,7 +40,7 @@ def explain(error: Exception) -> int:
         step = _next_step(error)
         stop = "." if step and not problem.endswith((".", "?")) else ""
         return _fail(f"error: {problem}{stop} {step}".rstrip(), BAD_INPUT)
-    if isinstance(error, BatchStopped):
+    if isinstance(error, Stopped):
         return _fail(str(error), error.status)
     if isinstance(error, PartsError):
         return _fail_all([f"error: {problem}" for problem in error.problems], BAD_INPUT)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .._sojourn import Stepped, Variant, require_records
 from ..base.files import write_file
@@ -17,6 +17,9 @@ from .parts import Given, refuse_in_parts
 from .request import load
 from .result import Result
 from .scenario import Config, Scenario, Settings
+
+if TYPE_CHECKING:
+    from .._sojourn import _Observed
 
 
 class QueueObservation(NamedTuple):
@@ -96,6 +99,18 @@ class Observation(NamedTuple):
     connections: Sequence[ConnectionObservation]
     """Open connections among those that `metrics.connections` records."""
 
+    @staticmethod
+    def of(observed: "_Observed") -> "Observation":
+        """What the native module observed."""
+        at_s, span_s, queues, traffic, connections = observed
+        return Observation(
+            at_s,
+            span_s,
+            [*map(QueueObservation._make, queues)],
+            [*map(TrafficObservation._make, traffic)],
+            [*map(ConnectionObservation._make, connections)],
+        )
+
     def queue(self, name: str, direction: str | None = None) -> QueueObservation:
         """The queue of a name, and of a direction where both have one of it."""
         for queue in self.queues:
@@ -173,7 +188,7 @@ class Simulation:
                     "found a loaded variant with variant, config, scale or parts; allowed: seed, "
                     "duration_s and set"
                 )
-            chosen = scenario.replace(seed=seed, duration_s=duration_s, set=set)
+            one = scenario.replace(seed=seed, duration_s=duration_s, set=set)
         else:
             loaded = load(
                 scenario,
@@ -185,10 +200,10 @@ class Simulation:
                 max_memory_gb=max_memory_gb,
                 parts=parts,
             )
-            chosen = _chosen(loaded, variant)
-        self._variant = chosen
+            one = chosen(loaded, variant)
+        self._variant = one
         with self._calling():
-            self._native = Stepped(chosen, record is not None)
+            self._native = Stepped(one, record is not None)
         self._record = None if record is None else Path(record)
 
     @classmethod
@@ -269,14 +284,7 @@ class Simulation:
 
     def observe(self) -> Observation:
         """What happened since the last observation, and what waits now. It changes nothing."""
-        at_s, span_s, queues, traffic, connections = self._native.observe()
-        return Observation(
-            at_s,
-            span_s,
-            [*map(QueueObservation._make, queues)],
-            [*map(TrafficObservation._make, traffic)],
-            [*map(ConnectionObservation._make, connections)],
-        )
+        return Observation.of(self._native.observe())
 
     def set(
         self, key: str | Mapping[str, float | bool | str], value: float | bool | str | None = None
@@ -352,7 +360,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
-def _chosen(variants: Sequence[Variant], name: str | None) -> Variant:
+def chosen(variants: Sequence[Variant], name: str | None) -> Variant:
+    """The variant of a name, or the only one; raises `ValueError` for another name."""
     names = [variant.name for variant in variants]
     if name is None and len(variants) == 1:
         return variants[0]

@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 from .._sojourn import Job
+from ..base.errors import Stopped
 from ..base.files import reason_of
 from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
@@ -21,7 +22,7 @@ Done = Generator[tuple[int, tuple[Ran, float]], None, None]
 """The index of a finished task, what came of it, and its run time in s."""
 
 
-class BatchStopped(Exception):
+class BatchStopped(Stopped):
     """A batch that was stopped; its message says how many runs are saved.
 
     `status` is the exit status.

@@ -1,0 +1,386 @@
+"""Real programs on a line that is simulated in real time."""
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from .. import _sojourn
+from .._sojourn import Variant
+from ..base.errors import InputError
+from ..base.files import draft_of_file
+from .part_import import hooks
+from .parts import Given, refuse_in_parts
+from .request import load
+from .result import Result
+from .scenario import Config, Scenario, Settings
+from .simulation import Observation, chosen
+
+if TYPE_CHECKING:
+    from .._sojourn import Program as NativeProgram
+
+Command = str | Sequence[str | os.PathLike[str]]
+"""A program and its arguments: a list, or a text that is split as shells do."""
+
+HOME, SERVER = "home", "server"
+_POLL_S = 0.01
+_GRACE_S = 2.0
+"""So long programs have to end by themselves before they are killed."""
+MAX_LATE_MS = 1.0
+
+
+class Lateness(NamedTuple):
+    """How late packets were delivered: wall clock at the write less simulated arrival."""
+
+    packets: int
+    """Packets that were delivered."""
+    p50_ms: float | None
+    p90_ms: float | None
+    p99_ms: float | None
+    p999_ms: float | None
+    """Exceeded by one packet in a thousand."""
+    max_ms: float | None
+
+
+class Program:
+    """A program that runs at an end of the line."""
+
+    def __init__(self, native: "NativeProgram", command: Sequence[str]) -> None:
+        """Wraps the native program."""
+        self._native = native
+        self.args = command
+
+    def __repr__(self) -> str:
+        return f"<Program {shlex.join(self.args)}>"
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit status as a shell has it, or `None` while it runs."""
+        return self._native.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Waits for its end and returns its exit status.
+
+        Raises `subprocess.TimeoutExpired` if it runs longer than `timeout`, in s.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (status := self._native.poll()) is None:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise subprocess.TimeoutExpired(list(self.args), timeout or 0)
+            time.sleep(_POLL_S)
+        return status
+
+    def terminate(self) -> None:
+        """Asks it and its children to end."""
+        self._native.terminate()
+
+    def kill(self) -> None:
+        """Ends it and its children."""
+        self._native.kill()
+
+    def end(self) -> None:
+        """Asks it to end, and kills it with its children if it does not."""
+        if self.returncode is None:
+            self.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.wait(_GRACE_S)
+        self.kill()
+
+
+class Emulation:
+    """Two ends and the line of a scenario between them, in real time, while the block lasts.
+
+    Programs at the ends find each other by the names `home` and `server`. Nothing else is in their
+    network, and they end with the block. See `emulate`.
+    """
+
+    def __init__(
+        self,
+        variant: Variant,
+        *,
+        name: str = "program",
+        server: Command | None = None,
+        server_output: int | IO[Any] | None = None,
+        wait_s: float = 10,
+        record: str | os.PathLike[str] | None = None,
+        payloads: bool = False,
+        max_late_ms: float = MAX_LATE_MS,
+    ) -> None:
+        """Prepares the line of a variant; `name` is that of the entry which it gets if it has none.
+
+        `server_output` is where the program at the server writes.
+        """
+        if not max_late_ms > 0:
+            raise InputError(f"max_late_ms: found {max_late_ms}; allowed: more than 0")
+        self._variant, self._entry = _with_entry(variant, name)
+        self._server = None if server is None else words_of(server)
+        self._server_output = server_output
+        self._wait_s, self._max_late_ms = wait_s, max_late_ms
+        self._record, self._payloads = None if record is None else Path(record), payloads
+        self._native: _sojourn.Emulation | None = None
+        self._programs: list[Program] = []
+        self._result: Result | None = None
+        self._held = ExitStack()
+
+    def __repr__(self) -> str:
+        return f"<Emulation {self._entry!r}>"
+
+    def __enter__(self) -> "Emulation":
+        refuse_in_parts()
+        with ExitStack() as held:
+            if self._variant.calls_python:
+                held.enter_context(hooks())
+            record = None
+            if self._record is not None:
+                record = (held.enter_context(draft_of_file(self._record)), self._payloads)
+            self._native = _native()(self._variant, self._entry, record)
+            held.callback(self._close)
+            if self._server:
+                self._start_server(self._server)
+            self._native.start()
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            self._held.__exit__(kind, error, trace)
+            return
+        with self._held:
+            self.finish()
+
+    def start(
+        self,
+        command: Command,
+        *,
+        at: str = HOME,
+        stdin: int | IO[Any] | None = None,
+        stdout: int | IO[Any] | None = None,
+        stderr: int | IO[Any] | None = None,
+    ) -> Program:
+        """Starts a program at an end, `"home"` or `"server"`; it ends with the block at the latest.
+
+        The streams are those of this process, files, or `subprocess.DEVNULL`.
+        """
+        if at not in (HOME, SERVER):
+            raise ValueError(f"at: found {at!r}; allowed: {HOME!r}, {SERVER!r}")
+        command = words_of(command)
+        with open(os.devnull, "r+b") as nothing:
+            streams = [
+                nothing.fileno() if stream == subprocess.DEVNULL else _descriptor(stream)
+                for stream in (stdin, stdout, stderr)
+            ]
+            native = self._line.spawn(at == HOME, command, (streams[0], streams[1], streams[2]))
+        self._programs.append(Program(native, command))
+        return self._programs[-1]
+
+    def run(
+        self,
+        command: Command,
+        *,
+        at: str = HOME,
+        timeout: float | None = None,
+        check: bool = False,
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program at an end, and returns what it wrote and its exit status.
+
+        After `timeout` s it is killed, and `subprocess.TimeoutExpired` is raised. With `check` an
+        exit status other than 0 raises `subprocess.CalledProcessError`.
+        """
+        with TemporaryFile() as out, TemporaryFile() as err:
+            program = self.start(command, at=at, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            try:
+                status = program.wait(timeout)
+            finally:
+                program.kill()
+                wrote = [_read(file) for file in (out, err)]
+        done = subprocess.CompletedProcess(program.args, status, *wrote)
+        if check:
+            done.check_returncode()
+        return done
+
+    def observe(self) -> Observation | None:
+        """What happened on the line since the last call that returned something.
+
+        It is `None` until there is something new, about ten times a second. `late_ms` has the
+        longest lateness of the same time.
+        """
+        seen = self._line.observe()
+        if seen is None:
+            return None
+        observed, self.late_ms = seen
+        return Observation.of(observed)
+
+    late_ms: float = 0.0
+    """The longest lateness between the last two observations."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Has the line ended by itself? Then `finish` says why."""
+        return self._line.has_ended()
+
+    def finish(self) -> Result:
+        """Ends the programs and the line, and returns the results."""
+        if self._result is None:
+            self._end_programs()
+            native, variant = self._line.finish(self._max_late_ms)
+            self._result = Result(variant, native)
+        return self._result
+
+    @property
+    def result(self) -> Result:
+        """The results of the line, when the block has ended."""
+        if self._result is None:
+            raise RuntimeError("result: found a line that goes on; allowed: after the block")
+        return self._result
+
+    @property
+    def lateness(self) -> Lateness:
+        """How late packets were delivered."""
+        return lateness_of(self.result.meta)
+
+    @property
+    def is_too_late(self) -> bool:
+        """Were more than one in a thousand later than `max_late_ms`?"""
+        is_too_late: bool = self.result.meta["emulation"]["is_too_late"]
+        return is_too_late
+
+    @property
+    def _line(self) -> "_sojourn.Emulation":
+        if self._native is None:
+            raise RuntimeError("found no line; allowed: within `with sojourn.emulate(...)`")
+        return self._native
+
+    def _start_server(self, command: Sequence[str]) -> None:
+        program = self.start(
+            command, at=SERVER, stdin=subprocess.DEVNULL, stdout=self._server_output
+        )
+        deadline = time.monotonic() + self._wait_s
+        while not self._line.listens(False):
+            if program.returncode is not None:
+                raise InputError(
+                    f"{shlex.join(command)}: found its end, with status {program.returncode}; "
+                    "allowed: a server that waits at a port"
+                )
+            if time.monotonic() > deadline:
+                raise InputError(
+                    f"{shlex.join(command)}: found no port at which it waits after "
+                    f"{self._wait_s:g} s; allowed: a server of TCP or UDP, or a longer wait"
+                )
+            time.sleep(_POLL_S)
+
+    def _end_programs(self) -> None:
+        for program in reversed(self._programs):
+            program.end()
+
+    def _close(self) -> None:
+        self._end_programs()
+        self._line.close()
+        self._native = None
+
+
+def emulate(
+    scenario: Scenario | Variant,
+    *,
+    variant: str | None = None,
+    seed: int | None = None,
+    set: Settings = (),
+    config: Config | None = None,
+    scale: Settings = (),
+    max_memory_gb: float | None = None,
+    parts: Iterable[Given] = (),
+    server: Command | None = None,
+    wait_s: float = 10,
+    record: str | os.PathLike[str] | None = None,
+    payloads: bool = False,
+    max_late_ms: float = MAX_LATE_MS,
+) -> Emulation:
+    """The line of a scenario in real time, for programs: a context manager. Linux only.
+
+    The first parameters are those of `Simulation`; the scenario's `duration_s` is not used. The
+    packets of programs are those of the first traffic entry of kind `outside`; if there is none,
+    there is one called `program`. `server` is a program that starts at the server before the block
+    begins, when one of its ports listens, for which it has `wait_s`. `record` is a file for a
+    record of the packets, which `sojourn.run(..., replay=FILE)` sends again; it has headers alone
+    unless `payloads`. If one packet in a thousand is later than `max_late_ms`, the results are too
+    late to trust.
+
+    Raises `InputError` with what is missing where the system does not permit it.
+
+        with sojourn.emulate("upload", variant="DOCSIS-PIE", server="iperf3 -s") as line:
+            line.run("iperf3 -c server -t 5", check=True)
+        line.result.summary()
+    """
+    if isinstance(scenario, Variant):
+        one = chosen([scenario.replace(seed=seed, set=set)], None)
+    else:
+        given: dict[str, Any] = {"seed": seed, "set": set, "config": config, "scale": scale}
+        loaded = load(scenario, **given, max_memory_gb=max_memory_gb, parts=parts)
+        one = chosen(loaded, variant)
+    return Emulation(
+        one,
+        server=server,
+        server_output=subprocess.DEVNULL,
+        wait_s=wait_s,
+        record=record,
+        payloads=payloads,
+        max_late_ms=max_late_ms,
+    )
+
+
+def words_of(command: Command) -> list[str]:
+    """A program and its arguments; raises `InputError` for a text that is not closed."""
+    if not isinstance(command, str):
+        return [os.fspath(word) for word in command]
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise InputError(f"{command}: found {error}; allowed: words as in a shell") from None
+
+
+def lateness_of(meta: Mapping[str, Any]) -> Lateness:
+    """How late packets were, from the metadata of a result."""
+    kept = meta["emulation"]
+    names = ("late_p50_ms", "late_p90_ms", "late_p99_ms", "late_p999_ms", "latest_ms")
+    return Lateness(kept["packets"], *map(kept.get, names))
+
+
+def _native() -> "type[_sojourn.Emulation]":
+    try:
+        return _sojourn.Emulation
+    except AttributeError:
+        raise InputError("emulate: found another system; allowed: Linux") from None
+
+
+def _with_entry(variant: Variant, name: str) -> tuple[Variant, str]:
+    """The variant with an entry for real packets, and the entry's name."""
+    traffic: Mapping[str, Any] = json.loads(variant.to_json())["traffic"]
+    for entry, settings in traffic.items():
+        if settings["kind"] == "outside":
+            return variant, entry
+    base = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40] or "program"
+    names = (base, *(f"{base}-{number}" for number in range(2, len(traffic) + 2)))
+    entry = next(name for name in names if name not in traffic)
+    return variant.replace(set={f"traffic.{entry}.kind": "outside"}), entry
+
+
+def _descriptor(stream: int | IO[Any] | None) -> int | None:
+    return stream if stream is None or isinstance(stream, int) else stream.fileno()
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")

@@ -1,0 +1,249 @@
+"""Real programs over emulated lines, in namespaces that the tests make. No test asserts a time."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sojourn
+from conftest import PATIENT_S, Cli, read_until, started, wait_until
+
+DEVICE = Path("/dev/net/tun")
+NOBODY = 65534
+
+missing = next(
+    (
+        reason
+        for reason, is_so in {
+            "emulation needs Linux": sys.platform != "linux",
+            f"emulation needs {DEVICE}": not DEVICE.exists(),
+            "these tests make namespaces as root": os.geteuid() != 0,
+        }.items()
+        if is_so
+    ),
+    "",
+)
+pytestmark = pytest.mark.skipif(bool(missing), reason=missing)
+
+LINE = """
+title = "10 Mbps up, 50 Mbps down"
+duration_s = 60
+upstream = { sustained_mbps = 10, peak_mbps = 10, burst_bytes = 3044, queue.limit_bytes = 64_000 }
+downstream = { sustained_mbps = 50, peak_mbps = 50, burst_bytes = 3044 }
+servers.games.delay_ms = 5
+traffic.game = { kind = "stream", purpose = "game", server = "games" }
+"""
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("line") / "line.toml"
+    path.write_text(LINE)
+    return path
+
+
+def needs(*programs: str) -> None:
+    for program in programs:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+
+
+def test_packets_of_a_program_cross_the_line(line: Path, cli: Cli, tmp_path: Path) -> None:
+    needs("ping")
+    out = tmp_path / "out"
+    ping = ["ping", "-c", "4", "-i", "0.1", "-W", "30", "server"]
+    done = cli("emulate", line, "--json", "--out", out, "--max-late", "1e5", "--", *ping)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["emulation"]["packets"] == 8 and not document["emulation"]["is_too_late"]
+    flows = sojourn.open(out).flows.to_pylist()
+    real = {row["direction"]: row for row in flows if row["traffic"] == "ping"}
+    assert [real[way]["delivered_packets"] for way in ("up", "down")] == [4, 4]
+    # 5 ms to the server, the cable, and up to a MAP interval: a packet is never early.
+    round_trips = [float(text.split()[0]) for text in done.stderr.split("time=")[1:]]
+    assert len(round_trips) == 4 and min(round_trips) > 10
+
+
+def test_names_are_those_of_the_ends_and_all_protocols_cross(line: Path) -> None:
+    with sojourn.emulate(line) as emulation:
+        for way in ("-4", "-6"):
+            ping = f"ping {way} -q -c 1 -W 30"
+            assert emulation.run(f"{ping} server").returncode == 0
+            assert emulation.run(f"{ping} home", at="server").returncode == 0
+        hosts = emulation.run("getent hosts home server").stdout.split()
+        assert {"home", "server"} <= set(hosts)
+        # Nothing else is in their network.
+        assert emulation.run("ping -q -c 1 -W 1 192.0.2.1").returncode != 0
+        seen = emulation.run("ip -brief link").stdout
+        assert {row.split()[0] for row in seen.splitlines()} == {"lo", "cable0"}
+    assert emulation.result.meta["emulation"]["refused_packets"] == 0
+    assert "home" not in Path("/etc/hosts").read_text().split()
+
+
+def test_a_file_arrives_as_it_is_and_its_replay_has_the_same_bits(
+    line: Path, tmp_path: Path
+) -> None:
+    needs("curl")
+    content = bytes(number * number % 251 for number in range(300_000))
+    (tmp_path / "file").write_bytes(content)
+    server = [sys.executable, "-m", "http.server", "8000", "--directory", str(tmp_path)]
+    record = tmp_path / "record.pcapng"
+    marks = {"downstream.queue.law": '{ kind = "codel", target_ms = 1 }'}
+    settings = [f"{key}={value}" for key, value in marks.items()]
+    with sojourn.emulate(line, set=settings, server=server, record=record) as emulation:
+        assert not record.exists()
+        got = emulation.run(["curl", "-s", "-o", str(tmp_path / "got"), "http://server:8000/file"])
+        assert got.returncode == 0
+    assert (tmp_path / "got").read_bytes() == content
+    again = sojourn.run(line, set=settings, replay=record)
+    live = emulation.result
+    assert again.meta["fingerprint"] == live.meta["fingerprint"]
+    for table in ("flows", "queues"):
+        assert getattr(again, table).drop_columns([]).equals(getattr(live, table))
+    # Another queue for these packets is an open loop, and the answer says so.
+    other = sojourn.run(line, replay=record)
+    assert [one.code for one in other.warnings if one.code == "open-loop"]
+
+
+def test_the_status_is_that_of_the_program(line: Path, cli: Cli) -> None:
+    done = cli("emulate", line, "--quiet", "--", "sh", "-c", "echo said; exit 7")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "said\n", "")
+    assert "no packet of the real programs" in cli.printed("emulate", line, "--", "true")
+    assert (
+        cli("emulate", line, "--quiet", "--duration", "0.2", "--", "sleep", "1000").returncode == 0
+    )
+
+
+def test_packets_that_are_too_late_make_no_verdict(line: Path, cli: Cli) -> None:
+    needs("ping")
+    ping = ["ping", "-q", "-c", "2", "-i", "0.1", "-W", "30", "server"]
+    # No machine writes a packet in a thousandth of a microsecond.
+    done = cli("emulate", line, "--max-late", "1e-3", "--", *ping)
+    assert done.returncode == 3
+    assert done.stderr.startswith("too late to trust: p99.9 of lateness is ")
+    assert "No verdict" in done.stdout and "lateness p50" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["--", "no-such-program"], "no-such-program: found no such program"),
+        (["--", "/etc/hosts"], "/etc/hosts: found a file that is no program"),
+        (["--server-run", "no-such-server", "--", "true"], "no-such-server: found no such program"),
+        (["--server-run", "false", "--", "true"], "false: found its end, with status 1"),
+        (
+            ["--server-run", "sleep 1000", "--server-wait", "0.2", "--", "true"],
+            "sleep 1000: found no port at which it waits after 0.2 s",
+        ),
+        (["--server-run", "echo 'open", "--", "true"], "echo 'open: found No closing quotation"),
+        (["--variant", "CAKE", "--", "true"], "--variant: found 'CAKE'; allowed: none"),
+        (["--payloads", "--", "true"], "--payloads: found no --record; allowed: with it"),
+        (["--record", "/no/such/place/file", "--", "true"], "/no/such"),
+        (["--set", "metrics.from_s=30", "--", "true"], "found programs that ended after"),
+    ],
+)
+def test_bad_input_has_one_message_and_leaves_nothing(
+    line: Path, cli: Cli, tmp_path: Path, typed: list[str], words: str
+) -> None:
+    out = tmp_path / "out"
+    assert words in cli.refused("emulate", line, "--out", out, *typed)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_and_keeps_its_results(
+    line: Path, tmp_path: Path, number: int, status: int
+) -> None:
+    out = tmp_path / "out"
+    command = (sys.executable, "-m", "sojourn", "emulate", line, "--out", out)
+    program = ("--", "sh", "-c", "echo under way; sleep 1000 & sleep 1000")
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(*command, *program, **pipes) as process:
+        assert process.stdout and process.stdout.readline() == "under way\n"
+        process.send_signal(number)
+        said, complaint = process.communicate(timeout=PATIENT_S)
+    assert process.returncode == status
+    assert complaint.startswith("stopped after ") and complaint.count("\n") == 1
+    assert "report: " in said and sojourn.open(out).meta["emulation"]["packets"] == 0
+
+
+def test_a_terminal_shows_the_line_while_it_runs(line: Path) -> None:
+    terminal, its_end = pty.openpty()
+    subprocess.run(["stty", "rows", "24", "cols", "100"], stdin=its_end, check=True)
+    command = (sys.executable, "-m", "sojourn", "emulate", line, "--", "sleep", "1000")
+    with started(*command, stdout=its_end, stderr=its_end) as process:
+        os.close(its_end)
+        shown = read_until(terminal, b"dropped 0, marked 0")
+        process.send_signal(signal.SIGINT)
+        shown += read_until(terminal, b"the results are of this time")
+        assert process.wait() == 130
+    os.close(terminal)
+    # Only lines above its own scroll, and all do in the end.
+    assert b"\x1b[1;21r" in shown and b"\x1b[r" in shown
+
+
+def as_nobody(command: list[str], *, mode: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs a command as a user without rights, who finds a device of this mode if one is given."""
+    typed = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
+    if mode is not None:
+        device = f"mknod -m {mode:o} $d/tun c 10 200 && mount --bind $d/tun {DEVICE}"
+        make = f'd=$(mktemp -d) && mount -t tmpfs -o mode=755 none $d && {device} && exec "$@"'
+        typed = ["unshare", "--mount", "sh", "-c", make, "sh", *typed]
+    return subprocess.run(typed, capture_output=True, text=True, timeout=PATIENT_S)
+
+
+def test_a_user_without_rights_is_told_what_is_missing(line: Path) -> None:
+    needs("setpriv", "unshare")
+    text = line.read_text()
+    script = f"import sojourn\nwith sojourn.emulate({text!r}) as e: print(e.run('true').returncode)"
+    python = [sys.executable, "-c", script]
+    in_space = ["unshare", "--user", "--map-root-user", *python]
+    if (
+        as_nobody(["true"]).returncode
+        or as_nobody([sys.executable, "-c", "import sojourn"]).returncode
+    ):
+        pytest.skip("another user cannot read this checkout")
+    done = as_nobody(python)
+    assert "found no right to make network namespaces" in done.stderr
+    done = as_nobody(in_space, mode=0o600)
+    assert f"{DEVICE}: found no right to open it" in done.stderr
+    done = as_nobody(in_space, mode=0o666)
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+
+
+def test_two_lines_are_of_their_own(line: Path) -> None:
+    with sojourn.emulate(line) as one, sojourn.emulate(line) as other:
+        one.start([sys.executable, "-m", "http.server", "8000"], at="server", **_SILENT)
+        wait_until(lambda: one._line.listens(False))
+        assert one.run("getent hosts server").returncode == 0
+        assert not other._line.listens(False)
+
+
+_SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def test_an_entry_of_the_scenario_is_used(line: Path) -> None:
+    with sojourn.emulate(line, set=["traffic.mine.kind=outside"]) as emulation:
+        emulation.run("ping -q -c 1 -W 30 server")
+    rows = emulation.result.flows.to_pylist()
+    assert {row["traffic"] for row in rows} == {"game", "mine"}
+    assert emulation.lateness.packets == 2
+
+
+def test_a_line_is_of_one_block() -> None:
+    emulation = sojourn.emulate("fibre", variant="Fibre")
+    with pytest.raises(RuntimeError, match="within"):
+        emulation.run("true")
+    with pytest.raises(RuntimeError, match="after the block"):
+        _ = emulation.result
+    with pytest.raises(ZeroDivisionError), emulation:
+        sleeps = emulation.start("sleep 1000")
+        raise ZeroDivisionError
+    assert sleeps.returncode == 143
+    with pytest.raises(ValueError, match="variant: found no variant"):
+        sojourn.emulate("upload")
