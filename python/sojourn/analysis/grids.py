@@ -80,6 +80,12 @@ TCP_COLUMNS = (
     Column("time_to_peak_rate_s", "to peak\nrate s"),
 )
 
+SHAPER_COLUMNS = (
+    *_TRAFFIC,
+    Column("shaper_mean_mbps", "mean rate\nMbps"),
+    Column("shaper_decreases", "decreases"),
+)
+
 QUEUE_COLUMNS = (
     Column("queue", "queue"),
     Column("departed_packets", "packets"),
@@ -247,10 +253,12 @@ def run_grids(seeds: Seeds) -> list[Grid]:
         _over_seeds(seeds, _rows_of(name)) for name in ("flows", "traffic_classes", "queues")
     )
     measured = [row for row in flows if row["rtt_mean_ms"] is not None]
+    shaped = [row for row in flows if row.get("shaper_mean_mbps") is not None]
     grids = [
         _grid("Traffic: rate with headers, loss, one-way latency", FLOW_COLUMNS, flows),
         _grid("Traffic by quality, the measure by which it is judged", QUALITY_COLUMNS, classes),
         _grid("Round-trip times and retransmissions", TCP_COLUMNS, measured),
+        _grid("Shapers that a router's controller sets", SHAPER_COLUMNS, shaped),
         _grid("Queues: delay of packets", QUEUE_COLUMNS, queues),
     ]
     grids += [_lateness_grid(run.meta["emulation"]) for run in seeds if "emulation" in run.meta]
