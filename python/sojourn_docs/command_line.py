@@ -10,8 +10,17 @@ _HEAD = """# Command line
 
 *Reference, generated from the command line of this version.*
 
-Exit status: 0 done, 1 a defect of Sojourn, 2 bad input, 130 or 143 stopped by Ctrl-C or SIGTERM,
-141 if the reader of the output has gone.
+| exit status | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | a defect of Sojourn, or a limit of `--fail-below` that is not kept |
+| 2 | bad input |
+| 3 | `sojourn emulate`: packets came too late to trust the results |
+| 130, 143 | stopped by Ctrl-C or SIGTERM |
+| 141 | the reader of the output has gone |
+
+`sojourn emulate` ends with the status of its program where none but 0 of these applies; that of a program that a
+signal ended is 128 and the number of the signal.
 """
 
 

@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
-use crate::end::Place;
 use crate::error::{Error, Result};
+use crate::place::Place;
 
 const NAME: &str = "cable0";
 /// As on Ethernet.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
-use crate::end::Place;
 use crate::error::{Error, Result};
+use crate::place::Place;
 
 const HOSTS: &str = "/etc/hosts";
 const SWITCH: &str = "/etc/nsswitch.conf";
@@ -53,7 +53,7 @@ fn switch(of_machine: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::end::{HOME, SERVER};
+    use crate::place::{HOME, SERVER};
 
     #[test]
     fn names_of_the_ends_come_first() {

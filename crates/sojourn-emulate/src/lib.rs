@@ -23,14 +23,16 @@ mod ip;
 mod lateness;
 mod line;
 mod payloads;
+mod place;
 mod program;
 mod real_time;
 mod sockets;
 
 pub use background::Background;
 pub use emulation::{Carried, Emulation, Outcome};
-pub use end::{End, HOME, Place, SERVER};
+pub use end::End;
 pub use error::{Error, Result};
 pub use lateness::Lateness;
 pub use line::Line;
+pub use place::{HOME, Place, SERVER};
 pub use program::{Program, Streams};
