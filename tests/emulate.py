@@ -1,7 +1,7 @@
 """Proves emulation against the simulator: kernel TCP, pings, datagrams.
 
-It needs root, iperf3 and a quiet machine. For each case the mean of five runs stands beside that of five seeds. A run whose packets were too
-late is not judged, which is said.
+It needs root, iperf3 and a quiet machine. For each case the mean of five runs stands beside that
+of five seeds. A run whose packets were too late is not judged, which is said.
 """
 
 import argparse

@@ -19,8 +19,8 @@ _HEAD = """# Command line
 | 130, 143 | stopped by Ctrl-C or SIGTERM |
 | 141 | the reader of the output has gone |
 
-`sojourn emulate` ends with the status of its program where none but 0 of these applies; that of a program that a
-signal ended is 128 and the number of the signal.
+`sojourn emulate` ends with the status of its program where none but 0 of these applies; that of a
+program that a signal ended is 128 and the number of the signal.
 """
 
 

@@ -99,7 +99,7 @@ def emulate(
         one,
         name=Path(words[0]).name,
         server=server_run,
-        server_output=_NOTHING if quiet else sys.stderr,
+        server_output=_NOTHING,
         wait_s=server_wait,
         record=record,
         payloads=payloads,

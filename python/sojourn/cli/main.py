@@ -26,8 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and exits.
 
     The exit status is 0 for success, 1 for a defect of sojourn and for what a command calls a
-    failure, 2 for bad input, 3 for an emulation that was too late, 130 after Ctrl-C, 141 if the reader of the output has gone, and 143
-    after SIGTERM, as in shells.
+    failure, 2 for bad input, 3 for an emulation that was too late, 130 after Ctrl-C, 141 if the
+    reader of the output has gone, and 143 after SIGTERM, as in shells.
     """
     _prepare_streams()
     stop = _Stop()
