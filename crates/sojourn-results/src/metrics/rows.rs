@@ -192,8 +192,8 @@ rows! {
         rtt_p99_ms: Option<f64>, in "ms", from "RFC 7323, section 4; RFC 6298, section 3";
         /// 99.9 % quantile of these round-trip times.
         rtt_p999_ms: Option<f64>, in "ms";
-        /// Two-way streams: mean of the round-trip times that began while no bulk traffic of their home was under way.
-        /// This and the next ones are null with fewer than ten of them.
+        /// Two-way streams: mean of the round-trip times that began while no bulk traffic of their home was under way, nor
+        /// any that had stopped was still on its way. This and the next ones are null with fewer than ten of them.
         rtt_idle_mean_ms: Option<f64>, in "ms";
         /// Median of these times.
         rtt_idle_p50_ms: Option<f64>, in "ms";

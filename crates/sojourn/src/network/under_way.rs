@@ -1,7 +1,7 @@
 //! When bulk traffic is under way in each home, for what describes that time alone.
 //!
 //! A rate is of the time in which the line carried it: what has been sent when traffic stops is under way until it has
-//! arrived. Who pings in that time pings a line that nothing is sent on any more.
+//! arrived. Who pings in that time pings neither an idle line nor one under load: a queue that drains tells of both.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -85,6 +85,12 @@ impl UnderWay {
         self.since.is_some_and(|since| since <= at) || before.is_some_and(|time| at < time.end)
     }
 
+    /// Had it stopped, and not all arrived?
+    fn drained(&self, at: Time) -> bool {
+        let has_stopped = self.former.back().is_some_and(|last| last.end <= at);
+        has_stopped && at < self.counted_until && self.since.is_none_or(|since| at < since)
+    }
+
     /// How long it was until now, of the time that counts.
     fn counted(&self, now: Time) -> Time {
         let counts = |since: Time| now.max(self.from).since(since.max(self.from));
@@ -114,14 +120,20 @@ impl Simulation {
         }
     }
 
-    /// What went in bulk from and to a home.
-    pub(super) fn load_at(&self, home: u16, at: Time) -> Load {
+    /// What went in bulk from and to a home; `None` while a queue drained in a direction that nothing loaded.
+    pub(super) fn load_at(&self, home: u16, at: Time) -> Option<Load> {
         let apps = self.bulk[usize::from(home)].iter().map(|app| &self.instances[*app as usize]);
-        let mut loaded = [false; 2];
-        for under_way in apps.filter_map(|app| app.under_way.as_ref()).filter(|one| one.was(at)) {
-            loaded = [0, 1].map(|way| loaded[way] || under_way.ways[way]);
+        let (mut loaded, mut drained) = ([false; 2], [false; 2]);
+        for under_way in apps.filter_map(|app| app.under_way.as_ref()) {
+            let (was, has_drained) = (under_way.was(at), under_way.drained(at));
+            for way in Direction::BOTH.map(|way| way as usize) {
+                loaded[way] |= was && under_way.ways[way];
+                drained[way] |= has_drained && under_way.ways[way];
+            }
         }
-        Load::of(loaded[Direction::Down as usize], loaded[Direction::Up as usize])
+        let [up, down] = Direction::BOTH.map(|way| loaded[way as usize]);
+        let is_known = (0..2).all(|way| loaded[way] || !drained[way]);
+        is_known.then(|| Load::of(down, up))
     }
 
     /// How long bulk traffic of an entry was under way in a direction, in s: the mean of its homes. `None` if it sends
@@ -163,6 +175,7 @@ mod tests {
         one.arrived(Direction::Up, s(81));
         one.arrived(Direction::Down, s(82));
         assert_eq!((one.counted(s(99)), one.was(s(79)), one.was(s(80))), (s(75), true, false));
+        assert_eq!([79, 80, 81].map(|at| one.drained(s(at))), [false, true, false]);
         assert_eq!((one.set(true, s(90)), one.set(true, s(91))), (Turn::BeginsAgain, Turn::None));
         one.arrived(Direction::Up, s(92));
         assert_eq!(one.counted(s(92)), s(77));

@@ -230,9 +230,9 @@ impl Ledger {
     }
 
     /// An end of an entry that sends datagrams both ways measured a round-trip time. This went in bulk when it began.
-    pub(super) fn probed(&mut self, now: Time, answer: &Packet, rtt: Time, load: Load) {
+    pub(super) fn probed(&mut self, now: Time, answer: &Packet, rtt: Time, load: Option<Load>) {
         self.round_trip(now, answer, rtt);
-        if now >= self.from + rtt {
+        if let Some(load) = load.filter(|_| now >= self.from + rtt) {
             self.answered(answer).0.by_load[load as usize].record(rtt);
         }
     }
