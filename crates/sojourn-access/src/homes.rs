@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::service::{Downstream, Terms, Upstream};
+use super::service::{Downstream, ServiceFlow, Terms, Upstream};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 use sojourn_input::problem::Warning;
@@ -45,6 +45,16 @@ impl Group<'_> {
             Direction::Up => self.upstream.terms(),
             Direction::Down => self.downstream.terms(),
         }
+    }
+
+    /// Those of one of its service flows: 0 is the primary one.
+    pub fn terms_of(&self, direction: Direction, flow: u8) -> Terms {
+        let flows = match direction {
+            Direction::Up => &self.upstream.flows,
+            Direction::Down => &self.downstream.flows,
+        };
+        let further = usize::from(flow).checked_sub(1).and_then(|one| flows.values().nth(one));
+        further.map_or_else(|| self.terms(direction), ServiceFlow::terms)
     }
 
     /// Is all that goes in a direction of one service flow?

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
-use sojourn_access::docsis::{Framing, ModemSpec, PartialService};
+use sojourn_access::docsis::{Framing, ModemSpec, PartialService, UpstreamChannel};
 use sojourn_access::{Group, Terms};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::{Direction, Ecn, NQB};
@@ -25,6 +25,14 @@ const FIRST_WINDOW_MBIT: f64 = 0.11584;
 /// A time from one instant to another, in s.
 pub type Span = std::ops::Range<f64>;
 
+/// What a channel carries of homes that have equal rates, by how many they are and what it would carry of them alone, if
+/// they are on it: a home takes the longer for the same bytes, the fewer bits its profile has. `None` without homes on it.
+pub fn shared_mbit(sharing: impl Iterator<Item = (f64, Option<f64>)>) -> Option<f64> {
+    let on_it = sharing.filter_map(|(homes, mbit)| Some((homes, homes / mbit?)));
+    let (homes, spent) = on_it.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    Some(homes / spent).filter(|_| homes > 0.0)
+}
+
 impl Scenario {
     /// What service, channels and core carry to and from each group of homes in the time that is counted, in Mbit, and
     /// the rates of servers: shares of lines that carry other amounts compare nothing.
@@ -32,22 +40,28 @@ impl Scenario {
         let time = self.metrics.from_s..self.duration_s;
         let of = |way: Direction| {
             let core = self.core_mbit(way, &time).fold(f64::INFINITY, f64::min);
-            let of_group = |(number, group): (usize, Group<'_>)| {
-                let service = self.service_mbit(number, way, time.start, &time);
-                let channel = self.channel_mbit(&group, way, &time).unwrap_or(f64::INFINITY);
-                service.min(core).min(channel)
+            let of_flow = |(number, flow): (usize, u8)| {
+                let service = self.service_mbit(number, (way, flow), time.start, &time);
+                let channel = self.channel_mbit(&self.group(number), way, &time);
+                service.min(core).min(channel.unwrap_or(f64::INFINITY))
             };
-            (0..).zip(self.groups()).map(of_group).collect::<Vec<f64>>()
+            self.all_service_flows(way).into_iter().map(of_flow).collect::<Vec<f64>>()
         };
         let servers = self.servers.values().map(|server| server.rate_mbps);
         Direction::BOTH.into_iter().flat_map(of).chain(servers).collect()
     }
 
-    /// What service and access line carry to or from one home of a group during a time, in Mbit, if they were idle
-    /// before `since_s`.
-    pub fn service_mbit(&self, group: usize, way: Direction, since_s: f64, time: &Span) -> f64 {
+    /// What a service flow and the access line carry to or from one home of a group during a time, in Mbit, if they were
+    /// idle before `since_s`.
+    pub fn service_mbit(
+        &self,
+        group: usize,
+        (way, flow): (Direction, u8),
+        since_s: f64,
+        time: &Span,
+    ) -> f64 {
         let home = self.group(group);
-        let Terms { sustained_mbps, peak_mbps, burst_bytes, .. } = home.terms(way);
+        let Terms { sustained_mbps, peak_mbps, burst_bytes, .. } = home.terms_of(way, flow);
         let burst_mbit = burst_bytes as f64 * 8.0 / 1e6;
         let allowed = |time_s: f64| {
             let during_s = (time_s - since_s).max(0.0);
@@ -76,26 +90,37 @@ impl Scenario {
             * (1.0 - outage_s / length_s).max(0.0)
     }
 
-    /// What the channel that these homes share carries, in Mbps; `None` if they share none.
+    /// What the channel that these homes share carries with their profile, in Mbps; `None` if they share none.
     pub fn channel_mbps(&self, group: &Group<'_>, way: Direction) -> Option<f64> {
         match way {
             Direction::Up if matches!(group.upstream.modem, ModemSpec::SharedChannel) => {
-                let channel = &self.upstream_channel;
-                Some(Framing::of(channel).greatest_mbps(channel.least_region()))
+                let channel = self.upstream_channel_of(group);
+                Some(Framing::of(&channel).greatest_mbps(channel.least_region()))
             }
             Direction::Up => None,
             Direction::Down => {
                 let channel = &self.cmts.as_ref()?.channel;
+                let own = group.downstream.profile_bits.map(|bits| channel.with_bits(bits));
+                let channel = own.as_ref().unwrap_or(channel);
                 Some(channel.rate_mbps() * f64::from(channel.count()))
             }
         }
     }
 
+    /// The shared upstream channel as these homes send on it.
+    fn upstream_channel_of(&self, group: &Group<'_>) -> UpstreamChannel {
+        let mut channel = self.upstream_channel.clone();
+        if let Some(bits) = group.upstream.profile_bits {
+            channel.phy = channel.phy.with_bits(bits);
+        }
+        channel
+    }
+
     /// What that channel carries during a time, in Mbit: less while partial service leaves it fewer channels.
     pub fn channel_mbit(&self, group: &Group<'_>, way: Direction, time: &Span) -> Option<f64> {
-        let (mbps, channel) = (self.channel_mbps(group, way)?, &self.upstream_channel);
+        let (mbps, channel) = (self.channel_mbps(group, way)?, self.upstream_channel_of(group));
         let lost_mbit = |of: &PartialService| {
-            let left = Framing::of(channel).with_channels(of.channels);
+            let left = Framing::of(&channel).with_channels(of.channels);
             let end_s = time.end.min(of.start_s + of.length_s);
             let lost_s = (end_s - time.start.max(of.start_s)).max(0.0);
             lost_s * (mbps - left.greatest_mbps(channel.least_region()))
@@ -129,6 +154,13 @@ impl Scenario {
     /// Does the congestion control of an entry leave the line to others, as LEDBAT does?
     pub fn yields(&self, entry: &Entry) -> bool {
         matches!(self.congestion_control(entry), Some(CongestionSpec::Ledbat(_)))
+    }
+
+    /// Is an entry measured while others may rest: files with pauses, or homes that begin or end at times of their own?
+    pub fn takes_turns(&self, entry: &Entry) -> bool {
+        let is_of_several = self.group(self.group_of(entry)).count > 1;
+        let are_apart = entry.app.ends_by_itself() || entry.app.bulk_spread_s() > 0.0;
+        entry.app.pauses() || (is_of_several && are_apart)
     }
 
     /// The low-latency marks of entries that set their own, and of L4S.
@@ -204,5 +236,21 @@ impl Scenario {
             of_trace.unwrap_or(rate_mbps * (time.end - time.start))
         };
         self.core.values().filter_map(move |both| both.of(way)).map(carried)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two homes that would have 800 and 400 of a channel alone take 1/800 and 1/400 of its time for each Mbit: both have
+    /// 1/(1/800 + 1/400) = 267.
+    #[test]
+    fn homes_on_a_channel_divide_its_time() {
+        let of = |homes: &[(f64, Option<f64>)]| shared_mbit(homes.iter().copied());
+        assert_eq!(of(&[(1.0, Some(800.0)), (2.0, Some(800.0))]), Some(800.0));
+        let mixed = of(&[(1.0, Some(800.0)), (1.0, Some(400.0)), (9.0, None)]).unwrap();
+        assert!((mixed - 2.0 / (1.0 / 800.0 + 1.0 / 400.0)).abs() < 1e-9);
+        assert_eq!((of(&[]), of(&[(1.0, None)])), (None, None));
     }
 }

@@ -9,6 +9,7 @@ pub mod capture;
 mod carried;
 pub mod changes;
 mod check;
+mod classified;
 pub mod controllers;
 pub mod ecn;
 pub(crate) mod estimate;
@@ -37,7 +38,8 @@ pub mod traffic;
 mod variant;
 pub(crate) mod watch;
 
-pub use carried::Span;
+pub use carried::{Span, shared_mbit};
+pub use classified::home_port;
 pub use estimate::estimate;
 pub use file::{Source, load, to_toml};
 pub use parts::{Parts, Readable, file_schema, json_schema};

@@ -7,9 +7,11 @@ pub(crate) mod read;
 pub(crate) mod results;
 pub mod rows;
 pub(crate) mod tables;
+mod under_way;
 
-pub(crate) use pages::page_load;
 pub use pages::unfinished_s;
+pub(crate) use pages::{page_load, page_load_of_all};
 pub use read::{Row, Rows};
 pub use results::{Change, LatencyCells, Results, SeriesRow};
 pub use tables::{Visitor, definitions};
+pub(crate) use under_way::{ByLoad, rate_mbps, round_trips};

@@ -43,6 +43,19 @@ pub(crate) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> Page
     PageLoad { median_s: most_s.filter(|_| most_s == least_s), least_s, is_graded }
 }
 
+/// The longest median in s of several entries: of those that a grade is of, if there are any. `None` if one is not known.
+pub(crate) fn page_load_of_all<'a>(
+    scenario: &Scenario,
+    rows: &Rows,
+    entries: impl Iterator<Item = &'a str>,
+) -> Option<f64> {
+    let all = entries.map(|traffic| page_load(scenario, rows, traffic));
+    let (graded, others): (Vec<_>, Vec<_>) = all.partition(|one| one.is_graded);
+    let all = if graded.is_empty() { others } else { graded };
+    let medians: Option<Vec<f64>> = all.iter().map(|one| one.median_s).collect();
+    medians?.into_iter().reduce(f64::max)
+}
+
 /// How long each unfinished page of a traffic entry had been loading at the end, in s. Pages count that began
 /// when counting had begun. That of a user who was there before and finished none of these is left out: when
 /// it began is unknown.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::causes::{Cause, until_granted_ms};
+use super::causes::Cause;
 use super::grades::Assessment;
 use super::groups::{Group, Judged, judged};
-use super::measures::MEASURES;
+use super::measures::{Better, MEASURES};
 use super::order::{Answer, Price, Question};
 use super::round_trip::RoundTrip;
 use super::sentences::{
@@ -23,6 +23,7 @@ use super::thresholds::{
 use crate::letters::letter;
 use crate::over_seeds::Value;
 use crate::words::{around, capitalised, digits, distinct, factor, grouped, listed, quoted};
+use sojourn_engine::record::Part;
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
 /// From this ratio to the idle line on, a sentence gives the ratio.
@@ -102,15 +103,15 @@ pub fn verdict(groups: &[Group<'_>], keys: &[String]) -> Verdict {
         [only] => of_one(&all, *only),
         _ => of_several(&questions, &answers, keys),
     };
-    let is_choice = |one: &&Answer| one.is_alike && one.best.len() < one.settings.len();
-    let chosen = answers.first().filter(|_| answers.len() == 1).filter(is_choice);
+    let chosen = answers.first().filter(|one| answers.len() == 1 && one.is_decided());
     let unwatched = loaded.iter().flat_map(|number| &all[*number].group.runs[0].unwatched);
-    let unwatched = unwatched.map(|one| one.warning().message);
     let there = |a: &&Application| all.iter().any(|j| j.assessment(a.name).is_some());
     Verdict {
         question: question(&all, &loaded, keys),
         sentences,
-        unwatched: unwatched.collect::<BTreeSet<_>>().into_iter().collect(),
+        unwatched: BTreeSet::from_iter(unwatched.map(|one| one.warning().message))
+            .into_iter()
+            .collect(),
         ungraded: ungraded(&all, &loaded),
         best: chosen.and_then(|one| one.best.first().copied()),
         alike: chosen.map(|one| one.best.clone()).unwrap_or_default(),
@@ -243,13 +244,11 @@ fn ungraded(all: &[Judged<'_>], loaded: &[usize]) -> String {
 fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
     let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
-    let grades = one.assessments.iter().map(graded_sentence);
+    let grades = one.assessments.iter().filter_map(graded_sentence);
     let longest = one.group.causes().first().map(Cause::sentence);
-    let more = [taken(one), still_changing(&[one]), longest].into_iter().flatten();
-    let more = limits(one).iter().cloned().chain(more);
-    let all: Vec<_> =
-        beyond_letters(&[one]).into_iter().chain(against).chain(grades).chain(more).collect();
-    if all.is_empty() { vec![NOTHING.to_owned()] } else { all }
+    let more = [taken(one), still_changing(&[one]), longest, without_grade(&[one])];
+    let more = limits(one).iter().cloned().chain(more.into_iter().flatten());
+    beyond_letters(&[one]).into_iter().chain(against).chain(grades).chain(more).collect()
 }
 
 /// What is worse than a letter says, which is of delay alone.
@@ -275,9 +274,9 @@ const NOTHING: &str = "No traffic in this scenario has grades.";
 /// What something is, by its grade.
 const GRADED: [&str; 4] = ["is good", "is fair", "is poor", "fails"];
 
-fn graded_sentence(found: &Assessment) -> String {
-    let is = found.grade.map_or("is not graded", |of| GRADED[of as usize]);
-    format!("{} {is}: {}.", capitalised(without_article(found.graded)), found.summary)
+fn graded_sentence(found: &Assessment) -> Option<String> {
+    let (noun, is) = (without_article(found.graded), GRADED[found.grade? as usize]);
+    Some(format!("{} {is}: {}.", capitalised(noun), found.summary))
 }
 
 /// An application at the beginning of a sentence or in a list.
@@ -285,9 +284,13 @@ fn without_article(application: &Application) -> &'static str {
     application.noun.trim_start_matches("the ")
 }
 
-/// Do games wait less until they are granted than on the idle line?
+/// Do games and calls wait less until they are granted than on the idle line?
 fn gains_grants(one: &Judged<'_>, idle: &Judged<'_>) -> bool {
-    let waits_ms = |of: &Judged<'_>| until_granted_ms(&of.group.causes());
+    let waits = [Part::RequestWait, Part::Contention, Part::GrantWait];
+    let waits_ms = |of: &Judged<'_>| -> f64 {
+        let parts = of.group.causes().into_iter().flat_map(|one| one.parts);
+        parts.filter(|one| waits.contains(&one.part)).map(|one| one.ms).sum()
+    };
     waits_ms(one) < waits_ms(idle)
 }
 
@@ -384,7 +387,7 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
         let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let may_be = measure.key.starts_with(GAME) && gains_grants(loaded, idle);
+        let may_be = measure.better == Better::Lower && gains_grants(loaded, idle);
         let is_faster = |beside: &f64| may_be && *beside < (1.0 - SAME) * alone;
         let faster = loaded.group.mean(measure.key).filter(is_faster).map(digits);
         let faster = around(faster, |beside| format!(" (beside it {beside}{unit}{SINCE_GRANTS})"));
@@ -404,9 +407,11 @@ fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
         return Some(NOTHING.to_owned());
     }
     let missing = all.filter(|found| found.grade.is_none());
-    let by_noun = grouped(missing.map(|one| (without_article(one.graded), one.summary.as_str())));
-    let sentences = by_noun.into_iter().map(|(noun, why)| {
-        format!("{} is not graded: {}.", capitalised(noun), distinct(why.into_iter()).join("; "))
+    let by_reason = grouped(missing.map(|one| (one.summary.as_str(), without_article(one.graded))));
+    let by_reason = by_reason.into_iter().map(|(why, nouns)| (distinct(nouns.into_iter()), why));
+    let sentences = grouped(by_reason).into_iter().map(|(nouns, why)| {
+        let are = if nouns.len() > 1 { "are" } else { "is" };
+        format!("{} {are} not graded: {}.", capitalised(&listed(&nouns)), why.join("; "))
     });
     Some(sentences.collect::<Vec<_>>().join(" ")).filter(|reasons| !reasons.is_empty())
 }
@@ -439,20 +444,23 @@ fn changes_with_condition(questions: &[Question<'_, '_>], answers: &[Answer]) ->
         return (!alone.is_empty()).then(|| only.to_owned());
     };
     let roles = |number: &usize| all[*number].group.runs[0].roles;
-    let best = |one: &Answer| one.best.iter().map(|it| roles(it).choice).collect::<BTreeSet<_>>();
+    let of = |all: &[usize]| all.iter().map(|it| roles(it).choice).collect::<BTreeSet<_>>();
     let load = |one: &Answer| roles(&one.settings[0]).load;
     let what = if choices.iter().all(|one| load(one) == load(first)) { "line" } else { "load" };
-    let is_of_all =
-        |one: &&usize| choices.iter().all(|other| best(other).contains(&roles(one).choice));
-    let common: Vec<_> = first.best.iter().filter(is_of_all).map(|one| &all[*one]).collect();
+    let both = choices.iter().map(|one| [of(&one.settings), of(&one.best)]);
+    let [tried, common] = both.reduce(|one, other| [&one[0] & &other[0], &one[1] & &other[1]])?;
     if common.is_empty() {
-        return Some(format!("Which setting does best changes with the {what}."));
+        // What was tried under one of them alone may be best under all.
+        let mut are_tried =
+            choices.iter().map(|one| one.is_decided() && of(&one.best).is_subset(&tried));
+        let changes = format!("Which setting does best changes with the {what}.");
+        return are_tried.all(|it| it).then_some(changes);
     }
-    let are_all = choices.iter().all(|one| one.best.len() == common.len());
-    let is_common =
-        |one: &&usize| common.iter().any(|of| of.group.runs[0].roles.choice == roles(one).choice);
-    let each = choices.iter().flat_map(|one| one.best.iter().filter(is_common));
-    let each: Vec<_> = each.map(|one| &all[*one]).collect();
+    let are_all = choices.iter().all(|one| of(&one.best) == common);
+    let each = choices.iter().flat_map(|one| &one.best);
+    let is_common = |one: &&usize| common.contains(&roles(one).choice);
+    let each: Vec<_> = each.filter(is_common).map(|one| &all[*one]).collect();
     let do_best = if are_all { "do best" } else { "are among the best" };
-    Some(format!("{} {do_best}, each under its {what}.", names(&each)))
+    let is_any = choices.iter().any(|one| one.is_decided());
+    is_any.then(|| format!("{} {do_best}, each under its {what}.", names(&each)))
 }

@@ -1,8 +1,8 @@
 //! Where the time goes of what users notice, by what the run has counted.
 
-use super::thresholds::{APPLICATIONS, GAME, SAME};
+use super::thresholds::{APPLICATIONS, SAME};
 use crate::metrics::{Row, Rows};
-use crate::words::{digits, distinct, joined};
+use crate::words::{digits, grouped, joined};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
 use sojourn_scenario::{Scenario, traffic};
@@ -72,33 +72,31 @@ pub(super) fn causes(scenario: &Scenario, rows: &Rows) -> Vec<Cause> {
     scenario.traffic.iter().filter_map(|(name, entry)| cause(scenario, rows, name, entry)).collect()
 }
 
-/// What packets of games wait for until they are granted.
-pub(super) fn until_granted_ms(causes: &[Cause]) -> f64 {
-    let parts = causes.iter().filter(|one| one.application == GAME).flat_map(|one| &one.parts);
-    let waits = [Part::RequestWait, Part::Contention, Part::GrantWait];
-    parts.filter(|one| waits.contains(&one.part)).map(|one| one.ms).sum()
-}
-
-/// Why algorithms did nothing, in clauses, if none of a run dropped or marked a packet, those of neighbours included.
+/// Why algorithms did nothing, in a clause for each, if none of a run dropped or marked a packet, those of neighbours
+/// included: by the queue in which packets waited longest.
 pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
     let queues = rows.queues.iter().filter(|row| row.text("member").is_empty());
     let laws = queues.filter_map(|row| {
-        let direction = row.direction()?;
-        let law = scenario.only_law(row.homes()?, direction)?;
+        let law = scenario.only_law(row.homes()?, row.direction()?)?;
         let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
-        let times_ms = [row.number("sojourn_p99_ms")?, law.parameters().target_ms()?];
-        let ([p99, target], name, way) = (times_ms.map(digits), law.name(), direction.stream());
-        let but = if times_ms[0] > times_ms[1] { ", though" } else { ", and" };
-        let clause = format!(
-            "{name} dropped nothing {way}: 99 % of packets left its queue within {p99} ms{but} its target is {target} \
-             ms."
-        );
-        let judged = scenario.metrics.homes.as_deref();
-        Some((acts, Some(clause).filter(|_| judged.is_none_or(|homes| row.homes() == Some(homes)))))
+        let (p99_ms, target_ms) = (row.number("sojourn_p99_ms")?, law.parameters().target_ms()?);
+        Some((acts, row, ((law.name(), target_ms), (p99_ms, row.text("queue")))))
     });
-    let (acts, clauses): (Vec<f64>, Vec<Option<String>>) = laws.unzip();
-    let has_acted = acts.iter().sum::<f64>() > 0.0;
-    if has_acted { Vec::new() } else { distinct(clauses.into_iter().flatten()) }
+    let laws: Vec<_> = laws.collect();
+    let judged = scenario.metrics.homes.as_deref();
+    let is_told = |row: &Row| judged.is_none_or(|homes| row.homes() == Some(homes));
+    let told = laws.iter().filter(|(_, row, _)| is_told(row)).map(|(.., law)| *law);
+    let clause = |((name, target_ms), waits): ((&str, f64), Vec<(f64, &str)>)| {
+        let (p99_ms, queue) = waits.into_iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let but = if p99_ms > target_ms { "though" } else { "and" };
+        let [p99, target] = [p99_ms, target_ms].map(digits);
+        Some(format!(
+            "{name} dropped nothing: in {queue}, its longest queue, 99 % of packets wait at most {p99} ms, {but} its \
+             target is {target} ms."
+        ))
+    };
+    let has_acted = laws.iter().any(|(acts, ..)| *acts > 0.0);
+    grouped(told.filter(|_| !has_acted)).into_iter().filter_map(clause).collect()
 }
 
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {

@@ -11,11 +11,11 @@ use super::thresholds::{
     APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_MEAN, SLOW_START_S,
     VIDEO_STALLED, VIDEO_START, queue_of,
 };
-use crate::metrics::page_load;
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
+use crate::metrics::{ByLoad, page_load, round_trips};
 use crate::scores::qoe::GAME_ACCESS_MS;
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::apps::{AppSpec, Bulk, Quality};
+use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
 
 /// Values by their names.
@@ -131,7 +131,7 @@ impl Facts {
             is_coupled: scenario.is_coupled(),
             tests,
             transfers,
-            round_trips: by_load(scenario, rows),
+            round_trips: round_trips(scenario, rows),
             video_mbps: rows.flows.iter().filter_map(video).collect(),
             carried_mbit: scenario.carried_mbit(),
             causes: causes(scenario, rows),
@@ -225,12 +225,14 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
         PAGE_LOAD => page(row).is_some_and(|of| of.median_s.is_none()),
         _ => metric == VIDEO_START && row.number(metric) != start_wait_s(scenario, row),
     };
+    let app = |row: &&Row| scenario.traffic.get(row.traffic()).map(|entry| &entry.app);
+    let is_two_way = |row: &&Row| app(row).is_some_and(AppSpec::is_two_way);
     let of_any = |metric: &&str| flows.iter().any(|row| is_cut(row, metric));
     (!flows.is_empty()).then(|| Tested {
         application: name,
         values: application.metrics().into_iter().map(worst).collect(),
         missing: flows.iter().find_map(|row| unknown(name, scenario, row)),
-        has_both_ends: flows.iter().any(|row| is_two_way(scenario, row)),
+        has_both_ends: flows.iter().any(is_two_way),
         cut: application.metrics().into_iter().find(of_any),
     })
 }
@@ -297,35 +299,4 @@ fn queue_values(rows: &Rows, direction: Direction, is_loaded: bool) -> Option<Va
         ("queue_p99_ms", most(&|row| row.number("sojourn_p99_ms"))),
         ("queue_lost_percent", Some(most(&lost).unwrap_or_default())),
     ]))
-}
-
-fn is_two_way(scenario: &Scenario, row: &Row) -> bool {
-    scenario.traffic.get(row.traffic()).is_some_and(|entry| entry.app.is_two_way())
-}
-
-/// Mean and median in ms, by what goes in bulk.
-pub(super) type ByLoad = [[Option<f64>; 2]; 4];
-
-/// The columns that have them.
-const COLUMNS: [[&str; 2]; 4] = [
-    ["rtt_idle_mean_ms", "rtt_idle_p50_ms"],
-    ["rtt_down_mean_ms", "rtt_down_p50_ms"],
-    ["rtt_up_mean_ms", "rtt_up_p50_ms"],
-    ["rtt_both_mean_ms", "rtt_both_p50_ms"],
-];
-
-/// Those of each game and call that measures them, of both ends the greater.
-fn by_load(scenario: &Scenario, rows: &Rows) -> BTreeMap<(bool, String), ByLoad> {
-    let two_way = scenario.traffic.iter().filter(|(_, entry)| entry.app.is_two_way());
-    let of_entry = |(name, entry): (&String, &traffic::Entry)| {
-        let own = || rows.flows.iter().filter(|row| row.traffic() == name);
-        let greatest = |column| own().filter_map(|row| row.number(column)).reduce(f64::max);
-        let is_other = entry.app.parameters().quality() != Quality::Game;
-        ((is_other, name.clone()), COLUMNS.map(|columns| columns.map(greatest)))
-    };
-    two_way.map(of_entry).filter(|(_, all)| is_measured(all)).collect()
-}
-
-fn is_measured(all: &ByLoad) -> bool {
-    all.iter().flatten().any(Option::is_some)
 }

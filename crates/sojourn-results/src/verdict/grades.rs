@@ -12,7 +12,7 @@ use super::thresholds::{
 };
 use crate::letters::letter;
 use crate::over_seeds::{Value, over_seeds};
-use crate::words::digits;
+use crate::words::{digits, grouped, joined};
 use sojourn_engine::packet::Direction;
 use sojourn_logs::Load;
 
@@ -178,6 +178,15 @@ impl Assessment {
         self.values.get(metric).copied().flatten()
     }
 
+    /// The value that keeps it from a better grade, or else the first that sentences say.
+    pub(super) fn deciding(&self) -> &'static Shown {
+        let Application { good, fair, poor, values, .. } = self.graded;
+        let better = [good, good, fair, poor][self.grade.map_or(0, |grade| grade as usize)];
+        let is_unmet = |t: &Threshold| self.measured(t.metric).is_some_and(|it| !t.is_met(it));
+        let unmet = |shown: &&Shown| better.iter().any(|t| t.metric == shown.metric && is_unmet(t));
+        values.iter().find(unmet).unwrap_or(&values[0])
+    }
+
     /// What is wrong with it that is no delay: a loss above its bound, or else that it fails.
     pub(super) fn beyond_delay(&self) -> Option<String> {
         let is_over = |t: &&Threshold| {
@@ -249,7 +258,7 @@ pub(super) fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share
         let over = |of: &dyn Fn(&Share) -> Option<f64>| {
             over_seeds(&all.iter().map(|one| of(one)).collect::<Vec<_>>())
         };
-        let missing = all.iter().find_map(|one| one.missing.clone());
+        let missing = all.iter().find_map(|one| one.missing);
         let Value { mean, half_width } = over(&|one| one.share_percent);
         let share_percent = mean.filter(|_| missing.is_none());
         Share {
@@ -276,10 +285,18 @@ fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessme
         let due = shares.iter().filter(|share| share.part_mbps > 0.0);
         let mean = due.map(|share| (100.0 * share.of_part()).min(100.0)).reduce(f64::min);
         let over = BTreeMap::from([(SHARE, Value { mean, half_width: None })]);
-        let found = Assessment::new(application, &over, None, shares[0].missing.clone());
+        let why = grouped(shares.iter().filter_map(|one| Some((one.missing?, one))));
+        let why = why.into_iter().map(|(why, of)| {
+            format!("{why} {}", joined(of.iter().map(|one| format!("traffic.{}", one.traffic))))
+        });
+        let why = Some(why.collect::<Vec<_>>().join("; "));
+        let found = Assessment::new(application, &over, None, why);
         return Assessment { level: level(application, |_| mean), ..found };
     };
-    let mut notes = vec![format!("{} of {} Mbps", digits(worst.mbps), digits(worst.part_mbps))];
+    // More than its part is what another one left.
+    let is_within = worst.mbps < worst.part_mbps;
+    let of = if is_within { format!(" of {}", digits(worst.part_mbps)) } else { String::new() };
+    let mut notes = vec![format!("{}{of} Mbps", digits(worst.mbps))];
     if shares.len() > 1 {
         notes[0] = format!("{} for '{}'", notes[0], worst.traffic);
         let others = known.iter().filter(|share| share.traffic != worst.traffic);
@@ -354,19 +371,14 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
 /// What videos keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.
 /// `None` without videos.
 fn kept_rate_percent(runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
-    let [loaded, unloaded] = [runs, idle].map(|all| means(all, |facts| &facts.video_mbps));
-    let had = unloaded.into_iter().filter(|(_, mbps)| *mbps > 0.0);
-    had.map(|(name, mbps)| 100.0 * loaded.get(name).unwrap_or(&0.0) / mbps).reduce(f64::min)
-}
-
-/// The mean over runs of what each has by name.
-fn means<'a>(
-    runs: &[&'a Facts],
-    of: impl Fn(&'a Facts) -> &'a BTreeMap<String, f64>,
-) -> BTreeMap<&'a str, f64> {
-    let mut all: BTreeMap<&str, Vec<Option<f64>>> = BTreeMap::new();
-    for (name, value) in runs.iter().flat_map(|facts| of(facts)) {
-        all.entry(name).or_default().push(Some(*value));
-    }
-    all.into_iter().filter_map(|(name, values)| Some((name, over_seeds(&values).mean?))).collect()
+    let mbps = |all: &[&Facts], name: &String| {
+        let own = all.iter().map(|facts| facts.video_mbps.get(name).copied());
+        over_seeds(&own.collect::<Vec<_>>()).mean
+    };
+    let films = idle.iter().flat_map(|facts| facts.video_mbps.keys());
+    let kept = films.filter_map(|name| {
+        let had = mbps(idle, name).filter(|had| *had > 0.0)?;
+        Some(100.0 * mbps(runs, name).unwrap_or_default() / had)
+    });
+    kept.reduce(f64::min)
 }

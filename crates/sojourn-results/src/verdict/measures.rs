@@ -5,9 +5,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::shares::rate_mbps;
 use super::thresholds::{APPLICATIONS, PAGE_LOAD};
-use crate::metrics::{Row, Rows, page_load};
+use crate::metrics::{Row, Rows, page_load_of_all, rate_mbps};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
@@ -110,8 +109,10 @@ impl Measure {
         if !self.of.bulk.is_empty() {
             return Some(rate_mbps(scenario, &found.collect::<Vec<_>>()));
         }
+        if self.of.column == PAGE_LOAD {
+            return Some(page_load_of_all(scenario, rows, found.map(Row::traffic)));
+        }
         let values = found.filter_map(|row| match self.of.column {
-            PAGE_LOAD => page_load(scenario, rows, row.traffic()).median_s,
             "frame_latency_p90_ms" => row.number(self.of.column).filter(|_| {
                 row.number("frames_incomplete_percent") <= Some(MOST_INCOMPLETE_PERCENT)
             }),
@@ -161,6 +162,24 @@ mod tests {
         ] {
             let one = Measure::named(key);
             assert_eq!((one.better, one.unit_after()), (better, unit.to_owned()), "{key}");
+        }
+    }
+
+    /// What keeps a use from good or fair is in a table: shares and what load adds are in those of grades, and of a game 10 %
+    /// of round trips above 80 ms are an RTT p90 above that.
+    #[test]
+    fn what_decides_a_grade_has_a_column() {
+        let of_grades = ["share_percent", "kept_video_rate_percent", "added_delay_ms"];
+        for (one, metric) in
+            APPLICATIONS.iter().flat_map(|one| one.metrics().into_iter().map(move |it| (one, it)))
+        {
+            let column = metric
+                .replace("queue_", "sojourn_")
+                .replace("over_80_ms_round_trip_percent", "rtt_p90_ms");
+            let is_it = |it: &&Measure| it.of.graded == one.name && it.of.column == column;
+            let is_decisive = one.good.iter().chain(&one.fair).any(|of| of.metric == metric);
+            let is_needed = is_decisive && !of_grades.contains(&metric);
+            assert!(!is_needed || MEASURES.iter().any(|it| is_it(&it)), "{}: {metric}", one.name);
         }
     }
 

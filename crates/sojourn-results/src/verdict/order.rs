@@ -50,6 +50,13 @@ pub struct Answer {
     pub unsure: Vec<usize>,
 }
 
+impl Answer {
+    /// Is there a best one, or several that do equally well, and not all?
+    pub(super) fn is_decided(&self) -> bool {
+        self.is_alike && self.best.len() < self.settings.len()
+    }
+}
+
 /// What is compared: a use of the household or what a line does for it, by its applications. A film and the rate
 /// that it keeps are one use, and what load adds is in the grades of games and calls.
 pub(super) type Component = &'static [&'static str];

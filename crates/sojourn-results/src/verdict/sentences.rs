@@ -74,7 +74,7 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
     let worst = noticed.min(Some(Grade::Poor));
     let level = |one: &Assessment| Some(one.level()?.0);
     let is_worse = |one: &&Assessment| worst.is_some() && level(one) > worst;
-    let worse = joined(setting.assessments.iter().filter(is_worse).map(noun));
+    let worse = joined(setting.assessments.iter().filter(is_worse).map(|it| it.graded.noun.into()));
     let is_whole = setting.is_whole() && setting.assessments.iter().all(|one| one.grade.is_some());
     let said = match worst {
         None => "nothing that is noticed has a grade".to_owned(),
@@ -87,13 +87,9 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
     if worse.is_empty() { said } else { format!("{said} but {worse}") }
 }
 
-fn noun(found: &Assessment) -> String {
-    found.graded.noun.to_owned()
-}
-
-/// The first value of an application behind its name, or what is said in its place.
+/// The value of an application that decides its grade behind its name, or what is said in its place.
 fn in_brackets(found: &Assessment) -> String {
-    let shown = &found.graded.values[0];
+    let shown = found.deciding();
     let said = |value| format!(" ({}{}{})", shown.short, digits(value), shown.unit);
     found.measured(shown.metric).map_or_else(|| format!(" ({})", found.summary), said)
 }
@@ -105,7 +101,7 @@ fn nothing_good(question: &Question<'_, '_>, best: usize) -> String {
         question.settings.iter().all(|setting| grade(setting) == Some(Grade::Fails))
     };
     let found = question.noticed(best).filter(fails);
-    let clauses = found.map(|one| format!("{} fails with each{}", noun(one), in_brackets(one)));
+    let clauses = found.map(|it| format!("{} fails with each{}", it.graded.noun, in_brackets(it)));
     around(clauses, |it| format!("No setting is good: {it}. ")).unwrap_or_default()
 }
 
@@ -114,7 +110,7 @@ fn left_out(question: &Question<'_, '_>) -> Option<String> {
     let all = question.settings.iter().flat_map(|setting| question.noticed(*setting));
     let is_out =
         |one: &&Assessment| !question.components.iter().any(|c| c.contains(&one.application));
-    let nouns = distinct(all.filter(is_out).map(noun));
+    let nouns = distinct(all.filter(is_out).map(|one| one.graded.noun.to_owned()));
     around(nouns, |it| format!("Not compared, since the lines differ: the shares of {it}."))
 }
 
@@ -124,10 +120,10 @@ fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<Str
     let better = |one, than| MEASURES.iter().filter(|it| question.is_better(it, one, than)).count();
     (better(other, best) > better(best, other)).then(|| {
         let changed = changed_values(behind, &[ahead]).into_iter();
-        let small = changed.map(|([said, _], is_worse, _)| (said, is_worse));
+        let small = changed.map(|([said, _], is_worse, ..)| (said, is_worse));
         let mut changes = graded_clauses(behind, &[ahead]).into_iter().chain(small);
         let change = changes.find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
-        let it = change.unwrap_or_else(|| format!("{} decides", noun(behind)));
+        let it = change.unwrap_or_else(|| format!("{} decides", behind.graded.noun));
         format!("Against {}, which is better in more columns, {it}.", question.all[other].name())
     })
 }
@@ -240,9 +236,9 @@ fn new_clause(after: &Assessment) -> Option<Change> {
     Some((format!("{} falls from good to {state} ({})", after.graded.noun, after.summary), true))
 }
 
-/// A value that is another with other settings: as a clause and behind its application, whether it is worse, and whether
-/// it is another by more than a tenth, also of its least bound.
-type Changed = ([String; 2], bool, bool);
+/// A value that is another with other settings: as a clause and behind its application, whether it is worse, whether it is
+/// another by more than a tenth, also of its least bound, and whether it passes a bound.
+type Changed = ([String; 2], bool, bool, bool);
 
 fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
     let graded = before.graded;
@@ -258,11 +254,17 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
             _ => "rises",
         };
         let clause = format!("{} {verb} {values}", graded.label(shown));
+        let passes = |bound: f64| (from <= bound) != (to[0] <= bound);
+        // Grades that need no value of this name go by another one beside it, and its steps are their bounds.
+        let is_passed = match graded.needs(shown.metric) {
+            true => graded.bounds_of_grades(shown.metric).any(passes),
+            false => graded.bounds(shown.metric).any(passes),
+        };
         let bounds = graded.bounds_of_grades(shown.metric).filter(|bound| *bound > 0.0);
         let most = bounds.reduce(f64::min).unwrap_or_default().max(to[0].abs()).max(from.abs());
         let is_worse = (to[0] < from) == graded.is_better_more(shown.metric);
         let is_much = (to[0] - from).abs() > NAMED * most;
-        Some(([clause, format!(" ({}{values})", shown.short)], is_worse, is_much))
+        Some(([clause, format!(" ({}{values})", shown.short)], is_worse, is_much, is_passed))
     });
     changed.collect()
 }
@@ -271,16 +273,15 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
 /// by much; and beside what is better, a value that is much worse.
 pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<Change> {
     let changed = changed_values(before, after);
-    let plain = |(clauses, is_worse, _): &Changed| (clauses[0].clone(), *is_worse);
+    let plain = |(clauses, is_worse, ..): &Changed| (clauses[0].clone(), *is_worse);
     let Some((was, is)) = before.grade.zip(after.first().and_then(|one| one.grade)) else {
         return Vec::new();
     };
     let first = if is == was {
         changed.iter().find(|one| one.2).map(plain)
     } else {
-        let mut with = changed.iter().filter(|one| one.1 == (is > was));
-        let much = with.clone().find(|one| one.2).or_else(|| with.next());
-        let text = much.map_or("", |one| &one.0[1]);
+        let with = changed.iter().filter(|one| one.1 == (is > was));
+        let text = with.min_by_key(|one| (!one.3, !one.2)).map_or("", |one| &one.0[1]);
         let verb = if is > was { "falls" } else { "rises" };
         let is_same = after[0].traffic.is_empty() || after[0].traffic == before.traffic;
         let of = if is_same { "the " } else { "the worst " };
@@ -295,7 +296,11 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
 /// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.
 fn single_rates(now: &Judged<'_>, before: &Judged<'_>) -> Vec<Change> {
     let now = &now.transfers;
-    let is_beside = |one: &&Share| now.iter().filter(|other| other.way == one.way).count() > 1;
+    // What has no grade has a measure of its sort.
+    let is_like = |one: &Share, other: &Share| {
+        other.way == one.way && (one.missing.is_none() || other.application == one.application)
+    };
+    let is_beside = |one: &&Share| now.iter().filter(|other| is_like(one, other)).count() > 1;
     let clauses = now.iter().filter(is_beside).filter_map(|one| {
         let from = before.share(one)?.mbps;
         let is_much = (one.mbps - from).abs() > NAMED * one.mbps.max(from);
@@ -338,9 +343,10 @@ pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
 pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     let of_part = |one: &Share| one.of_part();
     let poor = judged.transfers.iter().min_by(|a, b| of_part(a).total_cmp(&of_part(b)))?;
-    let takes = |one: &&Share| one.way == poor.way && of_part(one) > 1.0 + NAMED;
+    let excess = |one: &Share| one.mbps - one.part_mbps;
+    let takes = |one: &&Share| one.way == poor.way && excess(one) > -NAMED * excess(poor);
     let mut takers: Vec<&Share> = judged.transfers.iter().filter(takes).collect();
-    takers.sort_by(|a, b| of_part(b).total_cmp(&of_part(a)));
+    takers.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
     let clause = |one: &&Share| {
         let mark = judged.group.runs[0].marks.get(&one.traffic);
         let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));

@@ -4,11 +4,10 @@ use serde::Serialize;
 
 use super::thresholds::Grade;
 use crate::metrics::{Row, Rows};
-use crate::words::digits;
 use sojourn_engine::fairness::{Demand, Link, max_min_of_links};
 use sojourn_engine::packet::Direction;
-use sojourn_scenario::apps::{AppSpec, Bulk};
-use sojourn_scenario::{Scenario, Span, covered_s, traffic};
+use sojourn_scenario::apps::AppSpec;
+use sojourn_scenario::{Scenario, Span, shared_mbit, traffic};
 
 /// Light traffic excuses no more of what a link carries.
 const EXCUSED: f64 = 0.5;
@@ -16,6 +15,10 @@ const EXCUSED: f64 = 0.5;
 const LEAST_MBPS: f64 = 1e-6;
 /// A transfer needs some seconds to reach its rate, and a film to stall.
 pub(super) const SHORTEST_S: f64 = 10.0;
+
+/// Why a share is unknown.
+const SHORT: &str = "less than 10 s are measured of";
+const YIELDS: &str = "endless traffic leaves no part for";
 
 /// What a transfer, a torrent or a stream of data gets in the direction of its payload.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -41,9 +44,9 @@ pub struct Share {
     /// The payload of a file that is unfinished at the end, and its size, in MB.
     #[serde(skip)]
     pub(super) unfinished_mb: Option<(f64, f64)>,
-    /// Why its share is unknown, if it is.
+    /// Why its share is unknown, if it is, in words that its name follows.
     #[serde(skip)]
-    pub(super) missing: Option<String>,
+    pub(super) missing: Option<&'static str>,
 }
 
 impl Share {
@@ -56,7 +59,8 @@ impl Share {
 /// A bulk entry with what limits it.
 struct Flow<'a> {
     entry: &'a traffic::Entry,
-    group: usize,
+    /// The numbers of its group and of its service flow.
+    place: (usize, u8),
     homes: f64,
     time: Span,
     /// How long it was under way in this time, in s.
@@ -102,28 +106,15 @@ fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> 
         let line_mbps = scenario.with_start_up_mbps(flow.entry, line_mbps);
         let is_due = line_mbps > LEAST_MBPS || !scenario.yields(flow.entry);
         let part_mbps = line_mbps.min(flow.demand_mbps).max(f64::MIN_POSITIVE);
-        let part_mbps = if is_due { part_mbps } else { 0.0 };
-        let yields = || format!("traffic.{} yields to endless traffic", flow.got.traffic);
-        let missing = flow.got.missing.clone().or_else(|| (!is_due).then(yields));
+        // What takes turns with others has had a rate that the line carried.
+        let least_mbps = if scenario.takes_turns(flow.entry) { flow.got.mbps } else { 0.0 };
+        let part_mbps = if is_due { part_mbps.max(least_mbps) } else { 0.0 };
+        let missing = flow.got.missing.or((!is_due).then_some(YIELDS));
         let percent = (100.0 * flow.got.mbps / part_mbps).min(100.0);
         let share_percent = Some(percent).filter(|_| missing.is_none());
         Share { part_mbps, share_percent, missing, ..flow.got }
     };
     flows.into_iter().zip(parts_mbit).map(share).collect()
-}
-
-/// The rate of bulk traffic of one sort while any of it was under way, in Mbps; `None` if none of it was.
-pub(super) fn rate_mbps(scenario: &Scenario, rows: &[&Row]) -> Option<f64> {
-    let of_row = |row: &&Row| {
-        let entry = &scenario.traffic[row.traffic()];
-        let (time, length_s) = scenario.under_way(entry, row.number("under_way_s"))?;
-        Some((row.number("rate_mbps")? * length_s, length_s, time))
-    };
-    let under_way: Vec<(f64, f64, Span)> = rows.iter().filter_map(of_row).collect();
-    let mbit: f64 = under_way.iter().map(|(mbit, ..)| mbit).sum();
-    let all_s: f64 = under_way.iter().map(|(_, length_s, _)| length_s).sum();
-    let covered_s = covered_s(under_way.into_iter().map(|(.., time)| time).collect());
-    Some(mbit / covered_s.min(all_s)).filter(|mbps| mbps.is_finite())
 }
 
 fn flow<'a>(
@@ -136,14 +127,11 @@ fn flow<'a>(
     let is_own = |row: &&Row| row.direction() == Some(way) && row.traffic() == name;
     let own = rows.flows.iter().find(is_own).cloned().unwrap_or_default();
     let number = |column| own.number(column).unwrap_or_default();
-    let group = scenario.group_of(entry);
-    let home = scenario.group(group);
-    let homes = f64::from(home.count);
+    let place = scenario.service_flow(name, entry, way);
+    let homes = f64::from(scenario.group(place.0).count);
     let (time, under_way_s) = scenario.under_way(entry, own.number("under_way_s"))?;
-    let what = Bulk::of(&entry.app)?.word(way);
     let is_short = under_way_s.round() < SHORTEST_S && own.number("transfer_time_mean_s").is_none();
-    let short = format!("the {what} is measured for {} s, not {SHORTEST_S}", digits(under_way_s));
-    let missing = Some(short).filter(|_| is_short);
+    let missing = is_short.then_some(SHORT);
     let mut unfinished_mb = None;
     let demand_mbps = match &entry.app {
         AppSpec::Transfer(app) => {
@@ -176,7 +164,7 @@ fn flow<'a>(
         unfinished_mb,
         missing,
     };
-    Some(Flow { entry, group, homes, time, under_way_s, demand_mbps, got })
+    Some(Flow { entry, place, homes, time, under_way_s, demand_mbps, got })
 }
 
 /// The max-min fair part of each flow while it runs, in Mbit: a sum over the times in which the same flows run. Those that
@@ -232,11 +220,11 @@ fn links(
     runs: &[usize],
 ) -> Vec<Link> {
     let length_s = time.end - time.start;
-    let light_mbit = |of: &dyn Fn(usize) -> bool| {
+    let light_mbit = |of: &dyn Fn((usize, u8)) -> bool| {
         let is_light = |row: &&Row| {
             let entry = scenario.traffic.get(row.traffic());
             row.direction() == Some(way)
-                && entry.is_some_and(|entry| of(scenario.group_of(entry)))
+                && entry.is_some_and(|entry| of(scenario.service_flow(row.traffic(), entry, way)))
                 && flows.iter().all(|flow| flow.got.traffic != row.traffic())
         };
         let light = rows.flows.iter().filter(is_light);
@@ -246,18 +234,25 @@ fn links(
         capacity: (mbit - light_mbit).max(EXCUSED * mbit),
         flows: runs.iter().copied().filter(|one| passes(&flows[*one])).collect(),
     };
+    let channels: Vec<Option<f64>> =
+        scenario.groups().map(|group| scenario.channel_mbit(&group, way, time)).collect();
     let mut links = Vec::new();
-    for (number, group) in (0..).zip(scenario.groups()) {
-        let of_group = |flow: &Flow<'_>| flow.group == number;
-        let own = flows.iter().filter(|flow| of_group(flow));
+    for (number, flow) in scenario.all_service_flows(way) {
+        let group = scenario.group(number);
+        let is_its = |flow_of: &Flow<'_>| flow_of.place == (number, flow);
+        let own = flows.iter().filter(|one| is_its(one));
         let starts_s = own.map(|flow| flow.entry.app.start_s().unwrap_or_default());
         let since_s = starts_s.fold(f64::INFINITY, f64::min).min(time.start);
-        let each_mbit = scenario.service_mbit(number, way, since_s, time);
-        let light = light_mbit(&|other| other == number);
-        links.push(link(each_mbit * f64::from(group.count), light, &of_group));
+        let each_mbit = scenario.service_mbit(number, (way, flow), since_s, time);
+        let mbit = (each_mbit * f64::from(group.count)).min(channels[number].unwrap_or(f64::MAX));
+        links.push(link(mbit, light_mbit(&|other| other == (number, flow)), &is_its));
     }
-    let channels = scenario.groups().filter_map(|group| scenario.channel_mbit(&group, way, time));
-    for mbit in channels.chain(scenario.core_mbit(way, time)) {
+    let sharing = runs.iter().map(|one| (flows[*one].homes, channels[flows[*one].place.0]));
+    links.extend(shared_mbit(sharing).map(|mbit| {
+        let is_on = |of: (usize, u8)| channels[of.0].is_some();
+        link(mbit, light_mbit(&is_on), &|flow| is_on(flow.place))
+    }));
+    for mbit in scenario.core_mbit(way, time) {
         links.push(link(mbit, light_mbit(&|_| true), &|_| true));
     }
     for (name, server) in &scenario.servers {

@@ -142,7 +142,7 @@ impl Application {
         !self.quality.is_empty() && row.text("quality") == self.quality
     }
 
-    fn thresholds(&self) -> impl Iterator<Item = &Threshold> {
+    pub(super) fn thresholds(&self) -> impl Iterator<Item = &Threshold> {
         self.good.iter().chain(&self.fair).chain(&self.poor)
     }
 

@@ -4,16 +4,16 @@ use super::Simulation;
 use super::connections::{Connection, Owner, Route};
 use super::shapers::Shaped;
 use super::under_way::UnderWay;
-use sojourn_access::{Header, Protocol, service_flow};
+use sojourn_access::Protocol;
 use sojourn_engine::clock::Clock;
 use sojourn_engine::packet::{DATAGRAM, Direction, Ecn, Own, Packet, Segment};
 use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
-use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{
     Answered, App, AppContext, AppSpec, Arrived, Command, Done, End, Event, Frame, Label, Model,
 };
+use sojourn_scenario::{Scenario, home_port};
 use sojourn_transport::{Ends, SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
@@ -161,12 +161,6 @@ fn instance(
     }
 }
 
-/// The `number`th port of a home, among the dynamic ports (RFC 6335 §6).
-pub(super) fn home_port(number: u64) -> u16 {
-    const FIRST: u16 = 49_152;
-    FIRST + (number % u64::from(u16::MAX - FIRST + 1)) as u16
-}
-
 /// The service flows that an entry's packets take, upstream and downstream, by the ECN field.
 pub(super) fn classify(
     scenario: &Scenario,
@@ -176,33 +170,8 @@ pub(super) fn classify(
     home_port: u16,
 ) -> [[u8; 4]; 2] {
     let (name, entry) = scenario.traffic.get_index(traffic.into()).expect("it is an entry");
-    let version =
-        entry.app.parameters().tcp().and_then(|tcp| tcp.ip).unwrap_or(scenario.tcp.version());
-    let up = Header {
-        ip: version,
-        protocol: Some(protocol),
-        server: scenario.servers.get_index(server.into()).map_or("", |(name, _)| name),
-        traffic: name,
-        source: entry.labels.address,
-        destination: scenario.servers.get_index(server.into()).and_then(|(_, s)| s.address),
-        source_port: Some(home_port),
-        destination_port: Some(entry.port()),
-        dscp,
-        ecn: Ecn::NotEct,
-    };
-    service_flows(scenario, traffic, &up)
-}
-
-/// The service flows that packets of an entry with this header take, or the opposite one, by the ECN field.
-pub(super) fn service_flows(scenario: &Scenario, traffic: u16, up: &Header) -> [[u8; 4]; 2] {
-    let group = scenario.group(scenario.group_of(&scenario.traffic[usize::from(traffic)]));
-    let by_ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
-    [
-        by_ecn.map(|ecn| service_flow(group.upstream.classifiers(), &Header { ecn, ..*up })),
-        by_ecn.map(|ecn| {
-            service_flow(group.downstream.classifiers(), &Header { ecn, ..up.reversed() })
-        }),
-    ]
+    let server = scenario.servers.get_index(server.into()).map_or("", |(name, _)| name);
+    scenario.classify((name, entry), (protocol, dscp), server, home_port)
 }
 
 impl Simulation {

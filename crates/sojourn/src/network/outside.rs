@@ -8,7 +8,6 @@ use std::net::IpAddr;
 use indexmap::IndexMap;
 
 use super::Simulation;
-use super::apps::service_flows;
 use super::connections::Owner;
 use sojourn_access::{Header as Classified, Protocol};
 use sojourn_engine::address::Address;
@@ -405,7 +404,8 @@ impl Simulation {
             dscp,
             ecn: Ecn::NotEct,
         };
-        service_flows(&self.scenario, entry, &up)[direction as usize]
+        let entry = &self.scenario.traffic[usize::from(entry)];
+        self.scenario.service_flows(entry, &up)[direction as usize]
     }
 
     fn server_of(&self, entry: u16) -> u16 {

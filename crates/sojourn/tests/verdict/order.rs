@@ -331,6 +331,63 @@ fn an_answer_changes_with_the_load_only_where_no_setting_is_best_under_all() {
     assert_eq!(found.sentences[0], "b and d are among the best, each under its load.");
 }
 
+/// An answer changes only where each load has one, and these have no setting in common.
+#[test]
+fn an_answer_that_there_is_not_does_not_change() {
+    let levels = [20.0, 60.0, 99.0];
+    for number in 0..81_usize {
+        let percents = [0, 1, 2, 3].map(|place| levels[number / 3_usize.pow(place) % 3]);
+        let found = of_two_loads(percents);
+        let is_decided = |pair: &[f64]| pair[0] != pair[1];
+        let decided = percents.chunks(2).filter(|pair| is_decided(pair)).count();
+        let prefers = percents.chunks(2).map(|pair| pair[0] > pair[1]).collect::<Vec<_>>();
+        let [changes, common] = ["changes with the load", "each under its load"]
+            .map(|it| found.sentences[0].contains(it));
+        assert_eq!(changes, decided == 2 && prefers[0] != prefers[1], "{percents:?}");
+        assert_eq!(common, decided > 0 && !changes, "{percents:?} {:?}", found.sentences);
+    }
+}
+
+/// What does best under one load may do so under another, where it was not tried: no answer changes for that.
+#[test]
+fn a_setting_that_was_tried_under_one_load_changes_no_answer() {
+    let laws = ["pie", "codel", "red"].map(|kind| format!("upstream.queue.law.kind={kind}"));
+    let of = |law: &str, connections: u32, percent: f64| {
+        let flows = vec![rate("upload", "up", 310.0 / 60.0 * percent / 100.0)];
+        let count = format!("traffic.upload.connections={connections}");
+        Facts::of(&scenario_of(UPLOAD, &[law, &count]), &Rows { flows, ..Rows::default() })
+    };
+    let [a, b] = [(&laws[0], 60.0), (&laws[1], 99.0)].map(|(law, at)| of(law, 1, at));
+    let [c, d] = [(&laws[0], 60.0), (&laws[1], 70.0)].map(|(law, at)| of(law, 4, at));
+    for (law, percent) in [(&laws[2], 99.0), (&laws[0], 99.0)] {
+        let (e, is_new) = (of(law, 4, percent), law == &laws[2]);
+        let names = [("a", &a), ("b", &b), ("d", &d), ("e", &e), ("c", &c)];
+        let all = names.iter().take(if is_new { 5 } else { 4 });
+        let groups: Vec<_> = all.map(|(name, facts)| group(name, facts)).collect();
+        let said = verdict(&groups, &[]).sentences;
+        assert_eq!(said[0].contains("changes with the load"), !is_new, "{said:?}");
+    }
+}
+
+/// The value is named that decides a grade.
+#[test]
+fn a_grade_that_a_tail_decides_is_named_with_the_tail() {
+    let of = |mean_ms: f64, p99_ms: f64| {
+        let queue = row(&json!({"queue": "q", "direction": "up", "departed_packets": 900.0,
+            "sojourn_mean_ms": mean_ms, "sojourn_p99_ms": p99_ms}));
+        let flows = vec![rate("upload", "up", 5.0)];
+        Facts::of(&scenario(UPLOAD), &Rows { flows, queues: vec![queue], ..Rows::default() })
+    };
+    for (slow, fast, want) in [
+        ((28.0, 506.0), (10.0, 90.0), "(wait of 99 % of packets from 506 to 90.0 ms)"),
+        ((45.0, 99.0), (10.0, 50.0), "(mean wait from 45.0 to 10.0 ms)"),
+    ] {
+        let (slow, fast) = (of(slow.0, slow.1), of(fast.0, fast.1));
+        let found = verdict(&[group("slow", &slow), group("fast", &fast)], &[]).sentences;
+        assert!(found[0].contains(want), "{found:?}");
+    }
+}
+
 /// The loads have an answer each, and one sentence says whether it changes.
 #[test]
 fn settings_of_several_loads_are_compared_load_by_load() {

@@ -77,6 +77,8 @@ fn share_percent(traffic: &str, sets: &[&str], rates: &[(&str, &str, f64)]) -> f
     named(&found, "upload").unwrap().values["share_percent"].unwrap()
 }
 
+const GOLD: [&str; 1] = ["upstream.flows.gold.sustained_mbps=2"];
+
 #[test]
 fn an_upload_may_have_what_each_part_of_its_way_carries() {
     // 5 Mbps and 10 Mbit of burst are 310 Mbit in 60 s.
@@ -126,12 +128,77 @@ fn an_upload_may_have_what_each_part_of_its_way_carries() {
         ),
         // A router's shaper is a choice and no part of the line.
         ("", &["router.upstream.rate_mbps=2"], &[("upload", "up", 1.0)], 310.0),
+        // A service flow carries what classifiers give it, and the primary one the rest.
+        (
+            "",
+            &[GOLD[0], "upstream.flows.gold.match=[{traffic='upload'}]"],
+            &[("upload", "up", 1.0)],
+            120.0,
+        ),
+        (
+            "",
+            &[GOLD[0], "upstream.flows.gold.match=[{dscp=[46,46]}]"],
+            &[("upload", "up", 1.0)],
+            310.0,
+        ),
+        (
+            again,
+            &[GOLD[0], "upstream.flows.gold.match=[{traffic='more'}]"],
+            &[("upload", "up", 1.0), ("more", "up", 0.5)],
+            310.0,
+        ),
         // Each is due what its own server carries, and both a fair part of what they share.
         (far, &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0), ("more", "up", 0.9)], 120.0),
         (again, &["servers.near.rate_mbps=2"], &[("upload", "up", 1.0), ("more", "up", 1.0)], 60.0),
     ] {
         let found = share_percent(&format!("{UPLOAD}\n{more}"), sets, rates);
         assert!((found - 6000.0 / allowed_mbit).abs() < 1e-9, "{sets:?} {more}: {found}");
+    }
+}
+
+/// On a channel a home is due what its own profile lets the channel carry.
+#[test]
+fn a_part_of_a_channel_follows_the_profile() {
+    let due_mbps = |bits: f64| {
+        let bits = format!("upstream.profile_bits={bits}");
+        let sets = ["upstream={sustained_mbps=3000, modem.kind='shared_channel'}", &bits];
+        let ofdma = "upstream_channel.phy.kind = 'ofdma'\nservers.near.rate_mbps = 9000";
+        let traffic = format!("{UPLOAD}\n{ofdma}");
+        1.0 / (share_percent(&traffic, &sets, &[("upload", "up", 1.0)]) / 100.0)
+    };
+    let whole_mbps = due_mbps(10.0);
+    for bits in [2.0, 4.0, 5.0, 8.0] {
+        let ratio = due_mbps(bits) / whole_mbps;
+        assert!((ratio / (bits / 10.0) - 1.0).abs() < 0.12, "{bits} bits: {ratio}");
+    }
+}
+
+/// What pauses, or runs in homes that begin when they like, is measured while others rest: no rate is more than its part,
+/// and no sentence says that it is.
+#[test]
+fn what_takes_turns_has_no_more_than_its_part() {
+    for keys in
+        ["file_bytes = 300_000, pause_s = 5", "file_bytes = 9_000_000", "start_spread_s = 20"]
+    {
+        let traffic = format!(
+            "homes.ours.count = 3\ntraffic.upload = {{ kind = 'transfer', server = 'near', {keys} }}"
+        );
+        for mbps in [0.5, 5.0, 14.0, 15.6, 40.0] {
+            let mut own = rate("upload", "up", mbps);
+            own.0.extend(
+                json!({"under_way_s": 11.0, "transfer_time_mean_s": 1.0})
+                    .as_object()
+                    .unwrap()
+                    .clone(),
+            );
+            let facts = of_flows(&traffic, vec![own]);
+            let found = alone(&facts).groups.remove(0);
+            let [share] = &found.transfers[..] else { panic!("{keys}") };
+            assert!(share.mbps <= share.part_mbps, "{keys}: {share:?}");
+            let said = &named(&found.assessments, "upload").unwrap().summary;
+            let rate = said.split(", ").nth(1).expect("a rate behind the share");
+            assert_eq!(rate.contains(" of "), share.mbps < share.part_mbps, "{keys}: {said}");
+        }
     }
 }
 

@@ -117,8 +117,8 @@ fn an_algorithm_that_did_nothing_is_named_with_its_target() {
         idle.collect::<Vec<_>>()
     };
     let idle = run(0.0, 0.0, None);
-    let why = "codel dropped nothing upstream: 99 % of packets left its queue within 3.25 ms, and its target is \
-               5.00 ms.";
+    let why = "codel dropped nothing: in upstream, its longest queue, 99 % of packets wait at most 3.25 ms, and its \
+               target is 5.00 ms.";
     // Each setting is named once, also beside others that did something.
     assert_eq!(said(&idle, &idle), [format!("With a and b, {why}")]);
     for (dropped, marked) in [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)] {
@@ -131,6 +131,27 @@ fn an_algorithm_that_did_nothing_is_named_with_its_target() {
     // What did something in one direction was of use.
     let other_way = run_of(&[("up", 1.0, 0.0), ("down", 0.0, 0.0)], None);
     assert_eq!(said(&other_way, &other_way), [""; 0]);
+}
+
+/// Of several queues of one algorithm that in which packets wait longest is named, as tables name it.
+#[test]
+fn an_algorithm_that_did_nothing_in_several_queues_is_named_once() {
+    let sets = ["upstream.queue.law.kind=codel", "homes.theirs.count=2"];
+    let codel = scenario_of(&format!("{OURS}\n{UPLOAD}"), &sets);
+    let queue = |(name, homes, p99_ms): (&str, &str, f64)| {
+        row(&json!({"queue": name, "direction": "up", "homes": homes, "marked_packets": 0.0,
+            "dropped_aqm_packets": 0.0, "sojourn_p99_ms": p99_ms}))
+    };
+    for [one, other] in [[3.0, 7.0], [7.0, 3.0]] {
+        let queues = [("upstream", "ours", one), ("theirs upstream", "theirs", other)];
+        let queues = queues.map(queue).to_vec();
+        let facts = Facts::of(&codel, &Rows { queues, ..Rows::default() });
+        let found = verdict(&[group("a", &facts), group("b", &facts)], &[]).sentences;
+        let said: Vec<_> = found.iter().filter(|one| one.contains("dropped nothing")).collect();
+        let longest = if one > other { "in upstream, " } else { "in theirs upstream, " };
+        assert!(said.len() == 1 && said[0].contains(longest), "{said:?}");
+        assert!(said[0].contains("at most 7.00 ms, though its target"), "{said:?}");
+    }
 }
 
 /// What neighbours' queue managers did is of use, and their queues are not named.
