@@ -24,7 +24,7 @@ def test_summary_has_a_row_per_variant_and_stderr_stays_empty(cli: Cli) -> None:
 
 def test_transfers_that_a_sum_hides_are_shown_one_by_one(cli: Cli) -> None:
     shown = cli("run", HOME.with_name("tiers.toml"), "--duration", "2", "--all").stdout
-    _, _, shown = shown.partition("Throughput of each transfer")
+    _, _, shown = shown.partition("Rate of each transfer")
     assert re.search(r"low +middle +high\s+variant +down +down +down", shown)
     # By weights of 1, 2 and 4 the middle has twice what the lowest has, give or take slow start.
     row = re.search(r"weighted +([\d.]+) +([\d.]+) +[\d.]+ *$", shown, re.MULTILINE)
@@ -63,12 +63,15 @@ def test_json_is_all_there_is_on_stdout(cli: Cli) -> None:
             "game_rtt_p50_ms",
             "game_rtt_p90_ms",
             "game_rtt_p99_ms",
+            "game_over_20_ms_percent",
             "game_loss_percent",
             "voice_mos",
             "page_load_median_s",
             "upload_mbps",
+            "upstream_queue_mean_ms",
             "upstream_queue_p50_ms",
             "upstream_queue_p99_ms",
+            "downstream_queue_mean_ms",
             "downstream_queue_p50_ms",
             "downstream_queue_p99_ms",
         }

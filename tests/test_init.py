@@ -50,6 +50,16 @@ def test_links_of_servers_are_faster_than_a_fast_service() -> None:
     assert [server["rate_mbps"] for server in servers[1000].values()] == [10_000, 10_000]
 
 
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+def test_every_server_of_a_draft_is_used(neighbours: str) -> None:
+    for uses in [[use] for use in USES] + [list(USES)]:
+        text = draft(down_mbps=50, up_mbps=10, uses=uses, neighbours=neighbours)
+        found = tomllib.loads(text)
+        traffic = found["traffic"].values()
+        used = {name for one in traffic for name in one.get("servers", [one.get("server")])}
+        assert set(found["servers"]) == used, uses
+
+
 @pytest.mark.parametrize("neighbours", NEIGHBOURS[1:])
 def test_a_hundred_homes_share_the_channels(neighbours: str) -> None:
     text = draft(down_mbps=50, up_mbps=10, aqms=["drop_tail"], uses=["game"], neighbours=neighbours)

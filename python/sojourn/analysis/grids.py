@@ -7,14 +7,12 @@ from itertools import chain
 from typing import Any
 
 from ..base.grid import NOTHING, Grid, digits, informative
-from .delay_parts import both_ways_ms, greatest_shares
-from .groups import THIS_RUN, Results
+from .delay_parts import Parts, both_ways_ms, greatest_shares
+from .groups import THIS_RUN, Group, Results
 from .keys import key_in_words, value_in_words
-from .measures import MEASURES, Measure, Row, flows_of, judged_flows, payload_flows, transfers
+from .measures import MEASURES, Measure, Row, flows_of, judged_flows, payload_flows
 from .statistics import Value, over_seeds
 from .tables import RunTables
-
-_DIRECTIONS = ("up", "down")
 
 _OWN_TABLES = (
     "game_rtt_p999_ms",
@@ -45,7 +43,7 @@ _TRAFFIC = (Column("traffic", "traffic"), Column("direction", "direction"))
 FLOW_COLUMNS = (
     *_TRAFFIC,
     Column("quality", "quality"),
-    Column("throughput_mbps", "rate\nMbps"),
+    Column("rate_mbps", "rate\nMbps"),
     Column("loss_percent", "loss\n%"),
     *_quantiles("latency", "50", "90", "99"),
     Column("mos", "MOS"),
@@ -129,6 +127,7 @@ DROP_COLUMNS = (
 
 Seeds = Sequence[RunTables]
 """Runs that differ in their seed alone."""
+Select = Callable[[RunTables], list[Row]]
 
 
 def first_grids(results: Results) -> list[Grid]:
@@ -154,7 +153,7 @@ def noticed_grid(results: Results) -> Grid:
     title = f"What users notice{_of(results)}"
     if len(results.groups) == 1:
         about = ": rate with headers, loss, one-way latency"
-        rows = _over_seeds(results.groups[0].runs, payload_flows)
+        rows = _over_seeds(results.groups[0].runs, _with_rates(payload_flows))
         return _grid(f"{title}{about}", FLOW_COLUMNS, rows)
     measures = [m for m in MEASURES if m.queues is None and m.key not in _OWN_TABLES]
     return _side_by_side(f"{title} (RTT: round trip)", results, measures)
@@ -169,7 +168,14 @@ def time_grid(results: Results) -> Grid:
     if len(found) == 1:
         entries, delays = list(found[0]), list(found[0].values())
     else:
-        entries = [next(iter(one), NOTHING) for one in found]
+        entries = [_worst(group, one) for group, one in zip(results.groups, found, strict=True)]
+        loaded = [n for n, group in enumerate(results.groups) if not group.is_idle]
+        worst = max(loaded, key=lambda n: sum(found[n].get(entries[n], {}).values()), default=0)
+        # One entry for all settings where all have it, so that they can be compared.
+        entries = [
+            entries[worst] if entries[worst] in one else own
+            for one, own in zip(found, entries, strict=True)
+        ]
         delays = [one.get(entry, {}) for one, entry in zip(found, entries, strict=True)]
     shares = greatest_shares(delays)
     parts = sorted(shares, key=lambda part: -shares[part])
@@ -191,6 +197,13 @@ def time_grid(results: Results) -> Grid:
     return _of_settings(
         f"Where the time of traffic.{entries[0]} goes: {about}", results, headings, cells
     )
+
+
+def _worst(group: Group, delays: Mapping[str, Parts]) -> str:
+    """Of the traffic that notices a delay first, the entry that has the longest."""
+    qualities = {row["traffic"]: row["quality"] for row in judged_flows(group.first)}
+    first = [name for name in delays if qualities.get(name) == qualities.get(next(iter(delays)))]
+    return max(first, key=lambda name: sum(delays[name].values()), default=NOTHING)
 
 
 def _loses(results: Results, entries: Sequence[str]) -> bool:
@@ -250,7 +263,12 @@ def _labels(results: Results) -> tuple[list[str], list[list[str]]]:
 def run_grids(seeds: Seeds) -> list[Grid]:
     """All tables of a single run."""
     flows, classes, queues = (
-        _over_seeds(seeds, _rows_of(name)) for name in ("flows", "traffic_classes", "queues")
+        _over_seeds(seeds, select)
+        for select in (
+            _with_rates(_rows_of("flows")),
+            _rows_of("traffic_classes"),
+            _rows_of("queues"),
+        )
     )
     measured = [row for row in flows if row["rtt_mean_ms"] is not None]
     shaped = [row for row in flows if row.get("shaper_mean_mbps") is not None]
@@ -290,24 +308,38 @@ def is_comparison(runs: Mapping[str, Seeds]) -> bool:
 
 
 def are_summed(results: Iterable[RunTables]) -> bool:
-    """Are there several transfers in one direction, whose rates are summed?"""
-    ways = [transfers(direction) for direction in _DIRECTIONS]
-    return any(len(of_way(result)) > 1 for result in results for of_way in ways)
+    """Are there several uploads, downloads or other bulk traffic in one direction?"""
+    counts = (Counter(row["direction"] for row in _transfers(result)) for result in results)
+    return any(count > 1 for count in chain.from_iterable(one.values() for one in counts))
+
+
+def _transfers(run: RunTables) -> list[Row]:
+    """The judged rows of bulk traffic in the direction of its payload."""
+    return [row for row in judged_flows(run) if row["rate_mbps"] is not None]
+
+
+def _with_rates(select: Select) -> Select:
+    """Rows of flows, with the mean rate of what is no bulk traffic."""
+
+    def rows(run: RunTables) -> list[Row]:
+        own = ((row, row["rate_mbps"]) for row in select(run))
+        return [{**row, "rate_mbps": row["throughput_mbps"] if r is None else r} for row, r in own]
+
+    return rows
 
 
 def _rates_grid(results: Results) -> Grid:
     """A column for each transfer."""
     rates = [
         {
-            f"{row['traffic']}\n{direction}": row["throughput_mbps"]
-            for direction in _DIRECTIONS
-            for row in _over_seeds(group.runs, transfers(direction))
+            f"{row['traffic']}\n{row['direction']}": row["rate_mbps"]
+            for row in _over_seeds(group.runs, _transfers)
         }
         for group in results.groups
     ]
     columns = list(dict.fromkeys(column for of_run in rates for column in of_run))
     cells = [[_cell(of_run.get(column)) for column in columns] for of_run in rates]
-    return _of_settings("Throughput of each transfer in Mbps", results, columns, cells)
+    return _of_settings("Rate of each transfer while under way, in Mbps", results, columns, cells)
 
 
 def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
@@ -333,8 +365,6 @@ def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
     ]
     return [grid for grid in grids if grid.rows]
 
-
-Select = Callable[[RunTables], list[Row]]
 
 _BEYOND = {"latency_p999_ms": 1_000, "latency_p9999_ms": 10_000}
 """Of how many packets one is beyond a quantile; of fewer it would be the longest delay."""

@@ -200,7 +200,7 @@ def draft(
         *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
         _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes, others is not None),
-        _servers(max(down_mbps, up_mbps)),
+        _servers(max(down_mbps, up_mbps), "".join(_USES[use].keys for use in counts)),
         *([_ELSEWHERE, _channel(up_mbps), *_homes(others), _SEEN] if others else []),
         *(text for use, count in counts.items() for text in _entries(use, count)),
         *(_entries_of_neighbours(others) if others else []),
@@ -315,13 +315,20 @@ _FAST_MBPS = 500
 """From here on the default link of servers, 1000 Mbps, may be what is slow."""
 
 
-def _servers(service_mbps: float) -> str:
+_DELAYS_MS = {"near": 9, "far": 24}
+
+
+def _servers(service_mbps: float, keys: str) -> str:
+    """The servers that keys of traffic name."""
     rate = f", rate_mbps = {10 * service_mbps:g}" if service_mbps >= _FAST_MBPS else ""
+    servers = [
+        f"{name} = {{ delay_ms = {delay_ms}{rate} }}\n"
+        for name, delay_ms in _DELAYS_MS.items()
+        if f'"{name}"' in keys
+    ]
     return f"""\
 [servers]                # one-way delays from the cable network on; the cable adds its own
-near = {{ delay_ms = 9{rate} }}
-far = {{ delay_ms = 24{rate} }}
-"""
+{"".join(servers)}"""
 
 
 _ELSEWHERE = """\
