@@ -11,7 +11,7 @@ const ALL: &str = "
     upstream = { sustained_mbps = 20, peak_mbps = 40, burst_bytes = 1_000_000 }
     downstream = { sustained_mbps = 100, peak_mbps = 150, burst_bytes = 1_000_000 }
     servers.near.delay_ms = 10
-    router = { upstream.rate_mbps = 30, downstream.rate_mbps = 120, controller.kind = 'autorate' }
+    router = { upstream.rate_mbps = 60, downstream.rate_mbps = 200, controller.kind = 'autorate' }
 
     [traffic]
     game = { kind = 'stream', purpose = 'game' }
