@@ -216,13 +216,14 @@ fn spread_bursts(stream: &mut [(Option<f64>, Probe)]) -> Option<f64> {
         return None;
     }
     let burst_ms = median(times_ms.windows(2).map(|two| two[1] - two[0]));
-    for at in 0..=ends[0] {
-        stream[at].1.sent_ms = times_ms[0] - (ends[0] - at) as f64 * usual_ms;
+    let first = ends[0];
+    for (at, (_, probe)) in stream[..=first].iter_mut().enumerate() {
+        probe.sent_ms = times_ms[0] - (first - at) as f64 * usual_ms;
     }
     for (two, at) in bursts() {
         let step_ms = (at[1] - at[0]) / (two[1] - two[0]) as f64;
-        for place in two[0] + 1..=two[1] {
-            stream[place].1.sent_ms = at[0] + (place - two[0]) as f64 * step_ms;
+        for (number, (_, probe)) in (1..).zip(&mut stream[two[0] + 1..=two[1]]) {
+            probe.sent_ms = at[0] + f64::from(number) * step_ms;
         }
     }
     burst_ms

@@ -80,9 +80,7 @@ def log(
             for sentence in line.measured.sentences:
                 say(sentence)
             if not simulate and may_be_fitted(line):
-                say(
-                    "--simulate shows what each cure would give on a line like it; it takes minutes."
-                )
+                say("--simulate shows what each cure would give on a line like it, in minutes.")
         if out is not None:
             say(f"report: {out}")
     if simulate and not as_json:
