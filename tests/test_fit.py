@@ -669,7 +669,7 @@ def test_subframes_of_a_mobile_network_are_no_grants() -> None:
         up = np.ceil(sent / 5) * 5 + 8 + more - sent
         found = fit_log(log_of(Probes("mobile", sent, up)), search=False)
         assert set(found.estimates) <= {"grid_ms"}
-        assert "whole ms within the grid" in "; ".join(found.outside)
+        assert "within a period are whole ms apart" in "; ".join(found.outside)
     alone = log_of(Probes("cable", sent, np.ceil(sent / 5) * 5 + 8 - sent))
     assert "whole ms" not in "; ".join(fit_log(alone, search=False).outside)
 
