@@ -249,7 +249,7 @@ class Page {
   /** A log of a measured line, which changes nothing of the scenario. */
   openLog(name, bytes) {
     const simulate = line => {
-      this.open({ text: toml(scenarioOf(draftOf(line))) });
+      this.open({ text: toml(draftOf(line)) });
       byId("verdict-title").scrollIntoView();
     };
     showLog(spans => this.checker.ask({ verb: "read_log", name, ...spans }, bytes), simulate);
