@@ -133,11 +133,8 @@ def test_cures_are_simulated_on_a_line_like_that_of_a_log(page: Page) -> None:
         "DOCSIS-PIE in the modem",
         "CAKE in the router",
     ]
-    buffers = [
-        one["upstream"]["queue"]["limit_bytes"]
-        for one in made["compare"].values()
-        if "limit_bytes" in one["upstream"].get("queue", {})
-    ]
+    queues = [one["upstream"]["queue"] for one in made["compare"].values() if "upstream" in one]
+    buffers = [queue["limit_bytes"] for queue in queues if "limit_bytes" in queue]
     assert buffers == pytest.approx([188_000, 63_000], abs=1000)
     expect(page.locator("#about-title")).to_have_text("A line like the measured one")
     expect(page.locator("#verdicts")).to_contain_text("CAKE in the router")
