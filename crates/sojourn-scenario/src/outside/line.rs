@@ -90,6 +90,21 @@ impl Line {
         if self.seed != other.seed {
             found.choices.push("seed".to_owned());
         }
+        [&mut found.choices, &mut found.others].into_iter().for_each(shorten);
         found
     }
+}
+
+/// Leaves out what follows from other keys of a list: those of homes that the whole line has, and those of another kind.
+fn shorten(paths: &mut Vec<String>) {
+    let all = paths.clone();
+    paths.retain(|path| {
+        let of_all = path.splitn(3, '.').collect::<Vec<_>>();
+        let is_doubled = of_all[0] == "homes"
+            && of_all.get(2).is_some_and(|rest| all.iter().any(|one| one == rest));
+        let kinds = all.iter().filter_map(|one| one.strip_suffix("kind"));
+        let is_of_kind =
+            kinds.filter(|_| !path.ends_with(".kind")).any(|table| path.starts_with(table));
+        !is_doubled && !is_of_kind
+    });
 }
