@@ -110,9 +110,11 @@ def datagrams(failures: Failures) -> None:
         said = json.loads(line.run(client, check=True).stdout)
     lost = said["end"]["sum"]["lost_percent"]
     # An Ethernet frame has 46 bytes more than the payload: 8 of UDP, 20 of IP, 18 of Ethernet.
-    expected = 100 * (1 - 10 / (12 * 1446 / 1400))
+    # What arrives is what the line carries in 10 s and what the buffer holds then:
+    # 10 Mbps * 10 s / 8 / 1446 + 125_000 / 1446 = 8731 packets.
+    expected = 100 * (1 - (1.25e7 + 125_000) / 1446 / (1.5e7 / 1400))
     print(f"datagrams at 12 Mbps: {lost:.2f} % lost, expected {expected:.2f} %")
-    if abs(lost - expected) > 1 and not line.is_too_late:
+    if abs(lost - expected) > 0.5 and not line.is_too_late:
         failures.append(f"{lost:.2f} % of datagrams are lost instead of {expected:.2f} %")
 
 
