@@ -4,12 +4,15 @@
 
 mod header;
 mod line;
+mod packets;
 mod record;
+mod replay;
 mod writer;
 
 pub use header::{Header, LARGEST_IP, NotIp, Tcp};
 pub use line::{Differences, Line};
-pub use record::{Packets, Record, Recorded};
+pub use packets::{Packets, Recorded};
+pub use record::Record;
 pub use writer::Writer;
 
 use crate::apps::AppSpec;
