@@ -5,7 +5,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,10 +108,12 @@ def emulate(
     held, wanted = _reserved(out, scenario, one, overwrite)
     with held:
         with emulation:
-            # The document is alone on standard output.
-            program = emulation.start(words, stdout=sys.stderr if as_json else None)
             is_shown = bool(command) and not quiet and sys.stderr.isatty()
-            status = _watched(emulation, program, duration, is_shown)
+            status: int | None = None
+            with suppress(KeyboardInterrupt):
+                # The document is alone on standard output.
+                program = emulation.start(words, stdout=sys.stderr if as_json else None)
+                status = _watched(emulation, program, duration, is_shown)
         result = emulation.result
         if out and wanted:
             from ..store.write import write
@@ -153,22 +155,20 @@ def _reserved(
 
 def _watched(
     emulation: "Emulation", program: "Program", duration: float | None, is_shown: bool
-) -> int | None:
-    """Waits until the program or the time ends, or a signal comes, for which it returns `None`."""
+) -> int:
+    """Waits until the program or the time ends, and returns the status of the program, or 0."""
     deadline = None if duration is None else time.monotonic() + duration
     with _view() if is_shown else nullcontext() as view:
-        try:
-            while not emulation.has_ended:
-                if (status := program.returncode) is not None:
-                    return status
-                if deadline is not None and time.monotonic() >= deadline:
-                    return 0
-                if view:
-                    view.look(emulation)
-                time.sleep(_POLL_S)
-        except KeyboardInterrupt:
-            return None
-    return 0  # the line has ended by itself, and its results say why
+        # A line that ends by itself has results that say why.
+        while not emulation.has_ended:
+            if (status := program.returncode) is not None:
+                return status
+            if deadline is not None and time.monotonic() >= deadline:
+                return 0
+            if view:
+                view.look(emulation)
+            time.sleep(_POLL_S)
+    return 0
 
 
 class _View:

@@ -14,7 +14,6 @@ from tempfile import TemporaryFile
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from .. import _sojourn
 from .._sojourn import Variant
 from ..base.errors import InputError
 from ..base.files import draft_of_file
@@ -26,6 +25,7 @@ from .scenario import Config, Scenario, Settings
 from .simulation import Observation, chosen
 
 if TYPE_CHECKING:
+    from .._sojourn import Emulation as NativeEmulation
     from .._sojourn import Program as NativeProgram
 
 Command = str | Sequence[str | os.PathLike[str]]
@@ -39,7 +39,11 @@ MAX_LATE_MS = 1.0
 
 
 class Lateness(NamedTuple):
-    """How late packets were delivered: wall clock at the write less simulated arrival."""
+    """How late packets were delivered: wall clock at the write less simulated arrival.
+
+    >>> sojourn.Lateness(2, 0.03, 0.04, 0.04, 0.04, max_ms=0.04).packets
+    2
+    """
 
     packets: int
     """Packets that were delivered."""
@@ -101,6 +105,9 @@ class Emulation:
 
     Programs at the ends find each other by the names `home` and `server`. Nothing else is in their
     network, and they end with the block. See `emulate`.
+
+    >>> sojourn.emulate("upload", variant="DOCSIS-PIE")
+    <Emulation 'program'>
     """
 
     def __init__(
@@ -126,7 +133,7 @@ class Emulation:
         self._server_output = server_output
         self._wait_s, self._max_late_ms = wait_s, max_late_ms
         self._record, self._payloads = None if record is None else Path(record), payloads
-        self._native: _sojourn.Emulation | None = None
+        self._native: NativeEmulation | None = None
         self._programs: list[Program] = []
         self._result: Result | None = None
         self._held = ExitStack()
@@ -259,7 +266,7 @@ class Emulation:
         return is_too_late
 
     @property
-    def _line(self) -> "_sojourn.Emulation":
+    def _line(self) -> "NativeEmulation":
         if self._native is None:
             raise RuntimeError("found no line; allowed: within `with sojourn.emulate(...)`")
         return self._native
@@ -320,9 +327,11 @@ def emulate(
 
     Raises `InputError` with what is missing where the system does not permit it.
 
-        with sojourn.emulate("upload", variant="DOCSIS-PIE", server="iperf3 -s") as line:
-            line.run("iperf3 -c server -t 5", check=True)
-        line.result.summary()
+        >>> line = sojourn.emulate("upload", variant="DOCSIS-PIE", server="iperf3 -s")
+        >>> def upload() -> sojourn.Result:
+        ...     with line:
+        ...         line.run("iperf3 -c server -t 5", check=True)
+        ...     return line.result
     """
     if isinstance(scenario, Variant):
         one = chosen([scenario.replace(seed=seed, set=set)], None)
@@ -358,11 +367,12 @@ def lateness_of(meta: Mapping[str, Any]) -> Lateness:
     return Lateness(kept["packets"], *map(kept.get, names))
 
 
-def _native() -> "type[_sojourn.Emulation]":
+def _native() -> "type[NativeEmulation]":
     try:
-        return _sojourn.Emulation
-    except AttributeError:
+        from .._sojourn import Emulation as NativeEmulation
+    except ImportError:
         raise InputError("emulate: found another system; allowed: Linux") from None
+    return NativeEmulation
 
 
 def _with_entry(variant: Variant, name: str) -> tuple[Variant, str]:
