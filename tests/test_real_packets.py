@@ -68,6 +68,19 @@ def test_a_replay_of_the_record_is_the_same_run(
     assert not any("open loop" in warning.message for warning in again.warnings)
 
 
+def test_what_comes_at_the_start_follows_other_traffic(tmp_path: Path) -> None:
+    """A record has it behind all that begins then."""
+    both = LINE + "traffic.upload = { kind = 'transfer', direction = 'up' }\n"
+    real = both + "traffic.mine.kind = 'outside'\n"
+    simulation = sojourn.Simulation(real, record=tmp_path / "start.pcapng")
+    simulation.inject("mine", "up", udp(100), at_s=0)
+    simulation.run_until(1)
+    result = simulation.finish()
+    again = sojourn.run(both, replay=tmp_path / "start.pcapng")
+    assert isinstance(again, sojourn.Result)
+    assert again.meta["fingerprint"] == result.meta["fingerprint"]
+
+
 def test_another_queue_is_an_open_loop_which_the_answer_says(
     capsys: pytest.CaptureFixture[str], recorded: tuple[Path, sojourn.Result, set[int]]
 ) -> None:

@@ -342,7 +342,7 @@ fn times_that_cannot_be_right_are_refused() {
     for (text, found) in [
         (
             "sent_ms,rtt_ms\n5000,2\n1000,2\n",
-            "found a time that is 4.0 s before that of the probe before it",
+            "found a time that is 4.0 s before that of a probe before it",
         ),
         ("sent_ms,rtt_ms\n1000,2\n2000,-2\n", "found a round trip of -2 ms"),
     ] {

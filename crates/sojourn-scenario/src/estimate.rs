@@ -45,7 +45,7 @@ const INSIDE_BYTES: f64 = 3.0 * size_of::<Packet>() as f64;
 /// A packet on a server's link, in a ring that doubles.
 const ON_LINK_BYTES: f64 = 3.0 * Link::PACKET_BYTES as f64;
 /// A connection with its timers, the slot it takes, and what its ends allocate.
-const CONNECTION_BYTES: f64 = 1.5 * size_of::<Ends>() as f64 + 1_600.0;
+const CONNECTION_BYTES: f64 = 1.5 * size_of::<Ends>() as f64 + 1_650.0;
 /// The account of a connection, without its series.
 const ACCOUNT_BYTES: f64 = 700.0;
 /// Records of traces are copied into tables when the run is over.

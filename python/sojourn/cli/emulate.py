@@ -112,7 +112,7 @@ def emulate(
             status: int | None = None
             with suppress(KeyboardInterrupt):
                 # The document is alone on standard output.
-                program = emulation.start(words, stdout=sys.stderr if as_json else None)
+                program = emulation.start(words, stdout=sys.stderr if as_json else sys.stdout)
                 status = _watched(emulation, program, duration, is_shown)
         result = emulation.result
         if out and wanted:

@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from io import TextIOWrapper
 from types import FrameType
 from typing import Any
@@ -34,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     stop.listen()
     is_explained = False
     try:
-        status = _run(sys.argv[1:] if arguments is None else arguments)
+        command = _command(sys.argv[1:] if arguments is None else arguments)
+        stop.is_early = False
+        status = _run(command)
         sys.stdout.flush()
     except KeyboardInterrupt:
         status = _STOPPED
@@ -53,15 +56,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(stop.status if status == _STOPPED else status)
 
 
-def _run(arguments: Sequence[str]) -> Any:
-    """Runs the command, and returns its exit status if it is not 0."""
+def _command(arguments: Sequence[str]) -> Callable[[], Any]:
+    """The command, which returns its exit status if it is not 0."""
     if list(arguments) == ["--version"]:
         from .._sojourn import version
 
-        return say(f"sojourn {version}")
+        return partial(say, f"sojourn {version}")
+    from typer.main import get_command
+
     from .app import application
 
-    return application(arguments)(arguments, prog_name="sojourn", standalone_mode=False)
+    command = get_command(application(arguments))
+    return partial(command, arguments, prog_name="sojourn", standalone_mode=False)
+
+
+def _run(command: Callable[[], Any]) -> Any:
+    return command()
 
 
 def _prepare_streams() -> None:
@@ -94,6 +104,8 @@ class _Stop:
 
     def __init__(self) -> None:
         self.status = _STOPPED
+        self.is_early = True
+        """Is no command under way? Then the process ends at once: an exception may be lost."""
         self._is_ending = False
 
     def listen(self) -> None:
@@ -114,6 +126,9 @@ class _Stop:
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         self.status = 128 + number
+        if self.is_early:
+            say("stopped; nothing was written", err=True)
+            os._exit(self.status)
         if _is_importing(frame):
             # An exception there may leave the import lock held and block other threads.
             threading.Timer(_AGAIN_S, os.kill, (os.getpid(), number)).start()

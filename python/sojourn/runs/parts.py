@@ -215,6 +215,9 @@ class Score:
 
     `good`, `fair` and `poor` are what each grade takes at worst; they rise where less is better,
     and fall where more is. `own_score_level` of `flows` has 1 at good, 2 at fair and 3 at poor.
+
+    >>> sojourn.Score("late_percent", good=1, fair=5, poor=20).fair
+    5
     """
 
     gauge: str

@@ -47,7 +47,6 @@ const MOST_SHARE_DOWN: f64 = 4.0;
 pub struct Parameters {
     /// Server that answers the probes. Default: the first of `servers`.
     #[serde(skip_serializing_if = "String::is_empty")]
-    #[schemars(extend("x-role" = "line"))]
     pub server: String,
     /// Time between probes in ms. cake-autorate sends one to each of six reflectors in 0.3 s.
     #[schemars(range(min = 1.0, max = 60_000.0))]

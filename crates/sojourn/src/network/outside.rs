@@ -285,6 +285,10 @@ impl Simulation {
     ) -> Time {
         let goes_on = self.run_until(at);
         assert!(goes_on, "a packet comes when the run is over");
+        // At the start nothing has happened yet, not even what happens then.
+        while self.next_wake() <= self.now {
+            self.advance(1);
+        }
         self.take_in(entry, direction, header, handle);
         self.now
     }
