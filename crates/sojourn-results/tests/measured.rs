@@ -344,7 +344,7 @@ fn times_that_cannot_be_right_are_refused() {
             "sent_ms,rtt_ms\n5000,2\n1000,2\n",
             "found a time that is 4.0 s before that of a probe before it",
         ),
-        ("sent_ms,rtt_ms\n1000,2\n2000,-2\n", "found a round trip of -2 ms"),
+        ("sent_ms,rtt_ms\n1000,2\n2000,-2\n", "found a round trip of -2.00 ms"),
     ] {
         let fault = of_text(text).unwrap_err();
         assert!(fault.message.contains(found) && fault.path == "probe 2", "{fault:?}");
