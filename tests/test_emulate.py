@@ -18,18 +18,22 @@ from conftest import PATIENT_S, Cli, read_until, started, wait_until
 
 DEVICE = Path("/dev/net/tun")
 
-missing = next(
-    (
-        reason
-        for reason, is_so in {
-            "emulation needs Linux": sys.platform != "linux",
-            f"emulation needs {DEVICE}": not DEVICE.exists(),
-            "these tests make namespaces as root": os.geteuid() != 0,
-        }.items()
-        if is_so
-    ),
-    "",
-)
+
+def why_not() -> str:
+    """Why this machine cannot emulate."""
+    if sys.platform != "linux":
+        return "emulation needs Linux"
+    if os.geteuid() != 0:
+        return "these tests make namespaces as root"
+    try:
+        os.close(os.open(DEVICE, os.O_RDWR))
+        subprocess.run(["unshare", "--net", "--mount", "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        return f"emulation needs {DEVICE} and namespaces: {error}"
+    return ""
+
+
+missing = why_not()
 pytestmark = pytest.mark.skipif(bool(missing), reason=missing)
 
 LINE = """

@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use nix::sched::{CloneFlags, unshare};
 use sojourn::engine::packet::DropReason;
 use sojourn::outside::{Arrived, Direction, Ecn, Lost, Time};
 use sojourn_emulate::{Emulation, End, HOME, Line, Outcome, Place, Program, SERVER, Streams};
@@ -69,12 +70,13 @@ const PLACES: &[Place] = &[HOME, SERVER];
 
 /// The ends, or why this machine has none, which is printed.
 fn ends() -> Option<(End, End)> {
-    if !Path::new("/dev/net/tun").exists() {
-        eprintln!("skipped: this machine has no /dev/net/tun");
+    if let Err(error) = File::options().read(true).write(true).open("/dev/net/tun") {
+        eprintln!("skipped: /dev/net/tun cannot be used here: {error}");
         return None;
     }
-    if !nix::unistd::geteuid().is_root() {
-        eprintln!("skipped: this user may not make network namespaces");
+    let alone = || unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS);
+    if let Err(error) = thread::spawn(alone).join().unwrap() {
+        eprintln!("skipped: network namespaces cannot be made here: {error}");
         return None;
     }
     Some((End::new(HOME, PLACES).unwrap(), End::new(SERVER, PLACES).unwrap()))
