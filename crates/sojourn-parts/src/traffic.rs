@@ -56,8 +56,7 @@ impl Source {
         part: &Arc<Registered>,
         table: &mut Map<String, Value>,
     ) -> serde_json::Result<Self> {
-        let values = Values::take(part, table)?;
-        let common = serde_json::from_value(Value::Object(std::mem::take(table)))?;
+        let (common, values) = Values::take_beside(part, table)?;
         Ok(Self { common, values })
     }
 }

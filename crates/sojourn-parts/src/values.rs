@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -52,6 +53,15 @@ impl Values {
         let settings = declaration.parameters.iter().map(&mut setting);
         let settings = settings.collect::<Result<_, _>>().map_err(serde_json::Error::custom)?;
         Ok(Self { part: part.clone(), settings })
+    }
+
+    /// Takes them, and what all parts of a role have beside them.
+    pub(crate) fn take_beside<C: DeserializeOwned>(
+        part: &Arc<Registered>,
+        table: &mut Map<String, Value>,
+    ) -> serde_json::Result<(C, Self)> {
+        let values = Self::take(part, table)?;
+        Ok((serde_json::from_value(Value::Object(std::mem::take(table)))?, values))
     }
 
     /// The value of the parameter of this name.
