@@ -69,10 +69,7 @@ def emulate(
             min=0.001,
         ),
     ] = 1,
-    out: Annotated[
-        Path | None,
-        option("DIR", "Write report, summary and tables here; other results are not replaced."),
-    ] = None,
+    out: options.Out = None,
     overwrite: options.Overwrite = False,
     max_memory: options.MaxMemory = None,
     all: options.All = False,
@@ -132,11 +129,10 @@ def _variant(scenario: Path, name: str | None, **given: Any) -> Any:
     from ..runs.request import load
     from ..runs.simulation import chosen
 
+    variants = load(scenario, **given)
     try:
-        return chosen(load(scenario, **given), name)
+        return chosen(variants, name)
     except ValueError as error:
-        if not str(error).startswith("variant: "):
-            raise
         raise typer.BadParameter(f"--{error}") from None
 
 

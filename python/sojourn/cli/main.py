@@ -16,6 +16,7 @@ from typing import Any
 from .say import say
 
 _STOPPED = 130  # 128 + SIGINT, as in shells
+_NOTHING_WRITTEN = "stopped; nothing was written"
 _NO_READER = 141  # 128 + SIGPIPE
 _OUTPUT = 1
 """The descriptor of standard output."""
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status, is_explained = explain(error), True
     # Typer turns Ctrl-C within a command into this status.
     if status == _STOPPED and not is_explained:
-        say("stopped; nothing was written", err=True)
+        say(_NOTHING_WRITTEN, err=True)
     stop.hear_no_more()
     sys.exit(stop.status if status == _STOPPED else status)
 
@@ -127,7 +128,7 @@ class _Stop:
     def _end(self, number: int, frame: FrameType | None) -> None:
         self.status = 128 + number
         if self.is_early:
-            say("stopped; nothing was written", err=True)
+            say(_NOTHING_WRITTEN, err=True)
             os._exit(self.status)
         if _is_importing(frame):
             # An exception there may leave the import lock held and block other threads.

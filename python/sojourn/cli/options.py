@@ -32,6 +32,10 @@ ScenarioFile = Annotated[
 ScenarioFiles = Annotated[
     list[Path], argument("SCENARIO", "Scenario files, or names that sojourn scenarios lists.")
 ]
+Out = Annotated[
+    Path | None,
+    option("DIR", "Write report, summary and tables here; other results are not replaced."),
+]
 Set = Annotated[
     list[str] | None, option("KEY.PATH=VALUE", "Override a scenario key; repeatable.", "--set")
 ]

@@ -51,10 +51,7 @@ def run(
     replay_anyway: Annotated[
         bool, flag("--replay-anyway", "Replay a record of another scenario too.")
     ] = False,
-    out: Annotated[
-        Path | None,
-        option("DIR", "Write report, summary and tables here; other results are not replaced."),
-    ] = None,
+    out: options.Out = None,
     overwrite: options.Overwrite = False,
     max_memory: options.MaxMemory = None,
     fail_below: FailBelow = None,
