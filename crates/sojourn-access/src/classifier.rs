@@ -2,7 +2,8 @@
 //! MULPI §7.5.2).
 //!
 //! They are evaluated once for each connection, direction and value of the ECN field, not for each
-//! packet; of packets from outside once for each conversation and code point. Left out: classifiers that look below IP, and IPv6's flow label.
+//! packet; of packets from outside once for each conversation and code point. Left out: classifiers that look below IP,
+//! and IPv6's flow label.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use sojourn::outside::{Arrived, Direction, Lost, Time};
 
-/// A line with a clock of its own, which goes on when it is told to.
+/// A line with a clock of its own, which goes on when it is asked to.
 pub trait Line: Send + 'static {
     /// Up to which time all has happened.
     fn now(&self) -> Time;

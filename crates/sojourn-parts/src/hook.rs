@@ -159,8 +159,8 @@ named! {
 }
 
 impl Hook {
-    /// The numbers that it is called with in a part of this role, in order. `ecn` is the ECN field of the IP header: 0 Not-ECT, 1 ECT(1),
-    /// 2 ECT(0), 3 CE. `flow` is a hash of the packet's flow.
+    /// The numbers that it is called with in a part of this role, in order. `ecn` is the ECN field of the IP header:
+    /// 0 Not-ECT, 1 ECT(1), 2 ECT(0), 3 CE. `flow` is a hash of the packet's flow.
     pub const fn numbers(self, role: Role) -> &'static [&'static str] {
         match self {
             Self::OnUpdate if matches!(role, Role::Controller) => &[

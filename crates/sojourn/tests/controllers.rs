@@ -151,7 +151,7 @@ fn probes_are_packets_of_their_own() {
     assert_eq!((up.sent_packets, up.sent_bytes), (80, 8000));
     assert_eq!(down.sent_packets, up.delivered_packets);
     assert!(up.dropped_link_packets > 0 && down.dropped_link_packets > 0);
-    // 10 ms each way to the server, 1 ms of cable, and what waits.
+    // 10 ms to the server and 10 ms back, 1 ms of cable, and what waits.
     assert!(up.rtt_p50_ms > Some(22.0), "{:?}", up.rtt_p50_ms);
     let seen = SEEN.lock().unwrap();
     assert_eq!(seen.len() as u64, down.delivered_packets);
@@ -161,7 +161,7 @@ fn probes_are_packets_of_their_own() {
         // Clocks are true here.
         let both_us = answer.up_us + answer.down_us;
         assert!((answer.rtt_us - both_us).abs() < 1e-3, "{answer:?}");
-        // 10 ms each way to the server, and 1 ms of cable.
+        // 10 ms to the server, 10 ms back and 1 ms of cable.
         assert!(answer.up_us > 11e3 && answer.down_us > 11e3, "{answer:?}");
     }
 }

@@ -449,7 +449,7 @@ fn cake_drops_what_the_real_header_lets_it() {
     let holding = |end| Sent { options: sack(&[[5000, end]]), ..ack(1000) };
     assert_eq!(of(&[holding(6000), holding(7000)]), [0]);
     assert_eq!(of(&[holding(7000), holding(6000)]), [0; 0]);
-    // A fourth block is not read, so that nobody knows whether it is told again.
+    // A fourth block is not read, so that nobody knows whether a later packet has it too.
     let four = sack(&[[5000, 6000], [7000, 8000], [9000, 9500], [9600, 9700]]);
     assert_eq!(of(&[Sent { options: four, ..ack(1000) }, ack(9800)]), [0; 0]);
     assert_eq!(of(&[Sent { flags: RST | ACK, ..ack(1000) }, ack(2000)]), [0; 0]);

@@ -20,14 +20,17 @@ pub struct Parameters {
     #[schemars(extend("x-role" = "line"))]
     pub server: String,
     /// Record of `sojourn emulate --record` whose packets of this entry are sent again when they came. The run
-    /// then takes as long as the recorded one, whatever `duration_s` says. The path is relative to the scenario file, or to the working directory if the scenario does not come from a file.
+    /// then takes as long as the recorded one, whatever `duration_s` says. The path is relative to the scenario file, or
+    /// to the working directory if the scenario does not come from a file.
     /// The resolved scenario has the absolute path. Default: packets come while the run goes on.
     #[serde(default)]
     pub record: Option<String>,
-    /// Digest of the record's packets, 16 hexadecimal digits. It is filled in when the scenario is loaded. If it is set, a record with another digest is rejected.
+    /// Digest of the record's packets, 16 hexadecimal digits. It is filled in when the scenario is loaded. If it is set, a
+    /// record with another digest is rejected.
     #[serde(default)]
     pub digest: Option<String>,
-    /// Replay a record of another line, or with other traffic beside. Default: only what one may choose, such as queues, may differ from the scenario in which it was recorded.
+    /// Replay a record of another line, or with other traffic beside. Default: only what one may choose, such as queues,
+    /// may differ from the scenario in which it was recorded.
     #[serde(default)]
     pub anyway: bool,
     /// The packets, once the record has been read.
