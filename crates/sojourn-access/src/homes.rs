@@ -1,5 +1,6 @@
 //! The homes on an access network, in groups of identical homes.
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::service::{Downstream, ServiceFlow, Terms, Upstream};
@@ -41,28 +42,24 @@ pub struct Base<'a> {
 impl Group<'_> {
     /// The rates of its service in a direction.
     pub fn terms(&self, direction: Direction) -> Terms {
-        match direction {
-            Direction::Up => self.upstream.terms(),
-            Direction::Down => self.downstream.terms(),
-        }
+        direction.pick(self.upstream.terms(), self.downstream.terms())
     }
 
     /// Those of one of its service flows: 0 is the primary one.
     pub fn terms_of(&self, direction: Direction, flow: u8) -> Terms {
-        let flows = match direction {
-            Direction::Up => &self.upstream.flows,
-            Direction::Down => &self.downstream.flows,
-        };
-        let further = usize::from(flow).checked_sub(1).and_then(|one| flows.values().nth(one));
-        further.map_or_else(|| self.terms(direction), ServiceFlow::terms)
+        let place = usize::from(flow).checked_sub(1);
+        let further = place.and_then(|place| self.further(direction).get_index(place));
+        further.map_or_else(|| self.terms(direction), |(_, flow)| flow.terms())
+    }
+
+    /// Its service flows beside the primary one.
+    pub fn further(&self, direction: Direction) -> &IndexMap<String, ServiceFlow> {
+        direction.pick(&self.upstream.flows, &self.downstream.flows)
     }
 
     /// Is all that goes in a direction of one service flow?
     pub fn has_one_flow(&self, direction: Direction) -> bool {
-        match direction {
-            Direction::Up => self.upstream.flows.is_empty(),
-            Direction::Down => self.downstream.flows.is_empty(),
-        }
+        self.further(direction).is_empty()
     }
 
     /// The path of a key of its service or router where a reader finds it: in the group's table if it differs from the

@@ -130,10 +130,7 @@ pub struct Bottlenecks {
 impl Bottlenecks {
     /// That of a direction.
     pub fn of(&self, direction: Direction) -> Option<&Bottleneck> {
-        match direction {
-            Direction::Up => self.upstream.as_ref(),
-            Direction::Down => self.downstream.as_ref(),
-        }
+        direction.pick(self.upstream.as_ref(), self.downstream.as_ref())
     }
 
     /// Both with their directions, as far as there are any.

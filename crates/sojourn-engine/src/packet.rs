@@ -35,6 +35,14 @@ impl Direction {
         }
     }
 
+    /// Of what there is upstream and downstream, that of this direction.
+    pub fn pick<T>(self, up: T, down: T) -> T {
+        match self {
+            Self::Up => up,
+            Self::Down => down,
+        }
+    }
+
     /// Name in results: `up` or `down`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -195,7 +203,8 @@ impl Real {
     }
 }
 
-/// The transport header. A packet from outside has its handle in `seq`. A datagram has its number in `seq` and what it echoes in `echo`.
+/// The transport header. A packet from outside has its handle in `seq`. A datagram has its number in `seq` and what it
+/// echoes in `echo`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Segment {
     /// Sequence number of the first payload byte; SYN and FIN take one number each.

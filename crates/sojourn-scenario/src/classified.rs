@@ -70,11 +70,8 @@ impl Scenario {
 
     /// All service flows of a direction, by the number of their group and their own.
     pub fn all_service_flows(&self, way: Direction) -> Vec<(usize, u8)> {
-        let further = |group: &sojourn_access::Group<'_>| match way {
-            Direction::Up => group.upstream.flows.len() as u8,
-            Direction::Down => group.downstream.flows.len() as u8,
-        };
-        let of_group = |(number, group)| (0..=further(&group)).map(move |flow| (number, flow));
-        (0..).zip(self.groups()).flat_map(of_group).collect()
+        let groups = (0..).zip(self.groups());
+        let flows = groups.map(|(number, group)| (number, group.further(way).len() as u8));
+        flows.flat_map(|(number, further)| (0..=further).map(move |flow| (number, flow))).collect()
     }
 }

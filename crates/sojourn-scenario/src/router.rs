@@ -19,8 +19,8 @@ pub struct Router {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub downstream: Option<Bottleneck>,
     /// A program in the router that sends probes to a server and sets the rates of both shapers by what it measures:
-    /// `rate_mbps`, or `bandwidth_mbps` of CAKE where that is set. They are what the shapers begin with. It knows the answers of its
-    /// probes and the bytes that left the shapers, and nothing else. Default: none.
+    /// `rate_mbps`, or `bandwidth_mbps` of CAKE where that is set. They are what the shapers begin with. It knows the
+    /// answers of its probes and the bytes that left the shapers, and nothing else. Default: none.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "parts::write_optional_kind",
@@ -32,10 +32,7 @@ pub struct Router {
 impl Router {
     /// The shaper of a direction.
     pub fn of(&self, direction: Direction) -> Option<&Bottleneck> {
-        match direction {
-            Direction::Up => self.upstream.as_ref(),
-            Direction::Down => self.downstream.as_ref(),
-        }
+        direction.pick(self.upstream.as_ref(), self.downstream.as_ref())
     }
 
     /// Both with their directions, as far as there are any.

@@ -40,10 +40,7 @@ pub struct Rates {
 impl Rates {
     /// That of a direction.
     pub fn of(self, direction: Direction) -> Option<f64> {
-        match direction {
-            Direction::Up => self.up_bps,
-            Direction::Down => self.down_bps,
-        }
+        direction.pick(self.up_bps, self.down_bps)
     }
 }
 

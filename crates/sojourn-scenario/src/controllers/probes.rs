@@ -208,10 +208,7 @@ impl Prober {
     /// Asks for other rates, where there are shapers.
     fn want(&mut self, wanted: Rates, context: &mut AppContext) {
         for way in Direction::BOTH {
-            let own = match way {
-                Direction::Up => &mut self.rates.up_bps,
-                Direction::Down => &mut self.rates.down_bps,
-            };
+            let own = way.pick(&mut self.rates.up_bps, &mut self.rates.down_bps);
             let (Some(now), Some(bps)) = (&mut *own, wanted.of(way)) else { continue };
             let bps = bps.round().clamp(LEAST_BPS, MOST_BPS);
             if bps != *now {
