@@ -48,9 +48,9 @@ pub(super) fn superfluous<'a>(
 /// Is it a bare acknowledgement that reports nothing beyond what the new packet does?
 fn is_superfluous(old: &Packet, new: &Packet) -> bool {
     let is_same = (old.flow, old.generation) == (new.flow, new.generation);
-    // What reports a duplicate stays.
-    let reports_duplicate = || old.segment.own.blocks()[0].is_below();
-    if !is_same || !old.is_bare_ack() || old.segment.ack > new.segment.ack || reports_duplicate() {
+    // What reports a duplicate stays, and so does a flag that was once reserved.
+    let says_more = || old.segment.own.blocks()[0].is_below() || old.segment.has(Flags::AE);
+    if !is_same || !old.is_bare_ack() || old.segment.ack > new.segment.ack || says_more() {
         return false;
     }
     let (of_old, of_new) = (held(old), held(new));
@@ -124,6 +124,9 @@ mod tests {
         assert_eq!(dropped(&[data, plain(2)], plain(3)), None);
         assert_eq!(dropped(&[plain(4), plain(2)], plain(3)), None);
         assert_eq!(dropped(&[Packet { flow: 2, ..plain(1) }, plain(2)], plain(3)), None);
+        // Linux drops no packet with the flag AE, which was reserved, but drops for one.
+        assert_eq!(dropped(&[ack(1, [0, 0], Flags::AE), plain(2)], plain(3)), None);
+        assert_eq!(dropped(&two, ack(3, [0, 0], Flags::AE)), Some(0));
     }
 
     /// 1000 to 2000 beyond 1 are held: all of that is acknowledged from 2001 on.
