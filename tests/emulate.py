@@ -132,7 +132,7 @@ def compare(
     late: str,
     failures: Failures,
 ) -> None:
-    """Prints a line; the means agree within two standard errors or a tenth, drops within an eighth."""
+    """Prints a line; means agree within two standard errors or a tenth, drops within an eighth."""
     if len(live) < 2:
         print(f"{name:26} not judged: {late}")
         return

@@ -16,7 +16,7 @@ from .options import flag, option
 from .say import say, say_document
 
 if TYPE_CHECKING:
-    from ..runs.emulation import Emulation, Program
+    from ..runs.emulation import Emulation, Lateness, Program
     from ..runs.simulation import Observation
 
 TOO_LATE = 3
@@ -225,17 +225,16 @@ def _tell(emulation: "Emulation", name: str, as_json: bool, quiet: bool, in_full
             f"{result.meta['duration_s']:.1f} s, as long as {name} ran; the scenario's duration_s "
             "is not used"
         )
-        say(_in_time(kept))
+        say(_in_time(emulation.lateness))
 
 
-def _in_time(kept: Mapping[str, Any]) -> str:
-    if not kept["packets"]:
+def _in_time(late: "Lateness") -> str:
+    if not late.packets:
         return "no packet of the real programs was delivered"
-    shares = {"p50": "late_p50_ms", "p99": "late_p99_ms", "p99.9": "late_p999_ms"}
-    late = ", ".join(f"{share} {kept[key]:.3f}" for share, key in shares.items())
     return (
-        f"{kept['packets']} packets of the real programs were delivered; lateness {late}, at most "
-        f"{kept['latest_ms']:.3f} ms"
+        f"{late.packets} packets of the real programs were delivered; lateness p50 "
+        f"{late.p50_ms:.3f}, p99 {late.p99_ms:.3f}, p99.9 {late.p999_ms:.3f}, at most "
+        f"{late.max_ms:.3f} ms"
     )
 
 
@@ -247,11 +246,11 @@ def _end(emulation: "Emulation", status: int | None) -> None:
         lasted_s = emulation.result.meta["duration_s"]
         raise Stopped(f"stopped after {lasted_s:.1f} s; the results are of this time")
     if emulation.is_too_late:
-        kept = emulation.result.meta["emulation"]
+        most_ms = emulation.result.meta["emulation"]["max_late_ms"]
         also = f"; the program ended with status {status}" if status else ""
         say(
-            f"too late to trust: p99.9 of lateness is {kept['late_p999_ms']:.3f} ms; allowed: up "
-            f"to {kept['max_late_ms']:g} ms (--max-late){also}",
+            f"too late to trust: p99.9 of lateness is {emulation.lateness.p999_ms:.3f} ms; "
+            f"allowed: up to {most_ms:g} ms (--max-late){also}",
             err=True,
         )
         raise typer.Exit(TOO_LATE)
