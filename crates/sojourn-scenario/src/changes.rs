@@ -94,7 +94,7 @@ fn modems(scenario: &Value, kind: &str) -> u64 {
 /// Does anything acknowledge?
 fn has_tcp(scenario: &Value) -> bool {
     let mut entries = scenario["traffic"].as_object().into_iter().flatten();
-    entries.any(|(_, entry)| !is(entry, "kind", &["stream", "replay", "video_call"]))
+    entries.any(|(_, entry)| !is(entry, "kind", &["stream", "replay", "video_call", "cloud_game"]))
 }
 
 /// Does it name one of the keys that keep the others of the request region at their former defaults?

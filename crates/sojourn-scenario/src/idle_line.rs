@@ -52,7 +52,7 @@ pub fn idle_lines(variants: &[Variant]) -> Vec<Variant> {
 
 /// A name that no variant has.
 fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> String {
-    let mut name = match (has_films(idle), is_only) {
+    let mut name = match (has_adaptive(idle), is_only) {
         (false, true) => NAME.to_owned(),
         (false, false) => format!("{NAME} of {}", of.name),
         (true, true) => WITHOUT_BULK.to_owned(),
@@ -86,8 +86,8 @@ fn without_bulk(scenario: &Scenario) -> Scenario {
     idle
 }
 
-fn has_films(scenario: &Scenario) -> bool {
-    judged(scenario).any(|app| matches!(app, AppSpec::Video(_)))
+fn has_adaptive(scenario: &Scenario) -> bool {
+    judged(scenario).any(AppSpec::adapts)
 }
 
 /// Does no bulk traffic begin before the run ends?
@@ -105,7 +105,7 @@ pub fn line_of(scenario: &Scenario) -> Value {
 /// Those that it has as an idle line itself: what it sends is then all that is left of another one.
 pub fn as_line(idle: &Scenario) -> Value {
     let idle = idle.with_all_homes();
-    let asides: &[&str] = if has_films(&idle) { &[] } else { &[QUEUE] };
+    let asides: &[&str] = if has_adaptive(&idle) { &[] } else { &[QUEUE] };
     without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
 }
 

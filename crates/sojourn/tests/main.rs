@@ -46,6 +46,7 @@ mod queue_signals;
 mod queue_table;
 mod quic;
 mod real_packets;
+mod realtime;
 mod reordering;
 mod replay;
 mod scenario_files;

@@ -70,6 +70,12 @@ DERIVED = Section(
             "Hong 2015, section 3.2.2.1, videoPlaybackRate",
         ),
         Definition(
+            "kept_call_rate_percent",
+            "%",
+            "Mean rate of a video call with a control beside bulk traffic, over that without. Of "
+            "several and of both directions the least.",
+        ),
+        Definition(
             "added_delay_ms",
             "ms",
             "What bulk traffic adds to the mean round trip that a game or call measures. Of "

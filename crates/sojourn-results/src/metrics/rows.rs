@@ -12,8 +12,8 @@ rows! {
         /// Name of the scenario's traffic entry.
         traffic: String;
         /// How the entry is graded: game by latency and loss, voice by its opinion score, pages by load time,
-        /// responses by response time, video by rate and stalls, video_call by its frames, throughput by
-        /// rate. unscored are real packets, of which nobody knows what users notice.
+        /// responses by response time, video by rate and stalls, video_call by its frames, cloud_game by
+        /// the opinion score of G.1072, throughput by rate. unscored are real packets, of which nobody knows what users notice.
         quality: &'static str;
         /// up: from the home to a server; down: to the home.
         direction: &'static str;
@@ -138,16 +138,40 @@ rows! {
         /// Video: share of the time since playing began in which playing stood still.
         video_stalled_percent: Option<f64>, in "%",
             from "Hong 2015, section 3.2.2.1, rebufferTime";
-        /// Video call: median time from the sending of a frame's first packet to the arrival of its last one.
+        /// Video call, cloud game: median time from the sending of a frame's first packet to the arrival of its last one.
         /// It covers complete frames only.
         frame_latency_p50_ms: Option<f64>, in "ms", from "RFC 8593, section 5: frames of several packets";
-        /// Video call: 90 % quantile of that time.
+        /// Video call, cloud game: 90 % quantile of that time.
         frame_latency_p90_ms: Option<f64>, in "ms";
-        /// Video call: 99 % quantile of that time.
+        /// Video call, cloud game: 99 % quantile of that time.
         frame_latency_p99_ms: Option<f64>, in "ms";
-        /// Video call: share of frames that are still incomplete when packets of 32 newer frames have
-        /// arrived.
+        /// Video call, cloud game: share of frames that are still incomplete when packets of 32 newer frames have
+        /// arrived. A frame with parity is complete with as many packets as it has without.
         frames_incomplete_percent: Option<f64>, in "%";
+        /// Video call, cloud game: how often the picture froze: a frame stayed for three times as long as the 30 before it on
+        /// average, and at least 150 ms longer.
+        freezes: Option<u64>, in "freezes", from "W3C, Identifiers for WebRTC's Statistics API: freezeCount";
+        /// Video call, cloud game: share of the time since the first frame in which the picture was frozen.
+        frozen_percent: Option<f64>, in "%",
+            from "W3C, Identifiers for WebRTC's Statistics API: totalFreezesDuration";
+        /// Video call with a control: mean height of the pictures that were sent as a share of the largest one's.
+        picture_height_percent: Option<f64>, in "%";
+        /// Cloud game: share of complete frames that took over one interval of frames longer than the fastest.
+        frames_late_percent: Option<f64>, in "%";
+        /// Cloud game: median time from the sending of an input until the first frame is complete that was made after its
+        /// arrival, with the wait for that frame.
+        input_to_frame_p50_ms: Option<f64>, in "ms";
+        /// Cloud game: 90 % quantile of that time.
+        input_to_frame_p90_ms: Option<f64>, in "ms";
+        /// Cloud game: 99 % quantile of that time.
+        input_to_frame_p99_ms: Option<f64>, in "ms";
+        /// Cloud game: mean part of that time in which the input or its frame was on the way, without the wait for the frame.
+        input_and_frame_mean_ms: Option<f64>, in "ms";
+        /// Cloud game: rating R from 0 to 78.49, from input_and_frame_mean_ms and the frames that were incomplete or late,
+        /// with the coding of 1080p at 60 frames per second and 20 Mbps, for games that need fast reactions.
+        game_r_value: Option<f64>, from "ITU-T G.1072 (2020) with Corrigendum 1";
+        /// Cloud game: mean opinion score, computed from game_r_value: 1.3 is bad, 4.1 the best that the model gives.
+        game_mos: Option<f64>, from "ITU-T G.1072 (2020) with Corrigendum 1";
         /// A traffic model of one's own: the gauge by which it is scored, at the end of the run; of several homes the
         /// worst.
         own_score: Option<f64>;

@@ -1,4 +1,7 @@
-//! Frames of video calls: when all packets of each have come.
+//! Frames of video calls and of games from afar: when as many packets of each have come as it needs, and how long the picture
+//! stands still.
+
+use std::collections::VecDeque;
 
 use sojourn_engine::packet::{Frame, Packet};
 use sojourn_engine::record::Latency;
@@ -7,6 +10,12 @@ use sojourn_engine::units::Time;
 /// Frames that may be incomplete at a time. One that is still incomplete when so many newer frames have
 /// begun to come stays so.
 const PENDING: u32 = 32;
+
+/// A picture stands still if it stays for three times the mean of so many frames before, and for this much longer than that
+/// at least (W3C, Identifiers for WebRTC's Statistics API, `freezeCount`).
+const MEAN_OF: usize = 30;
+const FREEZE_TIMES: f64 = 3.0;
+const FREEZE_MORE_S: f64 = 0.15;
 
 /// A frame of which something has come.
 #[derive(Clone, Copy)]
@@ -29,6 +38,71 @@ struct Screen {
     known: u32,
     /// Frames numbered below this do not count.
     first: u32,
+    shown: Shown,
+}
+
+/// What a screen shows: the newest frame that has come whole.
+#[derive(Clone, Default)]
+struct Shown {
+    newest: Option<(u32, Time)>,
+    began: Option<Time>,
+    /// How long the last frames stayed, in s.
+    stays_s: VecDeque<f64>,
+    freezes: u64,
+    frozen_s: f64,
+}
+
+impl Shown {
+    /// A frame has come whole. One that is older than what is shown is not shown.
+    fn show(&mut self, number: u32, now: Time, counts: bool) {
+        if self.newest.is_some_and(|(newest, _)| newest >= number) {
+            return;
+        }
+        let before = self.newest.replace((number, now));
+        if counts {
+            self.began.get_or_insert(now);
+        }
+        let Some((_, at)) = before else { return };
+        let stay_s = now.since(at).secs_f64();
+        if self.is_freeze(stay_s) && counts {
+            (self.freezes, self.frozen_s) = (self.freezes + 1, self.frozen_s + stay_s);
+        }
+        self.stays_s.push_back(stay_s);
+        if self.stays_s.len() > MEAN_OF {
+            self.stays_s.pop_front();
+        }
+    }
+
+    /// Is it one if a frame stays so long?
+    fn is_freeze(&self, stay_s: f64) -> bool {
+        let mean_s = self.stays_s.iter().sum::<f64>() / self.stays_s.len() as f64;
+        stay_s >= (FREEZE_TIMES * mean_s).max(mean_s + FREEZE_MORE_S)
+    }
+
+    /// What it has shown until the end, where its last frame stays.
+    fn until(&self, end: Time) -> Stood {
+        let (Some(began), Some((_, at))) = (self.began, self.newest) else {
+            return Stood::default();
+        };
+        let stay_s = end.since(at).secs_f64();
+        let last_s = if self.is_freeze(stay_s) { stay_s } else { 0.0 };
+        Stood {
+            freezes: self.freezes + u64::from(last_s > 0.0),
+            frozen_s: self.frozen_s + last_s,
+            shown_s: end.since(began).secs_f64(),
+        }
+    }
+}
+
+/// How often and for how long pictures stood still.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Stood {
+    /// How often.
+    pub freezes: u64,
+    /// For how long in all, in s.
+    pub frozen_s: f64,
+    /// Since the first frame, in s.
+    pub shown_s: f64,
 }
 
 /// The frames of an entry in one direction, in all its homes.
@@ -42,34 +116,59 @@ pub struct Frames {
 impl Frames {
     /// No frame has come to any of `homes`, of which `first_home` is the first.
     pub fn new(first_home: usize, homes: usize) -> Self {
-        let screen = Screen { slots: [NONE; PENDING as usize], known: 0, first: 0 };
+        let shown = Shown::default();
+        let screen = Screen { slots: [NONE; PENDING as usize], known: 0, first: 0, shown };
         Self { first_home, screens: vec![screen; homes], latency: Latency::default(), whole: 0 }
     }
 
     /// A packet is sent whose frame does not count, nor does any before it.
     pub fn leave_out(&mut self, packet: &Packet) {
-        let screen = &mut self.screens[usize::from(packet.home) - self.first_home];
-        screen.first = packet.segment.own.frame().number + 1;
+        let Frame { number, packets } = packet.segment.own.frame();
+        if packets > 0 {
+            let screen = &mut self.screens[usize::from(packet.home) - self.first_home];
+            screen.first = number + 1;
+        }
     }
 
-    /// A packet of a frame has come.
-    pub fn arrive(&mut self, now: Time, packet: &Packet) {
+    /// A packet has come, which may be a part of a frame: if that is whole with it, when its first packet was sent.
+    pub fn arrive(&mut self, now: Time, packet: &Packet) -> Option<Time> {
         let Frame { number, packets } = packet.segment.own.frame();
         let screen = &mut self.screens[usize::from(packet.home) - self.first_home];
-        if number + PENDING < screen.known {
-            return; // long given up
+        if packets == 0 || number + PENDING < screen.known {
+            return None; // long given up
         }
         let slot = &mut screen.slots[(number % PENDING) as usize];
         screen.known = screen.known.max(number + 1);
         if slot.number != number {
             *slot = Pending { number, missing: packets, sent_at: packet.sent_at };
         }
-        slot.sent_at = slot.sent_at.min(packet.sent_at);
-        slot.missing = slot.missing.saturating_sub(1);
-        if slot.missing == 0 && number >= screen.first {
-            self.whole += 1;
-            self.latency.record(now.since(slot.sent_at));
+        if slot.missing == 0 {
+            return None; // one more than the frame needs
         }
+        slot.sent_at = slot.sent_at.min(packet.sent_at);
+        slot.missing -= 1;
+        if slot.missing > 0 {
+            return None;
+        }
+        let (sent_at, counts) = (slot.sent_at, number >= screen.first);
+        screen.shown.show(number, now, counts);
+        if counts {
+            self.whole += 1;
+            self.latency.record(now.since(sent_at));
+        }
+        Some(sent_at)
+    }
+
+    /// How often and for how long its pictures stood still until the end.
+    pub fn stood(&self, end: Time) -> Stood {
+        self.screens.iter().map(|screen| screen.shown.until(end)).fold(
+            Stood::default(),
+            |sum, one| Stood {
+                freezes: sum.freezes + one.freezes,
+                frozen_s: sum.frozen_s + one.frozen_s,
+                shown_s: sum.shown_s + one.shown_s,
+            },
+        )
     }
 
     /// Time from the sending of a frame's first packet to the arrival of its last one, of frames that

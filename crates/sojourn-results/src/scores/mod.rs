@@ -4,6 +4,8 @@
 
 pub mod frames;
 pub mod g107;
+pub mod g1072;
+pub mod inputs;
 pub mod nqb;
 pub mod playout;
 pub mod qoe;

@@ -17,8 +17,8 @@ use super::sentences::{
 };
 use super::shares::Share;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, CALL, DOWNSTREAM_QUEUE, GAME, Grade, SAME, UNDER_LOAD,
-    UPSTREAM_QUEUE, VIDEO_CALL,
+    ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, DOWNSTREAM_QUEUE, GAME, Grade, SAME,
+    UNDER_LOAD, UPSTREAM_QUEUE, VIDEO_CALL,
 };
 use crate::letters::letter;
 use crate::over_seeds::Value;
@@ -377,7 +377,7 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
 /// Where the time of games and calls goes that are not good, the longest first.
 fn slow_cause(one: &Judged<'_>) -> Option<Cause> {
     let is_slow = |name: &str| {
-        [GAME, CALL, VIDEO_CALL].contains(&name) && one.grade(name) > Some(Grade::Good)
+        [GAME, CALL, VIDEO_CALL, CLOUD_GAME].contains(&name) && one.grade(name) > Some(Grade::Good)
     };
     one.group.causes().into_iter().find(|cause| is_slow(cause.application))
 }

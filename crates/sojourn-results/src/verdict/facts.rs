@@ -8,8 +8,8 @@ use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
 use super::shares::{SHORTEST_S, Share, transfers};
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_MEAN, SLOW_START_S,
-    VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, CALL_RATE, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_MEAN,
+    SLOW_START_S, VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{ByLoad, page_load, round_trips};
@@ -88,8 +88,9 @@ pub struct Facts {
     pub(super) transfers: Vec<Share>,
     /// The round trips of each game and call that measures them, by whether it is no game and by name.
     pub(super) round_trips: BTreeMap<(bool, String), ByLoad>,
-    /// The mean rate of each video since it has risen, in Mbps.
-    pub(super) video_mbps: BTreeMap<String, f64>,
+    /// The mean rate of each video since it has risen, and of each call with a control and each direction, in Mbps, by what
+    /// it is kept for.
+    pub(super) kept_mbps: BTreeMap<(&'static str, String), f64>,
     /// What its line carries.
     pub(super) carried_mbit: Vec<f64>,
     /// Where the time goes of what users notice.
@@ -116,7 +117,6 @@ impl Facts {
         let (scenario, rows) =
             seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
         let tests = APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
-        let video = |row: &Row| Some((row.traffic().to_owned(), row.number("video_rate_mbps")?));
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
         Self {
             seed: scenario.seed,
@@ -132,7 +132,7 @@ impl Facts {
             tests,
             transfers,
             round_trips: round_trips(scenario, rows),
-            video_mbps: rows.flows.iter().filter_map(video).collect(),
+            kept_mbps: rows.flows.iter().filter_map(kept_mbps).collect(),
             carried_mbit: scenario.carried_mbit(),
             causes: causes(scenario, rows),
             idle_laws,
@@ -157,6 +157,16 @@ impl Facts {
     pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
         self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))
     }
+}
+
+/// The rate of a flow that follows the line.
+fn kept_mbps(row: &Row) -> Option<((&'static str, String), f64)> {
+    if let Some(mbps) = row.number("video_rate_mbps") {
+        return Some(((VIDEO_RATE, row.traffic().to_owned()), mbps));
+    }
+    let is_controlled = row.number("picture_height_percent").is_some();
+    let mbps = row.number("throughput_mbps").filter(|_| is_controlled)?;
+    Some(((CALL_RATE, format!("{} {}", row.traffic(), row.direction()?.name())), mbps))
 }
 
 /// The traffic and the rows of one group of homes, with the queues that it shares.

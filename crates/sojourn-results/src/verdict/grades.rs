@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::facts::{Facts, Values};
 use super::shares::Share;
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, Grade, KEPT_RATE, LOSSES, NAMED, PAGE, SAME, SHARE,
-    Shown, Threshold, UNDER_LOAD, VIDEO, VIDEO_RATE,
+    ADDED_DELAY, APPLICATIONS, Application, Grade, LOSSES, NAMED, PAGE, SAME, SHARE, Shown,
+    Threshold, UNDER_LOAD, kept_of,
 };
 use crate::letters::letter;
 use crate::over_seeds::{Value, over_seeds};
@@ -224,12 +224,13 @@ fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Op
             let (added_ms, missing) = added_delay_ms(runs, idle?)?;
             return single(ADDED_DELAY, added_ms, missing);
         }
-        VIDEO_RATE => {
+        _ if kept_of(one.name).is_some() => {
             let tests = runs.iter().chain(idle?).flat_map(|facts| &facts.tests);
-            let mut films = tests.filter(|test| test.application == VIDEO);
-            let missing = films.find_map(|test| test.missing.clone());
-            let kept = if missing.is_none() { Some(kept_rate_percent(runs, idle?)?) } else { None };
-            return single(KEPT_RATE, kept, missing);
+            let mut own = tests.filter(|test| Some(test.application) == kept_of(one.name));
+            let missing = own.find_map(|test| test.missing.clone());
+            let kept = || kept_rate_percent(one.name, runs, idle?);
+            let kept = if missing.is_none() { Some(kept()?) } else { None };
+            return single(one.good[0].metric, kept, missing);
         }
         _ if !shares.is_empty() => return Some(of_transfers(one, &shares)),
         _ => {}
@@ -368,15 +369,15 @@ fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Opti
     Some((Some(added_ms?.max(0.0)).filter(|_| missing.is_none()), missing))
 }
 
-/// What videos keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.
-/// `None` without videos.
-fn kept_rate_percent(runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
-    let mbps = |all: &[&Facts], name: &String| {
-        let own = all.iter().map(|facts| facts.video_mbps.get(name).copied());
+/// What videos or calls keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.
+/// `None` without any.
+fn kept_rate_percent(application: &str, runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
+    let mbps = |all: &[&Facts], name: &(&str, String)| {
+        let own = all.iter().map(|facts| facts.kept_mbps.get(name).copied());
         over_seeds(&own.collect::<Vec<_>>()).mean
     };
-    let films = idle.iter().flat_map(|facts| facts.video_mbps.keys());
-    let kept = films.filter_map(|name| {
+    let names = idle.iter().flat_map(|facts| facts.kept_mbps.keys());
+    let kept = names.filter(|name| name.0 == application).filter_map(|name| {
         let had = mbps(idle, name).filter(|had| *had > 0.0)?;
         Some(100.0 * mbps(runs, name).unwrap_or_default() / had)
     });

@@ -137,7 +137,7 @@ impl Judged<'_> {
     /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
     pub(super) fn lacks_idle_line(&self) -> bool {
         let facts = self.group.runs[0];
-        let would_tell = !facts.round_trips.is_empty() || !facts.video_mbps.is_empty();
+        let would_tell = !facts.round_trips.is_empty() || !facts.kept_mbps.is_empty();
         self.idle_line.is_none() && would_tell && facts.bulk().next().is_some()
     }
 

@@ -169,7 +169,12 @@ mod tests {
     /// of round trips above 80 ms are an RTT p90 above that.
     #[test]
     fn what_decides_a_grade_has_a_column() {
-        let of_grades = ["share_percent", "kept_video_rate_percent", "added_delay_ms"];
+        let of_grades = [
+            "share_percent",
+            "kept_video_rate_percent",
+            "kept_call_rate_percent",
+            "added_delay_ms",
+        ];
         for (one, metric) in
             APPLICATIONS.iter().flat_map(|one| one.metrics().into_iter().map(move |it| (one, it)))
         {

@@ -13,8 +13,8 @@ use super::grades::{Assessment, Level};
 use super::groups::Judged;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_RATE, NAMED, SHARE, UNDER_LOAD,
-    UPSTREAM_QUEUE, VIDEO, VIDEO_RATE, queue_of,
+    APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE,
+    UNDER_LOAD, UPSTREAM_QUEUE, kept_of, queue_of,
 };
 use crate::words::{digits, grouped};
 
@@ -62,7 +62,7 @@ impl Answer {
 pub(super) type Component = &'static [&'static str];
 
 static COMPONENTS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
-    let component = |name| if name == VIDEO_RATE { VIDEO } else { name };
+    let component = |name| kept_of(name).unwrap_or(name);
     let names = APPLICATIONS.iter().map(|one| one.name).filter(|name| *name != UNDER_LOAD);
     grouped(names.map(|name| (component(name), name))).into_iter().map(|(_, all)| all).collect()
 });
@@ -70,7 +70,7 @@ static COMPONENTS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
 /// Is it a share of what the line has, which compares nothing between lines?
 fn is_of_its_line(component: Component) -> bool {
     let metric = |name: &&str| Application::named(name).good[0].metric;
-    component.iter().any(|name| [SHARE, KEPT_RATE].contains(&metric(name)))
+    component.iter().any(|name| [SHARE, KEPT_RATE, KEPT_CALL_RATE].contains(&metric(name)))
 }
 
 /// Other values of metrics than those that were measured.

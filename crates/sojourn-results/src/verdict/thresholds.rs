@@ -108,6 +108,9 @@ pub struct Application {
     /// What sentences say of it, the first first.
     #[serde(skip_serializing)]
     pub(super) values: Vec<Shown>,
+    /// Metrics of thresholds that only some of its traffic has: others are graded without them.
+    #[serde(skip_serializing, default)]
+    optional: Vec<&'static str>,
     /// Metrics that the summary shows and no threshold needs: the less, the better.
     #[serde(skip_serializing)]
     shown: Vec<&'static str>,
@@ -159,7 +162,8 @@ impl Application {
     /// Is a value needed for a grade? Without others there is one.
     pub(super) fn needs(&self, metric: &str) -> bool {
         let all = self.good.iter().chain(&self.fair).map(|one| one.metric);
-        all.chain(self.shown.iter().copied()).any(|needed| needed == metric)
+        let mut all = all.chain(self.shown.iter().copied());
+        all.any(|needed| needed == metric) && !self.optional.contains(&metric)
     }
 
     /// The bounds of a metric in grades.
@@ -183,6 +187,8 @@ impl Application {
 pub(super) const GAME: &str = "game";
 pub(super) const CALL: &str = "call";
 pub(super) const VIDEO_CALL: &str = "video call";
+pub(super) const CALL_RATE: &str = "video call rate";
+pub(super) const CLOUD_GAME: &str = "cloud game";
 pub(super) const PAGE: &str = "page";
 pub(super) const VIDEO: &str = "video";
 pub(super) const VIDEO_RATE: &str = "video rate";
@@ -193,6 +199,7 @@ pub(super) const DOWNSTREAM_QUEUE: &str = "downstream queue";
 /// Metrics that are no columns of `flows`.
 pub(super) const SHARE: &str = "share_percent";
 pub(super) const KEPT_RATE: &str = "kept_video_rate_percent";
+pub(super) const KEPT_CALL_RATE: &str = "kept_call_rate_percent";
 pub(super) const ADDED_DELAY: &str = "added_delay_ms";
 pub(super) const QUEUE_MEAN: &str = "queue_mean_ms";
 pub(super) const PAGE_LOAD: &str = "page_load_median_s";
@@ -210,6 +217,15 @@ pub(super) const NAMED: f64 = 0.10;
 pub(super) const SLOW_START_S: f64 = 10.0;
 /// A good queue adds no more to the mean round trip.
 pub(super) const GOOD_QUEUE_MS: f64 = 30.0;
+
+/// What a rate is kept of, where an application is that.
+pub(super) fn kept_of(application: &str) -> Option<&'static str> {
+    match application {
+        VIDEO_RATE => Some(VIDEO),
+        CALL_RATE => Some(VIDEO_CALL),
+        _ => None,
+    }
+}
 
 /// The queue of a direction as it is graded.
 pub(super) const fn queue_of(direction: Direction) -> &'static str {

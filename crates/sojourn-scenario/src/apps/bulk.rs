@@ -2,7 +2,7 @@
 //!
 //! Bulk traffic is: transfers in either direction (uploads, downloads), torrents, on/off sources,
 //! streams of data and replayed captures. The rest is traffic whose delay users notice: games, calls,
-//! video calls, pages, web sessions and videos. An idle line carries only the rest.
+//! video calls, games from afar, pages, web sessions and videos. An idle line carries only the rest.
 
 use std::ops::Range;
 
@@ -70,6 +70,7 @@ impl AppSpec {
             | Self::WebSessions(_)
             | Self::Video(_)
             | Self::VideoCall(_)
+            | Self::CloudGame(_)
             | Self::Real(_) => None,
         }
     }
@@ -114,7 +115,17 @@ impl AppSpec {
         match self {
             Self::Stream(stream) => !self.is_bulk() && stream.direction().includes(direction),
             Self::VideoCall(call) => call.direction.includes(direction),
+            Self::CloudGame(_) => true,
             Self::Outside(app) => app.quality().is_of_packets() && app.load(1.0).is_of(direction),
+            _ => false,
+        }
+    }
+
+    /// Does its rate follow the line, so that what it gets without bulk traffic depends on the queue?
+    pub fn adapts(&self) -> bool {
+        match self {
+            Self::Video(_) => true,
+            Self::VideoCall(call) => call.adapts(),
             _ => false,
         }
     }
@@ -155,6 +166,7 @@ impl AppSpec {
         let (start_s, stop_s) = match self {
             Self::Stream(stream) if !self.is_bulk() => (stream.start_s, stream.stop_s),
             Self::VideoCall(call) => (call.start_s, call.stop_s),
+            Self::CloudGame(game) => (game.start_s, game.stop_s),
             Self::Outside(app) if app.quality().is_of_packets() => (app.start_s(), None),
             _ => return 0.0..0.0,
         };

@@ -41,9 +41,13 @@ macro_rules! own_tcp {
 
 mod agenda;
 pub(crate) mod bulk;
+pub mod cloud_game;
 pub(crate) mod draw;
+mod feedback;
+mod gcc;
 pub mod on_off;
 pub mod outside;
+mod pictures;
 pub mod replay;
 pub mod stream;
 pub mod torrent;
@@ -55,6 +59,7 @@ pub mod web;
 pub mod web_sessions;
 
 pub use bulk::Bulk;
+pub use cloud_game::CloudGame;
 
 use std::ops::{Add as _, Sub as _};
 
@@ -65,7 +70,7 @@ use sojourn_engine::clock::Clock;
 use sojourn_engine::dialect::Dialect;
 pub use sojourn_engine::packet::Frame;
 use sojourn_engine::packet::{Direction, Ecn};
-use sojourn_engine::record::Gauges;
+use sojourn_engine::record::{Definition, Gauges};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_input::compare::at_least;
@@ -246,6 +251,14 @@ impl AppContext<'_> {
         }
     }
 
+    /// Now, by the clock of the sender in a direction.
+    pub fn sender_reading(&self, direction: Direction) -> Time {
+        match direction {
+            Direction::Up => self.now,
+            Direction::Down => self.server_clock.reading(self.now),
+        }
+    }
+
     /// Adds a command.
     pub fn ask(&mut self, command: Command) {
         self.commands.push(command);
@@ -274,6 +287,45 @@ pub struct Done {
     pub viewing: Option<Viewing>,
     /// What a part scores by a scale of its own.
     pub own: Option<OwnScore>,
+    /// Pictures of calls whose rate is controlled, up and down.
+    pub filmed: [Option<Filmed>; 2],
+}
+
+/// Pictures of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Filmed {
+    pictures: f64,
+    /// The sum of their heights as shares of the largest one's.
+    heights: f64,
+}
+
+impl Filmed {
+    fn add(&mut self, height: u32, most: u32) {
+        (self.pictures, self.heights) =
+            (self.pictures + 1.0, self.heights + f64::from(height) / f64::from(most));
+    }
+
+    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
+        Self {
+            pictures: of(self.pictures, other.pictures),
+            heights: of(self.heights, other.heights),
+        }
+    }
+
+    /// The mean height of its pictures in percent of the largest one's.
+    pub fn height_percent(&self) -> Option<f64> {
+        ratio(100.0 * self.heights, self.pictures)
+    }
+}
+
+/// What both directions have together.
+fn of_both(
+    [up, down]: [Option<Filmed>; 2],
+    [other_up, other_down]: [Option<Filmed>; 2],
+    of: impl Fn(f64, f64) -> f64 + Copy,
+) -> [Option<Filmed>; 2] {
+    [(up, other_up), (down, other_down)]
+        .map(|(one, other)| either(one, other, |one, other| one.each(other, of)))
 }
 
 /// A score by a scale of a part's own.
@@ -326,6 +378,7 @@ impl Done {
             transfers_s: either(self.transfers_s, other.transfers_s, f64::add),
             viewing: either(self.viewing, other.viewing, Viewing::plus),
             own: either(self.own, other.own, OwnScore::worse),
+            filmed: of_both(self.filmed, other.filmed, f64::add),
             ..self
         }
     }
@@ -342,6 +395,7 @@ impl Done {
             ),
             transfers_s: either(self.transfers_s, earlier.transfers_s, f64::sub),
             viewing: either(self.viewing, earlier.viewing, Viewing::minus),
+            filmed: of_both(self.filmed, earlier.filmed, f64::sub),
             ..self
         }
     }
@@ -509,10 +563,17 @@ pub enum App {
     Replay,
     /// Video calls.
     VideoCall,
+    /// Games that a server plays.
+    CloudGame,
     /// Real packets.
     Real,
     /// One from outside.
     Outside(Box<dyn Model + Send>),
+}
+
+/// The series of all traffic models.
+pub fn series() -> &'static [Definition] {
+    video_call::SERIES
 }
 
 /// Parameters of a traffic model, which build apps.
@@ -555,6 +616,10 @@ pub trait AppParameters: Keys {
     }
     /// Are its datagrams parts of frames?
     fn sends_frames(&self) -> bool {
+        false
+    }
+    /// Does it send inputs up, each of which a frame shows?
+    fn sends_inputs(&self) -> bool {
         false
     }
     /// Does the router send it by itself? It is then no entry of the scenario's `traffic`.
@@ -635,6 +700,8 @@ named! {
         Video = "video",
         /// Delay and loss of the frames of a video call.
         VideoCall = "video_call",
+        /// Opinion score of a game that a server plays.
+        CloudGame = "cloud_game",
         /// A score by a scale of a part's own.
         Own = "own",
         /// Throughput.
@@ -649,7 +716,7 @@ named! {
 impl Quality {
     /// Is it about the delay and loss of single packets?
     pub fn is_of_packets(self) -> bool {
-        matches!(self, Self::Voice | Self::Game | Self::VideoCall)
+        matches!(self, Self::Voice | Self::Game | Self::VideoCall | Self::CloudGame)
     }
 }
 
@@ -679,6 +746,8 @@ kinds! {
         Replay(replay::Parameters) = "replay",
         /// Video calls: frames of several datagrams at a steady pace.
         VideoCall(video_call::Parameters) = "video_call",
+        /// Games that a server plays and films, and remote play: frames down, inputs up.
+        CloudGame(cloud_game::Parameters) = "cloud_game",
         /// Real packets, which come from programs (`sojourn emulate`) or from a record of these.
         Real(outside::Parameters) = "outside",
     }
@@ -699,6 +768,7 @@ impl AppSpec {
         match self {
             Self::Stream(app) => app.start_s,
             Self::VideoCall(app) => app.start_s,
+            Self::CloudGame(app) => app.start_s,
             Self::Transfer(app) => Some(app.start_s),
             Self::Web(app) => Some(app.start_s),
             Self::WebSessions(app) => Some(app.start_s),
@@ -712,7 +782,7 @@ impl AppSpec {
     }
 
     /// Default port of its servers, as registered with IANA: HTTPS, RTP (RFC 3551 §8), a game
-    /// console's port, BitTorrent's first port, and discard (RFC 863).
+    /// console's port, BitTorrent's first port, and discard (RFC 863); of Moonlight's video for games from afar.
     pub fn default_port(&self) -> u16 {
         match self {
             Self::Web(_) | Self::WebSessions(_) | Self::Video(_) | Self::Transfer(_) => 443,
@@ -722,6 +792,7 @@ impl AppSpec {
                 stream::Purpose::Data => 9,
             },
             Self::VideoCall(_) => 5004,
+            Self::CloudGame(_) => 47998,
             Self::Torrent(_) => 6881,
             Self::Outside(app) if app.tcp().is_some() => 443,
             Self::OnOff(_) | Self::Replay(_) | Self::Real(_) | Self::Outside(_) => 9,

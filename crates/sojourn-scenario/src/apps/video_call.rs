@@ -4,22 +4,51 @@
 //! of a frame are sent at once, or at a rate of the sender's. A frame is shown when its last packet has
 //! come, so that is what is measured.
 //!
-//! Left out: control of the rate by the network, and its transient states (RFC 8593 §5.2 and §5.3).
+//! With a control the sizes follow the rate that it allows, packets leave at 2.5 times that, and the receiver reports on
+//! them (`gcc`, `feedback.rs`). A camera takes its next picture when the last one is on its way.
+//!
+//! Left out: key frames, sending again what was lost, and how an encoder misses a new rate for some frames (RFC 8593 §5.2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
 use super::check_stop;
+use super::feedback::{self, Feedback, REPORT_BYTES};
+use super::gcc::{Arrival, Gcc, PACING, Probe, Rates};
+use super::pictures::{Picture, Sent};
 use super::two_way::{Answer, StreamDirection};
-use super::{App, AppContext, AppParameters, Command, Event, Frame, Label, Load, Model, Quality};
+use super::{
+    App, AppContext, AppParameters, Arrived, Command, Done, Event, Filmed, Frame, Label, Load,
+    Model, Quality,
+};
 use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Time};
+use sojourn_input::compare::at_least;
 use sojourn_input::problem::{Fault, Faults};
+
+sojourn_engine::series! {
+    /// Video call: the rate that the control of the call allows upstream, in the first home.
+    TARGET_UP = "call_target_up", in "Mbps", from "draft-ietf-rmcat-gcc-02";
+    /// Video call: the rate that the control of the call allows downstream, in the first home.
+    TARGET_DOWN = "call_target_down", in "Mbps", from "draft-ietf-rmcat-gcc-02";
+}
 
 /// Bytes on the wire of the smallest packet: an Ethernet frame.
 const LEAST_PACKET: u64 = 64;
+
+/// What sets the rate of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Control {
+    /// Nothing: the call keeps `rate_mbps`.
+    #[default]
+    None,
+    /// Google congestion control, as browsers have it (draft-ietf-rmcat-gcc-02, with the constants of libwebrtc).
+    Gcc,
+}
 
 /// Parameters of a video call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,11 +63,36 @@ pub struct Parameters {
     /// round-trip times too.
     #[serde(default = "both")]
     pub direction: StreamDirection,
-    /// Mean rate on the wire in each direction in Mbps. The default is the rate of the call in
+    /// What sets the rate: nothing, or Google congestion control (`gcc`), with which the call adapts to the line.
+    #[serde(default)]
+    #[schemars(extend("x-role" = "choice"))]
+    pub control: Control,
+    /// Mean rate on the wire in each direction in Mbps, without a control. The default is the rate of the call in
     /// Heist's L4S tests of 2021.
     #[serde(default = "rate_mbps")]
     #[schemars(range(min = 0.01, max = 1000.0))]
     pub rate_mbps: f64,
+    /// Control: the largest picture. A call that has less than its least rate sends a smaller one.
+    #[serde(default = "picture")]
+    pub picture: Picture,
+    /// Control: how many sizes of the picture are sent at once, each half as high as the one above it (simulcast); up to 3
+    /// from 540p on, 2 of 360p and 270p, 1 of 180p. A call between two sends one.
+    #[serde(default = "number::<u32, 1>")]
+    #[schemars(range(min = 1, max = 3))]
+    pub layers: u32,
+    /// Control: the rate in Mbps at the start (libwebrtc: 0.3).
+    #[serde(default = "start_mbps")]
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub start_mbps: f64,
+    /// Control: the least rate in Mbps. The default is that of the smallest picture, 180p (libwebrtc: 0.03).
+    #[serde(default = "min_mbps")]
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub min_mbps: f64,
+    /// Control: the greatest rate in Mbps. Default: what the pictures take at most (libwebrtc: 5 for 1080p, 2.5 for 720p,
+    /// 1.2 for 540p, 0.7 for 360p, 0.45 for 270p, 0.2 for 180p).
+    #[serde(default)]
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub max_mbps: Option<f64>,
     /// Frames per second.
     #[serde(default = "number::<f64, 30>")]
     #[schemars(range(min = 1.0, max = 240.0))]
@@ -58,7 +112,8 @@ pub struct Parameters {
     #[serde(default = "number::<f64, 15>")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub interval_scale_percent: f64,
-    /// Rate in Mbps at which the packets of a frame leave their sender. Default: all at once.
+    /// Rate in Mbps at which the packets of a frame leave their sender. Default: all at once; with a control, 2.5 times
+    /// the rate that it allows.
     #[serde(default)]
     #[schemars(range(min = 0.01, max = 100_000.0))]
     pub pacing_mbps: Option<f64>,
@@ -84,7 +139,66 @@ fn packet_bytes() -> u16 {
     1246
 }
 
+fn picture() -> Picture {
+    Picture::P720
+}
+
+fn start_mbps() -> f64 {
+    0.3
+}
+
+fn min_mbps() -> f64 {
+    0.03
+}
+
 impl Parameters {
+    /// Does its rate follow the network?
+    pub fn adapts(&self) -> bool {
+        self.control != Control::None
+    }
+
+    fn max_mbps(&self) -> f64 {
+        self.max_mbps.unwrap_or_else(|| self.picture.most_bps(self.layers) / 1e6)
+    }
+
+    /// The greatest rate that it sends at for long, in Mbps.
+    fn most_mbps(&self) -> f64 {
+        if self.adapts() { self.max_mbps() } else { self.rate_mbps }
+    }
+
+    fn controlled(&self) -> Controlled {
+        let rates = Rates {
+            start_bps: self.start_mbps * 1e6,
+            least_bps: self.min_mbps * 1e6,
+            most_bps: self.max_mbps() * 1e6,
+        };
+        Controlled {
+            gcc: Gcc::new(rates),
+            feedback: Feedback::default(),
+            picture: self.picture,
+            layers: self.layers,
+            probe: None,
+            padding: 0.0,
+            filmed: Filmed::default(),
+        }
+    }
+
+    /// The rates of a control contain each other.
+    fn check_rates(&self) -> Faults {
+        let (least, most) = (self.min_mbps, self.max_mbps());
+        let mut faults =
+            Faults::from(at_least(("start_mbps", self.start_mbps), ("min_mbps", least)));
+        faults.add(at_least(("max_mbps", most), ("start_mbps", self.start_mbps)));
+        let layers = self.picture.most_layers();
+        if self.layers > layers {
+            let height = self.picture.height();
+            let (found, allowed) =
+                (self.layers, format!("1 to {layers} with a picture of {height}p"));
+            faults.add(Fault::found("layers", found, allowed));
+        }
+        faults
+    }
+
     fn frame_bytes(&self) -> f64 {
         self.rate_mbps * 1e6 / 8.0 / self.frames_per_s
     }
@@ -94,7 +208,11 @@ impl AppParameters for Parameters {
     one_server!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
-        let camera = |direction| self.direction.includes(direction).then(Camera::default);
+        let control = || self.adapts().then(|| Box::new(self.controlled()));
+        let camera = |direction| {
+            let films = self.direction.includes(direction);
+            films.then(|| Camera { control: control(), ..Camera::default() })
+        };
         VideoCall {
             server: server(&self.server),
             cameras: Direction::BOTH.map(camera),
@@ -106,6 +224,8 @@ impl AppParameters for Parameters {
             pacing: self.pacing_mbps.map(BitRate::from_mbps),
             start: self.start_s.map(Time::from_secs_f64),
             stop: self.stop_s.map_or(Time::NEVER, Time::from_secs_f64),
+            datagrams: 0,
+            arrivals: Vec::new(),
         }
         .into()
     }
@@ -122,17 +242,29 @@ impl AppParameters for Parameters {
         true
     }
 
+    fn hears_datagrams(&self) -> bool {
+        self.adapts()
+    }
+
     fn load(&self, seconds: f64) -> Load {
         let start = self.start_s.unwrap_or_default();
         let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
         let ways = if self.direction.is_both() { 2.0 } else { 1.0 };
         let frames = ways * (sending_s * self.frames_per_s + 1.0);
-        let packets = frames * (self.frame_bytes() / f64::from(self.packet_bytes)).ceil();
+        let frame_bytes = self.most_mbps() * 1e6 / 8.0 / self.frames_per_s;
+        let packets = frames * (frame_bytes / f64::from(self.packet_bytes)).ceil();
+        let reports = if self.adapts() {
+            let interval = feedback::interval((self.most_mbps() * 1e6) as u64);
+            ways * sending_s / interval.secs_f64()
+        } else {
+            0.0
+        };
+        let bytes = frames * frame_bytes + reports * f64::from(REPORT_BYTES);
         Load {
-            packets,
-            packet_bytes: frames * self.frame_bytes() / packets,
+            packets: packets + reports,
+            packet_bytes: bytes / (packets + reports),
             sending_s,
-            direction: self.direction.only(),
+            direction: self.direction.only().filter(|_| !self.adapts()),
             ..Load::default()
         }
     }
@@ -143,7 +275,9 @@ impl AppParameters for Parameters {
 
     fn check(&self) -> Faults {
         let mut faults = Faults::from(check_stop(self.start_s.unwrap_or(0.0), self.stop_s));
-        if self.frame_bytes() < LEAST_PACKET as f64 {
+        if self.adapts() {
+            faults.add(self.check_rates());
+        } else if self.frame_bytes() < LEAST_PACKET as f64 {
             let message = format!(
                 "found {}; allowed: {:.3} or more, so that a frame has {LEAST_PACKET} bytes",
                 self.rate_mbps,
@@ -165,6 +299,76 @@ struct Camera {
     sending: Option<(Frame, u64)>,
     /// When its next packet is sent.
     next_packet: Time,
+    /// What sets its rate, if something does.
+    control: Option<Box<Controlled>>,
+}
+
+/// The control of what a camera films.
+struct Controlled {
+    gcc: Gcc,
+    feedback: Feedback,
+    picture: Picture,
+    layers: u32,
+    /// The probe being sent, with its packets and bytes so far.
+    probe: Option<(Probe, f64, f64)>,
+    /// Bytes of padding that are due.
+    padding: f64,
+    filmed: Filmed,
+}
+
+impl Controlled {
+    /// Bytes of the next frame, on average.
+    fn frame_bytes(&mut self, now: Time, interval_s: f64) -> f64 {
+        let target_bps = self.gcc.target_bps() as f64;
+        let Sent { bps, padding_bps, height } = self.picture.sent(self.layers, target_bps);
+        self.padding += padding_bps / 8.0 * interval_s;
+        self.filmed.add(height, self.picture.height());
+        if self.probe.is_none() {
+            let probe = self.gcc.next_probe(now.ms_f64());
+            self.probe = probe.map(|probe| (probe, 0.0, 0.0));
+        }
+        bps / 8.0 * interval_s
+    }
+
+    /// Bytes of a packet of padding, if one is due.
+    fn padding(&mut self, packet_bytes: u64) -> Option<u64> {
+        if self.probe.is_none() && self.padding < packet_bytes as f64 {
+            return None;
+        }
+        self.padding = (self.padding - packet_bytes as f64).max(0.0);
+        Some(packet_bytes)
+    }
+
+    /// A packet is sent: how long the next one waits.
+    fn send(&mut self, number: u64, at: Time, size: u64) -> Time {
+        let probe = self.probe.map(|(probe, ..)| probe);
+        self.feedback.send(number, at, size as u16, probe.map(|probe| probe.number));
+        if let Some((probe, packets, bytes)) = &mut self.probe {
+            (*packets, *bytes) = (*packets + 1.0, *bytes + size as f64);
+            if *packets >= probe.packets && *bytes >= probe.bytes {
+                self.probe = None;
+            }
+        }
+        let pace_bps = probe.map_or(PACING * self.gcc.target_bps() as f64, |probe| probe.bps);
+        BitRate::from_bps(pace_bps as u64).time_for(size)
+    }
+}
+
+impl Camera {
+    /// The next packet: its size, and the frame that it is a part of, if it is no padding.
+    fn packet(&mut self, packet_bytes: u64) -> Option<(u64, Option<Frame>)> {
+        let Some((frame, left)) = self.sending else {
+            return Some((self.control.as_mut()?.padding(packet_bytes)?, None));
+        };
+        let size = left.div_ceil(left.div_ceil(packet_bytes));
+        self.sending = (left > size).then_some((frame, left - size));
+        Some((size, Some(frame)))
+    }
+
+    fn is_sending(&self, packet_bytes: u64) -> bool {
+        let pads = |of: &Controlled| of.probe.is_some() || of.padding >= packet_bytes as f64;
+        self.sending.is_some() || self.control.as_deref().is_some_and(pads)
+    }
 }
 
 /// A video call in operation.
@@ -179,6 +383,10 @@ pub struct VideoCall {
     pacing: Option<BitRate>,
     start: Option<Time>,
     stop: Time,
+    /// Datagrams that it has sent, which are numbered.
+    datagrams: u64,
+    /// What the last report said.
+    arrivals: Vec<Arrival>,
 }
 
 /// A factor of mean 1, from 0 to `most`, with a Laplace distribution (but for what is cut off).
@@ -194,41 +402,108 @@ impl VideoCall {
         }
     }
 
+    /// Takes the picture that is due in a direction. Returns whether the call goes on.
+    fn film(&mut self, direction: Direction, context: &mut AppContext) -> bool {
+        let Self { packet_bytes, interval_s, .. } = *self;
+        let Some(camera) = &mut self.cameras[direction as usize] else { return false };
+        if camera.sending.is_some() || camera.next_frame.is_none_or(|next| next > context.now) {
+            return true;
+        }
+        if context.now > self.stop {
+            return false;
+        }
+        let sent_at = context.sender_reading(direction);
+        let mean = match &mut camera.control {
+            Some(control) => control.frame_bytes(sent_at, interval_s),
+            None => self.frame_bytes,
+        };
+        let bytes = mean * factor(self.frame_scale, 3.0, context.rng);
+        let bytes = (bytes.round() as u64).max(LEAST_PACKET);
+        let packets = bytes.div_ceil(packet_bytes) as u32;
+        camera.sending = Some((Frame { number: camera.frames, packets }, bytes));
+        camera.frames += 1;
+        let paced = camera.control.is_some().then_some(camera.next_packet);
+        camera.next_packet = paced.map_or(context.now, |next| next.max(context.now));
+        let interval_s = interval_s * factor(self.interval_scale, 2.0, context.rng);
+        let interval = Time::from_secs_f64(interval_s);
+        camera.next_frame = Some(context.now + context.sender_span(direction, interval));
+        true
+    }
+
     /// Sends what is due in a direction. Returns when the next packet or frame is.
     fn send_due(&mut self, direction: Direction, context: &mut AppContext) -> Time {
-        let Self { frame_bytes, packet_bytes, .. } = *self;
-        let Some(camera) = &mut self.cameras[direction as usize] else { return Time::NEVER };
-        if camera.sending.is_none() && camera.next_frame.is_some_and(|next| next <= context.now) {
-            if context.now > self.stop {
-                return Time::NEVER;
-            }
-            let bytes = frame_bytes * factor(self.frame_scale, 3.0, context.rng);
-            let bytes = (bytes.round() as u64).max(LEAST_PACKET);
-            let packets = bytes.div_ceil(packet_bytes) as u32;
-            camera.sending = Some((Frame { number: camera.frames, packets }, bytes));
-            camera.frames += 1;
-            camera.next_packet = context.now;
-            let interval_s = self.interval_s * factor(self.interval_scale, 2.0, context.rng);
-            let interval = Time::from_secs_f64(interval_s);
-            camera.next_frame = Some(context.now + context.sender_span(direction, interval));
+        if !self.film(direction, context) {
+            return Time::NEVER;
         }
-        while let Some((frame, left)) = camera.sending
-            && camera.next_packet <= context.now
+        let Self { packet_bytes, server, pacing, .. } = *self;
+        let Some(camera) = &mut self.cameras[direction as usize] else { return Time::NEVER };
+        while camera.next_packet <= context.now
+            && let Some((size, frame)) = camera.packet(packet_bytes)
         {
-            let size = left.div_ceil(left.div_ceil(packet_bytes));
-            context.ask(Command::Datagram {
-                server: self.server,
-                direction,
-                size: size as u16,
-                frame: Some(frame),
-                label: Label::default(),
-            });
-            camera.sending = (left > size).then_some((frame, left - size));
-            camera.next_packet += self.pacing.map_or(Time::ZERO, |rate| rate.time_for(size));
+            let sent_at = context.sender_reading(direction);
+            let (size_bytes, label) = (size as u16, Label::default());
+            context.ask(Command::Datagram { server, direction, size: size_bytes, frame, label });
+            let wait = match &mut camera.control {
+                Some(control) => {
+                    let wait = control.send(self.datagrams, sent_at, size);
+                    context.sender_span(direction, wait)
+                }
+                None => pacing.map_or(Time::ZERO, |rate| rate.time_for(size)),
+            };
+            self.datagrams += 1;
+            camera.next_packet += wait;
         }
         let next_frame = camera.next_frame.unwrap_or(Time::NEVER).max(context.now);
-        if camera.sending.is_some() { camera.next_packet } else { next_frame }
+        match camera.is_sending(packet_bytes) {
+            true if camera.sending.is_some() => camera.next_packet,
+            true => camera.next_packet.min(next_frame),
+            false => next_frame,
+        }
     }
+
+    /// A datagram has arrived: a report, or what one is due on.
+    fn hear(&mut self, arrived: &Arrived, context: &AppContext) {
+        let Arrived { number, direction, .. } = *arrived;
+        let reported = direction.reversed();
+        if let Some(control) = control(&mut self.cameras, reported)
+            && let Some(lost) = control.feedback.hear(number, &mut self.arrivals)
+        {
+            let now_ms = context.sender_reading(reported).ms_f64();
+            return control.gcc.hear(now_ms, &self.arrivals, lost);
+        }
+        if let Some(control) = control(&mut self.cameras, direction) {
+            let reading = context.sender_reading(reported);
+            let interval = feedback::interval(control.gcc.target_bps());
+            let interval = context.sender_span(reported, interval);
+            control.feedback.arrive(number, context.now, reading, interval);
+        }
+    }
+
+    /// Sends the report on a direction that is due. Returns when the next one is.
+    fn report(&mut self, direction: Direction, context: &mut AppContext) -> Time {
+        let Some(control) = control(&mut self.cameras, direction) else { return Time::NEVER };
+        if control.feedback.due() <= context.now {
+            control.feedback.report(self.datagrams, context.now);
+            self.datagrams += 1;
+            context.ask(Command::Datagram {
+                server: self.server,
+                direction: direction.reversed(),
+                size: REPORT_BYTES,
+                frame: None,
+                label: Label::default(),
+            });
+        }
+        control.feedback.due()
+    }
+
+    fn controlled(&self) -> [Option<&Controlled>; 2] {
+        self.cameras.each_ref().map(|camera| camera.as_ref()?.control.as_deref())
+    }
+}
+
+/// What sets the rate of a direction.
+fn control(cameras: &mut [Option<Camera>; 2], direction: Direction) -> Option<&mut Controlled> {
+    cameras[direction as usize].as_mut()?.control.as_deref_mut()
 }
 
 impl Model for VideoCall {
@@ -237,12 +512,27 @@ impl Model for VideoCall {
     }
 
     fn on_event(&mut self, event: Event, context: &mut AppContext) {
-        if !matches!(event, Event::Timer) {
-            return;
+        match event {
+            Event::Timer => self.begin(context.now, context.rng),
+            Event::Datagram(arrived) => self.hear(&arrived, context),
+            _ => return,
         }
-        self.begin(context.now, context.rng);
-        let [up, down] = Direction::BOTH.map(|direction| self.send_due(direction, context));
-        context.ask(Command::Wake(up.min(down)));
+        let reports = Direction::BOTH.map(|direction| self.report(direction, context));
+        let frames = Direction::BOTH.map(|direction| self.send_due(direction, context));
+        let next = reports.into_iter().chain(frames).fold(Time::NEVER, Time::min);
+        context.ask(Command::Wake(next));
+    }
+
+    fn done(&self, _now: Time) -> Done {
+        Done { filmed: self.controlled().map(|of| of.map(|of| of.filmed)), ..Done::default() }
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        for (of, series) in self.controlled().into_iter().zip([TARGET_UP, TARGET_DOWN]) {
+            if let Some(of) = of {
+                out.show(series, of.gcc.target_bps() as f64 / 1e6);
+            }
+        }
     }
 }
 

@@ -45,6 +45,9 @@ pub(super) fn ledger(scenario: &Scenario, end: Time) -> Ledger {
         if entry.app.parameters().sends_frames() {
             ledger.watch_frames(number, first_home, homes);
         }
+        if entry.app.parameters().sends_inputs() {
+            ledger.watch_inputs(number, first_home, homes);
+        }
         if entry.labels.dscp == NQB {
             ledger.bound_nqb(number, first_home, homes);
         }

@@ -60,8 +60,10 @@ use turns::Turns;
 /// Definitions of all series that results can have. Parts from outside name others themselves.
 pub fn series() -> Vec<Definition> {
     let senders = sojourn_transport::series();
-    let controllers = sojourn_scenario::controllers::series();
-    [ledger::account::SERIES, senders, &sojourn_access::series(), &queue::series(), controllers]
+    let (controllers, apps) =
+        (sojourn_scenario::controllers::series(), sojourn_scenario::apps::series());
+    let queues = queue::series();
+    [ledger::account::SERIES, apps, senders, &sojourn_access::series(), &queues, controllers]
         .concat()
 }
 

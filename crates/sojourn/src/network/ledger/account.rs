@@ -7,6 +7,7 @@ use sojourn_engine::record::{Latency, LatencyMeter, Series, TimeMean};
 use sojourn_engine::record::{PacketEvent, PacketEventKind};
 use sojourn_engine::units::{Time, mbps};
 use sojourn_results::scores::frames::Frames;
+use sojourn_results::scores::inputs::Inputs;
 use sojourn_results::scores::nqb::Bound;
 use sojourn_results::scores::playout::{Played, Playout};
 
@@ -52,8 +53,10 @@ pub(crate) struct Account {
     pub first_sent: Option<Time>,
     /// The playout buffers of its calls, if they adapt.
     pub calls: Calls,
-    /// The frames of its video calls, if it has any.
+    /// The frames of its video calls and games from afar, if it has any.
     pub frames: Option<Box<Frames>>,
+    /// The inputs that such frames show, if it sends some.
+    pub inputs: Option<Box<Inputs>>,
     /// The bound on its senders, if they claim to build no queue.
     pub nqb: Option<Box<Bound>>,
     /// How soon it got to the sustained rate of the service.
@@ -87,6 +90,7 @@ impl Account {
             first_sent: None,
             calls: Calls::default(),
             frames: None,
+            inputs: None,
             nqb: None,
             to_sustained: Ramp::to(rates.sustained_mbps),
             to_peak: Ramp::to(rates.peak_mbps),

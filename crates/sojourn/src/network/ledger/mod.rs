@@ -15,6 +15,7 @@ use sojourn_engine::record::{PartSums, Recorder};
 use sojourn_engine::units::Time;
 use sojourn_logs::Load;
 use sojourn_results::scores::frames::Frames;
+use sojourn_results::scores::inputs::Inputs;
 use sojourn_results::scores::nqb::Bound;
 
 /// All accounts of a run.
@@ -95,6 +96,25 @@ impl Ledger {
         }
     }
 
+    /// The datagrams of an entry upstream are inputs that its frames downstream show.
+    pub(super) fn watch_inputs(&mut self, traffic: usize, first_home: usize, homes: usize) {
+        let account = &mut self.accounts[traffic][Direction::Up as usize];
+        account.inputs = Some(Box::new(Inputs::new(first_home, homes)));
+    }
+
+    /// A packet has come of an entry with frames: it may complete one, or be an input.
+    fn show(&mut self, now: Time, packet: &Packet, is_counted: bool) {
+        let accounts = &mut self.accounts[usize::from(packet.traffic)];
+        let frames = accounts[packet.direction as usize].frames.as_mut();
+        let whole = frames.and_then(|frames| frames.arrive(now, packet));
+        let Some(inputs) = &mut accounts[Direction::Up as usize].inputs else { return };
+        match (packet.direction, whole) {
+            (Direction::Down, Some(made_at)) => inputs.show(now, packet.home, made_at),
+            (Direction::Up, _) if is_counted => inputs.arrive(now, packet),
+            _ => {}
+        }
+    }
+
     #[inline]
     fn account_of(&mut self, packet: &Packet) -> &mut Account {
         &mut self.accounts[usize::from(packet.traffic)][packet.direction as usize]
@@ -155,8 +175,8 @@ impl Ledger {
         account.lived_ps = account.lived_ps.wrapping_add(now.ps().into());
         account.latency.record(latency);
         account.calls.arrive(now, packet);
-        if let Some(frames) = &mut account.frames {
-            frames.arrive(now, packet);
+        if account.frames.is_some() {
+            self.show(now, packet, true);
         }
         if let Some(way) = self.connections.way_of(packet) {
             way.delivered(packet);
@@ -169,8 +189,8 @@ impl Ledger {
         self.uncounted = self.uncounted.without(packet.size.into());
         let account = self.account_of(packet);
         account.calls.arrive(now, packet);
-        if let Some(frames) = &mut account.frames {
-            frames.arrive(now, packet);
+        if account.frames.is_some() {
+            self.show(now, packet, false);
         }
         if let Some(way) = self.connections.way_of(packet) {
             way.show(packet);

@@ -8,13 +8,14 @@ use sojourn_engine::packet::{Direction, DropReason};
 use sojourn_engine::record::Latency;
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_results::metrics::rows::{ConnectionRow, FlowRow};
+use sojourn_results::scores::g1072;
 use sojourn_results::scores::playout::Played;
 use sojourn_results::scores::qoe::{
     self, GAME_ACCESS_MS, GAME_ROUND_TRIP_MS, VOICE_EXTRA_DELAY_MS, VOICE_LATE_MS,
 };
 use sojourn_results::scores::voice_model::r_value;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{Done, Quality};
+use sojourn_scenario::apps::{AppSpec, Done, Quality};
 use sojourn_scenario::metrics::VoiceModel;
 
 /// The row of a traffic entry in a direction.
@@ -105,7 +106,12 @@ pub(super) fn flow_row(
         Quality::Responses if direction == Direction::Down => score_responses(&mut row, done),
         Quality::Video if direction == Direction::Down => score_video(&mut row, done),
         Quality::Pages | Quality::Responses | Quality::Video | Quality::Unscored => {}
-        Quality::VideoCall => score_frames(&mut row, account),
+        Quality::VideoCall => {
+            score_frames(&mut row, run, index, direction);
+            row.picture_height_percent =
+                done.filmed[direction as usize].and_then(|filmed| filmed.height_percent());
+        }
+        Quality::CloudGame => score_cloud_game(&mut row, run, index, direction),
         Quality::Own => {
             row.own_score = done.own.map(|own| own.value);
             row.own_score_level = done.own.map(|own| own.level);
@@ -158,13 +164,43 @@ fn score_video(row: &mut FlowRow, done: &Done) {
     row.video_stalled_percent = done.viewing.and_then(|viewing| viewing.stalled_percent());
 }
 
-fn score_frames(row: &mut FlowRow, account: &Account) {
-    let Some(frames) = &account.frames else { return };
+fn score_frames(row: &mut FlowRow, run: &Simulation, index: usize, direction: Direction) {
+    let Some(frames) = &run.ledger.account(index, direction).frames else { return };
     row.frame_latency_p50_ms = frames.latency().quantile_ms(0.5);
     row.frame_latency_p90_ms = frames.latency().quantile_ms(0.9);
     row.frame_latency_p99_ms = frames.latency().quantile_ms(0.99);
     let (ended, incomplete) = frames.incomplete();
     row.frames_incomplete_percent = percent(incomplete, ended);
+    let stop_s = run.scenario.traffic[index].app.watches_s().end;
+    let stood = frames.stood(run.now.min(Time::from_secs_f64(stop_s.min(run.end.secs_f64()))));
+    if stood.shown_s > 0.0 {
+        row.freezes = Some(stood.freezes);
+        row.frozen_percent = Some(100.0 * stood.frozen_s / stood.shown_s);
+    }
+}
+
+/// What the player of a game from afar notices, which is of the direction of its frames.
+fn score_cloud_game(row: &mut FlowRow, run: &Simulation, index: usize, direction: Direction) {
+    if direction == Direction::Up {
+        return;
+    }
+    score_frames(row, run, index, direction);
+    let AppSpec::CloudGame(game) = &run.scenario.traffic[index].app else { return };
+    let accounts = Direction::BOTH.map(|direction| run.ledger.account(index, direction));
+    let (Some(inputs), Some(frames)) = (&accounts[0].inputs, &accounts[1].frames) else { return };
+    let latency = frames.latency();
+    let in_time_ms = latency.min_ms().map(|least_ms| least_ms + 1e3 / game.frames_per_s);
+    row.frames_late_percent = in_time_ms.and_then(|ms| share_over(latency, ms));
+    row.input_to_frame_p50_ms = inputs.shown().quantile_ms(0.5);
+    row.input_to_frame_p90_ms = inputs.shown().quantile_ms(0.9);
+    row.input_to_frame_p99_ms = inputs.shown().quantile_ms(0.99);
+    row.input_and_frame_mean_ms = inputs.on_the_way().mean_ms();
+    let incomplete = row.frames_incomplete_percent.unwrap_or_default();
+    let late = row.frames_late_percent.unwrap_or_default();
+    let missed_percent = incomplete + late * (1.0 - incomplete / 100.0);
+    let of = |delay_ms| g1072::r_value(delay_ms, game.frames_per_s, missed_percent);
+    row.game_r_value = row.input_and_frame_mean_ms.map(of);
+    row.game_mos = row.game_r_value.map(g1072::mos);
 }
 
 /// A share in percent.

@@ -9,7 +9,6 @@ use sojourn_engine::units::BitRate;
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::Quality;
 
 /// All warnings of the measured queues, whose algorithms note this of themselves.
 pub(super) fn warnings(
@@ -35,7 +34,8 @@ fn fills(scenario: &Scenario, homes: &str, direction: Direction) -> bool {
         .filter(|entry| scenario.group(scenario.group_of(entry)).name == homes);
     own.map(|entry| &entry.app).any(|app| {
         let is_answer = direction == Direction::Down && app.parameters().tcp().is_some();
-        app.loads(direction) || is_answer || app.parameters().quality() == Quality::VideoCall
+        let sends_frames = app.parameters().sends_frames() && app.watches(direction);
+        app.loads(direction) || is_answer || sends_frames
     })
 }
 

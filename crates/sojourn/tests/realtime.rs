@@ -1,0 +1,256 @@
+//! Calls that adapt, in the test cases of RFC 8867, and games that a server plays, by arithmetic.
+
+use crate::common::{flow, scenario};
+use sojourn::Simulation;
+use sojourn::results::metrics::Results;
+
+/// A path with 50 ms one way, as RFC 8867 §4.2 has it, whose rate upstream follows these steps of seconds and Mbps. Its
+/// queue takes 300 ms of 1 Mbps.
+fn path(steps: &[(f64, f64)], keys: &str) -> Results {
+    let duration_s: f64 = steps.iter().map(|step| step.0).sum();
+    let steps =
+        steps.iter().map(|(for_s, mbps)| format!("{{ for_s = {for_s:?}, mbps = {mbps:?} }}"));
+    Simulation::run(&scenario(&format!(
+        "duration_s = {duration_s}
+         cable.distance_km = 0
+         upstream = {{ sustained_mbps = 100, peak_mbps = 100, modem.kind = 'link' }}
+         downstream = {{ sustained_mbps = 100, peak_mbps = 100 }}
+         router.upstream = {{ capacity.steps = [{}], queue.limit_bytes = 37_500 }}
+         servers.far = {{ delay_ms = 50, host_jitter_us = 0 }}
+         {keys}",
+        steps.collect::<Vec<_>>().join(", ")
+    )))
+}
+
+/// A call up with GCC, up to 1.5 Mbps (RFC 8867 §4.3), that begins at this time.
+fn call(name: &str, start_s: f64, keys: &str) -> String {
+    format!(
+        "traffic.{name} = {{ kind = 'video_call', control = 'gcc', direction = 'up', server = 'far',
+                             max_mbps = 1.5, start_s = {start_s:?}{keys} }}\n"
+    )
+}
+
+#[track_caller]
+fn assert_near(found: Option<f64>, want: f64, tolerance: f64) {
+    let found = found.unwrap();
+    assert!((found - want).abs() <= tolerance, "{found} instead of {want}");
+}
+
+/// The mean rate of a call on its way between these times in Mbps.
+fn mbps(results: &Results, name: &str, [from_s, to_s]: [f64; 2]) -> f64 {
+    let subject = format!("{name} up");
+    let is_it = |of: &&sojourn::results::metrics::SeriesRow| {
+        of.subject == subject && of.series.metric == "throughput"
+    };
+    let row = results.series.iter().find(is_it).unwrap();
+    let [from, to] = [from_s, to_s].map(|s| (s / row.interval_s).round() as usize);
+    let values = &row.series.values[from..to.min(row.series.values.len())];
+    values.iter().map(|value| f64::from(*value)).sum::<f64>() / values.len() as f64
+}
+
+/// What a call has of a rate, in parts of it.
+#[track_caller]
+fn assert_has(results: &Results, name: &str, times: [f64; 2], of_mbps: f64, least: f64) {
+    let part = mbps(results, name, times) / of_mbps;
+    assert!((least..=1.01).contains(&part), "{name} from {times:?} s: {part:.3} of {of_mbps} Mbps");
+}
+
+/// RFC 8867 §5.1: the rate is to follow the capacity, and the delay and the loss are to stay low. 2.5 Mbps are more than
+/// the call takes.
+#[test]
+fn one_call_follows_the_capacity() {
+    let results =
+        path(&[(40.0, 1.0), (20.0, 2.5), (20.0, 0.6), (20.0, 1.0)], &call("one", 0.0, ""));
+    // Within seconds of the start it has found the rate, by probes.
+    assert_has(&results, "one", [5.0, 40.0], 1.0, 0.75);
+    assert_has(&results, "one", [50.0, 60.0], 1.5, 0.75);
+    assert_has(&results, "one", [65.0, 80.0], 0.6, 0.7);
+    assert_has(&results, "one", [90.0, 100.0], 1.0, 0.6);
+    let row = flow(&results, "one", "up");
+    // 53 ms are the path and the rest of it; half of the packets wait little, and the queue of 0.5 s at 0.6 Mbps was full
+    // after the drop alone.
+    assert!(row.latency_p50_ms < Some(90.0), "{:?}", row.latency_p50_ms);
+    assert!(row.loss_percent < Some(1.0), "{:?}", row.loss_percent);
+    let dn = flow(&results, "one", "down");
+    assert!(dn.frame_latency_p50_ms.is_none() && dn.frames_incomplete_percent.is_none());
+    // A report each 50 ms, as 5 % of the rate is more than that takes: 2000 in 100 s.
+    assert!((1900..=2000).contains(&dn.delivered_packets), "{}", dn.delivered_packets);
+}
+
+/// RFC 8867 §5.2: two calls share 4, 2, 3.5, 1 and 2 Mbps.
+#[test]
+fn two_calls_share_a_capacity_that_varies() {
+    let steps = [(25.0, 4.0), (25.0, 2.0), (25.0, 3.5), (25.0, 1.0), (25.0, 2.0)];
+    let results = path(&steps, &(call("one", 0.0, "") + &call("two", 0.0, "")));
+    for (times, of_mbps) in [([5.0, 25.0], 3.0), ([30.0, 50.0], 2.0), ([80.0, 100.0], 1.0)] {
+        let both = mbps(&results, "one", times) + mbps(&results, "two", times);
+        assert!((0.7..=1.01).contains(&(both / of_mbps)), "{times:?}: {both} of {of_mbps}");
+    }
+    for name in ["one", "two"] {
+        let loss = flow(&results, name, "up").loss_percent;
+        assert!(loss < Some(5.0), "{name}: {loss:?}");
+    }
+}
+
+/// RFC 8867 §5.3: calls in both directions, whose reports share the way with frames. The path back has the steps.
+#[test]
+fn reports_may_wait_in_a_queue_of_frames() {
+    let both =
+        "traffic.one = { kind = 'video_call', control = 'gcc', server = 'far', max_mbps = 1.5 }
+                router.downstream = { rate_mbps = 2, queue.limit_bytes = 75_000 }";
+    let steps = [(20.0, 2.0), (20.0, 1.0), (20.0, 0.5), (40.0, 2.0)];
+    let results = path(&steps, both);
+    assert_has(&results, "one", [5.0, 20.0], 1.5, 0.75);
+    assert_has(&results, "one", [25.0, 40.0], 1.0, 0.65);
+    assert_has(&results, "one", [45.0, 60.0], 0.5, 0.6);
+    // What comes down is not slowed by what its reports meet.
+    assert!(flow(&results, "one", "down").throughput_mbps > 1.1);
+}
+
+/// RFC 8867 §5.4: calls that begin one after the other on 3.5 Mbps come to parts of the same size, of which GCC needs
+/// minutes: after two minutes nobody has less than a third of the greatest.
+#[test]
+fn calls_that_join_get_a_part() {
+    let calls: String = [0.0, 20.0, 40.0]
+        .iter()
+        .zip(["a", "b", "c"])
+        .map(|(at, name)| call(name, *at, ""))
+        .collect();
+    let results = path(&[(120.0, 3.5)], &calls);
+    let parts = ["a", "b", "c"].map(|name| mbps(&results, name, [90.0, 120.0]));
+    let [least, most] = [f64::min, f64::max].map(|of| parts.into_iter().reduce(of).unwrap());
+    assert!(parts.iter().sum::<f64>() > 0.7 * 3.5 && least > most / 3.0, "{parts:?}");
+}
+
+/// RFC 8867 §5.6: a call beside a long TCP upload on 2 Mbps is not to starve, as the threshold of over-use follows the queue
+/// that TCP keeps.
+#[test]
+fn a_call_does_not_starve_beside_an_upload() {
+    let keys =
+        call("one", 0.0, "") + "traffic.up = { kind = 'transfer', server = 'far', start_s = 5 }";
+    let results = path(&[(120.0, 2.0)], &keys);
+    let has = mbps(&results, "one", [30.0, 120.0]);
+    assert!((0.1..1.3).contains(&has), "{has}");
+}
+
+/// RFC 8867 §5.8: a call that pauses leaves its part to the others.
+#[test]
+fn a_call_that_stops_leaves_its_part() {
+    let calls = call("one", 0.0, "") + &call("two", 0.0, ", stop_s = 40");
+    let results = path(&[(80.0, 1.6)], &calls);
+    assert!(mbps(&results, "one", [20.0, 40.0]) < 1.2);
+    assert_has(&results, "one", [60.0, 80.0], 1.5, 0.75);
+    assert_eq!(mbps(&results, "two", [41.0, 80.0]), 0.0);
+    // Nothing is shown of a call that is over, so nothing is frozen then.
+    assert!(flow(&results, "two", "up").frozen_percent < Some(5.0));
+}
+
+/// On an idle line a call takes what its pictures need; layers take theirs too, and a line that is too slow for one has
+/// padding up to where it begins.
+#[test]
+fn pictures_and_layers_follow_the_rate() {
+    let of = |mbps: f64, keys: &str| {
+        let call = format!(
+            "traffic.one = {{ kind = 'video_call', control = 'gcc', direction = 'up', server = 'far'{keys} }}
+             metrics.from_s = 20"
+        );
+        let results = path(&[(60.0, mbps)], &call);
+        let row = flow(&results, "one", "up");
+        (row.throughput_mbps, row.picture_height_percent.unwrap())
+    };
+    let (mbps, height) = of(10.0, "");
+    assert!((2.4..2.6).contains(&mbps) && height == 100.0, "{mbps} {height}");
+    // Three layers take 0.15 + 0.5 + 2.5 Mbps.
+    let (mbps, height) = of(10.0, ", layers = 3");
+    assert!((3.0..3.25).contains(&mbps) && height == 100.0, "{mbps} {height}");
+    // 0.5 Mbps: a picture alone has 360 to 540 lines of 720; of three layers 360.
+    let (mbps, height) = of(0.5, "");
+    assert!((0.35..0.5).contains(&mbps) && (49.0..76.0).contains(&height), "{mbps} {height}");
+    let (mbps, height) = of(1.0, ", layers = 3");
+    assert!((0.7..1.0).contains(&mbps) && (40.0..51.0).contains(&height), "{mbps} {height}");
+}
+
+/// Without a control nothing is sent but frames, and with one whose least and greatest rates are the same it keeps that.
+#[test]
+fn a_control_keeps_to_its_bounds() {
+    let keys = ", min_mbps = 0.5";
+    let results =
+        path(&[(30.0, 0.4)], &call("one", 0.0, &keys.replace("0.5", "0.5, start_mbps = 0.5")));
+    let row = flow(&results, "one", "up");
+    let sent_mbps = row.sent_bytes as f64 * 8e-6 / 30.0;
+    assert!((0.49..0.6).contains(&sent_mbps), "{sent_mbps}");
+    assert!(row.loss_percent > Some(15.0), "0.1 of 0.5 Mbps are too much");
+}
+
+/// Plain links without a cable, with a server 10 ms away.
+fn on_links(keys: &str) -> Results {
+    Simulation::run(&scenario(&format!(
+        "duration_s = 20
+         cable.distance_km = 0
+         upstream = {{ sustained_mbps = 10, peak_mbps = 10, burst_bytes = 100_000, modem.kind = 'link' }}
+         downstream = {{ sustained_mbps = 100, peak_mbps = 100, burst_bytes = 100_000 }}
+         servers.near = {{ delay_ms = 10, host_jitter_us = 0 }}
+         {keys}"
+    )))
+}
+
+const GAME: &str = "traffic.game = { kind = 'cloud_game', server = 'near', rate_mbps = 24, frames_per_s = 50,
+                                     packet_bytes = 1000, frame_deviation_percent = 0, frame_jitter_ms = 0 }";
+
+#[test]
+fn a_frame_and_an_input_take_what_the_links_take() {
+    // 24 Mbps with a fifth of parity are 20 Mbps, at 50 frames per second 50 000 B: 50 packets of 1000 B and 10 of parity.
+    // The 50th packet is the last one that the frame needs. At 1 Gbps it follows the first by 49 * 8 us = 0.392 ms, at 100
+    // Mbps by 49 * 80 us = 3.92 ms; the first one takes 8 us + 10 ms + 80 us.
+    let results = on_links(GAME);
+    let row = flow(&results, "game", "down");
+    let frame_ms = 0.008 + 10.0 + 50.0 * 0.08;
+    assert_near(row.frame_latency_p50_ms, frame_ms, 0.02);
+    assert_near(row.frame_latency_p99_ms, frame_ms, 0.02);
+    assert_eq!((row.frames_incomplete_percent, row.frames_late_percent), (Some(0.0), Some(0.0)));
+    assert_eq!((row.freezes, row.frozen_percent), (Some(0), Some(0.0)));
+    assert_near(Some(row.throughput_mbps), 24.0, 0.05);
+    // An input of 100 B takes 80 us at 10 Mbps, 10 ms and 0.8 us at 1 Gbps. Five inputs come in the 20 ms between frames, so
+    // that they wait as long for the next one in steps of 4 ms, by where the first one falls.
+    let up_ms = 10.0808;
+    assert_near(row.input_and_frame_mean_ms, up_ms + frame_ms, 0.02);
+    let median_ms = row.input_to_frame_p50_ms.unwrap();
+    let wait_ms = median_ms - up_ms - frame_ms;
+    assert!((8.0 - 0.03..=12.03).contains(&wait_ms), "{wait_ms}");
+    // 24 ms there and back: R at its most, 4.14.
+    assert_near(row.game_mos, 4.14, 0.001);
+    assert!(flow(&results, "game", "up").game_mos.is_none());
+}
+
+#[test]
+fn parity_makes_up_for_losses_that_are_few() {
+    // 10 of 60 packets may be missing. At 5 % a frame lacks 3 on average, with a deviation of 1.7: 11 or more are lost of
+    // one in 10 000. At 30 % it lacks 18, with a deviation of 3.5: nearly all lack more than 10.
+    let lossy = |percent: u32| on_links(&format!("{GAME}\nservers.near.loss_percent = {percent}"));
+    let few = lossy(5);
+    let few = flow(&few, "game", "down");
+    assert!(few.frames_incomplete_percent < Some(0.5) && few.loss_percent > Some(4.0), "{few:?}");
+    let many = lossy(30);
+    let many = flow(&many, "game", "down");
+    assert!(many.frames_incomplete_percent > Some(95.0), "{many:?}");
+    assert!(many.game_mos < Some(2.5), "{:?}", many.game_mos);
+    // Without parity one lost packet of 50 is one too many: 1 - 0.95^50 = 92 %.
+    let bare = on_links(&format!(
+        "{}\nservers.near.loss_percent = 5",
+        GAME.replace("rate_mbps = 24", "rate_mbps = 20, redundancy_percent = 0")
+    ));
+    let incomplete = flow(&bare, "game", "down").frames_incomplete_percent.unwrap();
+    assert!((89.0..95.0).contains(&incomplete), "{incomplete}");
+}
+
+#[test]
+fn a_burst_does_not_fit_into_a_small_buffer_unless_it_is_paced() {
+    // 60 packets of 1000 B at once, of which 100 Mbps take a tenth while they come from 1 Gbps: a buffer of 30 000 B has
+    // room for half. At 50 Mbps nothing waits.
+    let small = "downstream.queue.limit_bytes = 30_000";
+    let burst = on_links(&format!("{GAME}\n{small}"));
+    assert!(flow(&burst, "game", "down").frames_incomplete_percent > Some(99.0));
+    let paced = GAME.replace("frame_jitter_ms = 0", "frame_jitter_ms = 0, pacing_mbps = 50");
+    let paced = on_links(&format!("{paced}\n{small}"));
+    assert_eq!(flow(&paced, "game", "down").frames_incomplete_percent, Some(0.0));
+}
