@@ -10,8 +10,12 @@ const TRANSFER: &[&str] = &["file_bytes"];
 /// Kinds of schedulers and of AQM algorithms.
 const MANAGERS: &[&str] = &["fifo", "codel"];
 const FRAMINGS: &[&str] = &["noatm"];
+/// Kinds of traffic, and keys beside those that programs have by other names.
+const CLOUD_GAME: &[&str] = &["cloud_game"];
+const VIDEO_CALL: &[&str] = &["video_call"];
+const FRAMES: &[&str] = &["frame_scale_percent"];
 
-/// Names in lower case with `_` for `-`; a name that is allowed in their place; what to write.
+/// Names in lower case with `_` for `-` and spaces; a name that is allowed in their place; what to write.
 type Alias = (&'static [&'static str], &'static [&'static str], &'static str);
 
 const ALIASES: &[Alias] = &[
@@ -79,6 +83,36 @@ const ALIASES: &[Alias] = &[
         "scheduler.kind = \"fifo\" and law.kind = \"none\"",
     ),
     (
+        &[
+            "cloud_gaming",
+            "game_streaming",
+            "geforce_now",
+            "gfn",
+            "luna",
+            "moonlight",
+            "parsec",
+            "remote_play",
+            "stadia",
+            "steam_link",
+            "sunshine",
+            "xcloud",
+        ],
+        CLOUD_GAME,
+        "cloud_game",
+    ),
+    (
+        &["facetime", "meet", "teams", "video_conference", "videocall", "webrtc", "zoom"],
+        VIDEO_CALL,
+        "video_call, which adapts to the line with control = \"gcc\"",
+    ),
+    (
+        &["adaptive", "cc", "congestion_control", "rate_control"],
+        FRAMES,
+        "control, as control = \"gcc\"",
+    ),
+    (&["fec", "fec_percent", "parity_percent"], &["redundancy_percent"], "redundancy_percent"),
+    (&["bitrate", "bitrate_mbps"], FRAMES, "rate_mbps"),
+    (
         &["docsis"],
         FRAMINGS,
         "overhead_bytes = 18 and mpu_bytes = 64 where cable.byte_count is \"ip\", and neither otherwise: sizes are \
@@ -88,7 +122,7 @@ const ALIASES: &[Alias] = &[
 
 /// What to write for a name that others use, of a key or a value, where one of `allowed` is expected, if it is known.
 pub(crate) fn meaning(name: &str, allowed: &[&str]) -> Option<&'static str> {
-    let name = name.to_ascii_lowercase().replace('-', "_");
+    let name = name.to_ascii_lowercase().replace(['-', ' '], "_");
     let is_meant = |(names, among, _): &&Alias| {
         names.contains(&&*name) && among.iter().any(|one| allowed.contains(one))
     };
@@ -113,5 +147,8 @@ mod tests {
         assert_eq!(of("latency_target_ms", &["limit_bytes", "law"]), Some("it"));
         assert_eq!(of("fq_codel", &["fifo", "fq"]), Some("scheduler.kind"));
         assert_eq!(of("rate_mbps", &["duration_s"]), None);
+        for name in ["stadia", "geforce now", "GeForce-NOW", "moonlight", "cloud gaming"] {
+            assert_eq!(of(name, &["stream", "cloud_game"]), Some("cloud_game"), "{name}");
+        }
     }
 }

@@ -6,7 +6,6 @@ use sojourn_input::problem::Warning;
 use sojourn_input::words;
 use std::ops::Range;
 
-use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
 use sojourn_engine::packet::Direction;
@@ -79,13 +78,11 @@ impl Scenario {
         Direction::BOTH.into_iter().filter_map(unwatched).collect()
     }
 
-    /// The directions in which a game, call or video call that may have a grade watches the delay while bulk traffic
-    /// loads it. One game or call that goes one way has none.
+    /// The directions in which a game, call or video call watches the delay while bulk traffic loads it.
     pub fn watched(&self) -> Vec<Direction> {
-        let has_grade = |app: &AppSpec| app.is_two_way() || matches!(app, AppSpec::VideoCall(_));
         let watches = |way: &Direction| {
             let mut judged = self.traffic.values().filter(|entry| self.is_judged(entry));
-            judged.any(|entry| entry.app.watches(*way) && has_grade(&entry.app))
+            judged.any(|entry| entry.app.watches(*way))
         };
         let unwatched = self.unwatched();
         let is_unwatched = |way: &Direction| unwatched.iter().any(|one| one.direction == *way);

@@ -16,7 +16,8 @@ const ALL: &str = "
     [traffic]
     game = { kind = 'stream', purpose = 'game' }
     call = { kind = 'stream', purpose = 'voice' }
-    video_call = { kind = 'video_call' }
+    video_call = { kind = 'video_call', control = 'gcc' }
+    afar = { kind = 'cloud_game' }
     pages = { kind = 'web' }
     sessions = { kind = 'web_sessions' }
     film = { kind = 'video', ladder_mbps = [0.5] }

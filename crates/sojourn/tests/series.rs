@@ -41,7 +41,8 @@ fn of_run(control: &Value, modem: &str, access: &Value) -> Names {
          metrics.watch_connections = 1
          router = {{ upstream.rate_mbps = 9, downstream.rate_mbps = 40, controller = {{ kind = 'autorate', server = 'near' }} }}
          traffic.a = {{ kind = 'transfer', direction = 'up', server = 'near',
-                        tcp.congestion_control.kind = {control} }}"
+                        tcp.congestion_control.kind = {control} }}
+         traffic.call = {{ kind = 'video_call', control = 'gcc', server = 'near' }}"
     )));
     names(results.series.iter().map(|row| &row.series))
 }

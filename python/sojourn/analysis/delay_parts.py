@@ -10,7 +10,7 @@ _LEAST_SHARE = 0.01
 """A part that is less of each delay is not shown."""
 
 _SENSITIVE = (
-    *("game", "voice", "video_call", "own", "responses", "pages", "video"),
+    *("game", "voice", "video_call", "cloud_game", "own", "responses", "pages", "video"),
     *("unscored", "throughput", "probes"),
 )
 """Qualities of traffic, from those that notice a delay first."""

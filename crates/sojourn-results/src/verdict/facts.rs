@@ -247,25 +247,19 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     })
 }
 
-/// Why a flow is not known well enough for a grade: a game or call that goes one way has no other end, few packets of
-/// it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
+/// Why a flow is not known well enough for a grade: few packets of a game or call arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
 /// begins too late.
 fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
     let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
-    let has_ends = [GAME, CALL].contains(&application);
-    let lacks = Direction::BOTH.into_iter().find(|way| has_ends && !app.watches(*way));
-    match (app, lacks) {
-        (AppSpec::Video(_), _) => {
+    let is_of_packets = [GAME, CALL].contains(&application);
+    match app {
+        AppSpec::Video(_) => {
             let most_s = scenario.watched_s(name)? - SHORTEST_S;
             let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
             let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
             (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s))
         }
-        (_, Some(way)) => Some(format!(
-            "nothing of traffic.{name} goes {}; direction = \"both\" measures both ends",
-            way.name()
-        )),
-        _ => (has_ends && row.is_scarce("delivered_packets"))
+        _ => (is_of_packets && row.is_scarce("delivered_packets"))
             .then(|| format!("fewer than {FEWEST_PACKETS} packets of traffic.{name} arrived")),
     }
 }

@@ -20,6 +20,10 @@ const RANGE_S: [f64; 2] = [0.05, 0.25];
 /// Arrivals are reported in steps of this.
 const STEP_PS: u64 = 250_000_000;
 
+/// So long the sender remembers packets (libwebrtc: `kSendTimeHistoryWindow`), and so many reports are under way at most.
+const REMEMBERED: Time = Time::from_s(60);
+const MOST_REPORTS: usize = 1200;
+
 /// A packet that was sent.
 struct Sent {
     number: u64,
@@ -53,6 +57,9 @@ pub(super) fn interval(bps: u64) -> Time {
 impl Feedback {
     /// A packet with this number is sent.
     pub(super) fn send(&mut self, number: u64, at: Time, bytes: u16, probe: Option<u32>) {
+        while self.sent.front().is_some_and(|first| first.at + REMEMBERED < at) {
+            self.sent.pop_front();
+        }
         self.sent.push_back(Sent { number, at, bytes, probe, is_reported: false });
     }
 
@@ -72,6 +79,11 @@ impl Feedback {
 
     /// The datagram with this number is a report on all that has arrived.
     pub(super) fn report(&mut self, number: u64, now: Time) {
+        if self.reports.len() == MOST_REPORTS
+            && let Some((_, count)) = self.reports.pop_front()
+        {
+            self.arrived.drain(..count);
+        }
         self.reports.push_back((number, std::mem::take(&mut self.unreported)));
         (self.due, self.reported) = (None, Some(now));
     }

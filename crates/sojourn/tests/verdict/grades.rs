@@ -16,10 +16,16 @@ fn grades_are_those_of_the_thresholds() {
     let call = |mos: Option<f64>| {
         facts(GAME, "voice", &json!({"mos": mos, "late_percent": 0.5, "loss_percent": 0.1}))
     };
-    let video_call = |p90_ms: f64, incomplete: f64| {
-        let values =
-            json!({"frame_latency_p90_ms": p90_ms, "frames_incomplete_percent": incomplete});
+    let call_with = |p90_ms: f64, incomplete: f64, frozen: f64, picture: Option<f64>| {
+        let values = json!({"frame_latency_p90_ms": p90_ms, "frames_incomplete_percent": incomplete,
+            "frozen_percent": frozen, "picture_height_percent": picture});
         facts(GAME, "video_call", &values)
+    };
+    let video_call = |p90_ms: f64, incomplete: f64| call_with(p90_ms, incomplete, 0.0, None);
+    let cloud_game = |mos: f64, incomplete: f64| {
+        let values = json!({"game_mos": mos, "frames_incomplete_percent": incomplete,
+            "input_to_frame_p90_ms": 60.0, "frames_late_percent": 0.0});
+        facts(GAME, "cloud_game", &values)
     };
     let begun = |start_s: f64, stalled: Option<f64>| {
         let values = json!({"video_stalled_percent": stalled, "video_start_wait_s": start_s});
@@ -44,6 +50,15 @@ fn grades_are_those_of_the_thresholds() {
         ("video call", video_call(20.0, 1.1), Some(Fair)),
         ("video call", video_call(401.0, 0.0), Some(Poor)),
         ("video call", video_call(20.0, 5.1), Some(Poor)),
+        ("video call", call_with(20.0, 0.0, 1.1, None), Some(Fair)),
+        ("video call", call_with(20.0, 0.0, 0.0, Some(90.0)), Some(Good)),
+        // A rate that falls to its least leaves a small picture.
+        ("video call", call_with(20.0, 0.0, 0.0, Some(50.0)), Some(Fair)),
+        ("video call", call_with(20.0, 0.0, 0.0, Some(25.0)), Some(Poor)),
+        ("cloud game", cloud_game(4.0, 0.0), Some(Good)),
+        ("cloud game", cloud_game(3.9, 0.0), Some(Fair)),
+        ("cloud game", cloud_game(2.9, 0.0), Some(Poor)),
+        ("cloud game", cloud_game(3.0, 50.1), Some(Fails)),
         ("video", video(0.0), Some(Good)),
         ("video", video(0.9), Some(Fair)),
         ("video", video(1.1), Some(Poor)),

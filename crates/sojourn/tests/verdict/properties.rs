@@ -14,7 +14,7 @@ const NAMES: [&str; 6] = ["alder", "birch", "cedar", "elm", "fir", "hazel"];
 type Use = (&'static str, &'static str, &'static str, &'static [(&'static str, f64, f64)]);
 
 /// Uses of a household.
-const USES: [Use; 4] = [
+const USES: [Use; 5] = [
     (
         "game",
         "game",
@@ -36,7 +36,22 @@ const USES: [Use; 4] = [
         "talk",
         "video_call",
         "kind = 'video_call', server = 'near'",
-        &[("frame_latency_p90_ms", 20.0, 1500.0), ("frames_incomplete_percent", 0.1, 70.0)],
+        &[
+            ("frame_latency_p90_ms", 20.0, 1500.0),
+            ("frames_incomplete_percent", 0.1, 70.0),
+            ("frozen_percent", 0.1, 70.0),
+        ],
+    ),
+    (
+        "console",
+        "cloud_game",
+        "kind = 'cloud_game', server = 'near'",
+        &[
+            ("game_mos", 1.4, 4.14),
+            ("frames_incomplete_percent", 0.1, 70.0),
+            ("frames_late_percent", 0.1, 70.0),
+            ("input_to_frame_p90_ms", 30.0, 900.0),
+        ],
     ),
     (
         "film",
@@ -262,7 +277,8 @@ fn has_its_price(found: &Verdict) {
     let grade = |number: usize, name: &str| {
         found.groups[number].assessments.iter().find(|one| one.application == name)?.grade
     };
-    let decides = |name: &&str| !["under load", "video", "video rate"].contains(name);
+    let decides =
+        |name: &&str| !["under load", "video", "video rate", "video call rate"].contains(name);
     for name in APPLICATIONS.iter().map(|one| one.name).filter(decides) {
         let (Some(to), Some(from)) = (grade(best, name), grade(reference, name)) else { continue };
         let is_price = found.price.iter().any(|price| price.application == name);
@@ -279,6 +295,7 @@ fn use_of(key: &str) -> Option<&'static str> {
         ("game_", "game"),
         ("voice_", "call"),
         ("video_call_", "video call"),
+        ("cloud_game_", "cloud game"),
         ("video_", "video"),
         ("page_", "page"),
         ("upstream_queue_", "upstream queue"),

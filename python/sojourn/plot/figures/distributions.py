@@ -25,7 +25,7 @@ from ..charts.lines import BAND, Lines, quantile_grid, tail_grid
 METRICS = ("latency", "page_load")
 """Metrics with distributions."""
 
-_TWO_WAY = ("game", "voice", "video_call")
+_TWO_WAY = ("game", "voice", "video_call", "cloud_game")
 """Qualities of traffic with payload in both directions."""
 
 
