@@ -138,7 +138,7 @@ class OwnGcc(Traffic):
         self.due, self.probes, self.count, self.further = deque(), deque(maxlen=2), 0, None
         self.probe, self.train = None, None
         for times in (3.0, 6.0):
-            self.plan(times * self.start_mbps * 1e6)
+            self.plan(times * self.target)
         # Frames and reports.
         self.next_frame, self.next_packet, self.sending, self.frames = None, 0, None, 0
         self.sent, self.arrived, self.reports = {}, [], deque()

@@ -236,7 +236,8 @@ fn parity_makes_up_for_losses_that_are_few() {
     let many = lossy(30);
     let many = flow(&many, "game", "down");
     assert!(many.frames_incomplete_percent > Some(95.0), "{many:?}");
-    assert!(many.game_mos < Some(2.5), "{:?}", many.game_mos);
+    // No frame in time: R is 100 - 8.64 - 11.3 - 26.1 - 2, and the score 2.9, to which the model goes no further.
+    assert!(many.game_mos < Some(3.0), "{:?}", many.game_mos);
     // Without parity one lost packet of 50 is one too many: 1 - 0.95^50 = 92 %.
     let bare = on_links(&format!(
         "{}\nservers.near.loss_percent = 5",

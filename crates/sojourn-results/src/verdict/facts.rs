@@ -247,18 +247,25 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     })
 }
 
-/// Why a flow is not known well enough for a grade: few packets of a game or call arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
+/// Why a flow is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,
+/// few packets of it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
 /// begins too late.
 fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
     let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
     let is_of_packets = [GAME, CALL].contains(&application);
-    match app {
-        AppSpec::Video(_) => {
+    let loads = |way: &Direction| scenario.traffic.values().any(|entry| entry.app.loads(*way));
+    let is_missed = |way: &Direction| is_of_packets && !app.watches(*way) && loads(way);
+    match (app, Direction::BOTH.into_iter().find(is_missed)) {
+        (AppSpec::Video(_), _) => {
             let most_s = scenario.watched_s(name)? - SHORTEST_S;
             let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
             let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
             (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s))
         }
+        (_, Some(way)) => Some(format!(
+            "nothing of traffic.{name} goes {}, where bulk traffic does; direction = \"both\" measures both ends",
+            way.name()
+        )),
         _ => (is_of_packets && row.is_scarce("delivered_packets"))
             .then(|| format!("fewer than {FEWEST_PACKETS} packets of traffic.{name} arrived")),
     }

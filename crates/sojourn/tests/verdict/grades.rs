@@ -58,6 +58,8 @@ fn grades_are_those_of_the_thresholds() {
         ("cloud game", cloud_game(4.0, 0.0), Some(Good)),
         ("cloud game", cloud_game(3.9, 0.0), Some(Fair)),
         ("cloud game", cloud_game(2.9, 0.0), Some(Poor)),
+        ("cloud game", cloud_game(4.1, 5.1), Some(Fair)),
+        ("cloud game", cloud_game(4.1, 15.1), Some(Poor)),
         ("cloud game", cloud_game(3.0, 50.1), Some(Fails)),
         ("video", video(0.0), Some(Good)),
         ("video", video(0.9), Some(Fair)),

@@ -344,7 +344,8 @@ fn of_several_films_the_one_counts_that_keeps_least_of_what_it_had() {
     }
 }
 
-/// One that goes one way, or of which few packets came, has no grade, unless the other end is poor already.
+/// One of which few packets came has no grade, unless the other end is poor already. One that goes one way is graded by it,
+/// unless bulk traffic goes the other way, of which it knows nothing.
 #[test]
 fn what_is_half_known_is_poor_or_has_no_grade() {
     let game = |name: &str, over_percent: f64, delivered: f64| {
@@ -355,13 +356,21 @@ fn what_is_half_known_is_poor_or_has_no_grade() {
     let one_way =
         "traffic.one = { kind = 'stream', purpose = 'game', server = 'near', direction = 'up' }";
     let both = format!("{GAME}\n{one_way}");
+    let with = |way: &str| {
+        format!(
+            "{one_way}\ntraffic.bulk = {{ kind = 'transfer', server = 'near', direction = '{way}' }}"
+        )
+    };
     for (traffic, flows, want) in [
         (GAME, game("x", 0.0, 50.0), Some(Grade::Good)),
         (GAME, game("x", 0.0, 49.0), None),
         (GAME, game("x", 20.0, 49.0), Some(Grade::Poor)),
-        (one_way, game("one", 0.0, 50.0), None),
-        (one_way, game("one", 20.0, 50.0), None),
-        (&both, [game("x", 0.0, 50.0), game("one", 0.0, 50.0)].concat(), None),
+        (one_way, game("one", 0.0, 50.0), Some(Grade::Good)),
+        (one_way, game("one", 20.0, 50.0), Some(Grade::Poor)),
+        (&with("up"), game("one", 0.0, 50.0), Some(Grade::Good)),
+        (&with("down"), game("one", 0.0, 50.0), None),
+        (&with("down"), game("one", 20.0, 50.0), None),
+        (&both, [game("x", 0.0, 50.0), game("one", 0.0, 50.0)].concat(), Some(Grade::Good)),
         (&both, [game("x", 20.0, 50.0), game("one", 0.0, 50.0)].concat(), Some(Grade::Poor)),
     ] {
         let found = assessed(traffic, &[], &Rows { flows, ..Rows::default() });
