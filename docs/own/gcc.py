@@ -1,4 +1,4 @@
-"""A call with Google congestion control of one's own: the law of `video_call` with `control = "gcc"`, one picture, one way."""
+"""A call with Google congestion control: `video_call` with `control = "gcc"`, in one direction."""
 
 import math
 from collections import deque
@@ -17,7 +17,7 @@ class Trend:
         self.window = deque(maxlen=20)
 
     def add(self, sent, arrived):
-        """A packet has arrived. The first one of a new group says how far the two before are apart."""
+        """A packet has arrived. The first one of a group ends the one before."""
         group = self.current
         if group is None:
             self.current = [sent, sent, arrived, arrived]
