@@ -5,7 +5,7 @@ use super::read::{Row, Rows};
 use super::rows::{FirstHalfRow, FlowRow, QueueRow};
 
 /// The columns that grades read, beside texts.
-const READ: [&str; 37] = [
+const READ: [&str; 42] = [
     "sent_bytes",
     "delivered_bytes",
     "delivered_packets",
@@ -31,6 +31,11 @@ const READ: [&str; 37] = [
     "late_percent",
     "frame_latency_p90_ms",
     "frames_incomplete_percent",
+    "frozen_percent",
+    "picture_height_percent",
+    "frames_late_percent",
+    "input_to_frame_p90_ms",
+    "game_mos",
     "own_score_level",
     "video_rate_mbps",
     "video_rise_s",

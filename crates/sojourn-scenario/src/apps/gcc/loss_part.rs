@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn few_losses_let_it_grow_by_8_percent_in_a_second() {
         let mut part = LossPart::new(RATES);
-        let mut heard = |part: &mut LossPart, from: u32, to: u32, most_bps: f64| {
+        let heard = |part: &mut LossPart, from: u32, to: u32, most_bps: f64| {
             for number in from..to {
                 part.update(50.0 * f64::from(number), (1, 100), most_bps, 100.0);
             }

@@ -79,7 +79,7 @@ mod tests {
     fn samples_far_from_the_estimate_count_less() {
         let mut rate = Throughput::default();
         // 1250 B each 10 ms are 1 Mbit/s. The packet at 500 ms ends the first sample, with 50 packets.
-        let mut send = |rate: &mut Throughput, from: u32, to: u32, bytes: f64| {
+        let send = |rate: &mut Throughput, from: u32, to: u32, bytes: f64| {
             (from..to).for_each(|number| rate.add(10.0 * f64::from(number), bytes));
         };
         send(&mut rate, 0, 50, 1250.0);
