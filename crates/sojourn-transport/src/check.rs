@@ -196,6 +196,35 @@ fn only_of_tcp(options: &TcpOptions) -> Option<&'static str> {
     keys.iter().find(|(_, is_set)| *is_set).map(|(key, _)| *key)
 }
 
+/// Is it a congestion control of QUIC?
+fn quic_has(control: &CongestionSpec) -> bool {
+    match control {
+        CongestionSpec::Reno(_) | CongestionSpec::Cubic(_) => true,
+        // QUIC has no share of marks here.
+        CongestionSpec::Outside(control) => !control.is_scalable(),
+        _ => false,
+    }
+}
+
+/// What keeps connections with this configuration from QUIC, which something else than `tcp.transport` chose, and what
+/// would not.
+pub fn lack_of_quic(config: &Config) -> Option<(String, String)> {
+    let least = quic::LEAST_DATAGRAM;
+    let [found, instead] = if config.dialect == Dialect::Ns2 {
+        ["dialect ns2".to_owned(), "dialect rfc or linux".to_owned()]
+    } else if !quic_has(&config.congestion_control) {
+        let kind = config.congestion_control.name();
+        [format!("congestion control {kind}"), "congestion control reno or cubic".to_owned()]
+    } else if config.ecn.is_accurate() {
+        [format!("ecn {}", config.ecn.name()), "ecn off or classic".to_owned()]
+    } else if config.mss < least {
+        [format!("mss_bytes {}", config.mss), format!("mss_bytes {least} or more")]
+    } else {
+        return None;
+    };
+    Some((found, instead))
+}
+
 /// What QUIC does not have is refused, in the table that chooses QUIC and in those of single entries. Keys of
 /// the scenario beside entries that choose QUIC are for the others.
 fn check_quic(
@@ -215,13 +244,7 @@ fn check_quic(
     if config.dialect == Dialect::Ns2 {
         return Err(Fault::found(chosen, "quic with dialect ns2", "tcp, or dialect rfc or linux"));
     }
-    let has_it = match &config.congestion_control {
-        CongestionSpec::Reno(_) | CongestionSpec::Cubic(_) => true,
-        // QUIC has no share of marks here.
-        CongestionSpec::Outside(control) => !control.is_scalable(),
-        _ => false,
-    };
-    if !has_it {
+    if !quic_has(&config.congestion_control) {
         let kind = config.congestion_control.name();
         return Err(fault!(NotAllowed, chosen =>
             "found quic with congestion control {kind}; allowed: tcp, or congestion control reno or cubic", kind));

@@ -215,6 +215,16 @@ impl Endpoint {
         self.receiver.is_complete() && self.sender.space().fin_acknowledged()
     }
 
+    /// Bytes to send that have not been sent.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.sender.space().unsent()
+    }
+
+    /// Have so many bytes been received, in order? The SYN takes the first number.
+    pub(crate) fn has(&self, bytes: u64) -> bool {
+        self.receiver.next() > bytes
+    }
+
     /// The congestion window, in segments.
     pub fn window(&self) -> Window {
         self.window

@@ -25,7 +25,9 @@ mod rtt;
 pub(crate) mod rules;
 mod sender;
 mod sender_series;
+pub(crate) mod streams;
 mod ticks;
+pub mod tls;
 mod window_use;
 
 pub use accecn::EcnMode;
@@ -33,6 +35,7 @@ pub use config::{Config, Transport};
 pub use endpoint::{Departure, Endpoint, SegmentEvents};
 pub use ends::Ends;
 pub use options::TcpOptions;
+pub use streams::Message;
 
 /// Definitions of the series of senders.
 pub fn series() -> &'static [sojourn_engine::record::Definition] {

@@ -129,6 +129,21 @@ impl QuicEndpoint {
         self.handshake.open();
     }
 
+    /// Its handshake resumes a session of TLS.
+    pub(crate) fn resume(&mut self) {
+        self.handshake.resume();
+    }
+
+    /// Bytes to send that have not been sent.
+    pub(crate) fn unsent(&self) -> u64 {
+        self.out.unsent()
+    }
+
+    /// Have all of these bytes been received, in whatever order?
+    pub(crate) fn has(&self, from: u64, to: u64) -> bool {
+        self.incoming.has(from, to)
+    }
+
     /// Adds `bytes` to send; `u64::MAX` for an endless transfer.
     pub(crate) fn send(&mut self, bytes: u64) {
         self.note_app_limited();

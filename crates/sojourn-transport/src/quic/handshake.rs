@@ -1,22 +1,13 @@
 //! The handshake of QUIC with TLS 1.3 (RFC 9001 §4): one round trip, as streams of handshake bytes that are
 //! sent again when they are lost.
 //!
-//! The datagrams with an Initial packet have 1200 bytes (RFC 9000 §14.1). Left out: Retry, 0-RTT, session
+//! The datagrams with an Initial packet have 1200 bytes (RFC 9000 §14.1). Left out: Retry, 0-RTT, the bytes of session
 //! tickets, key shares that need two datagrams.
 
 use super::sizes;
 use super::stream::{Incoming, Outgoing, Piece};
+use crate::tls::{CLIENT_HELLO, FINISHED, RESUMED_FLIGHT, SERVER_FLIGHT};
 
-/// A ClientHello; the datagram is filled up.
-const CLIENT_HELLO: u64 = 300;
-/// A ServerHello with a key share on curve 25519 (RFC 8446 §4.1.3), and the encrypted extensions with the
-/// transport parameters (RFC 9000 §18).
-const SERVER_HELLO: u64 = 122 + 100;
-/// A chain of an ECDSA P-256 certificate and an intermediate one: 1.5 to 2 kB (documentation of Node.js);
-/// the signature that proves the key, and Finished with SHA-256 (RFC 8446 §4.4.3, §4.4.4).
-const CERTIFICATES: u64 = 2000 + 80;
-const FINISHED: u64 = 4 + 32;
-const SERVER_FLIGHT: u64 = SERVER_HELLO + CERTIFICATES + FINISHED;
 /// HANDSHAKE_DONE (RFC 9000 §19.20), a frame of one byte.
 const DONE: u64 = 1;
 /// RFC 9000 §8.1: what a server may send for each byte received from an address that is not validated.
@@ -25,6 +16,8 @@ const AMPLIFICATION: u64 = 3;
 /// The handshake of an end.
 pub(super) struct Handshake {
     is_client: bool,
+    /// Bytes of the server's answer to the ClientHello.
+    flight: u64,
     /// Handshake bytes to send.
     pub out: Outgoing,
     incoming: Incoming,
@@ -39,6 +32,7 @@ impl Handshake {
     pub(super) fn new() -> Self {
         Self {
             is_client: false,
+            flight: SERVER_FLIGHT,
             out: Outgoing::default(),
             incoming: Incoming::default(),
             has_answered: false,
@@ -52,6 +46,11 @@ impl Handshake {
         self.is_client = true;
         self.allowance = u64::MAX;
         self.out.append(CLIENT_HELLO);
+    }
+
+    /// It resumes a session.
+    pub(super) fn resume(&mut self) {
+        self.flight = RESUMED_FLIGHT;
     }
 
     /// Is this the end that opens?
@@ -68,9 +67,9 @@ impl Handshake {
     pub(super) fn on_crypto(&mut self, offset: u64, len: u64) -> bool {
         self.incoming.on_data(offset, len, false);
         let (answered_at, complete_at, answer) = if self.is_client {
-            (SERVER_FLIGHT, SERVER_FLIGHT, FINISHED)
+            (self.flight, self.flight, FINISHED)
         } else {
-            (CLIENT_HELLO, CLIENT_HELLO + FINISHED, SERVER_FLIGHT)
+            (CLIENT_HELLO, CLIENT_HELLO + FINISHED, self.flight)
         };
         if !self.has_answered && self.incoming.bytes() >= answered_at {
             self.has_answered = true;
@@ -94,14 +93,14 @@ impl Handshake {
 
     /// Are these bytes sent with a long header? All but HANDSHAKE_DONE.
     pub(super) fn is_long(&self, offset: u64) -> bool {
-        is_long(self.is_client, offset)
+        is_long(self.is_client, self.flight, offset)
     }
 
     /// The handshake bytes to send next, in a packet with other frames of `others` bytes; for a probe also
     /// what has been sent and is not acknowledged.
     pub(super) fn next(&mut self, others: u64, is_probe: bool) -> Option<Piece> {
-        let is_client = self.is_client;
-        let most = |offset| room(is_client, offset, others);
+        let (is_client, flight) = (self.is_client, self.flight);
+        let most = |offset| room(is_client, flight, offset, others);
         let next = self.out.next(u64::MAX, most);
         next.or_else(|| if is_probe { self.out.unacknowledged(0, most) } else { None })
     }
@@ -130,20 +129,20 @@ impl Handshake {
     }
 }
 
-fn is_long(is_client: bool, offset: u64) -> bool {
-    is_client || offset < SERVER_FLIGHT
+fn is_long(is_client: bool, flight: u64, offset: u64) -> bool {
+    is_client || offset < flight
 }
 
 /// Handshake bytes that a datagram has room for. The one with ServerHello holds an Initial packet and a
 /// Handshake packet; HANDSHAKE_DONE is alone.
-fn room(is_client: bool, offset: u64, others: u64) -> u64 {
-    if !is_long(is_client, offset) {
+fn room(is_client: bool, flight: u64, offset: u64, others: u64) -> u64 {
+    if !is_long(is_client, flight, offset) {
         return DONE;
     }
     let packets = if is_client || offset > 0 { 1 } else { 2 };
     let packet = sizes::overhead(true, sizes::NUMBER_ROOM);
     let used = packets * packet + others + sizes::crypto_frame(offset);
-    let until = if is_client { u64::MAX } else { SERVER_FLIGHT - offset };
+    let until = if is_client { u64::MAX } else { flight - offset };
     (sizes::INITIAL_DATAGRAM - used).min(until)
 }
 

@@ -1,11 +1,11 @@
 //! QUIC as a transport: RFC 9000 for packets and acknowledgements, RFC 9002 for loss recovery.
 //!
-//! A connection has one byte stream in each direction. Congestion controls and options are those of TCP.
+//! A connection has one byte stream in each direction; `streams.rs` lays many streams on it. Congestion controls and
+//! options are those of TCP.
 //! An acknowledgement reports every packet that has come: it refers to the log of arrivals that the connection
 //! keeps (arrivals.rs), so a packet needs no room for the ranges and nothing is copied.
 //!
-//! Left out: several streams (what one of them need not wait for when another one's data is lost), 0-RTT,
-//! migration, new keys, closing by CONNECTION_CLOSE or a timeout, path MTU discovery (datagrams of the
+//! Left out: 0-RTT, migration, new keys, closing by CONNECTION_CLOSE or a timeout, path MTU discovery (datagrams of the
 //! connection have the size that it would find), and the three spaces of packet numbers: handshake and data
 //! are numbered together.
 

@@ -61,6 +61,11 @@ impl Outgoing {
         self.lost.covered().saturating_add(self.limit() - self.nxt)
     }
 
+    /// Bytes of data that have not been sent.
+    pub(super) fn unsent(&self) -> u64 {
+        self.end.saturating_sub(self.nxt)
+    }
+
     fn limit(&self) -> u64 {
         self.end.saturating_add(u64::from(self.has_fin))
     }
@@ -159,6 +164,12 @@ impl Incoming {
     /// Has all come, up to the end?
     pub(super) fn is_complete(&self) -> bool {
         self.fin_end == Some(self.next)
+    }
+
+    /// Have all of these bytes come, in whatever order?
+    pub(super) fn has(&self, from: u64, to: u64) -> bool {
+        to <= self.next
+            || self.held.containing(from.max(self.next)).is_some_and(|(_, end)| end >= to)
     }
 
     /// A piece has come.
