@@ -13,7 +13,7 @@ use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 use sojourn_scenario::apps::{
     Answer, App, AppContext, AppParameters, Arrived, Command, ConnectionId, Done, End, Event,
-    Frame, Label, Load, Model, OwnScore, Quality, ServerKeys,
+    Frame, Label, Load, LoadedPage, Model, OwnScore, Quality, ServerKeys,
 };
 use sojourn_transport::TcpOptions;
 
@@ -144,8 +144,8 @@ struct Traffic {
     /// How often all that an end was to send was acknowledged.
     acknowledged: u64,
     sent: Sent,
-    /// Pages loaded: start time and load time.
-    pages: Vec<(Time, Time)>,
+    /// Pages loaded.
+    pages: Vec<LoadedPage>,
 }
 
 /// Datagrams that were sent, and what the next ones are.
@@ -203,7 +203,7 @@ impl Traffic {
                 (Hook::OnAcknowledged, vec![at, tag.into(), number(end)])
             }
             Event::Datagram(arrived) => return self.hear(&arrived, now),
-            Event::Established(..) | Event::Shapers(_) => return Vec::new(),
+            Event::Established(..) | Event::Message(..) | Event::Shapers(_) => return Vec::new(),
         }]
     }
 
@@ -280,7 +280,7 @@ struct Orders<'a> {
     is_extended: bool,
     connections: &'a mut BTreeMap<u32, ConnectionId>,
     sent: &'a mut Sent,
-    pages: &'a mut Vec<(Time, Time)>,
+    pages: &'a mut Vec<LoadedPage>,
 }
 
 impl Orders<'_> {
@@ -355,8 +355,8 @@ impl Orders<'_> {
             command::PAGE if self.is_extended => {
                 let start = between("start of a page in us", first, [0.0, us(self.now)])?;
                 let took = between("time of a page in us", second, [0.0, us(self.now) - start])?;
-                self.pages
-                    .push((Time::from_secs_f64(start / 1e6), Time::from_secs_f64(took / 1e6)));
+                let [start, took] = [start, took].map(|us| Time::from_secs_f64(us / 1e6));
+                self.pages.push(LoadedPage::new(start, took));
             }
             other => {
                 let most = if self.is_extended { command::PAGE } else { command::DATAGRAM };

@@ -20,6 +20,7 @@ use sojourn_engine::units::BitRate;
 use sojourn_input::fault;
 use sojourn_input::problem::{Code, Fault, Faults};
 use sojourn_input::words;
+use sojourn_transport::Transport;
 use sojourn_transport::check::{self as tcp, NO_NAGLE};
 
 /// The most homes a network may have, over all groups.
@@ -102,9 +103,27 @@ fn traffic(scenario: &Scenario, entry: &Entry, path: &str) -> Faults {
     faults.add(activity_of(scenario, entry, path));
     if let Some(own) = app.parameters().tcp() {
         let config = app.tcp_config(&scenario.tcp, scenario.dialect);
-        faults.add(tcp::check(&config, own, &words::join(path, "tcp"), &scenario.tcp));
+        match quic_of_protocol(scenario, app, path) {
+            Err(fault) => faults.add(Err(fault)),
+            Ok(()) => {
+                faults.add(tcp::check(&config, own, &words::join(path, "tcp"), &scenario.tcp))
+            }
+        }
     }
     faults
+}
+
+/// A protocol of pages that needs QUIC, with what QUIC does not have.
+fn quic_of_protocol(scenario: &Scenario, app: &AppSpec, path: &str) -> Result<(), Fault> {
+    let own = (app.parameters().transport() == Some(Transport::Quic))
+        .then(|| ("h3", app.tcp_config(&scenario.tcp, scenario.dialect)));
+    let beside = app.quic_config(&scenario.tcp, scenario.dialect).map(|config| ("mixed", config));
+    let lacking =
+        own.or(beside).and_then(|(name, config)| Some((name, tcp::lack_of_quic(&config)?)));
+    lacking.map_or(Ok(()), |(name, (lack, instead))| {
+        Err(fault!(NotAllowed, words::join(path, "protocol") =>
+            "found {name} with {lack}; allowed: h1, h2, or {instead}", name, lack, instead))
+    })
 }
 
 /// Something must be left to count.

@@ -18,7 +18,7 @@ const ALL: &str = "
     call = { kind = 'stream', purpose = 'voice' }
     video_call = { kind = 'video_call', control = 'gcc' }
     afar = { kind = 'cloud_game' }
-    pages = { kind = 'web' }
+    pages = { kind = 'web', objects = { kind = 'almanac2025' } }
     sessions = { kind = 'web_sessions' }
     film = { kind = 'video', ladder_mbps = [0.5] }
     upload = { kind = 'transfer', direction = 'up', file_bytes = 1_000_000, pause_s = 1 }

@@ -30,6 +30,7 @@ mod network;
 mod ns2_traces;
 mod outside;
 mod pacing;
+mod pages;
 mod plant_faults;
 mod plant_timing;
 mod provision;

@@ -76,8 +76,6 @@ pub struct Results {
     pub ports: Vec<u16>,
     /// Do the segments of a traffic entry carry timestamps (RFC 7323)? By its index.
     pub timestamps: Vec<bool>,
-    /// Are the connections of a traffic entry QUIC's? By its index.
-    pub quic: Vec<bool>,
     /// One row per traffic entry and direction that carried packets.
     pub flows: Vec<FlowRow>,
     /// One row per quality and direction.

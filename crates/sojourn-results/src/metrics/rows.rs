@@ -110,6 +110,9 @@ rows! {
         page_load_mad_s: Option<f64>, in "s", from "White & Padden 2012, section 3.2.3";
         /// Web: 90 % quantile of that time.
         page_load_p90_s: Option<f64>, in "s", from "White & Padden 2012, section 3.2.3";
+        /// Web: median time until what is seen first of a page was there; only with pages that are loaded as browsers of
+        /// today do.
+        first_render_median_s: Option<f64>, in "s", from "Web Almanac 2025, Performance";
         /// Web sessions: objects that arrived within the run.
         responses: Option<u64>, in "objects", from "Hong 2015, section 3.2.2.3";
         /// Web sessions: mean time from the opening of an object's connection to its last byte.
@@ -463,8 +466,12 @@ rows! {
         traffic: String;
         /// When the page was requested.
         start_s: f64, in "s";
-        /// Time from the opening of the page's first connection until its last object has arrived.
+        /// Time from the opening of the page's first connection, or the look-up of its name if there is one, until its
+        /// last object has arrived.
         load_time_s: f64, in "s", from "White & Padden 2012, section 3.2.3";
+        /// Time until what is seen first was there, from the request on: the document, styles and scripts that it waits
+        /// for. Only with pages that are loaded as browsers of today do.
+        first_render_s: Option<f64>, in "s", from "Web Almanac 2025, Performance";
         /// Share of the entry's pages that loaded at least as fast: the cumulative distribution of load
         /// times.
         cdf_percent: f64, in "%", from "White & Rice 2013, section 4.2";

@@ -210,8 +210,10 @@ impl<'a> PacketOf<'a> {
         self.is_of_connection().then_some(self.of.flow)
     }
 
+    /// A segment of TCP is a SYN or acknowledges something; a packet of QUIC has no flags that a path sees.
     fn is_quic(&self) -> bool {
-        self.is_of_connection() && self.run.quic[usize::from(self.of.traffic)]
+        let flags = [Flags::SYN, Flags::ACK];
+        self.is_of_connection() && flags.iter().all(|flag| !self.of.segment.has(*flag))
     }
 
     fn packet_number(&self) -> Option<u64> {
@@ -245,7 +247,7 @@ impl<'a> PacketOf<'a> {
 
     fn echo_s(&self) -> Option<f64> {
         let has_timestamps =
-            self.is_of_connection() && self.run.timestamps[usize::from(self.of.traffic)];
+            self.is_tcp() && self.run.timestamps.get(usize::from(self.of.traffic)) == Some(&true);
         has_timestamps.then(|| self.of.segment.echo.secs_f64())
     }
 
@@ -423,7 +425,6 @@ mod tests {
             servers: ["near", "far"].map(str::to_owned).to_vec(),
             ports: vec![80, 443, 0],
             timestamps: vec![true, false, false],
-            quic: vec![false, true, false],
             ..Results::default()
         }
     }
@@ -458,10 +459,10 @@ mod tests {
         assert_eq!(packet.flags().as_deref(), Some("syn ack"));
         assert_eq!(packet.sack().as_deref(), Some("1500-1900 3000-3500"));
         // Without the flag ACK there is no acknowledgement, and without blocks nothing is held.
-        let bare = Segment { own: Own::default(), ..segment(Flags::FIN) };
+        let bare = Segment { own: Own::default(), ..segment(Flags::SYN) };
         let packet = PacketOf { of: &record(0, 3, bare), run: &run };
         assert_eq!((packet.ack(), packet.sack()), (None, None));
-        assert_eq!(packet.flags().as_deref(), Some("fin"));
+        assert_eq!(packet.flags().as_deref(), Some("syn"));
         // One byte may be held, or reported again.
         let one = Own::of_blocks([block(0, 1), block(0, 0), block(0, 0)]);
         let packet =

@@ -40,6 +40,7 @@ macro_rules! own_tcp {
 }
 
 mod agenda;
+mod browser;
 pub(crate) mod bulk;
 pub mod cloud_game;
 pub(crate) mod draw;
@@ -56,8 +57,10 @@ pub mod two_way;
 pub mod video;
 pub mod video_call;
 pub mod web;
+mod web_page;
 pub mod web_sessions;
 
+pub use browser::Browser;
 pub use bulk::Bulk;
 pub use cloud_game::CloudGame;
 
@@ -77,7 +80,7 @@ use sojourn_input::compare::at_least;
 use sojourn_input::parts::Keys;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::{kinds, named};
-use sojourn_transport::{Config, TcpOptions};
+use sojourn_transport::{Config, Message, TcpOptions, Transport};
 
 pub use on_off::OnOff;
 pub use outside::Real;
@@ -140,6 +143,8 @@ pub enum Event {
     Received(u32, ConnectionId, End),
     /// All the bytes that an end was to send are acknowledged.
     Acknowledged(u32, ConnectionId, End),
+    /// An end has received the message of this stream.
+    Message(u32, ConnectionId, End, u32),
     /// A datagram has arrived, at an app that hears of it.
     Datagram(Arrived),
     /// Bytes that have left the shapers of the home's router, up and down, as far as it has these.
@@ -193,6 +198,19 @@ pub enum Command {
         /// A number that the app chooses.
         tag: u32,
     },
+    /// Open one that carries messages of many streams.
+    OpenStreams {
+        /// Index in the scenario's list of servers.
+        server: u16,
+        /// A number that the app chooses.
+        tag: u32,
+        /// What carries them.
+        over: Transport,
+        /// Does its handshake, if the transport has it, resume a session of TLS?
+        is_resumed: bool,
+    },
+    /// Send the message of a stream.
+    Write(ConnectionId, End, Message),
     /// Send bytes; `u64::MAX` for an endless transfer.
     Send(ConnectionId, End, u64),
     /// Report when this many more bytes have been received.
@@ -272,11 +290,29 @@ impl AppContext<'_> {
     }
 }
 
+/// A page that was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadedPage {
+    /// When it was requested.
+    pub start: Time,
+    /// How long it took.
+    pub took: Time,
+    /// How long it took until what is seen first was there, where that is known.
+    pub first_render: Option<Time>,
+}
+
+impl LoadedPage {
+    /// One of which no more is known.
+    pub fn new(start: Time, took: Time) -> Self {
+        Self { start, took, first_render: None }
+    }
+}
+
 /// What an app achieved, for the results.
 #[derive(Default)]
 pub struct Done {
-    /// Pages loaded: start time and load time.
-    pub pages: Vec<(Time, Time)>,
+    /// Pages loaded.
+    pub pages: Vec<LoadedPage>,
     /// Completed transfers of known size.
     pub transfers_completed: Option<u64>,
     /// What these took together, in s, where each is timed.
@@ -346,7 +382,12 @@ impl OwnScore {
 impl Done {
     /// The same in simulated time, where a device's clock measured it.
     pub fn by(mut self, clock: Clock) -> Self {
-        for (start, took) in self.pages.iter_mut().chain(&mut self.responses) {
+        for page in &mut self.pages {
+            page.start = clock.instant(page.start);
+            page.took = clock.span(page.took);
+            page.first_render = page.first_render.map(|took| clock.span(took));
+        }
+        for (start, took) in &mut self.responses {
             *start = clock.instant(*start);
             *took = clock.span(*took);
         }
@@ -385,7 +426,7 @@ impl Done {
 
     /// What it achieved since it was as `earlier`, of what was requested at `from` or later.
     pub fn since(mut self, earlier: &Self, from: Time) -> Self {
-        self.pages.retain(|(start, _)| *start >= from);
+        self.pages.retain(|page| page.start >= from);
         self.responses.retain(|(start, _)| *start >= from);
         Self {
             transfers_completed: either(
@@ -551,6 +592,8 @@ pub enum App {
     Transfer,
     /// Web pages.
     Web,
+    /// Web pages as browsers of today load them.
+    Browser,
     /// Web sessions.
     WebSessions,
     /// Videos.
@@ -589,6 +632,14 @@ pub trait AppParameters: Keys {
     /// TCP options of the model's source, where they differ from the dialect's defaults.
     fn usual_tcp(&self, _dialect: Dialect) -> TcpOptions {
         TcpOptions::default()
+    }
+    /// The transport of its connections, if its keys choose it and no TCP option may.
+    fn transport(&self) -> Option<Transport> {
+        None
+    }
+    /// Has it connections of QUIC beside those of its transport?
+    fn mixes_in_quic(&self) -> bool {
+        false
     }
     /// Size on the wire of its largest datagram in bytes; 0 if it sends none.
     fn largest_datagram(&self) -> u16 {
@@ -804,7 +855,16 @@ impl AppSpec {
         let own = self.parameters();
         let options = own.tcp().map_or_else(|| base.clone(), |tcp| tcp.or(base));
         let usual = own.usual_tcp(options.dialect.unwrap_or(dialect));
-        options.or(&usual).resolve(dialect)
+        let options = options.or(&usual);
+        let transport = own.transport().or(options.transport);
+        TcpOptions { transport, ..options }.resolve(dialect)
+    }
+
+    /// The same of its connections over QUIC, if it has these beside others.
+    pub fn quic_config(&self, base: &TcpOptions, dialect: Dialect) -> Option<Config> {
+        let own = self.parameters();
+        let options = own.tcp().filter(|_| own.mixes_in_quic())?.or(base);
+        Some(TcpOptions { transport: Some(Transport::Quic), ..options }.resolve(dialect))
     }
 }
 
@@ -829,13 +889,16 @@ mod tests {
         };
         let measured = vec![(from, to - from)];
         let done = Done {
-            pages: measured.clone(),
+            pages: vec![LoadedPage { start: from, took: to - from, first_render: Some(to - from) }],
             responses: measured,
             viewing: Some(viewing),
             ..Done::default()
         };
         let done = done.by(clock);
-        for (start, took) in done.pages.iter().chain(&done.responses) {
+        let pages = done.pages.iter().flat_map(|page| {
+            [page.took, page.first_render.unwrap()].map(|took| (page.start, took))
+        });
+        for (start, took) in pages.chain(done.responses) {
             assert!(
                 (start.secs_f64() - 5.0).abs() < 1e-11 && (took.secs_f64() - 2.0).abs() < 1e-11
             );

@@ -266,6 +266,7 @@ impl Model for OnOff {
             | Event::Received(..)
             | Event::Acknowledged(..)
             | Event::Datagram(_)
+            | Event::Message(..)
             | Event::Shapers(_) => {}
         }
     }

@@ -198,6 +198,7 @@ impl Model for Torrent {
             | Event::Received(..)
             | Event::Acknowledged(..)
             | Event::Datagram(_)
+            | Event::Message(..)
             | Event::Shapers(_) => return,
         }
         self.hand_out(context);

@@ -251,6 +251,7 @@ impl Model for Transfer {
             | Event::Received(..)
             | Event::Acknowledged(..)
             | Event::Datagram(_)
+            | Event::Message(..)
             | Event::Shapers(_) => {}
         }
     }

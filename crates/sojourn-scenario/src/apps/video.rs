@@ -517,6 +517,7 @@ impl Model for Video {
             Event::Opening(..)
             | Event::Acknowledged(..)
             | Event::Datagram(_)
+            | Event::Message(..)
             | Event::Shapers(_) => {}
         }
     }

@@ -5,19 +5,25 @@
 //! fetches the next. When the last object has come the page is loaded; after a pause the next page
 //! starts. The page load time counts from the opening of the first connection.
 //!
-//! Left out, as in the studies: name look-ups, connections kept open between objects, caches. The
-//! studies do not state the size of a request; 300 bytes is a small GET of today.
+//! Left out, as in the studies: name look-ups, connections kept open between objects, caches. Pages
+//! over HTTP/2 and HTTP/3, and those of today, are loaded by `browser.rs`, which has these but for
+//! caches. The studies do not state the size of a request; 300 bytes is a small GET of today.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
 use super::agenda::Agenda;
-use super::{App, AppContext, AppParameters, Command, Done, End, Event, Load, Model, Quality};
+use super::browser::{ANSWER, Browser, Plan};
+pub use super::web_page::{Objects, Protocol};
+use super::{
+    App, AppContext, AppParameters, Command, Done, End, Event, Load, LoadedPage, Model, Quality,
+};
 use sojourn_engine::dialect::Dialect;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
-use sojourn_transport::TcpOptions;
+use sojourn_input::problem::{Fault, Faults};
+use sojourn_transport::{TcpOptions, Transport};
 
 /// Object sizes in bytes by server, White & Padden 2012 appendix A: drawn once from a log-normal
 /// distribution (log10 ~ N(3.34, 0.84)) and scaled to about 614 400 bytes in all.
@@ -41,41 +47,6 @@ const APPENDIX_A: [[u64; 25]; 4] = [
     ],
 ];
 
-/// The objects of a page in addition to its HTML.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Objects {
-    /// Objects of one size, the same number from each server (White & Padden 2012 §3.2.3: 25 of 25
-    /// 000 bytes).
-    Fixed {
-        /// Number of objects from each server.
-        #[serde(default = "number::<u32, 25>")]
-        #[schemars(range(min = 1, max = 10_000))]
-        per_server: u32,
-        /// Size of an object in bytes.
-        #[serde(default = "number::<u64, 25_000>")]
-        #[schemars(range(min = 1, max = 1_000_000_000))]
-        bytes: u64,
-    },
-    /// The table of White & Padden 2012 appendix A: 25 objects from each of four servers.
-    AppendixA {
-        /// Factor on all sizes, including the HTML's if `html_bytes` is unset.
-        #[serde(default = "number::<f64, 1>")]
-        #[schemars(range(min = 0.001, max = 10_000.0))]
-        scale: f64,
-    },
-    /// The page of White 2014 §2.2.1: 100 objects of log-normal sizes and the HTML, 7 MB in total.
-    /// The study does not say how it drew the sizes. Here all sizes of appendix A, including its
-    /// HTML, are multiplied by 9.766.
-    White2014 {},
-}
-
-impl Default for Objects {
-    fn default() -> Self {
-        Self::AppendixA { scale: 3.7 }
-    }
-}
-
 /// Scales the 614 402 + 102 400 bytes of appendix A to 7 MB.
 const WHITE_2014_SCALE: f64 = 7e6 / 716_802.0;
 
@@ -89,6 +60,11 @@ pub struct Parameters {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-role" = "line"))]
     pub servers: Vec<String>,
+    /// The version of HTTP. With all but `h1` and the page models of the studies, names are looked up, sessions of TLS 1.3
+    /// begin, and a connection carries many objects, by the priorities of RFC 9218. It chooses the transport, TCP or QUIC.
+    /// Default: `mixed` with objects of kind `almanac2025`, and else `h1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
     /// Size of the HTML in bytes. Default: 100 000 with `fixed` objects (White & Padden 2012
     /// §3.2.3), and 102 400 times the scale with those of appendix A.
     #[serde(default)]
@@ -99,7 +75,8 @@ pub struct Parameters {
     /// Weight).
     #[serde(default)]
     pub objects: Objects,
-    /// Number of simultaneous connections to each server.
+    /// Number of simultaneous connections to each server with `h1`; of a page of kind `almanac2025`, to each host. Browsers
+    /// open 6.
     #[serde(default = "number::<u32, 6>")]
     #[schemars(range(min = 1, max = 1000))]
     pub connections_per_server: u32,
@@ -111,6 +88,21 @@ pub struct Parameters {
     #[serde(default = "number::<u64, 300>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub request_bytes: u64,
+    /// Time in ms that a resolver takes for a name, beside the round trip to the page's first server. Default: 30, which with a
+    /// round trip of 20 ms is near the 52 ms that names of hosts at CDNs take in the median (Web Almanac 2025, CDN).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub lookup_ms: Option<f64>,
+    /// Time in ms from the arrival of a request to its answer, where names are looked up. Default: 30, that of Lighthouse's
+    /// simulated pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1_000_000.0))]
+    pub server_ms: Option<f64>,
+    /// Share of connections in percent that resume a session of TLS, so that servers send no certificates. Default: 0, as
+    /// in the first visits that the published numbers are of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub resumed_percent: Option<f64>,
     /// Time from the end of a page to the start of the next one in s.
     #[serde(default = "number::<f64, 5>")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
@@ -142,6 +134,7 @@ impl Parameters {
             Objects::Fixed { .. } => 100_000,
             Objects::AppendixA { scale } => scaled(102_400, scale),
             Objects::White2014 {} => scaled(102_400, WHITE_2014_SCALE),
+            Objects::Almanac2025 {} => 0, // drawn
         };
         self.html_bytes.unwrap_or_else(by_source)
     }
@@ -153,7 +146,56 @@ impl Parameters {
             Objects::Fixed { per_server, bytes } => vec![vec![bytes; per_server as usize]; servers],
             Objects::AppendixA { scale } => dealt_out(servers, scale),
             Objects::White2014 {} => dealt_out(servers, WHITE_2014_SCALE),
+            Objects::Almanac2025 {} => Vec::new(),
         }
+    }
+
+    fn protocol(&self) -> Protocol {
+        let is_drawn = self.objects == Objects::Almanac2025 {};
+        self.protocol.unwrap_or(if is_drawn { Protocol::Mixed } else { Protocol::H1 })
+    }
+
+    /// Are pages loaded as browsers of today do, not as in the studies?
+    fn is_of_today(&self) -> bool {
+        self.objects == Objects::Almanac2025 {} || self.protocol() != Protocol::H1
+    }
+
+    fn browser(&self, server: &dyn Fn(&str) -> u16) -> Browser {
+        let ms = |ms: Option<f64>| Time::from_secs_f64(ms.unwrap_or(30.0) / 1e3);
+        let plan = Plan {
+            objects: self.objects.clone(),
+            html_bytes: self.html_bytes(),
+            sizes: self.sizes(),
+            servers: self.servers.iter().map(|name| server(name)).collect(),
+            protocol: self.protocol(),
+            connections_per_host: self.connections_per_server as usize,
+            request_bytes: self.request_bytes,
+            lookup: ms(self.lookup_ms),
+            server: ms(self.server_ms),
+            resumed_share: self.resumed_percent.unwrap_or_default() / 100.0,
+            pause: Time::from_secs_f64(self.pause_s),
+            start: Time::from_secs_f64(self.start_s),
+            start_spread: Time::from_secs_f64(self.start_spread_s),
+        };
+        Browser::new(plan, self.users)
+    }
+
+    /// Bytes that a browser of today keeps of a page, some 100 of each object.
+    fn kept_bytes(&self) -> f64 {
+        match (&self.objects, self.is_of_today()) {
+            (Objects::Almanac2025 {}, _) => 100.0 * 500.0,
+            (_, true) => 100.0 * self.sizes().iter().map(Vec::len).sum::<usize>() as f64,
+            (_, false) => 0.0,
+        }
+    }
+
+    /// Keys that only browsers of today read.
+    fn of_today(&self) -> [(&'static str, Option<f64>); 3] {
+        [
+            ("lookup_ms", self.lookup_ms),
+            ("server_ms", self.server_ms),
+            ("resumed_percent", self.resumed_percent),
+        ]
     }
 }
 
@@ -171,6 +213,9 @@ impl AppParameters for Parameters {
     own_tcp!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
+        if self.is_of_today() {
+            return self.browser(server).into();
+        }
         let sizes = self.sizes();
         let connections = sizes.len() * self.connections_per_server as usize;
         let user = || User {
@@ -196,6 +241,52 @@ impl AppParameters for Parameters {
         .into()
     }
 
+    fn transport(&self) -> Option<Transport> {
+        self.is_of_today().then(|| match self.protocol() {
+            Protocol::H3 => Transport::Quic,
+            Protocol::H1 | Protocol::H2 | Protocol::Mixed => Transport::Tcp,
+        })
+    }
+
+    fn mixes_in_quic(&self) -> bool {
+        self.is_of_today() && self.protocol() == Protocol::Mixed
+    }
+
+    fn largest_datagram(&self) -> u16 {
+        if self.is_of_today() { ANSWER } else { 0 }
+    }
+
+    fn hears_datagrams(&self) -> bool {
+        self.is_of_today()
+    }
+
+    fn check(&self) -> Faults {
+        let mut faults = Faults::default();
+        if !self.is_of_today() {
+            for (key, value) in self.of_today().into_iter().filter_map(|(key, of)| Some((key, of?)))
+            {
+                let allowed = "only with protocol h2, h3 or mixed, or objects of kind almanac2025";
+                faults.add(Fault::found(key, value, allowed));
+            }
+            return faults;
+        }
+        if self.open_gap_ms > 0.0 {
+            let allowed = "0, or protocol h1 with the page models of the studies";
+            faults.add(Fault::found("open_gap_ms", self.open_gap_ms, allowed));
+        }
+        if let (Some(bytes), Objects::Almanac2025 {}) = (self.html_bytes, &self.objects) {
+            let allowed = "only with the page models of the studies; almanac2025 draws it";
+            faults.add(Fault::found("html_bytes", bytes, allowed));
+        }
+        if let Some(transport) = self.tcp.transport {
+            let found = if transport == Transport::Quic { "quic" } else { "tcp" };
+            let found = format!("{found} with protocol {}", self.protocol().name());
+            let allowed = "left out, since the protocol chooses it";
+            faults.add(Fault::found("tcp.transport", found, allowed));
+        }
+        faults
+    }
+
     /// White & Padden 2012 table 1: BSD TCP with SACK, which in ns-2 is FullTcp/Sack. The page load
     /// time in the paper excludes Nagle's algorithm (docs/transport.md).
     fn usual_tcp(&self, dialect: Dialect) -> TcpOptions {
@@ -206,13 +297,20 @@ impl AppParameters for Parameters {
     }
 
     fn load(&self, seconds: f64) -> Load {
-        let connections = f64::from(self.connections_per_server) * self.servers.len() as f64;
         let users = f64::from(self.users);
+        let connections = match (&self.objects, self.protocol()) {
+            // The largest pages have hundreds of objects.
+            (Objects::Almanac2025 {}, Protocol::H1) => 100.0,
+            (Objects::Almanac2025 {}, _) => 30.0,
+            (_, Protocol::H2 | Protocol::H3) => self.servers.len() as f64,
+            _ => f64::from(self.connections_per_server) * self.servers.len() as f64,
+        };
         Load {
             connections: users * connections,
             opened: users * connections * (1.0 + seconds / self.pause_s.max(1e-2)),
             stream_bytes: f64::INFINITY,
-            kept_bytes: users * (128.0 + 8.0 * connections + 8.0 * self.servers.len() as f64),
+            kept_bytes: users
+                * (128.0 + 8.0 * connections + 8.0 * self.servers.len() as f64 + self.kept_bytes()),
             ..Load::default()
         }
     }
@@ -249,7 +347,7 @@ pub struct Web {
     /// When each user starts the next page, or opens its next connection.
     agenda: Agenda,
     users: Vec<User>,
-    pages: Vec<(Time, Time)>,
+    pages: Vec<LoadedPage>,
 }
 
 impl Web {
@@ -330,7 +428,7 @@ impl Web {
         let connections = self.connections();
         let user = &mut self.users[person];
         user.opened = connections;
-        self.pages.push((user.page_start, context.now - user.page_start));
+        self.pages.push(LoadedPage::new(user.page_start, context.now - user.page_start));
         self.agenda.set(person as u32, context.now + self.pause);
         self.agenda.ask(context);
     }
@@ -366,7 +464,7 @@ impl Model for Web {
             | Event::Established(tag, ..)
             | Event::Received(tag, ..)
             | Event::Acknowledged(tag, ..) => self.on_connection(tag, event, context),
-            Event::Datagram(_) | Event::Shapers(_) => {}
+            Event::Message(..) | Event::Datagram(_) | Event::Shapers(_) => {}
         }
     }
 

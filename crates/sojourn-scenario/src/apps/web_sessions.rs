@@ -332,6 +332,7 @@ impl Model for WebSessions {
             Event::Established(..)
             | Event::Acknowledged(..)
             | Event::Datagram(_)
+            | Event::Message(..)
             | Event::Shapers(_) => {}
         }
     }

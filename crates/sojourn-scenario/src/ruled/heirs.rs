@@ -62,6 +62,11 @@ pub(super) fn inherited(root: &Value, scenario: &Scenario) -> (Value, Vec<Shared
         ] {
             merged[key] = value.unwrap_or_default();
         }
+        let mut own = own;
+        // The protocol of its pages chooses the transport.
+        if entry.app.parameters().transport().is_some() {
+            own["transport"] = merged["transport"].clone();
+        }
         whole["traffic"][name][TCP] = merged;
         Heir { parts: ["traffic", name, TCP].map(str::to_owned).into(), own: Some(own) }
     });

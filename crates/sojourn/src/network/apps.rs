@@ -14,7 +14,7 @@ use sojourn_scenario::apps::{
     Answered, App, AppContext, AppSpec, Arrived, Command, Done, End, Event, Frame, Label, Model,
 };
 use sojourn_scenario::{Scenario, home_port};
-use sojourn_transport::{Ends, SegmentEvents, Transport};
+use sojourn_transport::{Config, Ends, SegmentEvents, Transport};
 
 /// A traffic model in one home, with its state in the network.
 pub(super) struct AppInstance {
@@ -183,7 +183,14 @@ impl Simulation {
             self.pending_events.push_back((app, Event::Established(tag, id)));
         }
         if events.received_all {
-            self.pending_events.push_back((app, Event::Received(tag, id, end)));
+            let ends = &mut self.connections.get_mut(slot).ends;
+            if ends.has_streams() {
+                while let Some(stream) = ends.next_message(end as usize) {
+                    self.pending_events.push_back((app, Event::Message(tag, id, end, stream)));
+                }
+            } else {
+                self.pending_events.push_back((app, Event::Received(tag, id, end)));
+            }
         }
         if events.acknowledged_all {
             self.pending_events.push_back((app, Event::Acknowledged(tag, id, end)));
@@ -222,10 +229,27 @@ impl Simulation {
 
     fn carry_out(&mut self, app: u32, command: Command) {
         match command {
-            Command::Open { server, tag } => self.open(app, server, tag),
+            Command::Open { server, tag } => {
+                let config = self.instances[app as usize].owner.traffic;
+                self.open(app, server, tag, config, Ends::open);
+            }
+            Command::OpenStreams { server, tag, over, is_resumed } => {
+                let entry = self.instances[app as usize].owner.traffic;
+                let quic = self.quic_configs[usize::from(entry)];
+                let config = quic.filter(|_| over == Transport::Quic).unwrap_or(entry);
+                let open =
+                    |config: &Config, seed: Seed| Ends::open_streams(config, seed, is_resumed);
+                self.open(app, server, tag, config, open);
+            }
+            Command::Write(id, end, message) => {
+                if let Some(connection) = self.connections.current(id) {
+                    connection.ends.write(end as usize, message);
+                    self.pump(id.slot, end);
+                }
+            }
             Command::Send(id, end, bytes) => {
                 if let Some(connection) = self.connections.current(id) {
-                    let config = &self.configs[usize::from(connection.owner.traffic)];
+                    let config = &self.configs[usize::from(connection.config)];
                     connection.ends.send(end as usize, bytes, config);
                     self.pump(id.slot, end);
                 }
@@ -257,7 +281,14 @@ impl Simulation {
         }
     }
 
-    fn open(&mut self, app: u32, server: u16, tag: u32) {
+    fn open(
+        &mut self,
+        app: u32,
+        server: u16,
+        tag: u32,
+        number: u16,
+        ends: impl FnOnce(&Config, Seed) -> Ends,
+    ) {
         let instance = &mut self.instances[app as usize];
         let (owner, home_number) = (instance.owner, instance.home_number);
         let tuples = [instance.ports.bits() as u32, instance.ports.bits() as u32];
@@ -265,7 +296,7 @@ impl Simulation {
         let seed = instance.controls.numbered(instance.connections_opened);
         instance.connections_opened += 1;
         let dscp = instance.datagrams.dscp;
-        let config = &self.configs[usize::from(owner.traffic)];
+        let config = &self.configs[usize::from(number)];
         let protocol = match config.transport {
             Transport::Tcp => Protocol::Tcp,
             Transport::Quic => Protocol::Udp,
@@ -274,7 +305,7 @@ impl Simulation {
             classify(&self.scenario, owner.traffic, (protocol, dscp), server, home_port);
         let route = Route { server, tuples, service_flows, dscp };
         let clocks = [instance.clock, self.server_clocks[usize::from(server)]];
-        let ends = Ends::open(config, seed);
+        let ends = (number, ends(config, seed));
         let (id, is_new) = self.connections.open(Connection::new(owner, tag, route, clocks, ends));
         if is_new {
             self.timers.grow(self.timer_of(id.slot + 1, End::Home) as usize);

@@ -18,6 +18,7 @@ use sojourn_engine::units::Time;
 use sojourn_engine::wake::{StageId, Wake};
 use sojourn_scenario::Scenario;
 use sojourn_scenario::traffic::Entry;
+use sojourn_transport::Config;
 
 impl Simulation {
     /// A run at time zero. [`sojourn_scenario::load`] must have checked the scenario.
@@ -36,6 +37,7 @@ impl Simulation {
         let server_clocks = apps::server_clocks(s);
         let instances = apps::instances(s, &server_clocks);
         let firsts = apps::first_of_entries(s, &instances);
+        let (configs, quic_configs) = configs(s);
         let mut simulation = Self {
             now: Time::ZERO,
             end,
@@ -59,11 +61,8 @@ impl Simulation {
             app_series: firsts.into_iter().map(|app| (app, GaugeSeries::default())).collect(),
             shows_senders: shows_senders(s),
             server_clocks,
-            configs: s
-                .traffic
-                .values()
-                .map(|entry| entry.app.tcp_config(&s.tcp, s.dialect).on_path(s.is_reordered()))
-                .collect(),
+            configs,
+            quic_configs,
             connections: Connections::default(),
             access: access(s, Extent::Whole),
             byte_count: s.network().byte_count(),
@@ -153,6 +152,21 @@ impl Simulation {
             self.timers.set(app, instance.start());
         }
     }
+}
+
+/// The configurations of connections, and the numbers of those for QUIC beside TCP, by traffic entry.
+fn configs(scenario: &Scenario) -> (Vec<Config>, Vec<Option<u16>>) {
+    let Scenario { tcp, dialect, .. } = scenario;
+    let apps = || scenario.traffic.values().map(|entry| &entry.app);
+    let mut configs: Vec<Config> = apps().map(|app| app.tcp_config(tcp, *dialect)).collect();
+    let quic = apps().map(|app| {
+        let config = app.quic_config(tcp, *dialect)?;
+        configs.push(config);
+        Some(u16::try_from(configs.len() - 1).expect("the schema limits entries"))
+    });
+    let quic = quic.collect();
+    let is_reordered = scenario.is_reordered();
+    (configs.into_iter().map(|config| config.on_path(is_reordered)).collect(), quic)
 }
 
 /// Are there series of senders?

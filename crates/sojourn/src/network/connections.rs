@@ -40,6 +40,8 @@ pub(super) struct Connection {
     /// The app's tag.
     pub tag: u32,
     pub route: Route,
+    /// Its configuration in the run's list.
+    pub config: u16,
     /// Has it its slot still?
     is_open: bool,
     /// The clocks of the device in the home and of the server.
@@ -55,9 +57,9 @@ impl Connection {
         tag: u32,
         route: Route,
         clocks: [Clock; 2],
-        ends: Ends,
+        (config, ends): (u16, Ends),
     ) -> Self {
-        Self { generation: 0, owner, tag, route, is_open: true, clocks, ends }
+        Self { generation: 0, owner, tag, route, config, is_open: true, clocks, ends }
     }
 
     /// What the clock of an end shows at a simulated time.
@@ -173,7 +175,7 @@ mod tests {
         let config = TcpOptions::default().resolve(Dialect::Rfc);
         let owner = Owner { app: 0, traffic: 0, home: 0 };
         let route = Route { server: 0, tuples: [0; 2], service_flows: [[0; 4]; 2], dscp: 0 };
-        let ends = || Ends::open(&config, Seed::named(1, "test"));
+        let ends = || (0, Ends::open(&config, Seed::named(1, "test")));
         let new = || Connection::new(owner, 0, route, [Clock::TRUE; 2], ends());
         let mut connections = Connections::default();
         let (first, _) = connections.open(new());

@@ -135,8 +135,10 @@ pub struct Simulation {
     /// In how many homes the bulk traffic of each entry has stopped.
     stopped: Vec<u32>,
     server_clocks: Vec<Clock>,
-    /// TCP configuration of each traffic entry.
+    /// TCP configuration of each traffic entry; behind them, those of QUIC for entries that have both.
     configs: Vec<Config>,
+    /// The number of the latter, for each entry that has it.
+    quic_configs: Vec<Option<u16>>,
     connections: Connections,
     conversations: Conversations,
     access: Access,
@@ -422,7 +424,7 @@ impl Simulation {
         let watched = u64::from(self.scenario.metrics.watch_connections);
         for (slot, connection) in self.connections.open_ones() {
             let Some(account) = self.ledger.connections_mut().account_mut(slot) else { continue };
-            let config = &self.configs[usize::from(account.traffic)];
+            let config = &self.configs[usize::from(connection.config)];
             for (end, way) in account.ways.iter_mut().enumerate() {
                 let is_watched = account.number <= watched;
                 way.sender.sample(|out| connection.ends.show(end, is_watched, config, out));

@@ -226,7 +226,8 @@ impl Simulation {
         });
         let observed = open.map(|(account, connection, end)| {
             let traffic = usize::from(account.traffic);
-            let sender = connection.ends.sender(end as usize, &self.configs[traffic]);
+            let sender =
+                connection.ends.sender(end as usize, &self.configs[usize::from(connection.config)]);
             ConnectionObservation {
                 traffic: self
                     .scenario

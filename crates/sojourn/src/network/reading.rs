@@ -48,7 +48,7 @@ impl Reading {
 }
 
 fn done(run: &Simulation) -> Vec<Done> {
-    let mut done: Vec<Done> = run.configs.iter().map(|_| Done::default()).collect();
+    let mut done: Vec<Done> = run.scenario.traffic.iter().map(|_| Done::default()).collect();
     for instance in &run.instances {
         let of_entry = &mut done[usize::from(instance.owner.traffic)];
         *of_entry = std::mem::take(of_entry).and(instance.done(run.now));

@@ -26,7 +26,7 @@ impl Simulation {
         if connection.generation != packet.generation {
             return; // a late packet of a closed connection
         }
-        let config = &self.configs[usize::from(packet.traffic)];
+        let config = &self.configs[usize::from(connection.config)];
         let (clock, of_sender) =
             (connection.clocks[end as usize], connection.clocks[1 - end as usize]);
         let as_sent = (of_sender.reading(packet.sent_at), packet.ecn);
@@ -61,9 +61,9 @@ impl Simulation {
     /// Sends all segments that an end wants to send now, and sets its timer.
     pub(super) fn pump(&mut self, slot: u32, end: End) {
         let timer = self.timer_of(slot, end);
-        let traffic = self.connections.get_mut(slot).owner.traffic;
+        let config = self.connections.get_mut(slot).config;
         loop {
-            let config = &self.configs[usize::from(traffic)];
+            let config = &self.configs[usize::from(config)];
             let connection = self.connections.get_mut(slot);
             if connection.ends.is_silent(end as usize) {
                 return self.timers.set_no_later(timer, connection.deadline(end));
@@ -78,7 +78,7 @@ impl Simulation {
             self.send(packet);
         }
         let connection = self.connections.get_mut(slot);
-        let config = &self.configs[usize::from(traffic)];
+        let config = &self.configs[usize::from(config)];
         let now = connection.reading(end, self.now);
         let (ends, end_number) = (&mut connection.ends, end as usize);
         if ends.needs_jitter(end_number, config) {
@@ -95,7 +95,7 @@ impl Simulation {
             (timer / 2, if timer.is_multiple_of(2) { End::Home } else { End::Server });
         self.timers.set(self.timer_of(slot, end), Time::NEVER);
         let connection = self.connections.get_mut(slot);
-        let config = &self.configs[usize::from(connection.owner.traffic)];
+        let config = &self.configs[usize::from(connection.config)];
         let now = connection.reading(end, self.now);
         if connection.ends.deadline(end as usize) <= now {
             connection.ends.on_timer(end as usize, now, config);

@@ -161,6 +161,6 @@ fn run(scenario: &Scenario) -> Results {
 /// All tables of a run, without what counts events, without warnings, and without what copies the scenario.
 fn tables(results: Results) -> String {
     let mut bare = Results { events: 0, fingerprint: 0, warnings: Vec::new(), ..results };
-    (bare.servers, bare.ports, bare.quic, bare.timestamps) = Default::default();
+    (bare.servers, bare.ports, bare.timestamps) = Default::default();
     format!("{bare:?}")
 }

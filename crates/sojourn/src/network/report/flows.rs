@@ -333,11 +333,13 @@ fn score_pages(row: &mut FlowRow, done: &Done) {
     row.page_load_median_s = qoe::median(&times);
     row.page_load_mad_s = qoe::median_absolute_deviation(&times);
     row.page_load_p90_s = qoe::quantile(&times, 0.9);
+    let renders = done.pages.iter().filter_map(|page| page.first_render);
+    row.first_render_median_s = qoe::median(&renders.map(Time::secs_f64).collect::<Vec<_>>());
 }
 
 /// Page load times in s.
 pub(super) fn load_times_s(done: &Done) -> Vec<f64> {
-    done.pages.iter().map(|(_, load_time)| load_time.secs_f64()).collect()
+    done.pages.iter().map(|page| page.took.secs_f64()).collect()
 }
 
 /// What the controllers of all homes set.

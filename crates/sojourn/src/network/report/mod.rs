@@ -38,7 +38,6 @@ use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::{Done, Quality};
 use sojourn_scenario::traffic::Entry;
 use sojourn_scenario::{Idle, Unwatched, idle_keys};
-use sojourn_transport::Transport;
 
 /// The results of a run that has come to its end.
 pub(super) fn results(
@@ -80,7 +79,6 @@ pub(super) fn results(
         first_half: run.first_half.clone(),
         delays,
         ports: run.scenario.traffic.values().map(Entry::port).collect(),
-        quic: run.configs.iter().map(|config| config.transport == Transport::Quic).collect(),
         timestamps: run.configs.iter().map(|config| config.timestamps).collect(),
         servers: run.scenario.servers.keys().cloned().collect(),
         traffic: names,
@@ -194,10 +192,11 @@ fn while_open(mut row: SeriesRow, account: &ConnectionAccount) -> SeriesRow {
 
 fn page_rows(name: &str, done: &Done) -> impl Iterator<Item = PageRow> {
     let shares = qoe::shares_up_to(&flows::load_times_s(done));
-    done.pages.iter().zip(shares).map(|((start, load_time), share)| PageRow {
+    done.pages.iter().zip(shares).map(|(page, share)| PageRow {
         traffic: name.to_owned(),
-        start_s: start.secs_f64(),
-        load_time_s: load_time.secs_f64(),
+        start_s: page.start.secs_f64(),
+        load_time_s: page.took.secs_f64(),
+        first_render_s: page.first_render.map(|took| took.secs_f64()),
         cdf_percent: share,
     })
 }
