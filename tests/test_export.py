@@ -262,7 +262,7 @@ def test_a_text_of_csv_is_no_formula_and_is_read_back(text: str, cell: str) -> N
     assert true_text(cell) == text
 
 
-@pytest.mark.parametrize("form", ["flent", "pcapng"])
+@pytest.mark.parametrize("form", ["flent", "pcapng", "mahimahi"])
 @pytest.mark.parametrize(
     ("choice", "message"),
     [
@@ -280,9 +280,10 @@ def test_a_format_of_one_run_never_takes_the_first_of_several(
     swept: sojourn.Swept, tmp_path: Path, form: str, choice: dict[str, Any], message: str
 ) -> None:
     point = "home" if form == "pcapng" else None
+    direction = "up" if form == "mahimahi" else None
     message = message.replace("delay 1 ms, limit 20 kB", "limit 20 kB, delay 1 ms")
     with pytest.raises(ExportError) as refusal:
-        export(swept.directory, form, tmp_path / "x", point=point, **choice)
+        export(swept.directory, form, tmp_path / "x", point=point, direction=direction, **choice)
     assert str(refusal.value).startswith(message)
     assert not (tmp_path / "x").exists()
 
@@ -486,6 +487,64 @@ def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Pat
     assert tshark(captures["home"], "frame.number", "-Y", "tcp.analysis.window_full") == []
 
 
+# mahimahi.
+
+FULL = """
+duration_s = 3
+baseline = false
+clock_drift_ppm = 0
+servers.near = { delay_ms = 5, rate_mbps = 10_000 }
+upstream = { sustained_mbps = 1000, modem.kind = "link", queue.limit_bytes = 30_000 }
+downstream = { sustained_mbps = 1000, queue.limit_bytes = 30_000 }
+metrics = { packet_trace = true, from_s = 1 }
+[traffic]
+up = { kind = "stream", purpose = "data", packet_bytes = 1000, interval_ms = 0.5 }
+[traffic.down]
+kind = "stream"
+purpose = "data"
+direction = "down"
+packet_bytes = 1000
+interval_ms = 0.25
+"""
+RATES = {
+    "up": ("upstream", "[{ for_s = 0.7, mbps = 3 }, { for_s = 0.3, mbps = 12 }]"),
+    "down": ("downstream", "[{ for_s = 0.5, mbps = 0 }, { for_s = 0.5, mbps = 24 }]"),
+}
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_a_trace_of_a_full_line_has_its_rates_and_carries_the_same(
+    tmp_path: Path, direction: str
+) -> None:
+    table, steps = RATES[direction]
+    text = FULL.replace(f"{table} = {{", f"{table} = {{ capacity.steps = {steps},")
+    sojourn.run(text).save(tmp_path / "full")
+    trace = tmp_path / "trace"
+    export(tmp_path / "full", "mahimahi", trace, direction=direction)
+    again = text.replace(f"capacity.steps = {steps}", f"capacity.file = '{trace}'")
+    first, second = (sojourn.run(one).flows.to_pylist() for one in (text, again))
+    carried = [
+        next(row["throughput_mbps"] for row in rows if row["traffic"] == direction)
+        for rows in (first, second)
+    ]
+    # The trace of the 2 s that count repeats itself: 0.7 * 3 + 0.3 * 12 = 5.7 Mbps, 0.5 * 24 = 12.
+    assert carried[1] == pytest.approx(carried[0], rel=0.02)
+    times = [int(line) for line in trace.read_text().split()]
+    assert times == sorted(times)
+    assert len(times) * 1500 * 8 / 2e6 == pytest.approx(
+        {"up": 5.7, "down": 12}[direction], rel=0.01
+    )
+
+
+def test_a_line_that_was_idle_has_no_trace(tmp_path: Path) -> None:
+    sojourn.run(FULL, duration_s=1.5).save(tmp_path / "idle")
+    with pytest.raises(
+        ExportError, match=r"the line was idle up for 0\.\d+ ms at 1\.\d+ s; allowed"
+    ):
+        export(tmp_path / "idle", "mahimahi", tmp_path / "x", direction="up")
+    assert not (tmp_path / "x").exists()
+
+
 # Bad input.
 
 
@@ -494,8 +553,8 @@ def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Pat
     [
         (
             ["--format", "pcap"],
-            "error: format: found 'pcap' (did you mean pcapng?); allowed: flent, pcapng, csv, "
-            "parquet, arrow",
+            "error: format: found 'pcap' (did you mean pcapng?); allowed: flent, pcapng, "
+            "mahimahi, csv, parquet, arrow",
         ),
         (["--format", "pcapng"], "error: point: missing; allowed: home, channel, cmts, server"),
         (
@@ -506,6 +565,11 @@ def test_servers_have_names_and_the_window_is_never_full(captures: dict[str, Pat
             ["--format", "flent", "--point", "home"],
             "error: point: found 'home' with format flent; allowed: only with format pcapng",
         ),
+        (
+            ["--format", "flent", "--direction", "up"],
+            "error: direction: found 'up' with format flent; allowed: only with format mahimahi",
+        ),
+        (["--format", "mahimahi"], "error: direction: missing; allowed: up, down"),
         (
             ["--format", "flent", "--variant", "x"],
             "error: variant: found 'x'; allowed: this run, idle line",

@@ -33,6 +33,20 @@ def mobile(rng, seconds, median_mbps, deviation=0.5, constant_s=5.0, step_s=0.1)
     return steps
 
 
+def wifi(rng, seconds, mbps):
+    """A rate with pauses of 50 to 300 ms, whose gaps are exponential with a mean of 2 s.
+
+    A radio that scans other channels, or that another network keeps silent, sends nothing meanwhile.
+    """
+    steps, at_s = [(0.0, mbps)], 0.0
+    while True:
+        begins_s = round(at_s + 0.05 + rng.expovariate(1 / 2), 2)
+        at_s = round(begins_s + rng.uniform(0.05, 0.3), 2)
+        if at_s >= seconds:
+            return steps
+        steps += [(begins_s, 0.0), (at_s, mbps)]
+
+
 LINES = {
     "satellite": {"up": (satellite, 6.0, 24.0), "down": (satellite, 40.0, 160.0)},
     "mobile": {"up": (mobile, 8.0), "down": (mobile, 25.0)},

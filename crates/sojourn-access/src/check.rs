@@ -91,7 +91,7 @@ impl Upstream {
     /// Only a plain link has a capacity of its own.
     fn check_capacity(&self) -> Faults {
         let Some(trace) = &self.capacity else { return Faults::default() };
-        let mut faults = trace.check().under("capacity");
+        let mut faults = trace.check_rates().under("capacity");
         if self.modem != ModemSpec::Link {
             faults.add(fault!(NotAllowed, "capacity" =>
                 "found with a modem that requests grants; allowed: only with modem.kind = \"link\"; congestion \
@@ -176,7 +176,7 @@ impl Downstream {
     /// A channel has one capacity.
     fn check_capacity(&self) -> Faults {
         let Some(trace) = &self.capacity else { return Faults::default() };
-        let mut faults = trace.check().under("capacity");
+        let mut faults = trace.check_rates().under("capacity");
         if self.channel_mbps.is_some() {
             faults.add(Fault::found("capacity", "beside channel_mbps", "one of them"));
         }

@@ -17,13 +17,17 @@ pub struct Trace {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 1_000_000))]
     pub steps: Vec<Step>,
-    /// File with the rates: CSV with the columns `time_s` and `mbps`, where a rate holds from its time to
-    /// the next and the last as long as the one before, or a trace of mahimahi, which has the
-    /// millisecond of each chance to send 1500 bytes. The path is relative to the scenario file, or to
+    /// File with the rates. CSV with the columns `time_s` and `mbps`, and `delay_ms` if it likes: a rate holds
+    /// from its time to the next and the last as long as the one before. A trace of mahimahi: the
+    /// millisecond of each chance to send 1500 bytes. A trace of Pensieve: two columns, times in s and rates in Mbps, where
+    /// a rate holds from the time of the line before to its own. The path is relative to the scenario file, or to
     /// the working directory if the scenario does not come from a file. The resolved scenario has the
     /// absolute path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// What the line does where the file's CSV has a time without a rate. Default: such a file is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<Gaps>,
     /// Digest of the file's rates, 16 hexadecimal digits. It is filled in when the scenario is loaded. If it
     /// is set, a file with other rates is rejected.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,6 +47,35 @@ pub struct Step {
     /// Rate in Mbps; 0 where nothing can be sent.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub mbps: f64,
+    /// One-way delay in ms beyond that of the link, of what has been sent by then. Packets keep their order. Only
+    /// links of routers and of the core have it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0.0, max = 100_000.0))]
+    pub delay_ms: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+impl Step {
+    /// A rate for some time.
+    pub fn new(for_s: f64, mbps: f64) -> Self {
+        Self { for_s, mbps, delay_ms: 0.0 }
+    }
+}
+
+/// What a line does while its rate is not known.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Gaps {
+    /// It keeps the rate and the delay from before.
+    Hold,
+    /// Nothing can be sent.
+    Outage,
 }
 
 impl Trace {
@@ -57,6 +90,15 @@ impl Trace {
             _ => "found no rate above 0; allowed: one or more",
         };
         Fault::new("", message).into()
+    }
+
+    /// Checks a trace of something that is no link of a router or of the core: it has no delays.
+    pub fn check_rates(&self) -> Faults {
+        let delays = self.all().iter().any(|step| step.delay_ms > 0.0);
+        let message = "found delay_ms; allowed: only for links of routers and of the core";
+        let mut faults = self.check();
+        faults.add(delays.then(|| Fault::new("", message)).map_or(Ok(()), Err));
+        faults
     }
 
     /// The rates, wherever they are from.
@@ -127,38 +169,65 @@ impl Capacity {
             Self::Steady(pace) => pace.rate(),
             Self::Varying(varying) => {
                 varying.go_to(now);
-                varying.steps[varying.at].1.unwrap_or(BitRate::from_bps(0))
+                varying.now().rate.unwrap_or(BitRate::from_bps(0))
             }
+        }
+    }
+
+    /// Does it have delays?
+    pub fn has_delays(&self) -> bool {
+        matches!(self, Self::Varying(varying) if varying.steps.iter().any(|one| one.delay > Time::ZERO))
+    }
+
+    /// The delay of what has been sent last, beyond that of the link.
+    #[inline]
+    pub fn delay(&self) -> Time {
+        match self {
+            Self::Steady(_) => Time::ZERO,
+            Self::Varying(varying) => varying.now().delay,
         }
     }
 }
 
 impl From<&Trace> for Capacity {
     fn from(trace: &Trace) -> Self {
-        let steps = trace.all().iter().map(|step| {
-            let rate = (step.mbps > 0.0).then(|| BitRate::from_mbps(step.mbps));
-            (Time::from_secs_f64(step.for_s).max(Time::from_ps(1)), rate)
+        let steps = trace.all().iter().map(|step| Phase {
+            length: Time::from_secs_f64(step.for_s).max(Time::from_ps(1)),
+            rate: (step.mbps > 0.0).then(|| BitRate::from_mbps(step.mbps)),
+            delay: Time::from_secs_f64(step.delay_ms * 1e-3),
         });
         let steps: Vec<_> = steps.collect();
-        let ends = steps.first().map_or(Time::NEVER, |(length, _)| *length);
+        let ends = steps.first().map_or(Time::NEVER, |first| first.length);
         Self::Varying(Box::new(Varying { steps, at: 0, ends }))
     }
 }
 
+/// A time in which nothing changes.
+struct Phase {
+    length: Time,
+    /// `None` where nothing can be sent.
+    rate: Option<BitRate>,
+    /// Beyond that of the link.
+    delay: Time,
+}
+
 /// Rates that follow each other, and the one that was looked at last.
 pub struct Varying {
-    /// Durations with their rates; `None` where nothing can be sent.
-    steps: Vec<(Time, Option<BitRate>)>,
+    steps: Vec<Phase>,
     at: usize,
     /// When the present step ends.
     ends: Time,
 }
 
 impl Varying {
+    fn now(&self) -> &Phase {
+        &self.steps[self.at]
+    }
+
     fn go_to(&mut self, now: Time) {
         while self.ends <= now {
             self.at = (self.at + 1) % self.steps.len();
-            self.ends += self.steps[self.at].0;
+            self.ends += self.now().length;
         }
     }
 
@@ -166,7 +235,7 @@ impl Varying {
         let (mut now, mut left) = (start, bytes as f64);
         loop {
             self.go_to(now);
-            if let Some(rate) = self.steps[self.at].1 {
+            if let Some(rate) = self.now().rate {
                 let here = rate.bytes_in(self.ends - now);
                 if left <= here {
                     return (now + rate.time_for_part(left)).min(self.ends);
@@ -178,10 +247,10 @@ impl Varying {
     }
 }
 
-/// Rates as a file has them: CSV, or a trace of mahimahi.
+/// Rates as a file has them: CSV, or a trace of mahimahi or Pensieve.
 ///
 /// # Errors What is wrong, with its line; it continues a sentence that begins with the file's name.
-pub fn parse(text: &str) -> Result<Vec<Step>, String> {
+pub fn parse(text: &str, gaps: Option<Gaps>) -> Result<Vec<Step>, String> {
     if text.lines().nth(MOST_LINES).is_some() {
         return Err(format!("which has more lines; allowed: {MOST_LINES} or fewer"));
     }
@@ -192,55 +261,147 @@ pub fn parse(text: &str) -> Result<Vec<Step>, String> {
     if first.bytes().all(|byte| byte.is_ascii_digit()) {
         return of_mahimahi(lines);
     }
+    if two_numbers(first).is_some() {
+        return of_pensieve(lines);
+    }
     lines.next();
     let names: Vec<_> = first.split(',').map(str::trim).collect();
     let column = |name: &str| names.iter().position(|known| *known == name);
     let (Some(time), Some(rate)) = (column("time_s"), column("mbps")) else {
         return Err(format!("whose first line is {first:?}; {ALLOWED}"));
     };
-    of_csv(lines, time, rate)
+    of_csv(lines, Columns { time, rate, delay: column("delay_ms"), gaps })
 }
 
 /// The files that are read.
-pub const ALLOWED: &str = "allowed: CSV with the columns time_s and mbps, or a trace of mahimahi: whole \
-                       milliseconds, one in a line";
+pub const ALLOWED: &str = "allowed: CSV with the columns time_s and mbps, and delay_ms if there are delays; a trace of \
+                       mahimahi: whole milliseconds, one in a line; or a trace of Pensieve: two numbers in a line, a \
+                       time in s and a rate in Mbps";
 /// More lines than these are no trace of a line.
 const MOST_LINES: usize = 10_000_000;
 /// A day, and a little more.
 const MOST_MS: usize = 100_000_000;
+/// The largest times, rates and delays.
+const MOST: f64 = 1e6;
+const MOST_DELAY_MS: f64 = 1e5;
+/// Times are apart by this much.
+const LEAST_S: f64 = 1e-6;
+
+/// Where a file of CSV has what, and what it means where it has nothing.
+struct Columns {
+    time: usize,
+    rate: usize,
+    delay: Option<usize>,
+    gaps: Option<Gaps>,
+}
+
+impl Columns {
+    /// The time of a line, and what begins then.
+    fn read(
+        &self,
+        (number, line): (usize, &str),
+        before: Option<Step>,
+    ) -> Result<(f64, Step), String> {
+        let cells: Vec<_> = line.split(',').map(str::trim).collect();
+        let cell = |column: usize| cells.get(column).and_then(|cell| cell.parse::<f64>().ok());
+        let Some(time_s) = cell(self.time) else {
+            return Err(format!("whose line {number} is {line:?}; allowed: numbers"));
+        };
+        let step = if cells.get(self.rate).is_some_and(|cell| cell.is_empty()) {
+            match (self.gaps, before) {
+                (Some(Gaps::Hold), Some(before)) => before,
+                (Some(Gaps::Outage), _) => {
+                    Step { mbps: 0.0, ..before.unwrap_or(Step::new(0.0, 0.0)) }
+                }
+                (Some(Gaps::Hold), None) => {
+                    return Err(format!(
+                        "whose line {number} has no rate to hold; allowed: a rate"
+                    ));
+                }
+                (None, _) => {
+                    return Err(format!(
+                        "whose line {number} has a time without a rate; allowed: a rate, or gaps = \"hold\" or \
+                         gaps = \"outage\" beside file"
+                    ));
+                }
+            }
+        } else {
+            let delay = self.delay.map_or(Some(0.0), cell);
+            let (Some(mbps), Some(delay_ms)) = (cell(self.rate), delay) else {
+                return Err(format!("whose line {number} is {line:?}; allowed: numbers"));
+            };
+            Step { for_s: 0.0, mbps, delay_ms }
+        };
+        let in_range = (0.0..=MOST).contains(&step.mbps)
+            && (0.0..=MOST).contains(&time_s)
+            && (0.0..=MOST_DELAY_MS).contains(&step.delay_ms);
+        match in_range {
+            true => Ok((time_s, step)),
+            false => Err(format!(
+                "whose line {number} is {line:?}; allowed: times and rates from 0 to 1000000, delays to 100000"
+            )),
+        }
+    }
+}
 
 fn of_csv<'a>(
     lines: impl Iterator<Item = (usize, &'a str)>,
-    time: usize,
-    rate: usize,
+    columns: Columns,
 ) -> Result<Vec<Step>, String> {
-    let mut rows: Vec<(f64, f64)> = Vec::new();
+    let (mut steps, mut times): (Vec<Step>, Vec<f64>) = (Vec::new(), Vec::new());
     for (number, line) in lines {
-        let cells: Vec<_> = line.split(',').map(str::trim).collect();
-        let cell = |column: usize| cells.get(column).and_then(|cell| cell.parse::<f64>().ok());
-        let (Some(time_s), Some(mbps)) = (cell(time), cell(rate)) else {
-            return Err(format!("whose line {number} is {line:?}; allowed: two numbers"));
+        let (time_s, step) = columns.read((number, line), steps.last().copied())?;
+        let allowed = match times.last() {
+            None if time_s == 0.0 => None,
+            None => Some("0"),
+            Some(before_s) if time_s >= before_s + LEAST_S => None,
+            Some(_) => Some("times that ascend by 1 µs or more"),
         };
-        if !(0.0..=1e6).contains(&mbps) || !(0.0..=1e6).contains(&time_s) {
-            return Err(format!(
-                "whose line {number} is {line:?}; allowed: times and rates from 0 to 1000000"
-            ));
-        }
-        let earliest_s = rows.last().map_or(0.0, |(before_s, _)| before_s + 1e-6);
-        if rows.is_empty() && time_s != 0.0 || time_s < earliest_s {
-            let allowed = if rows.is_empty() { "0" } else { "times that ascend by 1 µs or more" };
+        if let Some(allowed) = allowed {
             return Err(format!("whose line {number} has the time {time_s}; allowed: {allowed}"));
         }
-        rows.push((time_s, mbps));
+        times.push(time_s);
+        steps.push(step);
     }
-    if rows.len() < 2 {
+    let [.., before_s, last_s] = times[..] else {
         return Err("which has fewer than two rates; allowed: two or more".to_owned());
+    };
+    times.push(2.0 * last_s - before_s);
+    for (step, ends) in steps.iter_mut().zip(times.windows(2)) {
+        step.for_s = ends[1] - ends[0];
     }
-    let ends = rows.iter().skip(1).map(|(time_s, _)| *time_s);
-    let last = rows.len() - 1;
-    let end_s = 2.0 * rows[last].0 - rows[last - 1].0;
-    let steps = rows.iter().zip(ends.chain([end_s]));
-    Ok(steps.map(|((from_s, mbps), to_s)| Step { for_s: to_s - from_s, mbps: *mbps }).collect())
+    Ok(steps)
+}
+
+fn two_numbers(line: &str) -> Option<(f64, f64)> {
+    let mut cells =
+        line.split(|c: char| c.is_whitespace() || c == ',').filter(|cell| !cell.is_empty());
+    let mut number =
+        || cells.next()?.parse::<f64>().ok().filter(|value| (0.0..=MOST).contains(value));
+    let two = (number()?, number()?);
+    cells.next().is_none().then_some(two)
+}
+
+/// A rate holds until the time of its line, that of the first line not at all (`hongzimao/pensieve`, `sim/env.py`).
+fn of_pensieve<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<Step>, String> {
+    let mut steps = Vec::new();
+    let mut before_s = None;
+    for (number, line) in lines {
+        let found = two_numbers(line).filter(|(time_s, _)| {
+            before_s.is_none_or(|before_s: f64| *time_s >= before_s + LEAST_S)
+        });
+        let Some((time_s, mbps)) = found else {
+            return Err(format!(
+                "whose line {number} is {line:?}; allowed: two numbers from 0 to 1000000, the first of which ascend"
+            ));
+        };
+        steps.extend(before_s.map(|before_s| Step::new(time_s - before_s, mbps)));
+        before_s = Some(time_s);
+    }
+    match steps.is_empty() {
+        true => Err("which has fewer than two lines; allowed: two or more".to_owned()),
+        false => Ok(steps),
+    }
 }
 
 /// Chances to send 1500 bytes within a millisecond are a rate in it.
@@ -252,7 +413,7 @@ fn of_mahimahi<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<
         for _ in 0..count {
             match steps.last_mut() {
                 Some(last) if last.mbps == mbps => last.for_s += 1e-3,
-                _ => steps.push(Step { for_s: 1e-3, mbps }),
+                _ => steps.push(Step::new(1e-3, mbps)),
             }
         }
     };
@@ -281,7 +442,7 @@ mod tests {
     use super::*;
 
     fn steps(all: &[(f64, f64)]) -> Trace {
-        let step = |(for_s, mbps): &(f64, f64)| Step { for_s: *for_s, mbps: *mbps };
+        let step = |(for_s, mbps): &(f64, f64)| Step::new(*for_s, *mbps);
         Trace { steps: all.iter().map(step).collect(), ..Trace::default() }
     }
 
@@ -310,7 +471,7 @@ mod tests {
     #[test]
     fn files_of_rates() {
         let of = |text: &str| {
-            let steps = parse(text)?;
+            let steps = parse(text, None)?;
             Ok::<_, String>(steps.iter().map(|s| (s.for_s, s.mbps)).collect::<Vec<_>>())
         };
         let csv = "time_s,mbps\n0,10\n1.5,0\n\n2,4\n";
@@ -321,8 +482,16 @@ mod tests {
         assert_eq!(of("0\n1\n"), Ok(vec![(1e-3, 24.0)]));
         assert_eq!(of("4\n"), Ok(vec![(1e-3 + 1e-3 + 1e-3, 0.0), (1e-3, 12.0)]));
         // A pause of a day takes no more memory than one of a millisecond.
-        assert_eq!(parse("99999999\n").unwrap().capacity(), 4);
+        assert_eq!(parse("99999999\n", None).unwrap().capacity(), 4);
+        // Pensieve: the rate of a line holds until its time.
+        assert_eq!(of("0.5 9\n1.5\t4\n3.5, 2"), Ok(vec![(1.0, 4.0), (2.0, 2.0)]));
         for (text, found) in [
+            ("0.5 9", "which has fewer than two lines"),
+            ("0.5 9\n0.5 8", "whose line 2 is \"0.5 8\""),
+            ("0.5 9\n1 8 7", "whose line 2 is \"1 8 7\""),
+            ("time_s,mbps\n0,\n1,2", "a time without a rate; allowed: a rate, or gaps = \"hold\""),
+            ("time_s,mbps,delay_ms\n0,1,-1\n1,2,3", "delays to 100000"),
+            ("time_s,mbps,delay_ms\n0,1,\n1,2,3", "whose line 2 is \"0,1,\""),
             ("", "which is empty"),
             ("a,b\n1,2", "whose first line is \"a,b\""),
             ("time_s,mbps\n0,x", "whose line 2 is \"0,x\""),
@@ -337,5 +506,18 @@ mod tests {
             let reported = of(text).expect_err(text);
             assert!(reported.contains(found) && reported.contains("allowed: "), "{reported}");
         }
+    }
+
+    #[test]
+    fn gaps_are_what_the_file_means() {
+        let text = "time_s,mbps,delay_ms\n0,10,5\n1,,\n3,4,0\n4,,\n";
+        let of = |gaps| {
+            let steps = parse(text, Some(gaps)).unwrap();
+            steps.iter().map(|s| (s.for_s, s.mbps, s.delay_ms)).collect::<Vec<_>>()
+        };
+        let held = [(1.0, 10.0, 5.0), (2.0, 10.0, 5.0), (1.0, 4.0, 0.0), (1.0, 4.0, 0.0)];
+        assert_eq!(of(Gaps::Hold), held);
+        let out = [(1.0, 10.0, 5.0), (2.0, 0.0, 5.0), (1.0, 4.0, 0.0), (1.0, 0.0, 0.0)];
+        assert_eq!(of(Gaps::Outage), out);
     }
 }

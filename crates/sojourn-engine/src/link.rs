@@ -31,6 +31,8 @@ pub struct Link {
     ecn: Option<EcnPath>,
     /// The time that a packet takes beyond the fixed delay, and its random numbers.
     jitter: Option<(Jitter, Rng)>,
+    /// May packets take longer than the fixed delay, as that of the trace or the jitter has it?
+    varies: bool,
     /// What it holds back.
     reordering: Option<Box<Reordering>>,
 }
@@ -107,7 +109,19 @@ impl Link {
     pub fn new(capacity: Capacity, delay: Time) -> Self {
         let (busy_until, under_way, place) = (Time::ZERO, VecDeque::new(), Place::Server);
         let (loss, ecn, jitter, reordering) = (None, None, None, None);
-        Self { capacity, delay, busy_until, under_way, place, loss, ecn, jitter, reordering }
+        let varies = capacity.has_delays();
+        Self {
+            capacity,
+            delay,
+            busy_until,
+            under_way,
+            place,
+            loss,
+            ecn,
+            jitter,
+            varies,
+            reordering,
+        }
     }
 
     /// This link, at another place.
@@ -130,6 +144,7 @@ impl Link {
     /// This link, on which each packet takes a random time more; packets keep their order.
     pub fn jittery(mut self, jitter: Jitter, rng: Rng) -> Self {
         self.jitter = (!jitter.is_none()).then_some((jitter, rng));
+        self.varies |= self.jitter.is_some();
         self
     }
 
@@ -190,22 +205,23 @@ impl Link {
         let sent = self.capacity.done_at(begins, packet.size.into());
         self.busy_until = sent;
         let arrival = sent + self.delay;
-        let arrives = match &mut self.jitter {
-            None => arrival,
-            Some((jitter, rng)) => {
-                let last = self.under_way.back().map_or(Time::ZERO, |last| last.arrives);
-                let last_held = self.reordering.as_ref().map_or(Time::ZERO, |of| of.last());
-                last.max(last_held).max(arrival + jitter.draw(rng))
-            }
-        };
+        let arrives = if self.varies { self.later(arrival) } else { arrival };
         if begins > now {
             recorder.delays.spends(packet, now, [(self.place.queue(), begins)]);
         }
         recorder.delays.spends(packet, begins, self.legs(sent));
-        if self.jitter.is_some() {
+        if self.varies {
             recorder.delays.spends(packet, arrival, self.late(arrives));
         }
         (sent, arrives)
+    }
+
+    /// When the packet that has been sent last arrives, in order, with the delay of its time and jitter.
+    fn later(&mut self, arrival: Time) -> Time {
+        let last = self.under_way.back().map_or(Time::ZERO, |last| last.arrives);
+        let last_held = self.reordering.as_ref().map_or(Time::ZERO, |of| of.last());
+        let drawn = self.jitter.as_mut().map_or(Time::ZERO, |(jitter, rng)| jitter.draw(rng));
+        last.max(last_held).max(arrival + self.capacity.delay() + drawn)
     }
 
     /// Where it is.
@@ -312,7 +328,24 @@ impl Link {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capacity::{Step, Trace};
     use crate::packet::Packet;
+
+    /// 8 Mbps carry 1000 bytes in a ms. In the first ms packets take 10 ms more than the 1 ms of the link, then 2: the second
+    /// waits for the first.
+    #[test]
+    fn delays_of_a_trace_keep_the_order() {
+        let step = |delay_ms| Step { delay_ms, ..Step::new(1e-3, 8.0) };
+        let steps = vec![step(10.0), step(2.0), Step::new(1.0, 8.0)];
+        let trace = Trace { steps, ..Trace::default() };
+        let mut link = Link::new(Capacity::from(&trace), Time::from_ms(1));
+        let mut recorder = Recorder::default();
+        for at_us in [0, 1100, 20_000] {
+            link.accept(Time::from_us(at_us), Packet::datagram(500), &mut recorder);
+        }
+        let arrived: Vec<_> = std::iter::from_fn(|| link.wake()).map(|(at, _)| at).collect();
+        assert_eq!(arrived, [11_500, 11_500, 21_500].map(Time::from_us));
+    }
 
     /// Packets 12 us apart to a host that handles them up to 50 us late: in their order, none early, none later
     /// than that, and not all alike.

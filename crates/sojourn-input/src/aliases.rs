@@ -7,6 +7,11 @@ const QUEUE: &[&str] = &["law"];
 const LAW: &[&str] = &["target_ms"];
 const LINK: &[&str] = &["delay_ms"];
 const TRANSFER: &[&str] = &["file_bytes"];
+/// Kinds of traffic, of modems and of controllers, and the tables of a scenario.
+const TRAFFIC: &[&str] = &["web_sessions"];
+const MODEMS: &[&str] = &["two_queues"];
+const CONTROLLERS: &[&str] = &["autorate"];
+const SCENARIO: &[&str] = &["upstream_channel"];
 /// Kinds of schedulers and of AQM algorithms.
 const MANAGERS: &[&str] = &["fifo", "codel"];
 const FRAMINGS: &[&str] = &["noatm"];
@@ -66,6 +71,31 @@ const ALIASES: &[Alias] = &[
     (&["bytes", "file_size", "size", "size_bytes"], TRANSFER, "file_bytes"),
     (&["flows", "parallel", "streams"], TRANSFER, "connections"),
     (&["cc", "congestion_control"], TRANSFER, "tcp.congestion_control.kind"),
+    (
+        &["backup", "file", "ftp", "upload"],
+        TRAFFIC,
+        "kind = \"transfer\"; direction = \"up\" is its default",
+    ),
+    (&["download"], TRAFFIC, "kind = \"transfer\" and direction = \"down\""),
+    (&["game", "gaming"], TRAFFIC, "kind = \"stream\" and purpose = \"game\""),
+    (&["call", "voice", "voip"], TRAFFIC, "kind = \"stream\" and purpose = \"voice\""),
+    (&["browsing", "http", "https", "page", "quic"], TRAFFIC, "kind = \"web\""),
+    (&["dash", "hls", "netflix", "streaming", "youtube"], TRAFFIC, "kind = \"video\""),
+    (&["bittorrent", "p2p"], TRAFFIC, "kind = \"torrent\""),
+    (
+        &["network_quality", "networkquality", "responsiveness", "rpm", "speedtest"],
+        TRAFFIC,
+        "transfers and a game beside them, whose round-trip times under load are in the results: tests of \
+         responsiveness are not simulated",
+    ),
+    (OTHER_LINES, MODEMS, OTHER_LINE),
+    (OTHER_LINES, SCENARIO, OTHER_LINE),
+    (
+        &["autorate", "cake_autorate", "sqm", "sqm_autorate"],
+        SCENARIO,
+        "router.controller.kind = \"autorate\"",
+    ),
+    (&["cake_autorate", "sqm", "sqm_autorate"], CONTROLLERS, "autorate"),
     (&["fq_codel", "fqcodel"], MANAGERS, "scheduler.kind = \"fq\" and law.kind = \"codel\""),
     (&["sfq_codel", "sfqcodel"], MANAGERS, "scheduler.kind = \"sfq\" and law.kind = \"codel\""),
     (
@@ -119,6 +149,22 @@ const ALIASES: &[Alias] = &[
          those of Ethernet frames then",
     ),
 ];
+
+const OTHER_LINES: &[&str] = &[
+    "4g",
+    "5g",
+    "cellular",
+    "dsl",
+    "lte",
+    "mobile",
+    "satellite",
+    "starlink",
+    "wi_fi",
+    "wifi",
+    "wireless",
+];
+const OTHER_LINE: &str = "upstream.modem.kind = \"link\" with upstream.capacity.file and downstream.capacity.file, the \
+                          rates of such a line over time: its radio is not simulated";
 
 /// What to write for a name that others use, of a key or a value, where one of `allowed` is expected, if it is known.
 pub(crate) fn meaning(name: &str, allowed: &[&str]) -> Option<&'static str> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::files::{Files, MOST_TRACE_BYTES};
 use super::schema::Scenario;
-use sojourn_engine::capacity::{ALLOWED, Step, Trace, parse};
+use sojourn_engine::capacity::{ALLOWED, Gaps, Step, Trace, parse};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_input::digest::digest;
 use sojourn_input::fault;
@@ -16,7 +16,7 @@ use sojourn_input::words;
 
 /// The traces of one scenario file's runs, each read once.
 #[derive(Default)]
-pub(super) struct Traces(RefCell<BTreeMap<PathBuf, Arc<[Step]>>>);
+pub(super) struct Traces(RefCell<BTreeMap<(PathBuf, Option<Gaps>), Arc<[Step]>>>);
 
 impl Traces {
     /// Fills each trace of a scenario that is in a file: its rates, their digest, and the path they came from.
@@ -30,21 +30,30 @@ impl Traces {
     ) -> Faults {
         let mut faults = Faults::default();
         for (path, trace) in traces(scenario) {
-            faults.add_under(&path, fill_one(trace, directory, |file| self.read(file, files)));
+            faults.add_under(
+                &path,
+                fill_one(trace, directory, |file, gaps| self.read(file, gaps, files)),
+            );
         }
         faults
     }
 
-    fn read(&self, file: &Path, files: &dyn Files) -> Result<Arc<[Step]>, String> {
-        if let Some(steps) = self.0.borrow().get(file) {
+    fn read(
+        &self,
+        file: &Path,
+        gaps: Option<Gaps>,
+        files: &dyn Files,
+    ) -> Result<Arc<[Step]>, String> {
+        let key = (file.to_owned(), gaps);
+        if let Some(steps) = self.0.borrow().get(&key) {
             return Ok(steps.clone());
         }
         let bytes = files
             .read(file, MOST_TRACE_BYTES)
             .map_err(|error| format!("which cannot be read ({error}); {ALLOWED}"))?;
         let text = String::from_utf8(bytes).map_err(|_| format!("which is no text; {ALLOWED}"))?;
-        let steps: Arc<[_]> = parse(&text)?.into();
-        self.0.borrow_mut().insert(file.to_owned(), steps.clone());
+        let steps: Arc<[_]> = parse(&text, gaps)?.into();
+        self.0.borrow_mut().insert(key, steps.clone());
         Ok(steps)
     }
 }
@@ -101,14 +110,17 @@ fn own<'a>(
 fn fill_one(
     trace: &mut Trace,
     directory: &Path,
-    read: impl Fn(&Path) -> Result<Arc<[Step]>, String>,
+    read: impl Fn(&Path, Option<Gaps>) -> Result<Arc<[Step]>, String>,
 ) -> Result<(), Fault> {
-    let Some(name) = &trace.file else { return Ok(()) };
+    let Some(name) = &trace.file else {
+        let useless = |_| Fault::new("gaps", "found without file; allowed: only beside file");
+        return trace.gaps.map(useless).map_or(Ok(()), Err);
+    };
     let wrong = |why: String| fault!(UnusableFile, "file" => "found {name:?}, {why}", name, why);
     let file = directory.join(name);
     let file = std::path::absolute(&file).unwrap_or(file);
-    let read = read(&file).map_err(wrong)?;
-    let digest = digest(read.iter().flat_map(|step| [step.for_s, step.mbps].map(f64::to_bits)));
+    let read = read(&file, trace.gaps).map_err(wrong)?;
+    let digest = digest(read.iter().flat_map(digested));
     if let Some(other) = trace.digest.as_ref().filter(|other| **other != digest) {
         let other = words::quoted(other);
         return Err(Fault::found(
@@ -123,4 +135,10 @@ fn fill_one(
         trace.file = Some(file.to_owned());
     }
     Ok(())
+}
+
+/// What a digest is of; a step without a delay counts as in files that have none.
+fn digested(step: &Step) -> impl Iterator<Item = u64> + use<> {
+    let delay = Some(step.delay_ms).filter(|ms| *ms > 0.0);
+    [step.for_s, step.mbps].into_iter().chain(delay).map(f64::to_bits)
 }

@@ -37,6 +37,9 @@ pub const GALLERY: &[(&str, &str)] = shipped![
     "12-l4s",
     "13-router",
     "14-cake-router",
+    "15-satellite",
+    "16-mobile",
+    "17-wifi",
 ];
 
 #[cfg(test)]

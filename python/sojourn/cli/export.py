@@ -12,28 +12,35 @@ if TYPE_CHECKING:
 
 def export(
     results: Annotated[Path, argument("RESULTS", "Results of run --out, sweep or study run.")],
-    form: Annotated[str, option("FORMAT", "csv, parquet, arrow, flent or pcapng.", "--format")],
+    form: Annotated[
+        str, option("FORMAT", "csv, parquet, arrow, flent, pcapng or mahimahi.", "--format")
+    ],
     out: Annotated[
         Path, option("PATH", "File to write; for csv, parquet and arrow a new directory.")
     ],
     point: Annotated[
         str | None, option("NAME", "Capture point of pcapng: home, channel, cmts or server.")
     ] = None,
+    direction: Annotated[
+        str | None, option("NAME", "Direction of a trace for mahimahi: up or down.")
+    ] = None,
     variant: Annotated[str | None, option("NAME", "Export only this variant or setting.")] = None,
     seed: Annotated[int | None, option("N", "Export only the runs with this seed.")] = None,
 ) -> None:
-    """Export tables of all runs, or a run for flent or Wireshark (pcapng).
+    """Export tables of all runs, or a run for flent, Wireshark (pcapng) or mahimahi.
 
     csv, parquet and arrow write a file for each table. Each row begins with the swept keys, the
     variant and the seed of its run. The file `summary` has the means over seeds of each setting.
 
-    flent and pcapng write one run, which --variant and --seed choose if there are several. pcapng
-    needs the packet trace, and so do the pings in a flent file: run the scenario with
+    The others write one run, which --variant and --seed choose if there are several. pcapng and
+    mahimahi need the packet trace, and so do the pings in a flent file: run the scenario with
     `--set metrics.packet_trace=true`.
     """
     from ..export import export as write
 
-    written = write(results, form, out, point=point, variant=variant, seed=seed)
+    written = write(
+        results, form, out, point=point, direction=direction, variant=variant, seed=seed
+    )
     if written is None:
         say(f"{out}: written")
     else:

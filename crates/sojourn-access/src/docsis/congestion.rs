@@ -38,11 +38,9 @@ pub struct Congestion {
 impl Congestion {
     /// The free capacity over time.
     pub fn trace(&self) -> Trace {
-        let level = |level: &usize| capacity::Step {
-            for_s: self.step_s,
-            mbps: self.levels_mbps.get(*level).copied().unwrap_or_default(),
-        };
-        let own = |step: &Step| capacity::Step { for_s: step.for_s, mbps: step.mbps };
+        let mbps = |level: &usize| self.levels_mbps.get(*level).copied().unwrap_or_default();
+        let level = |level: &usize| capacity::Step::new(self.step_s, mbps(level));
+        let own = |step: &Step| capacity::Step::new(step.for_s, step.mbps);
         let steps = match self.steps.as_slice() {
             [] => PATTERN.iter().map(level).collect(),
             steps => steps.iter().map(own).collect(),
