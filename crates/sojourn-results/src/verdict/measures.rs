@@ -1,6 +1,7 @@
 //! The numbers of a run that tables show side by side, each computed from rows of its tables: the data of
 //! `measures.json`.
 
+use std::cmp::Ordering::Equal;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,9 @@ pub(super) struct Of {
 /// Where fewer frames arrive whole, the delay of these says nothing.
 const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
 
+/// The value of a score of a model's own.
+const OWN_SCORE: &str = "own_score";
+
 /// All measures, in the order of tables.
 pub static MEASURES: LazyLock<Vec<Measure>> =
     LazyLock::new(|| serde_json::from_str(include_str!("measures.json")).expect("a test reads it"));
@@ -111,6 +115,14 @@ impl Measure {
         }
         if self.of.column == PAGE_LOAD {
             return Some(page_load_of_all(scenario, rows, found.map(Row::traffic)));
+        }
+        if self.of.column == OWN_SCORE {
+            // Scales rise or fall: the level says which is the worst.
+            let level = |row: &&&Row| row.number("own_score_level");
+            let worst = found.filter(|row| level(&row).is_some());
+            let worst =
+                worst.max_by(|one, other| level(&one).partial_cmp(&level(&other)).unwrap_or(Equal));
+            return Some(worst.and_then(|row| row.number(OWN_SCORE)));
         }
         let values = found.filter_map(|row| match self.of.column {
             "frame_latency_p90_ms" => row.number(self.of.column).filter(|_| {
