@@ -145,7 +145,7 @@ class Emulation:
         refuse_in_parts()
         with ExitStack() as held:
             if self._variant.calls_python:
-                held.enter_context(hooks())
+                held.enter_context(hooks(in_this_thread=False))
             record = None
             if self._record is not None:
                 record = (held.enter_context(draft_of_file(self._record)), self._payloads)

@@ -7,6 +7,8 @@ that is read is digested. What lies elsewhere, or is opened later by a hook, mus
 versions.
 """
 
+import _thread
+import atexit
 import builtins
 import importlib.metadata
 import os
@@ -19,12 +21,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import wraps
 from hashlib import sha256
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import resolve_name
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 from ..base.files import read_content
 from ..base.lookup import UnknownError
@@ -39,10 +42,11 @@ _may_open: set[Path] = set()
 """The files of all parts, which their hooks may read."""
 
 _OWN = "sojourn"
+_PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
 _LIBRARY = tuple(
     {f"{Path(path).resolve()}{os.sep}" for path in sysconfig.get_paths().values()}
     | {f"{Path(path).resolve()}{os.sep}" for path in (sys.prefix, sys.base_prefix)}
-    | {f"{Path(__file__).resolve().parents[1]}{os.sep}", "/dev/", "/proc/", "/sys/"}
+    | {_PACKAGE, "/dev/", "/proc/", "/sys/"}
 )
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -110,10 +114,13 @@ class Identity:
     digest: str
     files: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Digests of its files, by their names from its folder."""
-    packages: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    packages: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
+    """Installed packages that a class of Python imports; a module in WebAssembly has none."""
 
     def described(self) -> dict[str, Any]:
         """As metadata of results have it, with versions of what it was made with."""
+        if self.packages is None:
+            return {"files": dict(self.files)}
         return {
             "files": dict(self.files),
             "python": platform.python_version(),
@@ -159,16 +166,37 @@ def is_importing() -> bool:
 class hooks:
     """Hooks that are called meanwhile in this thread may read the files of parts alone.
 
+    In an emulation they are called in another thread, and this one goes on with lines of the user.
+
     It is no generator: one that a signal ends is closed later, and by another thread.
     """
 
+    def __init__(self, *, in_this_thread: bool = True) -> None:
+        """Hooks are called in this thread, or in another one."""
+        self._in_this_thread = in_this_thread
+
     def __enter__(self) -> None:
-        self._token = _in_hooks.set(True)
+        self._token = _in_hooks.set(self._in_this_thread)
         _process.keep()
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is not None and error.__cause__ is not None:
+            error.__cause__ = own_lines(error.__cause__)
         _process.give_back()
         _in_hooks.reset(self._token)
+
+
+def own_lines(error: BaseException) -> BaseException:
+    """An exception of a part with the lines of the user's own code alone in its traceback."""
+    kept = []
+    trace = error.__traceback__
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+            kept.append(trace)
+        trace = trace.tb_next
+    for one, following in zip(kept, [*kept[1:], None], strict=False):
+        one.tb_next = following
+    return error.with_traceback(kept[0] if kept else None)
 
 
 class _Output:
@@ -363,50 +391,143 @@ def _listen() -> None:
     if not _is_listening:
         _is_listening = True
         sys.addaudithook(_on_event)
-        os._exit, os.abort = _refused(os._exit), _refused(os.abort)
+        _without_event()
 
 
 def _on_event(event: str, values: tuple[Any, ...]) -> None:
-    if event == "open":
-        if (reader := _reading.get()) is not None:
+    reader = _reading.get()
+    if reader is None and not _in_hooks.get():
+        return
+    if event in ("open", "ctypes.dlopen"):
+        if reader is not None:
             if (path := _read_by_part(values)) is not None:
                 token = _reading.set(None)
                 try:
                     reader.keep(path)
                 finally:
                     _reading.reset(token)
-        elif _in_hooks.get():
-            path = _read_by_part(values)
-            if path is not None and path not in _may_open:
-                raise PermissionError(
-                    f"a hook opens {path}; allowed: read it at the top of the file, or declare "
-                    "it with files = [...] in the class"
-                )
-    elif event in _REFUSED and _in_hooks.get():
-        raise PermissionError(f"a hook {_REFUSED[event]}; allowed: none")
+        else:
+            _refuse_file(event, values)
+        return
+    refused = _REFUSED if reader is not None else _REFUSED_BY_HOOKS
+    # At their import packages do what they need.
+    if event in refused and _is_called_by_part(sys._getframe(1)):
+        raise PermissionError(f"{_whose()} {refused[event]}; allowed: none")
 
 
+def _whose() -> str:
+    return "a hook" if _reading.get() is None else "the file"
+
+
+def _refuse_file(event: str, values: tuple[Any, ...]) -> None:
+    """What a hook opens is a file of its part that it reads."""
+    if event == "open" and (path := _written_by_part(values)) is not None:
+        raise PermissionError(f"a hook writes {path}; allowed: none")
+    path = _read_by_part(values)
+    if path is not None and path not in _may_open:
+        raise PermissionError(
+            f"a hook opens {path}; allowed: read it at the top of the file, or declare "
+            "it with files = [...] in the class"
+        )
+
+
+_PROCESS, _THREAD, _NETWORK = "starts a process", "starts a thread", "uses the network"
 _REFUSED = {
-    "os.chdir": "changes the current folder",
-    "os.fork": "starts a process",
+    "_posixsubprocess.fork_exec": _PROCESS,
+    "os.exec": _PROCESS,
+    "os.fork": _PROCESS,
+    "os.forkpty": _PROCESS,
     "os.kill": "sends a signal",
+    "os.killpg": "sends a signal",
+    "os.posix_spawn": _PROCESS,
+    "os.spawn": _PROCESS,
+    "os.startfile": _PROCESS,
+    "os.system": _PROCESS,
+    "pty.spawn": _PROCESS,
+    "signal.pthread_kill": "sends a signal",
+    "socket.bind": _NETWORK,
+    "socket.connect": _NETWORK,
+    "socket.getaddrinfo": _NETWORK,
+    "socket.gethostbyaddr": _NETWORK,
+    "socket.gethostbyname": _NETWORK,
+    "socket.sendmsg": _NETWORK,
+    "socket.sendto": _NETWORK,
+    "sqlite3.connect": "opens a database",
+    "subprocess.Popen": _PROCESS,
 }
+"""What lines of a part never do, by the names of Python's audit events: its results would depend on
+what no digest covers."""
+
+_FOLDER = "changes files"
+_REFUSED_IN_HOOKS = {
+    "os.chdir": "changes the current folder",
+    "os.chflags": _FOLDER,
+    "os.chmod": _FOLDER,
+    "os.chown": _FOLDER,
+    "os.link": _FOLDER,
+    "os.listdir": "lists a folder",
+    "os.mkdir": _FOLDER,
+    "os.remove": _FOLDER,
+    "os.removexattr": _FOLDER,
+    "os.rename": _FOLDER,
+    "os.rmdir": _FOLDER,
+    "os.scandir": "lists a folder",
+    "os.setxattr": _FOLDER,
+    "os.symlink": _FOLDER,
+    "os.truncate": _FOLDER,
+    "os.utime": _FOLDER,
+}
+"""What they do at most while they are imported."""
+_REFUSED_BY_HOOKS = _REFUSED | _REFUSED_IN_HOOKS
 
 
-def _refused(end: Callable[..., NoReturn]) -> Callable[..., NoReturn]:
-    """A function that ends the process, of which the interpreter does not say that it is called."""
+def _without_event() -> None:
+    """Functions of which the interpreter does not say that they are called."""
+    ends, closes = "ends the process", "closes the standard streams"
+    os._exit, os.abort = _guarded(os._exit, ends), _guarded(os.abort, ends)
+    os.close = _guarded(os.close, closes, lambda number: number in _STREAMS)
+    os.closerange = _guarded(os.closerange, closes, lambda low, _: low <= max(_STREAMS))
+    os.dup2 = _guarded(os.dup2, closes, lambda _, to, *__: to in _STREAMS)
+    atexit.register = _guarded(atexit.register, "acts when the process ends")
+    starts: Any = threading.Thread
+    starts.start = _guarded(starts.start, _THREAD)
+    _thread.start_new_thread = _guarded(_thread.start_new_thread, _THREAD)
 
-    def ending(*values: Any) -> NoReturn:
-        if _in_hooks.get() or is_importing():
-            raise RuntimeError("a part ends the process; allowed: none")
-        end(*values)
 
-    return ending
+_STREAMS = (0, 1, 2)
+
+
+def _guarded(
+    function: Callable[..., Any], does: str, is_refused: Callable[..., bool] = lambda *_: True
+) -> Any:
+    """A function that lines of a part may not call."""
+
+    @wraps(function)
+    def guarded(*values: Any, **options: Any) -> Any:
+        is_watched = _in_hooks.get() or is_importing()
+        if is_watched and is_refused(*values) and _is_called_by_part(sys._getframe(1)):
+            raise RuntimeError(f"{_whose()} {does}; allowed: none")
+        return function(*values, **options)
+
+    return guarded
+
+
+def _written_by_part(values: tuple[Any, ...]) -> Path | None:
+    path, mode, flags = values
+    is_read = not set(mode) & set("wax+") if mode is not None else not flags & _WRITES
+    if is_read or not isinstance(path, (str, bytes, os.PathLike)):
+        return None
+    whole = Path(os.path.realpath(os.fsdecode(path)))
+    is_stream = f"{whole}".startswith(("/dev/", "/proc/"))
+    return whole if not is_stream and _is_called_by_part(sys._getframe(3)) else None
+
+
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 def _read_by_part(values: tuple[Any, ...]) -> Path | None:
     """The file that lines of a part open for reading, if it is none of the library."""
-    path, mode, flags = values
+    path, mode, flags = (*values, "r", 0)[:3]
     if not isinstance(path, (str, bytes, os.PathLike)) or _only_writes(mode, flags):
         return None
     whole = Path(os.path.realpath(os.fsdecode(path)))
@@ -427,10 +548,18 @@ def _is_called_by_part(frame: FrameType | None) -> bool:
         name = frame.f_code.co_filename
         if not name.startswith(_LIBRARY) and not name.startswith("<frozen"):
             return name != __file__
-        if frame.f_code.co_name == "<module>":
+        if frame.f_code.co_name == "<module>" or _is_around_parts(name):
             return False
         frame = frame.f_back
     return False
+
+
+def _is_around_parts(file: str) -> bool:
+    """Is it a line of Sojourn that parts do not call?"""
+    return file.startswith(_PACKAGE) and file not in _CALLED
+
+
+_CALLED = (__file__, f"{Path(__file__).resolve().parent}{os.sep}parts.py")
 
 
 def _digest(path: Path) -> str:
