@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .._sojourn import Stepped, Variant, require_records
+from ..base.errors import InputError
 from ..base.files import write_file
 from .part_import import hooks
 from .parts import Given, refuse_in_parts
@@ -295,6 +296,10 @@ class Simulation:
         sending has been fixed is sent at the old rate, and token buckets keep their tokens.
         """
         changes = [*key.items()] if isinstance(key, Mapping) else [(key, value)]
+        for name, one in changes:
+            is_finite = not isinstance(one, float) or math.isfinite(one)
+            if not isinstance(one, (bool, int, float, str)) or not is_finite:
+                raise InputError(f"{name}: found {one!s:.60}; allowed: a value that the key takes")
         self._native.set([(name, one) for name, one in changes])
 
     def inject(
