@@ -363,7 +363,7 @@ def test_parts_that_misbehave_end_their_runs(chromium: Browser, lab: str) -> Non
         page.goto(lab)
         settled(page)
         for name, hook, most_silent_ms, message in (
-            ("trapping", wasm_modules.TRAP, 300_000, "trapping, on_departure, at"),
+            ("trapping", wasm_modules.TRAP, 300_000, "part trapping: on_departure, at"),
             ("wrong", wasm_modules.NAN, 300_000, "found NaN as what to do with a packet"),
             ("endless", wasm_modules.ENDLESS, 1000, "has not answered for 1 s"),
         ):

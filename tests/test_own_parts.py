@@ -104,11 +104,11 @@ def scenario(place: Path) -> Path:
 
 
 BAD = {
-    "class A(Law):\n    pass": "part A: found no hook; allowed in a law: on_arrival",
-    "class A(Law):\n    a = parameter(float('nan'))": "part A: a: found [nan] as default and range",
-    "class A(Law):\n    a = parameter(10**400)": "part A: a: found [1000",
+    "class A(Law):\n    pass": "own.py:A: found no hook; allowed in a law: on_arrival",
+    "class A(Law):\n    a = parameter(float('nan'))": "own.py:A: a: found [nan] as default",
+    "class A(Law):\n    a = parameter(10**400)": "own.py:A: a: found [1000",
     "class A(Law):\n    def on_update(self, *_): pass": "update_us = 1000, or",
-    "class A(Law):\n    def on_arive(self): pass": "part A: found on_arive; allowed in a law",
+    "class A(Law):\n    def on_arive(self): pass": "own.py:A: found on_arive; allowed in a law",
     "class A(Law):\n    def on_empty(self): pass": "on_empty: allowed: the arguments self, now_us",
     "class A(Control):\n    def on_ack(self, *a): pass": "found no on_loss; a control needs",
     "class A(Law):\n    x = parameter()": "positional argument: 'default', line 3",
@@ -139,9 +139,9 @@ def test_what_names_no_part_is_refused(part: str, inside: Inside) -> None:
 
 FAILING = {
     "return 1 / 0": ("ZeroDivisionError: division by zero", "return 1 / 0"),
-    "return 'drop'": ("TypeError: found str from on_arrival; allowed: a number", ""),
+    "return 'drop'": ("found 'drop' as what to do with a packet; allowed: PASS, MARK or DROP", ""),
     "return float('nan')": ("found NaN as what to do with a packet; allowed: 0 to pass", ""),
-    "return True": ("found True from on_arrival; allowed: PASS, MARK or DROP", ""),
+    "return True": ("found True as what to do with a packet; allowed: PASS, MARK or DROP", ""),
     "return 3": ("found 3 as what to do with a packet", ""),
     "raise KeyboardInterrupt": ("KeyboardInterrupt", ""),
 }
@@ -154,14 +154,14 @@ def test_a_part_that_fails_ends_the_run(body: str, tmp_path: Path, inside: Insid
     options = ("--set", "upstream.queue.law.kind='own'", "--part", f"{path}:Own", "--out", out)
     done = inside("run", scenario(tmp_path), "--quiet", *options)
     assert done.returncode == 2
-    for said in ("error: own, on_arrival, at 0.", *FAILING[body]):
+    for said in (f"error: part {path}:Own: on_arrival, at 0.", *FAILING[body]):
         assert said in done.stderr
     assert not out.exists()
 
 
 def test_python_gets_the_exception_of_the_part(tmp_path: Path) -> None:
     path = write(tmp_path, "class Own(Law):\n    def on_arrival(self, *n): {}['x']")
-    with pytest.raises(sojourn.PartError, match="own, on_arrival, at ") as raised:
+    with pytest.raises(sojourn.PartError, match=r"own\.py:Own: on_arrival, at ") as raised:
         run(["upstream.queue.law.kind='own'"], f"{path}:Own")
     assert isinstance(raised.value.__cause__, KeyError)
 
@@ -203,7 +203,7 @@ def test_a_sweep_runs_in_processes_and_resumes(tmp_path: Path, inside: Inside) -
 
 def test_a_part_that_fails_in_a_sweep_is_told(tmp_path: Path) -> None:
     path = write(tmp_path, "class Own(Law):\n    def on_arrival(self, *n): {}['x']")
-    with pytest.raises(sojourn.PartError, match="own, on_arrival, at ") as raised:
+    with pytest.raises(sojourn.PartError, match=r"own\.py:Own: on_arrival, at ") as raised:
         sojourn.sweep(
             HOME,
             seeds=1,

@@ -1,6 +1,8 @@
 """WebAssembly modules for tests, byte by byte: laws whose functions do what a test says."""
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 ENDLESS = b"\x03\x40\x0c\x00\x0b\x41\x00"
 """`(loop (br 0)) (i32.const 0)`"""
@@ -14,6 +16,11 @@ NOTHING = b"\x41\x00"
 """`(i32.const 0)`: no answers."""
 NAN = b"\x20\x02\x44" + b"\x00" * 6 + b"\xf8\x7f\x39\x03\x00\x41\x01"
 """`(f64.store (local.get 2) (f64.const nan)) (i32.const 1)`"""
+
+ANSWER = b"\x41\x01"
+"""`(i32.const 1)`: an answer of 0."""
+MANY = b"\x41\x09"
+"""`(i32.const 9)`: nine answers of 0."""
 
 PAGES_300_MIB = b"\x00\xc0\x25"
 """A memory of 4800 pages."""
@@ -29,16 +36,19 @@ def law(
     start: bytes = NOTHING,
     memory: bytes = b"\x00\x01",
     more: bytes = b"",
+    hooks: Sequence[str] = ("on_departure",),
+    **declared: Any,
 ) -> bytes:
-    """A law with `on_departure`; `more` comes before its memory."""
-    declaration = json.dumps({"role": "law", "name": name}).encode() + b"\0"
+    """A law with `on_departure`, or what is declared; `more` comes before its memory."""
+    keys = {"role": "law", "name": name, **declared}
+    declaration = json.dumps(keys).encode() + b"\0"
     functions = {
         "sojourn_abi": (0, _constant(abi)),
         "sojourn_declaration": (0, _constant(4096)),
         "sojourn_numbers": (0, _constant(0)),
         "sojourn_answers": (0, _constant(512)),
         "sojourn_start": (1, start),
-        "on_departure": (2, hook),
+        **{name: (2, hook) for name in hooks},
     }
     types = [_type(b""), _type(_I64 + _I32), _type(_I32 * 3)]
     exports = [_text("memory") + b"\x02\x00"]

@@ -86,6 +86,7 @@ codes! {
     TargetBelowGrant "target-below-grant" "A target is below what request and grant take."
     TooLate "too-late" "Packets of real programs were delivered too late to trust what was measured."
     TraceFull "trace-full" "A trace of packets or events became full."
+    IdlePart "idle-part" "A part of the user's own was called and changed nothing that it may set."
     UncountedTraffic "uncounted-traffic" "A traffic entry sent nothing that is counted."
     UnansweredProbes "unanswered-probes" "No probe of a router's controller was answered."
     UnknownAddress "unknown-address" "A classifier has an address of nobody."

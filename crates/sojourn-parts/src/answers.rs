@@ -22,6 +22,8 @@ pub(crate) struct Worker {
     answers: RefCell<Vec<f64>>,
     now: Time,
     watch: Watch,
+    /// Has it changed what it is there to set? None before it was called.
+    has_set: Option<bool>,
 }
 
 impl Worker {
@@ -35,6 +37,7 @@ impl Worker {
             answers: RefCell::default(),
             now: Time::ZERO,
             watch,
+            has_set: None,
         };
         match instance {
             Ok(instance) => *worker.instance.borrow_mut() = Some(instance),
@@ -46,6 +49,14 @@ impl Worker {
     /// When it was last called.
     pub(crate) fn now(&self) -> Time {
         self.now
+    }
+
+    /// It was called, and did or did not change what it is there to set.
+    pub(crate) fn has_set(&mut self, what: &'static str, is_changed: bool) {
+        if self.has_set.is_none_or(|has_set| is_changed && !has_set) {
+            self.has_set = Some(is_changed);
+            self.watch.was_called(self.part.program.source(), what, is_changed);
+        }
     }
 
     pub(crate) fn has(&self, hook: Hook) -> bool {
@@ -102,7 +113,7 @@ impl Worker {
 
     fn fail(&self, hook: Option<Hook>, cause: Cause) {
         *self.instance.borrow_mut() = None;
-        let part = self.part.declaration().name.clone();
+        let part = self.part.program.source().to_owned();
         self.watch.report(Failure { part, hook, at: self.now, cause });
     }
 }
@@ -136,6 +147,17 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+/// The answers of a hook, of which no more than these mean something.
+pub(crate) fn at_most(answers: &[f64], most: usize) -> Result<&[f64], Refused> {
+    match answers.len() <= most {
+        true => Ok(answers),
+        false => {
+            let found = answers.len();
+            Err(Refused(format!("found {found} answers; allowed: {most} at most")))
+        }
+    }
+}
+
 /// A time as hooks get it.
 pub(crate) fn us(time: Time) -> f64 {
     time.us_f64()
@@ -150,6 +172,16 @@ pub(crate) fn between(what: &str, found: f64, [least, most]: [f64; 2]) -> Result
         ))),
         false => Err(Refused(format!("found {found} as {what}; allowed: {least} to {most}"))),
     }
+}
+
+/// A timer expires so much later than the last one at the earliest: it is not finer, so that time goes on.
+pub(crate) const LEAST_TIMER: Time = Time::from_ps(1_000_000);
+
+/// A timer that its own hook sets to the same time.
+pub(crate) fn is_now(at_us: f64) -> Refused {
+    Refused(format!(
+        "found {at_us} as time of the timer in us, which is now; allowed: a later one, as time does not go on"
+    ))
 }
 
 /// The ECN field as the IP header has it (RFC 3168 §5).

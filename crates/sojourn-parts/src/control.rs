@@ -11,7 +11,7 @@ use sojourn_transport::cc::{
 };
 use sojourn_transport::rate::{LossPhase, RateSample};
 
-use super::answers::{Refused, Worker, between, us};
+use super::answers::{LEAST_TIMER, Refused, Worker, at_most, between, is_now, us};
 use super::hook::{EXTENDED, Hook};
 use super::values::Values;
 
@@ -150,11 +150,18 @@ impl Control {
             return None;
         }
         let (mss, is_paced, is_extended) = (self.mss, self.is_paced, self.is_extended);
+        let place = usize::from(hook != Hook::OnStart);
+        let given = numbers.get(place).copied();
         let read = |answers: &[f64]| {
-            let kept = if is_extended { answers.len() } else { answers.len().min(2) };
-            read_wanted(&answers[..kept], mss, is_paced, (hook, now))
+            let answers = at_most(answers, if is_extended { 7 } else { 2 })?;
+            let is_changed = answers.first().is_some_and(|window| Some(*window) != given);
+            read_wanted(answers, mss, is_paced, (hook, now)).map(|wanted| (wanted, is_changed))
         };
-        let wanted = self.worker.call((hook, now), numbers, read)?;
+        let (wanted, is_changed) = self.worker.call((hook, now), numbers, read)?;
+        let is_changed = is_changed || wanted.pacing.is_some();
+        if is_changed || matches!(hook, Hook::OnAck | Hook::OnSample | Hook::OnFeedback) {
+            self.worker.has_set("window_bytes", is_changed);
+        }
         (self.pacing, self.burst) = (wanted.pacing, wanted.burst);
         self.holds_back = wanted.holds_back;
         self.due = wanted.wake.unwrap_or(self.due);
@@ -435,9 +442,8 @@ fn read_burst(
 fn read_wake(at_us: f64, hook: Hook, now: Time) -> Result<Time, Refused> {
     let at_us = between("time of the timer in us", at_us, [us(now), f64::INFINITY])?;
     if hook == Hook::OnWake && at_us == us(now) {
-        return Err(Refused(format!(
-            "found {at_us} as time of the timer in us, which is now; allowed: a later one, as time does not go on"
-        )));
+        return Err(is_now(at_us));
     }
-    Ok(Time::from_secs_f64(at_us / 1e6).max(now + Time::from_ps(1)))
+    let least = if hook == Hook::OnWake { LEAST_TIMER } else { Time::from_ps(1) };
+    Ok(Time::from_secs_f64(at_us / 1e6).max(now + least))
 }

@@ -14,7 +14,7 @@ use sojourn_scenario::controllers::{
     Update,
 };
 
-use super::answers::{Refused, Worker, between};
+use super::answers::{Refused, Worker, at_most, between};
 use super::hook::Hook;
 use super::registered::Registered;
 use super::values::Values;
@@ -89,12 +89,19 @@ struct Program {
 }
 
 impl Program {
-    fn call(&mut self, hook: Hook, numbers: &[f64]) -> Rates {
+    fn call(&mut self, hook: Hook, numbers: &[f64], rates: Rates) -> Rates {
         if !self.worker.has(hook) {
             return Rates::default();
         }
         let now = Time::from_secs_f64(numbers[0] / 1e6);
-        self.worker.call((hook, now), numbers, read_rates).unwrap_or_default()
+        let Some(wanted) = self.worker.call((hook, now), numbers, read_rates) else {
+            return Rates::default();
+        };
+        let is_other = |wanted: Option<f64>, now| wanted.is_some() && wanted != now;
+        let is_changed =
+            is_other(wanted.up_bps, rates.up_bps) || is_other(wanted.down_bps, rates.down_bps);
+        self.worker.has_set("up_bps or down_bps", is_changed);
+        wanted
     }
 }
 
@@ -103,7 +110,7 @@ impl Controller for Program {
         let Answer { now_us, probe, rtt_us, up_us, down_us, rates } = *answer;
         let [up_bps, down_bps] = both(rates);
         let numbers = [now_us, rtt_us, up_us, down_us, up_bps, down_bps, probe as f64];
-        self.call(Hook::OnProbe, &numbers)
+        self.call(Hook::OnProbe, &numbers, rates)
     }
 
     fn on_update(&mut self, update: &Update) -> Rates {
@@ -111,7 +118,7 @@ impl Controller for Program {
         let [up_bps, down_bps] = both(rates);
         let [up, down] = bytes.map(|bytes| bytes.map_or(f64::NAN, |bytes| bytes as f64));
         let numbers = [now_us, interval_us, up, down, up_bps, down_bps, waiting as f64];
-        self.call(Hook::OnUpdate, &numbers)
+        self.call(Hook::OnUpdate, &numbers, rates)
     }
 
     fn gauges(&self, out: &mut Gauges) {
@@ -125,6 +132,7 @@ fn both(rates: Rates) -> [f64; 2] {
 
 /// The answers in order; those that are missing or NaN say nothing.
 fn read_rates(answers: &[f64]) -> Result<Rates, Refused> {
+    let answers = at_most(answers, 2)?;
     let rate = |place: usize, what| {
         let said = answers.get(place).copied().filter(|bps| !bps.is_nan());
         said.map(|bps| between(what, bps, [0.0, f64::MAX])).transpose()

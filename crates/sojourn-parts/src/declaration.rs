@@ -229,9 +229,16 @@ impl Declaration {
             let end = UNITS.iter().find(|end| has_end(name, end));
             end.is_some_and(|end| UNITS.contains(&&***unit) && end != unit)
         };
-        match parameters.chain(gauges).find(differ) {
-            Some((name, unit)) => Err(format!(
+        if let Some((name, unit)) = parameters.clone().chain(gauges).find(differ) {
+            return Err(format!(
                 "{name}: found the unit {unit}; allowed: the unit with which the name ends"
+            ));
+        }
+        let is_without =
+            |(name, unit): &(&String, &String)| UNITS.contains(&&***unit) && !has_end(name, unit);
+        match { parameters }.find(is_without) {
+            Some((name, unit)) => Err(format!(
+                "{name}: found the unit {unit}; allowed: a name that ends with it, as {name}_{unit}"
             )),
             None => Ok(()),
         }

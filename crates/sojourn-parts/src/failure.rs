@@ -1,11 +1,14 @@
 //! What went wrong in a part while a run went on.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sojourn_engine::units::Time;
+use sojourn_input::fault;
+use sojourn_input::problem::Warning;
 
 use super::hook::Hook;
 use super::program::Cause;
@@ -13,7 +16,7 @@ use super::program::Cause;
 /// A part that failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// Its kind in scenarios.
+    /// Where it is from, or its kind in scenarios.
     pub part: String,
     /// Which hook was called; none where the instance was made or its gauges were read.
     pub hook: Option<Hook>,
@@ -26,8 +29,8 @@ pub struct Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { part, hook, at, cause } = self;
-        let hook = hook.map_or(String::new(), |hook| format!(", {}", hook.name()));
-        write!(f, "{part}{hook}, at {:.6} s: {cause}", at.secs_f64())
+        let hook = hook.map_or(String::new(), |hook| format!("{}, ", hook.name()));
+        write!(f, "part {part}: {hook}at {:.6} s: {cause}", at.secs_f64())
     }
 }
 
@@ -48,6 +51,8 @@ scoped_tls::scoped_thread_local!(static WATCHED: Watch);
 pub struct Watch {
     first: Arc<Mutex<Option<Failure>>>,
     stop: Arc<AtomicBool>,
+    /// What parts are there to set, and whether they ever changed it, by where they are from.
+    sets: Arc<Mutex<BTreeMap<String, (&'static str, bool)>>>,
 }
 
 impl Watch {
@@ -64,6 +69,22 @@ impl Watch {
     /// Does something with a simulation. Parts that start meanwhile are watched.
     pub fn within<T>(&self, run: impl FnOnce() -> T) -> T {
         WATCHED.set(self, run)
+    }
+
+    /// Warnings of parts that were called and changed nothing of what they are there to set.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        let idle = sets.iter().filter(|(_, (_, has_set))| !has_set);
+        let said = idle.map(|(part, (what, _))| {
+            fault!(IdlePart, "" =>
+                "part {part} was called and never changed {what}, so that what it computes has no effect", part, what)
+        });
+        said.collect()
+    }
+
+    pub(crate) fn was_called(&self, part: &str, what: &'static str, has_set: bool) {
+        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        sets.entry(part.to_owned()).or_insert((what, false)).1 |= has_set;
     }
 
     /// Takes what went wrong first.

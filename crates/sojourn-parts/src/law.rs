@@ -8,7 +8,7 @@ use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 
-use super::answers::{Refused, Worker, between, field, us};
+use super::answers::{Refused, Worker, at_most, between, field, us};
 use super::hook::{Hook, verdict};
 use super::values::Values;
 
@@ -83,7 +83,8 @@ impl Aqm for Law {
 
     fn on_empty(&mut self, now: Time) {
         if self.on_empty {
-            self.worker.call((Hook::OnEmpty, now), &[us(now)], |_| Ok(()));
+            self.worker
+                .call((Hook::OnEmpty, now), &[us(now)], |answers| at_most(answers, 0).map(|_| ()));
         }
     }
 
@@ -97,8 +98,8 @@ impl Aqm for Law {
         let rate = outlet.sustained.bps() as f64;
         let numbers = [us(now), bytes, drain_us(bytes, outlet), rate];
         let answer = self.worker.call((Hook::OnUpdate, now), &numbers, |answers| match answers {
-            [] => Ok(0.0),
-            [probability, ..] => between("probability", *probability, [0.0, 1.0]),
+            [probability] => between("probability", *probability, [0.0, 1.0]),
+            _ => Err(Refused(format!("found {} answers; allowed: a probability", answers.len()))),
         });
         self.probability = answer.unwrap_or_default();
         answer.is_some()
@@ -110,7 +111,7 @@ impl Aqm for Law {
 }
 
 fn read_verdict(answers: &[f64]) -> Result<Verdict, Refused> {
-    match answers.first().copied().unwrap_or(verdict::PASS) {
+    match at_most(answers, 1)?.first().copied().unwrap_or(verdict::PASS) {
         verdict::PASS => Ok(Verdict::Pass),
         verdict::MARK => Ok(Verdict::Signal),
         verdict::DROP => Ok(Verdict::Drop),

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use sojourn_input::words;
-
+use super::reading::shown;
 use super::setting::{Setting, file};
 
 /// What scenarios may set.
@@ -78,6 +77,13 @@ impl Parameter {
         if choices.iter().any(String::is_empty) || choices.iter().enumerate().any(is_again) {
             return Err(format!("{name}: found a choice that is empty or there twice"));
         }
+        if let (Some(min), Some(max)) = (min, max)
+            && min > max
+        {
+            return Err(format!(
+                "{name}: found the range {min} to {max}; allowed: (LEAST, GREATEST)"
+            ));
+        }
         if [*min, *max].into_iter().flatten().any(|end| !end.is_finite()) {
             return Err(format!(
                 "{name}: found a range that is not finite; allowed: finite numbers"
@@ -87,9 +93,8 @@ impl Parameter {
         if self.file {
             return Ok(());
         }
-        self.read(default, folder).map(|_| ()).map_err(|_| {
-            format!("{name}: found the default {default}; allowed: a value of its range")
-        })
+        let faulty = |fault: String| fault.replacen("found ", "found the default ", 1);
+        self.read(default, folder).map(|_| ()).map_err(faulty)
     }
 
     /// Reads a value.
@@ -192,12 +197,3 @@ impl Parameter {
 
 /// Numbers of a list.
 const MOST_ITEMS: usize = 1000;
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => words::quoted(text),
-        Value::Array(list) => format!("a list of {}", list.len()),
-        Value::Object(_) => "a table".to_owned(),
-        other => other.to_string(),
-    }
-}

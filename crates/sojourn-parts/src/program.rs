@@ -14,6 +14,11 @@ pub trait Program: Send + Sync {
     /// What it is.
     fn declaration(&self) -> &Declaration;
 
+    /// Where it is from, as its user knows it; by default its kind.
+    fn source(&self) -> &str {
+        &self.declaration().name
+    }
+
     /// A new instance with the values of the declared parameters, in order. All its random numbers come from `seed`.
     ///
     /// # Errors If it cannot be made.

@@ -23,8 +23,13 @@ use super::values::{self, Values};
 /// # Errors What of its declaration cannot be: what was found, and what is allowed.
 pub fn register(parts: Parts, program: Arc<dyn Program>) -> Result<Parts, String> {
     program.declaration().check()?;
+    Ok(add_program(parts, program))
+}
+
+/// Adds a program whose declaration has been checked, or is one that was stored.
+pub(crate) fn add_program(parts: Parts, program: Arc<dyn Program>) -> Parts {
     let part = Arc::new(Registered::new(program));
-    Ok(match part.declaration().role {
+    match part.declaration().role {
         Role::Law => add::<AqmSpec>(parts, part, |part, table| {
             Values::take(part, table).map(|law| Box::new(law) as Box<dyn AqmParameters>)
         }),
@@ -38,7 +43,7 @@ pub fn register(parts: Parts, program: Arc<dyn Program>) -> Result<Parts, String
         Role::Controller => add::<ControllerSpec>(parts, part, |part, table| {
             Settings::take(part, table).map(|of| Box::new(of) as Box<dyn ControllerParameters>)
         }),
-    })
+    }
 }
 
 type Read<P> = serde_json::Result<Box<P>>;

@@ -1,6 +1,5 @@
 //! Stored scenarios, which are read without the parts that ran.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,69 +7,109 @@ use serde_json::Value;
 use sojourn_scenario::Parts;
 
 use super::declaration::Declaration;
-use super::hook::{DIGEST, EXTENDED, Hook, Role};
+use super::hook::{DIGEST, EXTENDED, Role};
 use super::parameter::{Number, Parameter};
 use super::program::{Cause, Instance, Program};
-use super::register::register;
+use super::register::add_program;
 use super::setting::Setting;
 
-/// Stand-ins for the parts of a stored scenario. They have the keys that it gives them, and cannot run.
-pub fn stand_ins(scenario: &Value) -> Parts {
-    let mut found = Found::default();
-    found.look("", scenario);
-    found.parts
+/// Stand-ins for the parts of a stored scenario. They have the keys that it gives them and are what the metadata of the
+/// results says by their digests (`parts`); they cannot run.
+pub fn stand_ins(scenario: &Value, parts: &Value) -> Parts {
+    let mut found = Found { parts, declarations: Vec::new() };
+    found.look(&[], scenario);
+    let add = |all, declaration| add_program(all, Arc::new(StandIn(declaration)));
+    found.declarations.into_iter().fold(Parts::default(), add)
 }
 
-#[derive(Default)]
-struct Found {
-    names: BTreeSet<(&'static str, String)>,
-    parts: Parts,
+/// What results keep of a declaration: that on which their tables and grades depend.
+pub fn kept(declaration: &Declaration) -> Value {
+    let kept = Declaration {
+        doc: String::new(),
+        parameters: Vec::new(),
+        gauges: Vec::new(),
+        update: None,
+        folder: String::new(),
+        digest: String::new(),
+        ..declaration.clone()
+    };
+    serde_json::to_value(kept).unwrap_or_default()
 }
 
-impl Found {
-    /// Looks for parts in the value of a key. Stored parts have a digest.
-    fn look(&mut self, key: &str, value: &Value) {
+struct Found<'a> {
+    parts: &'a Value,
+    declarations: Vec<Declaration>,
+}
+
+impl Found<'_> {
+    /// Looks for parts in the value at a path. Stored parts have a digest.
+    fn look(&mut self, path: &[&str], value: &Value) {
         let inside: Vec<(&str, &Value)> = match value {
             Value::Object(table) => table.iter().map(|(key, value)| (&**key, value)).collect(),
-            Value::Array(items) => items.iter().map(|item| (key, item)).collect(),
+            Value::Array(items) => {
+                items.iter().for_each(|item| self.look(path, item));
+                return;
+            }
             _ => return,
         };
-        if let (Some(kind), Some(digest)) = (value["kind"].as_str(), value[DIGEST].as_str()) {
-            let role = match key {
-                "law" => Role::Law,
-                "congestion_control" => Role::Control,
-                "controller" => Role::Controller,
-                _ => Role::Traffic,
-            };
+        if let (Some(role), Some(kind), Some(digest)) =
+            (role_at(path), value["kind"].as_str(), value[DIGEST].as_str())
+        {
             let parameters = inside.iter().filter_map(|(key, value)| parameter(role, key, value));
-            self.add(declaration(role, kind, digest, parameters.collect()));
+            let parameters = parameters.collect();
+            self.add(role, kind, digest, parameters);
         }
-        inside.into_iter().for_each(|(key, value)| self.look(key, value));
+        for (key, value) in inside {
+            self.look(&[path, &[key]].concat(), value);
+        }
     }
 
-    fn add(&mut self, declaration: Declaration) {
-        let name = (declaration.role.name(), declaration.name.clone());
-        let parts = register(self.parts.clone(), Arc::new(StandIn(declaration)));
-        // What cannot be a part stays unknown, and whoever reads the scenario says so.
-        if let (Ok(parts), true) = (parts, self.names.insert(name)) {
-            self.parts = parts;
+    /// A part may be there several times, each with other values.
+    fn add(&mut self, role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>) {
+        let is_it = |of: &&mut Declaration| of.role == role && of.name == kind;
+        let Some(known) = self.declarations.iter_mut().find(is_it) else {
+            let declaration = self.declared(role, kind, digest).unwrap_or_else(|| least(role));
+            let (name, digest) = (kind.to_owned(), digest.to_owned());
+            self.declarations.push(Declaration { name, digest, parameters, ..declaration });
+            return;
+        };
+        for one in parameters {
+            match known.parameters.iter_mut().find(|of| of.name == one.name) {
+                Some(of) => of.choices.extend(one.choices),
+                None => known.parameters.push(one),
+            }
         }
+    }
+
+    /// A file may have several parts.
+    fn declared(&self, role: Role, kind: &str, digest: &str) -> Option<Declaration> {
+        let all = self.parts[digest]["declares"].as_array()?.iter();
+        let mut read = all.filter_map(|one| serde_json::from_value(one.clone()).ok());
+        read.find(|of: &Declaration| of.role == role && of.name == kind)
     }
 }
 
-fn declaration(role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>) -> Declaration {
-    let hooks = match role {
-        Role::Law => vec![Hook::OnEmpty],
-        Role::Controller => vec![Hook::OnProbe],
-        Role::Control | Role::Traffic => role.hooks().to_vec(),
-    };
+/// What a part at this path is.
+fn role_at(path: &[&str]) -> Option<Role> {
+    match path {
+        ["traffic", _] => Some(Role::Traffic),
+        [.., "law"] => Some(Role::Law),
+        [.., "congestion_control"] => Some(Role::Control),
+        [.., "controller"] => Some(Role::Controller),
+        _ => None,
+    }
+}
+
+/// A part of which nothing is known: it asks the least of a scenario.
+fn least(role: Role) -> Declaration {
+    let hooks = role.required().iter().chain(role.one_of().first());
     Declaration {
         role,
-        name: kind.to_owned(),
+        name: String::new(),
         doc: String::new(),
-        parameters,
+        parameters: Vec::new(),
         gauges: Vec::new(),
-        hooks,
+        hooks: hooks.copied().collect(),
         update: None,
         paced: false,
         timestamps: false,
@@ -80,7 +119,7 @@ fn declaration(role: Role, kind: &str, digest: &str, parameters: Vec<Parameter>)
         two_way: false,
         ecn: None,
         interface: EXTENDED,
-        digest: digest.to_owned(),
+        digest: String::new(),
     }
 }
 

@@ -17,7 +17,7 @@ use sojourn_scenario::apps::{
 };
 use sojourn_transport::TcpOptions;
 
-use super::answers::{Refused, Worker, between, field, us};
+use super::answers::{LEAST_TIMER, Refused, Worker, between, field, is_now, us};
 use super::declaration::{Declaration, Score, Way};
 use super::hook::{COMMAND_NUMBERS, EXTENDED, Hook, command};
 use super::registered::Registered;
@@ -293,34 +293,34 @@ impl Orders<'_> {
             )));
         }
         let mut commands = Vec::new();
-        rows.iter().try_for_each(|row| self.read_one(row, &mut commands))?;
+        rows.iter().try_for_each(|row| self.read_one(hook, row, &mut commands))?;
         let is_again = |row: &[f64; COMMAND_NUMBERS]| row[..2] == [command::WAKE, us(self.now)];
         if hook == Hook::OnTimer && rows.iter().any(is_again) {
-            let now = us(self.now);
-            return Err(Refused(format!(
-                "found {now} as time of the timer in us, which is now; allowed: a later one, as time does not go on"
-            )));
+            return Err(is_now(us(self.now)));
         }
         Ok(commands)
     }
 
     fn read_one(
         &mut self,
+        hook: Hook,
         row: &[f64; COMMAND_NUMBERS],
         out: &mut Vec<Command>,
     ) -> Result<(), Refused> {
         let [what, first, second, third] = *row;
         match what {
-            command::WAKE => out.push(Command::Wake(self.later(first)?)),
+            command::WAKE => out.push(Command::Wake(self.later(hook, first)?)),
             command::OPEN => {
                 let (server, tag) = (self.server, tag(first)?);
                 out.push(Command::Open { server, tag });
             }
             command::SEND => {
-                out.push(Command::Send(self.open(first)?, end(second)?, amount(third)?));
+                let bytes = amount("bytes to send", third)?;
+                out.push(Command::Send(self.open(first)?, end(second)?, bytes));
             }
             command::EXPECT => {
-                out.push(Command::Expect(self.open(first)?, end(second)?, amount(third)?));
+                let bytes = amount("bytes to expect", third)?;
+                out.push(Command::Expect(self.open(first)?, end(second)?, bytes));
             }
             command::CLOSE => {
                 let id = self.open(first)?;
@@ -330,7 +330,7 @@ impl Orders<'_> {
             command::DATAGRAM => {
                 let end = end(first)?;
                 let size =
-                    between("bytes of a datagram", second, [LEAST_DATAGRAM, FULL_PACKET as f64])?;
+                    integer("bytes of a datagram", second, [LEAST_DATAGRAM, FULL_PACKET as f64])?;
                 self.sent.add(end);
                 out.push(Command::Datagram {
                     server: self.server,
@@ -368,9 +368,10 @@ impl Orders<'_> {
     }
 
     /// A time of the timer, which cannot be over.
-    fn later(&self, at_us: f64) -> Result<Time, Refused> {
+    fn later(&self, hook: Hook, at_us: f64) -> Result<Time, Refused> {
         let at_us = between("time of the timer in us", at_us, [us(self.now), f64::MAX])?;
-        Ok(Time::from_secs_f64(at_us / 1e6).max(self.now + Time::from_ps(1)))
+        let least = if hook == Hook::OnTimer { LEAST_TIMER } else { Time::from_ps(1) };
+        Ok(Time::from_secs_f64(at_us / 1e6).max(self.now + least))
     }
 
     fn open(&self, number: f64) -> Result<ConnectionId, Refused> {
@@ -387,7 +388,15 @@ impl Orders<'_> {
 const MOST_PACKETS: u32 = 100_000;
 
 fn whole(what: &str, number: f64, most: u32) -> Result<u32, Refused> {
-    between(what, number, [0.0, most.into()]).map(|number| number as u32)
+    integer(what, number, [0.0, most.into()]).map(|number| number as u32)
+}
+
+fn integer(what: &str, number: f64, ends: [f64; 2]) -> Result<f64, Refused> {
+    let number = between(what, number, ends)?;
+    match number.fract() == 0.0 {
+        true => Ok(number),
+        false => Err(Refused(format!("found {number} as {what}; allowed: a whole number"))),
+    }
 }
 
 /// The ECN field that a datagram may leave with.
@@ -406,14 +415,14 @@ fn ecn(number: f64) -> Result<Ecn, Refused> {
 const LEAST_DATAGRAM: f64 = 64.0;
 
 fn tag(number: f64) -> Result<u32, Refused> {
-    between("connection", number, [0.0, u32::MAX.into()]).map(|number| number as u32)
+    whole("connection", number, u32::MAX)
 }
 
 /// Bytes to send or to expect; from 2^53 on without end.
-fn amount(bytes: f64) -> Result<u64, Refused> {
+fn amount(what: &str, bytes: f64) -> Result<u64, Refused> {
     const ENDLESS: f64 = 9_007_199_254_740_992.0;
     let bytes = if bytes == f64::INFINITY { ENDLESS } else { bytes };
-    let bytes = between("bytes to send", bytes, [1.0, f64::MAX])?;
+    let bytes = between(what, bytes, [1.0, f64::MAX])?;
     Ok(if bytes >= ENDLESS { u64::MAX } else { bytes as u64 })
 }
 

@@ -154,7 +154,10 @@ fn stored_scenarios_are_read_without_their_parts() {
     let scenario = load(&parts(LAW, by_parameter), &[]).unwrap();
     let text = to_toml(&scenario);
     let table = sojourn::input::text::Document::parse(&text, "").unwrap().into_parts().0;
-    let stored = Source::new(&text, "").parts(&stand_ins(&table)).load_stored().unwrap();
+    let stored = Source::new(&text, "")
+        .parts(&stand_ins(&table, &serde_json::Value::Null))
+        .load_stored()
+        .unwrap();
     assert_eq!(to_toml(&stored), text);
     assert!(matches!(&stored.upstream.queue.law, AqmSpec::Outside(law) if law.kind() == "mine"));
     // It cannot run, and says so.
@@ -202,7 +205,7 @@ fn an_update_that_is_no_probability_fails() {
     let reported = failure.unwrap().to_string();
     assert_eq!(
         reported,
-        "mine, on_update, at 0.020000 s: found 1.5 as probability; allowed: 0 to 1"
+        "part mine: on_update, at 0.020000 s: found 1.5 as probability; allowed: 0 to 1"
     );
 }
 
@@ -245,7 +248,7 @@ fn windows_and_rates_that_cannot_be_fail() {
     ];
     for (act, reported) in cases {
         let message = run(&parts(CONTROL, act), &UPLOAD).1.unwrap().to_string();
-        assert!(message.starts_with("aimd, on_") && message.contains(reported), "{message}");
+        assert!(message.starts_with("part aimd: on_") && message.contains(reported), "{message}");
     }
 }
 
@@ -309,7 +312,7 @@ fn commands_that_cannot_be_fail() {
     for (act, reported) in cases {
         let message = run(&parts(TRAFFIC, act), &FILES).1.unwrap().to_string();
         assert!(
-            message.starts_with("files, on_timer, at 0.5") && message.contains(reported),
+            message.starts_with("part files: on_timer, at 0.5") && message.contains(reported),
             "{message}"
         );
     }

@@ -152,6 +152,7 @@ impl Emulation {
         let mut results = py.detach(|| caught(finish))?;
         let notes = self.variant.notes.iter().cloned();
         results.warnings.splice(0..0, notes.chain(warnings(&outcome, dropped, max_late_ms)));
+        results.warnings.extend(self.watch.warnings());
         let variant = self.variant.ended(results.duration_s);
         let result = RunResult::new(&results, &variant.scenario);
         Ok((result.noting("emulation", kept_time(&outcome, dropped, max_late_ms)), variant))

@@ -88,7 +88,9 @@ impl Job {
             self.reached(simulation.now());
         }
         self.reached(duration);
-        Ok(slice(is_attached, || simulation.finish()))
+        let mut results = slice(is_attached, || simulation.finish());
+        results.warnings.extend(watch.warnings());
+        Ok(results)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use serde_json::Value;
 use sojourn::input::fault;
 use sojourn::input::setting;
 use sojourn::input::text::Document;
@@ -76,15 +77,25 @@ pub(crate) fn require_records(py: Python<'_>, variant: &Variant) -> PyResult<()>
 }
 
 /// The complete scenario of stored results, checked and written again: the same text, if it is as it was stored.
-/// Its parts from outside need not be there.
+/// Its parts from outside need not be there; `parts_json` has what metadata says of them.
 #[pyfunction]
-pub(crate) fn stored_scenario(py: Python<'_>, text: &str, source: &str) -> PyResult<String> {
+pub(crate) fn stored_scenario(
+    py: Python<'_>,
+    text: &str,
+    source: &str,
+    parts_json: &str,
+) -> PyResult<String> {
     let read = || {
         let table = Document::parse(text, source)?.into_parts().0;
-        let parts = stand_ins(&table);
+        let parts = stand_ins(&table, &described(parts_json));
         Source::new(text, source).parts(&parts).load_stored().map(|scenario| to_toml(&scenario))
     };
     caught(read)?.map_err(|problems| about(py, &problems, ScenarioError::new_err))
+}
+
+/// What metadata says of parts, by their digests.
+pub(crate) fn described(parts_json: &str) -> Value {
+    serde_json::from_str(parts_json).unwrap_or_default()
 }
 
 /// All defaults that differ from the last release, and that release. Of each: key, condition, former and

@@ -3,15 +3,16 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sojourn::Parts;
 use sojourn_parts::{
     Cause, Declaration, EXTENDED, Failure, Hook, Instance, Number, Parameter, Program, Role,
-    Setting, register,
+    Setting, kept, register,
 };
 
 use crate::PartError;
@@ -29,21 +30,24 @@ pub struct Part {
 impl Part {
     /// The part that `make(values, seed)` makes instances of. `taken` has the names of the numbers that each method
     /// takes, in its order; the last may be `**`, for all by name. Raises `ValueError` with what is wrong in its
-    /// declaration, which is JSON.
+    /// declaration, which is JSON. `source` is what messages call it.
     #[new]
     fn new(
         declaration: &str,
         make: Py<PyAny>,
         taken: HashMap<String, Vec<String>>,
+        source: String,
     ) -> PyResult<Self> {
         let refused = |message: String| PyValueError::new_err(message);
-        let declaration: Declaration =
-            serde_json::from_str(declaration).map_err(|error| refused(error.to_string()))?;
+        let declaration = serde_json::from_str(declaration)
+            .map_err(|_| refused("found no declaration in JSON; allowed: one".to_owned()))?;
+        let declaration = Declaration::read(declaration).map_err(refused)?;
         declaration.check().map_err(refused)?;
         let role = declaration.role;
         let methods = declaration.hooks.iter().map(|hook| Method::new((*hook, role), &taken));
         let methods = methods.collect::<Result<_, _>>().map_err(refused)?;
-        Ok(Self { program: Arc::new(Class { declaration, make, methods }), calls_python: true })
+        let class = Box::new(Class { declaration, make, methods });
+        Ok(Self { program: Arc::new(Sourced { source, program: class }), calls_python: true })
     }
 
     /// The hooks of a role: the numbers that each may take, how many of them come first, and since which version of
@@ -64,9 +68,16 @@ impl Part {
     /// The part that is a WebAssembly module, the content of a file with this digest. Raises `ValueError` with what
     /// is wrong in it.
     #[staticmethod]
-    fn of_module(py: Python<'_>, module: &[u8], digest: &str) -> PyResult<Self> {
+    fn of_module(py: Python<'_>, module: &[u8], digest: &str, source: String) -> PyResult<Self> {
         let program = py.detach(|| sojourn_wasm::read(module, digest));
-        Ok(Self { program: program.map_err(PyValueError::new_err)?, calls_python: false })
+        let program = program.map_err(PyValueError::new_err)?;
+        Ok(Self { program: Arc::new(Sourced { source, program }), calls_python: false })
+    }
+
+    /// What results keep of what it says of itself, as JSON.
+    #[getter]
+    fn declares(&self) -> String {
+        kept(self.program.declaration()).to_string()
     }
 
     /// What it is: a law, a control or traffic.
@@ -95,6 +106,26 @@ pub(crate) fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
         error.set_cause(py, Some(raised.clone_ref(py)));
     }
     error
+}
+
+/// A program, and what messages call it.
+struct Sourced<P> {
+    source: String,
+    program: P,
+}
+
+impl<P: Deref<Target: Program> + Send + Sync> Program for Sourced<P> {
+    fn declaration(&self) -> &Declaration {
+        self.program.declaration()
+    }
+
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn start(&self, parameters: &[Setting], seed: u64) -> Result<Box<dyn Instance>, Cause> {
+        self.program.start(parameters, seed)
+    }
 }
 
 struct Class {
@@ -221,7 +252,7 @@ impl Object {
     fn wanted(&self, object: &Bound<'_, PyAny>, answers: &mut Vec<f64>) -> PyResult<()> {
         let py = object.py();
         for name in [pyo3::intern!(py, "window_bytes"), pyo3::intern!(py, "pacing_bps")] {
-            answers.push(number(&object.getattr(name)?, "an attribute")?);
+            answers.push(number(&attribute(object, name)?, || of_self(name))?);
         }
         if !self.is_extended {
             return Ok(());
@@ -230,13 +261,16 @@ impl Object {
             pyo3::intern!(py, "threshold_bytes"),
             pyo3::intern!(py, "burst_us"),
             pyo3::intern!(py, "burst_bytes"),
-            pyo3::intern!(py, "holds_back"),
-            pyo3::intern!(py, "_wake_us"),
         ] {
-            answers.push(said(&object.getattr(name)?, name)?);
+            answers.push(said(&attribute(object, name)?, name)?);
         }
-        if !answers[answers.len() - 1].is_nan() {
-            object.setattr(pyo3::intern!(py, "_wake_us"), py.None())?;
+        let name = pyo3::intern!(py, "holds_back");
+        answers.push(flag(&attribute(object, name)?, || of_self(name))?);
+        let name = pyo3::intern!(py, "_wake_us");
+        let wake = attribute(object, name)?;
+        answers.push(said(&wake, name)?);
+        if !wake.is_none() {
+            object.setattr(name, py.None())?;
         }
         Ok(())
     }
@@ -252,37 +286,53 @@ impl Object {
             return Ok(());
         };
         let object = self.object.bind(py);
+        let rates = [pyo3::intern!(py, "up_bps"), pyo3::intern!(py, "down_bps")];
+        let rate = |name: &Bound<'_, PyString>| {
+            let place = of.numbers.iter().position(|of| name.eq(of));
+            place.map_or(f64::NAN, |place| numbers[place])
+        };
         match self.role {
             Role::Control => self.show(object, hook, numbers)?,
             Role::Controller => {
-                for name in [pyo3::intern!(py, "up_bps"), pyo3::intern!(py, "down_bps")] {
-                    let place = of.numbers.iter().position(|of| name.eq(of));
-                    let bps = place.map_or(f64::NAN, |place| numbers[place]);
-                    object.setattr(name, Kind::Real.argument(py, bps))?;
+                for name in rates {
+                    object.setattr(name, Kind::Real.argument(py, rate(name)))?;
                 }
             }
             Role::Law | Role::Traffic => {}
         }
         let answer = of.call(method.bind(py), numbers)?;
-        match self.role {
-            Role::Law if answer.is_none() => {}
-            Role::Law if hook != Hook::OnUpdate && answer.is_instance_of::<PyBool>() => {
-                let allowed = "PASS, MARK or DROP";
-                let message = format!("found {answer} from {}; allowed: {allowed}", hook.name());
+        if let Some(instead) = instead_of_answer(self.role, hook) {
+            if !answer.is_none() {
+                let found = shown(&answer);
+                let message =
+                    format!("found {found} as what it returns; allowed: nothing; {instead}");
                 return Err(PyTypeError::new_err(message));
             }
-            Role::Law => answers.push(number(&answer, hook.name())?),
+        } else if hook == Hook::OnUpdate {
+            answers.push(number(&answer, || "probability".to_owned())?);
+        } else if !answer.is_none() {
+            answers.push(verdict(&answer)?);
+        }
+        match self.role {
+            Role::Law => {}
             Role::Control => self.wanted(object, answers)?,
             Role::Controller => {
-                for name in [pyo3::intern!(py, "up_bps"), pyo3::intern!(py, "down_bps")] {
-                    answers.push(said(&object.getattr(name)?, name)?);
+                for name in rates {
+                    let found = attribute(object, name)?;
+                    // There is none where the router has no shaper.
+                    let is_open = found.is_none() && rate(name).is_nan();
+                    answers.push(if is_open {
+                        f64::NAN
+                    } else {
+                        known(number(&found, || of_self(name))?, || of_self(name))?
+                    });
                 }
             }
             Role::Traffic => {
                 let commands = object.getattr(pyo3::intern!(py, "_commands"))?;
                 let commands = commands.cast_into::<PyList>()?;
                 for command in &commands {
-                    answers.push(number(&command, "a command")?);
+                    answers.push(number(&command, || "number of a command".to_owned())?);
                 }
                 commands.set_slice(0, commands.len(), PyList::empty(py).as_any())?;
             }
@@ -292,7 +342,9 @@ impl Object {
 
     fn read(&self, py: Python<'_>, values: &mut Vec<f64>) -> PyResult<()> {
         for gauge in &self.gauges {
-            values.push(number(&self.object.bind(py).getattr(&**gauge)?, gauge)?);
+            let name = PyString::new(py, gauge);
+            let value = attribute(self.object.bind(py), &name)?;
+            values.push(number(&value, || format!("gauge {gauge}"))?);
         }
         Ok(())
     }
@@ -352,17 +404,113 @@ impl Kind {
     }
 }
 
-/// A number that need not be there.
-fn said(value: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<f64> {
-    if value.is_none() { Ok(f64::NAN) } else { number(value, name.to_str()?) }
+/// What a hook of which the return value means nothing has in its place; none where it means something.
+fn instead_of_answer(role: Role, hook: Hook) -> Option<&'static str> {
+    match role {
+        Role::Law if hook == Hook::OnEmpty => Some("there is no packet to judge"),
+        Role::Law => None,
+        Role::Control => Some("set self.window_bytes"),
+        Role::Controller => Some("set self.up_bps and self.down_bps"),
+        Role::Traffic => Some("call self.send, self.datagram or another command"),
+    }
 }
 
-fn number(found: &Bound<'_, PyAny>, what: &str) -> PyResult<f64> {
-    found.extract().map_err(|_| {
-        let kind = found.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
-        PyTypeError::new_err(format!("found {kind} from {what}; allowed: a number"))
+fn of_self(name: &Bound<'_, PyString>) -> String {
+    format!("self.{}", name.to_string_lossy().trim_start_matches('_'))
+}
+
+/// An attribute of an instance, which its class may have deleted.
+fn attribute<'py>(
+    object: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    object.getattr(name).map_err(|error| {
+        if error.is_instance_of::<PyAttributeError>(object.py()) {
+            let name = of_self(name);
+            PyAttributeError::new_err(format!("found no {name}; allowed: a number"))
+        } else {
+            error
+        }
     })
 }
+
+/// A number that need not be there.
+fn said(value: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<f64> {
+    if value.is_none() {
+        return Ok(f64::NAN);
+    }
+    known(number(value, || of_self(name))?, || of_self(name))
+}
+
+/// Programs of plain numbers leave something open with NaN. Classes have `None` for that.
+fn known(number: f64, what: impl Fn() -> String) -> PyResult<f64> {
+    if number.is_nan() {
+        let message = format!("found nan as {}; allowed: a number", what());
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(number)
+}
+
+fn number(found: &Bound<'_, PyAny>, what: impl Fn() -> String) -> PyResult<f64> {
+    if let Ok(number) = found.cast_exact::<PyFloat>() {
+        return Ok(number.value());
+    }
+    match found.extract() {
+        Ok(number) if !is_flag(found) => Ok(number),
+        _ => {
+            let message = format!("found {} as {}; allowed: a number", shown(found), what());
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}
+
+fn verdict(found: &Bound<'_, PyAny>) -> PyResult<f64> {
+    const WHAT: &str = "what to do with a packet";
+    match found.extract() {
+        Ok(number) if !is_flag(found) => Ok(number),
+        _ => {
+            let found = shown(found);
+            let message = format!("found {found} as {WHAT}; allowed: PASS, MARK or DROP");
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}
+
+/// `True` or `False`, of NumPy too.
+fn is_flag(found: &Bound<'_, PyAny>) -> bool {
+    !found.is_instance_of::<PyFloat>()
+        && !found.is_exact_instance_of::<PyInt>()
+        && found.extract::<bool>().is_ok()
+}
+
+fn flag(found: &Bound<'_, PyAny>, what: impl Fn() -> String) -> PyResult<f64> {
+    found.extract::<bool>().map(|is_so| f64::from(u8::from(is_so))).map_err(|_| {
+        let message = format!("found {} as {}; allowed: True, False", shown(found), what());
+        PyTypeError::new_err(message)
+    })
+}
+
+/// A value as messages show it.
+fn shown(found: &Bound<'_, PyAny>) -> String {
+    let is_plain = found.is_none() || is_flag(found) || found.is_instance_of::<PyFloat>();
+    let text = if is_plain || found.is_instance_of::<PyInt>() || found.is_instance_of::<PyString>()
+    {
+        found.repr().map(|text| text.to_string()).ok()
+    } else {
+        None
+    };
+    match text {
+        Some(text) if text.len() <= MOST_SHOWN => text,
+        Some(text) if found.is_instance_of::<PyInt>() => format!("an int of {} digits", text.len()),
+        _ => {
+            let kind = found.get_type().name();
+            kind.map_or_else(|_| "?".to_owned(), |kind| format!("a value of type {kind}"))
+        }
+    }
+}
+
+/// Letters of a value in a message.
+const MOST_SHOWN: usize = 40;
 
 /// An exception of a part.
 struct Raised(PyErr);

@@ -242,6 +242,7 @@ impl Stepped {
         let finish = || slice(self.variant.calls_python, || simulation.finish());
         let mut results = py.detach(|| caught(finish))?;
         results.warnings.splice(0..0, self.variant.notes.iter().cloned());
+        results.warnings.extend(self.watch.warnings());
         let variant = self.variant.ended(results.duration_s);
         Ok((RunResult::new(&results, &variant.scenario), variant))
     }

@@ -12,6 +12,7 @@ use sojourn::results::verdict::{self as core, APPLICATIONS, Group, MEASURES, Row
 use sojourn::scenario::Scenario;
 use sojourn_parts::stand_ins;
 
+use crate::loading::described;
 use crate::panics::caught;
 
 /// What a run contributes to a verdict.
@@ -35,14 +36,16 @@ impl Facts {
 #[pymethods]
 impl Facts {
     /// The facts of a run: its complete scenario, and its tables flows, queues and pages as
-    /// lists of rows, both as JSON.
+    /// lists of rows, both as JSON. `parts_json` has what its metadata says of parts from outside.
     #[new]
-    fn new(scenario_json: &str, tables_json: &str) -> PyResult<Self> {
+    fn new(scenario_json: &str, tables_json: &str, parts_json: &str) -> PyResult<Self> {
         let scenario: Value = parsed(scenario_json)?;
-        let scenario: Scenario = stand_ins(&scenario)
+        let mut scenario: Scenario = stand_ins(&scenario, &described(parts_json))
             .within(|| serde_json::from_value(scenario))
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
         let rows: Rows = parsed(tables_json)?;
+        // Probes of controllers are never written.
+        scenario.fill();
         caught(|| Self::of(&scenario, &rows))
     }
 

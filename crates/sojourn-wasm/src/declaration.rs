@@ -44,8 +44,13 @@ fn declaration(
     functions: &[&str],
     interface: u32,
 ) -> Result<Declaration, String> {
-    let mut keys: Value = serde_json::from_slice(json)
-        .map_err(|error| format!("found no JSON: {error}; allowed: a table in JSON"))?;
+    let mut keys: Value = serde_json::from_slice(json).map_err(|error| {
+        format!(
+            "found no JSON at line {}, column {}; allowed: a table in JSON",
+            error.line(),
+            error.column()
+        )
+    })?;
     let table = keys.as_object_mut().ok_or("found no table; allowed: a table in JSON")?;
     for (key, whose) in [
         ("hooks", "those that the module exports"),
@@ -62,9 +67,7 @@ fn declaration(
     table.insert("hooks".to_owned(), found.into());
     table.insert("digest".to_owned(), digest.into());
     table.insert("interface".to_owned(), interface.into());
-    serde_json::from_value(keys).map_err(|error| {
-        format!("found what cannot be read: {error}; allowed: the keys of a declaration")
-    })
+    Declaration::read(keys)
 }
 
 /// The values of parameters as numbers.

@@ -33,10 +33,14 @@ pub(crate) fn read(bytes: &[u8], digest: &str) -> Result<Arc<dyn Program>, Strin
         let (found, most) = (bytes.len(), abi::MOST_MODULE_BYTES);
         return Err(format!("found {found} bytes; allowed: {most} at most"));
     }
+    if !bytes.starts_with(b"\0asm") {
+        return Err("found no WebAssembly module; allowed: a file that begins as one".to_owned());
+    }
     let engine = engine();
     let module = Module::new(&engine, bytes)
         .map_err(|error| format!("found no WebAssembly module: {}", one_line(&error)))?;
     refuse_imports(&module)?;
+    refuse_memory(&module)?;
     let mut machine = Machine::new(&engine, &module)?;
     let version = machine.get(abi::ABI)?.cast_unsigned();
     let at = machine.get(abi::DECLARATION)?;
@@ -58,6 +62,23 @@ fn refuse_imports(module: &Module) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("found the imports {}; allowed: a module without imports", names.join(", ")))
+}
+
+/// A module that begins with more memory than it may have.
+fn refuse_memory(module: &Module) -> Result<(), String> {
+    let mut memories = module.exports().filter_map(|of| of.ty().memory().map(|of| of.minimum()));
+    let most = abi::MOST_MEMORY_BYTES as u64 / PAGE_BYTES;
+    match memories.find(|pages| *pages > most) {
+        Some(_) => Err(too_much_memory()),
+        None => Ok(()),
+    }
+}
+
+const PAGE_BYTES: u64 = 1 << 16;
+
+fn too_much_memory() -> String {
+    let most = abi::MOST_MEMORY_BYTES >> 20;
+    format!("found more than {most} MiB of memory; allowed: {most} MiB at most")
 }
 
 impl Program for Part {
@@ -218,10 +239,7 @@ fn why(error: &Error) -> String {
             let most = abi::MOST_INSTRUCTIONS / 1_000_000;
             format!("found no end after {most} million instructions; allowed: fewer in a call")
         }
-        Some(Limit::Memory) => {
-            let most = abi::MOST_MEMORY_BYTES >> 20;
-            format!("found more than {most} MiB of memory; allowed: {most} MiB at most")
-        }
+        Some(Limit::Memory) => too_much_memory(),
         None => format!("the module trapped: {}", one_line(error)),
     }
 }

@@ -58,6 +58,7 @@ impl Run {
         {
             let mut results = simulation.finish();
             results.warnings.splice(0..0, self.variant.notes.iter().cloned());
+            results.warnings.extend(self.watch.warnings());
             self.results = Some(results);
         }
         self.results.as_ref()

@@ -3,6 +3,7 @@
 They are classes of Python or WebAssembly modules.
 """
 
+import dis
 import inspect
 import json
 import math
@@ -28,6 +29,7 @@ from .part_import import (
     imported,
     is_importing,
     let_open,
+    own_lines,
 )
 from .part_source import file_of, text_of
 
@@ -185,7 +187,7 @@ class Control(_Own):
     ecn: ClassVar[str | None] = None
     """How its connections use ECN where the scenario does not say: `off`, `classic`, `accecn` or
     `l4s`."""
-    window_bytes: float = 0.0
+    window_bytes: float
     pacing_bps: float = 0.0
     threshold_bytes: float | None = None
     """Below it the window grows by slow start; none to leave it to TCP, for which it is the window
@@ -416,14 +418,25 @@ _IN_SCOPE: ContextVar[tuple[Part, ...] | None] = ContextVar("parts", default=Non
 _of_process: tuple[Part, ...] = ()
 
 
-_identities: dict[str, Identity] = {}
-"""All classes of Python that were parts in this process, by their digests."""
+_made: dict[str, dict[tuple[str, str], Part]] = {}
+"""All that were parts in this process, by their digests: a file may have several."""
 
 
 def described_in(scenario: str) -> dict[str, Any]:
-    """What the parts of Python of a complete scenario were made of, by their digests."""
-    of = {digest: one for digest, one in _identities.items() if digest in scenario}
-    return {digest: one.described() for digest, one in of.items()}
+    """What the parts of a complete scenario are and were made of, by their digests."""
+    described = {}
+    for digest, parts in _made.items():
+        if digest not in scenario:
+            continue
+        if of := [one for (_, kind), one in sorted(parts.items()) if f'"{kind}"' in scenario]:
+            declares = [json.loads(one.native.declares) for one in of]
+            described[digest] = {**of[0].identity.described(), "declares": declares}
+    return described
+
+
+def _kept(part: Part) -> Part:
+    _made.setdefault(part.digest, {})[part.native.role, part.native.kind] = part
+    return part
 
 
 def refuse_in_parts() -> None:
@@ -505,7 +518,7 @@ def _of_given(cls: type[_Own]) -> Part:
                 return part
     files = declared_files(Path.cwd(), cls.files)
     text = "\n".join([text_of(cls), *files.values()])
-    return _of_class(cls, None, Identity(digest_of(text.encode())))
+    return _of_class(cls, None, Identity(digest_of(text.encode()), packages=()))
 
 
 def _of_file(file: Path, name: str) -> Part:
@@ -531,9 +544,9 @@ def _of_file(file: Path, name: str) -> Part:
 def _imported(file: Path, name: str) -> Imported:
     try:
         return imported(file)
-    except OSError as error:
-        raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
     except (Exception, SystemExit) as error:
+        if isinstance(error, OSError) and error.strerror:
+            raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
         raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
 
 
@@ -543,11 +556,12 @@ def _of_module(file: Path) -> Part:
         with open_regular(file) as stream:
             content = stream.read(_MOST_MODULE_BYTES + 1)
         digest = digest_of(content)
-        native = NativePart.of_module(content, digest)
+        native = NativePart.of_module(content, digest, str(file))
     except (OSError, ValueError) as error:
         what = error.strerror if isinstance(error, OSError) and error.strerror else error
         raise UnknownError(f"part {file}: {what}") from None
-    return Part(file.resolve(), native.kind, Identity(digest), native)
+    file = file.resolve()
+    return _kept(Part(file, native.kind, Identity(digest, {file.name: digest}), native))
 
 
 def _in_words(error: BaseException, file: Path) -> str:
@@ -577,16 +591,16 @@ def _again(file: Path | None, name: str, digest: str) -> Part:
 
 def _of_class(cls: type[_Own], file: Path | None, identity: Identity) -> Part:
     names = list(_parameters(cls))
+    source = f"{file}:{cls.__name__}" if file else cls.__name__
     try:
         taken = _taken(cls)
-        declaration = json.dumps(_declaration(cls, taken, identity.digest))
+        declaration = json.dumps(_plain(_declaration(cls, taken, identity.digest)))
         native = NativePart(
-            declaration, lambda values, seed: _instance(cls, names, values, seed), taken
+            declaration, lambda values, seed: _instance(cls, names, values, seed), taken, source
         )
     except (ValueError, TypeError) as error:
-        raise UnknownError(f"part {cls.__name__}: {error}") from None
-    _identities[identity.digest] = identity
-    return Part(file, cls.__name__, identity, native, text_of(cls))
+        raise UnknownError(f"part {source}: {error}") from None
+    return _kept(Part(file, cls.__name__, identity, native, text_of(cls)))
 
 
 def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[Any], seed: int) -> _Own:
@@ -605,10 +619,7 @@ def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[Any], seed
 
 def trace_of(error: BaseException) -> str:
     """The traceback of an exception in a part: the lines of the user's own code alone."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
-        trace = trace.tb_next
-    return "".join(traceback.format_exception(error.with_traceback(trace)))
+    return "".join(traceback.format_exception(own_lines(error)))
 
 
 def _parameters(cls: type[_Own]) -> dict[str, _Parameter]:
@@ -622,9 +633,32 @@ def _parameters(cls: type[_Own]) -> dict[str, _Parameter]:
     return dict(found)
 
 
-def _is_whole(cls: type[_Own], name: str) -> bool:
+def _annotation(cls: type[_Own], name: str) -> Any:
     notes = map(inspect.get_annotations, cls.__mro__)
-    return next((note[name] for note in notes if name in note), None) in (int, "int")
+    return next((note[name] for note in notes if name in note), None)
+
+
+def _is_whole(cls: type[_Own], name: str) -> bool:
+    return _annotation(cls, name) in (int, "int")
+
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "float": (int, float, list, tuple),
+    "int": (int, float, list, tuple),
+    "str": (str,),
+}
+
+
+def _refuse_annotation(cls: type[_Own], name: str, one: _Parameter) -> None:
+    """An annotation is what methods get: the type of the default."""
+    note = _annotation(cls, name)
+    text = note.__name__ if isinstance(note, type) else note
+    types = _TYPES.get(text) if isinstance(text, str) else None
+    is_flag = isinstance(one.default, bool) and bool not in (types or ())
+    if types and (is_flag or not isinstance(one.default, types)):
+        found = f"the default {_shown(one.default)} with the annotation {text}"
+        raise ValueError(f"{name}: found {found}; allowed: the annotation of its type, or none")
 
 
 _EXTENDED = ("threshold_bytes", "burst_us", "burst_bytes", "holds_back")
@@ -639,8 +673,17 @@ def _interface(cls: type[_Own], taken: Mapping[str, Sequence[str]]) -> int:
         hooks[name].interface > 1 or not set(numbers) <= {*hooks[name].first}
         for name, numbers in taken.items()
     )
+    own |= _set_by_methods(cls)
     is_later = is_later or cls._role in ("traffic", "controller") or not own.isdisjoint(_EXTENDED)
     return 2 if is_later else 1
+
+
+def _set_by_methods(cls: type[_Own]) -> set[str]:
+    """The attributes that lines of its methods set."""
+    values = (value for base in cls.__mro__ if base not in _ROLES for value in vars(base).values())
+    codes = [value.__code__ for value in values if inspect.isfunction(value)]
+    lines = (line for code in codes for line in dis.get_instructions(code))
+    return {line.argval for line in lines if line.opname == "STORE_ATTR"}
 
 
 def _said(cls: type[_Own], name: str) -> Any:
@@ -656,13 +699,46 @@ def _flag(cls: type[_Own], name: str) -> bool:
     return bool(value)
 
 
+def _plain(value: Any, key: str = "") -> Any:
+    """What JSON can have of a declaration; raises `ValueError` for other values."""
+    if isinstance(value, Mapping):
+        return {name: _plain(one, f"{name}: ") for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one, key) for one in value]
+    is_number = _is_number(value) and math.isfinite(value)
+    if value is None or is_number or isinstance(value, (bool, str)):
+        return value
+    allowed = "a finite number" if isinstance(value, (int, float)) else "a text or a number"
+    raise ValueError(f"{key}found {_shown(value)}; allowed: {allowed}")
+
+
+def _shown(value: object) -> str:
+    """A value as messages show it: those of other types by their type."""
+    if isinstance(value, _Parameter):
+        return "a parameter"
+    if isinstance(value, int) and value.bit_length() > 256:
+        return "an int beyond all floats"
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return f"{value!r:.60}"
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+
+
+_SCORES = ("call", "game", "frames", "pages")
+
+
 def _score(cls: type[_Own]) -> Any:
     score = _said(cls, "score")
-    if not isinstance(score, Score):
+    if score is None or score in _SCORES:
         return score
+    if not isinstance(score, Score):
+        allowed = f"{', '.join(_SCORES)}, or sojourn.Score(GAUGE, good=..., fair=..., poor=...)"
+        raise ValueError(f"score: found {_shown(score)}; allowed: {allowed}")
+    if not isinstance(score.gauge, str):
+        raise ValueError(f"score: found {_shown(score.gauge)} as gauge; allowed: its name")
     bounds = (score.good, score.fair, score.poor)
     if not all(isinstance(bound, (int, float)) and math.isfinite(bound) for bound in bounds):
-        raise ValueError(f"score: found {score!s:.99}; allowed: finite numbers as bounds")
+        found = ", ".join(map(_shown, bounds))
+        raise ValueError(f"score: found the bounds {found}; allowed: finite numbers")
     return {"own": asdict(score)}
 
 
@@ -683,6 +759,13 @@ def _doc(cls: type[_Own]) -> str:
     return " ".join(inspect.cleandoc(doc).partition("\n\n")[0].split())
 
 
+def _kind(cls: type[_Own]) -> str:
+    kind: Any = cls.kind
+    if not isinstance(kind, str):
+        raise ValueError(f"kind: found {_shown(kind)}; allowed: a text, as 'my_law'")
+    return kind or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
 def _declaration(
     cls: type[_Own], taken: Mapping[str, Sequence[str]], digest: str
 ) -> dict[str, Any]:
@@ -691,7 +774,7 @@ def _declaration(
     hooks = list(taken)
     declaration = {
         "role": cls._role,
-        "name": cls.kind or re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower(),
+        "name": _kind(cls),
         "doc": _doc(cls),
         "parameters": [_described(cls, name, one) for name, one in parameters.items()],
         "gauges": _gauges(cls),
@@ -708,6 +791,8 @@ def _declaration(
     }
     update = next((name for name in ("update_us", "update_ms") if name in parameters), None)
     if every := update or getattr(cls, "update_us", None):
+        if update is None and not _is_number(every):
+            raise ValueError(f"update_us: found {_shown(every)}; allowed: a time in us")
         declaration["update"] = every
     elif "on_update" in hooks:
         allowed = "update_us = 1000, or a parameter update_us or update_ms"
@@ -810,13 +895,14 @@ def _described(cls: type[_Own], name: str, one: _Parameter) -> dict[str, Any]:
             f"{name}: found {numbers!s:.99} as default and range; allowed: numbers, True or False, "
             "a list of numbers, or a text with choices=[...] or file=True"
         )
+    _refuse_annotation(cls, name, one)
     if isinstance(one.default, str) and not one.choices and not one.file:
         raise ValueError(
             f"{name}: found {[one.default]!s:.99} as default and range; allowed: numbers, or a "
             "text with choices=[...] or file=True"
         )
     if one.range is not None and len(one.range) != 2:
-        raise ValueError(f"{name}: found the range {one.range}; allowed: (LEAST, GREATEST)")
+        raise ValueError(f"{name}: found the range {one.range!s:.60}; allowed: (LEAST, GREATEST)")
     low, high = one.range or (None, None)
     return {
         "name": name,

@@ -292,11 +292,11 @@ class Result(Outcome):
     def meta(self) -> dict[str, Any]:
         """Version, seed, duration in s, counts, fingerprint and warnings.
 
-        With classes of Python as parts, `parts` has by the digest of each the digests of its files,
-        and the versions of Python and of the packages that it imports.
+        With parts of one's own, `parts` has by the digest of each the digests of its files and what
+        it declares, and of a class the versions of Python and of the packages that it imports.
         """
         meta: dict[str, Any] = json.loads(self._native.meta)
-        parts = described_in(self.scenario) if self._variant.calls_python else {}
+        parts = described_in(self.scenario)
         return {**meta, "parts": parts} if parts else meta
 
     @property
@@ -400,7 +400,8 @@ class SavedResult(Result):
         """As `Result.facts`, from its tables."""
         kept = filter(self.keeps, _OF_FACTS)
         tables = {name: getattr(self, name).to_pylist() for name in kept}
-        return Facts(json.dumps(self.settings), json.dumps(tables))
+        parts = json.dumps(self.meta.get("parts"))
+        return Facts(json.dumps(self.settings), json.dumps(tables), parts)
 
 
 class _Restored(SavedResult):

@@ -1,5 +1,6 @@
 """A run read from a directory."""
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
@@ -114,8 +115,9 @@ class StoredRun(SavedResult):
     def settings(self) -> dict[str, Any]:
         """The complete scenario, as a dict; keys without a value are missing."""
         path = self.directory / "scenario.toml"
+        parts = json.dumps(self.meta.get("parts"))
         try:
-            is_whole = stored_scenario(self.scenario, str(path)) == self.scenario
+            is_whole = stored_scenario(self.scenario, str(path), parts) == self.scenario
         except ScenarioError as error:
             raise DamagedError(path, f"{error.path}: {error.problems[0].message}") from None
         if not is_whole:

@@ -1,0 +1,172 @@
+"""Parts that are wrong: each is refused in one message, in all roles and both languages alike."""
+
+from pathlib import Path
+from typing import Any
+
+import hostile_parts as cases
+import pytest
+import sojourn
+import wasm_modules
+from hostile_parts import ANSWERED, CHOSEN, DECLARED, GUARDED, HOOK, IMPORTED, REST
+from sojourn.base.lookup import UnknownError
+from sojourn.runs.parts import parts_of
+
+LINE: dict[str, Any] = {
+    "duration_s": 0.4,
+    "baseline": False,
+    "upstream": {"sustained_mbps": 10},
+    "downstream": {"sustained_mbps": 50},
+    "servers": {"near": {"delay_ms": 10}},
+    "traffic": {"u": {"kind": "transfer", "direction": "up"}},
+}
+
+
+def file_of(place: Path, role: str, line: str = "pass", body: str = "pass", top: str = "") -> Path:
+    path = place / "own.py"
+    names = "HOME, Control, Controller, Law, Score, Traffic, parameter"
+    text = (
+        f"from sojourn import {names}\nimport math\n{top}\nclass A({role.title()}):\n    {line}\n"
+    )
+    path.write_text(f"{text}{REST.get(role, '')}{HOOK[role]}\n        {body}\n")
+    return path
+
+
+def refusal(path: Path, role: str) -> str:
+    with pytest.raises(sojourn.PartError) as raised:
+        sojourn.run(LINE, set=[CHOSEN[role]], parts=[f"{path}:A"])
+    message = str(raised.value)
+    assert "\n" not in message and message.startswith(f"part {path}:A: "), message
+    cause = raised.value.__cause__
+    trace = cause.__traceback__ if cause else None
+    while trace:
+        assert "sojourn/runs" not in trace.tb_frame.f_code.co_filename
+        trace = trace.tb_next
+    return message
+
+
+@pytest.mark.parametrize(("role", "line", "said"), DECLARED)
+def test_what_a_class_declares_is_refused_in_its_own_words(
+    role: str, line: str, said: str, tmp_path: Path
+) -> None:
+    path = file_of(tmp_path, role, line)
+    with pytest.raises(UnknownError) as raised:
+        parts_of([f"{path}:A"])
+    message = str(raised.value)
+    assert said in message and message.startswith(f"part {path}:A: "), message
+    assert not any(foreign in message for foreign in ("column", "variant", "JSON", "\n"))
+
+
+@pytest.mark.parametrize(("role", "body", "said"), ANSWERED)
+def test_what_a_hook_answers_is_refused_alike(
+    role: str, body: str, said: str, tmp_path: Path
+) -> None:
+    message = refusal(file_of(tmp_path, role, body=body), role)
+    hook = HOOK[role].split("(")[0].split()[-1]
+    assert said in message and f"own.py:A: {hook}, at 0." in message, message
+
+
+@pytest.mark.parametrize("role", CHOSEN)
+def test_hooks_compute_and_do_nothing_else(
+    role: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "v.txt").write_text("0")
+    # All lines in all roles would take long.
+    lines = list(GUARDED)[list(CHOSEN).index(role) :: 2]
+    for line in lines:
+        for path in (
+            file_of(tmp_path, role, body=line),
+            file_of(tmp_path, role, f"def __init__(self): {line}"),
+        ):
+            message = refusal(path, role)
+            assert GUARDED[line] in message and "a hook" in message, message
+    assert {path.name for path in tmp_path.iterdir()} == {"own.py", "v.txt"}
+
+
+@pytest.mark.parametrize("line", IMPORTED)
+def test_an_import_starts_nothing(line: str, tmp_path: Path) -> None:
+    path = file_of(tmp_path, "law", top=line)
+    with pytest.raises(UnknownError, match=f"the file {IMPORTED[line]}; allowed: none") as raised:
+        parts_of([f"{path}:A"])
+    assert "line 3" in str(raised.value)
+
+
+def test_an_update_without_an_answer_is_refused(tmp_path: Path) -> None:
+    update = "update_us = 1000\n    def on_update(self, *numbers): {}"
+    for body, found in (("pass", "None"), ("return True", "True"), ("return 'x'", "'x'")):
+        message = refusal(file_of(tmp_path, "law", update.format(body)), "law")
+        assert f"on_update, at 0.001000 s: TypeError: found {found} as probability" in message
+
+
+@pytest.mark.parametrize("role", ["control", "controller"])
+def test_a_part_that_sets_nothing_is_named(role: str, tmp_path: Path) -> None:
+    for body, is_idle in (("self.cwnd = self.up_mbps = 8", True), ("self.{} *= 0.9", False)):
+        name = {"control": "window_bytes", "controller": "up_bps"}[role]
+        path = file_of(tmp_path, role, body=body.format(name))
+        result = sojourn.run(LINE, set=[CHOSEN[role]], parts=[f"{path}:A"])
+        idle = [one.message for one in result.warnings if one.code == "idle-part"]
+        assert len(idle) == is_idle
+        assert all(f"{path}:A was called and never changed {name}" in one for one in idle)
+
+
+def test_a_timer_is_as_fine_as_a_microsecond(tmp_path: Path) -> None:
+    """Each call asks for the next picosecond: 1000 calls in 1 ms, not a billion."""
+    gauges = "gauges = {'calls': 'calls'}\n    calls = 0"
+    body = "self.calls += 1; self.wake(now_us + 1e-6 if now_us < 1000 else 1e9)"
+    path = file_of(tmp_path, "traffic", gauges, body)
+    result = sojourn.run(LINE, set=[CHOSEN["traffic"]], parts=[f"{path}:A"])
+    calls = [row["value"] for row in result.series.to_pylist() if row["metric"] == "a_calls"]
+    assert calls[-1] == 1001
+
+
+MODULES = {
+    "key": (wasm_modules.law(colour="red"), 'found the key "colour"; allowed: role, name, doc'),
+    "score": (wasm_modules.law(score="quality"), 'score: found "quality"; allowed: call, game'),
+    "score's bounds": (wasm_modules.law(score={"own": {}}), "score: found a table; allowed: call"),
+    "role": (wasm_modules.law(role="king"), 'role: found "king"; allowed: law, control'),
+    "flag": (wasm_modules.law(paced="yes"), 'paced: found "yes"; allowed: true, false'),
+    "range": (
+        wasm_modules.law(parameters=[{"name": "x", "default": 5, "min": 10, "max": 1}]),
+        "x: found the range 10 to 1; allowed: (LEAST, GREATEST)",
+    ),
+    "default": (wasm_modules.law(parameters=[{"name": "x"}]), "x: found no default"),
+    "memory": (wasm_modules.law(memory=wasm_modules.PAGES_300_MIB), "16 MiB at most"),
+    "no module": (b"law", "found no WebAssembly module; allowed: a file that begins as one"),
+    "gauge": (wasm_modules.law(gauges=[{"unit": "ms"}]), "gauges: found no name; allowed: a text"),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_a_module_declares_is_refused_in_its_own_words(name: str, tmp_path: Path) -> None:
+    content, said = MODULES[name]
+    path = tmp_path / "own.wasm"
+    path.write_bytes(content)
+    with pytest.raises(UnknownError) as raised:
+        parts_of([str(path)])
+    message = str(raised.value)
+    assert said in message and message.startswith(f"part {path}: "), message
+    assert not any(foreign in message for foreign in ("column", "expected", "0x", "\n"))
+
+
+ANSWERS = {
+    "on_arrival": (wasm_modules.MANY, "found 9 answers; allowed: 1 at most"),
+    "on_departure": (wasm_modules.MANY, "found 9 answers; allowed: 1 at most"),
+    "on_update": (wasm_modules.NOTHING, "found 0 answers; allowed: a probability"),
+    "on_empty": (wasm_modules.ANSWER, "found 1 answers; allowed: 0 at most"),
+}
+
+
+@pytest.mark.parametrize("hook", ANSWERS)
+def test_what_a_module_answers_is_refused_as_of_a_class(hook: str, tmp_path: Path) -> None:
+    code, said = ANSWERS[hook]
+    declared: dict[str, Any] = {"update": 1000} if hook == "on_update" else {}
+    path = tmp_path / "own.wasm"
+    path.write_bytes(wasm_modules.law(code, name="a", hooks=[hook], **declared))
+    with pytest.raises(sojourn.PartError) as raised:
+        sojourn.run(LINE, set=[CHOSEN["law"]], parts=[str(path)])
+    assert str(raised.value).startswith(f"part {path}: {hook}, at 0.") and said in str(raised.value)
+
+
+def test_each_role_has_its_cases() -> None:
+    for role in cases.HOOK:
+        assert any(role == one for one, *_ in ANSWERED) and role in CHOSEN
