@@ -123,7 +123,7 @@ GUARDED = {
     "import multiprocessing as m; m.Process(target=print).start()": "starts a process",
     "import threading; threading.Thread(target=print).start()": "starts a thread",
     "import sqlite3; sqlite3.connect('left.db')": "opens a database",
-    "import socket; socket.socket().connect(('127.0.0.1', 9))": "uses the network",
+    "import socket; socket.create_connection(('127.0.0.1', 9))": "uses the network",
     "import socket; socket.getaddrinfo('localhost', 9)": "uses the network",
     "import urllib.request as u; u.urlopen('http://127.0.0.1:9')": "uses the network",
     "import ctypes; ctypes.CDLL('./v.txt')": "opens",
