@@ -6,6 +6,9 @@
 //! that were heard; the other modems then double their windows, up to 2^end, and draw again. After
 //! 16 tries a modem gives up.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::request_region::Region;
 use sojourn_engine::rng::Rng;
 
@@ -13,15 +16,13 @@ use sojourn_engine::rng::Rng;
 const MOST_TRIES: u8 = 16;
 
 /// A service flow that contends.
+#[derive(Clone, Copy)]
 struct Contender {
-    flow: u32,
+    /// Its number among all that have joined.
+    turn: u64,
     tries: u8,
     /// Its draw, as a part of the window that the MAP of its next region names.
     draw: f64,
-    /// Opportunities still to be skipped, from that region on.
-    skip: Option<u64>,
-    /// MAPs until it learns of a collision.
-    unanswered: u64,
 }
 
 /// What happened to a request.
@@ -33,15 +34,28 @@ pub(crate) enum Outcome {
     Collided,
     /// It failed so often that the modem gives up.
     GivenUp,
-    /// Nothing is left to request.
-    Withdrawn,
 }
 
-/// All contending service flows.
+/// What is due at an opportunity or a MAP, in the order in which flows joined: their turns and numbers.
+type Agenda = BinaryHeap<Reverse<(u64, u64, u32)>>;
+
+/// All contending service flows. A MAP costs what is due in it, however many wait.
 pub(crate) struct Contention {
-    contenders: Vec<Contender>,
-    /// Requests by opportunity of the current MAP.
-    sent: Vec<u32>,
+    /// By service flow.
+    contenders: Vec<Option<Contender>>,
+    contending: usize,
+    joined: u64,
+    /// Those that have drawn and do not know their window yet.
+    drawn: Vec<(u64, u32)>,
+    /// Requests, by opportunities from the start of the run on.
+    requests: Agenda,
+    /// Collisions that are not known yet, by MAPs from the start of the run on.
+    unanswered: Agenda,
+    /// Opportunities and MAPs so far.
+    opportunities: u64,
+    maps: u64,
+    /// Of the current MAP, by turn.
+    ended: Vec<(u64, u32, Outcome)>,
     rng: Rng,
 }
 
@@ -50,96 +64,143 @@ impl Contention {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             contenders: Vec::new(),
-            sent: Vec::new(),
+            contending: 0,
+            joined: 0,
+            drawn: Vec::new(),
+            requests: Agenda::new(),
+            unanswered: Agenda::new(),
+            opportunities: 0,
+            maps: 0,
+            ended: Vec::new(),
             rng: Rng::named(seed, "upstream channel back-off"),
         }
     }
 
     /// Is nobody contending?
     pub(crate) fn is_idle(&self) -> bool {
-        self.contenders.is_empty()
+        self.contending == 0
     }
 
     /// Adds a service flow that contends from the next MAP on.
     pub(crate) fn join(&mut self, flow: u32) {
-        let draw = self.rng.uniform();
-        self.contenders.push(Contender { flow, tries: 0, draw, skip: None, unanswered: 0 });
+        let (turn, place) = (self.joined, flow as usize);
+        self.joined += 1;
+        if place >= self.contenders.len() {
+            self.contenders.resize(place + 1, None);
+        }
+        self.contenders[place] = Some(Contender { turn, tries: 0, draw: self.rng.uniform() });
+        self.contending += 1;
+        self.drawn.push((turn, flow));
+    }
+
+    /// A service flow that contends has nothing left to request.
+    pub(crate) fn withdraw(&mut self, flow: u32) {
+        self.leave(flow);
     }
 
     /// Runs the request region of a MAP. Records the outcome of each request, and of each contender
-    /// that leaves without one. The requests are answered `answered_after` MAPs later. Returns the number of
+    /// that gives up. The requests are answered `answered_after` MAPs later. Returns the number of
     /// opportunities with one request, and with several.
     pub(crate) fn hold(
         &mut self,
         region: Region,
         answered_after: u64,
-        wants: impl Fn(u32) -> bool,
         outcomes: &mut Vec<(u32, Outcome)>,
     ) -> (u64, u64) {
-        let Self { contenders, sent, rng } = self;
-        contenders.retain_mut(|contender| {
-            let leaves = if !wants(contender.flow) {
-                Outcome::Withdrawn
-            } else if contender.goes_on(rng) {
-                return true;
+        debug_assert!(answered_after > 0, "no MAP answers what is sent in it");
+        self.learn();
+        self.tell(outcomes);
+        self.choose(region);
+        let counts = self.send(region, answered_after);
+        self.tell(outcomes);
+        self.maps += 1;
+        self.opportunities += region.opportunities;
+        counts
+    }
+
+    /// The MAP reveals collisions: who sent then draws again, or gives up.
+    fn learn(&mut self) {
+        while let Some((_, turn, flow)) = due(&mut self.unanswered, self.maps) {
+            let Some(contender) = of_turn(&mut self.contenders, turn, flow) else { continue };
+            contender.tries += 1;
+            contender.draw = self.rng.uniform();
+            if contender.tries < MOST_TRIES {
+                self.drawn.push((turn, flow));
             } else {
-                Outcome::GivenUp
-            };
-            outcomes.push((contender.flow, leaves));
-            false
-        });
-        sent.clear();
-        sent.resize(region.opportunities as usize, 0);
-        let (mut heard, mut collided) = (0, 0);
-        for contender in contenders.iter_mut().filter(|contender| contender.unanswered == 0) {
-            let skip = contender.skip(region);
-            let Some(requests) = sent.get_mut(skip as usize) else { continue };
-            *requests += 1;
-            match requests {
-                1 => heard += 1,
-                2 => (heard, collided) = (heard - 1, collided + 1),
-                _ => {}
+                self.leave(flow);
+                self.ended.push((turn, flow, Outcome::GivenUp));
             }
         }
-        contenders.retain_mut(|contender| {
-            if contender.unanswered > 0 {
-                return true;
+    }
+
+    /// Who has drawn skips a part of the window of this MAP, which doubles with each try.
+    fn choose(&mut self, region: Region) {
+        for (turn, flow) in self.drawn.drain(..) {
+            let Some(contender) = of_turn(&mut self.contenders, turn, flow) else { continue };
+            let exponent = (region.backoff_start + contender.tries).min(region.backoff_end);
+            let skip = (contender.draw * f64::from(1 << exponent)) as u64;
+            self.requests.push(Reverse((self.opportunities + skip, turn, flow)));
+        }
+    }
+
+    /// Sends the requests of this MAP.
+    fn send(&mut self, region: Region, answered_after: u64) -> (u64, u64) {
+        let end = self.opportunities + region.opportunities;
+        let (mut heard, mut collided) = (0, 0);
+        while let Some((opportunity, turn, flow)) = self.next_request(end) {
+            let first = self.ended.len();
+            self.ended.push((turn, flow, Outcome::Collided));
+            while let Some((_, turn, flow)) = self.next_request(opportunity + 1) {
+                self.ended.push((turn, flow, Outcome::Collided));
             }
-            let skip = contender.skip.unwrap_or_default();
-            let Some(&requests) = sent.get(skip as usize) else {
-                contender.skip = Some(skip - region.opportunities);
-                return true;
-            };
-            let outcome = if requests == 1 { Outcome::Heard } else { Outcome::Collided };
-            contender.unanswered = answered_after;
-            outcomes.push((contender.flow, outcome));
-            outcome == Outcome::Collided
-        });
+            if let [(.., outcome)] = &mut self.ended[first..] {
+                *outcome = Outcome::Heard;
+                heard += 1;
+                self.leave(flow);
+                continue;
+            }
+            collided += 1;
+            for &(turn, flow, _) in &self.ended[first..] {
+                self.unanswered.push(Reverse((self.maps + answered_after, turn, flow)));
+            }
+        }
         (heard, collided)
+    }
+
+    /// The next request before an opportunity, of somebody who contends still.
+    fn next_request(&mut self, before: u64) -> Option<(u64, u64, u32)> {
+        while let Some(next) = due(&mut self.requests, before.checked_sub(1)?) {
+            if of_turn(&mut self.contenders, next.1, next.2).is_some() {
+                return Some(next);
+            }
+        }
+        None
+    }
+
+    fn leave(&mut self, flow: u32) {
+        self.contenders[flow as usize] = None;
+        self.contending -= 1;
+    }
+
+    /// Hands over what ended, in the order in which flows joined.
+    fn tell(&mut self, outcomes: &mut Vec<(u32, Outcome)>) {
+        self.ended.sort_unstable_by_key(|(turn, ..)| *turn);
+        outcomes.extend(self.ended.drain(..).map(|(_, flow, outcome)| (flow, outcome)));
     }
 }
 
-impl Contender {
-    /// Handles a MAP, which may reveal a collision. Returns whether the contender goes on.
-    fn goes_on(&mut self, rng: &mut Rng) -> bool {
-        if self.unanswered == 0 {
-            return true;
-        }
-        self.unanswered -= 1;
-        if self.unanswered > 0 {
-            return true;
-        }
-        self.tries += 1;
-        (self.draw, self.skip) = (rng.uniform(), None);
-        self.tries < MOST_TRIES
-    }
+/// A contender that has not left since.
+fn of_turn(all: &mut [Option<Contender>], turn: u64, flow: u32) -> Option<&mut Contender> {
+    all[flow as usize].as_mut().filter(|contender| contender.turn == turn)
+}
 
-    /// How many opportunities it still skips. Its window doubles with each try.
-    fn skip(&mut self, region: Region) -> u64 {
-        let exponent = (region.backoff_start + self.tries).min(region.backoff_end);
-        let draw = self.draw;
-        *self.skip.get_or_insert_with(|| (draw * f64::from(1 << exponent)) as u64)
+/// Takes what is due by `at`.
+fn due(agenda: &mut Agenda, at: u64) -> Option<(u64, u64, u32)> {
+    let Reverse((first, ..)) = agenda.peek()?;
+    if *first > at {
+        return None;
     }
+    agenda.pop().map(|Reverse(next)| next)
 }
 
 #[cfg(test)]
@@ -152,7 +213,7 @@ mod tests {
 
     fn outcomes(contention: &mut Contention, region: Region) -> Vec<(u32, Outcome)> {
         let mut outcomes = Vec::new();
-        let (heard, collided) = contention.hold(region, 2, |_| true, &mut outcomes);
+        let (heard, collided) = contention.hold(region, 2, &mut outcomes);
         let of = |wanted| outcomes.iter().filter(|(_, o)| *o == wanted).count() as u64;
         assert_eq!(heard, of(Outcome::Heard));
         assert!(2 * collided <= of(Outcome::Collided));
@@ -166,14 +227,13 @@ mod tests {
     fn a_first_request_collides_as_often_as_it_must() {
         for (start, modems) in [(2, 2), (2, 4), (3, 2), (3, 5), (4, 10)] {
             let rounds = 20_000;
-            let mut contention = Contention::new(1);
             let mut collided = 0;
-            for _ in 0..rounds {
+            for round in 0..rounds {
+                let mut contention = Contention::new(round.into());
                 (0..modems).for_each(|flow| contention.join(flow));
                 let of_round = outcomes(&mut contention, region(start, 10, 1 << start));
                 assert_eq!(of_round.len() as u32, modems);
                 collided += of_round.iter().filter(|(_, o)| *o == Outcome::Collided).count();
-                contention.contenders.clear();
             }
             let share = collided as f64 / f64::from(rounds * modems);
             let free = 1.0 - 0.5_f64.powi(start.into());
@@ -193,7 +253,7 @@ mod tests {
         assert_eq!(first, [(0, Outcome::Collided), (1, Outcome::Collided)]);
         assert!(outcomes(&mut contention, region).is_empty());
         let tries = |contention: &Contention| -> Vec<_> {
-            contention.contenders.iter().map(|c| c.tries).collect()
+            contention.contenders.iter().flatten().map(|one| one.tries).collect()
         };
         assert_eq!(tries(&contention), [0, 0]);
         outcomes(&mut contention, region); // now they know, and who draws 0 of 0 and 1 requests again
@@ -226,21 +286,33 @@ mod tests {
 
     #[test]
     fn opportunities_are_skipped_over_maps() {
-        let (mut contention, region) = (Contention::new(1), region(0, 10, 3));
+        let (mut contention, region) = (Contention::new(1), region(3, 10, 3));
         contention.join(7);
-        contention.contenders[0].skip = Some(7);
+        contention.contenders[7].as_mut().unwrap().draw = 7.0 / 8.0;
         assert!((0..2).all(|_| outcomes(&mut contention, region).is_empty()));
         assert_eq!(outcomes(&mut contention, region), [(7, Outcome::Heard)]);
         assert!(contention.is_idle());
     }
 
+    /// Whoever has left, while it waits for its opportunity or an answer, and joins again draws anew.
     #[test]
-    fn who_got_a_grant_meanwhile_leaves() {
-        let mut contention = Contention::new(1);
+    fn who_left_meanwhile_is_forgotten() {
+        let (mut contention, region) = (Contention::new(1), region(3, 10, 3));
         contention.join(7);
-        let mut outcomes = Vec::new();
-        contention.hold(region(0, 10, 3), 2, |_| false, &mut outcomes);
-        assert_eq!(outcomes, [(7, Outcome::Withdrawn)]);
+        contention.contenders[7].as_mut().unwrap().draw = 7.0 / 8.0;
+        assert!(outcomes(&mut contention, region).is_empty());
+        contention.withdraw(7);
+        assert!(contention.is_idle());
+        contention.join(7);
+        contention.contenders[7].as_mut().unwrap().draw = 6.0 / 8.0;
+        assert!((0..2).all(|_| outcomes(&mut contention, region).is_empty()));
+        contention.join(8);
+        contention.contenders[8].as_mut().unwrap().draw = 0.0;
+        let collided = [(7, Outcome::Collided), (8, Outcome::Collided)];
+        assert_eq!(outcomes(&mut contention, region), collided);
+        contention.withdraw(7);
+        let later = (0..99).flat_map(|_| outcomes(&mut contention, region));
+        assert_eq!(later.collect::<Vec<_>>(), [(8, Outcome::Heard)]);
         assert!(contention.is_idle());
     }
 }

@@ -1,6 +1,7 @@
 //! The cable network: modems with their request-grant MAC, the channels they share, and the CMTS.
 
 pub(crate) mod booking;
+mod channel_flows;
 mod check;
 pub(crate) mod cmts;
 pub(crate) mod congestion;

@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 
+use super::channel_flows::ChannelFlows;
 use super::framing::Framing;
 use super::upstream_service_flow::UpstreamServiceFlow;
 use sojourn_engine::units::Time;
@@ -66,11 +67,11 @@ impl GrantScheduler {
         latest: Time,
         minislots: u64,
         framing: &Framing,
-        flows: &[UpstreamServiceFlow],
+        flows: &ChannelFlows,
     ) -> u64 {
         let mut most = 0;
         for number in self.rings.iter().flatten() {
-            let flow = &flows[*number as usize];
+            let flow = &flows[*number];
             most += framing.minislots_for(flow.profile, flow.grantable(latest));
             if most >= minislots {
                 return minislots;
@@ -86,7 +87,7 @@ impl GrantScheduler {
         start: Time,
         minislots: u64,
         framing: &Framing,
-        flows: &mut [UpstreamServiceFlow],
+        flows: &mut ChannelFlows,
     ) -> (&[u32], u64) {
         self.left = minislots;
         self.granted.clear();
@@ -95,7 +96,7 @@ impl GrantScheduler {
             self.take_turns(priority, start, framing, flows);
             self.part_with_served(priority, flows);
             for number in &self.rings[priority] {
-                flows[*number as usize].is_pending = true;
+                flows[*number].is_pending = true;
             }
         }
         (&self.granted, minislots - self.left)
@@ -103,20 +104,15 @@ impl GrantScheduler {
 
     /// Grants what minimum reserved rates require. If that does not fit into the MAP, each flow gets
     /// the same share of it.
-    fn grant_reserved_rates(
-        &mut self,
-        start: Time,
-        framing: &Framing,
-        flows: &mut [UpstreamServiceFlow],
-    ) {
+    fn grant_reserved_rates(&mut self, start: Time, framing: &Framing, flows: &mut ChannelFlows) {
         let (mut required, left) = (0, self.left);
         for number in &self.reserved {
-            let flow = &mut flows[*number as usize];
+            let flow = &mut flows[*number];
             required += framing.minislots_for(flow.profile, flow.reserved_need(start));
         }
         for place in 0..self.reserved.len() {
             let number = self.reserved[place];
-            let flow = &mut flows[number as usize];
+            let flow = &mut flows[number];
             let mut wanted = flow.reserved_need(start);
             if required > left {
                 wanted = (u128::from(wanted) * u128::from(left) / u128::from(required)) as u64;
@@ -127,9 +123,9 @@ impl GrantScheduler {
 
     /// Removes flows that have all they may have, except those whose rates hold back a part of
     /// their request.
-    fn part_with_served(&mut self, priority: usize, flows: &mut [UpstreamServiceFlow]) {
+    fn part_with_served(&mut self, priority: usize, flows: &mut ChannelFlows) {
         for number in self.served.drain(..) {
-            let flow = &mut flows[number as usize];
+            let flow = &mut flows[number];
             flow.waits = flow.known_request() > flow.in_map;
             flow.is_pending = flow.waits;
             if flow.waits {
@@ -147,10 +143,10 @@ impl GrantScheduler {
         priority: usize,
         start: Time,
         framing: &Framing,
-        flows: &mut [UpstreamServiceFlow],
+        flows: &mut ChannelFlows,
     ) {
         while let Some(&number) = self.rings[priority].front() {
-            let flow = &mut flows[number as usize];
+            let flow = &mut flows[number];
             let need = flow.need(start);
             if need == 0 {
                 flow.deficit = 0;
@@ -206,9 +202,9 @@ mod tests {
     use sojourn_engine::record::Recorder;
 
     /// Flows that have requested so many bytes, and a scheduler with turns of 1000 B that knows of them.
-    fn asking(flows: &[(&str, u64)]) -> (GrantScheduler, Vec<UpstreamServiceFlow>) {
+    fn asking(flows: &[(&str, u64)]) -> (GrantScheduler, ChannelFlows) {
         let mut scheduler = GrantScheduler::new(1000);
-        let mut all = Vec::new();
+        let mut all = ChannelFlows::default();
         for (number, &(keys, bytes)) in (0..).zip(flows) {
             let mut flow = shared_flow(keys);
             flow.mac.flow.request(bytes, MS(2));
@@ -223,11 +219,11 @@ mod tests {
     /// minislots that takes.
     fn share(
         scheduler: &mut GrantScheduler,
-        flows: &mut [UpstreamServiceFlow],
+        flows: &mut ChannelFlows,
         (at_ms, minislots): (u64, u64),
     ) -> (Vec<(u32, u64)>, u64) {
         let (granted, used) = scheduler.share(MS(at_ms), minislots, &plain_framing(), flows);
-        let take = |&number: &u32| (number, flows[number as usize].take_grant(MS(at_ms)));
+        let take = |&number: &u32| (number, flows[number].take_grant(MS(at_ms)));
         (granted.iter().map(take).collect(), used)
     }
 
@@ -295,6 +291,9 @@ mod tests {
         for (minislots, want) in [(1000, 376), (377, 376), (376, 376), (300, 300)] {
             assert_eq!(scheduler.most(MS(2), minislots, &plain_framing(), &flows), want);
         }
-        assert_eq!(GrantScheduler::new(1).most(MS(2), 0, &plain_framing(), &[]), 0);
+        assert_eq!(
+            GrantScheduler::new(1).most(MS(2), 0, &plain_framing(), &ChannelFlows::default()),
+            0
+        );
     }
 }

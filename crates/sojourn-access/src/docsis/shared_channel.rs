@@ -19,6 +19,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::channel_flows::ChannelFlows;
 use super::contention::{Contention, Outcome};
 use super::framing::Framing;
 use super::map_layout::{MapLayout, Part, Placed};
@@ -107,7 +108,7 @@ pub(crate) struct SharedChannel {
     request_region: RequestRegion,
     grant_place: Option<GrantPlace>,
     modems: usize,
-    flows: Vec<UpstreamServiceFlow>,
+    flows: ChannelFlows,
     /// When the AQM algorithms of the queues are updated.
     updates: Wake,
     scheduler: GrantScheduler,
@@ -169,7 +170,7 @@ impl SharedChannel {
             partial: spec.partial_service.iter().map(lost_channels).collect(),
             phy: spec.phy.clone(),
             overhead,
-            flows: Vec::new(),
+            flows: ChannelFlows::default(),
             updates: Wake::new(2),
             scheduler: GrantScheduler::new(spec.quantum_bytes.into()),
             contention: Contention::new(seed),
@@ -220,12 +221,12 @@ impl SharedChannel {
     /// From now on the flow of this number has other rates and other parameters of its queue.
     pub(crate) fn retune(&mut self, now: Time, number: u32, spec: &Upstream) {
         let map = self.timing.map_interval();
-        self.flows[number as usize].retune(now, spec, map);
+        self.flows[number].retune(now, spec, map);
     }
 
     /// The service flow of this number.
     pub(crate) fn flow(&self, number: u32) -> &UpstreamServiceFlow {
-        &self.flows[number as usize]
+        &self.flows[number]
     }
 
     /// Takes a packet from a home whose modem is farther away than the nearest by this propagation
@@ -247,7 +248,7 @@ impl SharedChannel {
 
     /// Takes a packet into a service flow.
     fn enter(&mut self, now: Time, number: u32, packet: Packet, recorder: &mut Recorder) {
-        self.flows[number as usize].accept(now, packet, recorder);
+        self.flows[number].accept(now, packet, recorder);
         self.schedule_update(number);
         self.join_contention(number);
         if self.next_map == Time::NEVER {
@@ -269,7 +270,7 @@ impl SharedChannel {
     }
 
     fn join_contention(&mut self, number: u32) {
-        let flow = &mut self.flows[number as usize];
+        let flow = &mut self.flows[number];
         if !flow.contends && flow.wants_to_contend() {
             flow.contends = true;
             self.contention.join(number);
@@ -277,7 +278,7 @@ impl SharedChannel {
     }
 
     fn schedule_update(&mut self, number: u32) {
-        self.updates.set(number, self.flows[number as usize].next_update());
+        self.updates.set(number, self.flows[number].next_update());
     }
 
     /// The next wake time of the channel.
@@ -296,7 +297,7 @@ impl SharedChannel {
             self.go_on(now, recorder);
         } else if self.updates.next() <= now {
             let flow = self.updates.next_stage();
-            self.flows[flow as usize].update(now);
+            self.flows[flow].update(now);
             self.schedule_update(flow);
         } else if self.next_map <= now {
             self.on_map(now, recorder);
@@ -319,11 +320,11 @@ impl SharedChannel {
         let Some(&Grant { number, byte, kind, .. }) = self.grants.front() else { return };
         if !self.sending {
             self.begin_grant(now, number, kind, recorder);
-        } else if let Some(packet) = self.flows[number as usize].mac.end_piece(now, recorder) {
+        } else if let Some(packet) = self.flows[number].mac.end_piece(now, recorder) {
             let sent = self.framing.received_at(now);
             self.leaving.push_back((now, self.timing.received_at(sent), packet));
         }
-        let piece = self.flows[number as usize].next_piece(now, recorder);
+        let piece = self.flows[number].next_piece(now, recorder);
         self.sending = piece.is_some();
         if let Some(bytes) = piece {
             self.burst_next = now + byte.times(bytes);
@@ -338,7 +339,7 @@ impl SharedChannel {
     /// Begins a grant or a poll.
     fn begin_grant(&mut self, now: Time, number: u32, kind: GrantKind, recorder: &mut Recorder) {
         let Self { flows, timing, .. } = self;
-        let flow = &mut flows[number as usize];
+        let flow = &mut flows[number];
         let granted_from = timing.granted_from(now);
         let requested = match kind {
             // Piggybacked on the grant: what has come since the last request.
@@ -397,7 +398,7 @@ impl SharedChannel {
     /// The scheduler now knows of the requests that the MAP at `map` can grant.
     fn take_requests(&mut self, map: Time) {
         while let Some((_, number)) = self.asking.pop_front_if(|(from, _)| *from <= map) {
-            let flow = &mut self.flows[number as usize];
+            let flow = &mut self.flows[number];
             if flow.requests_arrive(map) {
                 self.scheduler.join(number, flow);
             }
@@ -411,7 +412,7 @@ impl SharedChannel {
             let sources = self
                 .unsolicited
                 .iter_mut()
-                .map(|(number, unsolicited)| (flows[*number as usize].profile, unsolicited));
+                .map(|(number, unsolicited)| (flows[*number].profile, unsolicited));
             self.layout.fill(now, &self.framing, sources);
         }
         let granted = self.grant_requests(now, recorder);
@@ -450,7 +451,7 @@ impl SharedChannel {
         let (granted, taken) = scheduler.share(start, minislots, framing, flows);
         flows[0].note_map(now, start, recorder); // traces the first home, if it is on this channel
         for &number in granted {
-            let flow = &mut flows[number as usize];
+            let flow = &mut flows[number];
             let mut left = flow.take_grant(start);
             while left > 0 && place < framing.minislots() - layout.taken() {
                 let (part, next) = layout.part(place, left, flow.profile, framing);
@@ -499,11 +500,11 @@ impl SharedChannel {
         let map = self.timing.map_interval().ps();
         let answered_after = granted_from.ps() / map - now.ps() / map;
         let Self { contention, flows, outcomes, .. } = self;
-        let wants = |number: u32| flows[number as usize].wants_to_contend();
-        let (heard, collided) = contention.hold(self.region, answered_after, wants, outcomes);
+        flows.drop_out(|number| contention.withdraw(number));
+        let (heard, collided) = contention.hold(self.region, answered_after, outcomes);
         self.request_region.saw(heard, collided);
         while let Some((number, outcome)) = self.outcomes.pop() {
-            let flow = &mut self.flows[number as usize];
+            let flow = &mut self.flows[number];
             flow.contends = outcome == Outcome::Collided;
             match outcome {
                 Outcome::Heard => {
@@ -520,7 +521,6 @@ impl SharedChannel {
                     flow.give_up(now, recorder);
                     self.join_contention(number);
                 }
-                Outcome::Withdrawn => {}
             }
         }
     }
@@ -550,7 +550,7 @@ impl SharedChannel {
 
     /// Samples the queues of service flows for their time series.
     pub(crate) fn sample_flows(&mut self, numbers: Range<usize>) {
-        self.flows[numbers].iter_mut().for_each(UpstreamServiceFlow::sample);
+        self.flows.sample(numbers);
     }
 
     /// Samples the channel for its time series.

@@ -38,6 +38,8 @@ pub(crate) struct UpstreamServiceFlow {
     waits_for_grants: bool,
     /// Is it contending?
     pub(super) contends: bool,
+    /// May it have changed since it was last asked whether it wants to (channel_flows.rs)?
+    pub(super) is_touched: bool,
     /// Is it waiting for grants?
     pub(super) waits: bool,
     /// Did the current MAP leave something of its requests (Data Grant Pending)?
@@ -78,6 +80,7 @@ impl UpstreamServiceFlow {
             profile,
             waits_for_grants: timing.is_documents(),
             contends: false,
+            is_touched: false,
             waits: false,
             is_pending: false,
             deficit: 0,
