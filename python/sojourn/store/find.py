@@ -153,7 +153,7 @@ def _wanted(wanting: Mapping[str, Iterator[list[float]]], found: Found) -> list[
 
 def _add(found: Found, results: Mapping[tuple[str, float], Mapping[int, RunTables]]) -> None:
     for (name, value), by_seed in results.items():
-        if is_factor(found.key):
+        if is_factor(found.key) and found.key.endswith("count"):
             found.totals[value] = total(found.key, next(iter(by_seed.values())).settings)
         found.add(name, value, {seed: run.facts.measures for seed, run in by_seed.items()})
 

@@ -13,7 +13,7 @@ from ..analysis.grids import with_interval
 from ..analysis.keys import key_in_words, value_in_words
 from ..analysis.measures import Measure
 from ..analysis.search import Span, Values, span_of
-from ..base.grid import Grid
+from ..base.grid import Grid, digits
 from ..base.lookup import look_up
 from ..base.plain_text import plain
 from ..base.terminal import print_grids
@@ -97,8 +97,8 @@ class Found(Mapping[str, Answer]):
         """What was found of each condition, by variant and value."""
         self.totals: dict[float, float] = {}
         """Of a key such as `homes.*.count`: the sum of all, by its factor."""
-        self.early_s = 0.0
-        """How long the start lasts that makes the tail of a run, if it does in any."""
+        self.early_s: Mapping[str, float] = {}
+        """How long the start lasts that makes the tail of a run, by variant in which it does."""
         self.remarks: list[str] = []
         """Why the search ended early, and warnings of the runs."""
 
@@ -115,10 +115,11 @@ class Found(Mapping[str, Answer]):
         points = self.points_of[look_up("variant", variant, list(self))]
         by_text = dict(zip(map(str, self.conditions), points, strict=True))
         said = [*sentences(by_text, Words(self.key, self._steps, self.say))]
-        if self.early_s:
+        early_s = self.early_s.get(variant)
+        if early_s and any(one.measure.unit == "ms" for one in self.conditions):
             said.append(
-                f"In some of these runs the first {self.early_s:g} s make the tail: with "
-                f"metrics.from_s = {self.early_s:g} the answer is not about the start."
+                f"In some of these runs the first {early_s:g} s make the tail: with "
+                f"metrics.from_s = {early_s:g} the answer is not about the start."
             )
         return Answer(span_of(points), said)
 
@@ -264,4 +265,8 @@ class Found(Mapping[str, Answer]):
 
 
 def _cells(condition: Condition, judged: Judged) -> list[str]:
-    return [with_interval(judged.value), judged.holds.word]
+    """What a value is and whether it holds, with the digits in which it differs from the bound."""
+    mean, bound = judged.value.mean, condition.bound.value
+    is_hidden = mean is not None and mean != bound and digits(mean) == digits(bound)
+    shown = f"{mean:.7g}" if is_hidden and mean is not None else with_interval(judged.value)
+    return [shown, judged.holds.word]

@@ -38,6 +38,8 @@ class Rounds:
         self._search, self._run, self._progress = search, run, progress
         self._before_s = 0.0
         self._warned: dict[tuple[str, ...], tuple[Warning, set[float]]] = {}
+        self.early_s: dict[str, float] = {}
+        """How long the start lasts that makes the tail of a run, by variant, as warnings say."""
         self._values: set[float] = set()
         self._names: set[str] = set()
 
@@ -48,12 +50,6 @@ class Rounds:
             f"warning: {warning} (at {_listed(sorted(values), len(self._values))})"
             for warning, values in self._warned.values()
         ]
-
-    @property
-    def early_s(self) -> float:
-        """How long the start of a run lasts that makes its tail, as warnings say; or 0."""
-        warned = (warning for warning, _ in self._warned.values() if warning.code == "early-tail")
-        return max((warning.values["at_s"] for warning in warned), default=0.0)
 
     def results(
         self, wanted: Sequence[tuple[str, float]]
@@ -70,12 +66,14 @@ class Rounds:
         found: dict[tuple[str, float], dict[int, RunTables]] = {}
         for (name, value, seed), result in zip(runs, results, strict=True):
             found.setdefault((name, value), {})[seed] = result
-            self._keep_warnings(result.warnings, value)
+            self._keep_warnings(result.warnings, name, value)
         return found
 
-    def _keep_warnings(self, warnings: Sequence[Warning], value: float) -> None:
+    def _keep_warnings(self, warnings: Sequence[Warning], name: str, value: float) -> None:
         self._values.add(value)
         for warning in warnings:
+            if warning.code == "early-tail":
+                self.early_s[name] = max(warning.values["at_s"], self.early_s.get(name, 0.0))
             _, values = self._warned.setdefault(warning.kind, (warning, set()))
             values.add(value)
 
@@ -100,8 +98,8 @@ def _listed(values: Sequence[float], of: int) -> str:
     """At which values something is so: the first, and how many more, unless at all."""
     if len(values) == of:
         return "all values"
-    more = f" and {len(values) - 1} more" if len(values) > 1 else ""
-    return f"{values[0]:g}{more} of {of} values"
+    more = f" and at {len(values) - 1} more" if len(values) > 1 else ""
+    return f"{values[0]:g}{more}, of {of} probed values"
 
 
 def run_here(
