@@ -11,6 +11,8 @@ use sojourn_engine::packet::Direction;
 
 /// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
 pub(crate) const FEWEST_PACKETS: f64 = 50.0;
+/// Where fewer frames arrive whole, the delay of these says nothing.
+const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
 
 /// A row of a table: values by the names of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +33,16 @@ impl Row {
     /// Are the packets of this column too few to say anything?
     pub(crate) fn is_scarce(&self, packets: &str) -> bool {
         self.number(packets).is_some_and(|packets| packets < FEWEST_PACKETS)
+    }
+
+    /// Has a column no value since next to nothing arrives here? Then the worst of several rows is not known.
+    pub(crate) fn is_unheard(&self, column: &str) -> bool {
+        match column {
+            "frame_latency_p90_ms" => {
+                self.number("frames_incomplete_percent") > Some(MOST_INCOMPLETE_PERCENT)
+            }
+            _ => self.number(column).is_none() && self.number("loss_percent") == Some(100.0),
+        }
     }
 
     /// The traffic entry that it is of.

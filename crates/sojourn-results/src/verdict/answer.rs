@@ -157,16 +157,16 @@ fn answer(question: &Question<'_, '_>) -> Answer {
 /// In what the best has a worse grade than the reference, and who has not.
 fn price(question: &Question<'_, '_>, best: usize, against: usize, others: &[usize]) -> Vec<Price> {
     let better = |one, other| if question.is_before(other, one) { other } else { one };
-    let of_component = |component: &&'static [&'static str]| {
-        let (from, to) = (question.level(against, component)?, question.level(best, component)?);
-        let keeps = |one: &usize| question.level(*one, component).is_some_and(|it| it <= from);
-        let is_worst = |name: &&&str| question.all[best].grade(name) == Some(to.0);
-        let application = component.iter().find(is_worst).unwrap_or(&component[0]);
-        let others = others.iter().copied().filter(|_| !question.is_watched(component));
+    let of_use = |(application, is_watched): (&'static str, bool)| {
+        let grade = |setting: usize| question.all[setting].grade(application);
+        let (from, to) = (grade(against)?, grade(best)?);
+        let keeps = |one: &usize| grade(*one).is_some_and(|it| it <= from);
+        let others = others.iter().copied().filter(|_| !is_watched);
         let alternative = others.filter(keeps).reduce(better);
-        (to.0 > from.0).then_some(Price { application, from: from.0, to: to.0, alternative })
+        (to > from).then_some(Price { application, from, to, alternative })
     };
-    question.components.iter().filter_map(of_component).collect()
+    let of_stage = |watched| question.of_stage(watched).iter().map(move |it| (it.0, watched));
+    distinct([false, true].into_iter().flat_map(of_stage)).into_iter().filter_map(of_use).collect()
 }
 
 fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
@@ -184,7 +184,7 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
         assessments: one.assessments.clone(),
         transfers: one.transfers.clone(),
         over_idle_line: own.iter().filter_map(more).collect(),
-        round_trip: RoundTrip::of(one, idle_line).filter(|_| !one.is_idle_line),
+        round_trip: RoundTrip::of(one, idle_line, all).filter(|_| !one.is_idle_line),
         measures: own,
         causes: one.group.causes().iter().map(Cause::sentence).collect(),
     }
@@ -275,13 +275,13 @@ const NOTHING: &str = "No traffic in this scenario has grades.";
 const GRADED: [&str; 4] = ["is good", "is fair", "is poor", "fails"];
 
 fn graded_sentence(found: &Assessment) -> Option<String> {
-    let (noun, is) = (without_article(found.graded), GRADED[found.grade? as usize]);
-    Some(format!("{} {is}: {}.", capitalised(noun), found.summary))
+    let (noun, is) = (without_article(found.graded.noun), GRADED[found.grade? as usize]);
+    Some(format!("{} {is}: {}.", capitalised(&noun), found.summary))
 }
 
 /// An application at the beginning of a sentence or in a list.
-fn without_article(application: &Application) -> &'static str {
-    application.noun.trim_start_matches("the ")
+fn without_article(noun: &str) -> String {
+    noun.trim_start_matches("the ").to_owned()
 }
 
 /// Do games and calls wait less until they are granted than on the idle line?
@@ -325,8 +325,11 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
             return None;
         })
     });
-    let call = || Some(graded_clauses(idle.assessment(CALL)?, &[one.assessment(CALL)?]));
-    let call = call().unwrap_or_default().into_iter().map(|(clause, _)| clause);
+    let calls = one.entries.iter().filter(|call| call.application == CALL).flat_map(|call| {
+        let before = idle.entries.iter().find(|other| other.component() == call.component());
+        before.map(|before| graded_clauses(before, &[call])).unwrap_or_default()
+    });
+    let call = calls.map(|(clause, _)| clause);
     let clauses = slowed.into_iter().chain(call).collect::<Vec<_>>().join("; ");
     around(Some(clauses), |it| capitalised(&it) + ".").filter(|_| !who.is_empty())
 }
@@ -402,16 +405,23 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
 
 /// Why something has no grade.
 fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
-    let mut all = settings.iter().flat_map(|one| &one.assessments).peekable();
-    if all.peek().is_none() {
+    if settings.iter().all(|one| one.entries.is_empty()) {
         return Some(NOTHING.to_owned());
     }
-    let missing = all.filter(|found| found.grade.is_none());
-    let by_reason = grouped(missing.map(|one| (one.summary.as_str(), without_article(one.graded))));
-    let by_reason = by_reason.into_iter().map(|(why, nouns)| (distinct(nouns.into_iter()), why));
-    let sentences = grouped(by_reason).into_iter().map(|(nouns, why)| {
+    let missing = settings.iter().flat_map(|one| {
+        let own = one.entries.iter().filter(|found| found.grade.is_none());
+        own.map(move |it| ((it.summary.as_str(), without_article(&it.noun())), *one))
+    });
+    let scoped = grouped(missing).into_iter().map(|((why, noun), of)| {
+        let are_all = of.len() == settings.len();
+        let scope = if are_all { String::new() } else { format!("With {}, ", names(&of)) };
+        ((scope, why), noun)
+    });
+    let by_reason = grouped(scoped).into_iter().map(|((scope, why), nouns)| ((scope, nouns), why));
+    let sentences = grouped(by_reason).into_iter().map(|((scope, nouns), why)| {
         let are = if nouns.len() > 1 { "are" } else { "is" };
-        format!("{} {are} not graded: {}.", capitalised(&listed(&nouns)), why.join("; "))
+        let said = format!("{scope}{} {are} not graded: {}.", listed(&nouns), why.join("; "));
+        capitalised(&said)
     });
     Some(sentences.collect::<Vec<_>>().join(" ")).filter(|reasons| !reasons.is_empty())
 }
@@ -425,7 +435,7 @@ fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
         clauses.map(move |clause| (clause, *one))
     });
     let clauses = grouped(clauses).into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, with)| {
-        let is_named = !with[0].group.variant.is_empty();
+        let is_named = settings.len() > 1 || !with[0].group.variant.is_empty();
         clause + &if is_named { format!(" with {}", names(&with)) } else { String::new() }
     });
     let all = clauses.collect::<Vec<_>>().join("; ");

@@ -14,9 +14,13 @@ use super::thresholds::{
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{ByLoad, page_load, round_trips};
 use crate::scores::qoe::GAME_ACCESS_MS;
+use crate::words::grouped;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
+
+/// What keeps a rate: an application, a traffic entry and a direction.
+pub(super) type Kept = (&'static str, String, &'static str);
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
@@ -47,10 +51,12 @@ pub struct Entry {
     pub graded: bool,
 }
 
-/// What is graded in a run, with its values: of several entries those of the worst.
+/// What an entry or a queue is graded as in a run, with its values: of both directions the worse.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Tested {
     pub application: &'static str,
+    /// The entry; empty for a queue.
+    pub traffic: String,
     pub values: Values,
     /// Why it cannot have a grade, if it cannot.
     pub missing: Option<String>,
@@ -77,8 +83,8 @@ pub struct Facts {
     pub(super) is_idle: bool,
     /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
-    /// The directions whose queues games and calls judge.
-    pub(super) watched: Vec<Direction>,
+    /// The directions that bulk traffic loads, each with whether games and calls judge its queue.
+    pub(super) loads: Vec<(Direction, bool)>,
     /// The low-latency marks of entries that set their own or whose congestion control does.
     pub(super) marks: BTreeMap<String, &'static str>,
     /// Are the two members of a low-latency aggregate coupled? `None` without one.
@@ -90,7 +96,7 @@ pub struct Facts {
     pub(super) round_trips: BTreeMap<(bool, String), ByLoad>,
     /// The mean rate of each video since it has risen, and of each call with a control and each direction, in Mbps, by what
     /// it is kept for.
-    pub(super) kept_mbps: BTreeMap<(&'static str, String), f64>,
+    pub(super) kept_mbps: BTreeMap<Kept, f64>,
     /// What its line carries.
     pub(super) carried_mbit: Vec<f64>,
     /// Where the time goes of what users notice.
@@ -116,7 +122,7 @@ impl Facts {
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
         let (scenario, rows) =
             seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
-        let tests = APPLICATIONS.iter().filter_map(|one| tested(one, scenario, rows)).collect();
+        let tests = APPLICATIONS.iter().flat_map(|one| tested(one, scenario, rows)).collect();
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
         Self {
             seed: scenario.seed,
@@ -126,7 +132,7 @@ impl Facts {
             lines: [line_of(whole), as_line(whole)].map(|line| line.to_string()),
             is_idle: is_idle(whole),
             unwatched: scenario.unwatched(),
-            watched: scenario.watched(),
+            loads: loads(scenario),
             marks: scenario.low_latency_marks(),
             is_coupled: scenario.is_coupled(),
             tests,
@@ -160,13 +166,14 @@ impl Facts {
 }
 
 /// The rate of a flow that follows the line.
-fn kept_mbps(row: &Row) -> Option<((&'static str, String), f64)> {
+fn kept_mbps(row: &Row) -> Option<(Kept, f64)> {
+    let (traffic, way) = (row.traffic().to_owned(), row.direction()?.name());
     if let Some(mbps) = row.number("video_rate_mbps") {
-        return Some(((VIDEO_RATE, row.traffic().to_owned()), mbps));
+        return Some(((VIDEO_RATE, traffic, way), mbps));
     }
     let is_controlled = row.number("picture_height_percent").is_some();
     let mbps = row.number("throughput_mbps").filter(|_| is_controlled)?;
-    Some(((CALL_RATE, format!("{} {}", row.traffic(), row.direction()?.name())), mbps))
+    Some(((CALL_RATE, traffic, way), mbps))
 }
 
 /// The traffic and the rows of one group of homes, with the queues that it shares.
@@ -205,19 +212,47 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
     own.map(entry).collect()
 }
 
-fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option<Tested> {
+fn loads(scenario: &Scenario) -> Vec<(Direction, bool)> {
+    let is_loaded = |way: &Direction| scenario.traffic.values().any(|entry| entry.app.loads(*way));
+    let watched = scenario.watched();
+    let ways = Direction::BOTH.into_iter().filter(is_loaded);
+    ways.map(|way| (way, watched.contains(&way))).collect()
+}
+
+fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
     let name = application.name;
     let is_queue = |way: &Direction| queue_of(*way) == name;
     if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
-        let is_loaded = scenario.traffic.values().any(|entry| entry.app.loads(direction));
-        let values = queue_values(rows, direction, is_loaded)?;
+        let is_loaded = loads(scenario).iter().any(|(way, _)| *way == direction);
+        let Some(values) = queue_values(rows, direction, is_loaded) else { return Vec::new() };
         let films = rows.flows.iter().filter(|row| row.direction() == Some(direction));
         let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0);
         let missing = films.filter(|_| !is_loaded).find_map(rising);
         // A film that rises makes a poor queue no better.
-        return Some(Tested { application: name, values, missing, has_both_ends: true, cut: None });
+        let (traffic, has_both_ends) = (String::new(), true);
+        return vec![Tested {
+            application: name,
+            traffic,
+            values,
+            missing,
+            has_both_ends,
+            cut: None,
+        }];
     }
-    let flows: Vec<&Row> = rows.flows.iter().filter(|row| application.is_of(row)).collect();
+    let flows = rows.flows.iter().filter(|row| application.is_of(row));
+    let by_entry = grouped(flows.map(|row| (row.traffic(), row))).into_iter();
+    by_entry.map(|(entry, flows)| of_entry(application, scenario, rows, entry, &flows)).collect()
+}
+
+/// The test of an entry with these flows.
+fn of_entry(
+    application: &Application,
+    scenario: &Scenario,
+    rows: &Rows,
+    entry: &str,
+    flows: &[&Row],
+) -> Tested {
+    let name = application.name;
     let page = |row: &Row| Some(page_load(scenario, rows, row.traffic())).filter(|of| of.is_graded);
     let is_late = |row: &Row| start_wait_s(scenario, row) > Some(SLOW_START_S);
     let own = |row: &Row, metric| match metric {
@@ -228,6 +263,7 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     };
     let worst = |metric| {
         let values = flows.iter().filter_map(|row| own(row, metric));
+        let values = values.filter(|_| !flows.iter().any(|row| row.is_unheard(metric)));
         let is_better_more = application.is_better_more(metric);
         (metric, values.reduce(if is_better_more { f64::min } else { f64::max }))
     };
@@ -238,13 +274,14 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Option
     let app = |row: &&Row| scenario.traffic.get(row.traffic()).map(|entry| &entry.app);
     let is_two_way = |row: &&Row| app(row).is_some_and(AppSpec::is_two_way);
     let of_any = |metric: &&str| flows.iter().any(|row| is_cut(row, metric));
-    (!flows.is_empty()).then(|| Tested {
+    Tested {
         application: name,
+        traffic: entry.to_owned(),
         values: application.metrics().into_iter().map(worst).collect(),
         missing: flows.iter().find_map(|row| unknown(name, scenario, row)),
         has_both_ends: flows.iter().any(is_two_way),
         cut: application.metrics().into_iter().find(of_any),
-    })
+    }
 }
 
 /// Why a flow is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,

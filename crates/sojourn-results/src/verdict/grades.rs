@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::facts::{Facts, Values};
+use super::facts::{Facts, Kept, Tested, Values};
 use super::shares::Share;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, LOSSES, NAMED, PAGE, SAME, SHARE, Shown,
@@ -12,12 +12,15 @@ use super::thresholds::{
 };
 use crate::letters::letter;
 use crate::over_seeds::{Value, over_seeds};
-use crate::words::{digits, grouped, joined};
+use crate::words::{digits, distinct};
 use sojourn_engine::packet::Direction;
 use sojourn_logs::Load;
 
 /// A grade, and how many steps inside it are missed: less is better.
 pub(super) type Level = (Grade, usize);
+
+/// What is compared: a use or queue and its entry. Entries of one use stand together.
+pub(super) type Component<'a> = (&'static str, &'a str);
 
 /// The level of values; `None` if one that it needs is missing and nothing else fails.
 fn level(application: &Application, value: impl Fn(&str) -> Option<f64>) -> Option<Level> {
@@ -71,8 +74,11 @@ pub struct Assessment {
     /// Those of them that may change the grade.
     #[serde(skip)]
     turning: Vec<&'static str>,
-    /// The traffic entry that the values are of, where only the worst of several counts.
+    /// The traffic entry that the values are of: of several the worst.
     pub traffic: String,
+    /// Are there several entries that are graded as this?
+    #[serde(skip)]
+    pub(super) is_of_several: bool,
     /// The values in words, or what is missing.
     pub summary: String,
 }
@@ -80,7 +86,7 @@ pub struct Assessment {
 impl Assessment {
     fn new(
         application: &'static Application,
-        over: &BTreeMap<&'static str, Value>,
+        (traffic, over): (&str, &BTreeMap<&'static str, Value>),
         cut: Option<&str>,
         missing: Option<String>,
     ) -> Self {
@@ -118,7 +124,8 @@ impl Assessment {
             first_half: Values::new(),
             changing: Vec::new(),
             turning: Vec::new(),
-            traffic: String::new(),
+            traffic: traffic.to_owned(),
+            is_of_several: false,
             summary,
         }
     }
@@ -127,8 +134,9 @@ impl Assessment {
     /// nearest bound and of itself, or whose grade was another, or will be if it goes on so; but not if seeds alone may
     /// make that.
     pub(super) fn compare(&mut self, halves: &[Self]) {
-        let is_it = |one: &&Self| one.application == self.application;
-        let Some(half) = halves.iter().find(is_it) else { return };
+        let Some(half) = halves.iter().find(|one| one.component() == self.component()) else {
+            return;
+        };
         let change = |metric: &'static str| {
             let (was, is) = (half.value(metric)?, self.value(metric)?);
             let seeds = self.half_widths.get(metric).copied().flatten().unwrap_or_default();
@@ -158,9 +166,33 @@ impl Assessment {
         let shown = self.graded.values.iter().find(is_named).or(self.graded.values.first())?;
         let was = self.first_half.get(shown.metric).copied().flatten()?;
         let is = self.measured(shown.metric).filter(|_| !self.turning.is_empty())?;
-        let (label, unit) = (self.graded.label(shown), shown.unit);
+        let (label, unit) = (self.label(shown), shown.unit);
         let (was, is) = (digits(was), digits(is));
         Some(format!("{label} was {was}{unit} in the first half of the run and is {is} in all"))
+    }
+
+    /// What it is, and of which entry.
+    pub(super) fn component(&self) -> Component<'_> {
+        (self.application, &self.traffic)
+    }
+
+    /// Is it ahead of another one in a metric?
+    pub(super) fn is_ahead(&self, other: &Self, metric: &str) -> bool {
+        let values = self.measured(metric).zip(other.measured(metric));
+        let is_more = self.graded.is_better_more(metric);
+        values.is_some_and(|(own, other)| if is_more { own > other } else { own < other })
+    }
+
+    /// It as the subject of a clause.
+    pub(super) fn noun(&self) -> String {
+        let of = if self.is_of_several { format!(" '{}'", self.traffic) } else { String::new() };
+        format!("{}{of}", self.graded.noun)
+    }
+
+    /// The name of a value.
+    pub(super) fn label(&self, shown: &Shown) -> String {
+        let of = if self.is_of_several { format!(" of '{}'", self.traffic) } else { String::new() };
+        format!("{}{of}", shown.label.replace("{}", self.graded.noun))
     }
 
     /// What it counts in a comparison.
@@ -198,7 +230,7 @@ impl Assessment {
         };
         let shown = self.graded.values.iter().find(|shown| shown.metric == lost)?;
         let value = digits(self.measured(lost)?);
-        Some(format!("{} is {value}{}", self.graded.label(shown), shown.unit))
+        Some(format!("{} is {value}{}", self.label(shown), shown.unit))
     }
 
     /// Its level with other values.
@@ -208,47 +240,101 @@ impl Assessment {
     }
 }
 
-/// The grades of runs that differ in their seed, beside those of an idle line if there is one.
+/// The grades of runs that differ in their seed, beside those of an idle line if there is one: of each entry, and of queues.
 pub(super) fn assess(runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment> {
-    APPLICATIONS.iter().filter_map(|application| of(application, runs, idle)).collect()
+    APPLICATIONS.iter().flat_map(|application| of(application, runs, idle)).collect()
 }
 
-fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Option<Assessment> {
-    let single = |metric, mean, missing| {
+fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment> {
+    let single = |traffic: &str, metric, mean, missing| {
         let value = Value { mean, half_width: None };
-        Some(Assessment::new(one, &BTreeMap::from([(metric, value)]), None, missing))
+        let over = BTreeMap::from([(metric, value)]);
+        Assessment::new(one, (traffic, &over), None, missing)
     };
-    let shares = shares_of(one, runs);
-    match one.name {
-        UNDER_LOAD => {
-            let (added_ms, missing) = added_delay_ms(runs, idle?)?;
-            return single(ADDED_DELAY, added_ms, missing);
+    match (one.name, idle) {
+        (UNDER_LOAD, Some(idle)) => {
+            // A line on which queues stand without load is not idle.
+            let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
+            let missing = Direction::BOTH.into_iter().find(stands).map(|way| {
+                let way = way.stream();
+                format!("packets wait in the {way} queue without uploads and downloads too")
+            });
+            let of_entry = |name: &(bool, String)| {
+                let added_ms = round_trips(runs, Some(idle), name).1?.max(0.0);
+                let added_ms = Some(added_ms).filter(|_| missing.is_none());
+                Some(single(&name.1, ADDED_DELAY, added_ms, missing.clone()))
+            };
+            return runs[0].round_trips.keys().filter_map(of_entry).collect();
         }
-        _ if kept_of(one.name).is_some() => {
-            let tests = runs.iter().chain(idle?).flat_map(|facts| &facts.tests);
-            let mut own = tests.filter(|test| Some(test.application) == kept_of(one.name));
-            let missing = own.find_map(|test| test.missing.clone());
-            let kept = || kept_rate_percent(one.name, runs, idle?);
-            let kept = if missing.is_none() { Some(kept()?) } else { None };
-            return single(one.good[0].metric, kept, missing);
+        (_, Some(idle)) if kept_of(one.name).is_some() => {
+            let of_entry = |traffic: &String| {
+                let tests = runs.iter().chain(idle).flat_map(|facts| &facts.tests);
+                let mut own = tests.filter(|it| {
+                    Some(it.application) == kept_of(one.name) && it.traffic == *traffic
+                });
+                let missing = own.find_map(|test| test.missing.clone());
+                let kept = kept_rate_percent((one.name, traffic), runs, idle);
+                let kept = kept.filter(|_| missing.is_none());
+                let is_there = kept.is_some() || missing.is_some();
+                is_there.then(|| single(traffic, one.good[0].metric, kept, missing))
+            };
+            let tests = runs.iter().chain(idle).flat_map(|facts| &facts.tests);
+            let names =
+                tests.filter(|it| Some(it.application) == kept_of(one.name)).map(|it| &it.traffic);
+            return distinct(names).into_iter().filter_map(of_entry).collect();
         }
-        _ if !shares.is_empty() => return Some(of_transfers(one, &shares)),
         _ => {}
     }
-    let tests = runs.iter().flat_map(|facts| &facts.tests);
-    let tests: Vec<_> = tests.filter(|test| test.application == one.name).collect();
-    tests.first()?;
-    let over = |metric| {
-        let values: Vec<_> = tests.iter().map(|test| test.values.get(metric).copied()?).collect();
-        (metric, over_seeds(&values))
+    let of_entry = |traffic: &str| {
+        let is_it = |test: &&Tested| test.application == one.name && test.traffic == traffic;
+        let tests: Vec<_> = runs.iter().flat_map(|facts| &facts.tests).filter(is_it).collect();
+        let over = |metric| {
+            let values: Vec<_> =
+                tests.iter().map(|test| test.values.get(metric).copied()?).collect();
+            (metric, over_seeds(&values))
+        };
+        let over: BTreeMap<&str, Value> = one.metrics().into_iter().map(over).collect();
+        let known = level(one, |metric| over.get(metric)?.mean);
+        // One that is poor as far as it is measured is no better beyond.
+        let is_poor = tests.iter().any(|test| test.has_both_ends)
+            && known.is_some_and(|(grade, _)| grade >= Grade::Poor);
+        let missing = tests.iter().find_map(|test| test.missing.clone()).filter(|_| !is_poor);
+        Assessment::new(one, (traffic, &over), tests.iter().find_map(|test| test.cut), missing)
     };
-    let over: BTreeMap<&str, Value> = one.metrics().into_iter().map(over).collect();
-    let known = level(one, |metric| over.get(metric)?.mean);
-    // One that is poor as far as it is measured is no better beyond.
-    let is_poor = tests.iter().any(|test| test.has_both_ends)
-        && known.is_some_and(|(grade, _)| grade >= Grade::Poor);
-    let missing = tests.iter().find_map(|test| test.missing.clone()).filter(|_| !is_poor);
-    Some(Assessment::new(one, &over, tests.iter().find_map(|test| test.cut), missing))
+    let tests = runs.iter().flat_map(|facts| &facts.tests);
+    let own = tests.filter(|test| test.application == one.name).map(|test| test.traffic.as_str());
+    let of_flows = distinct(own).into_iter().map(of_entry);
+    let shares = shares_of(one, runs);
+    let transfers = shares.iter().map(|share| of_transfer(one, share));
+    let mut all: Vec<_> = of_flows.chain(transfers).collect();
+    let are_several = all.len() > 1;
+    all.iter_mut().for_each(|one| one.is_of_several = are_several);
+    all
+}
+
+/// What is graded as one, by the worst of its entries: one that is not known may be worse than what is fair, but a transfer
+/// without a grade leaves the grade to others.
+pub(super) fn worst_of(entries: &[Assessment]) -> Vec<Assessment> {
+    let rank = |one: &Assessment| match one.grade {
+        None => 2 * u8::from(!one.graded.is_share()),
+        Some(grade) => 1 + 2 * u8::from(grade >= Grade::Poor),
+    };
+    let is_worse = |one: &Assessment, than: &Assessment| {
+        let [own, other] = [one, than].map(|it| (rank(it), it.level()));
+        let metric = one.graded.values[0].metric;
+        let is_less = one.value(metric) < than.value(metric);
+        own > other || own == other && is_less && one.graded.is_better_more(metric)
+    };
+    let worst = |of: &Application| {
+        let own = entries.iter().filter(|one| one.application == of.name);
+        let worst = own.clone().reduce(|most, one| if is_worse(one, most) { one } else { most });
+        let mut worst = worst?.clone();
+        if worst.is_of_several && worst.grade.is_some() {
+            worst.summary += &format!(" for '{}', the worst of {}", worst.traffic, own.count());
+        }
+        Some(worst)
+    };
+    APPLICATIONS.iter().filter_map(worst).collect()
 }
 
 /// The shares over seeds of the bulk entries that are graded as this.
@@ -277,50 +363,33 @@ pub(super) fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share
     own.map(share).collect()
 }
 
-/// The grade of the worst of some shares, with the others in the summary.
-fn of_transfers(application: &'static Application, shares: &[Share]) -> Assessment {
-    let percent = |share: &&Share| share.share_percent.unwrap_or_default();
-    let known: Vec<&Share> = shares.iter().filter(|share| share.missing.is_none()).collect();
-    let worst = known.iter().copied().min_by(|a, b| percent(a).total_cmp(&percent(b)));
-    let Some(worst) = worst else {
-        let due = shares.iter().filter(|share| share.part_mbps > 0.0);
-        let mean = due.map(|share| (100.0 * share.of_part()).min(100.0)).reduce(f64::min);
-        let over = BTreeMap::from([(SHARE, Value { mean, half_width: None })]);
-        let why = grouped(shares.iter().filter_map(|one| Some((one.missing?, one))));
-        let why = why.into_iter().map(|(why, of)| {
-            format!("{why} {}", joined(of.iter().map(|one| format!("traffic.{}", one.traffic))))
-        });
-        let why = Some(why.collect::<Vec<_>>().join("; "));
-        let found = Assessment::new(application, &over, None, why);
-        return Assessment { level: level(application, |_| mean), ..found };
-    };
-    // More than its part is what another one left.
-    let is_within = worst.mbps < worst.part_mbps;
-    let of = if is_within { format!(" of {}", digits(worst.part_mbps)) } else { String::new() };
-    let mut notes = vec![format!("{}{of} Mbps", digits(worst.mbps))];
-    if shares.len() > 1 {
-        notes[0] = format!("{} for '{}'", notes[0], worst.traffic);
-        let others = known.iter().filter(|share| share.traffic != worst.traffic);
-        notes.extend(others.take(OTHERS_AT_MOST).map(|share| {
-            let (percent, mbps) = (digits(percent(share)), digits(share.mbps));
-            format!("'{}' has {percent} % of its part ({mbps} Mbps)", share.traffic)
-        }));
-    }
-    notes.extend(shares.iter().filter_map(|share| {
-        let (done, all) = share.unfinished_mb?;
-        Some(format!("'{}' is unfinished ({} of {} MB)", share.traffic, digits(done), digits(all)))
-    }));
-    let value = Value { mean: worst.share_percent, half_width: worst.half_width };
+/// The grade of a transfer, a torrent or a stream of data.
+fn of_transfer(application: &'static Application, share: &Share) -> Assessment {
+    let Share { mbps, part_mbps, .. } = *share;
+    let is_due = part_mbps > 0.0;
+    let mean = is_due.then_some((100.0 * share.of_part()).min(100.0));
+    let value = Value { mean: share.share_percent.or(mean), half_width: share.half_width };
     let over = BTreeMap::from([(SHARE, value)]);
-    let found = Assessment::new(application, &over, None, None);
-    let summary = format!("{}, {}", found.summary, notes.join(", "));
-    Assessment { traffic: worst.traffic.clone(), summary, ..found }
+    let missing = share.missing.map(|why| format!("{why} traffic.{}", share.traffic));
+    let is_known = missing.is_none();
+    let mut found = Assessment::new(application, (&share.traffic, &over), None, missing);
+    // It compares where the time is too short for a grade.
+    found.level = level(application, |_| value.mean);
+    if is_known {
+        // More than its part is what another one left.
+        let of =
+            if mbps < part_mbps { format!(" of {}", digits(part_mbps)) } else { String::new() };
+        found.summary += &format!(", {}{of} Mbps", digits(mbps));
+    }
+    if let Some((done, all)) = share.unfinished_mb {
+        let (done, all) = (digits(done), digits(all));
+        found.summary += &format!(", '{}' is unfinished ({done} of {all} MB)", share.traffic);
+    }
+    found
 }
 
 /// What is poor and becomes worse by this share of its first half is said to.
 const GROWS: f64 = 0.5;
-/// So many transfers beside the worst are named.
-const OTHERS_AT_MOST: usize = 3;
 
 /// A template with its values, if all are there: `{metric.2}` is a value with two digits after the point.
 fn filled(template: &str, values: &Values) -> Option<String> {
@@ -336,48 +405,39 @@ fn filled(template: &str, values: &Values) -> Option<String> {
     Some(text)
 }
 
-/// The medians over seeds of the game or call with the worst letter, the first game of several, with those of the idle
-/// line in place of its own idle ones; and what the load that adds most adds to its mean, if a load was measured.
-pub(super) fn worst_round_trips(
+/// The medians over seeds of a game or call, with those of the idle line in place of its own idle ones; and what the load
+/// that adds most adds to its mean, if a load was measured.
+pub(super) fn round_trips(
     runs: &[&Facts],
     idle: Option<&[&Facts]>,
-) -> Option<([Option<f64>; 4], Option<f64>)> {
-    let over = |runs: &[&Facts], name: &(bool, String), load: Load, of: usize| {
+    name: &(bool, String),
+) -> ([Option<f64>; 4], Option<f64>) {
+    let over = |runs: &[&Facts], load: Load, of: usize| {
         let one = |facts: &&Facts| facts.round_trips.get(name)?[load as usize][of];
         over_seeds(&runs.iter().map(one).collect::<Vec<_>>()).mean
     };
-    let of_name = |name: &(bool, String)| {
-        let at_rest = |of| over(idle.unwrap_or(runs), name, Load::Idle, of);
-        let loads = [Load::Down, Load::Up, Load::Both];
-        let means = loads.iter().filter_map(|load| over(runs, name, *load, 0));
-        let added = means.reduce(f64::max).and_then(|most| Some(most - at_rest(0)?));
-        let [down, up, both] = loads.map(|load| over(runs, name, load, 1));
-        ([at_rest(1), down, up, both], added)
-    };
-    let of_all = runs[0].round_trips.keys().map(of_name);
-    of_all.reduce(|a, b| if b.1 > a.1 && b.1.map(letter) != a.1.map(letter) { b } else { a })
+    let at_rest = |of| over(idle.unwrap_or(runs), Load::Idle, of);
+    let loads = [Load::Down, Load::Up, Load::Both];
+    let means = loads.iter().filter_map(|load| over(runs, *load, 0));
+    let added = means.reduce(f64::max).and_then(|most| Some(most - at_rest(0)?));
+    let [down, up, both] = loads.map(|load| over(runs, load, 1));
+    ([at_rest(1), down, up, both], added)
 }
 
-/// What load adds to the mean round trip of games and calls, in ms: of several that of the worst. A line on which queues
-/// stand without load is not idle, and there is a reason in place of the value. `None` where nothing was measured.
-fn added_delay_ms(runs: &[&Facts], idle: &[&Facts]) -> Option<(Option<f64>, Option<String>)> {
-    let (.., added_ms) = worst_round_trips(runs, Some(idle))?;
-    let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
-    let way = Direction::BOTH.into_iter().find(stands).map(Direction::stream);
-    let missing =
-        way.map(|way| format!("packets wait in the {way} queue without uploads and downloads too"));
-    Some((Some(added_ms?.max(0.0)).filter(|_| missing.is_none()), missing))
-}
-
-/// What videos or calls keep of their mean rate, in percent: of several the least. One that shows nothing keeps nothing.
-/// `None` without any.
-fn kept_rate_percent(application: &str, runs: &[&Facts], idle: &[&Facts]) -> Option<f64> {
-    let mbps = |all: &[&Facts], name: &(&str, String)| {
+/// What a video or a call keeps of its mean rate, in percent: of both directions the less. One that shows nothing keeps
+/// nothing. `None` without any.
+fn kept_rate_percent(
+    (application, traffic): (&str, &str),
+    runs: &[&Facts],
+    idle: &[&Facts],
+) -> Option<f64> {
+    let mbps = |all: &[&Facts], name: &Kept| {
         let own = all.iter().map(|facts| facts.kept_mbps.get(name).copied());
         over_seeds(&own.collect::<Vec<_>>()).mean
     };
     let names = idle.iter().flat_map(|facts| facts.kept_mbps.keys());
-    let kept = names.filter(|name| name.0 == application).filter_map(|name| {
+    let own = names.filter(|name| (name.0, &*name.1) == (application, traffic));
+    let kept = own.filter_map(|name| {
         let had = mbps(idle, name).filter(|had| *had > 0.0)?;
         Some(100.0 * mbps(runs, name).unwrap_or_default() / had)
     });

@@ -2,7 +2,7 @@
 
 use super::causes::Cause;
 use super::facts::Facts;
-use super::grades::{Assessment, assess, shares_of};
+use super::grades::{Assessment, assess, shares_of, worst_of};
 use super::measures::Measure;
 use super::shares::Share;
 use super::thresholds::{APPLICATIONS, Grade, NAMED};
@@ -86,7 +86,10 @@ impl Group<'_> {
 /// A group with its grades, and the idle line that it is compared with.
 pub(super) struct Judged<'a> {
     pub group: &'a Group<'a>,
+    /// What is graded, by its worst entry.
     pub assessments: Vec<Assessment>,
+    /// Each entry that is graded, and queues.
+    pub entries: Vec<Assessment>,
     pub transfers: Vec<Share>,
     pub is_idle_line: bool,
     /// The number of its idle line among the groups.
@@ -99,17 +102,21 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
     let judge = |group: &'a Group<'a>| {
         let idle_line = groups.iter().position(|other| other.is_idle_line_of(group));
         let idle_runs = idle_line.map(|number| groups[number].runs.as_slice());
-        let mut assessments = assess(&group.runs, idle_runs);
+        let mut entries = assess(&group.runs, idle_runs);
         let halves = |runs: &[&'a Facts]| {
             runs.iter().map(|facts| facts.first_half.as_deref()).collect::<Option<Vec<_>>>()
         };
         let idle_half = idle_runs.and_then(halves);
         let half = halves(&group.runs).map(|runs| assess(&runs, idle_half.as_deref()));
-        assessments.iter_mut().for_each(|one| one.compare(half.as_deref().unwrap_or_default()));
+        entries.iter_mut().for_each(|one| one.compare(half.as_deref().unwrap_or_default()));
+        let shares = APPLICATIONS.iter().flat_map(|one| shares_of(one, &group.runs));
+        let transfers: Vec<_> = shares.collect();
+        let assessments = worst_of(&entries);
         Judged {
             group,
             assessments,
-            transfers: APPLICATIONS.iter().flat_map(|one| shares_of(one, &group.runs)).collect(),
+            entries,
+            transfers,
             is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
             idle_line,
         }

@@ -68,9 +68,6 @@ pub(super) struct Of {
     pub alone: bool,
 }
 
-/// Where fewer frames arrive whole, the delay of these says nothing.
-const MOST_INCOMPLETE_PERCENT: f64 = 50.0;
-
 /// The value of a score of a model's own.
 const OWN_SCORE: &str = "own_score";
 
@@ -116,7 +113,8 @@ impl Measure {
         if self.of.column == PAGE_LOAD {
             return Some(page_load_of_all(scenario, rows, found.map(Row::traffic)));
         }
-        if self.of.column == OWN_SCORE {
+        let column = self.of.column;
+        if column == OWN_SCORE {
             // Scales rise or fall: the level says which is the worst.
             let level = |row: &&&Row| row.number("own_score_level");
             let worst = found.filter(|row| level(&row).is_some());
@@ -124,12 +122,10 @@ impl Measure {
                 worst.max_by(|one, other| level(&one).partial_cmp(&level(&other)).unwrap_or(Equal));
             return Some(worst.and_then(|row| row.number(OWN_SCORE)));
         }
-        let values = found.filter_map(|row| match self.of.column {
-            "frame_latency_p90_ms" => row.number(self.of.column).filter(|_| {
-                row.number("frames_incomplete_percent") <= Some(MOST_INCOMPLETE_PERCENT)
-            }),
-            column => row.number(column),
-        });
+        if found.clone().any(|row| row.is_unheard(column)) {
+            return Some(None);
+        }
+        let values = found.filter_map(|row| row.number(column));
         Some(match self.better {
             Better::Lower => values.reduce(f64::max),
             Better::Higher => values.reduce(f64::min),

@@ -4,19 +4,18 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use serde::Serialize;
 
 use super::facts::Facts;
-use super::grades::{Assessment, Level};
+use super::grades::{Assessment, Component, Level};
 use super::groups::Judged;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    APPLICATIONS, Application, DOWNSTREAM_QUEUE, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE,
-    UNDER_LOAD, UPSTREAM_QUEUE, kept_of, queue_of,
+    APPLICATIONS, Application, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE, UNDER_LOAD, queue_of,
 };
-use crate::words::{digits, grouped};
+use crate::words::{digits, distinct, grouped};
+use sojourn_engine::packet::Direction;
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -57,26 +56,7 @@ impl Answer {
     }
 }
 
-/// What is compared: a use of the household or what a line does for it, by its applications. A film and the rate
-/// that it keeps are one use, and what load adds is in the grades of games and calls.
-pub(super) type Component = &'static [&'static str];
-
-static COMPONENTS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
-    let component = |name| kept_of(name).unwrap_or(name);
-    let names = APPLICATIONS.iter().map(|one| one.name).filter(|name| *name != UNDER_LOAD);
-    grouped(names.map(|name| (component(name), name))).into_iter().map(|(_, all)| all).collect()
-});
-
-/// Is it a share of what the line has, which compares nothing between lines?
-fn is_of_its_line(component: Component) -> bool {
-    let metric = |name: &&str| Application::named(name).good[0].metric;
-    component.iter().any(|name| [SHARE, KEPT_RATE, KEPT_CALL_RATE].contains(&metric(name)))
-}
-
-/// Other values of metrics than those that were measured.
-type Moved<'a> = &'a dyn Fn(&str, f64) -> f64;
-
-/// The levels of a setting in all components that are compared; `None` where it has no grade.
+/// The levels of a setting in all components that are compared; `None` where that is not known.
 pub(super) type Standing = Vec<Option<Level>>;
 
 /// The settings of an answer, and in what they are compared.
@@ -84,7 +64,7 @@ pub(super) struct Question<'a, 'b> {
     pub all: &'a [Judged<'b>],
     /// The numbers of the settings.
     pub settings: Vec<usize>,
-    pub components: Vec<Component>,
+    pub components: Vec<Component<'a>>,
     /// So many of these are noticed; the others decide where all of them are equal.
     noticed: usize,
 }
@@ -97,14 +77,21 @@ impl<'a, 'b> Question<'a, 'b> {
             one.roles.line == first.roles.line || one.carried_mbit == first.carried_mbit
         };
         let is_one_line = settings.iter().all(|number| is_of_first(facts(number)));
-        let components = COMPONENTS.iter().map(Vec::as_slice).filter(|one| {
-            (is_one_line || !is_of_its_line(one))
-                && settings.iter().any(|number| !all[*number].of_component(one).is_empty())
-        });
-        let is_noticed = |one: &Component| !settings.iter().any(|number| all[*number].watches(one));
-        let (mut components, watched): (Vec<_>, Vec<_>) = components.partition(is_noticed);
+        // A share of its line compares nothing between lines.
+        let is_share = |name| {
+            [SHARE, KEPT_RATE, KEPT_CALL_RATE].contains(&Application::named(name).good[0].metric)
+        };
+        let of = |watched: bool| -> Vec<Component<'a>> {
+            let uses = APPLICATIONS.iter().map(|one| one.name).filter(|name| {
+                (is_one_line || !is_share(name)) && all[settings[0]].watched(name) == Some(watched)
+            });
+            let entries = settings.iter().flat_map(|number| &all[*number].entries);
+            let known = distinct(entries.map(Assessment::component));
+            uses.flat_map(|name| known.iter().copied().filter(move |one| one.0 == name)).collect()
+        };
+        let components = of(false);
         let noticed = components.len();
-        components.extend(watched);
+        let components = [components, of(true)].concat();
         Self { all, settings: settings.to_vec(), components, noticed }
     }
 
@@ -123,8 +110,9 @@ impl<'a, 'b> Question<'a, 'b> {
 
     /// Is it a rate without a grade that compares? It decides nothing, and is named where it differs.
     pub(super) fn is_rate(&self, measure: &Measure, best: usize) -> bool {
-        let grade = |name| self.assessment(best, name)?.grade;
-        !measure.of.bulk.is_empty() && grade(measure.of.bulk).is_none()
+        let mut its = self.components.iter().filter(|one| one.0 == measure.of.bulk);
+        let is_graded = |one| self.of(best, one).is_some_and(|found| found.grade.is_some());
+        !measure.of.bulk.is_empty() && !its.any(is_graded)
     }
 
     /// The rates of which another line has more than the best, with the setting that has most.
@@ -146,41 +134,28 @@ impl<'a, 'b> Question<'a, 'b> {
         if are_equal { self.noticed..one.len() } else { 0..self.noticed }
     }
 
-    /// Is a component watched by another one?
-    pub(super) fn is_watched(&self, component: &Component) -> bool {
-        self.components[self.noticed..].contains(component)
+    /// Those that are noticed, or those that others watch.
+    pub(super) fn of_stage(&self, are_watched: bool) -> &[Component<'a>] {
+        let (noticed, watched) = self.components.split_at(self.noticed);
+        if are_watched { watched } else { noticed }
     }
 
-    /// An application of a setting, if it counts.
-    pub(super) fn assessment(&self, setting: usize, application: &str) -> Option<&'a Assessment> {
-        let component = self.components.iter().find(|one| one.contains(&application))?;
-        let mut found = self.all[setting].of_component(component).into_iter();
-        found.find(|one| one.application == application)
+    /// What a setting has of a component.
+    pub(super) fn of(&self, setting: usize, component: &Component<'_>) -> Option<&'a Assessment> {
+        self.all[setting].entries.iter().find(|one| one.component() == *component)
     }
 
-    /// The level of a setting in a component, with its values or others. A queue without a grade does not stand.
-    pub(super) fn level(&self, setting: usize, component: Component) -> Option<Level> {
-        self.level_with(setting, component, &|_, value| value)
-    }
-
-    fn level_with(&self, setting: usize, component: Component, of: Moved<'_>) -> Option<Level> {
-        let found = self.all[setting].of_component(component);
-        let is_queue = [UPSTREAM_QUEUE, DOWNSTREAM_QUEUE].contains(&component[0]);
-        if found.is_empty() {
-            return is_queue.then_some((Grade::Good, 0));
-        }
-        let levels: Option<Vec<Level>> = found.iter().map(|one| one.level_with(of)).collect();
-        levels?.into_iter().max()
+    pub(super) fn level(&self, setting: usize, component: &Component<'_>) -> Option<Level> {
+        self.of(setting, component)?.level()
     }
 
     /// Is a column better with one setting than with another? Where it is of something with a grade, that has a better level
     /// too; else it differs by much.
     pub(super) fn is_better(&self, column: &Measure, one: usize, other: usize) -> bool {
         let [group, of_other] = [one, other].map(|number| self.all[number].group);
-        let is_its = |one: &&Component| one.contains(&column.of.graded);
-        let level =
-            |number| self.components.iter().find(is_its).and_then(|c| self.level(number, c));
-        let values = match level(one).zip(level(other)) {
+        let level = |number: usize| self.all[number].assessment(column.of.graded)?.level();
+        let levels = level(one).zip(level(other)).filter(|_| !self.is_between_lines());
+        let values = match levels {
             Some((ahead, behind)) if ahead >= behind => None,
             Some(_) => of_other.mean(column.key).zip(group.mean(column.key)),
             None => group.named_difference(column, of_other),
@@ -210,13 +185,21 @@ impl<'a, 'b> Question<'a, 'b> {
         self.are_ordered(&self.standing(one), &self.standing(other))
     }
 
-    /// Is the first before the other? Fewer that fail decide, then fewer poor, then fewer fair ones; with equal
-    /// counts, being nowhere behind and somewhere ahead.
+    /// Is the first before the other? Fewer uses that fail decide, then fewer poor, then fewer fair ones; with equal
+    /// counts, being nowhere behind and somewhere ahead. What is known of one of them alone may be anything in the other.
     fn are_ordered(&self, one: &Standing, other: &Standing) -> bool {
         let place = self.deciding(one, other);
-        let (one, other) = (&one[place.clone()], &other[place]);
-        let (own, others) = (counts(one), counts(other));
-        own < others || (own == others && one != other && is_nowhere_behind(one, other))
+        let grades = |of: &Standing| -> Vec<Option<Grade>> {
+            let all = place.clone().map(|at| (self.components[at].0, of[at]));
+            let worst = |(_, own): (_, Vec<Option<Level>>)| {
+                own.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max().map(|it| it.0)
+            };
+            grouped(all).into_iter().map(worst).collect()
+        };
+        let (own, others) = (grades(one), grades(other));
+        let counts = (counts(&own, &others, Grade::Fails), counts(&others, &own, Grade::Good));
+        counts.0 < counts.1
+            || (counts.0 == counts.1 && is_ahead(&one[place.clone()], &other[place]))
     }
 
     /// Are settings equal in all steps?
@@ -227,15 +210,20 @@ impl<'a, 'b> Question<'a, 'b> {
     /// In what a setting is behind the best of what decides between them.
     fn behind(&self, best: usize, other: usize) -> Vec<usize> {
         let (ahead, behind) = (self.standing(best), self.standing(other));
-        self.deciding(&ahead, &behind).filter(|place| ahead[*place] < behind[*place]).collect()
+        let is_behind = |place: &usize| {
+            ahead[*place].zip(behind[*place]).is_some_and(|(ahead, behind)| ahead < behind)
+        };
+        self.deciding(&ahead, &behind).filter(is_behind).collect()
     }
 
     /// Of that the worst, with the best and with the other setting.
     pub(super) fn decisive(&self, best: usize, other: usize) -> Option<[&'a Assessment; 2]> {
         let places = self.behind(best, other).into_iter();
-        let of = |place: usize| self.all[other].of_component(self.components[place]);
-        let behind = places.flat_map(of).max_by_key(|one| one.level())?;
-        Some([self.assessment(best, behind.application)?, behind])
+        let of = |place: usize| {
+            let component = &self.components[place];
+            Some([self.of(best, component)?, self.of(other, component)?])
+        };
+        places.filter_map(of).max_by_key(|[_, behind]| behind.level())
     }
 
     /// What only just decides between the best and another setting, in a sentence: the first of all that decides, if
@@ -244,12 +232,13 @@ impl<'a, 'b> Question<'a, 'b> {
         let (ahead, behind) = (self.standing(best), self.standing(other));
         let mut moved = behind.clone();
         for place in self.behind(best, other) {
-            let of_best = self.all[best].of_component(self.components[place]);
+            let [of_best, of_other] =
+                [best, other].map(|setting| self.of(setting, &self.components[place]));
             let near = |metric: &str, value: f64| {
-                let of_best = of_best.iter().find_map(|one| one.value(metric));
+                let of_best = of_best.and_then(|one| one.value(metric));
                 of_best.filter(|best| is_near(*best, value)).unwrap_or(value)
             };
-            moved[place] = self.level_with(other, self.components[place], &near);
+            moved[place] = of_other.and_then(|one| one.level_with(near));
             if moved[place] > ahead[place] {
                 return None;
             }
@@ -269,7 +258,7 @@ impl<'a, 'b> Question<'a, 'b> {
                 format!(
                     "By a hair: {} is {value}{} with {other} and {of_best} with {best}, and the bound of {bound} is \
                      between them.",
-                    behind_in.graded.label(shown),
+                    behind_in.label(shown),
                     shown.unit
                 )
             })
@@ -280,8 +269,8 @@ impl<'a, 'b> Question<'a, 'b> {
     /// What users notice with a setting, also where it compares nothing.
     pub(super) fn noticed(&self, setting: usize) -> impl Iterator<Item = &'a Assessment> {
         let setting = &self.all[setting];
-        let noticed = COMPONENTS.iter().filter(|one| !setting.watches(one));
-        noticed.flat_map(|one| setting.of_component(one))
+        let is_noticed = |one: &&Assessment| setting.watched(one.application) == Some(false);
+        setting.assessments.iter().filter(is_noticed)
     }
 
     /// The settings that would be among the best, or would be no longer, if a mean were elsewhere in its interval:
@@ -292,11 +281,10 @@ impl<'a, 'b> Question<'a, 'b> {
         let all = (0..self.settings.len())
             .flat_map(|of| (0..self.components.len()).map(move |c| (of, c)));
         for ((place, number), sign) in all.flat_map(|one| [(one, -1.0), (one, 1.0)]) {
-            let (setting, component) = (self.settings[place], self.components[number]);
-            let found = self.all[setting].of_component(component);
-            let half = |metric: &str| found.iter().find_map(|one| *one.half_widths.get(metric)?);
+            let found = self.of(self.settings[place], &self.components[number]);
+            let half = |metric: &str| *found?.half_widths.get(metric)?;
             let at_end = |of: &str, value: f64| value + sign * half(of).unwrap_or_default();
-            let moved = self.level_with(setting, component, &at_end);
+            let moved = found.and_then(|one| one.level_with(at_end));
             if moved != standings[place][number] {
                 let mut standings = standings.clone();
                 standings[place][number] = moved;
@@ -315,24 +303,35 @@ fn is_near(one: f64, other: f64) -> bool {
 }
 
 impl Judged<'_> {
-    /// The assessments that count in a component.
-    pub(super) fn of_component(&self, component: Component) -> Vec<&Assessment> {
-        component.iter().filter_map(|name| self.assessment(name)).collect()
-    }
-
-    /// Is it a queue that a game or call watches?
-    fn watches(&self, component: Component) -> bool {
-        self.group.runs[0].watched.iter().any(|way| queue_of(*way) == component[0])
+    /// Does it decide only where all else is alike, since games and calls watch it? `None` if it never does: what load adds is
+    /// in the grades of games and calls, and what a queue adds to the delay of traffic with grades in these, unless bulk
+    /// traffic fills it: then the next game would feel it.
+    fn watched(&self, application: &str) -> Option<bool> {
+        let is_of = |way: &Direction| queue_of(*way) == application;
+        let loads = &self.group.runs[0].loads;
+        match Direction::BOTH.into_iter().find(is_of) {
+            Some(way) => loads.iter().find(|(of, _)| *of == way).map(|(_, watched)| *watched),
+            None => (application != UNDER_LOAD).then_some(false),
+        }
     }
 }
 
-/// How many components fail, are poor, are fair.
-fn counts(standing: &[Option<Level>]) -> [usize; 3] {
+/// How many uses fail, are poor, are fair, if one that only the others know is as good as that.
+fn counts(own: &[Option<Grade>], others: &[Option<Grade>], unknown: Grade) -> [usize; 3] {
+    let pairs = own.iter().zip(others);
+    let grades = pairs.map(|(own, other)| own.or(other.map(|_| unknown)));
     [Grade::Fails, Grade::Poor, Grade::Fair]
-        .map(|grade| standing.iter().flatten().filter(|(found, _)| *found == grade).count())
+        .map(|grade| grades.clone().filter(|one| *one == Some(grade)).count())
 }
 
-/// Is one nowhere behind the other? What has no grade is neither ahead nor behind.
-fn is_nowhere_behind(one: &[Option<Level>], other: &[Option<Level>]) -> bool {
-    one.iter().zip(other).all(|(one, other)| one.is_some() == other.is_some() && one <= other)
+/// Is one nowhere behind the other and somewhere ahead, whatever that is which is not known?
+fn is_ahead(one: &[Option<Level>], other: &[Option<Level>]) -> bool {
+    let pairs = || one.iter().copied().zip(other.iter().copied());
+    let is_never_behind = |(one, other): (Option<Level>, Option<Level>)| match (one, other) {
+        (None, other) => other.is_none(),
+        (Some(one), None) => one == (Grade::Good, 0),
+        (one, other) => one <= other,
+    };
+    let ahead = |(one, other): (Option<Level>, Option<Level>)| one.zip(other);
+    pairs().all(is_never_behind) && pairs().filter_map(ahead).any(|(one, other)| one < other)
 }

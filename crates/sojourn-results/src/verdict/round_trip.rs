@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::grades::worst_round_trips;
+use super::grades::round_trips;
 use super::groups::Judged;
 use super::thresholds::{ADDED_DELAY, UNDER_LOAD};
 use crate::letters::letter;
@@ -24,12 +24,25 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Of a run and its idle line; `None` if no game or call measured it.
-    pub(super) fn of(one: &Judged<'_>, idle: Option<&Judged<'_>>) -> Option<Self> {
+    /// Of a run and its idle line; `None` if no game or call measured it. Of several it is the same one in all settings: that
+    /// to which load adds most with any, or else the first, games before calls.
+    pub(super) fn of(
+        one: &Judged<'_>,
+        idle: Option<&Judged<'_>>,
+        all: &[Judged<'_>],
+    ) -> Option<Self> {
         let idle_runs = idle.map(|line| line.group.runs.as_slice());
-        let (medians, _) = worst_round_trips(&one.group.runs, idle_runs)?;
+        let added = |of: &Judged<'_>, name: &str| {
+            let mut own = of.entries.iter().filter(|found| found.application == UNDER_LOAD);
+            own.find(|found| found.traffic == name)?.value(ADDED_DELAY)
+        };
+        let most = |name: &str| all.iter().filter_map(|of| added(of, name)).reduce(f64::max);
+        let names = one.group.runs[0].round_trips.keys();
+        let is_worse = |a: Option<f64>, b: Option<f64>| a > b && a.map(letter) != b.map(letter);
+        let name = names.reduce(|a, b| if is_worse(most(&b.1), most(&a.1)) { b } else { a })?;
+        let (medians, _) = round_trips(&one.group.runs, idle_runs, name);
         let [idle_ms, downloading_ms, uploading_ms, both_ms] = medians;
-        let added_ms = one.assessment(UNDER_LOAD).and_then(|found| found.value(ADDED_DELAY));
+        let added_ms = added(one, &name.1);
         Some(Self { letter: added_ms.map(letter), idle_ms, downloading_ms, uploading_ms, both_ms })
     }
 }

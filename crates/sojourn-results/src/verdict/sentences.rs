@@ -1,12 +1,12 @@
 //! An answer in sentences: which setting does best, what changes, its price, and on what it rests.
 
 use super::facts::{Facts, Payload};
-use super::grades::Assessment;
+use super::grades::{Assessment, Component};
 use super::groups::{Group, Judged};
 use super::measures::{MEASURES, Measure};
-use super::order::{Answer, Component, Question};
+use super::order::{Answer, Question};
 use super::shares::Share;
-use super::thresholds::{Application, GAME, Grade, NAMED};
+use super::thresholds::{Application, GAME, Grade, NAMED, Shown};
 use crate::words::{around, capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
@@ -30,9 +30,8 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
     // What changes against the reference is named already.
     let rivals = question.rivals(&answer.best[..1]);
     let others = rivals.into_iter().filter(|one| Some(*one) != answer.reference);
-    let given_up = others.clone().find_map(|other| given_up(question, answer.best[0], other));
     let decided = others.filter_map(|other| decided(question, answer.best[0], other));
-    let against = decided.chain(given_up).filter(|_| answer.is_alike);
+    let against = decided.filter(|_| answer.is_alike);
     std::iter::once(first).chain(more.into_iter().flatten()).chain(against).collect()
 }
 
@@ -88,8 +87,7 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
 }
 
 /// The value of an application that decides its grade behind its name, or what is said in its place.
-fn in_brackets(found: &Assessment) -> String {
-    let shown = found.deciding();
+fn in_brackets(found: &Assessment, shown: &Shown) -> String {
     let said = |value| format!(" ({}{}{})", shown.short, digits(value), shown.unit);
     found.measured(shown.metric).map_or_else(|| format!(" ({})", found.summary), said)
 }
@@ -101,15 +99,19 @@ fn nothing_good(question: &Question<'_, '_>, best: usize) -> String {
         question.settings.iter().all(|setting| grade(setting) == Some(Grade::Fails))
     };
     let found = question.noticed(best).filter(fails);
-    let clauses = found.map(|it| format!("{} fails with each{}", it.graded.noun, in_brackets(it)));
+    let with = question.all[best].name();
+    let clauses = found.map(|it| {
+        let value = in_brackets(it, it.deciding());
+        let value = value.trim_end_matches(')');
+        format!("{} fails with each{value} with {with})", it.graded.noun)
+    });
     around(clauses, |it| format!("No setting is good: {it}. ")).unwrap_or_default()
 }
 
 /// What compares nothing, since it is a share of another line with each setting.
 fn left_out(question: &Question<'_, '_>) -> Option<String> {
     let all = question.settings.iter().flat_map(|setting| question.noticed(*setting));
-    let is_out =
-        |one: &&Assessment| !question.components.iter().any(|c| c.contains(&one.application));
+    let is_out = |one: &&Assessment| !question.components.iter().any(|c| c.0 == one.application);
     let nouns = distinct(all.filter(is_out).map(|one| one.graded.noun.to_owned()));
     around(nouns, |it| format!("Not compared, since the lines differ: the shares of {it}."))
 }
@@ -128,18 +130,6 @@ fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<Str
     })
 }
 
-/// A transfer that gets little of its part, and that another setting leaves twice as much.
-fn given_up(question: &Question<'_, '_>, best: usize, other: usize) -> Option<String> {
-    let [best, other] = [best, other].map(|number| &question.all[number]);
-    let mut starved = best.transfers.iter().filter(|one| one.of_part() < STARVED);
-    let (one, had_mbps) = starved.find_map(|one| {
-        let had_mbps = other.share(one)?.mbps;
-        (one.mbps < STARVED * had_mbps).then_some((one, had_mbps))
-    })?;
-    let rate = format!("the rate of '{}'", one.traffic);
-    Some(format!("Against {}, {}.", other.name(), change(&rate, had_mbps, one.mbps, " Mbps")))
-}
-
 /// If what the best costs matters most.
 fn alternatives(question: &Question<'_, '_>, answer: &Answer) -> String {
     let rates = question.lost_rates(&answer.best).into_iter().map(|(one, of)| (of, one.of.bulk));
@@ -153,33 +143,50 @@ fn alternatives(question: &Question<'_, '_>, answer: &Answer) -> String {
     clauses.collect()
 }
 
-/// Several do best, each in something else.
+/// Several do best, each in something else, or since of one of them something is not known.
 fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
+    let all = |component: &Component<'_>| -> Vec<&Assessment> {
+        best.iter().filter_map(|one| question.of(*one, component)).collect()
+    };
     let clause = |setting: &usize| {
-        let is_ahead = |component: &&Component| {
-            let level = question.level(*setting, component);
-            let all = best.iter().filter_map(|one| question.level(*one, component));
-            level == all.clone().min() && level != all.max()
+        let ahead = |component: &Component<'_>| {
+            let own = question.of(*setting, component)?;
+            let (level, others) = (own.level()?, all(component));
+            let levels = || others.iter().filter_map(|one| one.level());
+            let is_first = levels().all(|other| level <= other) && levels().any(|it| level < it);
+            let behind = || others.iter().filter(|one| one.level() > Some(level));
+            // A value in which it is ahead of all that are behind.
+            let is_ahead = |shown: &&Shown| behind().all(|it| own.is_ahead(it, shown.metric));
+            let shown = own.graded.values.iter().find(is_ahead);
+            let value = shown.map(|shown| in_brackets(own, shown)).unwrap_or_default();
+            is_first.then(|| own.noun() + &value)
         };
-        let ahead = question.components.iter().filter(is_ahead);
-        let clauses = ahead.filter_map(|component| {
-            let found = question.all[*setting].of_component(component);
-            let worst = found.into_iter().max_by_key(|one| one.level())?;
-            Some(format!("{}{}", worst.graded.noun, in_brackets(worst)))
-        });
-        let ahead = around(clauses, |it| format!(", ahead in {it}")).unwrap_or_default();
-        format!("{}{ahead}", question.all[*setting].name())
+        let is_known_elsewhere = |component: &&Component<'_>| {
+            let is_known = |one: &&Assessment| one.level().is_some();
+            question.level(*setting, component).is_none() && all(component).iter().any(is_known)
+        };
+        let ahead = question.components.iter().filter_map(ahead);
+        let ahead = around(ahead, |it| format!(", ahead in {it}")).unwrap_or_default();
+        let unknown = question.components.iter().filter(is_known_elsewhere);
+        let unknown = unknown.filter_map(|one| Some(all(one).first()?.noun()));
+        let unknown = around(unknown, |it| format!(", not graded in {it}")).unwrap_or_default();
+        format!("{}{ahead}{unknown}", question.all[*setting].name())
     };
     let said: Vec<_> = best.iter().take(NAMED_AT_MOST).map(clause).collect();
     format!("No setting does best at everything. None is before any of these: {}.", said.join("; "))
 }
 
-/// All settings do equally well.
+/// All settings do equally well, or lines differ in rates alone.
 fn none(question: &Question<'_, '_>, answer: &Answer) -> String {
     let settings = of_numbers(question, &question.settings);
-    let clauses = around(Some(ranges(&settings)), |it| format!(" {it}.")).unwrap_or_default();
+    let clauses =
+        around(Some(ranges(question, &settings)), |it| format!(" {it}.")).unwrap_or_default();
     let (names, seeds) = (names(&settings), settings[0].group.runs.len());
+    let has_more = |one: &usize| !question.lost_rates(&[*one]).is_empty();
     match answer.unsure.is_empty() {
+        true if question.settings.iter().any(has_more) => {
+            format!("No setting does best: the grades of {names} are equal.{clauses}")
+        }
         true => format!("No setting does best: {names} do equally well.{clauses}"),
         false => format!("{seeds} seeds cannot tell which of {names} does best.{clauses}"),
     }
@@ -199,24 +206,19 @@ type Change = (String, bool);
 
 /// What changes from one setting to others.
 fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec<Change> {
-    let graded = |name: &&str| {
-        let after: Vec<&Assessment> =
-            best.iter().filter_map(|one| question.assessment(*one, name)).collect();
-        match question.assessment(reference, name) {
-            Some(before) => graded_clauses(before, &after),
-            None => after.first().and_then(|one| new_clause(one)).into_iter().collect(),
-        }
+    let graded = |component: &Component<'_>| {
+        let after: Vec<_> = best.iter().filter_map(|one| question.of(*one, component)).collect();
+        let before = question.of(reference, component);
+        before.map(|before| graded_clauses(before, &after)).unwrap_or_default()
     };
-    let of = |are_watched| {
-        let all = question.components.iter().filter(|one| question.is_watched(one) == are_watched);
-        all.copied().flatten().flat_map(graded).collect::<Vec<Change>>()
-    };
+    let of = |watched| question.of_stage(watched).iter().flat_map(graded).collect::<Vec<_>>();
     let mut changes = of(false);
     // A queue that something watches is named where it decides, and where it is worse.
     let decides = changes.iter().all(|(_, is_worse)| *is_worse);
     changes.extend(of(true).into_iter().filter(|(_, is_worse)| decides || *is_worse));
     let [now, before] = [best[0], reference].map(|number| &question.all[number]);
-    let is_game_told = !graded(&GAME).is_empty();
+    let is_game = |one: &&Component<'_>| one.0 == GAME;
+    let is_game_told = question.components.iter().filter(is_game).any(|it| !graded(it).is_empty());
     let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
     let is_rate = |one: &&Measure| question.is_rate(one, best[0]);
     let others = MEASURES.iter().filter(|one| one.of.headline && !is_rate(one));
@@ -226,14 +228,7 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
         Some((change(measure.label, from, to, &measure.unit_after()), measure.is_worse(from, to)))
     });
     changes.extend(clauses.take(DIFFERENCES_AT_MOST));
-    changes.extend(single_rates(now, before));
     changes
-}
-
-/// A queue that does not stand in the reference.
-fn new_clause(after: &Assessment) -> Option<Change> {
-    let state = after.grade.filter(|grade| *grade > Grade::Good)?.state();
-    Some((format!("{} falls from good to {state} ({})", after.graded.noun, after.summary), true))
 }
 
 /// A value that is another with other settings: as a clause and behind its application, whether it is worse, whether it is
@@ -253,7 +248,7 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
             (true, false) => "falls",
             _ => "rises",
         };
-        let clause = format!("{} {verb} {values}", graded.label(shown));
+        let clause = format!("{} {verb} {values}", before.label(shown));
         let passes = |bound: f64| (from <= bound) != (to[0] <= bound);
         // Grades that need no value of this name go by another one beside it, and its steps are their bounds.
         let is_passed = match graded.needs(shown.metric) {
@@ -283,31 +278,14 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
         let with = changed.iter().filter(|one| one.1 == (is > was));
         let text = with.min_by_key(|one| (!one.3, !one.2)).map_or("", |one| &one.0[1]);
         let verb = if is > was { "falls" } else { "rises" };
-        let is_same = after[0].traffic.is_empty() || after[0].traffic == before.traffic;
-        let of = if is_same { "the " } else { "the worst " };
-        let noun = before.graded.noun.replacen("the ", of, 1);
-        Some((format!("{noun} {verb} from {} to {}{text}", was.state(), is.state()), is > was))
+        Some((
+            format!("{} {verb} from {} to {}{text}", before.noun(), was.state(), is.state()),
+            is > was,
+        ))
     };
     let is_better = first.as_ref().is_some_and(|(_, is_worse)| !is_worse);
     let worse = changed.iter().find(|one| one.1 && one.2).filter(|_| is_better);
     first.into_iter().chain(worse.map(plain)).collect()
-}
-
-/// Transfers whose rates change by much, where there are several in a direction: what one gains another may lose.
-fn single_rates(now: &Judged<'_>, before: &Judged<'_>) -> Vec<Change> {
-    let now = &now.transfers;
-    // What has no grade has a measure of its sort.
-    let is_like = |one: &Share, other: &Share| {
-        other.way == one.way && (one.missing.is_none() || other.application == one.application)
-    };
-    let is_beside = |one: &&Share| now.iter().filter(|other| is_like(one, other)).count() > 1;
-    let clauses = now.iter().filter(is_beside).filter_map(|one| {
-        let from = before.share(one)?.mbps;
-        let is_much = (one.mbps - from).abs() > NAMED * one.mbps.max(from);
-        let what = format!("the rate of '{}'", one.traffic);
-        is_much.then(|| (change(&what, from, one.mbps, " Mbps"), one.mbps < from))
-    });
-    clauses.take(DIFFERENCES_AT_MOST).collect()
 }
 
 fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
@@ -393,8 +371,8 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
     })
 }
 
-/// What differs between settings most plainly, in clauses with a capital letter; empty if nothing does.
-fn ranges(settings: &[&Judged<'_>]) -> String {
+/// What differs between settings most plainly, what is noticed first, in clauses with a capital letter; empty if nothing does.
+fn ranges(question: &Question<'_, '_>, settings: &[&Judged<'_>]) -> String {
     let clauses = MEASURES.iter().filter_map(|measure| {
         let values = settings.iter().map(|one| Some((one.group.mean(measure.key)?, one.group)));
         let all: Vec<(f64, &Group<'_>)> = values.collect::<Option<_>>()?;
@@ -405,10 +383,11 @@ fn ranges(settings: &[&Judged<'_>]) -> String {
         let [low, high] = [low, high].map(|group| listed(&[group.name]));
         let (from, to) = (digits(*least), digits(*most));
         let clause = format!("{what} is {from}{unit} with {low} and {to}{unit} with {high}");
-        Some((clause, (most - least) / most))
+        let is_noticed = question.of_stage(false).iter().any(|one| one.0 == measure.of.graded);
+        Some((clause, (is_noticed, (most - least) / most)))
     });
     let mut clauses: Vec<_> = clauses.collect();
-    clauses.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    clauses.sort_by(|(_, one), (_, other)| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)));
     let clauses = clauses.into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, _)| clause);
     capitalised(&joined(clauses))
 }

@@ -76,7 +76,7 @@ pub(super) struct Steps {
 pub(super) struct Shown {
     pub metric: &'static str,
     /// Its name, in which `{}` is the application.
-    label: &'static str,
+    pub label: &'static str,
     /// What precedes the number, behind the name of the application.
     pub short: &'static str,
     /// What follows the number.
@@ -177,9 +177,9 @@ impl Application {
         self.bounds_of_grades(metric).chain(of_steps.flat_map(|steps| steps.bounds.clone()))
     }
 
-    /// The name of a value.
-    pub(super) fn label(&self, shown: &Shown) -> String {
-        shown.label.replace("{}", self.noun)
+    /// Is it a part of the line that a transfer gets?
+    pub(super) fn is_share(&self) -> bool {
+        self.good[0].metric == SHARE
     }
 }
 
