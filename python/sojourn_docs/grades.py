@@ -20,8 +20,9 @@ others leave.
 
 Of several settings one is before another if fewer applications fail with it; with as many, if fewer
 are poor; with as many, if fewer are fair. With equal counts it is before the other if it is nowhere
-behind and somewhere ahead in the steps inside grades. What no setting is before does best. The
-queue of a direction counts where no game, call or video call watches it.
+behind and somewhere ahead in the steps inside grades, entry by entry. What is graded with one of
+them alone may be anything with the other. What no setting is before does best. The queue of a
+direction counts where bulk traffic loads it and no game, call or video call watches it.
 """
 
 

@@ -71,7 +71,7 @@ class Assessment:
     summary: str
     """The measured values in words."""
     traffic: str = ""
-    """The traffic entry that the values are of, where only the worst of several counts."""
+    """The traffic entry that the values are of, of several the worst; empty for queues."""
     first_half: Mapping[str, float | None] = field(default_factory=dict)
     """The values of the first half of the time that counts."""
     changing: Sequence[str] = ()
