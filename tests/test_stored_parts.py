@@ -110,3 +110,21 @@ def test_results_are_read_without_their_parts(stored: Any, tmp_path: Path, insid
     window = ["--kind", "timeseries", "--metric", "congestion_window"]
     inside.printed("plot", out, *window, "--out", tmp_path / "w.svg")
     inside.printed("export", out, "--format", "csv", "--out", tmp_path / "csv")
+
+
+def test_a_sweep_with_a_control_is_joined_without_it(tmp_path: Path, inside: Inside) -> None:
+    file = shutil.copy(OWN / "aimd.py", tmp_path)
+    (tmp_path / "line.toml").write_text(sojourn.load(LINE)[0].to_toml())
+    (tmp_path / "sweep.toml").write_text('scenario = "line.toml"\nseeds = 2\n')
+    chosen = ["--set", OF_ENTRY.format("aimd"), "--part", f"{file}:Aimd"]
+    parts = [tmp_path / "1", tmp_path / "2"]
+    for part in parts:
+        shard = ["--shard", f"{part.name}/2", "--out", part]
+        inside.printed("sweep", tmp_path / "sweep.toml", *chosen, *shard)
+    Path(file).unlink()
+    use(())
+    inside.printed("merge", *parts, "--out", tmp_path / "whole")
+    for command in ("verify", "report"):
+        inside.printed(command, tmp_path / "whole")
+    inside.printed("export", tmp_path / "whole", "--format", "csv", "--out", tmp_path / "csv")
+    assert len(sojourn.open(tmp_path / "whole")) > 0
