@@ -14,7 +14,7 @@ const NAMES: [&str; 6] = ["alder", "birch", "cedar", "elm", "fir", "hazel"];
 type Use = (&'static str, &'static str, &'static str, &'static [(&'static str, f64, f64)]);
 
 /// Uses of a household.
-const USES: [Use; 5] = [
+const USES: [Use; 6] = [
     (
         "game",
         "game",
