@@ -109,7 +109,7 @@ def test_a_wrong_precision_is_refused(text: str) -> None:
         ("ping < 30", "game RTT p50, game RTT p90 or game RTT p99"),
         ("game latency p99 < 30", "game RTT p99, game p99 or game RTT p50"),
         ("loss < 1", "game loss"),
-        ("quality > 4", "voice MOS or own score level"),
+        ("quality > 4", "voice MOS, own score or cloud game MOS"),
         ("page < 3", "page load or web response"),
         ("film > 5", "video, video stalled or video rises for"),
         ("throughput > 5", "upload or download"),

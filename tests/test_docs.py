@@ -350,6 +350,22 @@ def cake_router(drop_tail: Shown, pie: Shown, cake: Shown, *_: Shown) -> None:
     assert cake.rates == pytest.approx(pie.rates, rel=0.03)
 
 
+def satellite(alone: Shown, least: Shown, follows: Shown, *_: Shown) -> None:
+    assert alone.round_trip_ms > 500 > 120 > follows.round_trip_ms > least.round_trip_ms
+    assert least.rates["download"] < 0.6 * alone.rates["download"]
+    assert follows.rates["download"] > 0.9 * alone.rates["download"]
+
+
+def mobile(alone: Shown, least: Shown, follows: Shown, *_: Shown) -> None:
+    assert alone.round_trip_ms > 2000 > 130 > follows.round_trip_ms > 60 > least.round_trip_ms
+    assert least.rates["download"] < 0.6 * alone.rates["download"]
+    assert follows.rates["download"] > 0.9 * alone.rates["download"]
+
+
+def wifi(drop_tail: Shown, pie: Shown, *_: Shown) -> None:
+    assert drop_tail.round_trip_ms > 300 > 150 > pie.round_trip_ms
+
+
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_gallery_shows_what_it_says(path: Path) -> None:
     case = Case.run(path)

@@ -115,8 +115,8 @@ def test_a_class_that_is_no_controller_is_refused(text: str, fault: str) -> None
     [
         ("-1", "found -1 as rate up in bit/s; allowed: a finite number from 0 on"),
         ("float('inf')", "found inf as rate up in bit/s"),
-        ("'fast'", "found str from up_bps; allowed: a number"),
-        ("[]", "found list from up_bps; allowed: a number"),
+        ("'fast'", "found 'fast' as self.up_bps; allowed: a number"),
+        ("[]", "found a value of type list as self.up_bps; allowed: a number"),
     ],
 )
 def test_what_is_no_rate_ends_the_run(value: str, fault: str) -> None:

@@ -196,7 +196,7 @@ def test_a_score_of_ones_own_has_a_scale(
         ("Score('x', 1, 1, 2)", "allowed: numbers that rise or that fall"),
         ("Score('x', 1, 2, float('inf'))", "allowed: finite numbers"),
         ("Score('x', 1, 2, 'many')", "allowed: finite numbers"),
-        ("'best'", "unknown variant `best`"),
+        ("'best'", "score: found 'best'; allowed: call, game, frames, pages, or sojourn.Score"),
     ],
 )
 def test_a_scale_that_is_none_is_refused(score: str, says: str, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def mobile(rng, seconds, median_mbps, deviation=0.5, constant_s=5.0, step_s=0.1)
 def wifi(rng, seconds, mbps):
     """A rate with pauses of 50 to 300 ms, whose gaps are exponential with a mean of 2 s.
 
-    A radio that scans other channels, or that another network keeps silent, sends nothing meanwhile.
+    A radio that scans other channels, or that others keep silent, sends nothing meanwhile.
     """
     steps, at_s = [(0.0, mbps)], 0.0
     while True:

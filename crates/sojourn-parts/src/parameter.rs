@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::reading::shown;
-use super::setting::{Setting, file};
+use super::setting::{Setting, file, shown};
 
 /// What scenarios may set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

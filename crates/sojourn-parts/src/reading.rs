@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use sojourn_input::words;
 
 use super::declaration::Declaration;
+use super::setting::shown;
 
 /// What the value of a key may be.
 enum Takes {
@@ -135,14 +136,4 @@ fn is_scale(scale: &Value) -> bool {
     scale.as_object().is_some_and(|of| of.len() == 4)
         && scale["gauge"].is_string()
         && ["good", "fair", "poor"].iter().all(has)
-}
-
-/// A value as messages show it.
-pub(crate) fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => words::quoted(text),
-        Value::Array(list) => format!("a list of {}", list.len()),
-        Value::Object(_) => "a table".to_owned(),
-        other => other.to_string(),
-    }
 }

@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use serde_json::Value;
 use sojourn_input::digest::digest;
+use sojourn_input::words;
 use sojourn_scenario::{Disk, Files as _};
 
 /// The value of a parameter.
@@ -66,4 +68,14 @@ pub(crate) fn file(path: &str, folder: &str) -> Result<Setting, String> {
     let size = content.len() as u64;
     let digest = digest([size].into_iter().chain(content.into_iter().map(u64::from)));
     Ok(Setting::File { path, digest })
+}
+
+/// A value as messages show it.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => words::quoted(text),
+        Value::Array(list) => format!("a list of {}", list.len()),
+        Value::Object(_) => "a table".to_owned(),
+        other => other.to_string(),
+    }
 }

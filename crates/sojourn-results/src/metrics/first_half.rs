@@ -5,7 +5,7 @@ use super::read::{Row, Rows};
 use super::rows::{FirstHalfRow, FlowRow, QueueRow};
 
 /// The columns that grades read, beside texts.
-const READ: [&str; 42] = [
+const READ: [&str; 43] = [
     "sent_bytes",
     "delivered_bytes",
     "delivered_packets",
@@ -36,6 +36,7 @@ const READ: [&str; 42] = [
     "frames_late_percent",
     "input_to_frame_p90_ms",
     "game_mos",
+    "own_score",
     "own_score_level",
     "video_rate_mbps",
     "video_rise_s",

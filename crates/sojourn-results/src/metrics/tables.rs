@@ -246,8 +246,8 @@ impl<'a> PacketOf<'a> {
     }
 
     fn echo_s(&self) -> Option<f64> {
-        let has_timestamps =
-            self.is_tcp() && self.run.timestamps.get(usize::from(self.of.traffic)) == Some(&true);
+        let timestamps = self.run.timestamps.get(usize::from(self.of.traffic));
+        let has_timestamps = !self.is_outside() && self.is_tcp() && timestamps == Some(&true);
         has_timestamps.then(|| self.of.segment.echo.secs_f64())
     }
 
