@@ -14,9 +14,12 @@ use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
 
+/// What has been read, by the file and what its gaps mean.
+type Read = BTreeMap<(PathBuf, Option<Gaps>), Arc<[Step]>>;
+
 /// The traces of one scenario file's runs, each read once.
 #[derive(Default)]
-pub(super) struct Traces(RefCell<BTreeMap<(PathBuf, Option<Gaps>), Arc<[Step]>>>);
+pub(super) struct Traces(RefCell<Read>);
 
 impl Traces {
     /// Fills each trace of a scenario that is in a file: its rates, their digest, and the path they came from.
