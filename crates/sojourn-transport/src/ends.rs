@@ -29,7 +29,24 @@ pub struct Multiplexed {
     streams: Streams,
 }
 
+/// Its calls are apart, since a call of oneself keeps the compiler from joining that of plain ends to where it is made.
 impl Multiplexed {
+    #[inline(never)]
+    fn is_silent(&self, end: usize) -> bool {
+        self.streams.has_written_all(end) && self.ends.is_silent(end)
+    }
+
+    #[inline(never)]
+    fn deadline(&self, end: usize) -> Time {
+        self.ends.deadline(end)
+    }
+
+    #[inline(never)]
+    fn needs_jitter(&self, end: usize, config: &Config) -> bool {
+        self.ends.needs_jitter(end, config)
+    }
+
+    #[inline(never)]
     fn poll(&mut self, end: usize, now: Time, config: &Config) -> Option<Departure> {
         let Self { ends, streams } = self;
         while let Some(bytes) = streams.next_frame(end, ends.unsent(end), config) {
@@ -39,6 +56,7 @@ impl Multiplexed {
     }
 
     /// The events say that something was received if a message has come.
+    #[inline(never)]
     fn on_segment(
         &mut self,
         end: usize,
@@ -146,7 +164,7 @@ impl Ends {
         match self {
             Self::Tcp(ends) => ends[end].is_silent(),
             Self::Quic(_) => false,
-            Self::Streams(of) => of.streams.has_written_all(end) && of.ends.is_silent(end),
+            Self::Streams(of) => of.is_silent(end),
         }
     }
 
@@ -156,7 +174,7 @@ impl Ends {
         match self {
             Self::Tcp(ends) => ends[end].deadline(),
             Self::Quic(pair) => pair.ends[end].deadline(),
-            Self::Streams(of) => of.ends.deadline(end),
+            Self::Streams(of) => of.deadline(end),
         }
     }
 
@@ -228,7 +246,7 @@ impl Ends {
         match self {
             Self::Tcp(ends) => ends[end].needs_jitter(config),
             Self::Quic(_) => false,
-            Self::Streams(of) => of.ends.needs_jitter(end, config),
+            Self::Streams(of) => of.needs_jitter(end, config),
         }
     }
 
