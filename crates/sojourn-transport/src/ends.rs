@@ -12,106 +12,44 @@ use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Seed;
 use sojourn_engine::units::Time;
 
-/// The end that opens the connection and the other one, which all methods have by number: 0 and 1.
+/// The end that opens the connection and the other one, which all methods have by number: 0 and 1; and the streams that
+/// they carry, if there are many.
+pub struct Ends {
+    pair: Pair,
+    streams: Option<Box<Streams>>,
+}
+
+/// Both ends of a connection.
 #[expect(clippy::large_enum_variant, reason = "most connections are TCP's, without a step between")]
-pub enum Ends {
-    /// TCP.
+enum Pair {
     Tcp([Endpoint; 2]),
-    /// QUIC.
     Quic(Box<QuicPair>),
-    /// Either of them, with many streams.
-    Streams(Box<Multiplexed>),
-}
-
-/// The ends of a connection and the streams that it carries.
-pub struct Multiplexed {
-    ends: Ends,
-    streams: Streams,
-}
-
-/// Its calls are apart, since a call of oneself keeps the compiler from joining that of plain ends to where it is made.
-impl Multiplexed {
-    #[inline(never)]
-    fn is_silent(&self, end: usize) -> bool {
-        self.streams.has_written_all(end) && self.ends.is_silent(end)
-    }
-
-    #[inline(never)]
-    fn deadline(&self, end: usize) -> Time {
-        self.ends.deadline(end)
-    }
-
-    #[inline(never)]
-    fn needs_jitter(&self, end: usize, config: &Config) -> bool {
-        self.ends.needs_jitter(end, config)
-    }
-
-    #[inline(never)]
-    fn poll(&mut self, end: usize, now: Time, config: &Config) -> Option<Departure> {
-        let Self { ends, streams } = self;
-        while let Some(bytes) = streams.next_frame(end, ends.unsent(end), config) {
-            ends.send(end, bytes, config);
-        }
-        ends.poll(end, now, config)
-    }
-
-    /// The events say that something was received if a message has come.
-    #[inline(never)]
-    fn on_segment(
-        &mut self,
-        end: usize,
-        now: Time,
-        segment: &Segment,
-        as_sent: (Time, Ecn),
-        config: &Config,
-    ) -> SegmentEvents {
-        let Self { ends, streams } = self;
-        let mut events = ends.on_segment(end, now, segment, as_sent, config);
-        if segment.len > 0 {
-            let has = |from, to| ends.has(end, from, to);
-            events.received_all = streams.arrive(end, segment, has, config);
-        }
-        events
-    }
 }
 
 /// Both ends of a QUIC connection, and what the ACK frames of each carry.
-pub struct QuicPair {
+struct QuicPair {
     ends: [QuicEndpoint; 2],
     arrivals: [Arrivals; 2],
 }
 
-/// A call of the end, of whichever kind it is; with streams, of both ends together.
+/// A call of the end, of whichever kind it is.
 macro_rules! of_end {
-    ($ends:expr, $end:expr, $name:ident => $call:expr, $streams:ident => $of_streams:expr) => {
-        match $ends {
-            Ends::Tcp(ends) => {
+    ($ends:expr, $end:expr, $name:ident => $call:expr) => {
+        match &mut $ends.pair {
+            Pair::Tcp(ends) => {
                 let $name = &mut ends[$end];
                 $call
             }
-            Ends::Quic(pair) => {
+            Pair::Quic(pair) => {
                 let $name = &mut pair.ends[$end];
                 $call
             }
-            Ends::Streams($streams) => $of_streams,
         }
     };
 }
 
-impl Ends {
-    /// Two ends, of which the first opens the connection.
-    pub fn open(config: &Config, seed: Seed) -> Self {
-        Self::open_plain(config, seed, false)
-    }
-
-    /// The same for a connection with many streams. `is_resumed` leaves out what a resumed session of TLS does not send,
-    /// where TLS is the transport's.
-    pub fn open_streams(config: &Config, seed: Seed, is_resumed: bool) -> Self {
-        let ends = Self::open_plain(config, seed, is_resumed);
-        Self::Streams(Box::new(Multiplexed { ends, streams: Streams::default() }))
-    }
-
-    fn open_plain(config: &Config, seed: Seed, is_resumed: bool) -> Self {
+impl Pair {
+    fn open(config: &Config, seed: Seed, is_resumed: bool) -> Self {
         let [of_first, of_other] = [0, 1].map(|end| seed.numbered(end));
         match config.transport {
             Transport::Tcp => {
@@ -131,7 +69,44 @@ impl Ends {
         }
     }
 
-    /// Handles a segment at an end that the other end sent at `sent_at`, and that arrived with this ECN field.
+    fn send(&mut self, end: usize, bytes: u64, config: &Config) {
+        match self {
+            Self::Tcp(ends) => ends[end].send(bytes, config),
+            Self::Quic(pair) => pair.ends[end].send(bytes),
+        }
+    }
+
+    /// Bytes that an end is to send and has not sent.
+    fn unsent(&self, end: usize) -> u64 {
+        match self {
+            Self::Tcp(ends) => ends[end].unsent(),
+            Self::Quic(pair) => pair.ends[end].unsent(),
+        }
+    }
+
+    /// Has an end received all of these bytes, and may it use them? TCP gives them in order.
+    fn has(&self, end: usize, from: u64, to: u64) -> bool {
+        match self {
+            Self::Tcp(ends) => ends[end].has(to),
+            Self::Quic(pair) => pair.ends[end].has(from, to),
+        }
+    }
+}
+
+impl Ends {
+    /// Two ends, of which the first opens the connection.
+    pub fn open(config: &Config, seed: Seed) -> Self {
+        Self { pair: Pair::open(config, seed, false), streams: None }
+    }
+
+    /// The same for a connection with many streams. `is_resumed` leaves out what a resumed session of TLS does not send,
+    /// where TLS is the transport's.
+    pub fn open_streams(config: &Config, seed: Seed, is_resumed: bool) -> Self {
+        Self { pair: Pair::open(config, seed, is_resumed), streams: Some(Box::default()) }
+    }
+
+    /// Handles a segment at an end that the other end sent at `sent_at`, and that arrived with this ECN field. With many
+    /// streams the events say that something was received if a message has come.
     #[inline]
     pub fn on_segment(
         &mut self,
@@ -141,130 +116,124 @@ impl Ends {
         (sent_at, ecn): (Time, Ecn),
         config: &Config,
     ) -> SegmentEvents {
-        match self {
-            Self::Tcp(ends) => ends[end].on_segment(now, segment, sent_at, ecn, config),
-            Self::Quic(pair) => {
+        let mut events = match &mut self.pair {
+            Pair::Tcp(ends) => ends[end].on_segment(now, segment, sent_at, ecn, config),
+            Pair::Quic(pair) => {
                 let QuicPair { ends, arrivals: [first, second] } = &mut **pair;
                 let logs = if end == 0 { (first, second) } else { (second, first) };
                 ends[end].on_segment(now, (segment, ecn), logs, config)
             }
-            Self::Streams(streams) => streams.on_segment(end, now, segment, (sent_at, ecn), config),
+        };
+        if self.streams.is_some() && segment.len > 0 {
+            events.received_all = self.has_message(end, segment, config);
         }
+        events
+    }
+
+    /// Has a message come with a segment?
+    #[cold]
+    fn has_message(&mut self, end: usize, segment: &Segment, config: &Config) -> bool {
+        let Self { pair, streams } = self;
+        let has = |from, to| pair.has(end, from, to);
+        streams.as_mut().is_some_and(|streams| streams.arrive(end, segment, has, config))
     }
 
     /// The next segment that an end wants to send now. Ask until there is none.
     #[inline]
     pub fn poll(&mut self, end: usize, now: Time, config: &Config) -> Option<Departure> {
-        of_end!(self, end, it => it.poll(now, config), of => of.poll(end, now, config))
+        if self.streams.is_some() {
+            self.send_frames(end, config);
+        }
+        of_end!(self, end, it => it.poll(now, config))
+    }
+
+    /// Hands over the frames of streams that are to be sent soon.
+    #[cold]
+    fn send_frames(&mut self, end: usize, config: &Config) {
+        let Self { pair, streams: Some(streams) } = self else { return };
+        while let Some(bytes) = streams.next_frame(end, pair.unsent(end), config) {
+            pair.send(end, bytes, config);
+        }
     }
 
     /// Has an end nothing to send now, for certain?
     #[inline]
     pub fn is_silent(&self, end: usize) -> bool {
-        match self {
-            Self::Tcp(ends) => ends[end].is_silent(),
-            Self::Quic(_) => false,
-            Self::Streams(of) => of.is_silent(end),
+        let is_written = self.streams.as_ref().is_none_or(|streams| streams.has_written_all(end));
+        match &self.pair {
+            Pair::Tcp(ends) => is_written && ends[end].is_silent(),
+            Pair::Quic(_) => false,
         }
     }
 
     /// When `on_timer` is due at an end.
     #[inline]
     pub fn deadline(&self, end: usize) -> Time {
-        match self {
-            Self::Tcp(ends) => ends[end].deadline(),
-            Self::Quic(pair) => pair.ends[end].deadline(),
-            Self::Streams(of) => of.deadline(end),
+        match &self.pair {
+            Pair::Tcp(ends) => ends[end].deadline(),
+            Pair::Quic(pair) => pair.ends[end].deadline(),
         }
     }
 
     /// Handles the timers of an end that are due.
     pub fn on_timer(&mut self, end: usize, now: Time, config: &Config) {
-        of_end!(self, end, it => it.on_timer(now, config), of => of.ends.on_timer(end, now, config));
+        of_end!(self, end, it => it.on_timer(now, config));
     }
 
     /// Adds `bytes` to send at an end; `u64::MAX` for an endless transfer.
     pub fn send(&mut self, end: usize, bytes: u64, config: &Config) {
-        match self {
-            Self::Tcp(ends) => ends[end].send(bytes, config),
-            Self::Quic(pair) => pair.ends[end].send(bytes),
-            Self::Streams(of) => of.ends.send(end, bytes, config),
-        }
+        self.pair.send(end, bytes, config);
     }
 
     /// Reports when `bytes` more than expected so far have been received at an end.
     pub fn expect(&mut self, end: usize, bytes: u64) {
-        of_end!(self, end, it => it.expect(bytes), of => of.ends.expect(end, bytes));
+        of_end!(self, end, it => it.expect(bytes));
     }
 
     /// Adds a message to send at an end of a connection with many streams; one without them has no messages.
     pub fn write(&mut self, end: usize, message: Message) {
-        if let Self::Streams(of) = self {
-            of.streams.write(end, message);
+        if let Some(streams) = &mut self.streams {
+            streams.write(end, message);
         }
     }
 
     /// The stream of a message that has come to an end, once for each.
     pub fn next_message(&mut self, end: usize) -> Option<u32> {
-        match self {
-            Self::Streams(of) => of.streams.next_message(end),
-            Self::Tcp(_) | Self::Quic(_) => None,
-        }
+        self.streams.as_mut()?.next_message(end)
     }
 
     /// Does it carry messages of many streams?
     pub fn has_streams(&self) -> bool {
-        matches!(self, Self::Streams(_))
-    }
-
-    /// Bytes that an end is to send and has not sent.
-    pub(crate) fn unsent(&self, end: usize) -> u64 {
-        match self {
-            Self::Tcp(ends) => ends[end].unsent(),
-            Self::Quic(pair) => pair.ends[end].unsent(),
-            Self::Streams(of) => of.ends.unsent(end),
-        }
-    }
-
-    /// Has an end received all of these bytes, and may it use them? TCP gives them in order.
-    pub(crate) fn has(&self, end: usize, from: u64, to: u64) -> bool {
-        match self {
-            Self::Tcp(ends) => ends[end].has(to),
-            Self::Quic(pair) => pair.ends[end].has(from, to),
-            Self::Streams(of) => of.ends.has(end, from, to),
-        }
+        self.streams.is_some()
     }
 
     /// Closes an end: nothing more to send.
     pub fn close(&mut self, end: usize) {
-        of_end!(self, end, it => it.close(), of => of.ends.close(end));
+        of_end!(self, end, it => it.close());
     }
 
     /// Does anything to send at an end still need a random delay? Only ns-2 has it.
     #[inline]
     pub fn needs_jitter(&self, end: usize, config: &Config) -> bool {
-        match self {
-            Self::Tcp(ends) => ends[end].needs_jitter(config),
-            Self::Quic(_) => false,
-            Self::Streams(of) => of.needs_jitter(end, config),
+        match &self.pair {
+            Pair::Tcp(ends) => ends[end].needs_jitter(config),
+            Pair::Quic(_) => false,
         }
     }
 
     /// Sets the random delay of an end: the fraction `draw`, from 0 to 1, of `send_jitter_us`.
     pub fn draw_jitter(&mut self, end: usize, now: Time, draw: f64, config: &Config) {
-        match self {
-            Self::Tcp(ends) => ends[end].draw_jitter(now, draw, config),
-            Self::Quic(_) => {} // it has none
-            Self::Streams(of) => of.ends.draw_jitter(end, now, draw, config),
+        match &mut self.pair {
+            Pair::Tcp(ends) => ends[end].draw_jitter(now, draw, config),
+            Pair::Quic(_) => {} // it has none
         }
     }
 
     /// The congestion window of an end, in segments.
     pub fn window(&self, end: usize) -> Window {
-        match self {
-            Self::Tcp(ends) => ends[end].window(),
-            Self::Quic(pair) => pair.ends[end].window(),
-            Self::Streams(of) => of.ends.window(end),
+        match &self.pair {
+            Pair::Tcp(ends) => ends[end].window(),
+            Pair::Quic(pair) => pair.ends[end].window(),
         }
     }
 
@@ -279,28 +248,25 @@ impl Ends {
     }
 
     fn shown<'a>(&'a self, end: usize, config: &'a Config) -> Shown<'a> {
-        match self {
-            Self::Tcp(ends) => ends[end].shown(config),
-            Self::Quic(pair) => pair.ends[end].shown(config),
-            Self::Streams(of) => of.ends.shown(end, config),
+        match &self.pair {
+            Pair::Tcp(ends) => ends[end].shown(config),
+            Pair::Quic(pair) => pair.ends[end].shown(config),
         }
     }
 
     /// Have both ends closed, and do both know it?
     pub fn is_done(&self) -> bool {
-        match self {
-            Self::Tcp(ends) => ends.iter().all(Endpoint::is_done),
-            Self::Quic(pair) => pair.ends.iter().all(QuicEndpoint::is_done),
-            Self::Streams(of) => of.ends.is_done(),
+        match &self.pair {
+            Pair::Tcp(ends) => ends.iter().all(Endpoint::is_done),
+            Pair::Quic(pair) => pair.ends.iter().all(QuicEndpoint::is_done),
         }
     }
 
     /// Retransmissions and timeouts of both ends.
     pub fn tallies(&self) -> [Tally; 2] {
-        match self {
-            Self::Tcp(ends) => [ends[0].tally(), ends[1].tally()],
-            Self::Quic(pair) => [pair.ends[0].tally(), pair.ends[1].tally()],
-            Self::Streams(of) => of.ends.tallies(),
+        match &self.pair {
+            Pair::Tcp(ends) => [ends[0].tally(), ends[1].tally()],
+            Pair::Quic(pair) => [pair.ends[0].tally(), pair.ends[1].tally()],
         }
     }
 }

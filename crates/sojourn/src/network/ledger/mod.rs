@@ -103,6 +103,7 @@ impl Ledger {
     }
 
     /// A packet has come of an entry with frames: it may complete one, or be an input.
+    #[cold]
     fn show(&mut self, now: Time, packet: &Packet, is_counted: bool) {
         let accounts = &mut self.accounts[usize::from(packet.traffic)];
         let frames = accounts[packet.direction as usize].frames.as_mut();
