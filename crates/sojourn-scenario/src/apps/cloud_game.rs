@@ -12,16 +12,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
-use super::check_stop;
 use super::two_way::Answer;
 use super::{App, AppContext, AppParameters, Command, Event, Frame, Label, Load, Model, Quality};
+use super::{LEAST_PACKET, check_stop, sending_s};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_input::problem::Faults;
 
-/// Bytes on the wire of the smallest packet: an Ethernet frame.
-const LEAST_PACKET: u64 = 64;
 /// Packets of a frame leave in groups of this length.
 const GROUP: Time = Time::from_ms(1);
 /// A frame with parity has so many such packets at least (Moonlight: `minRequiredFecPackets`).
@@ -158,8 +156,7 @@ impl AppParameters for Parameters {
     }
 
     fn load(&self, seconds: f64) -> Load {
-        let start = self.start_s.unwrap_or_default();
-        let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
+        let sending_s = sending_s(self.start_s, self.stop_s, seconds);
         let frames = sending_s * self.frames_per_s + 1.0;
         let frame_bytes = self.frame_bytes() * (1.0 + self.redundancy());
         let packets = frames * (frame_bytes / f64::from(self.packet_bytes)).ceil();
@@ -329,6 +326,7 @@ impl Model for CloudGame {
 
 #[cfg(test)]
 mod tests {
+    use super::super::at_timers;
     use super::*;
 
     /// What a game with these keys sends until a time: when, where and how large, with the frame.
@@ -336,24 +334,13 @@ mod tests {
         let text = format!("server = 's'\nstart_s = 0\n{keys}");
         let parameters: Parameters = toml::from_str(&text).unwrap();
         let App::CloudGame(mut game) = parameters.start(&|_| 0) else { panic!("it is a game") };
-        let mut rng = Rng::named(1, "game");
-        let (mut now, mut sent) = (game.start(&mut rng), Vec::new());
-        while now < until {
-            let mut commands = Vec::new();
-            let mut context = AppContext::of_true_clock(now, &mut rng, &mut commands);
-            game.on_event(Event::Timer, &mut context);
-            let mut next = Time::NEVER;
-            for command in commands {
-                match command {
-                    Command::Datagram { size, frame, direction, .. } => {
-                        sent.push((now, direction, size, frame));
-                    }
-                    Command::Wake(at) => next = at,
-                    _ => panic!("{command:?}"),
-                }
-            }
-            now = next;
-        }
+        let mut sent = Vec::new();
+        at_timers(&mut game, until, |now, command| {
+            let Command::Datagram { size, frame, direction, .. } = command else {
+                panic!("{command:?}")
+            };
+            sent.push((now, direction, size, frame));
+        });
         sent
     }
 

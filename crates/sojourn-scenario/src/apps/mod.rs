@@ -43,6 +43,7 @@ mod agenda;
 mod browser;
 pub(crate) mod bulk;
 pub mod cloud_game;
+mod done;
 pub(crate) mod draw;
 mod feedback;
 mod gcc;
@@ -63,8 +64,7 @@ pub mod web_sessions;
 pub use browser::Browser;
 pub use bulk::Bulk;
 pub use cloud_game::CloudGame;
-
-use std::ops::{Add as _, Sub as _};
+pub use done::{Done, LoadedPage, Mean, OwnScore, Viewing};
 
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
@@ -290,276 +290,6 @@ impl AppContext<'_> {
     }
 }
 
-/// A page that was loaded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LoadedPage {
-    /// When it was requested.
-    pub start: Time,
-    /// How long it took.
-    pub took: Time,
-    /// How long it took until what is seen first was there, where that is known.
-    pub first_render: Option<Time>,
-}
-
-impl LoadedPage {
-    /// One of which no more is known.
-    pub fn new(start: Time, took: Time) -> Self {
-        Self { start, took, first_render: None }
-    }
-}
-
-/// What an app achieved, for the results.
-#[derive(Default)]
-pub struct Done {
-    /// Pages loaded.
-    pub pages: Vec<LoadedPage>,
-    /// Completed transfers of known size.
-    pub transfers_completed: Option<u64>,
-    /// What these took together, in s, where each is timed.
-    pub transfers_s: Option<f64>,
-    /// Objects of web sessions: when each was requested, and its response time.
-    pub responses: Vec<(Time, Time)>,
-    /// Viewing statistics of videos.
-    pub viewing: Option<Viewing>,
-    /// What a part scores by a scale of its own.
-    pub own: Option<OwnScore>,
-    /// Pictures of calls whose rate is controlled, up and down.
-    pub filmed: [Option<Filmed>; 2],
-}
-
-/// Pictures of a call.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Filmed {
-    pictures: f64,
-    /// The sum of their heights as shares of the largest one's.
-    heights: f64,
-}
-
-impl Filmed {
-    fn add(&mut self, height: u32, most: u32) {
-        (self.pictures, self.heights) =
-            (self.pictures + 1.0, self.heights + f64::from(height) / f64::from(most));
-    }
-
-    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
-        Self {
-            pictures: of(self.pictures, other.pictures),
-            heights: of(self.heights, other.heights),
-        }
-    }
-
-    /// The mean height of its pictures in percent of the largest one's.
-    pub fn height_percent(&self) -> Option<f64> {
-        ratio(100.0 * self.heights, self.pictures)
-    }
-}
-
-/// What both directions have together.
-fn of_both(
-    [up, down]: [Option<Filmed>; 2],
-    [other_up, other_down]: [Option<Filmed>; 2],
-    of: impl Fn(f64, f64) -> f64 + Copy,
-) -> [Option<Filmed>; 2] {
-    [(up, other_up), (down, other_down)]
-        .map(|(one, other)| either(one, other, |one, other| one.each(other, of)))
-}
-
-/// A score by a scale of a part's own.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OwnScore {
-    /// The score.
-    pub value: f64,
-    /// Where it is on the scale: 1 is the bound of good, 2 of fair and 3 of poor.
-    pub level: f64,
-}
-
-impl OwnScore {
-    fn worse(self, other: Self) -> Self {
-        if other.level > self.level { other } else { self }
-    }
-}
-
-impl Done {
-    /// The same in simulated time, where a device's clock measured it.
-    pub fn by(mut self, clock: Clock) -> Self {
-        for page in &mut self.pages {
-            page.start = clock.instant(page.start);
-            page.took = clock.span(page.took);
-            page.first_render = page.first_render.map(|took| clock.span(took));
-        }
-        for (start, took) in &mut self.responses {
-            *start = clock.instant(*start);
-            *took = clock.span(*took);
-        }
-        let seconds = clock.span(Time::from_s(1)).secs_f64();
-        self.transfers_s = self.transfers_s.map(|took_s| took_s * seconds);
-        if let Some(viewing) = &mut self.viewing {
-            for span_s in [
-                &mut viewing.watched_s,
-                &mut viewing.rising_s,
-                &mut viewing.playing_s,
-                &mut viewing.stalled_s,
-            ] {
-                *span_s *= seconds;
-            }
-        }
-        self
-    }
-
-    /// The sum of the same app in two homes.
-    pub fn and(mut self, other: Self) -> Self {
-        self.pages.extend(other.pages);
-        self.responses.extend(other.responses);
-        Self {
-            transfers_completed: either(
-                self.transfers_completed,
-                other.transfers_completed,
-                u64::add,
-            ),
-            transfers_s: either(self.transfers_s, other.transfers_s, f64::add),
-            viewing: either(self.viewing, other.viewing, Viewing::plus),
-            own: either(self.own, other.own, OwnScore::worse),
-            filmed: of_both(self.filmed, other.filmed, f64::add),
-            ..self
-        }
-    }
-
-    /// What it achieved since it was as `earlier`, of what was requested at `from` or later.
-    pub fn since(mut self, earlier: &Self, from: Time) -> Self {
-        self.pages.retain(|page| page.start >= from);
-        self.responses.retain(|(start, _)| *start >= from);
-        Self {
-            transfers_completed: either(
-                self.transfers_completed,
-                earlier.transfers_completed,
-                u64::sub,
-            ),
-            transfers_s: either(self.transfers_s, earlier.transfers_s, f64::sub),
-            viewing: either(self.viewing, earlier.viewing, Viewing::minus),
-            filmed: of_both(self.filmed, earlier.filmed, f64::sub),
-            ..self
-        }
-    }
-}
-
-/// Combines both, or returns the one that is there.
-fn either<T>(one: Option<T>, other: Option<T>, together: impl FnOnce(T, T) -> T) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(together(one, other)),
-        (one, other) => one.or(other),
-    }
-}
-
-/// Segments of videos that were played.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Played {
-    /// Their number.
-    pub segments: f64,
-    /// The sum of their rates in Mbps.
-    pub mbps: f64,
-}
-
-impl Played {
-    fn add(&mut self, mbps: f64) {
-        *self = self.each(Self { segments: 1.0, mbps }, f64::add);
-    }
-
-    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
-        Self { segments: of(self.segments, other.segments), mbps: of(self.mbps, other.mbps) }
-    }
-
-    fn mean_mbps(self) -> Option<f64> {
-        ratio(self.mbps, self.segments)
-    }
-}
-
-/// Viewing statistics, summed over viewers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Viewing {
-    /// Segments played.
-    pub played: Played,
-    /// Those of them that were requested since their viewer's level has risen.
-    pub played_settled: Played,
-    /// Changes of the quality level.
-    pub adaptations: f64,
-    /// Viewers who began.
-    pub viewers: f64,
-    /// Viewers whose level has risen.
-    pub settled: f64,
-    /// Time since each viewer began, in s.
-    pub watched_s: f64,
-    /// Time in which the level of each viewer rose, in s.
-    pub rising_s: f64,
-    /// Time since playback first began, in s.
-    pub playing_s: f64,
-    /// Time of that during which playback stalled, in s.
-    pub stalled_s: f64,
-}
-
-impl Viewing {
-    /// Mean rate of the video that was played since its level has risen, in Mbps; `None` while that of a viewer rises.
-    pub fn rate_mbps(&self) -> Option<f64> {
-        self.have_all_settled().then(|| self.played_settled.mean_mbps())?
-    }
-
-    /// Mean rate of all video that was played, in Mbps; `None` if nothing was played.
-    pub fn whole_rate_mbps(&self) -> Option<f64> {
-        self.played.mean_mbps()
-    }
-
-    /// The mean time in which the level of a viewer rose, in s; `None` while one does.
-    pub fn rise_s(&self) -> Option<f64> {
-        self.have_all_settled().then(|| ratio(self.rising_s, self.viewers))?
-    }
-
-    fn have_all_settled(&self) -> bool {
-        self.settled == self.viewers
-    }
-
-    /// Changes of the quality level per viewer and hour.
-    pub fn adaptations_per_hour(&self) -> Option<f64> {
-        ratio(self.adaptations, self.watched_s / 3600.0)
-    }
-
-    /// The mean time that viewers waited for playback to begin first, in s; `None` if none of them plays.
-    pub fn start_wait_s(&self) -> Option<f64> {
-        (self.playing_s > 0.0).then(|| ratio(self.watched_s - self.playing_s, self.viewers))?
-    }
-
-    /// Share of the time since playback first began during which it stalled, in percent.
-    pub fn stalled_percent(&self) -> Option<f64> {
-        ratio(100.0 * self.stalled_s, self.playing_s)
-    }
-
-    fn plus(self, other: Self) -> Self {
-        self.each(other, f64::add)
-    }
-
-    /// What was added since; viewers who have begun or settled stay counted.
-    fn minus(self, earlier: Self) -> Self {
-        let Self { viewers, settled, .. } = self;
-        Self { viewers, settled, ..self.each(earlier, f64::sub) }
-    }
-
-    fn each(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
-        Self {
-            played: self.played.each(other.played, &of),
-            played_settled: self.played_settled.each(other.played_settled, &of),
-            adaptations: of(self.adaptations, other.adaptations),
-            viewers: of(self.viewers, other.viewers),
-            settled: of(self.settled, other.settled),
-            watched_s: of(self.watched_s, other.watched_s),
-            rising_s: of(self.rising_s, other.rising_s),
-            playing_s: of(self.playing_s, other.playing_s),
-            stalled_s: of(self.stalled_s, other.stalled_s),
-        }
-    }
-}
-
-fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
-
 /// A traffic model.
 #[enum_dispatch]
 #[auto_impl(Box)]
@@ -769,6 +499,35 @@ impl Quality {
     pub fn is_of_packets(self) -> bool {
         matches!(self, Self::Voice | Self::Game | Self::VideoCall | Self::CloudGame)
     }
+}
+
+/// Bytes on the wire of the smallest packet: an Ethernet frame.
+const LEAST_PACKET: u64 = 64;
+
+/// How long a source sends in a run of so many seconds, in s.
+fn sending_s(start_s: Option<f64>, stop_s: Option<f64>, seconds: f64) -> f64 {
+    (stop_s.unwrap_or(seconds).min(seconds) - start_s.unwrap_or_default()).max(0.0)
+}
+
+/// Lets a model act when it wants to be woken, until a time, and hands over what else it asks for. Returns when it wants to
+/// be woken next.
+#[cfg(test)]
+fn at_timers(model: &mut impl Model, until: Time, mut on: impl FnMut(Time, Command)) -> Time {
+    let mut rng = Rng::named(1, "model");
+    let mut now = model.start(&mut rng);
+    while now < until {
+        let mut commands = Vec::new();
+        let mut context = AppContext::of_true_clock(now, &mut rng, &mut commands);
+        model.on_event(Event::Timer, &mut context);
+        let at = std::mem::replace(&mut now, Time::NEVER);
+        for command in commands {
+            match command {
+                Command::Wake(next) => now = next,
+                other => on(at, other),
+            }
+        }
+    }
+    now
 }
 
 /// Checks that a source does not stop before it starts.

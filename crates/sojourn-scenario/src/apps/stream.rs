@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
-use super::check_stop;
 use super::two_way::{Answer, StreamDirection};
 use super::{App, AppContext, AppParameters, AppSpec, Command, Event, Label, Load, Model, Quality};
+use super::{check_stop, sending_s};
 use sojourn_engine::packet::{Direction, LARGEST_PACKET};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -195,8 +195,7 @@ impl AppParameters for Parameters {
     }
 
     fn load(&self, seconds: f64) -> Load {
-        let start = self.start_s.unwrap_or_default();
-        let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
+        let sending_s = sending_s(self.start_s, self.stop_s, seconds);
         let sent = |interval_ms: f64| sending_s / (interval_ms / 1e3) + 1.0;
         let (home_bytes, home_ms) = self.of_home();
         let (answer_bytes, answer_ms) = self.of_answers();

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agenda::Agenda;
 use super::{
-    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model, Played,
+    App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Mean, Model,
     Quality, Viewing,
 };
 use sojourn_engine::dialect::Dialect;
@@ -314,9 +314,9 @@ struct Viewer {
     stalled: Time,
     adaptations: u64,
     /// Segments taken from the buffer.
-    played: Played,
+    played: Mean,
     /// Those of them that were requested since the level stopped rising.
-    played_settled: Played,
+    played_settled: Mean,
 }
 
 /// A segment in the buffer.
@@ -372,8 +372,8 @@ impl Viewer {
             stalled_since: None,
             stalled: Time::ZERO,
             adaptations: 0,
-            played: Played::default(),
-            played_settled: Played::default(),
+            played: Mean::default(),
+            played_settled: Mean::default(),
         }
     }
 
@@ -451,7 +451,7 @@ impl Video {
         let next = |fetch| self.chooser.next(viewer.level, mu(fetch));
         let level = viewer.last_fetch.map_or(viewer.level, next);
         if viewer.rise.on_request(context.now, level, level == self.chooser.top()) {
-            viewer.played_settled = Played::default();
+            viewer.played_settled = Mean::default();
         }
         viewer.adaptations += u64::from(level != viewer.level);
         viewer.level = level;
@@ -475,9 +475,9 @@ impl Video {
     fn viewing(&self, now: Time) -> Viewing {
         let sum = |of: &dyn Fn(&Viewer) -> f64| self.viewers.iter().map(of).sum::<f64>();
         let count = |of: &dyn Fn(&Viewer) -> bool| sum(&|v| f64::from(u8::from(of(v))));
-        let played = |of: &dyn Fn(&Viewer) -> Played| Played {
-            segments: sum(&|v| of(v).segments),
-            mbps: sum(&|v| of(v).mbps),
+        let played = |of: &dyn Fn(&Viewer) -> Mean| Mean {
+            count: sum(&|v| of(v).count),
+            sum: sum(&|v| of(v).sum),
         };
         let span = |begun: Option<Time>, end: Time| begun.map_or(0.0, |b| (end - b).secs_f64());
         let since = |begun| span(begun, now);

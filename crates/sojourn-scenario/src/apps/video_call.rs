@@ -13,15 +13,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
-use super::check_stop;
 use super::feedback::{self, Feedback, REPORT_BYTES};
 use super::gcc::{Arrival, Gcc, PACING, Probe, Rates};
 use super::pictures::{Picture, Sent};
 use super::two_way::{Answer, StreamDirection};
 use super::{
-    App, AppContext, AppParameters, Arrived, Command, Done, Event, Filmed, Frame, Label, Load,
-    Model, Quality,
+    App, AppContext, AppParameters, Arrived, Command, Done, Event, Frame, Label, Load, Mean, Model,
+    Quality,
 };
+use super::{LEAST_PACKET, check_stop, sending_s};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Rng;
@@ -35,9 +35,6 @@ sojourn_engine::series! {
     /// Video call: the rate that the control of the call allows downstream, in the first home.
     TARGET_DOWN = "call_target_down", in "Mbps", from "draft-ietf-rmcat-gcc-02";
 }
-
-/// Bytes on the wire of the smallest packet: an Ethernet frame.
-const LEAST_PACKET: u64 = 64;
 
 /// What sets the rate of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -179,7 +176,7 @@ impl Parameters {
             layers: self.layers,
             probe: None,
             padding: 0.0,
-            filmed: Filmed::default(),
+            filmed: Mean::default(),
         }
     }
 
@@ -247,8 +244,7 @@ impl AppParameters for Parameters {
     }
 
     fn load(&self, seconds: f64) -> Load {
-        let start = self.start_s.unwrap_or_default();
-        let sending_s = (self.stop_s.unwrap_or(seconds).min(seconds) - start).max(0.0);
+        let sending_s = sending_s(self.start_s, self.stop_s, seconds);
         let ways = if self.direction.is_both() { 2.0 } else { 1.0 };
         let frames = ways * (sending_s * self.frames_per_s + 1.0);
         let frame_bytes = self.most_mbps() * 1e6 / 8.0 / self.frames_per_s;
@@ -313,7 +309,8 @@ struct Controlled {
     probe: Option<(Probe, f64, f64)>,
     /// Bytes of padding that are due.
     padding: f64,
-    filmed: Filmed,
+    /// Heights of its pictures, as shares of the largest one's.
+    filmed: Mean,
 }
 
 impl Controlled {
@@ -322,7 +319,7 @@ impl Controlled {
         let target_bps = self.gcc.target_bps() as f64;
         let Sent { bps, padding_bps, height } = self.picture.sent(self.layers, target_bps);
         self.padding += padding_bps / 8.0 * interval_s;
-        self.filmed.add(height, self.picture.height());
+        self.filmed.add(f64::from(height) / f64::from(self.picture.height()));
         if self.probe.is_none() {
             let probe = self.gcc.next_probe(now.ms_f64());
             self.probe = probe.map(|probe| (probe, 0.0, 0.0));
@@ -538,6 +535,7 @@ impl Model for VideoCall {
 
 #[cfg(test)]
 mod tests {
+    use super::super::at_timers;
     use super::*;
 
     /// The sizes of a frame's packets and when each is sent, of one frame of 3000 bytes.
@@ -548,25 +546,13 @@ mod tests {
         );
         let parameters: Parameters = toml::from_str(&text).unwrap();
         let App::VideoCall(mut call) = parameters.start(&|_| 0) else { panic!("it is a call") };
-        let mut rng = Rng::named(1, "call");
-        let (mut now, mut sent) = (call.start(&mut rng), Vec::new());
-        while now < Time::from_ms(33) {
-            let mut commands = Vec::new();
-            let mut context = AppContext::of_true_clock(now, &mut rng, &mut commands);
-            call.on_event(Event::Timer, &mut context);
-            let at = now.ps() / 1_000_000;
-            for command in commands {
-                match command {
-                    Command::Datagram { size, frame, .. } => {
-                        assert_eq!(frame, Some(Frame { number: 0, packets: 3 }));
-                        sent.push((at, size));
-                    }
-                    Command::Wake(at) => now = at,
-                    _ => panic!("{command:?}"),
-                }
-            }
-        }
-        assert_eq!(now.ps() / 1_000_000, 33_333);
+        let mut sent = Vec::new();
+        let next = at_timers(&mut call, Time::from_ms(33), |now, command| {
+            let Command::Datagram { size, frame, .. } = command else { panic!("{command:?}") };
+            assert_eq!(frame, Some(Frame { number: 0, packets: 3 }));
+            sent.push((now.ps() / 1_000_000, size));
+        });
+        assert_eq!(next.ps() / 1_000_000, 33_333);
         sent
     }
 
@@ -582,20 +568,11 @@ mod tests {
     fn a_call_keeps_its_rate() {
         let parameters: Parameters = toml::from_str("server = 's'\ndirection = 'up'").unwrap();
         let App::VideoCall(mut call) = parameters.start(&|_| 0) else { panic!("it is a call") };
-        let mut rng = Rng::named(1, "call");
-        let (mut now, mut bytes) = (call.start(&mut rng), 0);
-        while now < Time::from_s(300) {
-            let mut commands = Vec::new();
-            let mut context = AppContext::of_true_clock(now, &mut rng, &mut commands);
-            call.on_event(Event::Timer, &mut context);
-            for command in commands {
-                match command {
-                    Command::Datagram { size, .. } => bytes += u64::from(size),
-                    Command::Wake(at) => now = at,
-                    _ => panic!("{command:?}"),
-                }
-            }
-        }
+        let mut bytes = 0;
+        at_timers(&mut call, Time::from_s(300), |_, command| {
+            let Command::Datagram { size, .. } = command else { panic!("{command:?}") };
+            bytes += u64::from(size);
+        });
         // 9000 frames, each off by sqrt(2) * 15 % = 21 % in size and in time: sqrt(2) * 21 % / 95 =
         // 0.3 % of the rate; four times that is allowed.
         let mbps = bytes as f64 * 8e-6 / 300.0;

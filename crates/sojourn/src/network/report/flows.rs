@@ -15,7 +15,7 @@ use sojourn_results::scores::qoe::{
 };
 use sojourn_results::scores::voice_model::r_value;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{AppSpec, Done, Quality};
+use sojourn_scenario::apps::{AppSpec, Done, Mean, Quality};
 use sojourn_scenario::metrics::VoiceModel;
 
 /// The row of a traffic entry in a direction.
@@ -108,8 +108,7 @@ pub(super) fn flow_row(
         Quality::Pages | Quality::Responses | Quality::Video | Quality::Unscored => {}
         Quality::VideoCall => {
             score_frames(&mut row, run, index, direction);
-            row.picture_height_percent =
-                done.filmed[direction as usize].and_then(|filmed| filmed.height_percent());
+            row.picture_height_percent = done.filmed[direction as usize].and_then(Mean::percent);
         }
         Quality::CloudGame => score_cloud_game(&mut row, run, index, direction),
         Quality::Own => {
