@@ -13,30 +13,18 @@ const NAMES: [&str; 6] = ["alder", "birch", "cedar", "elm", "fir", "hazel"];
 /// A use: its name, its quality, its keys, and the columns that it is graded by, each with the range of its values.
 type Use = (&'static str, &'static str, &'static str, &'static [(&'static str, f64, f64)]);
 
+const GAME: &str = "kind = 'stream', purpose = 'game', server = 'near'";
+const GAME_COLUMNS: &[(&str, f64, f64)] = &[
+    ("over_20_ms_access_percent", 0.3, 90.0),
+    ("over_80_ms_round_trip_percent", 0.3, 60.0),
+    ("rtt_p90_ms", 10.0, 900.0),
+    ("loss_percent", 0.05, 60.0),
+];
+
 /// Uses of a household.
 const USES: [Use; 6] = [
-    (
-        "game",
-        "game",
-        "kind = 'stream', purpose = 'game', server = 'near'",
-        &[
-            ("over_20_ms_access_percent", 0.3, 90.0),
-            ("over_80_ms_round_trip_percent", 0.3, 60.0),
-            ("rtt_p90_ms", 10.0, 900.0),
-            ("loss_percent", 0.05, 60.0),
-        ],
-    ),
-    (
-        "match",
-        "game",
-        "kind = 'stream', purpose = 'game', server = 'near'",
-        &[
-            ("over_20_ms_access_percent", 0.3, 90.0),
-            ("over_80_ms_round_trip_percent", 0.3, 60.0),
-            ("rtt_p90_ms", 10.0, 900.0),
-            ("loss_percent", 0.05, 60.0),
-        ],
-    ),
+    ("game", "game", GAME, GAME_COLUMNS),
+    ("match", "game", GAME, GAME_COLUMNS),
     (
         "call",
         "voice",
