@@ -246,45 +246,55 @@ pub(super) fn assess(runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment
 }
 
 fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment> {
-    let single = |traffic: &str, metric, mean, missing| {
-        let value = Value { mean, half_width: None };
-        let over = BTreeMap::from([(metric, value)]);
-        Assessment::new(one, (traffic, &over), None, missing)
-    };
-    match (one.name, idle) {
-        (UNDER_LOAD, Some(idle)) => {
-            // A line on which queues stand without load is not idle.
-            let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
-            let missing = Direction::BOTH.into_iter().find(stands).map(|way| {
-                let way = way.stream();
-                format!("packets wait in the {way} queue without uploads and downloads too")
-            });
-            let of_entry = |name: &(bool, String)| {
-                let added_ms = round_trips(runs, Some(idle), name).1?.max(0.0);
-                let added_ms = Some(added_ms).filter(|_| missing.is_none());
-                Some(single(&name.1, ADDED_DELAY, added_ms, missing.clone()))
-            };
-            return runs[0].round_trips.keys().filter_map(of_entry).collect();
-        }
-        (_, Some(idle)) if kept_of(one.name).is_some() => {
-            let of_entry = |traffic: &String| {
-                let tests = runs.iter().chain(idle).flat_map(|facts| &facts.tests);
-                let mut own = tests.filter(|it| {
-                    Some(it.application) == kept_of(one.name) && it.traffic == *traffic
-                });
-                let missing = own.find_map(|test| test.missing.clone());
-                let kept = kept_rate_percent((one.name, traffic), runs, idle);
-                let kept = kept.filter(|_| missing.is_none());
-                let is_there = kept.is_some() || missing.is_some();
-                is_there.then(|| single(traffic, one.good[0].metric, kept, missing))
-            };
-            let tests = runs.iter().chain(idle).flat_map(|facts| &facts.tests);
-            let names =
-                tests.filter(|it| Some(it.application) == kept_of(one.name)).map(|it| &it.traffic);
-            return distinct(names).into_iter().filter_map(of_entry).collect();
-        }
-        _ => {}
+    match idle {
+        Some(idle) if one.name == UNDER_LOAD => added_delays(one, runs, idle),
+        Some(idle) if kept_of(one.name).is_some() => kept_rates(one, runs, idle),
+        _ => of_flows(one, runs),
     }
+}
+
+/// That of an entry by its only value.
+fn single(
+    one: &'static Application,
+    traffic: &str,
+    mean: Option<f64>,
+    missing: Option<String>,
+) -> Assessment {
+    let over = BTreeMap::from([(one.good[0].metric, Value { mean, half_width: None })]);
+    Assessment::new(one, (traffic, &over), None, missing)
+}
+
+/// By what load adds to the round trips of games and calls. A line on which queues stand without load is not idle.
+fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> Vec<Assessment> {
+    let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
+    let missing = Direction::BOTH.into_iter().find(stands).map(|way| {
+        let way = way.stream();
+        format!("packets wait in the {way} queue without uploads and downloads too")
+    });
+    let of_entry = |name: &(bool, String)| {
+        let added_ms = round_trips(runs, Some(idle), name).1?.max(0.0);
+        let added_ms = Some(added_ms).filter(|_| missing.is_none());
+        Some(single(one, &name.1, added_ms, missing.clone()))
+    };
+    runs[0].round_trips.keys().filter_map(of_entry).collect()
+}
+
+/// By what films and calls keep of their rates.
+fn kept_rates(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> Vec<Assessment> {
+    let tests = || runs.iter().chain(idle).flat_map(|facts| &facts.tests);
+    let own = || tests().filter(|test| Some(test.application) == kept_of(one.name));
+    let of_entry = |traffic: &String| {
+        let missing = own().find_map(|it| it.missing.clone().filter(|_| it.traffic == *traffic));
+        let kept = kept_rate_percent((one.name, traffic), runs, idle);
+        let kept = kept.filter(|_| missing.is_none());
+        let is_there = kept.is_some() || missing.is_some();
+        is_there.then(|| single(one, traffic, kept, missing))
+    };
+    distinct(own().map(|test| &test.traffic)).into_iter().filter_map(of_entry).collect()
+}
+
+/// By what was measured of flows, queues and transfers.
+fn of_flows(one: &'static Application, runs: &[&Facts]) -> Vec<Assessment> {
     let of_entry = |traffic: &str| {
         let is_it = |test: &&Tested| test.application == one.name && test.traffic == traffic;
         let tests: Vec<_> = runs.iter().flat_map(|facts| &facts.tests).filter(is_it).collect();
@@ -303,10 +313,10 @@ fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Ve
     };
     let tests = runs.iter().flat_map(|facts| &facts.tests);
     let own = tests.filter(|test| test.application == one.name).map(|test| test.traffic.as_str());
-    let of_flows = distinct(own).into_iter().map(of_entry);
+    let entries = distinct(own).into_iter().map(of_entry);
     let shares = shares_of(one, runs);
     let transfers = shares.iter().map(|share| of_transfer(one, share));
-    let mut all: Vec<_> = of_flows.chain(transfers).collect();
+    let mut all: Vec<_> = entries.chain(transfers).collect();
     let are_several = all.len() > 1;
     all.iter_mut().for_each(|one| one.is_of_several = are_several);
     all
