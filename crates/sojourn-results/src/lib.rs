@@ -6,6 +6,7 @@ pub mod measured;
 pub mod metrics;
 mod over_seeds;
 pub mod scores;
+mod shares;
 pub mod verdict;
 mod words;
 

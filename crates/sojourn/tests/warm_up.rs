@@ -134,7 +134,7 @@ fn the_rate_of_a_full_line_is_that_of_the_line_from_whenever_it_counts() {
         assert!((row.throughput_mbps - 9.95).abs() < 0.1, "{limit_bytes} {from_s}: {row:?}");
         let facts = Facts::of(&scenario, &Rows::from(&results));
         let group = Group { name: "", variant: "", point: &[], runs: vec![&facts] };
-        let upload = verdict(&[group], &[]).groups[0].transfers[0].clone();
+        let upload = verdict(&[group], &[]).groups[0].transfers[0].share.clone();
         // The first packet has waited as long as the buffer is.
         let left_s = 40.0 - from_s - f64::from(limit_bytes) * 8e-7;
         assert_eq!(upload.share_percent.is_some(), left_s > 9.5, "{limit_bytes} {from_s}");

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::grades::Assessment;
+use super::grades::{Assessment, grade_of};
 use super::groups::{Group, Judged, judged};
 use super::measures::{Better, MEASURES};
 use super::order::{Answer, Price, Question};
@@ -15,13 +15,13 @@ use super::sentences::{
     DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, graded_clauses, limits, names,
     sentences, taken,
 };
-use super::shares::Share;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, DOWNSTREAM_QUEUE, GAME, Grade, SAME,
     UNDER_LOAD, UPSTREAM_QUEUE, VIDEO_CALL,
 };
 use crate::letters::letter;
 use crate::over_seeds::Value;
+use crate::shares::Share;
 use crate::words::{around, capitalised, digits, distinct, factor, grouped, listed, quoted};
 use sojourn_engine::record::Part;
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
@@ -51,7 +51,7 @@ pub struct Graded {
     /// Its grades, in the order of [`APPLICATIONS`].
     pub assessments: Vec<Assessment>,
     /// What each transfer, torrent and stream of data gets.
-    pub transfers: Vec<Share>,
+    pub transfers: Vec<Transfer>,
     /// Its measures by key, in means over seeds.
     pub measures: BTreeMap<&'static str, Value>,
     /// What they are more than on its idle line.
@@ -60,6 +60,16 @@ pub struct Graded {
     pub round_trip: Option<RoundTrip>,
     /// Where the time goes of what users notice, in a sentence for each traffic entry, the longest first.
     pub causes: Vec<String>,
+}
+
+/// What a transfer, a torrent or a stream of data gets.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Transfer {
+    /// Its share of its part.
+    #[serde(flatten)]
+    pub share: Share,
+    /// Its grade over seeds; `None` if its share is not known.
+    pub grade: Option<Grade>,
 }
 
 /// What runs come to.
@@ -175,6 +185,7 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
     };
     let idle_line = one.idle_line.map(|number| &all[number]);
     let (own, idle) = (measures(one), idle_line.map(measures).unwrap_or_default());
+    let transfer = |share: &Share| Transfer { share: share.clone(), grade: grade_of(share) };
     let more =
         |(key, value): (&&'static str, &Value)| Some((*key, value.mean? - idle.get(key)?.mean?));
     Graded {
@@ -182,7 +193,7 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
         is_idle_line: one.is_idle_line,
         idle_line: one.idle_line,
         assessments: one.assessments.clone(),
-        transfers: one.transfers.clone(),
+        transfers: one.transfers.iter().map(transfer).collect(),
         over_idle_line: own.iter().filter_map(more).collect(),
         round_trip: RoundTrip::of(one, idle_line, all).filter(|_| !one.is_idle_line),
         measures: own,

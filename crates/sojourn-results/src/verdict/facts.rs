@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
-use super::shares::{SHORTEST_S, Share, transfers};
 use super::thresholds::{
     APPLICATIONS, Application, CALL, CALL_RATE, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_MEAN,
     SLOW_START_S, VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
@@ -14,6 +13,7 @@ use super::thresholds::{
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{ByLoad, page_load, round_trips};
 use crate::scores::qoe::GAME_ACCESS_MS;
+use crate::shares::{SHORTEST_S, Share, transfers};
 use crate::words::grouped;
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::{AppSpec, Bulk};

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::facts::{Facts, Kept, Tested, Values};
-use super::shares::Share;
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, LOSSES, NAMED, PAGE, SAME, SHARE, Shown,
     Threshold, UNDER_LOAD, kept_of,
 };
 use crate::letters::letter;
 use crate::over_seeds::{Value, over_seeds};
+use crate::shares::Share;
 use crate::words::{digits, distinct};
 use sojourn_engine::packet::Direction;
 use sojourn_logs::Load;
@@ -362,7 +362,6 @@ pub(super) fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share
             mbps: over(&|one| Some(one.mbps)).mean.unwrap_or_default(),
             part_mbps: over(&|one| Some(one.part_mbps)).mean.unwrap_or_default(),
             share_percent,
-            grade: level(application, |_| share_percent).map(|(grade, _)| grade),
             half_width,
             unfinished_mb: all.iter().find_map(|one| one.unfinished_mb),
             missing,
@@ -373,7 +372,13 @@ pub(super) fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share
     own.map(share).collect()
 }
 
-/// The grade of a transfer, a torrent or a stream of data.
+/// The grade of a share.
+pub(super) fn grade_of(share: &Share) -> Option<Grade> {
+    let application = APPLICATIONS.iter().find(|one| one.name == share.application)?;
+    Some(level(application, |_| share.share_percent)?.0)
+}
+
+/// The assessment of a transfer, a torrent or a stream of data.
 fn of_transfer(application: &'static Application, share: &Share) -> Assessment {
     let Share { mbps, part_mbps, .. } = *share;
     let is_due = part_mbps > 0.0;

@@ -4,9 +4,9 @@ use super::causes::Cause;
 use super::facts::Facts;
 use super::grades::{Assessment, assess, shares_of, worst_of};
 use super::measures::Measure;
-use super::shares::Share;
 use super::thresholds::{APPLICATIONS, Grade, NAMED};
 use crate::over_seeds::{Value, over_seeds};
+use crate::shares::Share;
 use crate::words::quoted;
 
 /// Runs that differ in their seed alone.

@@ -540,7 +540,8 @@ fn the_part_of_what_yields_is_of_the_line_and_not_of_results() {
             let flows = [vec![drawn("t")], rows].concat();
             let facts = of_flows(&(torrent("t") + &others), flows);
             let all = alone(&facts).groups.remove(0).transfers;
-            let own = all.iter().find(|one| one.traffic == "t").expect("it has a part");
+            let own = all.iter().map(|one| &one.share).find(|one| one.traffic == "t");
+            let own = own.expect("it has a part");
             assert!((own.part_mbps - want).abs() < 1e-9, "{others}: {own:?}");
             assert_eq!(own.share_percent.is_some(), want > 0.0, "{others}: {own:?}");
         }
@@ -563,7 +564,8 @@ fn a_limit_of_its_own_leaves_a_torrent_its_part() {
             );
             let facts = of_flows(&(torrent + others), vec![rate("t", "up", mbps)]);
             let all = alone(&facts).groups.remove(0).transfers;
-            let own = all.iter().find(|one| one.traffic == "t").expect("it has a part");
+            let own = all.iter().map(|one| &one.share).find(|one| one.traffic == "t");
+            let own = own.expect("it has a part");
             assert!((own.part_mbps - want).abs() < 1e-9, "{cc} {limit}: {own:?}");
         }
     }
@@ -601,8 +603,10 @@ fn no_sentence_names_a_number_that_is_in_no_table() {
         for graded in &found.groups {
             known.extend(graded.measures.values().filter_map(|value| value.mean));
             known.extend(graded.assessments.iter().flat_map(|one| one.values.values().flatten()));
-            known.extend(graded.transfers.iter().filter_map(|one| one.share_percent));
-            known.extend(graded.transfers.iter().flat_map(|one| [one.mbps, one.part_mbps]));
+            known.extend(graded.transfers.iter().filter_map(|one| one.share.share_percent));
+            known.extend(
+                graded.transfers.iter().flat_map(|one| [one.share.mbps, one.share.part_mbps]),
+            );
         }
         for (number, resolution) in found.sentences.iter().flat_map(|said| numbers(said)) {
             let is_known = known.iter().any(|one| (one - number).abs() <= resolution);

@@ -1,7 +1,7 @@
 //! A measure describes the time in which what it names was under way: idle time before and after changes none.
 
 use super::*;
-use sojourn::results::verdict::{Graded, RoundTrip, Share};
+use sojourn::results::verdict::{Graded, RoundTrip};
 use sojourn_testing::at_random;
 use sojourn_testing::proptest::prelude::*;
 
@@ -37,10 +37,10 @@ fn judged(kind: usize, way: &str, before_s: u32, load_s: u32, after_s: u32) -> G
 fn of_load(one: &Graded) -> (Vec<f64>, Vec<Option<Grade>>) {
     let rates = one.measures.iter().filter(|(key, _)| key.ends_with("mbps"));
     let rates = rates.filter_map(|(_, value)| value.mean);
-    let shares = one.transfers.iter().filter_map(|share: &Share| share.share_percent);
+    let shares = one.transfers.iter().filter_map(|one| one.share.share_percent);
     let RoundTrip { downloading_ms, uploading_ms, both_ms, .. } = one.round_trip.unwrap();
     let trips = [downloading_ms, uploading_ms, both_ms].into_iter().flatten();
-    let grades = one.transfers.iter().map(|share| share.grade).collect();
+    let grades = one.transfers.iter().map(|one| one.grade).collect();
     (rates.chain(shares).chain(trips).collect(), grades)
 }
 
@@ -91,7 +91,7 @@ at_random! {
             ), &[]);
             let rows = Rows::from(&Simulation::run(&scenario));
             let took_s = rows.flows.iter().find_map(|row| row.number("transfer_time_mean_s"));
-            let share = &alone(&Facts::of(&scenario, &rows)).groups[0].transfers[0];
+            let share = &alone(&Facts::of(&scenario, &rows)).groups[0].transfers[0].share;
             (took_s.unwrap_or(25.0), share.share_percent.unwrap())
         }).collect();
         all.sort_by(|one, other| one.0.total_cmp(&other.0));

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::thresholds::Grade;
 use crate::metrics::{Row, Rows};
 use sojourn_engine::fairness::{Demand, Link, max_min_of_links};
 use sojourn_engine::packet::Direction;
@@ -14,7 +13,7 @@ const EXCUSED: f64 = 0.5;
 /// A lesser part is none.
 const LEAST_MBPS: f64 = 1e-6;
 /// A transfer needs some seconds to reach its rate, and a film to stall.
-pub(super) const SHORTEST_S: f64 = 10.0;
+pub(crate) const SHORTEST_S: f64 = 10.0;
 
 /// Why a share is unknown.
 const SHORT: &str = "less than 10 s are measured of";
@@ -34,24 +33,22 @@ pub struct Share {
     pub part_mbps: f64,
     /// What it gets of that, in percent; `None` if that is not known.
     pub share_percent: Option<f64>,
-    /// Its grade over seeds; `None` if its share is not known.
-    pub grade: Option<Grade>,
     #[serde(skip)]
-    pub(super) way: Direction,
+    pub(crate) way: Direction,
     /// Half of the 95 % interval of the share, with several seeds.
     #[serde(skip)]
-    pub(super) half_width: Option<f64>,
+    pub(crate) half_width: Option<f64>,
     /// The payload of a file that is unfinished at the end, and its size, in MB.
     #[serde(skip)]
-    pub(super) unfinished_mb: Option<(f64, f64)>,
+    pub(crate) unfinished_mb: Option<(f64, f64)>,
     /// Why its share is unknown, if it is, in words that its name follows.
     #[serde(skip)]
-    pub(super) missing: Option<&'static str>,
+    pub(crate) missing: Option<&'static str>,
 }
 
 impl Share {
     /// Its rate as a multiple of its part.
-    pub(super) fn of_part(&self) -> f64 {
+    pub(crate) fn of_part(&self) -> f64 {
         self.mbps / self.part_mbps
     }
 }
@@ -92,7 +89,7 @@ impl Flow<'_> {
 }
 
 /// All bulk entries that have a share, in the order of the scenario.
-pub(super) fn transfers(scenario: &Scenario, rows: &Rows) -> Vec<Share> {
+pub(crate) fn transfers(scenario: &Scenario, rows: &Rows) -> Vec<Share> {
     Direction::BOTH.into_iter().flat_map(|way| of_direction(scenario, rows, way)).collect()
 }
 
@@ -158,7 +155,6 @@ fn flow<'a>(
         mbps: number("rate_mbps"),
         part_mbps: 0.0,
         share_percent: None,
-        grade: None,
         way,
         half_width: None,
         unfinished_mb,
