@@ -110,7 +110,7 @@ def test_a_wrong_precision_is_refused(text: str) -> None:
         ("game latency p99 < 30", "game RTT p99, game p99 or game RTT p50"),
         ("loss < 1", "game loss"),
         ("quality > 4", "voice MOS, own score or cloud game MOS"),
-        ("page < 3", "page load or web response"),
+        ("web page < 3", "page load or web response"),
         ("film > 5", "video, video stalled or video rises for"),
         ("throughput > 5", "upload or download"),
         ("upstream delay < 5", "up queue p50 or up queue p99"),
@@ -121,6 +121,15 @@ def test_first_guesses_lead_to_measures(guess: str, meant: str) -> None:
     with pytest.raises(UnknownError) as caught:
         bound(guess)
     assert re.search(r"\(did you mean (.*)\?\)", str(caught.value))[1] == meant  # type: ignore[index]
+
+
+def test_a_first_word_that_no_other_measure_begins_with_is_enough() -> None:
+    first = [measure.name.split(" ")[0].casefold() for measure in MEASURES]
+    names = {measure.name.casefold() for measure in MEASURES}
+    for measure, word in zip(MEASURES, first, strict=True):
+        if first.count(word) == 1 and word not in names:
+            assert bound(f"{word} < 1").named.candidates[-1] is measure
+    assert bound("page < 1").named.candidates[0].key == "page_load_median_s"
 
 
 def test_a_guess_that_means_nothing_suggests_nothing() -> None:

@@ -12,11 +12,13 @@ import sojourn
 from markupsafe import escape
 from sojourn.analysis.answers import Words, sentences
 from sojourn.analysis.conditions import Holds, Judged, bound
+from sojourn.analysis.measures import MEASURES
 from sojourn.analysis.search import Span, Stretch, Values, probes, span_of
 from sojourn.plot.figures.by_kind import chart
 from sojourn.report.html import report_of
 from sojourn.runs.request import Request
 from sojourn.store.find import run_search
+from sojourn.store.found import Condition, Found
 from sojourn.store.read import read_results
 from sojourn.store.search import Search
 from sojourn.store.verify import verify
@@ -72,6 +74,7 @@ def test_whole_numbers_are_found_exactly(threshold: float) -> None:
     assert said(points, values) == [
         f"c0 holds with k up to {last}.",
         f"It fails from {last + 1} on.",
+        f"{len(points[0])} values were probed with 3 seeds each.",
     ]
 
 
@@ -79,12 +82,19 @@ def test_whole_numbers_are_found_exactly(threshold: float) -> None:
 @pytest.mark.parametrize("threshold", [0.0123, 0.5, 7, 55, 99])
 def test_numbers_are_found_within_two_percent(threshold: float, sign: int) -> None:
     values = Values(0.01, 100)
-    _, (span,) = search(values, ("game p99 < 0", exactly(lambda x: sign * (x - threshold))))
+    points, (span,) = search(values, ("game p99 < 0", exactly(lambda x: sign * (x - threshold))))
     holds, fails = span.edge or (None, None)
     assert holds is not None and fails is not None and span.holds
     assert (holds - threshold) * sign < 0 <= (fails - threshold) * sign
     assert abs(fails - holds) <= 0.02 * max(holds, fails)
     assert (span.holds[0] == 0.01) == (sign > 0)
+    # What lies between the last two is told as such.
+    low, high = sorted((holds, fails))
+    assert span.unprobed(values) == [(low, high)] and not span.undecided
+    assert said(points, values)[2:4] == [
+        f"Not probed is what lies between {low:g} and {high:g}.",
+        "A smaller step comes nearer.",
+    ]
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-5, 5), (-1, 0)])
@@ -103,7 +113,11 @@ def test_what_the_seeds_do_not_decide_is_said() -> None:
     values = Values(0, 100, is_whole=True)
     points, (span,) = search(values, ("game p99 < 50", around(5.5)))
     assert span.edge == (44, 56)
-    assert said(points, values)[-1] == "Undecided is what lies between 44 and 56."
+    assert said(points, values)[2:] == [
+        "Undecided is what lies between 44 and 56.",
+        "More seeds or a longer duration decide more.",
+        f"{len(points[0])} values were probed with 3 seeds each.",
+    ]
     judged = points[0]
     assert {judged[value].holds for value in judged if 44 < value < 56} == {Holds.UNDECIDED}
 
@@ -117,7 +131,7 @@ def test_conditions_that_hold_between_two_values() -> None:
     assert whole == stretches((Holds.NO, 1, 38), (Holds.YES, 39, 39), (Holds.NO, 40, 1000))
     assert whole.holds == (39, 39) and whole.edge == (39, 40)
     first, second, *_ = said(points, values)
-    assert first == "Together the conditions hold with k from 39 to 39."
+    assert first == "Together the conditions hold with k at 39."
     assert second == "They fail up to 38 and from 40 on."
 
 
@@ -136,7 +150,7 @@ def test_conditions_that_exclude_each_other() -> None:
     [
         (exactly(lambda x: 0), Holds.YES, "c0 holds at all probed values from 1 to 25 of k."),
         (exactly(lambda x: 9), Holds.NO, "c0 holds at no probed value from 1 to 25 of k."),
-        (lambda x: [0, 5, 10], Holds.UNDECIDED, "c0: undecided from 1 to 25 of k; more seeds or"),
+        (lambda x: [0, 5, 10], Holds.UNDECIDED, "c0: undecided at all probed values from 1 to 25"),
     ],
 )
 def test_what_is_so_everywhere(measured: Measured, flat: Holds, sentence: str) -> None:
@@ -154,6 +168,8 @@ def test_what_alone_is_undecided_is_narrowed() -> None:
         "c0 surely holds at no probed value from 1 to 25 of k.",
         "It fails up to 3 and from 7 on.",
         "Undecided is what lies between 3 and 7.",
+        "More seeds or a longer duration decide more.",
+        f"{len(points[0])} values were probed with 3 seeds each.",
     ]
 
 
@@ -182,7 +198,7 @@ def test_the_edge_of_points(
     points = {float(place): condition.judged(of) for place, of in enumerate(found, 1)}
     assert span_of([points]).edge == edge
     values = Values(1, len(found), is_whole=True)
-    assert last in said([points], values)[-1]
+    assert any(last in sentence for sentence in said([points], values))
     # The same from the other side.
     mirrored = {-place: judged for place, judged in points.items()}
     other = edge and tuple(None if value is None else -value for value in edge)
@@ -240,16 +256,29 @@ def test_the_answer_is_that_of_brute_force(is_monotone: bool) -> None:
                 (max(low - 1, 1), min(high + 1, _SIZE))
                 for low, high in _runs(joint, Holds.UNDECIDED)
             ]
-            assert whole.undecided(values) == undecided
+            assert whole.undecided == undecided and not whole.unprobed(values)
         probed = {value: joint[int(value) - 1] for value in points[0]}
         for value, holds in probed.items():
             (its,) = (one for one in whole.stretches if one.low <= value <= one.high)
             assert its.holds is holds
             if holds is not Holds.UNDECIDED:
-                assert not any(low < value < high for low, high in whole.undecided(values))
+                assert not any(low < value < high for low, high in whole.undecided)
         if whole.holds:
             assert {joint[int(end) - 1] for end in whole.holds} == {Holds.YES}
         assert (whole.holds is None) == (Holds.YES not in probed.values())
+
+
+def test_values_that_look_alike_are_told_apart() -> None:
+    """Three digits of 9.375 and 9.376 are the same, so all of their digits are shown."""
+    condition = Condition(bound("game p99 < 5"), MEASURES[0])
+    found = Found("upstream.sustained_mbps", 1, [condition], Values(1, 10))
+    for value in (5, 9.375, 9.376, 9.5):
+        found.add("", value, {1: {MEASURES[0].key: 9.0 if value > 9.375 else 1.0}})
+    shown = list(map(found.say, (5, 9.375, 9.376, 9.5)))
+    assert shown == ["5 Mbps", "9.375 Mbps", "9.376 Mbps", "9.5 Mbps"]
+    assert "lies between 9.375 Mbps and 9.376 Mbps." in str(found)
+    (answer,) = found.to_json()["answers"]
+    assert (answer["unprobed"], answer["undecided"], answer["probed"]) == ([(9.375, 9.376)], [], 4)
 
 
 def test_what_was_not_measured_fails() -> None:
@@ -259,7 +288,8 @@ def test_what_was_not_measured_fails() -> None:
     points, _ = search(values, ("game p99 < 5", lambda x: [None] if x > 8 else [1]))
     assert said(points, values)[2:] == [
         "c0 fails where nothing was measured with some seeds: at 9.",
-        "A single seed has no interval: with another seed the answer may differ.",
+        "6 values were probed with a single seed, which has no interval: another seed may answer "
+        "otherwise.",
     ]
 
 
@@ -397,12 +427,17 @@ def test_what_the_scenario_refuses_ends_the_search(short: Path) -> None:
             "found 'f'; allowed: a name that the scenario has there",
         ),
         ({"key": "homes.other.cuont"}, "key homes.other.cuont: found .*did you mean count"),
-        ({"key": "upstream.queue.law"}, "found the type table, .*; allowed: a key with a number"),
+        (
+            {"key": "upstream.queue.law"},
+            "found the type table, .*; allowed: a key with a number. To compare its choices .none, "
+            "codel, .*: sojourn run SCENARIO --vary upstream.queue.law.kind=none",
+        ),
         (
             {"key": "upstream.queue.law.kind"},
-            "law.kind: found a word; allowed: a key with a number",
+            "law.kind: found a word; allowed: a key with a number. To compare its choices .none, ",
         ),
-        ({"key": "title"}, "key title: found the type text; allowed: a key with a number"),
+        ({"key": "dialect"}, "the type text; .* --vary dialect=rfc --vary dialect=ns2$"),
+        ({"key": "title"}, "key title: found the type text; allowed: a key with a number$"),
         ({"key": "a b"}, "key: found 'a b'; allowed: a dotted key"),
         ({"key": "seed"}, "key: found seed; allowed: a key of all variants"),
         ({"key": "duration_s", "duration_s": 1}, "duration_s: found as key too"),

@@ -153,7 +153,7 @@ def test_equal_idle_lines_are_one_row(comparison: sojourn.Comparison) -> None:
         for name in names
     ]
     for grid in first_grids(Results(groups)):
-        assert [row[0] for row in grid.rows] == ["a", "b", "idle line of a and 1 more"]
+        assert [row[0] for row in grid.rows] == ["a", "b", "idle line of a and b"]
 
 
 def test_equal_warnings_are_one_and_those_of_idle_lines_none(

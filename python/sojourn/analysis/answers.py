@@ -1,6 +1,6 @@
 """The answer of a search in sentences."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .conditions import Holds
@@ -26,8 +26,24 @@ def sentences(conditions: Mapping[str, Points], words: Words) -> Iterator[str]:
         yield from _sentences(text, span_of([points]), words)
     for text, points in conditions.items():
         yield from _doubts(text, points, words)
-    if all(judged.seeds == 1 for points in conditions.values() for judged in points.values()):
-        yield "A single seed has no interval: with another seed the answer may differ."
+    yield from _rests_on([span_of([points]) for points in conditions.values()], words)
+    yield _probed(next(iter(conditions.values())))
+
+
+def _rests_on(spans: Sequence[Span], words: Words) -> Iterator[str]:
+    """What would say more."""
+    if any(span.undecided for span in spans):
+        yield "More seeds or a longer duration decide more."
+    if any(span.unprobed(words.steps) for span in spans):
+        yield "A smaller step comes nearer."
+
+
+def _probed(points: Points) -> str:
+    count, seeds = len(points), max(judged.seeds for judged in points.values())
+    probed = f"{count} values were probed" if count > 1 else "One value was probed"
+    if seeds > 1:
+        return f"{probed} with {seeds} seeds each."
+    return f"{probed} with a single seed, which has no interval: another seed may answer otherwise."
 
 
 def _sentences(subject: str, span: Span, words: Words, *, are_many: bool = False) -> Iterator[str]:
@@ -35,6 +51,8 @@ def _sentences(subject: str, span: Span, words: Words, *, are_many: bool = False
     say = words.say
     holds, fails = ("hold", "They fail") if are_many else ("holds", "It fails")
     ends = f"from {say(span.low)} to {say(span.high)} of {words.key}"
+    if span.low == span.high:
+        ends = f"there is, {say(span.low)} of {words.key}"
     if len(span.stretches) == 1:
         match span.stretches[0].holds:
             case Holds.YES:
@@ -42,7 +60,7 @@ def _sentences(subject: str, span: Span, words: Words, *, are_many: bool = False
             case Holds.NO:
                 yield f"{subject} {holds} at no probed value {ends}."
             case Holds.UNDECIDED:
-                yield f"{subject}: undecided {ends}; more seeds or a longer duration decide more."
+                yield f"{subject}: undecided at all probed values {ends}."
         return
     if where := _where(Holds.YES, span, say):
         yield f"{subject} {holds} with {words.key} {where}."
@@ -50,9 +68,14 @@ def _sentences(subject: str, span: Span, words: Words, *, are_many: bool = False
         yield f"{subject} surely {holds} at no probed value {ends}."
     if where := _where(Holds.NO, span, say):
         yield f"{fails} {where}."
-    between = [f"{say(low)} and {say(high)}" for low, high in span.undecided(words.steps)]
-    if between:
-        yield f"Undecided is what lies between {' and between '.join(between)}."
+    if undecided := _between(span.undecided, say):
+        yield f"Undecided is what lies {undecided}."
+    if unprobed := _between(span.unprobed(words.steps), say):
+        yield f"Not probed is what lies {unprobed}."
+
+
+def _between(ranges: Sequence[tuple[float, float]], say: Callable[[float], str]) -> str:
+    return " and ".join(f"between {say(low)} and {say(high)}" for low, high in ranges)
 
 
 def _where(holds: Holds, span: Span, say: Callable[[float], str]) -> str:
@@ -64,7 +87,9 @@ def _place(one: Stretch, span: Span, say: Callable[[float], str]) -> str:
     low, high = say(one.low), say(one.high)
     if one.low == span.low:
         return f"up to {high}"
-    return f"from {low} on" if one.high == span.high else f"from {low} to {high}"
+    if one.high == span.high:
+        return f"from {low} on"
+    return f"at {low}" if one.low == one.high else f"from {low} to {high}"
 
 
 def _doubts(text: str, points: Points, words: Words) -> Iterator[str]:

@@ -122,9 +122,12 @@ def named(name: str, what: str) -> Named:
     """The measures of a key or label; raises `UnknownError` with the names that there are.
 
     `game p99` stands for `game RTT p99` too: what is measured in both ways has the shorter name.
+    The first word is enough where no other measure begins with it: `page` stands for `page load`.
     """
     text = _folded(name)
     exact = [m for m in MEASURES if text in (_folded(m.key), _folded(m.name))]
+    begun = [m for m in MEASURES if text == _folded(m.name).split(" ")[0]]
+    exact = exact or (begun if len(begun) == 1 else [])
     round_trips = [m for m in MEASURES if m not in exact and text == _without_round_trip(m.name)]
     if not (candidates := [*round_trips, *exact]):
         look_up(what, name.strip(), [m.key if "_" in name else m.name for m in MEASURES])

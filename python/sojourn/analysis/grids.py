@@ -13,6 +13,7 @@ from .keys import key_in_words, value_in_words
 from .measures import MEASURES, Measure, Row, flows_of, judged_flows, payload_flows
 from .statistics import Value, over_seeds
 from .tables import RunTables
+from .verdict import Verdict
 
 _OWN_TABLES = (
     "game_rtt_p999_ms",
@@ -135,16 +136,19 @@ def first_grids(results: Results) -> list[Grid]:
     return [grid for grid in (noticed_grid(results), time_grid(results)) if grid.rows]
 
 
-def more_grids(results: Results) -> list[Grid]:
-    """All other tables: queues, each transfer, Low Latency DOCSIS, drops; those of a single run."""
+def more_grids(results: Results, judged: Verdict) -> list[Grid]:
+    """All other tables: queues, each transfer, what grades compare, Low Latency DOCSIS, drops.
+
+    And those of a single run.
+    """
     groups, runs = results.groups, results.by_name
     queues = [measure for measure in MEASURES if measure.queues is not None]
     grids = [_side_by_side(f"Delay in queues{_of(results)}", results, queues)] * (len(groups) > 1)
     if results.is_comparison:
         grids += [_rates_grid(results)] * are_summed(group.first for group in groups)
-        grids += low_latency_grids(runs)
+        grids += [*_compared_grids(results, judged), *low_latency_grids(runs)]
     else:
-        grids += run_grids(groups[0].runs)
+        grids += [*_compared_grids(results, judged), *run_grids(groups[0].runs)]
     return [grid for grid in (*grids, drop_grid(runs)) if grid.rows]
 
 
@@ -233,17 +237,26 @@ def _side_by_side(title: str, results: Results, measures: Sequence[Measure]) -> 
 def _of_settings(
     title: str, results: Results, headings: Sequence[str], cells: Sequence[Sequence[str]]
 ) -> Grid:
-    """A row for each setting; idle lines that are equal are one."""
-    rows: dict[tuple[str, ...], list[str]] = {}
-    equal = Counter[tuple[str, ...]]()
+    """A row for each setting; idle lines that are equal are one, which names all of them."""
+    rows: dict[tuple[str, ...], list[list[str]]] = {}
     names, labels = _labels(results)
     for group, label, row in zip(results.groups, labels, cells, strict=True):
         key = ("", *row) if group.is_idle else (group.name, *row)
-        rows.setdefault(key, [*label, *row])
-        equal[key] += 1
-    for key, count in equal.items():
-        rows[key][0] += f" and {count - 1} more" if count > 1 else ""
-    return informative(title, [*names, *headings], list(rows.values()))
+        rows.setdefault(key, []).append(label)
+    together = [
+        [*(_joined(list(dict.fromkeys(of))) for of in zip(*alike, strict=True)), *key[1:]]
+        for key, alike in rows.items()
+    ]
+    return informative(title, [*names, *headings], together)
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Names of idle lines, whose common beginning stands once: `idle line of A, B and C`."""
+    first, *others = names
+    start = first.partition(" of ")[0] + " of "
+    are_alike = all(name.startswith(start) for name in others)
+    others = [name.removeprefix(start) if are_alike else name for name in others]
+    return " and ".join(filter(None, [", ".join([first, *others[:-1]]), *others[-1:]]))
 
 
 def _labels(results: Results) -> tuple[list[str], list[list[str]]]:
@@ -337,9 +350,53 @@ def _rates_grid(results: Results) -> Grid:
         }
         for group in results.groups
     ]
-    columns = list(dict.fromkeys(column for of_run in rates for column in of_run))
-    cells = [[_cell(of_run.get(column)) for column in columns] for of_run in rates]
-    return _of_settings("Rate of each transfer while under way, in Mbps", results, columns, cells)
+    cells = [{column: _cell(rate) for column, rate in of_run.items()} for of_run in rates]
+    return _of_columns("Rate of each transfer while under way, in Mbps", results, cells)
+
+
+def _of_columns(title: str, results: Results, rows: Sequence[Mapping[str, str]]) -> Grid:
+    """A row for each setting, of columns that only some may have."""
+    columns = list(dict.fromkeys(chain.from_iterable(rows)))
+    cells = [[row.get(column, NOTHING) for column in columns] for row in rows]
+    return _of_settings(title, results, columns, cells)
+
+
+def _compared_grids(results: Results, judged: Verdict) -> list[Grid]:
+    """What grades compare and no other table has."""
+    parts = [
+        {
+            f"{one.traffic}{_WAY.get(one.application, '')}\n{heading}": digits(value)
+            for one in judged.transfers[group.name]
+            for heading, value in (("part\nMbps", one.part_mbps), ("share\n%", one.share_percent))
+        }
+        for group in results.groups
+    ]
+    beside = [
+        {
+            heading: digits(one.values.get(metric))
+            for one in judged.groups[group.name]
+            for application, metric, heading in _BESIDE_IDLE
+            if one.application == application
+        }
+        for group in results.groups
+    ]
+    titles = (
+        "What each transfer is due of the line while under way, and what it gets of that",
+        "Beside the same line without bulk traffic",
+    )
+    return [
+        _of_columns(title, results, rows)
+        for title, rows in zip(titles, (parts, beside), strict=True)
+    ]
+
+
+_WAY = {"torrent down": " down", "data up": " up", "data down": " down"}
+"""Behind the names of traffic that has a part in each direction."""
+_BESIDE_IDLE = (
+    ("under load", "added_delay_ms", "load adds\nto mean RTT\nms"),
+    ("video rate", "kept_video_rate_percent", "video rate\nkept\n%"),
+    ("video call rate", "kept_call_rate_percent", "call rate\nkept\n%"),
+)
 
 
 def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:

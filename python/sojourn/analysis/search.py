@@ -44,6 +44,10 @@ class Values:
         has_zero = self.start is None and self.low <= 0 <= self.high
         return _TOLERANCE**2 * (self.high - self.low) if has_zero else 0.0
 
+    def has_between(self, one: float, other: float) -> bool:
+        """Has the key values between these two?"""
+        return not self.is_whole or abs(one - other) > 1
+
     def between(self, one: float, other: float) -> float:
         """A value in the middle of two that are not close: a round one, or a number of steps."""
         low, high = sorted((one, other))
@@ -131,20 +135,25 @@ class Span:
         decided = self.of(Holds.YES, Holds.NO)
         return sum(one.holds is not other.holds for one, other in pairwise(decided))
 
-    def undecided(self, values: Values) -> list[tuple[float, float]]:
-        """Between which values it is undecided: decided ones, or an end of what was probed."""
-        first, last = self.stretches[0], self.stretches[-1]
-        decided = self.of(Holds.YES, Holds.NO)
-        if not decided:
-            return [(self.low, self.high)]
-        between = [
-            (one.high, other.low)
-            for one, other in pairwise(decided)
-            if one.holds is other.holds or not values.are_close(one.high, other.low)
+    @property
+    def undecided(self) -> list[tuple[float, float]]:
+        """Between which values the seeds decide nothing: decided ones, or an end of the probed."""
+        befores = [self.low, *(one.high for one in self.stretches)]
+        afters = [*(one.low for one in self.stretches[1:]), self.high]
+        return [
+            (before, after)
+            for one, before, after in zip(self.stretches, befores, afters, strict=False)
+            if one.holds is Holds.UNDECIDED
         ]
-        before = [(self.low, decided[0].low)] if first.holds is Holds.UNDECIDED else []
-        after = [(decided[-1].high, self.high)] if last.holds is Holds.UNDECIDED else []
-        return [*before, *between, *after]
+
+    def unprobed(self, values: Values) -> list[tuple[float, float]]:
+        """Between which neighbours that are decided otherwise there are values."""
+        return [
+            (one.high, other.low)
+            for one, other in pairwise(self.stretches)
+            if Holds.UNDECIDED not in (one.holds, other.holds)
+            and values.has_between(one.high, other.low)
+        ]
 
 
 def span_of(conditions: Sequence[Points]) -> Span:

@@ -32,7 +32,7 @@ def print_summary(results: Results, *, in_full: bool = False) -> None:
     for sentence in filter(None, (*judged.sentences, judged.ungraded)):
         console.print(Text(plain(sentence)), width=min(console.width, _SENTENCE_WIDTH))
     console.print()
-    more = more_grids(results)
+    more = more_grids(results, judged)
     print_grids([*first_grids(results), *(more if in_full else [])])
     warnings = list(warnings_of(results, in_full=in_full))
     for warning in warnings if in_full else warnings[:1]:
@@ -92,7 +92,8 @@ def _distinct(
     alike: dict[object, dict[Warning, list[str]]] = {}
     for name, of_variant in warnings.items():
         for one in of_variant:
-            alike.setdefault(one if in_full else one.kind, {}).setdefault(one, []).append(name)
+            kind = one.code if one.code == EQUAL else one.kind
+            alike.setdefault(one if in_full else kind, {}).setdefault(one, []).append(name)
     for found in alike.values():
         names = dict.fromkeys(name for names in found.values() for name in names)
         yield next(iter(found)), [*names], len(found) - 1

@@ -46,7 +46,7 @@ def report_of(results: Results) -> str:
         graded=graded,
         first=judged.leading,
         grids=first_grids(results),
-        more=more_grids(results) if in_full is groups else [],
+        more=more_grids(results, judged) if in_full is groups else [],
         differences=differences(results, judged.idle_lines),
         figures=[
             (chart, inline_svg(chart, f"figure-{number}"))

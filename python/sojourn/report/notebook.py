@@ -31,7 +31,7 @@ def results_html(results: Results) -> str:
         sentences=judged.sentences,
         headline=headline,
         grids=first_grids(results),
-        more=len(more_grids(results)),
+        more=len(more_grids(results, judged)),
         svg=inline_svg(chart, name) if chart else Markup(),
         warnings=list(warnings_of(results)),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.lookup import UnknownError, look_up
+from ..base.lookup import UnknownError, listed, look_up
 from ..base.toml_text import dotted, key_path
 from .scenario_keys import ScenarioSchema, Schema, is_map, kind_of
 
@@ -35,6 +35,8 @@ def numeric_key(path: str, settings: Mapping[str, Any], what: str = "key") -> Nu
     there: Any = settings
     done: list[str] = []
     for step in _steps(path, what):
+        if step == "kind" and (kinds := _kinds(schema, value)):
+            raise _no_number(f"{what} {path}", "a word", path, kinds)
         inner = there if isinstance(there, Mapping) else {}
         value = _inner(schema, value, inner, step, f"{what} {'.'.join([*done, step])}")
         there = inner.get(step)
@@ -43,7 +45,9 @@ def numeric_key(path: str, settings: Mapping[str, Any], what: str = "key") -> Nu
     types = {kind["type"]} if isinstance(kind.get("type"), str) else {*kind.get("type", ())}
     if not types & {"integer", "number"}:
         found = schema.type_of(value).lower().replace("`", "")
-        raise UnknownError(f"{what} {path}: found the type {found}; allowed: a key with a number")
+        kinds, words = _kinds(schema, value), [word for word, _ in schema.words(value)]
+        choice = f"{path}.kind" if kinds else path
+        raise _no_number(f"{what} {path}", f"the type {found}", choice, kinds or words)
     return NumericKey(
         path,
         "integer" in types,
@@ -51,6 +55,18 @@ def numeric_key(path: str, settings: Mapping[str, Any], what: str = "key") -> Nu
         kind.get("maximum", float("inf")),
         there if isinstance(there, int | float) else None,
     )
+
+
+def _kinds(schema: ScenarioSchema, value: Schema) -> list[str]:
+    return [kind for table in schema.tables(value) if (kind := kind_of(table))]
+
+
+def _no_number(what: str, found: str, choice: str, words: Sequence[str]) -> UnknownError:
+    """The refusal of a key without numbers; words are compared, not searched."""
+    compared = f". To compare its choices ({listed(words)}), run them side by side: sojourn run "
+    example = " ".join(f"--vary {choice}={word}" for word in words[:2])
+    more = f"{compared}SCENARIO {example}" if words else ""
+    return UnknownError(f"{what}: found {found}; allowed: a key with a number{more}")
 
 
 def _steps(path: str, what: str) -> Sequence[str]:
@@ -82,8 +98,6 @@ def _inner(
     keys: dict[str, Schema] = {
         key: inner for table in chosen for key, inner in table["properties"].items()
     }
-    if step == "kind" and step in keys:
-        raise UnknownError(f"{what}: found a word; allowed: a key with a number")
     if keys.keys() == {"kind"}:
         raise UnknownError(
             f"{what}: found with kind {there['kind']}, which has no keys; allowed: another kind"

@@ -10,7 +10,7 @@ from rich.text import Text
 from ..analysis.answers import Words, sentences
 from ..analysis.conditions import Bound, Judged
 from ..analysis.grids import with_interval
-from ..analysis.keys import key_in_words, value_in_words
+from ..analysis.keys import key_in_words, unit_of_key, value_in_words
 from ..analysis.measures import Measure
 from ..analysis.search import Span, Values, span_of
 from ..base.grid import Grid, digits
@@ -50,6 +50,15 @@ class Answer:
     span: Span
     sentences: Sequence[str]
     """The answer in words."""
+    probed: int
+    """How many values were probed."""
+    unprobed: Sequence[tuple[float, float]]
+    """Between which neighbouring values that are decided otherwise there are others."""
+
+    @property
+    def undecided(self) -> Sequence[tuple[float, float]]:
+        """Between which values the seeds decide nothing."""
+        return self.span.undecided
 
     @property
     def answer(self) -> float | None:
@@ -121,7 +130,8 @@ class Found(Mapping[str, Answer]):
                 f"In some of these runs the first {early_s:g} s make the tail: with "
                 f"metrics.from_s = {early_s:g} the answer is not about the start."
             )
-        return Answer(span_of(points), said)
+        span = span_of(points)
+        return Answer(span, said, len(points[0]), span.unprobed(self._steps))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.points_of)
@@ -220,6 +230,9 @@ class Found(Mapping[str, Answer]):
                     "answer": one.answer,
                     "interval": one.interval,
                     "holds": one.holds,
+                    "undecided": one.undecided,
+                    "unprobed": one.unprobed,
+                    "probed": one.probed,
                     "sentences": one.sentences,
                 }
                 for name, one in self.items()
@@ -258,10 +271,16 @@ class Found(Mapping[str, Answer]):
         )
 
     def say(self, value: float) -> str:
-        """A value of the key with its unit."""
+        """A value of the key with its unit, with all digits if another probed one looks alike."""
         total = self.totals.get(value)
-        words = value_in_words(self.key, toml_value(value)).strip()
+        words = self._words(value)
+        probed = {other for points in self.points_of.values() for other in points[0]}
+        if any(other != value and self._words(other) == words for other in probed):
+            words = f"{value:.15g} {unit_of_key(self.key)}".strip()
         return words if total is None else f"{words} ({total:.15g} in all)"
+
+    def _words(self, value: float) -> str:
+        return value_in_words(self.key, toml_value(value)).strip()
 
 
 def _cells(condition: Condition, judged: Judged) -> list[str]:
