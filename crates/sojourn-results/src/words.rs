@@ -2,12 +2,43 @@
 
 /// A number with three significant digits, at most four of them behind the point; digits before it are never cut.
 pub fn digits(value: f64) -> String {
+    with_digits(value, 3)
+}
+
+/// A number with so many significant digits, at most one more of them behind the point.
+fn with_digits(value: f64, count: u8) -> String {
+    let behind_first = i32::from(count) - 1;
     // What rounds up to the next power of ten has a digit less behind the point.
-    let rounded = format!("{value:.2e}");
+    let rounded = format!("{value:.*e}", behind_first.unsigned_abs() as usize);
     let size: i32 = rounded.rsplit('e').next().and_then(|size| size.parse().ok()).unwrap_or(0);
-    let text = format!("{value:.*}", (2 - size).clamp(0, 4).unsigned_abs() as usize);
+    let places = (behind_first - size).clamp(0, behind_first + 2).unsigned_abs() as usize;
+    let text = format!("{value:.places$}");
     if text.parse() == Ok(0.0) { "0".to_owned() } else { text }
 }
+
+/// Numbers that are compared: three significant digits, or as many as show which differ. Those that differ by less than
+/// a millionth are equal.
+pub(crate) fn apart(values: &[f64]) -> Vec<String> {
+    let differ = |one: f64, other: f64| (one - other).abs() > SAME * one.abs().max(other.abs());
+    let with = |count| values.iter().map(|value| with_digits(*value, count)).collect::<Vec<_>>();
+    let is_shown = |texts: &Vec<String>| {
+        let hidden = |(one, other): (usize, usize)| {
+            texts[one] == texts[other] && differ(values[one], values[other])
+        };
+        !(1..values.len()).any(|other| (0..other).any(|one| hidden((one, other))))
+    };
+    (3..=MOST_DIGITS).map(with).find(is_shown).unwrap_or_else(|| with(3))
+}
+
+/// `from 12.0 to 35.1`.
+pub(crate) fn from_to(from: f64, to: f64) -> String {
+    let texts = apart(&[from, to]);
+    format!("from {} to {}", texts[0], texts[1])
+}
+
+const SAME: f64 = 1e-6;
+/// So many show a difference of a millionth.
+const MOST_DIGITS: u8 = 8;
 
 /// A factor such as 13 or 1.6.
 pub(crate) fn factor(value: f64) -> String {
@@ -70,6 +101,7 @@ pub(crate) fn grouped<K: PartialEq, V>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_engine::rng::Rng;
 
     #[test]
     fn numbers_have_three_digits() {
@@ -78,6 +110,23 @@ mod tests {
         assert_eq!([-1.234, 0.001_234, 0.000_01].map(digits), ["-1.23", "0.0012", "0"]);
         assert_eq!([9.994, 9.996, 99.94, 99.95].map(digits), ["9.99", "10.0", "99.9", "100"]);
         assert_eq!([1.62, 9.94, 9.95, 12.96].map(factor), ["1.6", "9.9", "10", "13"]);
+    }
+
+    /// What differs by more than a millionth has different texts, and what does not has equal ones.
+    #[test]
+    fn numbers_that_differ_look_different() {
+        assert_eq!(apart(&[9.375, 9.376]), ["9.375", "9.376"]);
+        assert_eq!(apart(&[89.96, 90.0, 90.04]), ["89.96", "90.00", "90.04"]);
+        assert_eq!(apart(&[2.0, 2.0 + 1e-9]), ["2.00", "2.00"]);
+        assert_eq!(from_to(0.0, 0.000_01), "from 0 to 0.00001");
+        let mut rng = Rng::named(1, "numbers");
+        for _ in 0..1000 {
+            let one = 10f64.powf(10.0 * rng.uniform() - 4.0);
+            let by = 10f64.powf(-8.0 * rng.uniform());
+            let texts = apart(&[one, one * (1.0 + by)]);
+            assert_eq!(texts[0] != texts[1], by / (1.0 + by) > SAME, "{texts:?} {by}");
+            assert!(by < 0.01 || texts[0] == digits(one), "{texts:?}");
+        }
     }
 
     #[test]

@@ -22,7 +22,9 @@ use super::thresholds::{
 use crate::letters::letter;
 use crate::over_seeds::Value;
 use crate::shares::Share;
-use crate::words::{around, capitalised, digits, distinct, factor, grouped, listed, quoted};
+use crate::words::{
+    around, capitalised, digits, distinct, factor, from_to, grouped, listed, quoted,
+};
 use sojourn_engine::record::Part;
 use sojourn_scenario::{IDLE_LINE, WITHOUT_BULK};
 
@@ -321,7 +323,7 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     let plainest = of_first.reduce(|most, one| if one.4 > most.4 { one } else { most });
     let slowed = plainest.and_then(|(what, before, now, unit, _)| {
         let does = |verb| format!("{who} {verb}{} the {what}", if are_several { "" } else { "s" });
-        let change = format!("from {} to {} {unit}", digits(before), digits(now));
+        let change = format!("{} {unit}", from_to(before, now));
         Some(if before > 0.0 && now >= NAMED_AS_FACTOR * before {
             format!("{} {} times slower: {change}", does("make"), factor(now / before))
         } else if now > (1.0 + SAME) * before {

@@ -12,7 +12,7 @@ use super::thresholds::{
 use crate::letters::letter;
 use crate::over_seeds::{Value, over_seeds};
 use crate::shares::Share;
-use crate::words::{digits, distinct};
+use crate::words::{apart, digits, distinct};
 use sojourn_engine::packet::Direction;
 use sojourn_logs::Load;
 
@@ -149,7 +149,9 @@ impl Assessment {
                 moved.map(|level| level.0) != self.grade
             };
             let is_worse = (is < was) == self.graded.is_better_more(metric);
-            let grows = self.grade >= Some(Grade::Poor) && is_worse && far > GROWS * was.abs();
+            let grows = self.grade >= Some(Grade::Poor)
+                && is_worse
+                && far > (GROWS * was.abs()).max(NAMED * bound);
             let turns = grows || far > SAME * bound && (moves(was) || moves(is + is - was));
             let is_far = far > NAMED * bound.abs().max(is.abs());
             (self.grade.is_some() && (is_far || turns)).then_some((metric, turns))
@@ -167,8 +169,11 @@ impl Assessment {
         let was = self.first_half.get(shown.metric).copied().flatten()?;
         let is = self.measured(shown.metric).filter(|_| !self.turning.is_empty())?;
         let (label, unit) = (self.label(shown), shown.unit);
-        let (was, is) = (digits(was), digits(is));
-        Some(format!("{label} was {was}{unit} in the first half of the run and is {is} in all"))
+        let texts = apart(&[was, is]);
+        Some(format!(
+            "{label} was {}{unit} in the first half of the run and is {} in all",
+            texts[0], texts[1]
+        ))
     }
 
     /// What it is, and of which entry.
@@ -331,9 +336,7 @@ pub(super) fn worst_of(entries: &[Assessment]) -> Vec<Assessment> {
     };
     let is_worse = |one: &Assessment, than: &Assessment| {
         let [own, other] = [one, than].map(|it| (rank(it), it.level()));
-        let metric = one.graded.values[0].metric;
-        let is_less = one.value(metric) < than.value(metric);
-        own > other || own == other && is_less && one.graded.is_better_more(metric)
+        own > other || own == other && than.is_ahead(one, one.graded.values[0].metric)
     };
     let worst = |of: &Application| {
         let own = entries.iter().filter(|one| one.application == of.name);
@@ -392,9 +395,9 @@ fn of_transfer(application: &'static Application, share: &Share) -> Assessment {
     found.level = level(application, |_| value.mean);
     if is_known {
         // More than its part is what another one left.
-        let of =
-            if mbps < part_mbps { format!(" of {}", digits(part_mbps)) } else { String::new() };
-        found.summary += &format!(", {}{of} Mbps", digits(mbps));
+        let texts = apart(&[mbps, part_mbps]);
+        let of = if mbps < part_mbps { format!(" of {}", texts[1]) } else { String::new() };
+        found.summary += &format!(", {}{of} Mbps", texts[0]);
     }
     if let Some((done, all)) = share.unfinished_mb {
         let (done, all) = (digits(done), digits(all));
@@ -403,7 +406,7 @@ fn of_transfer(application: &'static Application, share: &Share) -> Assessment {
     found
 }
 
-/// What is poor and becomes worse by this share of its first half is said to.
+/// What is poor and becomes worse by this share of its first half is said to, unless that is little beside its bounds.
 const GROWS: f64 = 0.5;
 
 /// A template with its values, if all are there: `{metric.2}` is a value with two digits after the point.

@@ -14,7 +14,8 @@ use super::measures::{MEASURES, Measure};
 use super::thresholds::{
     APPLICATIONS, Application, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE, UNDER_LOAD, queue_of,
 };
-use crate::words::{digits, distinct, grouped};
+use crate::shares::Share;
+use crate::words::{apart, digits, distinct, grouped};
 use sojourn_engine::packet::Direction;
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
@@ -145,6 +146,12 @@ impl<'a, 'b> Question<'a, 'b> {
         self.all[setting].entries.iter().find(|one| one.component() == *component)
     }
 
+    /// What a setting has of a component that is a transfer.
+    pub(super) fn share(&self, setting: usize, component: &Component<'_>) -> Option<&'a Share> {
+        let is_it = |one: &&Share| (one.application, &*one.traffic) == *component;
+        self.all[setting].transfers.iter().find(is_it)
+    }
+
     pub(super) fn level(&self, setting: usize, component: &Component<'_>) -> Option<Level> {
         self.of(setting, component)?.level()
     }
@@ -254,12 +261,14 @@ impl<'a, 'b> Question<'a, 'b> {
             let is_ahead = (of_best > value) == behind_in.graded.is_better_more(shown.metric);
             (is_ahead && is_near(value, of_best)).then(|| {
                 let [best, other] = [best, other].map(|number| self.all[number].name());
-                let [value, of_best, bound] = [value, of_best, bound].map(digits);
+                let texts = apart(&[value, of_best, bound]);
                 format!(
-                    "By a hair: {} is {value}{} with {other} and {of_best} with {best}, and the bound of {bound} is \
-                     between them.",
+                    "By a hair: {} is {}{} with {other} and {} with {best}, and the bound of {} is between them.",
                     behind_in.label(shown),
-                    shown.unit
+                    texts[0],
+                    shown.unit,
+                    texts[1],
+                    digits(bound)
                 )
             })
         });

@@ -1,5 +1,7 @@
 //! An answer in sentences: which setting does best, what changes, its price, and on what it rests.
 
+use std::cmp::Reverse;
+
 use super::facts::{Facts, Payload};
 use super::grades::{Assessment, Component};
 use super::groups::{Group, Judged};
@@ -7,7 +9,9 @@ use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Question};
 use super::thresholds::{Application, GAME, Grade, NAMED, Shown};
 use crate::shares::Share;
-use crate::words::{around, capitalised, digits, distinct, factor, grouped, joined, listed};
+use crate::words::{
+    apart, around, capitalised, digits, distinct, factor, from_to, grouped, joined, listed,
+};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
 
@@ -63,7 +67,9 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
     let clauses = [better, worse].into_iter().flatten().collect::<Vec<_>>().join(", but ");
     let against = |it| format!(" Against {}, {it}.", question.all[reference].name());
     let against = around(Some(clauses), against).unwrap_or_default();
-    format!("{head}{against}{}", alternatives(question, answer))
+    let among = ranges(question, &of_numbers(question, best));
+    let among = around(Some(among), |it| format!(" Among them {it}.")).unwrap_or_default();
+    format!("{head}{against}{among}{}", alternatives(question, answer))
 }
 
 /// How well a setting does in all, but for what is worse than the rest.
@@ -73,7 +79,7 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
     let worst = noticed.min(Some(Grade::Poor));
     let level = |one: &Assessment| Some(one.level()?.0);
     let is_worse = |one: &&Assessment| worst.is_some() && level(one) > worst;
-    let worse = joined(setting.assessments.iter().filter(is_worse).map(|it| it.graded.noun.into()));
+    let worse = worse_ones(setting.assessments.iter().filter(is_worse).collect());
     let is_whole = setting.is_whole() && setting.assessments.iter().all(|one| one.grade.is_some());
     let said = match worst {
         None => "nothing that is noticed has a grade".to_owned(),
@@ -84,6 +90,22 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
         Some(_) => format!("nothing fails with {them}"),
     };
     if worse.is_empty() { said } else { format!("{said} but {worse}") }
+}
+
+/// What is worse than the rest: the worst first, and of many it alone with their number.
+fn worse_ones(mut all: Vec<&Assessment>) -> String {
+    all.sort_by_key(|one| Reverse(one.level()));
+    match all.as_slice() {
+        [first, others @ ..] if all.len() > DIFFERENCES_AT_MOST => {
+            format!(
+                "{}{} and {} others",
+                first.noun(),
+                in_brackets(first, first.deciding()),
+                others.len()
+            )
+        }
+        _ => joined(all.iter().map(|one| one.noun())),
+    }
 }
 
 /// The value of an application that decides its grade behind its name, or what is said in its place.
@@ -148,6 +170,10 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     let all = |component: &Component<'_>| -> Vec<&Assessment> {
         best.iter().filter_map(|one| question.of(*one, component)).collect()
     };
+    let yields = |component: &Component<'_>| {
+        let mut shares = best.iter().filter_map(|one| question.share(*one, component));
+        shares.any(|share| share.part_mbps == 0.0)
+    };
     let clause = |setting: &usize| {
         let ahead = |component: &Component<'_>| {
             let own = question.of(*setting, component)?;
@@ -163,24 +189,41 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         };
         let is_known_elsewhere = |component: &&Component<'_>| {
             let is_known = |one: &&Assessment| one.level().is_some();
-            question.level(*setting, component).is_none() && all(component).iter().any(is_known)
+            let is_unknown = question.level(*setting, component).is_none();
+            is_unknown && all(component).iter().any(is_known) && !yields(component)
         };
+        // What yields by choice is due nothing, and no grade says how much it should give up.
+        let has = |component: &Component<'_>| {
+            let own = question.share(*setting, component)?;
+            let verb = if own.part_mbps > 0.0 { "has" } else { "yields and has" };
+            Some(format!("{} {verb} {} Mbps", all(component).first()?.noun(), digits(own.mbps)))
+        };
+        let has = question.components.iter().filter(|one| yields(one)).filter_map(has);
+        let has = around(has, |it| format!(", where {it}")).unwrap_or_default();
         let ahead = question.components.iter().filter_map(ahead);
         let ahead = around(ahead, |it| format!(", ahead in {it}")).unwrap_or_default();
         let unknown = question.components.iter().filter(is_known_elsewhere);
         let unknown = unknown.filter_map(|one| Some(all(one).first()?.noun()));
         let unknown = around(unknown, |it| format!(", not graded in {it}")).unwrap_or_default();
-        format!("{}{ahead}{unknown}", question.all[*setting].name())
+        format!("{}{ahead}{unknown}{has}", question.all[*setting].name())
     };
     let said: Vec<_> = best.iter().take(NAMED_AT_MOST).map(clause).collect();
-    format!("No setting does best at everything. None is before any of these: {}.", said.join("; "))
+    let is_known = |one: &Component<'_>| {
+        yields(one) || best.iter().all(|of| question.level(*of, one).is_some())
+    };
+    let are_known = question.components.iter().all(is_known);
+    let decides = if are_known { " What matters most decides." } else { "" };
+    format!(
+        "No setting does best at everything. None is before any of these: {}.{decides}",
+        said.join("; ")
+    )
 }
 
 /// All settings do equally well, or lines differ in rates alone.
 fn none(question: &Question<'_, '_>, answer: &Answer) -> String {
     let settings = of_numbers(question, &question.settings);
-    let clauses =
-        around(Some(ranges(question, &settings)), |it| format!(" {it}.")).unwrap_or_default();
+    let ranges = around(Some(ranges(question, &settings)), |it| format!(" {}.", capitalised(&it)));
+    let clauses = ranges.unwrap_or_default();
     let (names, seeds) = (names(&settings), settings[0].group.runs.len());
     let has_more = |one: &usize| !question.lost_rates(&[*one]).is_empty();
     match answer.unsure.is_empty() {
@@ -188,7 +231,9 @@ fn none(question: &Question<'_, '_>, answer: &Answer) -> String {
             format!("No setting does best: the grades of {names} are equal.{clauses}")
         }
         true => format!("No setting does best: {names} do equally well.{clauses}"),
-        false => format!("{seeds} seeds cannot tell which of {names} does best.{clauses}"),
+        false => {
+            format!("{seeds} seeds cannot tell which of {names} does best; more may.{clauses}")
+        }
     }
 }
 
@@ -198,7 +243,7 @@ fn unsure(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
     let does = if answer.unsure.len() == 1 { "does" } else { "do" };
     let are_some = answer.best.len() < answer.settings.len() || !answer.is_alike;
     (are_some && !answer.unsure.is_empty())
-        .then(|| format!("Whether {names} {does} best, {seeds} seeds cannot tell."))
+        .then(|| format!("Whether {names} {does} best, {seeds} seeds cannot tell; more may."))
 }
 
 /// What changes between settings, in words, and whether it is for the worse.
@@ -240,9 +285,11 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
     let changed = graded.values.iter().filter_map(|shown| {
         let from = before.measured(shown.metric)?;
         let to: Option<Vec<f64>> = after.iter().map(|one| one.measured(shown.metric)).collect();
-        let to = to.filter(|to| to.first().is_some_and(|to| *to != from))?;
-        let said = joined(distinct(to.iter().copied().map(digits)));
-        let values = format!("from {} to {said}{}", digits(from), shown.unit);
+        let to = to.filter(|to| !to.is_empty())?;
+        let texts = apart(&[&[from], &to[..]].concat());
+        let (was, is) = texts.split_first().filter(|(was, is)| **was != is[0])?;
+        let values =
+            format!("from {was} to {}{}", joined(distinct(is.iter().cloned())), shown.unit);
         let verb = match (to.iter().any(|to| *to < from), to.iter().any(|to| *to > from)) {
             (true, true) => "changes",
             (true, false) => "falls",
@@ -290,7 +337,7 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
 
 fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
     let verb = if to < from { "falls" } else { "rises" };
-    format!("{what} {verb} from {} to {}{unit}", digits(from), digits(to))
+    format!("{what} {verb} {}{unit}", from_to(from, to))
 }
 
 /// The bulk traffic as the subject of a sentence, and whether it is several.
@@ -329,7 +376,8 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
         let mark = judged.group.runs[0].marks.get(&one.traffic);
         let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
         let (times, name) = (factor(of_part(one)), &one.traffic);
-        let [mbps, part] = [one.mbps, one.part_mbps].map(digits);
+        let texts = apart(&[one.mbps, one.part_mbps]);
+        let (mbps, part) = (&texts[0], &texts[1]);
         match of_part(one).is_finite() {
             true => format!("'{name}'{mark} has {times} times its part ({mbps} of {part} Mbps)"),
             false => format!("'{name}'{mark} should yield and has {mbps} Mbps"),
@@ -360,7 +408,8 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
     };
     let (classic, low) = (upload(false)?, upload(true)?);
     let alone = without.share(classic)?;
-    let [mbps, alone_mbps] = [classic.mbps, alone.mbps].map(digits);
+    let texts = apart(&[classic.mbps, alone.mbps]);
+    let (mbps, alone_mbps) = (&texts[0], &texts[1]);
     let [with, without] = [with, without].map(|one| one.name());
     (classic.mbps > (1.0 + NAMED) * alone.mbps).then(|| {
         format!(
@@ -371,7 +420,7 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
     })
 }
 
-/// What differs between settings most plainly, what is noticed first, in clauses with a capital letter; empty if nothing does.
+/// What differs between settings most plainly, what is noticed first, in clauses; empty if nothing does.
 fn ranges(question: &Question<'_, '_>, settings: &[&Judged<'_>]) -> String {
     let clauses = MEASURES.iter().filter_map(|measure| {
         let values = settings.iter().map(|one| Some((one.group.mean(measure.key)?, one.group)));
@@ -381,13 +430,18 @@ fn ranges(question: &Question<'_, '_>, settings: &[&Judged<'_>]) -> String {
         high.named_difference(measure, low)?;
         let (what, unit) = (measure.label, measure.unit_after());
         let [low, high] = [low, high].map(|group| listed(&[group.name]));
-        let (from, to) = (digits(*least), digits(*most));
-        let clause = format!("{what} is {from}{unit} with {low} and {to}{unit} with {high}");
+        let texts = apart(&[*least, *most]);
+        let clause =
+            format!("{what} is {}{unit} with {low} and {}{unit} with {high}", texts[0], texts[1]);
         let is_noticed = question.of_stage(false).iter().any(|one| one.0 == measure.of.graded);
-        Some((clause, (is_noticed, (most - least) / most)))
+        let of = if measure.of.graded.is_empty() { measure.key } else { measure.of.graded };
+        Some((of, (clause, is_noticed, (most - least) / most)))
     });
-    let mut clauses: Vec<_> = clauses.collect();
-    clauses.sort_by(|(_, one), (_, other)| other.0.cmp(&one.0).then(other.1.total_cmp(&one.1)));
-    let clauses = clauses.into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, _)| clause);
-    capitalised(&joined(clauses))
+    // Of several numbers of one use that which differs most.
+    let most = |(_, all): (&str, Vec<(String, bool, f64)>)| {
+        all.into_iter().max_by(|one, other| one.2.total_cmp(&other.2))
+    };
+    let mut clauses: Vec<_> = grouped(clauses).into_iter().filter_map(most).collect();
+    clauses.sort_by(|one, other| other.1.cmp(&one.1).then(other.2.total_cmp(&one.2)));
+    joined(clauses.into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, ..)| clause))
 }

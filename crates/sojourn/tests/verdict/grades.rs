@@ -120,7 +120,7 @@ fn pages_that_did_not_end_count_against_the_grade() {
             facts.measures["page_load_median_s"], median_s,
             "one number in tables and grades"
         );
-        let is_over = found.summary.starts_with("half of the pages load within");
+        let is_over = found.summary.starts_with("half of all pages load within");
         assert_eq!(is_over, median_s.is_some(), "{}", found.summary);
     }
     assert_eq!(

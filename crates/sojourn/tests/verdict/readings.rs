@@ -1,6 +1,7 @@
 //! What grades read from rows, each at its bound and with its arithmetic.
 
 use super::*;
+use sojourn::results::verdict::Transfer;
 
 fn named<'a>(all: &'a [Assessment], name: &str) -> Option<&'a Assessment> {
     all.iter().find(|one| one.application == name)
@@ -193,7 +194,7 @@ fn what_takes_turns_has_no_more_than_its_part() {
             );
             let facts = of_flows(&traffic, vec![own]);
             let found = alone(&facts).groups.remove(0);
-            let [share] = &found.transfers[..] else { panic!("{keys}") };
+            let [Transfer { share, .. }] = &found.transfers[..] else { panic!("{keys}") };
             assert!(share.mbps <= share.part_mbps, "{keys}: {share:?}");
             let said = &named(&found.assessments, "upload").unwrap().summary;
             let rate = said.split(", ").nth(1).expect("a rate behind the share");
@@ -257,8 +258,8 @@ fn a_file_that_is_late_has_less_of_its_part() {
         file.0.extend(times.as_object().unwrap().clone());
         let facts = of_flows(&traffic, vec![rate("upload", "up", mbps[0]), file]);
         let all = alone(&facts).groups.remove(0).transfers;
-        assert_eq!([&all[0].traffic, &all[1].traffic], ["upload", "file"]);
-        [0, 1].map(|number| all[number].share_percent.unwrap())
+        assert_eq!([0, 1].map(|one| all[one].share.traffic.as_str()), ["upload", "file"]);
+        [0, 1].map(|number| all[number].share.share_percent.unwrap())
     };
     // In its 10 s both are due 30 of 60 Mbit; of the 250 that follow all are the upload's. At 3 Mbps the file takes 5 s and
     // round trips of 28 ms: two, and those in which ten segments become 84 kbit.
