@@ -23,6 +23,7 @@ import pytest
 import sojourn
 from conftest import HOME, PATIENT_S, Cli
 from sojourn.analysis.grids import more_grids
+from sojourn.analysis.verdict import verdict
 from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
 from sojourn.store.table_file import parquet_of
@@ -197,7 +198,7 @@ def test_group_means_are_those_of_summary_and_report(exported: Path, swept: sojo
     ends = [f"upstream_queue_p99_ms_{end}" for end in ("mean", "low", "high")]
     for end, long in zip(ends, ("mean", "low", "high"), strict=True):
         assert summary[end].to_list() == of_measure[long].to_list()
-    report = more_grids(swept.results)[0].rows[0][-1]
+    report = more_grids(swept.results, verdict(swept.results))[0].rows[0][-1]
     mean, _, high = summary.select(ends).row(0)
     assert report == f"{mean:.1f} ± {high - mean:.1f}"
 

@@ -22,6 +22,7 @@ from sojourn.plot.figures.by_kind import figures
 from sojourn.report.html import report_of
 from sojourn.runs.draft import draft
 
+BITTORRENT = Path(__file__).parents[1] / "scenarios/gallery/05-bittorrent.toml"
 NEIGHBOURS = "a household with neighbours"
 SCENARIOS = [*(name for name, _ in shipped()), NEIGHBOURS]
 
@@ -53,7 +54,7 @@ def unfolded(html: str) -> str:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_no_column_has_zeros_alone_and_numbers_have_three_digits(name: str) -> None:
-    for grid in [*first_grids(results(name)), *more_grids(results(name))]:
+    for grid in [*first_grids(results(name)), *more_grids(results(name), verdict(results(name)))]:
         assert grid.rows, grid.title
         _, *columns = zip(*grid.rows, strict=True)
         for heading, column in zip(grid.headings[1:], columns, strict=True):
@@ -137,7 +138,9 @@ def test_nobody_is_warned_of_a_line_that_cannot_be_set(name: str) -> None:
 
 
 def test_low_latency_rows_are_of_the_judged_homes() -> None:
-    tables = {grid.title: grid for grid in more_grids(results(NEIGHBOURS))}
+    tables = {
+        grid.title: grid for grid in more_grids(results(NEIGHBOURS), verdict(results(NEIGHBOURS)))
+    }
     rows = tables["Low-latency and classic queue: delay, marks by cause"].rows
     assert [row[1] for row in rows if row[0] == "LLD"] == [
         "upstream low_latency",
@@ -173,6 +176,27 @@ def test_equal_warnings_are_one_and_those_of_idle_lines_none(
     results = marked(Results.of(runs))
     assert list(warnings_of(results)) == ["up: inactive (and 1 more of this kind)"]
     assert list(warnings_of(results, in_full=True)) == ["up: inactive", "far up: inactive"]
+
+
+def test_shares_of_the_line_are_in_a_table() -> None:
+    """And so is all else that has a grade and no column: what load adds, and which rate is kept."""
+    found = sojourn.run(BITTORRENT, duration_s=12).groups
+    judged = verdict(found)
+    cells = {cell for grid in more_grids(found, judged) for row in grid.rows for cell in row}
+    known = [one for of in judged.transfers.values() for one in of]
+    for name, transfers in judged.transfers.items():
+        for one in transfers:
+            assert {digits(one.part_mbps), digits(one.share_percent)} <= cells, (name, one)
+    assert any(one.share_percent is None for one in known) and len(known) == 6
+    beside = {"added_delay_ms", "kept_video_rate_percent", "kept_call_rate_percent"}
+    values = [
+        value
+        for of in judged.groups.values()
+        for one in of
+        for metric, value in one.values.items()
+        if metric in beside
+    ]
+    assert len(values) == 3 and set(map(digits, values)) <= cells
 
 
 def test_digits_before_the_point_are_never_cut() -> None:

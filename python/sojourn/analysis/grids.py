@@ -48,8 +48,8 @@ FLOW_COLUMNS = (
     Column("loss_percent", "loss\n%"),
     *_quantiles("latency", "50", "90", "99"),
     Column("mos", "MOS"),
-    Column("page_loads", "pages"),
-    Column("page_load_median_s", "load\ns"),
+    Column("page_loads", "pages\nloaded"),
+    Column("page_load_median_s", "load of\nthese, s"),
     Column("response_median_s", "response\ns"),
     Column("video_rate_mbps", "video\nMbps"),
     Column("video_stalled_percent", "stalled\n%"),
@@ -66,7 +66,7 @@ QUALITY_COLUMNS = (
     Column("loss_percent", "loss\n%"),
     Column("latency_p90_ms", "p90\nms"),
     Column("mos_min", "lowest\nMOS"),
-    Column("page_load_median_s", "load\ns"),
+    Column("page_load_median_s", "load of\nloaded, s"),
 )
 
 TCP_COLUMNS = (
