@@ -356,7 +356,9 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
         numbers.into_iter().map(|one| &all[one]).collect()
     };
     let settings = of(questions.iter().flat_map(|one| one.settings.clone()).collect());
+    let is_asked = questions.iter().any(|one| one.settings.len() > 1);
     let mut found = Vec::from_iter(changes_with_condition(questions, answers));
+    found.extend(alone(questions).filter(|_| !is_asked));
     let place = found.len() + 1;
     let asked = questions.iter().zip(answers).filter(|(one, _)| one.settings.len() > 1);
     for (question, answer) in asked.take(NAMED_AT_MOST) {
@@ -386,6 +388,7 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     found.extend(slowest.as_ref().map(|(cause, one)| with(one, cause.sentence())));
     let shown = slowest.map(|(_, one)| one).or_else(|| best().next());
     found.extend(shown.and_then(|one| idle_sentence(&all[one.idle_line?], one)));
+    found.extend(alone(questions).filter(|_| is_asked));
     found.extend(without_grade(&settings));
     found
 }
@@ -455,17 +458,23 @@ fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
     around(Some(all), |it| format!("Still changing, so run longer: {it}."))
 }
 
+/// Which settings no other one is compared with.
+fn alone(questions: &[Question<'_, '_>]) -> Option<String> {
+    let alone = questions.iter().filter(|one| one.settings.len() == 1);
+    let alone: Vec<_> = alone.map(|one| &one.all[one.settings[0]]).collect();
+    let said =
+        |it| format!("Compared with nothing, since no other setting has the same load: {it}.");
+    Some(names(&alone)).filter(|_| !alone.is_empty()).map(said)
+}
+
 /// Whether the answer changes with what is no choice, in one sentence.
 fn changes_with_condition(questions: &[Question<'_, '_>], answers: &[Answer]) -> Option<String> {
     let all = questions[0].all;
     let of_choices =
         questions.iter().zip(answers).filter(|(question, _)| !question.is_between_lines());
-    let (alone, choices): (Vec<&Answer>, Vec<_>) =
-        of_choices.map(|(_, one)| one).partition(|one| one.settings.len() == 1);
-    let [first, _, ..] = choices.as_slice() else {
-        let only = "Only settings with the same load can be compared.";
-        return (!alone.is_empty()).then(|| only.to_owned());
-    };
+    let of_choices = of_choices.map(|(_, one)| one).filter(|one| one.settings.len() > 1);
+    let choices: Vec<&Answer> = of_choices.collect();
+    let [first, _, ..] = choices.as_slice() else { return None };
     let roles = |number: &usize| all[*number].group.runs[0].roles;
     let of = |all: &[usize]| all.iter().map(|it| roles(it).choice).collect::<BTreeSet<_>>();
     let load = |one: &Answer| roles(&one.settings[0]).load;

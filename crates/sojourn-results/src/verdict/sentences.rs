@@ -30,13 +30,14 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
         best => named(question, answer, best),
     };
     let first = nothing_good(question, answer.best[0]) + &first;
-    let more = [answer.hair.clone(), unsure(question, answer), left_out(question)];
+    let more = [answer.hair.clone(), among(question, answer), unsure(question, answer)];
+    let more = more.into_iter().chain([left_out(question)]);
     // What changes against the reference is named already.
     let rivals = question.rivals(&answer.best[..1]);
     let others = rivals.into_iter().filter(|one| Some(*one) != answer.reference);
     let decided = others.filter_map(|other| decided(question, answer.best[0], other));
     let against = decided.filter(|_| answer.is_alike);
-    std::iter::once(first).chain(more.into_iter().flatten()).chain(against).collect()
+    std::iter::once(first).chain(more.flatten()).chain(against).collect()
 }
 
 /// Settings by their names, or how many they are.
@@ -67,9 +68,13 @@ fn named(question: &Question<'_, '_>, answer: &Answer, best: &[usize]) -> String
     let clauses = [better, worse].into_iter().flatten().collect::<Vec<_>>().join(", but ");
     let against = |it| format!(" Against {}, {it}.", question.all[reference].name());
     let against = around(Some(clauses), against).unwrap_or_default();
-    let among = ranges(question, &of_numbers(question, best));
-    let among = around(Some(among), |it| format!(" Among them {it}.")).unwrap_or_default();
-    format!("{head}{against}{among}{}", alternatives(question, answer))
+    format!("{head}{against}{}", alternatives(question, answer))
+}
+
+/// What differs between several that do equally well, where others do worse.
+fn among(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
+    let ranges = ranges(question, &of_numbers(question, &answer.best));
+    around(Some(ranges), |it| format!("Among the best, {it}.")).filter(|_| answer.is_decided())
 }
 
 /// How well a setting does in all, but for what is worse than the rest.
@@ -311,8 +316,8 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
     changed.collect()
 }
 
-/// What changes from one grade or value to others: the grade with a value that goes with it, or else a value that changes
-/// by much; and beside what is better, a value that is much worse.
+/// What changes from one grade or value to others: the grade with a value that goes with it, or else a value that passes a
+/// step or changes by much; and beside what is better, a value that is much worse.
 pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<Change> {
     let changed = changed_values(before, after);
     let plain = |(clauses, is_worse, ..): &Changed| (clauses[0].clone(), *is_worse);
@@ -320,7 +325,7 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
         return Vec::new();
     };
     let first = if is == was {
-        changed.iter().find(|one| one.2).map(plain)
+        changed.iter().filter(|one| one.2 || one.3).min_by_key(|one| !one.3).map(plain)
     } else {
         let with = changed.iter().filter(|one| one.1 == (is > was));
         let text = with.min_by_key(|one| (!one.3, !one.2)).map_or("", |one| &one.0[1]);
