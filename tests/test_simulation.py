@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import sojourn
@@ -71,6 +71,122 @@ def test_what_is_observed_has_units_and_adds_up() -> None:
     assert flows["upload", "up"]["delivered_packets"] == packets
 
 
+class Counting(sojourn.Law):
+    """Counts what leaves."""
+
+    gauges: ClassVar = {"left": "packets"}
+
+    def __init__(self) -> None:
+        self.left = 0
+
+    def on_departure(self, *_: float) -> int:
+        self.left += 1
+        return sojourn.PASS
+
+
+class Fixed(sojourn.Control):
+    """A window of ten segments."""
+
+    gauges: ClassVar = {"losses": "losses"}
+    losses = 0
+
+    def on_ack(self, *_: float) -> None:
+        self.window_bytes = 14_480
+
+    def on_loss(self, *_: float) -> None:
+        self.losses += 1
+
+    def on_timeout(self, *_: float) -> None:
+        pass
+
+
+class Ticks(sojourn.Traffic):
+    """A datagram each 20 ms."""
+
+    gauges: ClassVar = {"sent": "packets"}
+    score = sojourn.Score("sent", good=1, fair=20, poor=40)
+    sent = 0
+
+    def on_timer(self, now_us: float) -> None:
+        self.sent += 1
+        self.datagram(sojourn.HOME, 200)
+        self.wake(now_us + 20_000)
+
+
+class Steady(sojourn.Controller):
+    """Counts updates."""
+
+    update_us = 33_000
+    gauges: ClassVar = {"updates": "updates"}
+    updates = 0
+
+    def on_update(self, *_: float) -> None:
+        self.updates += 1
+        self.up_bps = 7e6
+
+
+TICKS = {"kind": "ticks", "server": "near", "start_s": 0.01}
+OWN = {
+    **LINE,
+    "upstream": {**LINE["upstream"], "queue": {"law": {"kind": "counting"}}},
+    "tcp": {"congestion_control": {"kind": "fixed"}},
+    "traffic": {"upload": LINE["traffic"]["upload"], "ticks": TICKS},
+    "router": {"upstream": {"rate_mbps": 7}, "controller": {"kind": "steady"}},
+}
+
+
+def test_parts_of_ones_own_are_observed_as_their_series_have_them() -> None:
+    """Each 0.1 s, when the series take samples too, 5 datagrams are sent, none at that time."""
+    simulation = sojourn.Simulation(OWN, parts=[Counting, Fixed, Ticks, Steady])
+    seen: dict[tuple[str, str], list[float | None]] = {}
+    for step in range(1, 20):
+        simulation.run_until(step / 10)
+        now = simulation.observe()
+        gauges = {of.traffic: of.gauges for of in now.traffic}
+        (sender,) = now.connections
+        shown = {
+            "upstream": now.queue("upstream").gauges,
+            "upload up 1": sender.gauges,
+            "ticks": gauges["ticks"],
+            "router controller": gauges["router controller"],
+        }
+        for subject, values in shown.items():
+            for metric, value in values.items():
+                seen.setdefault((subject, metric), []).append(value)
+        (ticks, _) = (of for of in now.traffic if of.traffic == "ticks")
+        sent = 5 * step
+        assert ticks.own_score == ticks.gauges["ticks_sent"] == sent
+        level = 1 + (sent - 1) / 19 if sent <= 20 else 2 + (sent - 20) / 20
+        assert ticks.own_score_level == pytest.approx(level)
+    result = simulation.finish()
+    kept: dict[tuple[str, str], list[float]] = {}
+    for row in result.series.to_pylist():
+        kept.setdefault((row["subject"], row["metric"]), []).append(row["value"])
+    own = {"counting_left", "fixed_losses", "ticks_sent", "steady_updates", "shaper_up"}
+    assert own <= {metric for _, metric in seen}
+    for key, values in seen.items():
+        assert values == kept[key][: len(values)], key
+    assert result.flows.to_pylist()[2]["own_score_metric"] == "ticks_sent"
+
+
+def test_a_part_whose_gauge_fails_ends_the_run() -> None:
+    class Late(Ticks):
+        kind = "ticks"
+        sent: Any = 0
+
+        def on_timer(self, now_us: float) -> None:
+            self.sent = "many"
+
+    line = {**LINE, "traffic": {"ticks": {"kind": "ticks", "server": "near"}}}
+    for look in (lambda run: run.observe(), lambda run: run.finish()):
+        simulation = sojourn.Simulation(line, set=["metrics.series_interval_ms=1e3"], parts=[Late])
+        simulation.run_until(0.5)
+        with pytest.raises(sojourn.PartError, match="found 'many' as gauge sent"):
+            look(simulation)
+        with pytest.raises(RuntimeError, match=r"the run (has failed|is finished)"):
+            simulation.run_until(1)
+
+
 def changed() -> sojourn.Simulation:
     simulation = sojourn.Simulation(LINE, seed=3)
     simulation.run_until(0.5)
@@ -117,7 +233,13 @@ def test_keys_that_may_change_have_their_values() -> None:
         (lambda run: run.run_until(0.2), "found 0.2 s, and it is 0.3 s already"),
         (lambda run: run.run_until(-1), "found -1; allowed: a time in s"),
         (lambda run: run.run_until("1"), "found '1'; allowed: a time in s"),
-        (lambda run: run.run_until(float("nan")), "found nan; allowed: a time in s"),
+        (lambda run: run.run_until(float("nan")), "found nan; allowed: a time in s, from 0 on"),
+        (
+            lambda run: run.inject("mine", "up", b"", at_s=float("nan")),
+            "inject: found nan; allowed",
+        ),
+        (lambda run: run.inject("mine", "up", b"", at_s=-1), "inject: found -1; allowed: a time"),
+        (lambda run: run.inject("mine", "up", b"", at_s=True), "inject: found True; allowed: a"),
         (lambda run: run.set("seed", 3), "seed: cannot change in this run; allowed: "),
         (lambda run: run.set("upstream.queue.law.variant", "ns2"), "cannot change in this run"),
         (lambda run: run.set("upstream.sustained_mbps", 9), "upstream.peak_mbps: found 8"),
@@ -144,7 +266,7 @@ def test_a_finished_run_is_over() -> None:
     simulation = sojourn.Simulation(LINE)
     with pytest.raises(ValueError, match="found 0 s simulated; allowed: from 0"):
         simulation.finish()
-    simulation.run_until(99)
+    simulation.run_until(float("inf"))
     assert simulation.now_s == 2
     with pytest.raises(InputError, match="the run is over at 2 s"):
         simulation.set("upstream.sustained_mbps", 4)

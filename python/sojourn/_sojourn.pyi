@@ -169,9 +169,11 @@ class RunResult:
     def facts(self) -> Facts: ...
     def table(self, name: str) -> ArrowTable: ...
 
-_Queue = tuple[str, str, int, int, int, float | None, int, int, int]
-_Traffic = tuple[str, str, float, float, int, int, int, float | None, float | None, float | None]
-_Connection = tuple[str, int, str, float, float | None, float | None]
+_Gauges = list[tuple[str, float | None]]
+_Queue = tuple[str, str, int, int, int, float | None, int, int, int, _Gauges]
+_Measured = tuple[str, str, float, float, int, int, int, float | None, float | None, float | None]
+_Traffic = tuple[_Measured, float | None, float | None, _Gauges]
+_Connection = tuple[str, int, str, float, float | None, float | None, _Gauges]
 _Observed = tuple[float, float, list[_Queue], list[_Traffic], list[_Connection]]
 
 @final

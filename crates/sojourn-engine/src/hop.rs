@@ -15,7 +15,7 @@ use crate::link::Link;
 use crate::packet::{Direction, Packet};
 use crate::queue::room::Room;
 use crate::queue::{Queue, QueueSpec, default_limit_bytes};
-use crate::record::{Place, Recorder, Stay};
+use crate::record::{GaugeSeries, Gauges, Place, Recorder, Series, Stay};
 use crate::rng::Seed;
 use crate::units::{BitRate, Time};
 use sojourn_input::parts::{self, Keys, Kinds, Outside};
@@ -113,6 +113,8 @@ pub trait Stage {
     fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet>;
     /// Packets and bytes in it.
     fn inside(&self) -> Count;
+    /// Shows values over time, in the same order each time. They become series of the hop.
+    fn gauges(&self, _out: &mut Gauges) {}
 }
 
 /// Bottlenecks of both directions.
@@ -201,7 +203,16 @@ impl Bottleneck {
 #[expect(clippy::large_enum_variant, reason = "it is always in one box")]
 enum Holder {
     Queue(Queue),
-    Outside(Box<dyn Stage + Send>),
+    Outside(OwnHop),
+}
+
+/// A hop from outside.
+struct OwnHop {
+    stage: Box<dyn Stage + Send>,
+    /// Its name in results.
+    name: String,
+    is_measured: bool,
+    series: GaugeSeries,
 }
 
 impl Holder {
@@ -214,10 +225,10 @@ impl Holder {
     ) {
         match self {
             Self::Queue(queue) => queue.enqueue(now, packet, drain, recorder),
-            Self::Outside(stage) => {
+            Self::Outside(own) => {
                 recorder.delays.works(Stay::whole(place.queue()));
                 recorder.delays.enters(now, &packet, place.queue());
-                stage.accept(now, packet, recorder);
+                own.stage.accept(now, packet, recorder);
             }
         }
     }
@@ -233,14 +244,14 @@ impl Holder {
     fn next_wake(&self, free: Time) -> Time {
         match self {
             Self::Queue(queue) => queue.next_wake(free),
-            Self::Outside(stage) => stage.next_wake(),
+            Self::Outside(own) => own.stage.next_wake(),
         }
     }
 
     fn inside(&self) -> Count {
         match self {
             Self::Queue(queue) => queue.backlog(),
-            Self::Outside(stage) => stage.inside(),
+            Self::Outside(own) => own.stage.inside(),
         }
     }
 }
@@ -282,9 +293,20 @@ impl Hop {
         Self { ahead, link }
     }
 
-    /// A link behind a hop from outside.
-    pub fn behind(HopSpec(hop): &HopSpec, seed: Seed, link: Link) -> Self {
-        Self { ahead: Ahead::of(Holder::Outside(hop.start(seed)), link.place()), link }
+    /// A link behind a hop from outside, with its name in results.
+    pub fn behind(HopSpec(hop): &HopSpec, name: String, seed: Seed, link: Link) -> Self {
+        let (stage, series) = (hop.start(seed), GaugeSeries::default());
+        let own = OwnHop { stage, name, is_measured: true, series };
+        Self { ahead: Ahead::of(Holder::Outside(own), link.place()), link }
+    }
+
+    /// The same without series of its own.
+    pub fn unwatched(mut self) -> Self {
+        match self.ahead.as_mut().map(|ahead| &mut ahead.holder) {
+            Some(Holder::Outside(own)) => own.is_measured = false,
+            Some(Holder::Queue(_)) | None => {}
+        }
+        self
     }
 
     /// Takes a packet that reaches it at `at`, now or later, and no earlier than the packet before it. Returns
@@ -361,7 +383,7 @@ impl Hop {
                     link.accept(now, packet, recorder);
                 }
             }
-            Holder::Outside(stage) => {
+            Holder::Outside(OwnHop { stage, .. }) => {
                 recorder.delays.works(Stay::whole(ahead.place.queue()));
                 while stage.next_wake() <= now
                     && let Some(packet) = stage.wake(now, recorder)
@@ -442,10 +464,26 @@ impl Hop {
         }
     }
 
-    /// Samples the queue for its series.
+    /// The hop from outside before its link, if it is measured: its name, what is in it, its gauges and its series.
+    pub fn own(&self) -> Option<(&str, Count, Gauges, impl Iterator<Item = &Series>)> {
+        match &self.ahead.as_ref()?.holder {
+            Holder::Outside(own) if own.is_measured => {
+                let mut gauges = Gauges::default();
+                own.stage.gauges(&mut gauges);
+                Some((&own.name, own.stage.inside(), gauges, own.series.iter()))
+            }
+            Holder::Outside(_) | Holder::Queue(_) => None,
+        }
+    }
+
+    /// Samples what is before its link for its series.
     pub fn sample(&mut self) {
-        if let Some(Holder::Queue(queue)) = self.ahead.as_mut().map(|ahead| &mut ahead.holder) {
-            queue.sample(|_| ());
+        match self.ahead.as_mut().map(|ahead| &mut ahead.holder) {
+            Some(Holder::Queue(queue)) => queue.sample(|_| ()),
+            Some(Holder::Outside(own)) if own.is_measured => {
+                own.series.sample(|out| own.stage.gauges(out));
+            }
+            Some(Holder::Outside(_)) | None => {}
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sojourn::engine::count::Count;
 use sojourn::engine::hop::{HopParameters, Stage};
 use sojourn::engine::packet::{DropReason, Packet};
-use sojourn::engine::record::Recorder;
+use sojourn::engine::record::{Gauges, Recorder};
 use sojourn::engine::rng::{Rng, Seed};
 use sojourn::engine::units::Time;
 
@@ -88,6 +88,10 @@ impl Stage for Wifi {
 
     fn inside(&self) -> Count {
         self.waiting.iter().map(Count::of).sum()
+    }
+
+    fn gauges(&self, out: &mut Gauges) {
+        out.set("wifi_waiting", "packets", self.waiting.len() as f64);
     }
 }
 

@@ -31,6 +31,32 @@ fn the_hop_delays_the_game() {
     assert!(wifi.flows[0].latency_p99_ms > cable.flows[0].latency_p99_ms);
 }
 
+/// What the hop shows is observed, and a series of the hop: 0.1 s after 0.1 s the same.
+#[test]
+fn the_gauges_of_the_hop_are_observed_and_series() {
+    let variants = Source::new(hop::HOME, "home.toml").parts(&parts()).load().unwrap();
+    let mut simulation = Simulation::new(&variants[1].scenario);
+    let mut seen = Vec::new();
+    for step in 1..50 {
+        simulation.run_until(Time::from_ms(100 * step));
+        let observation = simulation.observe();
+        let [hop] = &observation.hops[..] else { panic!("one hop, found {observation:?}") };
+        let [gauge] = &hop.gauges[..] else { panic!("one gauge, found {hop:?}") };
+        assert_eq!(
+            (&*hop.name, gauge.metric, gauge.unit),
+            ("router upstream", "wifi_waiting", "packets")
+        );
+        assert_eq!(gauge.value, Some(hop.backlog.packets as f64));
+        seen.push(gauge.value.unwrap());
+    }
+    assert!(seen.iter().any(|waiting| *waiting > 0.0));
+    let results = simulation.finish();
+    let series = results.series.iter().find(|of| of.series.metric == "wifi_waiting").unwrap();
+    assert_eq!(series.subject, "router upstream");
+    let kept: Vec<f64> = series.series.values.iter().map(|value| f64::from(*value)).collect();
+    assert_eq!(seen, kept[..seen.len()]);
+}
+
 /// A program may look at a run between two times, and end it there.
 #[test]
 fn a_run_goes_on_in_steps() {

@@ -27,7 +27,6 @@ pub fn kept(declaration: &Declaration) -> Value {
     let kept = Declaration {
         doc: String::new(),
         parameters: Vec::new(),
-        gauges: Vec::new(),
         update: None,
         folder: String::new(),
         digest: String::new(),

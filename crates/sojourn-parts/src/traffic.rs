@@ -184,8 +184,9 @@ impl Traffic {
         let place = part.declaration().gauges.iter().position(|of| of.name == scale.gauge)?;
         let mut shown = Gauges::default();
         self.worker.as_ref()?.gauges(&mut shown);
-        let value = shown.get(part.gauges[place].0).filter(|value| value.is_finite())?;
-        Some(OwnScore { value, level: scale.level(value) })
+        let (metric, _) = part.gauges[place];
+        let value = shown.get(metric).filter(|value| value.is_finite())?;
+        Some(OwnScore { metric, value, level: scale.level(value) })
     }
 
     /// The hooks for an event, and their numbers.

@@ -10,7 +10,8 @@ use sojourn::engine::units::{Time, mbps};
 use sojourn::outside::{Arrived, Direction, Header, LARGEST_IP, Lost, NotIp, Writer};
 use sojourn::scenario::live::LiveKeys;
 use sojourn::{
-    ConnectionObservation, Observation, QueueObservation, Simulation, TrafficObservation,
+    ConnectionObservation, GaugeObservation, Observation, QueueObservation, Simulation,
+    TrafficObservation,
 };
 use sojourn_parts::Watch;
 
@@ -22,15 +23,19 @@ use crate::problem::about;
 use crate::results::RunResult;
 use crate::variant::Variant;
 
+/// Names of series, and their values now.
+type Gauges = Vec<(&'static str, Option<f64>)>;
 /// Queue and direction; bytes, packets; departed packets, their mean delay in ms; dropped packets, and those of an AQM
-/// algorithm; marked packets.
-type Queue = (String, &'static str, u64, u64, u64, Option<f64>, u64, u64, u64);
+/// algorithm; marked packets; gauges.
+type Queue = (String, &'static str, u64, u64, u64, Option<f64>, u64, u64, u64, Gauges);
 /// Traffic entry and direction; rates sent and delivered in Mbps; packets sent, delivered and lost; mean delay and
 /// round-trip time in ms; mean opinion score.
-type Traffic =
+type Measured =
     (String, &'static str, f64, f64, u64, u64, u64, Option<f64>, Option<f64>, Option<f64>);
-/// Traffic entry, number, direction; window in bytes, pacing rate in Mbps, smoothed round-trip time in ms.
-type Connection = (String, u64, &'static str, f64, Option<f64>, Option<f64>);
+/// And its own score with its level; gauges.
+type Traffic = (Measured, Option<f64>, Option<f64>, Gauges);
+/// Traffic entry, number, direction; window in bytes, pacing rate in Mbps, smoothed round-trip time in ms; gauges.
+type Connection = (String, u64, &'static str, f64, Option<f64>, Option<f64>, Gauges);
 pub(crate) type Observed = (f64, f64, Vec<Queue>, Vec<Traffic>, Vec<Connection>);
 
 /// A run in progress.
@@ -125,8 +130,18 @@ impl Stepped {
     }
 
     /// What happened since the last observation, as plain values.
-    fn observe(&self) -> PyResult<Observed> {
-        self.with(|run| Ok(observed(run.observe())))
+    fn observe(&self, py: Python<'_>) -> PyResult<Observed> {
+        let (mut stage, watch) = (self.lock()?, &self.watch);
+        let run = stage.simulation()?;
+        // Parts show their gauges.
+        let seen = watch.within(|| run.observe());
+        match check(py, watch) {
+            Ok(()) => Ok(observed(seen)),
+            Err(error) => {
+                *stage = Stage::Broken;
+                Err(error)
+            }
+        }
     }
 
     /// Changes keys from now on, each with its value as JSON.
@@ -241,6 +256,7 @@ impl Stepped {
         drop(real);
         let finish = || slice(self.variant.calls_python, || simulation.finish());
         let mut results = py.detach(|| caught(finish))?;
+        check(py, &self.watch)?;
         results.warnings.splice(0..0, self.variant.notes.iter().cloned());
         results.warnings.extend(self.watch.warnings());
         let variant = self.variant.ended(results.duration_s);
@@ -340,7 +356,16 @@ pub(crate) fn observed(seen: Observation) -> Observed {
 }
 
 fn queue(of: QueueObservation) -> Queue {
-    let QueueObservation { name, direction, backlog, departed_packets, sojourn, counts, .. } = of;
+    let QueueObservation {
+        name,
+        direction,
+        backlog,
+        departed_packets,
+        sojourn,
+        counts,
+        gauges,
+        ..
+    } = of;
     let dropped = counts.dropped_overflow + counts.dropped_aqm;
     (
         name,
@@ -352,12 +377,17 @@ fn queue(of: QueueObservation) -> Queue {
         dropped,
         counts.dropped_aqm,
         counts.marked,
+        values(gauges),
     )
+}
+
+fn values(gauges: Vec<GaugeObservation>) -> Gauges {
+    gauges.into_iter().map(|of| (of.metric, of.value)).collect()
 }
 
 fn traffic(of: TrafficObservation, span: Time) -> Traffic {
     let rate = |bytes: u64| if span > Time::ZERO { mbps(bytes, span) } else { 0.0 };
-    (
+    let measured = (
         of.traffic,
         of.direction.name(),
         rate(of.sent.bytes),
@@ -368,7 +398,9 @@ fn traffic(of: TrafficObservation, span: Time) -> Traffic {
         of.delay.map(Time::ms_f64),
         of.round_trip.map(Time::ms_f64),
         of.network_mos,
-    )
+    );
+    let own = of.own_score;
+    (measured, own.map(|own| own.value), own.map(|own| own.level), values(of.gauges))
 }
 
 fn connection(of: ConnectionObservation) -> Connection {
@@ -379,5 +411,6 @@ fn connection(of: ConnectionObservation) -> Connection {
         of.window_bytes,
         of.pacing_bytes_per_s.map(|rate| rate as f64 * 8e-6),
         of.smoothed_rtt.map(Time::ms_f64),
+        values(of.gauges),
     )
 }

@@ -38,8 +38,8 @@ pub use sojourn_scenario as scenario;
 pub use sojourn_transport as transport;
 
 pub use network::{
-    ConnectionObservation, Observation, QueueObservation, Simulation, TrafficObservation, outside,
-    series, warnings,
+    ConnectionObservation, GaugeObservation, HopObservation, Observation, QueueObservation,
+    Simulation, TrafficObservation, outside, series, warnings,
 };
 pub use results::metrics::Results;
 pub use scenario::{Parts, Scenario, Source, Variant, load};

@@ -44,7 +44,9 @@ TABLES = tuple(
 SERIES = Section(
     "Metrics of series",
     "What is sampled over time: the values of the column `metric` of `series`, with their `unit`. "
-    "A name has several rows where laws mean different things by it.",
+    "A name has several rows where laws mean different things by it. A gauge of a part of one's "
+    'own is `KIND_GAUGE`, as `own_codel_drops`: `meta["parts"]` has its name and unit below '
+    "`declares`, and `own_score_metric` of `flows` names the one that is the score.",
     _definitions(_series),
 )
 

@@ -40,6 +40,8 @@ class QueueObservation(NamedTuple):
     """Dropped at a limit or by the AQM algorithm."""
     dropped_aqm_packets: int
     marked_packets: int
+    gauges: Mapping[str, float | None]
+    """What its law and its scheduler show now, by the names of their series."""
 
 
 class TrafficObservation(NamedTuple):
@@ -59,6 +61,12 @@ class TrafficObservation(NamedTuple):
     """Mean of the round-trip times that its senders measured; `None` if they measured none."""
     network_mos: float | None
     """Of a voice call: mean opinion score of this delay and loss, as the column `network_mos`."""
+    own_score: float | None
+    """Of a model with a scale of its own: its gauge now, as the column `own_score`."""
+    own_score_level: float | None
+    """Where that is on the scale: 1 is the bound of good, 2 of fair and 3 of poor."""
+    gauges: Mapping[str, float | None]
+    """What its model in the first home shows now, by the names of its series, up and down alike."""
 
 
 class ConnectionObservation(NamedTuple):
@@ -74,6 +82,8 @@ class ConnectionObservation(NamedTuple):
     """Pacing rate; `None` if the congestion control sets none."""
     smoothed_rtt_ms: float | None
     """Smoothed round-trip time; `None` before the first measurement."""
+    gauges: Mapping[str, float | None]
+    """What its congestion control shows now, by the names of its series."""
 
 
 class Observation(NamedTuple):
@@ -107,9 +117,12 @@ class Observation(NamedTuple):
         return Observation(
             at_s,
             span_s,
-            [*map(QueueObservation._make, queues)],
-            [*map(TrafficObservation._make, traffic)],
-            [*map(ConnectionObservation._make, connections)],
+            [QueueObservation(*one[:-1], dict(one[-1])) for one in queues],
+            [
+                TrafficObservation(*measured, score, level, dict(gauges))
+                for measured, score, level, gauges in traffic
+            ],
+            [ConnectionObservation(*one[:-1], dict(one[-1])) for one in connections],
         )
 
     def queue(self, name: str, direction: str | None = None) -> QueueObservation:
@@ -271,13 +284,12 @@ class Simulation:
         """Goes on to a time; it is `at_s` then, though nothing may happen there.
 
         All that happens at that time has happened, but at 0 s nothing has. After the end nothing
-        does, and the time stays.
+        does, and the time stays: `run_until(float("inf"))` goes to the end.
         Ctrl-C stops it between two events, and it may go on from there.
         """
-        if not _is_number(at_s) or not at_s >= 0:
-            raise ValueError(f"run_until: found {at_s!r}; allowed: a time in s")
+        at_s = _time("run_until", at_s)
         with self._calling():
-            self._native.run_until(min(at_s, _LATEST_S))
+            self._native.run_until(at_s)
 
     def _run_until_ps(self, at_ps: int) -> None:
         with self._calling():
@@ -285,7 +297,8 @@ class Simulation:
 
     def observe(self) -> Observation:
         """What happened since the last observation, and what waits now. It changes nothing."""
-        return Observation.of(self._native.observe())
+        with self._calling():
+            return Observation.of(self._native.observe())
 
     def set(
         self, key: str | Mapping[str, float | bool | str], value: float | bool | str | None = None
@@ -320,7 +333,9 @@ class Simulation:
             >>> simulation.arrived()[0][:3], simulation.lost()
             ((0, 'real', 'up'), [])
         """
-        return self._native.inject(traffic, direction, packet, at_s)
+        at_s = None if at_s is None else _time("inject", at_s)
+        with self._calling():
+            return self._native.inject(traffic, direction, packet, at_s)
 
     def arrived(self) -> list[ArrivedPacket]:
         """The real packets that arrived since the last call, in the order of arrival."""
@@ -341,7 +356,8 @@ class Simulation:
         Results of a run that ended early are those of a shorter scenario. If keys were changed, the
         result has them in `changes`, and a warning says so wherever it is shown.
         """
-        native, variant = self._native.finish()
+        with self._calling():
+            native, variant = self._native.finish()
         record = self._native.record()
         if self._record and record is not None:
             write_file(self._record, record)
@@ -361,8 +377,11 @@ _LATEST_S = 1e6
 """No run lasts longer."""
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+def _time(method: str, at_s: object) -> float:
+    """A time from the start in s, infinity included."""
+    if not isinstance(at_s, int | float) or isinstance(at_s, bool) or not at_s >= 0:
+        raise ValueError(f"{method}: found {at_s!r:.60}; allowed: a time in s, from 0 on")
+    return float(min(at_s, _LATEST_S))
 
 
 def chosen(variants: Sequence[Variant], name: str | None) -> Variant:

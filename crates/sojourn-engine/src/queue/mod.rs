@@ -985,6 +985,11 @@ impl Queue {
         })
     }
 
+    /// Shows the state of its scheduler and of its law.
+    pub fn gauges(&self, out: &mut Gauges) {
+        self.scheduler.gauges(out);
+    }
+
     /// Samples the queue and its link for their time series.
     pub fn sample(&mut self, show_link: impl FnOnce(&mut Gauges)) {
         let backlog = self.backlog();

@@ -95,6 +95,11 @@ impl Gauges {
         self.0.push((name, unit, value));
     }
 
+    /// All that is shown: name, unit and value.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &'static str, f64)> {
+        self.0.iter().copied()
+    }
+
     /// What is shown under `name`, if anything is.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.0.iter().find(|(shown, _, _)| *shown == name).map(|(_, _, value)| *value)

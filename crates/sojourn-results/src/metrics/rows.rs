@@ -178,6 +178,8 @@ rows! {
         /// A traffic model of one's own: the gauge by which it is scored, at the end of the run; of several homes the
         /// worst.
         own_score: Option<f64>;
+        /// The metric of `series` of which own_score is a value: the kind of the model and the name of its gauge.
+        own_score_metric: Option<&'static str>;
         /// Where that is on the model's scale: 1 is its bound of good, 2 of fair and 3 of poor; between them in proportion.
         own_score_level: Option<f64>;
         /// Transfers of known size, and pieces of BitTorrent, that finished from metrics.from_s on.

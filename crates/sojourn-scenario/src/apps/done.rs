@@ -84,6 +84,8 @@ fn of_both(
 /// A score by a scale of a part's own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnScore {
+    /// The series of the gauge of which it is a value.
+    pub metric: &'static str,
     /// The score.
     pub value: f64,
     /// Where it is on the scale: 1 is the bound of good, 2 of fair and 3 of poor.

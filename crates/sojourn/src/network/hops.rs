@@ -208,7 +208,9 @@ impl Maker<'_> {
         let link = self.reordering(link, name, (spec.reorder_percent, spec.reorder_ms));
         if let Some(hop) = &spec.hop {
             let name = format!("{name} {}", self.direction.stream());
-            return Hop::behind(hop, Seed::named(self.scenario.seed, &name), link);
+            let seed = Seed::named(self.scenario.seed, &name);
+            let hop = Hop::behind(hop, name, seed, link);
+            return if is_measured { hop } else { hop.unwatched() };
         }
         let queue = self.queue(name, &spec.queue, spec.default_limit_bytes());
         Hop::new(link, Some(if is_measured { queue } else { queue.unwatched() }))

@@ -28,7 +28,10 @@ mod transport;
 mod turns;
 mod under_way;
 
-pub use observe::{ConnectionObservation, Observation, QueueObservation, TrafficObservation};
+pub use observe::{
+    ConnectionObservation, GaugeObservation, HopObservation, Observation, QueueObservation,
+    TrafficObservation,
+};
 
 use std::collections::VecDeque;
 

@@ -3,11 +3,11 @@
 use super::Simulation;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::{Direction, DropReason};
-use sojourn_engine::record::{Latency, PacketEventKind, QueueCounts};
+use sojourn_engine::record::{Gauges, Latency, PacketEventKind, QueueCounts};
 use sojourn_engine::units::Time;
 use sojourn_results::scores::qoe;
 use sojourn_results::scores::voice_model::r_value;
-use sojourn_scenario::apps::{End, Quality};
+use sojourn_scenario::apps::{Done, End, OwnScore, Quality};
 
 /// What happened since the last observation, or since the start. Packets count that were sent from `metrics.from_s` on.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct Observation {
     pub span: Time,
     /// The measured queues, in the order of results.
     pub queues: Vec<QueueObservation>,
+    /// Hops from outside that stand in the place of a queue.
+    pub hops: Vec<HopObservation>,
     /// Each traffic entry, up and down.
     pub traffic: Vec<TrafficObservation>,
     /// The open connections among those that `metrics.connections` records, each in the direction of its payload.
@@ -41,6 +43,50 @@ pub struct QueueObservation {
     pub sojourn: Option<Time>,
     /// Packets that it dropped and marked.
     pub counts: QueueCounts,
+    /// The state of its scheduler and law now.
+    pub gauges: Vec<GaugeObservation>,
+}
+
+/// A hop from outside now.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HopObservation {
+    /// Its name in results.
+    pub name: String,
+    /// Where its packets go.
+    pub direction: Direction,
+    /// What waits in it.
+    pub backlog: Count,
+    /// Its state.
+    pub gauges: Vec<GaugeObservation>,
+}
+
+/// A value that a part shows, as a series of results has it over time.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct GaugeObservation {
+    /// The name of the series.
+    pub metric: &'static str,
+    /// Its unit; empty for none.
+    pub unit: &'static str,
+    /// The value now, if there is one.
+    pub value: Option<f64>,
+}
+
+/// All that `show` shows.
+fn gauges(show: impl FnOnce(&mut Gauges)) -> Vec<GaugeObservation> {
+    let mut shown = Gauges::default();
+    show(&mut shown);
+    all_of(&shown)
+}
+
+fn all_of(shown: &Gauges) -> Vec<GaugeObservation> {
+    let observed = shown.iter().map(|(metric, unit, value)| GaugeObservation {
+        metric,
+        unit,
+        value: Some(value).filter(|value| !value.is_nan()),
+    });
+    observed.collect()
 }
 
 /// What happened to the packets of a traffic entry in a direction.
@@ -63,6 +109,10 @@ pub struct TrafficObservation {
     pub round_trip: Option<Time>,
     /// Of a voice call: the mean opinion score of this delay and loss, as `network_mos` of results.
     pub network_mos: Option<f64>,
+    /// The score by a scale of its own, if its model has one, as `own_score` of results.
+    pub own_score: Option<OwnScore>,
+    /// What its model in the first home shows now.
+    pub gauges: Vec<GaugeObservation>,
 }
 
 /// The sender of a connection now.
@@ -81,6 +131,8 @@ pub struct ConnectionObservation {
     pub pacing_bytes_per_s: Option<u64>,
     /// Smoothed round-trip time, once one has been measured.
     pub smoothed_rtt: Option<Time>,
+    /// What its congestion control shows.
+    pub gauges: Vec<GaugeObservation>,
 }
 
 /// What counters read at the last observation.
@@ -129,7 +181,19 @@ impl Simulation {
         let queues = self.observe_queues(&mut observed.queues);
         let traffic = self.observe_traffic(&mut observed.traffic);
         self.observed = observed;
-        Observation { at: self.now, span, queues, traffic, connections: self.observe_connections() }
+        let connections = self.observe_connections();
+        Observation { at: self.now, span, queues, hops: self.observe_hops(), traffic, connections }
+    }
+
+    fn observe_hops(&self) -> Vec<HopObservation> {
+        let ways = Direction::BOTH.into_iter().zip(&self.hops);
+        let all = ways.flat_map(|(way, hops)| hops.all().map(move |placed| (way, placed)));
+        let observed = all.filter_map(|(direction, placed)| {
+            let (name, backlog, shown, _) = placed.hop.own()?;
+            let (name, gauges) = (name.to_owned(), all_of(&shown));
+            Some(HopObservation { name, direction, backlog, gauges })
+        });
+        observed.collect()
     }
 
     fn observe_queues(&self, before: &mut Vec<(Sum, QueueCounts)>) -> Vec<QueueObservation> {
@@ -147,6 +211,7 @@ impl Simulation {
                 departed_packets,
                 sojourn,
                 counts: now.1.since(counts),
+                gauges: gauges(|out| queue.gauges(out)),
             })
         });
         measured.collect()
@@ -156,9 +221,12 @@ impl Simulation {
         let lost = self.lost_since_posting();
         before.resize_with(2 * self.scenario.traffic.len(), Default::default);
         let entries = (0..).zip(self.scenario.traffic.keys());
-        let ways = entries.flat_map(|entry| Direction::BOTH.map(|direction| (entry, direction)));
-        let all =
-            ways.zip(before).zip(lost).map(|((((number, name), direction), before), lost)| {
+        let models = entries.map(|(number, name)| ((number, name), self.observe_model(number)));
+        let ways = models.flat_map(|(entry, model)| {
+            Direction::BOTH.map(|direction| ((entry, model.clone()), direction))
+        });
+        let all = ways.zip(before).zip(lost).map(
+            |(((((number, name), (own_score, gauges)), direction), before), lost)| {
                 let now = self.sums_of(number, direction, lost);
                 let earlier = std::mem::replace(before, now);
                 let (_, delay) = now.delay.since(earlier.delay);
@@ -174,9 +242,23 @@ impl Simulation {
                     delay,
                     round_trip,
                     network_mos: self.network_mos(number, delay, lost_packets, delivered.packets),
+                    own_score,
+                    gauges,
                 }
-            });
+            },
+        );
         all.collect()
+    }
+
+    /// The score of the traffic model of an entry, and what it shows.
+    fn observe_model(&self, traffic: usize) -> (Option<OwnScore>, Vec<GaugeObservation>) {
+        let first = self.app_series[traffic].0 as usize;
+        let shown = gauges(|out| self.instances[first].gauges(out));
+        let has_own = self.scenario.traffic[traffic].app.parameters().quality() == Quality::Own;
+        let mut homes = self.instances[first..].iter();
+        let of_entry = homes.by_ref().take_while(|of| usize::from(of.owner.traffic) == traffic);
+        let done = of_entry.filter(|_| has_own).map(|of| of.done(self.now));
+        (done.reduce(Done::and).and_then(|done| done.own), shown)
     }
 
     fn sums_of(&self, traffic: usize, direction: Direction, lost: u64) -> TrafficSums {
@@ -226,8 +308,8 @@ impl Simulation {
         });
         let observed = open.map(|(account, connection, end)| {
             let traffic = usize::from(account.traffic);
-            let sender =
-                connection.ends.sender(end as usize, &self.configs[usize::from(connection.config)]);
+            let config = &self.configs[usize::from(connection.config)];
+            let sender = connection.ends.sender(end as usize, config);
             ConnectionObservation {
                 traffic: self
                     .scenario
@@ -239,6 +321,7 @@ impl Simulation {
                 window_bytes: sender.window_bytes,
                 pacing_bytes_per_s: sender.pacing_bytes_per_s,
                 smoothed_rtt: sender.smoothed_rtt,
+                gauges: gauges(|out| connection.ends.show(end as usize, false, config, out)),
             }
         });
         observed.collect()

@@ -113,6 +113,7 @@ pub(super) fn flow_row(
         Quality::CloudGame => score_cloud_game(&mut row, run, index, direction),
         Quality::Own => {
             row.own_score = done.own.map(|own| own.value);
+            row.own_score_metric = done.own.map(|own| own.metric);
             row.own_score_level = done.own.map(|own| own.level);
         }
         Quality::Throughput => score_throughput(&mut row, account),

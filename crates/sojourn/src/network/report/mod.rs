@@ -17,6 +17,7 @@ mod traffic_classes;
 use std::collections::BTreeMap;
 
 use super::Simulation;
+use super::hops::Hops;
 use super::ledger::connections::ConnectionAccount;
 use super::reading::Reading;
 use sojourn_access::{Access, AccessNetwork, Group, PlacedQueue};
@@ -71,6 +72,7 @@ pub(super) fn results(
             .iter()
             .flat_map(|placed| queue_series(run, placed.queue))
             .chain(channel_series(run))
+            .chain(hop_series(run))
             .chain(app_series(run, &names))
             .collect(),
         packets,
@@ -285,6 +287,14 @@ fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
 fn channel_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
     let series = run.access.channel_series().into_iter();
     series.map(|series| series_row(run, "upstream channel".to_owned(), series))
+}
+
+/// Series of hops from outside.
+fn hop_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
+    let own = run.hops.iter().flat_map(Hops::all).filter_map(|placed| placed.hop.own());
+    own.flat_map(move |(name, _, _, series)| {
+        series.map(move |series| series_row(run, name.to_owned(), series))
+    })
 }
 
 /// What apps show; parts of one's own do.
