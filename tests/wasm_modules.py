@@ -1,7 +1,8 @@
 """WebAssembly modules for tests, byte by byte: laws whose functions do what a test says."""
 
 import json
-from collections.abc import Sequence
+import struct
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 ENDLESS = b"\x03\x40\x0c\x00\x0b\x41\x00"
@@ -37,9 +38,13 @@ def law(
     memory: bytes = b"\x00\x01",
     more: bytes = b"",
     hooks: Sequence[str] = ("on_departure",),
+    codes: Mapping[str, bytes] | None = None,
     **declared: Any,
 ) -> bytes:
-    """A law with `on_departure`, or what is declared; `more` comes before its memory."""
+    """A law with `on_departure`, or what is declared; `more` comes before its memory.
+
+    Hooks have the code `hook`, but for those of `codes`.
+    """
     keys = {"role": "law", "name": name, **declared}
     declaration = json.dumps(keys).encode() + b"\0"
     functions = {
@@ -48,7 +53,7 @@ def law(
         "sojourn_numbers": (0, _constant(0)),
         "sojourn_answers": (0, _constant(512)),
         "sojourn_start": (1, start),
-        **{name: (2, hook) for name in hooks},
+        **{name: (2, (codes or {}).get(name, hook)) for name in hooks},
     }
     types = [_type(b""), _type(_I64 + _I32), _type(_I32 * 3)]
     exports = [_text("memory") + b"\x02\x00"]
@@ -64,6 +69,15 @@ def law(
         + _section(10, bodies)
         + _section(11, [b"\x00" + _constant(4096) + b"\x0b" + _sized(declaration)])
     )
+
+
+def answers(*numbers: float) -> bytes:
+    """A hook that answers these numbers."""
+    stores = [
+        b"\x20\x02\x44" + struct.pack("<d", number) + b"\x39\x03" + bytes([8 * place])
+        for place, number in enumerate(numbers)
+    ]
+    return b"".join(stores) + _constant(len(numbers))
 
 
 def table(elements: int) -> bytes:

@@ -440,6 +440,11 @@ fn read_burst(
 
 /// A time to be woken, which cannot be over; infinity is never.
 fn read_wake(at_us: f64, hook: Hook, now: Time) -> Result<Time, Refused> {
+    if hook == Hook::OnStart && at_us.is_finite() {
+        return Err(Refused(format!(
+            "found {at_us} as time of the timer in us, when there is no time yet; allowed: in on_established and later"
+        )));
+    }
     let at_us = between("time of the timer in us", at_us, [us(now), f64::INFINITY])?;
     if hook == Hook::OnWake && at_us == us(now) {
         return Err(is_now(at_us));

@@ -196,14 +196,16 @@ fn only_of_tcp(options: &TcpOptions) -> Option<&'static str> {
     keys.iter().find(|(_, is_set)| *is_set).map(|(key, _)| *key)
 }
 
-/// Is it a congestion control of QUIC?
-fn quic_has(control: &CongestionSpec) -> bool {
-    match control {
-        CongestionSpec::Reno(_) | CongestionSpec::Cubic(_) => true,
-        // QUIC has no share of marks here.
-        CongestionSpec::Outside(control) => !control.is_scalable(),
-        _ => false,
-    }
+/// The name of a congestion control that is none of QUIC, and what it needs that QUIC does not have here.
+fn not_of_quic(control: &CongestionSpec) -> Option<(&str, &'static str)> {
+    let needs = match control {
+        CongestionSpec::Reno(_) | CongestionSpec::Cubic(_) => return None,
+        CongestionSpec::Outside(own) if own.is_scalable() => ", which needs the share of marks",
+        CongestionSpec::Outside(own) if own.needs_timestamps() => ", which needs timestamps",
+        CongestionSpec::Outside(_) => return None,
+        _ => "",
+    };
+    Some((control.name(), needs))
 }
 
 /// What keeps connections with this configuration from QUIC, which something else than `tcp.transport` chose, and what
@@ -212,9 +214,9 @@ pub fn lack_of_quic(config: &Config) -> Option<(String, String)> {
     let least = quic::LEAST_DATAGRAM;
     let [found, instead] = if config.dialect == Dialect::Ns2 {
         ["dialect ns2".to_owned(), "dialect rfc or linux".to_owned()]
-    } else if !quic_has(&config.congestion_control) {
-        let kind = config.congestion_control.name();
-        [format!("congestion control {kind}"), "congestion control reno or cubic".to_owned()]
+    } else if let Some((kind, needs)) = not_of_quic(&config.congestion_control) {
+        let found = format!("congestion control {kind}{needs}");
+        [found, "congestion control reno or cubic".to_owned()]
     } else if config.ecn.is_accurate() {
         [format!("ecn {}", config.ecn.name()), "ecn off or classic".to_owned()]
     } else if config.mss < least {
@@ -244,10 +246,10 @@ fn check_quic(
     if config.dialect == Dialect::Ns2 {
         return Err(Fault::found(chosen, "quic with dialect ns2", "tcp, or dialect rfc or linux"));
     }
-    if !quic_has(&config.congestion_control) {
-        let kind = config.congestion_control.name();
+    if let Some((kind, needs)) = not_of_quic(&config.congestion_control) {
         return Err(fault!(NotAllowed, chosen =>
-            "found quic with congestion control {kind}; allowed: tcp, or congestion control reno or cubic", kind));
+            "found quic with congestion control {kind}{needs}; allowed: tcp, or congestion control reno or cubic",
+            kind, needs));
     }
     if config.ecn.is_accurate() {
         let path = words::join(place(own.ecn.is_some()), "ecn");

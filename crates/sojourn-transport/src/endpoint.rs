@@ -413,13 +413,13 @@ impl Endpoint {
                 }
             }
             RoundTrips::ByAcknowledgement if is_progress => {
-                events.rtt = self.measure(now, s, &progress, config);
+                events.rtt = self.measure(now, s, sent_at, &progress, config);
                 self.restart_rto(now, &progress, config);
             }
             RoundTrips::AfterTimer if is_progress => {
                 self.restart_rto(now, &progress, config);
                 self.rtt.end_backoff();
-                events.rtt = self.measure(now, s, &progress, config);
+                events.rtt = self.measure(now, s, sent_at, &progress, config);
             }
             RoundTrips::ByAcknowledgement | RoundTrips::AfterTimer => {}
         }
@@ -677,19 +677,23 @@ impl Endpoint {
         let echoed = (config.timestamps && progress.acknowledged > 0).then_some((s.echo, s.echo));
         let Some((first, last)) = progress.timed.or(echoed) else { return Time::ZERO };
         self.rtt.measured_span((first, last), now, config);
+        self.note_round_trip(now, now.since(last), one_way(s, sent_at, config), config);
+        now.since(first)
+    }
+
+    fn note_round_trip(&mut self, now: Time, rtt: Time, one_way: Time, config: &Config) {
         let space = self.sender.space();
         let trip = RoundTrip {
             now,
-            rtt: now.since(last),
+            rtt,
             srtt: self.rtt.smoothed(),
             min_rtt: self.rtt.min(),
-            one_way: one_way(s, sent_at, config),
+            one_way,
             una: space.first_outstanding(),
             nxt: space.highest_sent(),
             is_paced: config.pacing,
         };
         self.controller.on_round_trip(&mut self.window, &trip);
-        now.since(first)
     }
 
     fn flight_segments(&self, config: &Config) -> f64 {
@@ -734,7 +738,14 @@ impl Endpoint {
 
     /// With timestamps (RFC 7323 §4.1): every acknowledgement of new data. Without (RFC 6298 §3):
     /// one segment at a time, never a retransmitted one. ns-2 measures nothing in a recovery.
-    fn measure(&mut self, now: Time, s: &Segment, progress: &Progress, config: &Config) -> Time {
+    fn measure(
+        &mut self,
+        now: Time,
+        s: &Segment,
+        acknowledged_at: Time,
+        progress: &Progress,
+        config: &Config,
+    ) -> Time {
         let sent_at = if progress.is_partial {
             self.rtt.end_backoff();
             return Time::ZERO;
@@ -747,6 +758,7 @@ impl Endpoint {
             return Time::ZERO;
         };
         self.rtt.measured(sent_at, now, config);
+        self.note_round_trip(now, now.since(sent_at), one_way(s, acknowledged_at, config), config);
         now.since(sent_at)
     }
 

@@ -138,13 +138,27 @@ impl Congestion {
 
     /// The last of the lost packets left at `sent_at`. Says whether this is a new congestion (RFC 9002 B.6).
     pub(super) fn on_loss(&mut self, now: Time, sent_at: Time) -> bool {
+        self.on_congestion(now, sent_at, Controller::on_loss)
+    }
+
+    /// The largest number of an acknowledgement that reports marks left at `sent_at`. Says the same (RFC 9002 B.7).
+    pub(super) fn on_mark(&mut self, now: Time, sent_at: Time) -> bool {
+        self.on_congestion(now, sent_at, Controller::on_mark)
+    }
+
+    fn on_congestion(
+        &mut self,
+        now: Time,
+        sent_at: Time,
+        react: impl FnOnce(&mut Controller, &mut Window, f64, Time),
+    ) -> bool {
         if self.is_before_recovery(sent_at) {
             return false;
         }
         (self.recovery_since, self.is_recovering) = (Some(now), true);
         // RFC 9002 §7.3.2 goes by the window, not by what is under way.
         let cwnd = self.window.cwnd;
-        self.controller.on_loss(&mut self.window, cwnd, now);
+        react(&mut self.controller, &mut self.window, cwnd, now);
         self.window.cwnd = self.window.cwnd.max(LEAST_WINDOW);
         true
     }

@@ -272,7 +272,7 @@ impl QuicEndpoint {
         let next = self.record.next();
         let is_marked = self.marks.as_mut().is_some_and(|marks| marks.validate(&reported, next));
         // RFC 9002 B.7: a mark is a congestion of when the largest acknowledged packet left.
-        if is_marked && largest.is_some_and(|(_, at)| self.congestion.on_loss(now, at)) {
+        if is_marked && largest.is_some_and(|(_, at)| self.congestion.on_mark(now, at)) {
             bytes = 0;
         }
         self.find_lost(now, config);
