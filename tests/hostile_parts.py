@@ -60,6 +60,23 @@ DECLARED = [
     ("law", "x: int = parameter(True)", "x: found the default True with the annotation int"),
     ("law", "x: 'bool' = parameter(5)", "x: found the default 5 with the annotation bool"),
     ("law", "gauges = 5", "gauges: found 5; allowed: a name and its unit"),
+    ("law", "rng = parameter(1)", "found the parameter rng, a name that is taken"),
+    ("control", "window_bytes = parameter(1)", "found the parameter window_bytes, a name that is"),
+    ("traffic", "wake = parameter(1)", "found the parameter wake, a name that is taken"),
+    ("controller", "up_bps = parameter(1)", "found the parameter up_bps, a name that is taken"),
+    ("law", "x = parameter('y', choices=['y', 'y'])", "there twice; allowed: different texts"),
+    ("law", "on_empty = property(None)", "on_empty: found a property; allowed: a method with self"),
+    (
+        "law",
+        "def on_empty(self, *, colour): pass",
+        "on_empty: found the arguments colour; allowed: self, now_us",
+    ),
+    (
+        "law",
+        "update_us = 5\n    update_ms = parameter(5, unit='ms', range=(1, 10))\n"
+        "    def on_update(self, *n): return 0",
+        "found update_ms and 5 as the time between updates; allowed: update_us = 1000, or",
+    ),
     (
         "law",
         "update_us = math.nan\n    def on_update(self, *n): return 0",
@@ -137,6 +154,10 @@ GUARDED = {
     "import os; os.close(2)": "closes the standard streams",
     "import os; os.dup2(0, 1)": "closes the standard streams",
     "import atexit; atexit.register(print)": "acts when the process ends",
+    "import sys; sys.setrecursionlimit(10**8)": "changes the limit of recursion",
+    "import signal; signal.raise_signal(signal.SIGINT)": "sends a signal",
+    "import signal; signal.alarm(1)": "sends a signal",
+    "import sys; sys.addaudithook(lambda *_: 1 / 0)": "watches the process",
 }
 """Lines that no hook and no `__init__` may have, and what is said of each."""
 
@@ -147,5 +168,6 @@ IMPORTED = {
     "import socket; socket.getaddrinfo('localhost', 9)": "uses the network",
     "import atexit, os; atexit.register(lambda: os._exit(7))": "acts when the process ends",
     "import os; os.close(1)": "closes the standard streams",
+    "import sys; sys.setrecursionlimit(10**8)": "changes the limit of recursion",
 }
 """Lines that no file of a part may have at its top."""

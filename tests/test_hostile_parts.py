@@ -1,5 +1,7 @@
 """Parts that are wrong: each is refused in one message, in all roles and both languages alike."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +58,18 @@ def test_what_a_class_declares_is_refused_in_its_own_words(
     assert not any(foreign in message for foreign in ("column", "variant", "JSON", "\n"))
 
 
+def test_a_class_whose_attributes_fail_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import sojourn\nclass M(type):\n"
+        "    def __getattribute__(cls, name): raise OSError('late')\n"
+        "class A(sojourn.Law, metaclass=M):\n    def on_arrival(self, *n): pass\n"
+    )
+    with pytest.raises(UnknownError) as raised:
+        parts_of([f"{path}:A"])
+    assert str(raised.value) == f"part {path}:A: OSError: late"
+
+
 @pytest.mark.parametrize(("role", "body", "said"), ANSWERED)
 def test_what_a_hook_answers_is_refused_alike(
     role: str, body: str, said: str, tmp_path: Path
@@ -89,6 +103,14 @@ def test_an_import_starts_nothing(line: str, tmp_path: Path) -> None:
     with pytest.raises(UnknownError, match=f"the file {IMPORTED[line]}; allowed: none") as raised:
         parts_of([f"{path}:A"])
     assert "line 3" in str(raised.value)
+
+
+def test_what_an_import_takes_from_the_process_is_there_again(tmp_path: Path) -> None:
+    taken = "sys.stdout.close(); sys.stderr.close(); sys.modules.clear(); sys.excepthook = None"
+    path = file_of(tmp_path, "law", top=f"import sys; {taken}")
+    lines = f"from sojourn.runs.parts import parts_of; parts_of([{f'{path}:A'!r}]); print('there')"
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "there\n", "")
 
 
 def test_an_update_without_an_answer_is_refused(tmp_path: Path) -> None:

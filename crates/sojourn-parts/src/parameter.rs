@@ -74,7 +74,10 @@ impl Parameter {
         }
         let is_again = |(place, text): (usize, &String)| choices[..place].contains(text);
         if choices.iter().any(String::is_empty) || choices.iter().enumerate().any(is_again) {
-            return Err(format!("{name}: found a choice that is empty or there twice"));
+            let allowed = "different texts that are not empty";
+            return Err(format!(
+                "{name}: found a choice that is empty or there twice; allowed: {allowed}"
+            ));
         }
         if let (Some(min), Some(max)) = (min, max)
             && min > max

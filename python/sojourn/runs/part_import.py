@@ -18,7 +18,7 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
@@ -211,6 +211,16 @@ class _Output:
         return getattr(sys.stderr, "flush" if name == "close" else name)
 
 
+class _Lasting:
+    """A stream that its user cannot close."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, "flush" if name == "close" else name)
+
+
 class _Process:
     """What hooks find in the process and may not take away: it is there again after them."""
 
@@ -276,16 +286,20 @@ class _Reader:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """What the import does to the process is undone: folder, output, signals."""
+        """What the import does to the process is undone: folder, output, modules, signals."""
         folder = os.getcwd()
         is_main = threading.current_thread() is threading.main_thread()
         handlers = {one: signal.getsignal(one) for one in _SIGNALS} if is_main else {}
         token = _reading.set(self)
+        kept, fallbacks = dict(sys.modules), (sys.excepthook, sys.unraisablehook)
         sys.meta_path.insert(0, self)
+        error: Any = _Lasting(sys.stderr)
         try:
-            with redirect_stdout(sys.stderr):
+            with redirect_stdout(error), redirect_stderr(error):
                 yield
         finally:
+            sys.modules.update(kept)
+            sys.excepthook, sys.unraisablehook = fallbacks
             sys.meta_path.remove(self)
             _reading.reset(token)
             os.chdir(folder)
@@ -488,7 +502,14 @@ def _without_event() -> None:
     os.close = _guarded(os.close, closes, lambda number: number in _STREAMS)
     os.closerange = _guarded(os.closerange, closes, lambda low, _: low <= max(_STREAMS))
     os.dup2 = _guarded(os.dup2, closes, lambda _, to, *__: to in _STREAMS)
+    sys.addaudithook = _guarded(sys.addaudithook, "watches the process")
+    for name in ("raise_signal", "alarm", "setitimer"):
+        if hasattr(signal, name):  # not all systems have all
+            setattr(signal, name, _guarded(getattr(signal, name), "sends a signal"))
     atexit.register = _guarded(atexit.register, "acts when the process ends")
+    # Beyond it a recursion ends the process.
+    deep = _guarded(sys.setrecursionlimit, "changes the limit of recursion")
+    sys.setrecursionlimit = deep
     starts: Any = threading.Thread
     starts.start = _guarded(starts.start, _THREAD)
     _thread.start_new_thread = _guarded(_thread.start_new_thread, _THREAD)

@@ -518,7 +518,7 @@ def _of_given(cls: type[_Own]) -> Part:
                 return part
     files = declared_files(Path.cwd(), cls.files)
     text = "\n".join([text_of(cls), *files.values()])
-    return _of_class(cls, None, Identity(digest_of(text.encode()), packages=()))
+    return _of_class(cls, cls.__name__, None, Identity(digest_of(text.encode()), packages=()))
 
 
 def _of_file(file: Path, name: str) -> Part:
@@ -534,11 +534,20 @@ def _of_file(file: Path, name: str) -> Part:
             f"part {file}:{name}: {fault}; allowed: a class that extends sojourn.Law, "
             "sojourn.Control, sojourn.Traffic or sojourn.Controller"
         )
-    try:
+    with _in_class(f"{file}:{name}"):
         identity = found.with_files(cls.files)
-    except UnknownError as error:
-        raise UnknownError(f"part {file}:{name}: {error}") from None
-    return _of_class(cls, found.file, identity)
+    return _of_class(cls, name, found.file, identity)
+
+
+@contextmanager
+def _in_class(source: str) -> Iterator[None]:
+    """What is wrong with a class, which may have lines that fail, is said with where it is from."""
+    try:
+        yield
+    except (UnknownError, ValueError) as error:
+        raise UnknownError(f"part {source}: {error}") from None
+    except Exception as error:
+        raise UnknownError(f"part {source}: {type(error).__name__}: {error}") from error
 
 
 def _imported(file: Path, name: str) -> Imported:
@@ -589,23 +598,22 @@ def _again(file: Path | None, name: str, digest: str) -> Part:
     return part
 
 
-def _of_class(cls: type[_Own], file: Path | None, identity: Identity) -> Part:
-    names = list(_parameters(cls))
-    source = f"{file}:{cls.__name__}" if file else cls.__name__
-    try:
-        taken = _taken(cls)
+def _of_class(cls: type[_Own], name: str, file: Path | None, identity: Identity) -> Part:
+    source = f"{file}:{name}" if file else name
+    with _in_class(source):
+        names, taken = list(_parameters(cls)), _taken(cls)
         declaration = json.dumps(_plain(_declaration(cls, taken, identity.digest)))
         native = NativePart(
             declaration, lambda values, seed: _instance(cls, names, values, seed), taken, source
         )
-    except (ValueError, TypeError) as error:
-        raise UnknownError(f"part {source}: {error}") from None
-    return _kept(Part(file, cls.__name__, identity, native, text_of(cls)))
+        return _kept(Part(file, name, identity, native, text_of(cls)))
 
 
 def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[Any], seed: int) -> _Own:
     """An instance with its parameters, which its `__init__` may use already."""
     instance = cls.__new__(cls)
+    if not isinstance(instance, cls):
+        raise TypeError(f"__new__: found {_shown(instance)}; allowed: an instance of the class")
     parameters = _parameters(cls)
     for name, value in zip(names, values, strict=True):
         if parameters[name].file:
@@ -789,15 +797,40 @@ def _declaration(
         "folder": str((file_of(cls) or Path.cwd() / "_").parent),
         "digest": digest,
     }
-    update = next((name for name in ("update_us", "update_ms") if name in parameters), None)
-    if every := update or getattr(cls, "update_us", None):
-        if update is None and not _is_number(every):
-            raise ValueError(f"update_us: found {_shown(every)}; allowed: a time in us")
-        declaration["update"] = every
+    if (update := _update(cls, parameters)) is not None:
+        declaration["update"] = update
     elif "on_update" in hooks:
-        allowed = "update_us = 1000, or a parameter update_us or update_ms"
-        raise ValueError(f"found on_update without the time between updates; allowed: {allowed}")
+        raise ValueError(f"found on_update without the time between updates; allowed: {_ONE_TIME}")
     return declaration
+
+
+_ONE_TIME = "update_us = 1000, or a parameter update_us or update_ms"
+
+
+def _update(cls: type[_Own], parameters: Mapping[str, _Parameter]) -> Any:
+    """The time between updates in us, or the parameter that has it."""
+    every = getattr(cls, "update_us", None) or None
+    found: list[Any] = [name for name in ("update_us", "update_ms") if name in parameters]
+    if every is not None and not isinstance(every, _Parameter):
+        if not _is_number(every):
+            raise ValueError(f"update_us: found {_shown(every)}; allowed: a time in us")
+        found.append(every)
+    if len(found) > 1:
+        both = " and ".join(map(str, found))
+        raise ValueError(f"found {both} as the time between updates; allowed: {_ONE_TIME}")
+    return found[0] if found else None
+
+
+_SET_BY_HOOKS = ("window_bytes", "pacing_bps", "up_bps", "down_bps")
+
+
+def _refuse_taken(cls: type[_Own], name: str) -> None:
+    """A parameter may not take the place of what methods need."""
+    role = next(role for role in _ROLES if issubclass(cls, role))
+    there = inspect.getattr_static(role, name, None)
+    is_method = callable(there) or isinstance(there, (property, cached_property))
+    if is_method or (name in _SET_BY_HOOKS and issubclass(role, (Control, Controller))):
+        raise ValueError(f"found the parameter {name}, a name that is taken; allowed: another")
 
 
 _NO_METHOD = (
@@ -847,7 +880,7 @@ def _taken_by(name: str, method: Any, hook: _Hook) -> list[str]:
     if any(is_other(method) for is_other in _NO_METHOD):
         raise ValueError(f"{name}: found async def or yield; allowed: a method that returns")
     if not inspect.isfunction(method):
-        raise ValueError(f"{name}: found {method!s:.99}; allowed: a method with {hook}")
+        raise ValueError(f"{name}: found {_shown(method)}; allowed: a method with {hook}")
     given = list(inspect.signature(method).parameters.values())
     if given and given[0].kind != inspect.Parameter.VAR_POSITIONAL:
         given = given[1:]  # self
@@ -863,7 +896,8 @@ def _taken_by(name: str, method: Any, hook: _Hook) -> list[str]:
     try:
         inspect.signature(method).bind(None, *hook.first)
     except TypeError:
-        raise ValueError(f"{name}: allowed: the arguments {hook}") from None
+        found = ", ".join(str(one) for one in given) or "none"
+        raise ValueError(f"{name}: found the arguments {found}; allowed: {hook}") from None
     return list(hook.first)
 
 
@@ -895,6 +929,7 @@ def _described(cls: type[_Own], name: str, one: _Parameter) -> dict[str, Any]:
             f"{name}: found {numbers!s:.99} as default and range; allowed: numbers, True or False, "
             "a list of numbers, or a text with choices=[...] or file=True"
         )
+    _refuse_taken(cls, name)
     _refuse_annotation(cls, name, one)
     if isinstance(one.default, str) and not one.choices and not one.file:
         raise ValueError(
