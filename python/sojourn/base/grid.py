@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .._sojourn import digits as _digits
@@ -18,7 +19,7 @@ class Grid:
     headings: list[str]
     rows: list[list[str]]
 
-    @property
+    @cached_property
     def numeric(self) -> list[bool]:
         """Which columns hold only numbers and are aligned right."""
         columns = zip(*self.rows, strict=True) if self.rows else [[""]] * len(self.headings)
