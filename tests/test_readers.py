@@ -1,0 +1,361 @@
+"""Each reader of what several parts write agrees with them, over all parts of the schema.
+
+`networks.py` draws them, so that a stage, table or key that a reader does not know fails here.
+`docs/validation.md` lists the readers.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+import sojourn
+from lab_page import SMALL, needs_module
+from networks import KINDS, Network, exempt, keys_of_schema, networks, words
+from sojourn._sojourn import Job
+from sojourn._sojourn import run as native_run
+from sojourn.analysis.grids import first_grids
+from sojourn.analysis.measures import judged_flows, payload_flows
+from sojourn.analysis.summary import summary_json
+from sojourn.analysis.tables import ALL_TABLES, TABLES
+from sojourn.analysis.verdict import verdict_json
+from sojourn.base.grid import digits
+from sojourn.base.toml_text import toml_document
+from sojourn.lab.server import STATIC
+from sojourn.runs.result import Result
+from test_web_module import needs_node, read_by_node
+
+Row = dict[str, Any]
+Flow = tuple[str, str]
+Runs = Mapping[str, Result]
+"""The result of each network, by a name that says what it is of."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("captures")
+
+
+@pytest.fixture(scope="module")
+def drawn(folder: Path) -> Mapping[str, Network]:
+    return {
+        f"{number} {one.of} {dict(one.changed)}": one for number, one in enumerate(networks(folder))
+    }
+
+
+@pytest.fixture(scope="module")
+def runs(drawn: Mapping[str, Network]) -> Runs:
+    return {name: run_of(network) for name, network in drawn.items()}
+
+
+def run_of(network: Network) -> Result:
+    return Result(network.variant, native_run(network.variant, Job()))
+
+
+def flow(row: Row) -> Flow:
+    return row["traffic"], row["direction"]
+
+
+def rows_by_flow(run: Result, table: str = "flows") -> dict[Flow, Row]:
+    return {flow(row): row for row in run.table(table).to_pylist()}
+
+
+REFUSED = {
+    # Another record than the scenario's line made needs `anyway`, which is exempt.
+    ("Entry/outside", "record"),
+}
+
+REFUSED_WORDS = {
+    # They need other words beside them, which the cases of controls, dialects and bit rates have.
+    ("TcpOptions", "recovery", "linux"),
+    ("TcpOptions", "ecn", "l4s"),
+    ("Entry/video_call", "picture", "180p"),
+}
+
+
+def test_every_part_of_the_schema_is_drawn(drawn: Mapping[str, Network], runs: Runs) -> None:
+    assert {network.of for network in drawn.values()} >= KINDS
+    keys = {(network.of, key) for network in drawn.values() for key in (*network.changed, "kind")}
+    assert keys_of_schema() - keys == exempt() | REFUSED
+    written = {
+        (network.of, key, word)
+        for network in drawn.values()
+        for key, word in network.changed.items()
+        if isinstance(word, str)
+    }
+    settings = "\n".join(run.scenario for run in runs.values())
+    missing = {
+        (of, key, word)
+        for of, key, word in words() - written
+        if not re.search(rf'\b{key} = "{word}"', settings) and (of, key) not in exempt()
+    }
+    assert missing == REFUSED_WORDS
+
+
+# Tables and packets.
+
+
+def test_tables_are_those_of_the_packets(runs: Runs) -> None:
+    """Counts, bytes, losses by reason and latencies of each flow and class, from the trace."""
+    for name, run in runs.items():
+        from_s = run.settings["metrics"]["from_s"]
+        packets = pl.DataFrame(pl.from_arrow(run.packets.select(_OF_PACKETS)))
+        counted = packets.filter(pl.col("sent_s") >= from_s).with_columns(
+            pl.col("traffic", "direction", "outcome").cast(pl.String),
+            ms=(pl.col("ended_s") - pl.col("sent_s")) * 1e3,
+        )
+        found = counted.group_by("traffic", "direction", "outcome").agg(
+            pl.len(),
+            pl.col("size_bytes").sum(),
+            pl.col("ms").mean(),
+            pl.col("ms").max().alias("max"),
+        )
+        outcomes = {(*flow(row), row["outcome"]): row for row in found.to_dicts()}
+        flows = rows_by_flow(run)
+        assert {one[:2] for one in outcomes} <= set(flows), name
+        for one, row in flows.items():
+            came = outcomes.pop((*one, "delivered"), {"len": 0, "size_bytes": 0})
+            counts = row["delivered_packets"], row["delivered_bytes"]
+            assert counts == (came["len"], came["size_bytes"]), (name, one)
+            if came["len"]:
+                found_ms = row["latency_mean_ms"], row["latency_max_ms"]
+                assert found_ms == pytest.approx((came["ms"], came["max"]), rel=1e-3), (name, one)
+            lost = {
+                column: value
+                for column, value in row.items()
+                if (column.startswith("dropped_") or column == "superseded_packets") and value
+            }
+            ended = {
+                _COLUMNS.get(what, f"dropped_{what}_packets"): outcomes.pop((*one, what))["len"]
+                for *of, what in list(outcomes)
+                if tuple(of) == one
+            }
+            assert lost == ended, (name, one)
+        assert not outcomes, name
+        of_classes = sum(run.traffic_classes["sent_packets"].to_pylist())
+        assert of_classes == sum(row["sent_packets"] for row in flows.values()), name
+        cells = pl.DataFrame(pl.from_arrow(run.latencies))
+        assert cells["packets"].sum() == sum(r["delivered_packets"] for r in flows.values()), name
+
+
+_OF_PACKETS = ["traffic", "direction", "outcome", "size_bytes", "sent_s", "ended_s"]
+_COLUMNS = {"superseded": "superseded_packets"}
+
+
+def test_parts_of_the_delay_are_the_latency(runs: Runs) -> None:
+    """They add up, and to the times of the packets where all of these came to an end."""
+    for name, run in runs.items():
+        parts = run.delay_parts.to_pylist()
+        found: dict[Flow, dict[str, float]] = {}
+        for row in parts:
+            found.setdefault(flow(row), {})[row["part"]] = row["mean_ms"]
+        for one, row in rows_by_flow(run).items():
+            of = found.pop(one)
+            total = of.pop("total")
+            assert sum(of.values()) == pytest.approx(total, rel=1e-9, abs=1e-9), (name, one)
+            if row["delivered_packets"] == row["sent_packets"] > 0:
+                assert total == pytest.approx(row["latency_mean_ms"], rel=1e-9), (name, one)
+        assert not found, name
+
+
+def test_what_is_observed_adds_up_to_the_tables(drawn: Mapping[str, Network], runs: Runs) -> None:
+    """Looks at five times, of each kind of part."""
+    for name in firsts(drawn):
+        simulation = sojourn.Simulation(drawn[name].variant)
+        looks = []
+        for step in range(1, 6):
+            simulation.run_until(simulation.duration_s * step / 5)
+            looks.append(simulation.observe())
+        run = runs[name]
+        assert simulation.finish().meta == run.meta, name
+        flows = rows_by_flow(run)
+        for number, last in enumerate(looks[-1].traffic):
+            all_looks = [look.traffic[number] for look in looks]
+            row = flows.pop((last.traffic, last.direction), {})  # none if it sent nothing
+            for column in ("sent_packets", "delivered_packets"):
+                found = sum(getattr(one, column) for one in all_looks)
+                assert found == row.get(column, 0), (name, column)
+            lost = sum(value for key, value in row.items() if key.startswith("dropped_"))
+            assert sum(one.lost_packets for one in all_looks) == lost, name
+        assert not flows, name
+        # Rows of the members of a queue of two are not observed.
+        queues = [row for row in run.queues.to_pylist() if not row["queue"].endswith(_MEMBERS)]
+        assert [row["queue"] for row in queues] == [q.queue for q in looks[-1].queues], name
+        for number, row in enumerate(queues):
+            of = [look.queues[number] for look in looks]
+            for column in ("departed_packets", "dropped_aqm_packets", "marked_packets"):
+                assert sum(getattr(one, column) for one in of) == row[column], (name, column)
+
+
+def firsts(drawn: Mapping[str, Network]) -> list[str]:
+    """A network of each definition and kind."""
+    found: dict[str, str] = {}
+    for name, network in drawn.items():
+        found.setdefault(network.of, name)
+    return [*found.values()]
+
+
+_MEMBERS = (" low_latency", " classic")
+
+
+# Answers and summaries.
+
+
+def test_values_of_grades_are_those_of_the_tables(runs: Runs) -> None:
+    """Each metric is a column of its traffic or queue, a share of packets or of a part."""
+    for name, run in runs.items():
+        flows, queues = run.flows.to_pylist(), run.queues.to_pylist()
+        (group,) = verdict_json(run.groups)["groups"]
+        parts = {one["traffic"]: one for one in group["transfers"]}
+        for one in group["assessments"]:
+            its = [row for row in flows if row["traffic"] == one["traffic"]] or queues
+            for metric, value in one["values"].items():
+                if metric == "share_percent" and value is not None:
+                    of = parts[one["traffic"]]
+                    share = min(100, 100 * of["mbps"] / of["part_mbps"])
+                    assert value == pytest.approx(share), (name, one)
+                elif value is not None:
+                    assert value in of_rows(its, metric), (name, one, metric)
+
+
+def of_rows(rows: Sequence[Row], metric: str) -> list[Any]:
+    if metric == "queue_lost_percent":
+        found = []
+        for row in rows:
+            lost = row["dropped_overflow_packets"] + row["dropped_aqm_packets"]
+            found.append(pytest.approx(100 * lost / max(1, lost + row["departed_packets"])))
+        return found
+    column = metric.replace("queue_", "sojourn_") if metric.startswith("queue_") else metric
+    return [row[column] for row in rows]
+
+
+_MS = re.compile(r"([\d.]+) ms")
+
+
+def test_causes_are_those_of_the_parts(runs: Runs) -> None:
+    """Each number of a sentence is a sum of parts or a part, in or of all delays of its traffic."""
+    said = 0
+    for name, run in runs.items():
+        (group,) = verdict_json(run.groups)["groups"]
+        parts: dict[str, list[Row]] = {}
+        for row in run.delay_parts.to_pylist():
+            parts.setdefault(row["traffic"], []).append(row)
+        for sentence in group["causes"]:
+            traffic = sentence.removeprefix("traffic.").partition(" takes ")[0]
+            values: dict[str, list[float]] = {}
+            for row in parts[traffic]:
+                values.setdefault(row["part"], []).append(row["mean_ms"])
+            up_and_down, _, of_parts = sentence.partition(":")
+            totals = {*map(digits, values.pop("total"))}
+            assert set(_MS.findall(up_and_down)) <= totals, (name, sentence)
+            there = {digits(ms) for of in values.values() for ms in (*of, sum(of))}
+            assert set(_MS.findall(of_parts)) <= there, (name, sentence, values)
+            said += 1
+    assert said > 100
+
+
+def test_the_summary_is_that_of_the_tables(
+    runs: Runs, drawn: Mapping[str, Network], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every judged flow has its row, and the parts shown are nearly all of the delay."""
+    for name in firsts(drawn):
+        run = runs[name]
+        noticed, *of_time = first_grids(run.groups)
+        rows = payload_flows(run)
+        places = [noticed.headings.index(one) for one in ("traffic", "direction")]
+        shown = [[row[place] for place in places] for row in noticed.rows]
+        assert shown == [[row["traffic"], row["direction"]] for row in rows], name
+        for heading, column in (("rate\nMbps", "rate_mbps"), ("loss\n%", "loss_percent")):
+            if heading in noticed.headings:
+                place = noticed.headings.index(heading)
+                found = [row[place] for row in noticed.rows]
+                values = [row[column] for row in rows]
+                if column == "rate_mbps":  # of what loads nothing, that of the whole run
+                    values = [row["rate_mbps"] or row["throughput_mbps"] for row in rows]
+                assert found == [*map(digits, values)], (name, column)
+        totals: dict[str, float] = {}
+        judged = {flow(row) for row in judged_flows(run) if row["quality"]}
+        for row in run.delay_parts.to_pylist():
+            if row["part"] == "total" and flow(row) in judged:
+                totals[row["traffic"]] = totals.get(row["traffic"], 0.0) + row["mean_ms"]
+        for grid in of_time:
+            for traffic, in_all, *of in grid.rows:
+                assert in_all == digits(totals[traffic]), (name, traffic)
+                parts = sum(float(part) for part in of if part != "–")
+                # Parts below 1 % are not shown.
+                assert parts == pytest.approx(totals[traffic], rel=0.05), (name, traffic)
+        run.summary(in_full=True)
+        printed = capsys.readouterr().out
+        assert all(row["traffic"] in printed for row in rows), name
+
+
+def test_json_is_that_of_the_result(drawn: Mapping[str, Network], runs: Runs) -> None:
+    """What `--json` prints, as it is read again."""
+    for name in firsts(drawn):
+        run = runs[name]
+        found = json.loads(json.dumps(summary_json(run.groups)))
+        (one,) = found["variants"]
+        tables = {table: one.pop(table) for table in [*one] if table in ALL_TABLES}
+        assert set(tables) >= {"flows", "traffic_classes", "service_flows", "queues"}
+        for table, rows in tables.items():
+            assert rows == run.table(table).to_pylist(), (name, table)
+        assert one.pop("summary") == run.facts.measures, name
+        assert one == {"name": "", **json.loads(json.dumps(run.meta))}, name
+
+
+# The page.
+
+
+@needs_module
+@needs_node
+def test_the_page_has_tables_and_verdict_of_the_command(
+    drawn: Mapping[str, Network], runs: Runs, folder: Path, tmp_path: Path
+) -> None:
+    """Every column of every table, of each kind of part, bit for bit. It traces no packets."""
+    names = firsts(drawn)
+    sets = {"duration_s": 1.2, "baseline": False}
+    texts = {
+        name: toml_document({**drawn[name].keys, **sets}).replace(f"{folder}/", "")
+        for name in names
+    }
+    files = {path.name: str(path) for path in folder.iterdir()}
+    (tmp_path / "input.json").write_text(json.dumps({"scenarios": texts, "files": files}))
+    page = read_by_node("tables.mjs", SMALL, STATIC / "core.js", tmp_path / "input.json")
+    for name in names:
+        run, found = runs[name], page[name]
+        assert found["fingerprint"] == run.meta["fingerprint"], name
+        assert set(found["tables"]) == set(ALL_TABLES)
+        for table in TABLES:
+            columns = digests(run.table(table))
+            for column in set(columns) - (_TRACED if table == "delay_parts" else set()):
+                assert found["tables"][table][column] == columns[column], (name, table, column)
+        assert found["verdict"] == verdict_json(run.groups), name
+
+
+_TRACED = {"p50_ms", "p90_ms", "p99_ms", "max_ms"}
+"""Columns that only traces give."""
+
+
+def digests(table: pa.Table) -> dict[str, str]:
+    """Of each column, as numbers; of texts, as they come, and their numbers in that order."""
+    return {name: digest(table[name].combine_chunks()) for name in table.column_names}
+
+
+def digest(column: pa.Array) -> str:
+    texts = []
+    if isinstance(column, pa.DictionaryArray):
+        column = column.cast(pa.string())
+    if pa.types.is_string(column.type):
+        coded = column.dictionary_encode()
+        texts, values = coded.dictionary.to_pylist(), coded.indices.fill_null(-1)
+    else:
+        values = column.cast(pa.float64()).fill_null(np.nan)
+    numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    content = json.dumps(texts, separators=(",", ":"), ensure_ascii=False).encode()
+    return sha256(content + numbers.tobytes()).hexdigest()
