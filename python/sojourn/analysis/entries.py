@@ -20,3 +20,10 @@ def entries_of(settings: Settings) -> dict[str, Settings]:
             own = {"home": name} if name else {}
             entries.setdefault(group_name, {"kind": PROBES, "dscp": 0, **own})
     return entries
+
+
+def router_of_first_home(settings: Settings) -> Settings:
+    """The router of the first home, with its links; empty if there is none."""
+    homes: Mapping[str, Settings] = settings.get("homes") or {"": {}}
+    router: Settings = next(iter(homes.values())).get("router") or settings.get("router") or {}
+    return {link: of for link, of in router.items() if of}

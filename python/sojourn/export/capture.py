@@ -22,7 +22,7 @@ from .pcapng import Frame, pcapng
 from .traces import DROPS, packets_of
 
 POINTS = {
-    "home": "LAN side of the first home's modem",
+    "home": "the first home's computers, before its router if it has one, else its modem",
     "channel": "the cable, when the last byte leaves the modem (upstream) or the CMTS (downstream)",
     "cmts": "network side of the CMTS",
     "server": "the servers",
@@ -43,7 +43,7 @@ def capture(run: StoredRun, point: str) -> Iterator[bytes]:
     """The parts of a pcapng file of all packets that pass a point, in order of time."""
     path = _Path(run.settings)
     packets = packets_of(run)
-    times = _times_s(packets, point, path.cable_s)
+    times = passing_s(packets, point, run.settings)
     rows = _rows_in_order(packets.append_column("passes_s", times))
     meta = run.meta
     return pcapng(
@@ -56,8 +56,9 @@ def capture(run: StoredRun, point: str) -> Iterator[bytes]:
     )
 
 
-def _times_s(packets: pa.Table, point: str, cable_s: float) -> pa.ChunkedArray:
+def passing_s(packets: pa.Table, point: str, scenario: Mapping[str, Any]) -> pa.ChunkedArray:
     """When each packet passes a point; null if it never does."""
+    cable_s = one_way_ms(scenario) / 1e3
     came = pc.if_else(pc.equal(packets["outcome"], "delivered"), packets["ended_s"], None)
     sent, passed = packets["sent_s"], packets["forwarded_s"]
     up = (sent, passed, pc.add(passed, cable_s), came)
@@ -118,7 +119,6 @@ class _Path:
     """Addresses, ports and header fields of a scenario."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        self.cable_s = one_way_ms(scenario) / 1e3
         self.servers = {
             name: bytes((*_SERVER_NET, *divmod(number, 256)))
             for number, name in enumerate(scenario["servers"], start=1)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from .._sojourn import version
 from ..store.stored_run import StoredRun
-from .cable import one_way_ms
+from .cable import way_back_ms
 from .runs import ExportError
 from .traces import packets_of, series_of
 
@@ -166,18 +166,13 @@ def _pings(run: StoredRun, traffic: str) -> list[dict[str, float]]:
     pings = []
     for packet in up.select(["server", "sent_s", "ended_s"]).to_pylist():
         if not len(replies_s):
-            back = packet["ended_s"] + _way_back_s(run, packet["server"])
+            back = packet["ended_s"] + way_back_ms(run.settings, packet["server"]) / 1e3
         elif (place := int(np.searchsorted(replies_s, packet["ended_s"]))) < len(replies_s):
             back = packet["ended_s"] + float(ended_s[place]) - float(replies_s[place])
         else:
             continue
         pings.append({"t": back, "val": 1e3 * (back - packet["sent_s"])})
     return sorted(pings, key=lambda ping: ping["t"])
-
-
-def _way_back_s(run: StoredRun, server: str) -> float:
-    delay_ms: float = run.settings["servers"][server]["delay_ms"]
-    return (delay_ms + one_way_ms(run.settings)) / 1e3
 
 
 def _by_interval(pings: list[dict[str, float]], times: list[float], step_s: float) -> Series:

@@ -6,6 +6,7 @@ from math import ceil
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..analysis.entries import router_of_first_home
 from ..store.stored_run import StoredRun
 from .runs import ExportError
 from .traces import packets_of
@@ -18,8 +19,14 @@ def mahimahi(run: StoredRun, direction: str) -> Iterator[str]:
     """The lines of a trace: the millisecond of each chance, from `metrics.from_s` on.
 
     Bytes are those of the simulated link, as where a scenario reads such a trace. Raises
-    `ExportError` if the line was idle: what it could have carried then is not known.
+    `ExportError` if the line was idle, or may have been behind a router: what it could have carried
+    then is not known.
     """
+    if direction == "up" and "upstream" in router_of_first_home(run.settings):
+        raise ExportError(
+            "a router stands before the first home's line, and when packets leave it is not "
+            "recorded; allowed: the direction down, or a run without router.upstream"
+        )
     from_s: float = run.settings["metrics"]["from_s"]
     free_s, sent_bytes, chances = from_s, 0, 0
     for came_s, left_s, size_bytes in _carried(run, direction, from_s):
