@@ -83,10 +83,9 @@ const ALIASES: &[Alias] = &[
     (&["dash", "hls", "netflix", "streaming", "youtube"], TRAFFIC, "kind = \"video\""),
     (&["bittorrent", "p2p"], TRAFFIC, "kind = \"torrent\""),
     (
-        &["network_quality", "networkquality", "responsiveness", "rpm", "speedtest"],
+        &["network_quality", "networkquality", "rpm", "speed_test", "speedtest"],
         TRAFFIC,
-        "transfers and a game beside them, whose round-trip times under load are in the results: tests of \
-         responsiveness are not simulated",
+        "kind = \"responsiveness\", whose rpm are round trips per minute under its own load",
     ),
     (OTHER_LINES, MODEMS, OTHER_LINE),
     (OTHER_LINES, SCENARIO, OTHER_LINE),
@@ -193,6 +192,10 @@ mod tests {
         assert_eq!(of("latency_target_ms", &["limit_bytes", "law"]), Some("it"));
         assert_eq!(of("fq_codel", &["fifo", "fq"]), Some("scheduler.kind"));
         assert_eq!(of("rate_mbps", &["duration_s"]), None);
+        for name in ["rpm", "networkQuality", "speedtest", "speed test"] {
+            let meant = meaning(name, TRAFFIC).unwrap();
+            assert!(meant.starts_with("kind = \"responsiveness\""), "{name}");
+        }
         for name in ["stadia", "geforce now", "GeForce-NOW", "moonlight", "cloud gaming"] {
             assert_eq!(of(name, &["stream", "cloud_game"]), Some("cloud_game"), "{name}");
         }

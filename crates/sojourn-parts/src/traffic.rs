@@ -204,7 +204,10 @@ impl Traffic {
                 (Hook::OnAcknowledged, vec![at, tag.into(), number(end)])
             }
             Event::Datagram(arrived) => return self.hear(&arrived, now),
-            Event::Established(..) | Event::Message(..) | Event::Shapers(_) => return Vec::new(),
+            Event::Established(..)
+            | Event::Message(..)
+            | Event::Shapers(_)
+            | Event::Carried(..) => return Vec::new(),
         }]
     }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::schema::Scenario;
 use super::traffic::Entry;
+use crate::apps::AppSpec;
 use sojourn_engine::packet::Direction;
 
 /// Bulk traffic is watched if this share of its time is.
@@ -64,7 +65,10 @@ impl Scenario {
             };
             let is_meant = |(_, entry): &(&String, &Entry)| {
                 let time = self.counted(&entry.app.may_load_s());
-                let is_loading = self.is_judged(entry) && entry.app.loads(direction);
+                // A test of responsiveness watches its own load.
+                let is_loading = self.is_judged(entry)
+                    && entry.app.loads(direction)
+                    && !matches!(entry.app, AppSpec::Responsiveness(_));
                 is_loading && length_s(&time) > 0.0 && !is_watched(entry, &time)
             };
             let meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();

@@ -225,6 +225,11 @@ impl Endpoint {
         self.receiver.next() > bytes
     }
 
+    /// Bytes received in order.
+    pub(crate) fn received(&self) -> u64 {
+        self.receiver.next().saturating_sub(1) // after the SYN
+    }
+
     /// The congestion window, in segments.
     pub fn window(&self) -> Window {
         self.window

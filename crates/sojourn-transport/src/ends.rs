@@ -91,6 +91,21 @@ impl Pair {
             Self::Quic(pair) => pair.ends[end].has(from, to),
         }
     }
+
+    /// Bytes that an end has received in order.
+    fn received(&self, end: usize) -> u64 {
+        match self {
+            Self::Tcp(ends) => ends[end].received(),
+            Self::Quic(pair) => pair.ends[end].received(),
+        }
+    }
+
+    fn shown<'a>(&'a self, end: usize, config: &'a Config) -> Shown<'a> {
+        match self {
+            Self::Tcp(ends) => ends[end].shown(config),
+            Self::Quic(pair) => pair.ends[end].shown(config),
+        }
+    }
 }
 
 impl Ends {
@@ -100,9 +115,16 @@ impl Ends {
     }
 
     /// The same for a connection with many streams. `is_resumed` leaves out what a resumed session of TLS does not send,
-    /// where TLS is the transport's.
-    pub fn open_streams(config: &Config, seed: Seed, is_resumed: bool) -> Self {
-        Self { pair: Pair::open(config, seed, is_resumed), streams: Some(Box::default()) }
+    /// where TLS is the transport's. With `replenish` the ends hold no more unsent than they send in this time
+    /// (TCP_REPLENISH_TIME).
+    pub fn open_streams(
+        config: &Config,
+        seed: Seed,
+        is_resumed: bool,
+        replenish: Option<Time>,
+    ) -> Self {
+        let streams = Box::new(Streams::new(replenish));
+        Self { pair: Pair::open(config, seed, is_resumed), streams: Some(streams) }
     }
 
     /// Handles a segment at an end that the other end sent at `sent_at`, and that arrived with this ECN field. With many
@@ -151,7 +173,8 @@ impl Ends {
     #[cold]
     fn send_frames(&mut self, end: usize, config: &Config) {
         let Self { pair, streams: Some(streams) } = self else { return };
-        while let Some(bytes) = streams.next_frame(end, pair.unsent(end), config) {
+        let most_unsent = streams.most_unsent(|| pair.shown(end, config).state().bytes_per_s());
+        while let Some(bytes) = streams.next_frame(end, (pair.unsent(end), most_unsent), config) {
             pair.send(end, bytes, config);
         }
     }
@@ -207,6 +230,11 @@ impl Ends {
         self.streams.is_some()
     }
 
+    /// Bytes that an end has received in order, of all that the other one sent.
+    pub fn received(&self, end: usize) -> u64 {
+        self.pair.received(end)
+    }
+
     /// Closes an end: nothing more to send.
     pub fn close(&mut self, end: usize) {
         of_end!(self, end, it => it.close());
@@ -239,19 +267,12 @@ impl Ends {
 
     /// The sender of an end as it is now.
     pub fn sender(&self, end: usize, config: &Config) -> SenderState {
-        self.shown(end, config).state()
+        self.pair.shown(end, config).state()
     }
 
     /// Shows the gauges of the sender of an end, with those that all senders have if it is watched.
     pub fn show(&self, end: usize, is_watched: bool, config: &Config, out: &mut Gauges) {
-        self.shown(end, config).show(is_watched, out);
-    }
-
-    fn shown<'a>(&'a self, end: usize, config: &'a Config) -> Shown<'a> {
-        match &self.pair {
-            Pair::Tcp(ends) => ends[end].shown(config),
-            Pair::Quic(pair) => pair.ends[end].shown(config),
-        }
+        self.pair.shown(end, config).show(is_watched, out);
     }
 
     /// Have both ends closed, and do both know it?
@@ -290,7 +311,7 @@ mod tests {
         let options = TcpOptions { transport: Some(transport), ..TcpOptions::default() };
         let options = TcpOptions { pacing: Some(false), ..options };
         let config = options.resolve(Dialect::Linux);
-        let mut ends = Ends::open_streams(&config, Seed::named(1, "streams"), false);
+        let mut ends = Ends::open_streams(&config, Seed::named(1, "streams"), false, None);
         let mut under_way: VecDeque<(Time, Time, usize, Departure)> = VecDeque::new();
         let (mut now, mut written, mut sent) = (Time::ZERO, None, 0);
         let mut come = vec![Time::NEVER; messages as usize];

@@ -35,6 +35,13 @@ pub struct SenderState {
     pub smoothed_rtt: Option<Time>,
 }
 
+impl SenderState {
+    /// About what it sends in a second: a window in a round trip; nothing before the first one is measured.
+    pub(crate) fn bytes_per_s(&self) -> f64 {
+        self.smoothed_rtt.map_or(0.0, |rtt| self.window_bytes / rtt.secs_f64())
+    }
+}
+
 impl Shown<'_> {
     /// What all senders have.
     pub(crate) fn state(&self) -> SenderState {

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 
 use super::config::{Config, Transport};
 use sojourn_engine::packet::Segment;
+use sojourn_engine::units::Time;
 
 /// RFC 9113 §6.5.2: the payload of a frame unless the receiver allows more.
 const LARGEST_FRAME: u64 = 16_384;
@@ -123,9 +124,21 @@ impl Way {
 pub(crate) struct Streams {
     /// By the end that sends.
     ways: [Way; 2],
+    /// At most what an end sends in this time waits unsent; none where a frame may.
+    replenish: Option<Time>,
 }
 
 impl Streams {
+    /// Those of a connection whose ends hold no more unsent than they send in this time.
+    pub(crate) fn new(replenish: Option<Time>) -> Self {
+        Self { replenish, ..Self::default() }
+    }
+
+    /// What an end may hold unsent that sends so many bytes in a second, if that is limited.
+    pub(crate) fn most_unsent(&self, bytes_per_s: impl FnOnce() -> f64) -> Option<u64> {
+        self.replenish.map(|time| (bytes_per_s() * time.secs_f64()) as u64)
+    }
+
     /// An end has a message to send.
     pub(crate) fn write(&mut self, end: usize, message: Message) {
         self.ways[end].write(message);
@@ -141,13 +154,22 @@ impl Streams {
         self.ways[end].waiting.is_empty()
     }
 
-    /// Writes the next frame of an end if the connection has less to send than one: gives its bytes.
-    pub(crate) fn next_frame(&mut self, end: usize, unsent: u64, config: &Config) -> Option<u64> {
-        let (most, framing) = match config.transport {
+    /// Writes the next frame of an end if the connection has less to send than one, or than `most_unsent` beside it: gives
+    /// its bytes. Within that there is room for two frames, but with its framing none is smaller than a packet.
+    pub(crate) fn next_frame(
+        &mut self,
+        end: usize,
+        (unsent, most_unsent): (u64, Option<u64>),
+        config: &Config,
+    ) -> Option<u64> {
+        let (largest, framing) = match config.transport {
             Transport::Tcp => (LARGEST_FRAME, HTTP2_FRAMING),
             Transport::Quic => (config.mss, HTTP3_FRAMING),
         };
-        if unsent < most { self.ways[end].next_frame(most, framing) } else { None }
+        let least = config.mss.saturating_sub(framing).clamp(1, largest);
+        let most = most_unsent.map_or(largest, |limit| (limit / 2).clamp(least, largest));
+        let room = most_unsent.map_or(largest, |limit| limit.saturating_sub(most).max(1));
+        if unsent < room { self.ways[end].next_frame(most, framing) } else { None }
     }
 
     /// Bytes have come to an end, which `has` all of those in a range or not: says whether a message has come.

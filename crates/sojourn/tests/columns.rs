@@ -18,6 +18,7 @@ const ALL: &str = "
     call = { kind = 'stream', purpose = 'voice' }
     video_call = { kind = 'video_call', control = 'gcc' }
     afar = { kind = 'cloud_game' }
+    rpm = { kind = 'responsiveness', interval_s = 1, limit_s = 10 }
     pages = { kind = 'web', objects = { kind = 'almanac2025' } }
     sessions = { kind = 'web_sessions' }
     film = { kind = 'video', ladder_mbps = [0.5] }

@@ -50,6 +50,7 @@ mod real_packets;
 mod realtime;
 mod reordering;
 mod replay;
+mod responsiveness;
 mod scenario_files;
 mod scheduling_services;
 mod series;

@@ -5,7 +5,7 @@ use super::read::{Row, Rows};
 use super::rows::{FirstHalfRow, FlowRow, QueueRow};
 
 /// The columns that grades read, beside texts.
-const READ: [&str; 43] = [
+const READ: [&str; 47] = [
     "sent_bytes",
     "delivered_bytes",
     "delivered_packets",
@@ -36,6 +36,10 @@ const READ: [&str; 43] = [
     "frames_late_percent",
     "input_to_frame_p90_ms",
     "game_mos",
+    "rpm",
+    "mean_delay_rpm",
+    "idle_rpm",
+    "probe_loaded_http_ms",
     "own_score",
     "own_score_level",
     "video_rate_mbps",

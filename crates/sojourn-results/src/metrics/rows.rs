@@ -13,7 +13,7 @@ rows! {
         traffic: String;
         /// How the entry is graded: game by latency and loss, voice by its opinion score, pages by load time,
         /// responses by response time, video by rate and stalls, video_call by its frames, cloud_game by
-        /// the opinion score of G.1072, throughput by rate. unscored are real packets, of which nobody knows what users notice.
+        /// the opinion score of G.1072, responsiveness by round trips per minute, throughput by rate. unscored are real packets, of which nobody knows what users notice.
         quality: &'static str;
         /// up: from the home to a server; down: to the home.
         direction: &'static str;
@@ -175,6 +175,30 @@ rows! {
         game_r_value: Option<f64>, from "ITU-T G.1072 (2020) with Corrigendum 1";
         /// Cloud game: mean opinion score, computed from game_r_value: 1.3 is bad, 4.1 the best that the model gives.
         game_mos: Option<f64>, from "ITU-T G.1072 (2020) with Corrigendum 1";
+        /// Responsiveness: round trips per minute under its load, by the last of its moving averages: the mean of two rates, 60 000
+        /// over the mean of probe_tcp_ms, probe_tls_ms and probe_http_ms, and 60 000 over probe_loaded_http_ms. A load of both
+        /// directions has one result, in both rows; of several homes it is the mean.
+        rpm: Option<f64>, in "RPM", from "draft-ietf-ippm-responsiveness-09, section 5.3.1";
+        /// Responsiveness: the same by the rule of the drafts until 2024, 60 000 over the mean of both times, which is less where
+        /// probes on connections of their own pass a queue that loaded connections wait in.
+        mean_delay_rpm: Option<f64>, in "RPM", from "draft-ietf-ippm-responsiveness-03";
+        /// Responsiveness: round trips per minute of probes before its load, on connections of their own.
+        idle_rpm: Option<f64>, in "RPM";
+        /// Responsiveness: low if it had fewer intervals with probes than a moving average has, medium if its moving averages
+        /// were not stable when it ended, and high if they were.
+        rpm_confidence: Option<&'static str>, from "draft-ietf-ippm-responsiveness-09, section 5.4.1";
+        /// Responsiveness: trimmed mean time of the handshake of TCP on new connections, from the SYN to its answer.
+        probe_tcp_ms: Option<f64>, in "ms", from "draft-ietf-ippm-responsiveness-09, section 5.3";
+        /// Responsiveness: trimmed mean time of the handshake of TLS 1.3 that follows.
+        probe_tls_ms: Option<f64>, in "ms", from "draft-ietf-ippm-responsiveness-09, section 5.3";
+        /// Responsiveness: trimmed mean time of the request that follows.
+        probe_http_ms: Option<f64>, in "ms", from "draft-ietf-ippm-responsiveness-09, section 5.3";
+        /// Responsiveness: trimmed mean time of a request on a connection of the load.
+        probe_loaded_http_ms: Option<f64>, in "ms", from "draft-ietf-ippm-responsiveness-09, section 5.3";
+        /// Responsiveness: goodput of its load in this direction, over the intervals of the last moving average.
+        load_mbps: Option<f64>, in "Mbps";
+        /// Responsiveness: connections that loaded this direction at its end; of several homes the mean.
+        load_connections: Option<f64>, in "connections";
         /// A traffic model of one's own: the gauge by which it is scored, at the end of the run; of several homes the
         /// worst.
         own_score: Option<f64>;

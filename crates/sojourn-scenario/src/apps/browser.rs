@@ -294,7 +294,8 @@ impl Browser {
                 Connection { user: number, origin, id, is_ready, is_resumed, under_way };
             self.connections.insert(tag, connection);
             let over = if of.http == Http::Three { Transport::Quic } else { Transport::Tcp };
-            context.ask(Command::OpenStreams { server: of.server, tag, over, is_resumed });
+            let (server, unsent) = (of.server, None);
+            context.ask(Command::OpenStreams { server, tag, over, is_resumed, unsent });
         }
     }
 
@@ -430,7 +431,8 @@ impl Model for Browser {
             | Event::Established(..)
             | Event::Received(..)
             | Event::Acknowledged(..)
-            | Event::Shapers(_) => {}
+            | Event::Shapers(_)
+            | Event::Carried(..) => {}
         }
         while let Some(Reverse((at, _, due))) = self.due.peek().copied()
             && at <= context.now

@@ -1,7 +1,7 @@
 //! Which traffic is bulk traffic. It may fill a line, and only its rate matters.
 //!
 //! Bulk traffic is: transfers in either direction (uploads, downloads), torrents, on/off sources,
-//! streams of data and replayed captures. The rest is traffic whose delay users notice: games, calls,
+//! streams of data, replayed captures and tests of responsiveness. The rest is traffic whose delay users notice: games, calls,
 //! video calls, games from afar, pages, web sessions and videos. An idle line carries only the rest.
 
 use std::ops::Range;
@@ -21,6 +21,8 @@ pub enum Bulk {
     Torrent,
     /// Streams of data, sources that pause, replayed captures.
     Data,
+    /// Tests of responsiveness.
+    Test,
 }
 
 impl Bulk {
@@ -29,6 +31,7 @@ impl Bulk {
         app.is_bulk().then_some(match app {
             AppSpec::Transfer(_) => Self::Transfer,
             AppSpec::Torrent(_) => Self::Torrent,
+            AppSpec::Responsiveness(_) => Self::Test,
             _ => Self::Data,
         })
     }
@@ -40,6 +43,7 @@ impl Bulk {
             (Self::Transfer, Direction::Down) => "download",
             (Self::Torrent, _) => "torrent",
             (Self::Data, _) => "data traffic",
+            (Self::Test, _) => "responsiveness test",
         }
     }
 }
@@ -59,6 +63,8 @@ impl AppSpec {
             Self::OnOff(source) => Some(source.direction),
             // One of both directions counts as its upload.
             Self::Replay(replay) => Some(replay.direction.unwrap_or_default()),
+            // One of both directions counts as its download.
+            Self::Responsiveness(test) => Some(test.direction.only().unwrap_or(Direction::Down)),
             // With direction `both`, what comes back to the home are answers.
             Self::Stream(stream) if stream.purpose == Purpose::Data => {
                 Some(stream.direction().only().unwrap_or(Direction::Up))
@@ -81,6 +87,7 @@ impl AppSpec {
             Self::Stream(stream) => self.is_bulk() && stream.direction().includes(direction),
             // A capture of a home loads both.
             Self::Replay(replay) => replay.direction.is_none_or(|only| only == direction),
+            Self::Responsiveness(test) => test.direction.includes(direction),
             Self::Outside(app) => self.is_bulk() && app.load(1.0).is_of(direction),
             _ => self.bulk_direction() == Some(direction),
         }
@@ -97,6 +104,7 @@ impl AppSpec {
             (Bulk::Torrent, Direction::Down) => "torrent down",
             (Bulk::Data, Direction::Up) => "data up",
             (Bulk::Data, Direction::Down) => "data down",
+            (Bulk::Test, _) => return None,
             (sort, way) => sort.word(way),
         })
     }
@@ -137,7 +145,11 @@ impl AppSpec {
 
     /// When bulk traffic begins, in s; never for other traffic.
     pub fn bulk_from_s(&self) -> f64 {
-        if self.is_bulk() { self.start_s().unwrap_or_default() } else { f64::INFINITY }
+        match self {
+            Self::Responsiveness(test) => test.load_s(),
+            _ if self.is_bulk() => self.start_s().unwrap_or_default(),
+            _ => f64::INFINITY,
+        }
     }
 
     /// From when until when it may load the line, in s: up to infinity if no key says when it ends.
@@ -145,6 +157,7 @@ impl AppSpec {
         let stop_s = match self {
             Self::Transfer(transfer) => transfer.stop_s,
             Self::Stream(stream) => stream.stop_s,
+            Self::Responsiveness(test) => Some(test.load_s() + test.limit_s),
             _ => None,
         };
         self.bulk_from_s()..stop_s.unwrap_or(f64::INFINITY)
@@ -188,6 +201,7 @@ impl AppSpec {
         match self {
             Self::Transfer(transfer) => transfer.file_bytes.is_some() && !self.pauses(),
             Self::Replay(replay) => replay.pause_s.is_none(),
+            Self::Responsiveness(_) => true,
             _ => false,
         }
     }
@@ -211,6 +225,7 @@ mod tests {
             (json!({"kind": "transfer", "server": "s"}), Some("upload")),
             (json!({"kind": "transfer", "server": "s", "direction": "down"}), Some("download")),
             (json!({"kind": "torrent", "servers": ["s"]}), Some("torrent")),
+            (json!({"kind": "responsiveness", "server": "s"}), Some("responsiveness test")),
             (stream("data"), Some("data traffic")),
             (stream("game"), None),
             (stream("voice"), None),
@@ -219,7 +234,8 @@ mod tests {
         for (spec, word) in cases {
             let app: AppSpec = serde_json::from_value(spec.clone()).unwrap();
             assert_eq!(app.is_bulk(), word.is_some(), "{spec}");
-            assert_eq!(app.is_bulk(), app.parameters().quality() == Quality::Throughput, "{spec}");
+            let by_rate = [Quality::Throughput, Quality::Responsiveness];
+            assert_eq!(app.is_bulk(), by_rate.contains(&app.parameters().quality()), "{spec}");
             assert_eq!(app.bulk_from_s().is_finite(), app.is_bulk(), "{spec}");
             let reported =
                 Bulk::of(&app).zip(app.bulk_direction()).map(|(sort, way)| sort.word(way));

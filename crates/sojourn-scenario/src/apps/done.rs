@@ -40,6 +40,69 @@ pub struct Done {
     pub own: Option<OwnScore>,
     /// Pictures of calls whose rate is controlled, up and down: their heights as shares of the largest one's.
     pub filmed: [Option<Mean>; 2],
+    /// What a test of responsiveness found.
+    pub responded: Option<Responded>,
+}
+
+/// How well a test of responsiveness knows its result (draft-ietf-ippm-responsiveness-09, section 5.4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// It had too few intervals for an average.
+    Low,
+    /// The result is not stable.
+    Medium,
+    /// It is.
+    High,
+}
+
+impl Confidence {
+    /// It in a word.
+    pub const fn word(self) -> &'static str {
+        ["low", "medium", "high"][self as usize]
+    }
+}
+
+/// What tests of responsiveness found, one in each home.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Responded {
+    /// Times in ms of the handshakes of TCP and TLS and of a request on connections of their own, and of a request on a loaded
+    /// one.
+    pub parts_ms: [Mean; 4],
+    /// Round trips per minute: the mean of two rates.
+    pub rpm: Mean,
+    /// By the older rule: the rate of the mean time.
+    pub rpm_of_mean: Mean,
+    /// Without the load.
+    pub idle_rpm: Mean,
+    /// Goodput of the load up and down.
+    pub mbps: [Mean; 2],
+    /// Connections that loaded a direction.
+    pub connections: Mean,
+    /// The least of them; `None` if there is no result.
+    pub confidence: Option<Confidence>,
+}
+
+impl Responded {
+    fn and(self, other: Self) -> Self {
+        let sum = |one: Mean, other: Mean| one.each(other, f64::add);
+        let of_parts = |part| sum(self.parts_ms[part], other.parts_ms[part]);
+        Self {
+            parts_ms: [0, 1, 2, 3].map(of_parts),
+            rpm: sum(self.rpm, other.rpm),
+            rpm_of_mean: sum(self.rpm_of_mean, other.rpm_of_mean),
+            idle_rpm: sum(self.idle_rpm, other.idle_rpm),
+            mbps: [0, 1].map(|way| sum(self.mbps[way], other.mbps[way])),
+            connections: sum(self.connections, other.connections),
+            confidence: either(self.confidence, other.confidence, Ord::min),
+        }
+    }
+
+    /// The same where a second of the clock that measured it takes so many.
+    fn by(&mut self, seconds: f64) {
+        self.parts_ms.iter_mut().for_each(|of| of.sum *= seconds);
+        let rates = [&mut self.rpm, &mut self.rpm_of_mean, &mut self.idle_rpm];
+        rates.into_iter().chain(&mut self.mbps).for_each(|of| of.sum /= seconds);
+    }
 }
 
 /// What was counted, each with a value.
@@ -61,7 +124,7 @@ impl Mean {
     }
 
     /// The mean value; `None` if nothing was counted.
-    fn value(self) -> Option<f64> {
+    pub fn value(self) -> Option<f64> {
         ratio(self.sum, self.count)
     }
 
@@ -112,6 +175,9 @@ impl Done {
         }
         let seconds = clock.span(Time::from_s(1)).secs_f64();
         self.transfers_s = self.transfers_s.map(|took_s| took_s * seconds);
+        if let Some(responded) = &mut self.responded {
+            responded.by(seconds);
+        }
         if let Some(viewing) = &mut self.viewing {
             for span_s in [
                 &mut viewing.watched_s,
@@ -139,6 +205,7 @@ impl Done {
             viewing: either(self.viewing, other.viewing, Viewing::plus),
             own: either(self.own, other.own, OwnScore::worse),
             filmed: of_both(self.filmed, other.filmed, f64::add),
+            responded: either(self.responded, other.responded, Responded::and),
             ..self
         }
     }

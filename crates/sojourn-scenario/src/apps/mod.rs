@@ -51,6 +51,8 @@ pub mod on_off;
 pub mod outside;
 mod pictures;
 pub mod replay;
+pub mod responsiveness;
+mod rpm;
 pub mod stream;
 pub mod torrent;
 pub mod transfer;
@@ -64,7 +66,7 @@ pub mod web_sessions;
 pub use browser::Browser;
 pub use bulk::Bulk;
 pub use cloud_game::CloudGame;
-pub use done::{Done, LoadedPage, Mean, OwnScore, Viewing};
+pub use done::{Confidence, Done, LoadedPage, Mean, OwnScore, Responded, Viewing};
 
 use auto_impl::auto_impl;
 use enum_dispatch::enum_dispatch;
@@ -85,6 +87,7 @@ use sojourn_transport::{Config, Message, TcpOptions, Transport};
 pub use on_off::OnOff;
 pub use outside::Real;
 pub use replay::Replay;
+pub use responsiveness::Responsiveness;
 pub use stream::Stream;
 pub use torrent::Torrent;
 pub use transfer::Transfer;
@@ -149,6 +152,8 @@ pub enum Event {
     Datagram(Arrived),
     /// Bytes that have left the shapers of the home's router, up and down, as far as it has these.
     Shapers([Option<u64>; 2]),
+    /// Bytes that an end of a connection has received in order, as was asked.
+    Carried(u32, u64),
 }
 
 /// A datagram that has arrived.
@@ -208,6 +213,8 @@ pub enum Command {
         over: Transport,
         /// Does its handshake, if the transport has it, resume a session of TLS?
         is_resumed: bool,
+        /// An end holds no more unsent than it sends in this time; without it no more than a frame.
+        unsent: Option<Time>,
     },
     /// Send the message of a stream.
     Write(ConnectionId, End, Message),
@@ -215,6 +222,8 @@ pub enum Command {
     Send(ConnectionId, End, u64),
     /// Report when this many more bytes have been received.
     Expect(ConnectionId, End, u64),
+    /// Ask how many bytes this end has received in order; [`Event::Carried`] follows at once.
+    ReadReceived(ConnectionId, End),
     /// Send no more from this end.
     Close(ConnectionId, End),
     /// Abort the connection at both ends at once; packets in flight are discarded.
@@ -338,6 +347,8 @@ pub enum App {
     VideoCall,
     /// Games that a server plays.
     CloudGame,
+    /// Tests of responsiveness.
+    Responsiveness(Box<Responsiveness>),
     /// Real packets.
     Real,
     /// One from outside.
@@ -483,6 +494,8 @@ named! {
         VideoCall = "video_call",
         /// Opinion score of a game that a server plays.
         CloudGame = "cloud_game",
+        /// Round trips per minute under a test's own load.
+        Responsiveness = "responsiveness",
         /// A score by a scale of a part's own.
         Own = "own",
         /// Throughput.
@@ -558,6 +571,8 @@ kinds! {
         VideoCall(video_call::Parameters) = "video_call",
         /// Games that a server plays and films, and remote play: frames down, inputs up.
         CloudGame(cloud_game::Parameters) = "cloud_game",
+        /// Tests of responsiveness, as phones and speed tests have them: round trips per minute under their own load.
+        Responsiveness(responsiveness::Parameters) = "responsiveness",
         /// Real packets, which come from programs (`sojourn emulate`) or from a record of these.
         Real(outside::Parameters) = "outside",
     }
@@ -580,6 +595,7 @@ impl AppSpec {
             Self::VideoCall(app) => app.start_s,
             Self::CloudGame(app) => app.start_s,
             Self::Transfer(app) => Some(app.start_s),
+            Self::Responsiveness(app) => Some(app.start_s),
             Self::Web(app) => Some(app.start_s),
             Self::WebSessions(app) => Some(app.start_s),
             Self::Video(app) => Some(app.start_s),
@@ -595,7 +611,11 @@ impl AppSpec {
     /// console's port, BitTorrent's first port, and discard (RFC 863); of Moonlight's video for games from afar.
     pub fn default_port(&self) -> u16 {
         match self {
-            Self::Web(_) | Self::WebSessions(_) | Self::Video(_) | Self::Transfer(_) => 443,
+            Self::Web(_)
+            | Self::WebSessions(_)
+            | Self::Video(_)
+            | Self::Transfer(_)
+            | Self::Responsiveness(_) => 443,
             Self::Stream(stream) => match stream.purpose {
                 stream::Purpose::Voice => 5004,
                 stream::Purpose::Game => 3074,

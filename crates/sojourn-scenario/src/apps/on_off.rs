@@ -267,7 +267,8 @@ impl Model for OnOff {
             | Event::Acknowledged(..)
             | Event::Datagram(_)
             | Event::Message(..)
-            | Event::Shapers(_) => {}
+            | Event::Shapers(_)
+            | Event::Carried(..) => {}
         }
     }
 }

@@ -199,7 +199,8 @@ impl Model for Torrent {
             | Event::Acknowledged(..)
             | Event::Datagram(_)
             | Event::Message(..)
-            | Event::Shapers(_) => return,
+            | Event::Shapers(_)
+            | Event::Carried(..) => return,
         }
         self.hand_out(context);
     }

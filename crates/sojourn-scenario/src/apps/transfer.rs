@@ -252,7 +252,8 @@ impl Model for Transfer {
             | Event::Acknowledged(..)
             | Event::Datagram(_)
             | Event::Message(..)
-            | Event::Shapers(_) => {}
+            | Event::Shapers(_)
+            | Event::Carried(..) => {}
         }
     }
 

@@ -518,7 +518,8 @@ impl Model for Video {
             | Event::Acknowledged(..)
             | Event::Datagram(_)
             | Event::Message(..)
-            | Event::Shapers(_) => {}
+            | Event::Shapers(_)
+            | Event::Carried(..) => {}
         }
     }
 

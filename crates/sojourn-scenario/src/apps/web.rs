@@ -464,7 +464,7 @@ impl Model for Web {
             | Event::Established(tag, ..)
             | Event::Received(tag, ..)
             | Event::Acknowledged(tag, ..) => self.on_connection(tag, event, context),
-            Event::Message(..) | Event::Datagram(_) | Event::Shapers(_) => {}
+            Event::Message(..) | Event::Datagram(_) | Event::Shapers(_) | Event::Carried(..) => {}
         }
     }
 

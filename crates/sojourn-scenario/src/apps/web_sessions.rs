@@ -333,7 +333,8 @@ impl Model for WebSessions {
             | Event::Acknowledged(..)
             | Event::Datagram(_)
             | Event::Message(..)
-            | Event::Shapers(_) => {}
+            | Event::Shapers(_)
+            | Event::Carried(..) => {}
         }
     }
 

@@ -144,6 +144,11 @@ impl QuicEndpoint {
         self.incoming.has(from, to)
     }
 
+    /// Bytes received in order.
+    pub(crate) fn received(&self) -> u64 {
+        self.incoming.received()
+    }
+
     /// Adds `bytes` to send; `u64::MAX` for an endless transfer.
     pub(crate) fn send(&mut self, bytes: u64) {
         self.note_app_limited();

@@ -166,6 +166,11 @@ impl Incoming {
         self.fin_end == Some(self.next)
     }
 
+    /// Bytes that have come in order.
+    pub(super) fn received(&self) -> u64 {
+        self.next
+    }
+
     /// Have all of these bytes come, in whatever order?
     pub(super) fn has(&self, from: u64, to: u64) -> bool {
         to <= self.next

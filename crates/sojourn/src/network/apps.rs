@@ -233,12 +233,13 @@ impl Simulation {
                 let config = self.instances[app as usize].owner.traffic;
                 self.open(app, server, tag, config, Ends::open);
             }
-            Command::OpenStreams { server, tag, over, is_resumed } => {
+            Command::OpenStreams { server, tag, over, is_resumed, unsent } => {
                 let entry = self.instances[app as usize].owner.traffic;
                 let quic = self.quic_configs[usize::from(entry)];
                 let config = quic.filter(|_| over == Transport::Quic).unwrap_or(entry);
-                let open =
-                    |config: &Config, seed: Seed| Ends::open_streams(config, seed, is_resumed);
+                let open = |config: &Config, seed: Seed| {
+                    Ends::open_streams(config, seed, is_resumed, unsent)
+                };
                 self.open(app, server, tag, config, open);
             }
             Command::Write(id, end, message) => {
@@ -257,6 +258,13 @@ impl Simulation {
             Command::Expect(id, end, bytes) => {
                 if let Some(connection) = self.connections.current(id) {
                     connection.ends.expect(end as usize, bytes);
+                }
+            }
+            Command::ReadReceived(id, end) => {
+                if let Some(connection) = self.connections.current(id) {
+                    let carried =
+                        Event::Carried(connection.tag, connection.ends.received(end as usize));
+                    self.pending_events.push_back((app, carried));
                 }
             }
             Command::Close(id, end) => {

@@ -78,8 +78,10 @@ fn usual(key: &str, choices: &mut Choices) -> Option<Value> {
         "target_ms" => json!(between(2.0, 60.0, choices)),
         "delay_ms" | "reorder_ms" => json!(between(0.1, 80.0, choices)),
         "for_s" => json!(between(0.001, 0.5, choices)),
-        "start_s" | "start_spread_s" | "pause_s" => json!(between(0.01, 0.5, choices)),
-        "stop_s" | "every_s" | "think_s_mean" => json!(between(0.2, 2.0, choices)),
+        "start_s" | "start_spread_s" | "pause_s" | "idle_s" | "interval_s" => {
+            json!(between(0.01, 0.5, choices))
+        }
+        "stop_s" | "limit_s" | "every_s" | "think_s_mean" => json!(between(0.2, 2.0, choices)),
         "on_s" => json!([between(0.01, 1.0, choices)]),
         "off_per_on" => json!(between(0.1, 5.0, choices)),
         "map_interval_ms" => json!(between(1.0, 6.0, choices)),

@@ -15,7 +15,7 @@ use sojourn_results::scores::qoe::{
 };
 use sojourn_results::scores::voice_model::r_value;
 use sojourn_scenario::Scenario;
-use sojourn_scenario::apps::{AppSpec, Done, Mean, Quality};
+use sojourn_scenario::apps::{AppSpec, Confidence, Done, Mean, Quality};
 use sojourn_scenario::metrics::VoiceModel;
 
 /// The row of a traffic entry in a direction.
@@ -110,6 +110,7 @@ pub(super) fn flow_row(
             score_frames(&mut row, run, index, direction);
             row.picture_height_percent = done.filmed[direction as usize].and_then(Mean::percent);
         }
+        Quality::Responsiveness => score_responsiveness(&mut row, done, direction),
         Quality::CloudGame => score_cloud_game(&mut row, run, index, direction),
         Quality::Own => {
             row.own_score = done.own.map(|own| own.value);
@@ -201,6 +202,26 @@ fn score_cloud_game(row: &mut FlowRow, run: &Simulation, index: usize, direction
     let of = |delay_ms| g1072::r_value(delay_ms, game.frames_per_s, missed_percent);
     row.game_r_value = row.input_and_frame_mean_ms.map(of);
     row.game_mos = row.game_r_value.map(g1072::mos);
+}
+
+/// What a test of responsiveness found, in the directions that it loads.
+fn score_responsiveness(row: &mut FlowRow, done: &Done, direction: Direction) {
+    let Some(found) = done.responded else { return };
+    let goodput = found.mbps[direction as usize].value();
+    if goodput.is_none() {
+        return;
+    }
+    row.load_mbps = goodput;
+    row.load_connections = found.connections.value();
+    row.rpm = found.rpm.value();
+    row.mean_delay_rpm = found.rpm_of_mean.value();
+    row.idle_rpm = found.idle_rpm.value();
+    let [tcp, tls, http, loaded] = found.parts_ms.map(Mean::value);
+    row.probe_tcp_ms = tcp;
+    row.probe_tls_ms = tls;
+    row.probe_http_ms = http;
+    row.probe_loaded_http_ms = loaded;
+    row.rpm_confidence = found.confidence.map(Confidence::word);
 }
 
 /// A share in percent.
