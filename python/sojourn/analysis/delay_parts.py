@@ -11,7 +11,7 @@ _LEAST_SHARE = 0.01
 
 _SENSITIVE = (
     *("game", "voice", "video_call", "cloud_game", "own", "responses", "pages", "video"),
-    *("unscored", "throughput", "probes"),
+    *("responsiveness", "unscored", "throughput", "probes"),
 )
 """Qualities of traffic, from those that notice a delay first."""
 

@@ -285,7 +285,7 @@ fn of_entry(
 }
 
 /// Why a flow is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,
-/// few packets of it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
+/// few packets of it arrived, a test of responsiveness was too short, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
 /// begins too late.
 fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
     let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
@@ -298,6 +298,16 @@ fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> 
             let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
             let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
             (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s))
+        }
+        (AppSpec::Responsiveness(test), _) => {
+            let is_loaded = row.direction().is_some_and(|way| app.loads(way));
+            let intervals = test.average_intervals;
+            let few = || {
+                format!(
+                    "traffic.{name} had fewer than {intervals} intervals with probes; a longer run, or limit_s, gives it more"
+                )
+            };
+            (is_loaded && !["medium", "high"].contains(&row.text("rpm_confidence"))).then(few)
         }
         (_, Some(way)) => Some(format!(
             "nothing of traffic.{name} goes {}, where bulk traffic does; direction = \"both\" measures both ends",

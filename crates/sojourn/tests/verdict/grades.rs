@@ -27,6 +27,7 @@ fn grades_are_those_of_the_thresholds() {
             "input_to_frame_p90_ms": 60.0, "frames_late_percent": 0.0});
         facts(GAME, "cloud_game", &values)
     };
+    let test = |rpm: f64| facts(GAME, "responsiveness", &json!({ "rpm": rpm }));
     let begun = |start_s: f64, stalled: Option<f64>| {
         let values = json!({"video_stalled_percent": stalled, "video_start_wait_s": start_s});
         facts(GAME, "video", &values)
@@ -61,6 +62,11 @@ fn grades_are_those_of_the_thresholds() {
         ("cloud game", cloud_game(4.1, 5.1), Some(Fair)),
         ("cloud game", cloud_game(4.1, 15.1), Some(Poor)),
         ("cloud game", cloud_game(3.0, 50.1), Some(Fails)),
+        // draft-ietf-ippm-responsiveness-09, section 1.2: 300 and 1000.
+        ("responsiveness", test(1000.0), Some(Good)),
+        ("responsiveness", test(999.0), Some(Fair)),
+        ("responsiveness", test(299.0), Some(Poor)),
+        ("responsiveness", test(59.0), Some(Fails)),
         ("video", video(0.0), Some(Good)),
         ("video", video(0.9), Some(Fair)),
         ("video", video(1.1), Some(Poor)),

@@ -317,6 +317,7 @@ fn use_of(key: &str) -> Option<&'static str> {
         ("video_call_", "video call"),
         ("cloud_game_", "cloud game"),
         ("video_", "video"),
+        ("responsiveness_", "responsiveness"),
         ("page_", "page"),
         ("upstream_queue_", "upstream queue"),
         ("downstream_queue_", "downstream queue"),
