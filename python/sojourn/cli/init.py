@@ -7,6 +7,7 @@ import typer
 
 from ..base.lookup import UnknownError
 from ..runs.draft import (
+    DEFAULT_USES,
     LABORATORY,
     NEIGHBOURS,
     TO_BUY,
@@ -21,7 +22,6 @@ from .options import argument, flag, option
 from .say import say, say_written
 
 _SCHEMA = "scenario.schema.json"
-_DEFAULT_USES = "game,call,upload"
 
 
 def init(
@@ -57,7 +57,7 @@ def init(
         option(
             "LIST",
             f"What the household does, with counts as upload:4: {', '.join(USES)}; "
-            f"default: {_DEFAULT_USES}.",
+            f"default: {','.join(DEFAULT_USES)}.",
         ),
     ] = None,
     people: Annotated[str | None, option("LIST", "The old name of --uses.")] = None,
@@ -121,7 +121,7 @@ def _written(uses: str | None, people: str | None) -> str:
             "--people: found beside --uses, its new name; allowed: one of them"
         )
     given = uses if people is None else people
-    return _DEFAULT_USES if given is None else given
+    return ",".join(DEFAULT_USES) if given is None else given
 
 
 def _option(path: str) -> str:

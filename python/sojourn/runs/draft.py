@@ -35,6 +35,8 @@ class _Use:
     """The key that counts how many there are; without one, each has an entry."""
     is_bulk: bool = False
     """Is it left out on the idle line?"""
+    of_neighbours: str = ""
+    """The keys of neighbours, where they do less of it."""
 
 
 _USES = {
@@ -50,10 +52,20 @@ _USES = {
         'direction = "both"   # "up" is what leaves the home, "down" what is heard in it\n'
         "dscp = 46   # EF, likewise",
     ),
+    "video_call": _Use(
+        "a video call, whose rate follows the line as browsers do it",
+        'kind = "video_call"\nserver = "near"\ncontrol = "gcc"',
+    ),
+    "cloud_game": _Use(
+        "a game that a server plays: frames of 20 Mbps come down, inputs go up",
+        'kind = "cloud_game"\nserver = "near"',
+    ),
     "web": _Use(
-        "pages, one after the other",
-        'kind = "web"\nservers = ["near", "far"]\nobjects = { kind = "appendix_a" }',
+        "pages of today, one after the other, over HTTP/1.1, HTTP/2 and HTTP/3",
+        'kind = "web"\nservers = ["near", "far"]\nobjects = { kind = "almanac2025" }',
         count_key="users",
+        of_neighbours='kind = "web"\nservers = ["near", "far"]\n'
+        'objects = { kind = "appendix_a" }   # small ones',
     ),
     "video": _Use(
         "a film, in segments of adaptive quality",
@@ -73,6 +85,13 @@ _USES = {
         'kind = "transfer"\nserver = "far"\ndirection = "down"',
         fills="downstream",
         count_key="connections",
+        is_bulk=True,
+    ),
+    "responsiveness": _Use(
+        "a test of responsiveness: round trips per minute under a load of both directions",
+        'kind = "responsiveness"\nserver = "near"\nstart_s = 10\n'
+        "interval_s = 1   # as programs have it; the draft has 5",
+        fills="downstream",
         is_bulk=True,
     ),
     "torrent": _Use(
@@ -103,6 +122,8 @@ def queue_of(aqm: str) -> Mapping[str, Any]:
 
 USES = tuple(_USES)
 """What `uses` may be."""
+DEFAULT_USES = ("game", "call", "web", "upload")
+"""What a household does by default."""
 _MOST = 100
 """Of each use."""
 
@@ -160,7 +181,7 @@ def draft(
     down_buffer_bytes: int | None = None,
     aqms: Sequence[str] = USUAL,
     router_percent: float = USUAL_SHARE,
-    uses: Sequence[str] = ("game", "call", "upload"),
+    uses: Sequence[str] = DEFAULT_USES,
     people: Sequence[str] | None = None,
     neighbours: str = "neighbourhood",
     schema: str = "",
@@ -194,7 +215,7 @@ def draft(
     others = _ON_CHANNEL[look_up("neighbours", neighbours, NEIGHBOURS)]
     counts = _counts(uses)
     fills = {_USES[use].fills for use in counts}
-    # Downloads fill the upstream too, with acknowledgements.
+    # Downloads fill the upstream too, with acknowledgements, and tests of responsiveness do.
     compared = ["upstream", *(["downstream"] if "downstream" in fills else [])]
     parts = [
         *([f"#:schema {schema}"] if schema else []),
@@ -237,7 +258,10 @@ _LINE = (
 )
 
 
-_LOADS = {"upstream": ("upload", "torrent"), "downstream": ("download",)}
+_LOADS = {
+    "upstream": ("upload", "torrent", "responsiveness"),
+    "downstream": ("download", "responsiveness"),
+}
 """What fills each direction."""
 
 
@@ -387,7 +411,8 @@ def _entries_of_neighbours(neighbours: _Neighbours) -> list[str]:
     """Their entries, without comments, from servers of their own."""
     parts = []
     for use in neighbours.homes:
-        keys = re.sub('"near"(, "far")?', '"elsewhere"', re.sub("   #.*", "", _USES[use].keys))
+        keys = re.sub("   #.*", "", _USES[use].of_neighbours or _USES[use].keys)
+        keys = re.sub('"near"(, "far")?', '"elsewhere"', keys)
         spread = "start_spread_s = 20\n" if _USES[use].count_key else ""
         parts.append(f'[traffic.neighbours_{use}]\n{keys}\nhome = "{use}"\n{spread}')
     return [*parts, *([_SAVE] if neighbours.saves else [])]

@@ -97,6 +97,20 @@ export const ACTIVITIES = {
     payload: "up",
     entry: { kind: "stream", purpose: "voice", server: "peer", dscp: 46 },
   },
+  video_call: {
+    label: "Video calls",
+    count: 0,
+    most: 8,
+    payload: "up",
+    entry: { kind: "video_call", server: "peer", control: "gcc" },
+  },
+  cloud_game: {
+    label: "Cloud games",
+    count: 0,
+    most: 4,
+    payload: "down",
+    entry: { kind: "cloud_game", server: "video" },
+  },
   web: {
     label: "Web users",
     count: 1,
@@ -136,6 +150,13 @@ export const ACTIVITIES = {
     payload: "down",
     entry: { kind: "transfer", server: "files", direction: "down", start_spread_s: 1 },
     countKey: "connections",
+  },
+  responsiveness: {
+    label: "Responsiveness tests (RPM)",
+    count: 0,
+    most: 1,
+    payload: "down",
+    entry: { kind: "responsiveness", server: "files", interval_s: 1, start_s: 10 },
   },
   torrent: {
     label: "Torrents",

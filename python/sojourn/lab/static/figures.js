@@ -6,7 +6,7 @@ import { QUEUE } from "./curves.js";
 import { make, newId, show } from "./dom.js";
 
 const FIRST = {
-  latency: ["game", "call", "web"],
+  latency: ["game", "call", "video_call", "cloud_game", "web"],
   queue: QUEUE.map(({ name }) => name),
   throughput: ["upload", "torrent", "video", "web"],
 };
