@@ -6,7 +6,7 @@
 //! acknowledgement is in its price. Of five runs the fastest is given, since whatever else the
 //! machine does only adds, and the slowest beside it, to show how much that was. Instructions are
 //! counted by callgrind, where valgrind is installed, over a twentieth of the run, once all connections are past
-//! their slow start.
+//! their slow start, and with many modems over all that follows.
 //!
 //! `--out FILE` writes the figures as JSON. `--check FILE` counts the instructions of some cases and fails
 //! where one has grown beyond its bound over those in the file, or costs too much more than another one, and where

@@ -73,13 +73,13 @@ fn counted_part(simulation: &mut Simulation, end: Time) {
     while simulation.now() < end && simulation.advance(256) {}
 }
 
-/// Runs it until it has settled, and counts the twentieth that follows; gives the data packets of that.
+/// Runs it until it has settled, and counts its part that follows; gives the data packets of that.
 pub(crate) fn run_counted(case: &Case) -> u64 {
     let part = |share: f64| Time::from_secs_f64(share * case.scenario.duration_s);
     let mut simulation = Simulation::new(&case.scenario);
     while simulation.now() < part(case.settled) && simulation.advance(256) {}
     let before = simulation.forwarded_packets();
-    counted_part(&mut simulation, part(case.settled + 0.05));
+    counted_part(&mut simulation, part(case.settled + case.counted));
     simulation.forwarded_packets() - before
 }
 
