@@ -314,6 +314,26 @@ fn an_answer_changes_with_the_load_only_where_no_setting_is_best_under_all() {
     assert_eq!(found.sentences[0], "b and d are among the best, each under its load.");
 }
 
+/// It is named behind the answers of the others, or alone if there is none.
+#[test]
+fn a_setting_of_a_load_of_its_own_is_compared_with_nothing() {
+    let of = |connections: u32| {
+        let set = format!("traffic.upload.connections={connections}");
+        let flows = vec![rate("upload", "up", 4.0 + f64::from(connections) / 9.0)];
+        Facts::of(&scenario_of(UPLOAD, &[&set]), &Rows { flows, ..Rows::default() })
+    };
+    let (one, two, four) = (of(1), of(2), of(4));
+    let said = "Compared with nothing, since no other setting has the same load:";
+    let several = verdict(&[group("a", &one), group("b", &one), group("c", &four)], &[]).sentences;
+    assert!(
+        several[0].starts_with("No setting does best: a and b do equally well."),
+        "{several:?}"
+    );
+    assert!(several[1..].contains(&format!("{said} c.")), "{several:?}");
+    let alone = verdict(&[group("a", &one), group("b", &two), group("c", &four)], &[]).sentences;
+    assert_eq!(alone[0], format!("{said} a, b and c."));
+}
+
 /// An answer changes only where each load has one, and these have no setting in common.
 #[test]
 fn an_answer_that_there_is_not_does_not_change() {
