@@ -1,6 +1,7 @@
 """Real programs over emulated lines, in namespaces that the tests make. No test asserts a time."""
 
 import json
+import math
 import os
 import pty
 import re
@@ -119,10 +120,9 @@ def test_a_file_arrives_as_it_is_and_its_replay_has_the_same_bits(
 def test_the_status_is_that_of_the_program(line: Path, cli: Cli) -> None:
     done = cli("emulate", line, "--quiet", "--", "sh", "-c", "echo said; exit 7")
     assert (done.returncode, done.stdout, done.stderr) == (7, "said\n", "")
-    assert "no packet of the real programs" in cli.printed("emulate", line, "--", "true")
-    assert (
-        cli("emulate", line, "--quiet", "--duration", "0.2", "--", "sleep", "1000").returncode == 0
-    )
+    done = cli("emulate", line, "--duration", "0.2", "--", "sleep", "1000")
+    assert done.returncode == 0 and " s, as --duration says; " in done.stdout
+    assert "no packet of the real programs was delivered" in done.stdout
 
 
 def test_packets_that_are_too_late_make_no_verdict(line: Path, cli: Cli) -> None:
@@ -148,6 +148,9 @@ def test_packets_that_are_too_late_make_no_verdict(line: Path, cli: Cli) -> None
         ({"server": "echo 'open"}, "echo 'open: found No closing quotation"),
         ({"set": ["metrics.from_s=30"]}, "found programs that ended after"),
         ({"max_late_ms": 0}, "max_late_ms: found 0; allowed: more than 0"),
+        ({"wait_s": math.nan}, "wait_s: found nan; allowed: a time in s, from 0 on"),
+        ({"server": ""}, "found '' as a program; allowed: its name and arguments"),
+        ({"server": 5}, "found 5 as a program; allowed: its name and arguments"),
     ],
 )
 def test_what_cannot_be_has_one_message_and_leaves_nothing(
@@ -166,34 +169,35 @@ def test_bad_commands_have_one_message(line: Path, cli: Cli, tmp_path: Path) -> 
         ("--out", tmp_path / "out", "--", "no-such-program"): "no-such-program: found no such",
         ("--variant", "CAKE", "--", "true"): "--variant: found 'CAKE'; allowed: none",
         ("--payloads", "--", "true"): "--payloads: found no --record; allowed: with it",
+        ("ping", "-c", "1"): "No such option: -c. See sojourn emulate --help. The COMMAND and its",
         ("--record", line / "file", "--", "true"): "line.toml",
     }.items():
         assert words in cli.refused("emulate", line, *typed)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_it_and_keeps_its_results(
-    line: Path, tmp_path: Path, number: int, status: int
-) -> None:
+def test_a_signal_ends_it_and_keeps_its_results(line: Path, tmp_path: Path) -> None:
+    """SIGTERM; the test of a terminal has Ctrl-C."""
     record = tmp_path / "record.pcapng"
     command = (sys.executable, "-m", "sojourn", "emulate", line, "--record", record)
     program = ("--", "sh", "-c", "echo under way; sleep 1000 & sleep 1000")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started(*command, *program, **pipes) as process:
         assert process.stdout and process.stdout.readline() == "under way\n"
-        process.send_signal(number)
+        process.send_signal(signal.SIGTERM)
         said, complaint = process.communicate(timeout=PATIENT_S)
-    assert process.returncode == status
+    assert process.returncode == 143
     assert complaint.startswith("stopped after ") and complaint.count("\n") == 1
     assert "no packet of the real programs was delivered" in said
     assert [*tmp_path.iterdir()] == [record]
 
 
-def test_a_terminal_shows_the_line_while_it_runs(line: Path) -> None:
+def test_a_terminal_shows_the_line_while_it_runs(line: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.pcapng"
     terminal, its_end = pty.openpty()
     subprocess.run(["stty", "rows", "24", "cols", "100"], stdin=its_end, check=True)
-    command = (sys.executable, "-m", "sojourn", "emulate", line, "--", "sleep", "1000")
+    command = (sys.executable, "-m", "sojourn", "emulate", line, "--record", record)
+    command = (*command, "--", "sleep", "1000")
     with started(*command, stdout=its_end, stderr=its_end) as process:
         os.close(its_end)
         shown = read_until(terminal, b"dropped 0, marked 0")
@@ -201,6 +205,7 @@ def test_a_terminal_shows_the_line_while_it_runs(line: Path) -> None:
         shown += read_until(terminal, b"the results are of this time")
         assert process.wait() == 130
     os.close(terminal)
+    assert record.exists()
     # Only lines above its own scroll, and all do in the end.
     assert b"\x1b[1;21r" in shown and b"\x1b[r" in shown
 

@@ -109,7 +109,7 @@ BAD = {
     "class A(Law):\n    a = parameter(10**400)": "own.py:A: a: found [1000",
     "class A(Law):\n    def on_update(self, *_): pass": "update_us = 1000, or",
     "class A(Law):\n    def on_arive(self): pass": "own.py:A: found on_arive; allowed in a law",
-    "class A(Law):\n    def on_empty(self): pass": "on_empty: found the arguments none; allowed: self, now_us",
+    "class A(Law):\n    def on_empty(self): pass": "on_empty: found the arguments none; allowed",
     "class A(Control):\n    def on_ack(self, *a): pass": "found no on_loss; a control needs",
     "class A(Law):\n    x = parameter()": "positional argument: 'default', line 3",
     "class A(Law):\n    x = parameter('5')\n    def on_empty(self, t): pass": "x: found ['5']",

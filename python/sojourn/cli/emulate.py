@@ -107,16 +107,17 @@ def emulate(
         with emulation:
             is_shown = bool(command) and not quiet and sys.stderr.isatty()
             status: int | None = None
+            why = ""
             with suppress(KeyboardInterrupt):
                 # The document is alone on standard output.
                 program = emulation.start(words, stdout=sys.stderr if as_json else sys.stdout)
-                status = _watched(emulation, program, duration, is_shown)
+                status, why = _watched(emulation, program, duration, is_shown)
         result = emulation.result
         if out and wanted:
             from ..store.write import write
 
             write(result.groups, out, wanted)
-    _tell(emulation, words[0], as_json, quiet, all)
+    _tell(emulation, why, as_json, quiet, all)
     if out and not quiet and not as_json:
         say(f"report: {out / 'report.html'}")
     _end(emulation, status)
@@ -151,20 +152,20 @@ def _reserved(
 
 def _watched(
     emulation: "Emulation", program: "Program", duration: float | None, is_shown: bool
-) -> int:
-    """Waits until the program or the time ends, and returns the status of the program, or 0."""
+) -> tuple[int, str]:
+    """Waits until the program or the time ends: the program's status or 0, and which it was."""
     deadline = None if duration is None else time.monotonic() + duration
     with _view() if is_shown else nullcontext() as view:
         # A line that ends by itself has results that say why.
         while not emulation.has_ended:
             if (status := program.returncode) is not None:
-                return status
+                return status, f", as long as {program.args[0]} ran"
             if deadline is not None and time.monotonic() >= deadline:
-                return 0
+                return 0, ", as --duration says"
             if view:
                 view.look(emulation)
             time.sleep(_POLL_S)
-    return 0
+    return 0, ""
 
 
 class _View:
@@ -212,7 +213,7 @@ def _view() -> Iterator[_View]:
         yield _View(lines)
 
 
-def _tell(emulation: "Emulation", name: str, as_json: bool, quiet: bool, in_full: bool) -> None:
+def _tell(emulation: "Emulation", why: str, as_json: bool, quiet: bool, in_full: bool) -> None:
     from ..analysis.summary import summary_json
 
     result = emulation.result
@@ -221,10 +222,8 @@ def _tell(emulation: "Emulation", name: str, as_json: bool, quiet: bool, in_full
         say_document({**summary_json(result.groups), "emulation": kept})
     elif not quiet:
         result.summary(in_full=in_full)
-        say(
-            f"{result.meta['duration_s']:.1f} s, as long as {name} ran; the scenario's duration_s "
-            "is not used"
-        )
+        lasted = f"{result.meta['duration_s']:.1f} s{why}"
+        say(f"{lasted}; the scenario's duration_s is not used")
         say(_in_time(emulation.lateness))
 
 

@@ -74,7 +74,13 @@ def _next_step(error: "TyperException") -> str:
     kind = type(error).__name__
     if kind == "UsageError" and hasattr(context.command, "list_commands"):
         return f"Allowed: {', '.join(context.command.list_commands(context))}."
-    return f"See {context.command_path} --help." if kind in _MISUSES else ""
+    if kind not in _MISUSES:
+        return ""
+    # What stands behind -- may have options of its own.
+    behind = any((one.metavar or "").startswith("-- ") for one in context.command.params)
+    is_of_command = behind and kind == "NoSuchOption"
+    also = " The COMMAND and its options stand behind --." if is_of_command else ""
+    return f"See {context.command_path} --help.{also}"
 
 
 def _bad_number(error: "TyperException") -> str | None:

@@ -128,6 +128,8 @@ class Emulation:
         """
         if not max_late_ms > 0:
             raise InputError(f"max_late_ms: found {max_late_ms}; allowed: more than 0")
+        if not wait_s >= 0:
+            raise InputError(f"wait_s: found {wait_s}; allowed: a time in s, from 0 on")
         self._variant, self._entry = _with_entry(variant, name)
         self._server = None if server is None else words_of(server)
         self._server_output = server_output
@@ -352,12 +354,19 @@ def emulate(
 
 def words_of(command: Command) -> list[str]:
     """A program and its arguments; raises `InputError` for a text that is not closed."""
-    if not isinstance(command, str):
-        return [os.fspath(word) for word in command]
     try:
-        return shlex.split(command)
+        words = (
+            shlex.split(command)
+            if isinstance(command, str)
+            else [os.fspath(word) for word in command]
+        )
     except ValueError as error:
         raise InputError(f"{command}: found {error}; allowed: words as in a shell") from None
+    except TypeError:
+        words = []
+    if not words or not words[0]:
+        raise InputError(f"found {command!r:.99} as a program; allowed: its name and arguments")
+    return words
 
 
 def lateness_of(meta: Mapping[str, Any]) -> Lateness:

@@ -39,7 +39,7 @@ const SINCE_GRANTS: &str = ", since the modem has grants already";
 
 /// What nobody knows without one.
 const WITHOUT_IDLE_LINE: &str = "Not measured, since there is no idle line: what uploads and downloads take from the others. A \
-     run adds one if baseline = true, a sweep none; a variant whose bulk traffic begins after the end is one.";
+     run adds one if baseline = true, a sweep and an emulation none; a variant whose bulk traffic begins after the end is one.";
 
 /// A group with its measures and grades.
 #[derive(Clone, PartialEq, Debug, Serialize)]

@@ -143,6 +143,9 @@ impl Reader {
 
     fn torn(&self, stop: Stop) -> String {
         match stop {
+            Stop::Cut if self.interfaces.is_empty() => {
+                format!("which is no pcapng file, or ends within its head; {ALLOWED}")
+            }
             Stop::Cut => format!("which ends after packet {}; {ALLOWED}", self.count),
             Stop::Damaged => format!("which is damaged after packet {}; {ALLOWED}", self.count),
             Stop::Refused(reason) => reason,
