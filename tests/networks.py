@@ -1,7 +1,8 @@
 """Networks of all parts that the schema of this version has: the cases of its keys.
 
 `crates/sojourn/tests/keys/cases.toml` has a case for each key, which a test in Rust holds against
-the schema. Here each case is a network, and so is each with other values of its keys.
+the schema. Here each case is a network with other values of its keys, or several if these exclude
+each other.
 """
 
 import copy
@@ -178,13 +179,9 @@ def _cases() -> Iterator[tuple[str, Mapping[str, Any], list[str]]]:
 def networks(folder: Path) -> Iterator[Network]:
     """All of them. `folder` gets the captures that they replay."""
     _write_captures(folder)
-    seen = set()
     for of, case, names in _cases():
         keys = _base(case, of, folder)
         base = Network(of, keys, {})
-        if of not in seen:
-            yield base
-        seen.add(of)
         full = json.loads(base.variant.to_json())
         schemas = TABLES["Entry/stream" if of == "Labels" else of]
         to = {**{name: _CASES["to"].get(f"{of}.{name}") for name in names}, **case.get("to", {})}
@@ -196,9 +193,14 @@ def networks(folder: Path) -> Iterator[Network]:
                 options = _others(_resolved(schemas[name]), now)
                 is_word = given is None or isinstance(given, str)
                 others[name] = options if is_word and options else [given]
+        found = []
         for place in range(max(map(len, others.values()), default=0)):
-            changed = {name: of[place] for name, of in others.items() if place < len(of)}
-            yield from _accepted(of, case["at"], keys, changed)
+            changed = {
+                name: values[place] for name, values in others.items() if place < len(values)
+            }
+            found += _accepted(of, case["at"], keys, changed)
+        has_words = any(isinstance(value, str) for of in others.values() for value in of)
+        yield from [*found, base] if has_words or not found else found
 
 
 def _accepted(of: str, at: str, keys: Keys, changed: Mapping[str, Any]) -> Iterator[Network]:
@@ -219,11 +221,12 @@ def _accepted(of: str, at: str, keys: Keys, changed: Mapping[str, Any]) -> Itera
     yield network
 
 
-def udp(payload: int, ecn: int = 0) -> bytes:
-    """An IPv4 packet from 10.0.0.2, port 4000, to 203.0.113.5, port 5000."""
-    addresses = bytes([10, 0, 0, 2, 203, 0, 113, 5])
-    ip = struct.pack(">BBHIBBH", 0x45, ecn, 28 + payload, 0, 64, 17, 0) + addresses
-    return ip + struct.pack(">HHHH", 4000, 5000, 8 + payload, 0) + bytes(payload)
+def udp(payload: int, *, up: bool = True) -> bytes:
+    """An IPv4 packet between 10.0.0.2, port 4000, and 203.0.113.5, port 5000."""
+    ends = [(bytes([10, 0, 0, 2]), 4000), (bytes([203, 0, 113, 5]), 5000)][:: 1 if up else -1]
+    (source, source_port), (other, other_port) = ends
+    ip = struct.pack(">BBHIBBH", 0x45, 0, 28 + payload, 0, 64, 17, 0) + source + other
+    return ip + struct.pack(">HHHH", source_port, other_port, 8 + payload, 0) + bytes(payload)
 
 
 _LINE = """
