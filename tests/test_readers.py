@@ -20,6 +20,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import sojourn
+from conftest import ROOT
 from lab_page import SMALL, needs_module
 from networks import KINDS, Keys, Network, exempt, keys_of_schema, networks, udp, words
 from sojourn._sojourn import Job, stored_scenario
@@ -698,3 +699,23 @@ def test_records_of_real_packets_are_replayed_to_the_same_bits(
         assert again.meta["fingerprint"] == result.meta["fingerprint"], name
         for table in ("flows", "queues", "delay_parts", "series"):
             assert again.table(table).equals(result.table(table)), (name, table)
+
+
+def test_the_table_of_readers_names_tests() -> None:
+    """Each reader has some, and all tests of this file are in the table."""
+    text = (ROOT / "docs" / "validation.md").read_text()
+    section = text.partition("## Readers and their tests\n")[2].partition("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ")][2:]
+    named = [re.findall(r"`([\w/]+\.(?:py|rs))::(\w+)`", row) for row in rows]
+    assert len(rows) >= 15 and all(named)
+    for file, name in itertools.chain(*named):
+        folder = ROOT / ("tests" if file.endswith(".py") else "crates/sojourn/tests")
+        define = "def" if file.endswith(".py") else "fn"
+        assert re.search(rf"^ *{define} {name}\(", (folder / file).read_text(), re.M), name
+    own = set(re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.M))
+    of_readers = {name for file, name in itertools.chain(*named) if file == Path(__file__).name}
+    assert own - of_readers == {
+        "test_every_part_of_the_schema_is_drawn",
+        "test_stored_results_of_a_capture_are_opened",
+        "test_the_table_of_readers_names_tests",
+    }
