@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 from sojourn.base.toml_text import toml_document
+from sojourn.lab.server import LONGEST_S, MOST_CONNECTIONS
 from stores import SCENARIO, Inside
 
 PROMISES: Mapping[str, Sequence[str]] = {
@@ -33,6 +34,7 @@ PROMISES: Mapping[str, Sequence[str]] = {
         "test_store_untrusted.py::test_counts_that_no_run_has_are_refused",
     ],
     "Invisible characters, such as": [
+        "test_plain_text.py::test_the_core_has_the_list_of_python",
         "test_plain_text.py::test_what_fonts_leave_out_is_shown_as_escapes",
         "test_cli_bad_input.py::test_control_characters_are_shown_as_escapes",
         "test_store_untrusted.py::test_titles_are_shown_with_escapes",
@@ -43,6 +45,7 @@ PROMISES: Mapping[str, Sequence[str]] = {
     "It has no imports, so it reaches no": [
         "test_lab_files.py::test_what_is_no_part_is_rejected",
         "test_wasm_parts.py::test_a_hostile_module_ends_in_one_message",
+        "test_lab_files.py::test_the_memory_of_a_part_cannot_grow_beyond_its_limit",
     ],
     "It is a vulnerability if a module makes": [
         "test_wasm_parts.py::test_a_hostile_module_ends_in_one_message",
@@ -66,8 +69,10 @@ PROMISES: Mapping[str, Sequence[str]] = {
     "It keeps at most 64 connections, each for at most 30 s": [
         "test_lab.py::test_half_requests_do_not_hold_up_the_page",
         "test_lab.py::test_a_slow_request_is_ended",
+        "test_security.py::test_limits_are_those_that_are_promised",
     ],
     "A link cannot make the page use more than 1.5 GB": [
+        "test_security.py::test_limits_are_those_that_are_promised",
         "test_lab_files.py::test_parts_that_take_all_memory_leave_the_page_within_its_limit",
         "test_lab_links.py::test_a_small_link_is_expanded_no_further_than_needed",
     ],
@@ -89,6 +94,18 @@ def test_each_promise_has_tests() -> None:
     for place in {place for places in PROMISES.values() for place in places}:
         file, _, name = place.partition("::")
         assert f"def {name}(" in (ROOT / "tests" / file).read_text(), place
+
+
+def test_limits_are_those_that_are_promised() -> None:
+    """Their own tests lower some, so that they need not wait."""
+    text = " ".join((ROOT / "SECURITY.md").read_text().split())
+    promised = re.search(r"at most (\d+) connections, each for at most (\d+) s", text)
+    assert promised and promised.groups() == (str(MOST_CONNECTIONS), f"{LONGEST_S:g}")
+    (gigabytes,) = re.findall(r"more than ([\d.]+) GB of memory", text)
+    page = (ROOT / "crates" / "sojourn-web" / "src" / "module.rs").read_text()
+    assert re.findall(r"^const MOST_BYTES: u64 = ([\d_]+);", page, re.M) == [
+        f"{round(float(gigabytes) * 1e9):_}"
+    ]
 
 
 GIVEN: Mapping[str, Sequence[str]] = {

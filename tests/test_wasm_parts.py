@@ -135,6 +135,10 @@ def test_a_template_is_built_as_it_says(part: str, language: str, tmp_path: Path
 HOSTILE = {
     "text": (b"law", "found no WebAssembly module"),
     "other version": (wasm_modules.law(abi=3), "sojourn_abi: found 3; allowed: 1, 2"),
+    "imports": (
+        b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x02\x09\x01\x03env\x01f\0\0",
+        "found the imports env.f; allowed: a module without imports",
+    ),
     "no exports": (b"\0asm\x01\0\0\0", "found no memory called memory"),
     "no room": (b"\0asm\x01\0\0\0" + b"\0" * (1 << 20), "allowed: 1048576 at most"),
     "endless start": (
