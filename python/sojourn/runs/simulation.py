@@ -104,7 +104,7 @@ class Observation(NamedTuple):
     span_s: float
     """Time since the last observation, or since the start."""
     queues: Sequence[QueueObservation]
-    """The measured queues, in the order of the table `queues`."""
+    """The measured queues, in the order of the table `queues`, without its rows of members."""
     traffic: Sequence[TrafficObservation]
     """Each traffic entry, up and down."""
     connections: Sequence[ConnectionObservation]
