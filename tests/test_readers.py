@@ -672,21 +672,22 @@ def test_a_search_finds_what_all_single_runs_say(tmp_path: Path) -> None:
     assert found[""].answer == limits[holds.index(False) - 1]
 
 
+WITHOUT_REAL = ("Activity", "Metrics")
+"""A home that rests has no real packets, and counting begins at 1 s."""
+
+
 def test_records_of_real_packets_are_replayed_to_the_same_bits(
     drawn: Mapping[str, Network], tmp_path: Path
 ) -> None:
     """On a line of each definition and kind, both ways; what is emulated is recorded so too."""
     for number, name in enumerate(firsts(drawn)):
         network = drawn[name]
-        if network.of in UNREADABLE:
+        if network.of in (*UNREADABLE, *WITHOUT_REAL):
             continue
         keys = {**network.keys, "baseline": False}
         keys["traffic"] = {**keys["traffic"], "real": {"kind": "outside"}}
         record = tmp_path / f"{number}.pcapng"
-        try:
-            simulation = sojourn.Simulation(keys, duration_s=0.3, record=record)
-        except sojourn.ScenarioError:
-            continue  # it needs more time
+        simulation = sojourn.Simulation(keys, duration_s=0.3, record=record)
         for packet in range(20):
             direction = "down" if packet % 3 else "up"
             content = udp(100 + 50 * packet, up=direction == "up")

@@ -41,7 +41,7 @@ def delay(results: Results, traffic: Sequence[str] = ()) -> Chart | None:
     shares = greatest_shares(bars.values())
     shown = sorted(shares, key=lambda part: -shares[part])[:_PARTS_AT_MOST]
     all_parts = {part for parts in bars.values() for part in parts}
-    but = "" if len(shown) == len(all_parts) else " Parts below 1 % of each bar are not drawn."
+    but = "" if len(shown) == len(all_parts) else f" {_left_out(len(shares) - len(shown))}"
     return Bars(
         "Parts of the delay",
         "Parts of the mean one-way delay of all packets that were sent, until they were delivered "
@@ -55,6 +55,12 @@ def delay(results: Results, traffic: Sequence[str] = ()) -> Chart | None:
             if part in shown
         },
     )
+
+
+def _left_out(count: int) -> str:
+    """What is not drawn, where so many parts are beyond those that can be."""
+    small = "Parts below 1 % of each bar are not drawn"
+    return f"{small}, nor {count} of the other parts, the smallest." if count else f"{small}."
 
 
 def drops(results: Results) -> Chart | None:
