@@ -382,15 +382,10 @@ def digest(column: pa.Array) -> str:
 # What is written and read again.
 
 
-UNREADABLE = ("Entry/replay", "Entry/outside")
-"""Their digests are taken for those of parts from outside, so that stored results are refused."""
-
-
 @pytest.fixture(scope="module")
 def kept(drawn: Mapping[str, Network], runs: Runs) -> Runs:
     """Runs of each definition and kind, by these."""
-    named = {drawn[name].of or "all": runs[name] for name in firsts(drawn)}
-    return {of: run for of, run in named.items() if of not in UNREADABLE}
+    return {drawn[name].of or "all": runs[name] for name in firsts(drawn)}
 
 
 @pytest.fixture(scope="module")
@@ -451,17 +446,6 @@ def test_stored_scenarios_and_tables_give_the_same_answer(kept: Runs) -> None:
         stored = pickle.loads(pickle.dumps(run))
         assert stored.facts.measures == run.facts.measures, name
         assert verdict_json(stored.groups) == verdict_json(run.groups), name
-
-
-@pytest.mark.xfail(strict=True, reason="stored results of captures and records are refused")
-@pytest.mark.parametrize("of", UNREADABLE)
-def test_stored_results_of_a_capture_are_opened(
-    drawn: Mapping[str, Network], runs: Runs, tmp_path: Path, of: str
-) -> None:
-    (name,) = (name for name in firsts(drawn) if drawn[name].of == of)
-    runs[name].save(tmp_path / "out")
-    stored = sojourn.open(tmp_path / "out")
-    assert isinstance(stored, Result) and stored.settings["traffic"]
 
 
 def without_nulls(value: Any) -> Any:
@@ -678,7 +662,7 @@ def test_records_of_real_packets_are_replayed_to_the_same_bits(
     """Both ways, on a third of the lines; what is emulated is recorded so too."""
     for number, name in enumerate(firsts(drawn)[::3]):
         network = drawn[name]
-        if network.of in (*UNREADABLE, *WITHOUT_REAL):
+        if network.of in WITHOUT_REAL:
             continue
         keys = {**network.keys, "baseline": False}
         keys["traffic"] = {**keys["traffic"], "real": {"kind": "outside"}}

@@ -61,6 +61,9 @@ macro_rules! kinds {
         }
 
         impl $Spec {
+            /// The names of those that are built in.
+            pub const BUILT_IN: &[&str] = &[$($name),+];
+
             /// The parameters of its kind.
             pub fn parameters(&self) -> &dyn $Parameters {
                 match self {

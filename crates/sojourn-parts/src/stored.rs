@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use sojourn_engine::aqm::AqmSpec;
 use sojourn_scenario::Parts;
+use sojourn_scenario::apps::AppSpec;
+use sojourn_scenario::controllers::ControllerSpec;
+use sojourn_transport::cc::CongestionSpec;
 
 use super::declaration::Declaration;
 use super::hook::{DIGEST, EXTENDED, Role};
@@ -41,7 +45,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Looks for parts in the value at a path. Stored parts have a digest.
+    /// Looks for parts in the value at a path. Stored parts have a digest, as captures of kinds that are built in do.
     fn look(&mut self, path: &[&str], value: &Value) {
         let inside: Vec<(&str, &Value)> = match value {
             Value::Object(table) => table.iter().map(|(key, value)| (&**key, value)).collect(),
@@ -51,8 +55,9 @@ impl Found<'_> {
             }
             _ => return,
         };
-        if let (Some(role), Some(kind), Some(digest)) =
+        if let (Some((role, built_in)), Some(kind), Some(digest)) =
             (role_at(path), value["kind"].as_str(), value[DIGEST].as_str())
+            && !built_in.contains(&kind)
         {
             let parameters = inside.iter().filter_map(|(key, value)| parameter(role, key, value));
             let parameters = parameters.collect();
@@ -88,13 +93,13 @@ impl Found<'_> {
     }
 }
 
-/// What a part at this path is.
-fn role_at(path: &[&str]) -> Option<Role> {
+/// What a part at this path is, and the kinds beside it that are built in.
+fn role_at(path: &[&str]) -> Option<(Role, &'static [&'static str])> {
     match path {
-        ["traffic", _] => Some(Role::Traffic),
-        [.., "law"] => Some(Role::Law),
-        [.., "congestion_control"] => Some(Role::Control),
-        [.., "controller"] => Some(Role::Controller),
+        ["traffic", _] => Some((Role::Traffic, AppSpec::BUILT_IN)),
+        [.., "law"] => Some((Role::Law, AqmSpec::BUILT_IN)),
+        [.., "congestion_control"] => Some((Role::Control, CongestionSpec::BUILT_IN)),
+        [.., "controller"] => Some((Role::Controller, ControllerSpec::BUILT_IN)),
         _ => None,
     }
 }
