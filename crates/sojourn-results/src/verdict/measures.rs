@@ -196,14 +196,18 @@ mod tests {
         }
     }
 
-    /// A tenth of a ms and a hundredth of a Mbps, and a digit more of what is small where it is good.
+    /// A tenth of a ms, a hundredth of a Mbps and a whole round trip per minute, and a digit more of what is small where it is good.
     #[test]
     fn digits_are_those_of_the_unit() {
         for key in keys(|_| true) {
             let one = Measure::named(key);
             let is_small = key.starts_with("low_latency") || key.starts_with("response");
             let is_finer = is_small || key == "game_loss_percent";
-            let digits = if matches!(one.unit, "ms" | "%") { 1 } else { 2 };
+            let digits = match one.unit {
+                "RPM" => 0,
+                "ms" | "%" => 1,
+                _ => 2,
+            };
             assert_eq!(one.digits, digits + u8::from(is_finer), "{key}");
         }
     }
