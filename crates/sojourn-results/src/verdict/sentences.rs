@@ -102,12 +102,8 @@ fn worse_ones(mut all: Vec<&Assessment>) -> String {
     all.sort_by_key(|one| Reverse(one.level()));
     match all.as_slice() {
         [first, others @ ..] if all.len() > DIFFERENCES_AT_MOST => {
-            format!(
-                "{}{} and {} others",
-                first.noun(),
-                in_brackets(first, first.deciding()),
-                others.len()
-            )
+            let value = in_brackets(first, first.deciding());
+            format!("{}{value} and {} others", first.noun(), others.len())
         }
         _ => joined(all.iter().map(|one| one.noun())),
     }
