@@ -282,7 +282,7 @@ def test_counts_are_of_one_entry_or_of_several() -> None:
 
 def test_games_and_calls_go_both_ways() -> None:
     traffic = tomllib.loads(draft(down_mbps=50, up_mbps=10))["traffic"]
-    assert [traffic[name].get("direction") for name in traffic] == ["both", "both", "up"]
+    assert [traffic[name].get("direction") for name in traffic] == ["both", "both", None, "up"]
 
 
 def test_the_buffers_are_those_of_both_directions(cli: Cli, tmp_path: Path) -> None:

@@ -207,8 +207,8 @@ REFUSED = {
     f"{STEADY}\ndef on_ecn(self, *_): pass\ndef on_mark(self, *_): pass": "which is its other name",
     "def on_established(self, now_us): pass": "found none of on_ack, on_sample, on_feedback",
     "def on_ack(self, window_bytes, now_us, f, a, r, m): 0": "found window_bytes at place 1",
-    "def on_ack(self, now_us): pass": "on_ack: allowed: the arguments self, now_us, window_bytes",
-    f"{STEADY}\nburst_us = 10\ndef on_restart(self): pass": "on_restart: allowed: the arguments",
+    "def on_ack(self, now_us): pass": "allowed: self, now_us, window_bytes",
+    f"{STEADY}\nburst_us = 10\ndef on_restart(self): pass": "on_restart: found the arguments none",
     f"{STEADY}\necn = 'always'": 'ecn: found "always"; allowed: off, classic, accecn, l4s',
     f"{STEADY}\non_restart = 5": "on_restart: found 5; allowed: a method",
 }

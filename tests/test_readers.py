@@ -697,6 +697,5 @@ def test_the_table_of_readers_names_tests() -> None:
     of_readers = {name for file, name in itertools.chain(*named) if file == Path(__file__).name}
     assert own - of_readers == {
         "test_every_part_of_the_schema_is_drawn",
-        "test_stored_results_of_a_capture_are_opened",
         "test_the_table_of_readers_names_tests",
     }
