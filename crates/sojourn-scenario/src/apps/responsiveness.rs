@@ -157,7 +157,6 @@ impl AppParameters for Parameters {
             foreign: BTreeMap::new(),
             asked: BTreeMap::new(),
             foreign_opened: 0,
-            asked_in_all: 0,
             next_interval: Time::NEVER,
             next_probe: Time::NEVER,
             probe_gap: Time::NEVER,
@@ -257,7 +256,6 @@ pub struct Responsiveness {
     /// When each probe on a loaded connection was asked, by its tag and stream.
     asked: BTreeMap<(u32, u32), Time>,
     foreign_opened: u32,
-    asked_in_all: u32,
     next_interval: Time,
     next_probe: Time,
     probe_gap: Time,
@@ -362,7 +360,6 @@ impl Responsiveness {
         let mut ready = self.loads.iter_mut().enumerate().filter(|(_, load)| load.is_ready);
         let Some((tag, load)) = ready.nth(chosen) else { return };
         load.probes += 1;
-        self.asked_in_all += 1;
         self.asked.insert((tag as u32, load.probes), context.now);
         if let Some(id) = load.id {
             write(id, End::Home, load.probes, REQUEST, context);
