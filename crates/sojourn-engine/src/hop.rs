@@ -207,12 +207,34 @@ enum Holder {
 }
 
 /// A hop from outside.
-struct OwnHop {
+pub struct OwnHop {
     stage: Box<dyn Stage + Send>,
     /// Its name in results.
     name: String,
     is_measured: bool,
     series: GaugeSeries,
+}
+
+impl OwnHop {
+    /// Its name in results.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is in it.
+    pub fn inside(&self) -> Count {
+        self.stage.inside()
+    }
+
+    /// Shows its values now.
+    pub fn gauges(&self, out: &mut Gauges) {
+        self.stage.gauges(out);
+    }
+
+    /// Its values over time.
+    pub fn series(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter()
+    }
 }
 
 impl Holder {
@@ -464,14 +486,10 @@ impl Hop {
         }
     }
 
-    /// The hop from outside before its link, if it is measured: its name, what is in it, its gauges and its series.
-    pub fn own(&self) -> Option<(&str, Count, Gauges, impl Iterator<Item = &Series>)> {
+    /// The hop from outside before its link, if it is measured.
+    pub fn own(&self) -> Option<&OwnHop> {
         match &self.ahead.as_ref()?.holder {
-            Holder::Outside(own) if own.is_measured => {
-                let mut gauges = Gauges::default();
-                own.stage.gauges(&mut gauges);
-                Some((&own.name, own.stage.inside(), gauges, own.series.iter()))
-            }
+            Holder::Outside(own) if own.is_measured => Some(own),
             Holder::Outside(_) | Holder::Queue(_) => None,
         }
     }

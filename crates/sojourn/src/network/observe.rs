@@ -77,10 +77,6 @@ pub struct GaugeObservation {
 fn gauges(show: impl FnOnce(&mut Gauges)) -> Vec<GaugeObservation> {
     let mut shown = Gauges::default();
     show(&mut shown);
-    all_of(&shown)
-}
-
-fn all_of(shown: &Gauges) -> Vec<GaugeObservation> {
     let observed = shown.iter().map(|(metric, unit, value)| GaugeObservation {
         metric,
         unit,
@@ -189,9 +185,9 @@ impl Simulation {
         let ways = Direction::BOTH.into_iter().zip(&self.hops);
         let all = ways.flat_map(|(way, hops)| hops.all().map(move |placed| (way, placed)));
         let observed = all.filter_map(|(direction, placed)| {
-            let (name, backlog, shown, _) = placed.hop.own()?;
-            let (name, gauges) = (name.to_owned(), all_of(&shown));
-            Some(HopObservation { name, direction, backlog, gauges })
+            let own = placed.hop.own()?;
+            let (name, backlog) = (own.name().to_owned(), own.inside());
+            Some(HopObservation { name, direction, backlog, gauges: gauges(|out| own.gauges(out)) })
         });
         observed.collect()
     }

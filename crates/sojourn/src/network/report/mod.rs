@@ -292,8 +292,8 @@ fn channel_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
 /// Series of hops from outside.
 fn hop_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
     let own = run.hops.iter().flat_map(Hops::all).filter_map(|placed| placed.hop.own());
-    own.flat_map(move |(name, _, _, series)| {
-        series.map(move |series| series_row(run, name.to_owned(), series))
+    own.flat_map(move |own| {
+        own.series().map(move |series| series_row(run, own.name().to_owned(), series))
     })
 }
 
