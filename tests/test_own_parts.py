@@ -385,6 +385,52 @@ def test_a_loop_without_end_ends_with_the_command(tmp_path: Path) -> None:
         assert process.stderr.read() == "stopped; nothing was written\n"
 
 
+WATCHED = {
+    "tracer": ("sys.settrace(lambda *_: None)", "pass"),
+    "profiler": ("cProfile.Profile().enable()", "pass"),
+    "tracer of threads": ("threading.settrace(lambda *_: None)", "pass"),
+    "tracer in a hook": ("pass", "sys.settrace(lambda *_: None)"),
+    "profiler in a hook": ("pass", "sys.setprofile(lambda *_: None)"),
+    "tracer after a run that was stopped": (
+        "stopped()\n    sys.settrace(lambda *_: None)",
+        "while is_endless: pass",
+    ),
+}
+"""What watches lines of Python: a line of the script, and one of the hook."""
+
+
+@pytest.mark.parametrize("watched", WATCHED)
+def test_lines_may_be_watched(watched: str, tmp_path: Path) -> None:
+    line, hook = WATCHED[watched]
+    script = tmp_path / "script.py"
+    script.write_text(f"""
+import cProfile, sys, threading, _thread
+import sojourn
+is_endless = True
+
+class Own(sojourn.Law):
+    def on_arrival(self, *numbers):
+        {hook}
+
+def run():
+    law = "upstream.queue.law.kind='own'"
+    sojourn.run({HOME!r}, duration_s=0.01, set=[law], parts=[Own])
+
+def stopped():
+    global is_endless
+    threading.Timer(0.5, _thread.interrupt_main).start()
+    try:
+        run()
+    except KeyboardInterrupt:
+        is_endless = False
+
+if __name__ == "__main__":
+    {line}
+    run()
+""")
+    subprocess.run([sys.executable, script], check=True, timeout=PATIENT_S)
+
+
 @pytest.mark.parametrize("value", ["inf", "nan", "1e300"])
 def test_a_gauge_that_is_not_finite_ends_the_run(value: str, tmp_path: Path) -> None:
     gauge = f"    gauges = {{'g': '1'}}\n    g = float('{value}')\n"

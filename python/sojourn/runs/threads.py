@@ -9,6 +9,7 @@ import os
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import TypeVar
 
 from .._sojourn import Job, RunResult, Variant
@@ -83,8 +84,9 @@ def run_native(variant: Variant, job: Job) -> RunResult:
             return _run_native(variant, job)
     finally:
         with _lock:
-            _calling_python.pop(job, None)
-            _raise_in(thread, None)
+            is_ended = _calling_python.pop(job, None) is None
+        if is_ended:
+            _take_late(thread)
 
 
 _lock = threading.Lock()
@@ -98,10 +100,21 @@ def _end_loop(job: Job) -> None:
             _raise_in(thread, KeyboardInterrupt)
 
 
-def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Raises an error in Python code of another thread; none takes back one that is to come."""
-    raised = ctypes.py_object(error) if error else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
+def _take_late(thread: int) -> None:
+    """Takes the error that may still come to this thread, where the loop ended by itself.
+
+    An error that is taken back with null leaves the interpreter looking for it for ever: all code
+    is slower then, and code under a debugger or a profiler stands still.
+    """
+    with suppress(KeyboardInterrupt):
+        _raise_in(thread, KeyboardInterrupt)
+        while True:
+            pass
+
+
+def _raise_in(thread: int, error: type[BaseException]) -> None:
+    """Raises an error in Python code of another thread."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
 def _running(variant: Variant) -> Work[RunResult]:
