@@ -13,6 +13,7 @@ import pytest
 import sojourn
 from conftest import Cli
 from sojourn.base.lookup import UnknownError
+from sojourn.runs import threads
 from sojourn.runs.parts import parts_of
 
 HOME: dict[str, Any] = {
@@ -217,6 +218,94 @@ def test_a_hook_reads_again_what_was_read(tmp_path: Path) -> None:
     part = write(tmp_path, "from pathlib import Path\nfrom gains import RATE", before=before)
     (tmp_path / "gains.py").write_text("RATE = 0")
     assert delivered(part) > 4.5
+
+
+READ_LATER = {
+    "a file that is declared": (
+        "files = ['t']",
+        "float(Path(__file__).with_name('t').read_text())",
+    ),
+    "the file of a parameter": ("t = parameter('t', file=True)", "float(self.t.read_text())"),
+}
+"""What methods alone read: what the class says, and how it is read."""
+
+
+def reading(place: Path, kind: str, *, at_start: bool) -> str:
+    """A part that drops at the rate which is in the file `t`."""
+    declared, read = READ_LATER[kind]
+    place.mkdir(exist_ok=True)
+    if at_start:
+        declared += f"\n    def __init__(self): self.rate = {read}"
+    (place / "t").write_text("0")
+    head = "from pathlib import Path\nfrom sojourn import parameter"
+    return write(place, head, "self.rate" if at_start else read, declared=declared)
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+@pytest.mark.parametrize("kind", READ_LATER)
+def test_runs_of_one_identity_read_one_content(
+    kind: str, at_start: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file changes after the first of two runs, and while a scenario is loaded."""
+    part = reading(tmp_path, kind, at_start=at_start)
+    given: dict[str, Any] = {"set": ["upstream.queue.law.kind='own'"], "parts": [part]}
+    run_native = threads.run_native
+
+    def changing(*run: Any) -> Any:
+        result = run_native(*run)
+        (tmp_path / "t").write_text("0.9")
+        return result
+
+    (loaded,) = sojourn.load(HOME, **given)
+    first = sojourn.run(HOME, **given)
+    with monkeypatch.context() as patched:
+        patched.setattr(threads, "run_native", changing)
+        allowed = r"t has changed since it was read; allowed: put it back, or repeat the command"
+        with pytest.raises(UnknownError, match=allowed):
+            sojourn.run(HOME, seeds=2, jobs=1, **given)
+    with pytest.raises(UnknownError, match=allowed):
+        sojourn.Simulation(loaded)
+    # As it was, all is as it was.
+    (tmp_path / "t").write_text("0")
+    simulation = sojourn.Simulation(loaded)
+    simulation.run_until(1)
+    assert simulation.finish().meta["fingerprint"] == first.meta["fingerprint"]
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+@pytest.mark.parametrize("kind", READ_LATER)
+def test_a_file_matters_until_it_is_read(kind: str, at_start: bool, tmp_path: Path) -> None:
+    part = reading(tmp_path, kind, at_start=at_start)
+    simulation = sojourn.Simulation(HOME, set=["upstream.queue.law.kind='own'"], parts=[part])
+    simulation.run_until(0.5)
+    (tmp_path / "t").write_text("0.9")
+    if at_start:
+        simulation.run_until(1)
+        assert simulation.finish().meta["duration_s"] == 1
+    else:
+        with pytest.raises(UnknownError, match="has changed since it was read"):
+            simulation.run_until(1)
+        with pytest.raises(UnknownError, match="has changed since it was read"):
+            simulation.finish()
+
+
+def test_files_of_an_equal_part_elsewhere_are_its_own(tmp_path: Path) -> None:
+    kind = "a file that is declared"
+    part, equal = (reading(tmp_path / name, kind, at_start=True) for name in ("one", "two"))
+    assert digest(part) == digest(equal)
+    (tmp_path / "two" / "t").write_text("0.9")
+    assert delivered(part) > 4.5 > 1 > delivered(equal)
+
+
+def test_what_nobody_sees_being_opened_stays(tmp_path: Path) -> None:
+    """Libraries in C open files without a word."""
+    (tmp_path / "t").write_text("0")
+    part = write(tmp_path, "RATE = 0", declared="files = ['t']")
+    simulation = sojourn.Simulation(HOME, set=["upstream.queue.law.kind='own'"], parts=[part])
+    simulation.run_until(0.5)
+    (tmp_path / "t").write_text("0.9")
+    with pytest.raises(UnknownError, match="has changed since it was read"):
+        simulation.finish()
 
 
 def test_a_file_that_is_declared_is_there(tmp_path: Path) -> None:

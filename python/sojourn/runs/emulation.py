@@ -17,8 +17,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from .._sojourn import Variant
 from ..base.errors import InputError
 from ..base.files import draft_of_file
+from .part_files import PartFiles
 from .part_import import hooks
-from .parts import Given, refuse_in_parts
+from .parts import Given, files_of, refuse_in_parts
 from .request import load
 from .result import Result
 from .scenario import Config, Scenario, Settings
@@ -138,6 +139,7 @@ class Emulation:
         self._native: NativeEmulation | None = None
         self._programs: list[Program] = []
         self._result: Result | None = None
+        self._files: PartFiles | None = None
         self._held = ExitStack()
 
     def __repr__(self) -> str:
@@ -147,7 +149,8 @@ class Emulation:
         refuse_in_parts()
         with ExitStack() as held:
             if self._variant.calls_python:
-                held.enter_context(hooks(in_this_thread=False))
+                self._files = files_of(self._variant)
+                held.enter_context(hooks(self._files, in_this_thread=False))
             record = None
             if self._record is not None:
                 record = (held.enter_context(draft_of_file(self._record)), self._payloads)
@@ -246,6 +249,8 @@ class Emulation:
         if self._result is None:
             self._end_programs()
             native, variant = self._line.finish(self._max_late_ms)
+            if self._files is not None:
+                self._files.end()
             self._result = Result(variant, native)
         return self._result
 

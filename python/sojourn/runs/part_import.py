@@ -22,24 +22,23 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
-from hashlib import sha256
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import resolve_name
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any, TextIO
 
+from .._sojourn import PartError
 from ..base.files import read_content
 from ..base.lookup import UnknownError
+from .part_files import PartFiles, digest_of, digest_of_file
 
 _lock = threading.RLock()
 """One part is imported at a time: meanwhile `sys.modules` has its modules."""
 _imported: dict[Path, "Imported"] = {}
 _reading: ContextVar["_Reader | None"] = ContextVar("reading", default=None)
-_in_hooks: ContextVar[bool] = ContextVar("in_hooks", default=False)
-"""May hooks of parts be called in this thread?"""
-_may_open: set[Path] = set()
-"""The files of all parts, which their hooks may read."""
+_in_hooks: ContextVar[PartFiles | None] = ContextVar("in_hooks", default=None)
+"""The files of the run whose hooks may be called in this thread."""
 
 _OWN = "sojourn"
 _PACKAGE = f"{Path(__file__).resolve().parents[1]}{os.sep}"
@@ -49,11 +48,6 @@ _LIBRARY = tuple(
     | {_PACKAGE, "/dev/", "/proc/", "/sys/"}
 )
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-def digest_of(content: bytes) -> str:
-    """A short digest, as results name it."""
-    return sha256(content).hexdigest()[:16]
 
 
 def is_of_library(module: str) -> bool:
@@ -87,7 +81,8 @@ class Imported:
     def is_current(self) -> bool:
         """Are all its files as they were?"""
         return all(
-            _digest(file) == digest for file, digest in {**self.files, **self.elsewhere}.items()
+            digest_of_file(file) == digest
+            for file, digest in {**self.files, **self.elsewhere}.items()
         )
 
     def with_files(self, declared: Sequence[str]) -> "Identity":
@@ -99,12 +94,11 @@ class Imported:
                     f"it reads {path}, which lies outside of its folder; allowed: "
                     f"files = [{str(path)!r}] in the class, so that results know it"
                 )
-        _may_open.update(self.files)
         digests = {**self.files, **given}
         named = {os.path.relpath(path, self.folder): one for path, one in sorted(digests.items())}
         alone = len(named) == 1
         digest = digests[self.file] if alone else digest_of(repr(named).encode())
-        return Identity(digest, named, self.packages)
+        return Identity(digest, named, self.packages, digests, frozenset(given))
 
 
 @dataclass(frozen=True)
@@ -116,6 +110,10 @@ class Identity:
     """Digests of its files, by their names from its folder."""
     packages: tuple[str, ...] | None = field(default=None, compare=False, repr=False)
     """Installed packages that a class of Python imports; a module in WebAssembly has none."""
+    paths: Mapping[Path, str] = field(default_factory=dict, compare=False, repr=False)
+    """Digests of the files that its methods may read."""
+    later: frozenset[Path] = field(default=frozenset(), compare=False, repr=False)
+    """Those that it declares, which its methods alone may have read."""
 
     def described(self) -> dict[str, Any]:
         """As metadata of results have it, with versions of what it was made with."""
@@ -139,13 +137,7 @@ def declared_files(folder: Path, names: Sequence[str]) -> dict[Path, str]:
         if not path.is_file():
             raise UnknownError(f"files: found {name!r}, which is no file in {folder}")
         found[path] = digest_of(read_content(path))
-    _may_open.update(found)
     return found
-
-
-def let_open(file: Path) -> None:
-    """Lets hooks read a file, whose digest the scenario has."""
-    _may_open.add(file)
 
 
 def imported(file: Path) -> Imported:
@@ -154,7 +146,10 @@ def imported(file: Path) -> Imported:
     with _lock:
         known = _imported.get(file)
         if known is None or not known.is_current():
-            known = _imported[file] = _Reader(file).run()
+            known = _Reader(file).run()
+            if not known.is_current():
+                raise UnknownError("its files have changed meanwhile; repeat the command")
+            _imported[file] = known
         return known
 
 
@@ -163,20 +158,25 @@ def is_importing() -> bool:
     return _reading.get() is not None
 
 
+def files_of_run() -> PartFiles | None:
+    """The files of the run whose methods are called in this thread."""
+    return _in_hooks.get()
+
+
 class hooks:
-    """Hooks that are called meanwhile in this thread may read the files of parts alone.
+    """Hooks that are called meanwhile in this thread may read these files of parts alone.
 
     In an emulation they are called in another thread, and this one goes on with lines of the user.
 
     It is no generator: one that a signal ends is closed later, and by another thread.
     """
 
-    def __init__(self, *, in_this_thread: bool = True) -> None:
+    def __init__(self, files: PartFiles, *, in_this_thread: bool = True) -> None:
         """Hooks are called in this thread, or in another one."""
-        self._in_this_thread = in_this_thread
+        self._files, self._in_this_thread = files, in_this_thread
 
     def __enter__(self) -> None:
-        self._token = _in_hooks.set(self._in_this_thread)
+        self._token = _in_hooks.set(self._files if self._in_this_thread else None)
         _process.keep()
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
@@ -184,6 +184,8 @@ class hooks:
             error.__cause__ = own_lines(error.__cause__)
         _process.give_back()
         _in_hooks.reset(self._token)
+        if error is None or isinstance(error, PartError):
+            self._files.check()
 
 
 def own_lines(error: BaseException) -> BaseException:
@@ -206,7 +208,7 @@ class _Output:
         self._output = output
 
     def __getattr__(self, name: str) -> Any:
-        if not _in_hooks.get():
+        if _in_hooks.get() is None:
             return getattr(self._output, name)
         return getattr(sys.stderr, "flush" if name == "close" else name)
 
@@ -351,7 +353,7 @@ class _Reader:
         """Keeps the digest of a file that is read."""
         kept = self.files if str(path).startswith(self.folder) else self.elsewhere
         if path not in kept:
-            kept[path] = _digest(path)
+            kept[path] = digest_of_file(path)
 
     def _import(
         self,
@@ -410,7 +412,7 @@ def _listen() -> None:
 
 def _on_event(event: str, values: tuple[Any, ...]) -> None:
     reader = _reading.get()
-    if reader is None and not _in_hooks.get():
+    if reader is None and _in_hooks.get() is None:
         return
     if event in ("open", "ctypes.dlopen"):
         if reader is not None:
@@ -438,7 +440,8 @@ def _refuse_file(event: str, values: tuple[Any, ...]) -> None:
     if event == "open" and (path := _written_by_part(values)) is not None:
         raise PermissionError(f"a hook writes {path}; allowed: none")
     path = _read_by_part(values)
-    if path is not None and path not in _may_open:
+    files = _in_hooks.get()
+    if path is not None and files is not None and not files.opens(path):
         raise PermissionError(
             f"a hook opens {path}; allowed: read it at the top of the file, or declare "
             "it with files = [...] in the class"
@@ -525,7 +528,7 @@ def _guarded(
 
     @wraps(function)
     def guarded(*values: Any, **options: Any) -> Any:
-        is_watched = _in_hooks.get() or is_importing()
+        is_watched = _in_hooks.get() is not None or is_importing()
         if is_watched and is_refused(*values) and _is_called_by_part(sys._getframe(1)):
             raise RuntimeError(f"{_whose()} {does}; allowed: none")
         return function(*values, **options)
@@ -581,13 +584,6 @@ def _is_around_parts(file: str) -> bool:
 
 
 _CALLED = (__file__, f"{Path(__file__).resolve().parent}{os.sep}parts.py")
-
-
-def _digest(path: Path) -> str:
-    try:
-        return digest_of(read_content(path))
-    except OSError:
-        return ""
 
 
 def _version(package: str) -> str:

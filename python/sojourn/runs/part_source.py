@@ -10,7 +10,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from ..base.files import read_content
-from .part_import import digest_of, is_of_library
+from .part_files import digest_of
+from .part_import import is_of_library
 
 _GUARD = re.compile(rb"^if __name__ == ", re.MULTILINE)
 """Below it a script has what is done only where it is started."""

@@ -19,16 +19,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from .._sojourn import Part as NativePart
+from .._sojourn import ScenarioError, Variant
+from .._sojourn import load as load_native
 from ..base.files import open_regular
 from ..base.lookup import UnknownError
+from .part_files import PartFiles, digest_of, digest_of_file, refuse_change
 from .part_import import (
     Identity,
     Imported,
     declared_files,
-    digest_of,
+    files_of_run,
     imported,
     is_importing,
-    let_open,
     own_lines,
 )
 from .part_source import file_of, text_of
@@ -393,6 +395,8 @@ class Part:
     native: NativePart = field(repr=False, compare=False)
     does: str = field(default="", repr=False, compare=False)
     """What a class of Python does, as text."""
+    file_parameters: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """The parameters of it that are paths of files."""
 
     def __str__(self) -> str:
         if self.file and self.file.suffix == ".wasm":
@@ -437,6 +441,53 @@ def described_in(scenario: str) -> dict[str, Any]:
 def _kept(part: Part) -> Part:
     _made.setdefault(part.digest, {})[part.native.role, part.native.kind] = part
     return part
+
+
+def files_of(variant: Variant) -> PartFiles:
+    """The files that methods of its parts may read in a run which begins now.
+
+    Raises `UnknownError` if the file of a parameter has changed.
+    """
+    tables = list(_chosen(json.loads(variant.to_json())))
+    natives = {(part.native.role, part.native.kind): part.native for part, _ in tables}
+    digests: dict[Path, str] = {}
+    for part, table in tables:
+        for name in part.file_parameters:
+            if known := table.get(f"{name}_digest"):  # none: a part of another role and this kind
+                path = Path(table[name])
+                digests[path] = _digest_in(variant, natives.values(), path, known)
+    return PartFiles(digests)
+
+
+def _chosen(table: Any) -> Iterator[tuple[Part, Mapping[str, Any]]]:
+    """The parts that a complete scenario chooses, each with its table."""
+    if isinstance(table, list):
+        table = dict(enumerate(table))
+    if isinstance(table, dict):
+        for (_, kind), part in _made.get(table.get("digest", ""), {}).items():
+            if kind == table.get("kind"):
+                yield part, table
+        for inner in table.values():
+            yield from _chosen(inner)
+
+
+_same: dict[str, str] = {}
+"""Of digests that scenarios have of files, those that this module has."""
+
+
+def _digest_in(variant: Variant, natives: Iterable[NativePart], path: Path, digest: str) -> str:
+    """The digest of the file that has this one in the scenario; raises `UnknownError`."""
+    if digest not in _same:
+        found = digest_of_file(path)
+        # The simulator alone has digests as scenarios have them: it compares what is there now.
+        try:
+            load_native(variant.to_toml(), "scenario", [], None, None, [*natives])
+        except ScenarioError as error:
+            if f"found {digest}; allowed: " in str(error):
+                raise refuse_change(path) from None
+            raise
+        _same[digest] = found
+    return _same[digest]
 
 
 def refuse_in_parts() -> None:
@@ -518,7 +569,8 @@ def _of_given(cls: type[_Own]) -> Part:
                 return part
     files = declared_files(Path.cwd(), cls.files)
     text = "\n".join([text_of(cls), *files.values()])
-    return _of_class(cls, cls.__name__, None, Identity(digest_of(text.encode()), packages=()))
+    identity = Identity(digest_of(text.encode()), packages=(), paths=files, later=frozenset(files))
+    return _of_class(cls, cls.__name__, None, identity)
 
 
 def _of_file(file: Path, name: str) -> Part:
@@ -601,27 +653,38 @@ def _again(file: Path | None, name: str, digest: str) -> Part:
 def _of_class(cls: type[_Own], name: str, file: Path | None, identity: Identity) -> Part:
     source = f"{file}:{name}" if file else name
     with _in_class(source):
-        names, taken = list(_parameters(cls)), _taken(cls)
+        parameters, taken = _parameters(cls), _taken(cls)
+        names = list(parameters)
         declaration = json.dumps(_plain(_declaration(cls, taken, identity.digest)))
         native = NativePart(
-            declaration, lambda values, seed: _instance(cls, names, values, seed), taken, source
+            declaration,
+            lambda values, seed: _instance(cls, identity, names, values, seed),
+            taken,
+            source,
         )
-        return _kept(Part(file, name, identity, native, text_of(cls)))
+        paths = tuple(name for name, one in parameters.items() if one.file)
+        return _kept(Part(file, name, identity, native, text_of(cls), paths))
 
 
-def _instance(cls: type[_Own], names: Sequence[str], values: Sequence[Any], seed: int) -> _Own:
+def _instance(
+    cls: type[_Own], identity: Identity, names: Sequence[str], values: Sequence[Any], seed: int
+) -> _Own:
     """An instance with its parameters, which its `__init__` may use already."""
     instance = cls.__new__(cls)
     if not isinstance(instance, cls):
         raise TypeError(f"__new__: found {_shown(instance)}; allowed: an instance of the class")
     parameters = _parameters(cls)
     for name, value in zip(names, values, strict=True):
-        if parameters[name].file:
-            value = Path(value)
-            let_open(value)
-        setattr(instance, name, value)
+        setattr(instance, name, Path(value) if parameters[name].file else value)
     instance._seed = seed
-    instance.__init__()  # type: ignore[misc]
+    run = files_of_run()
+    # An emulation calls methods in a thread that does not say what they open.
+    files = run or PartFiles({})
+    files.admit(identity.paths, identity.later)
+    try:
+        instance.__init__()  # type: ignore[misc]
+    finally:
+        files.check() if run else files.end()
     return instance
 
 

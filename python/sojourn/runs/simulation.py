@@ -14,7 +14,7 @@ from .._sojourn import Stepped, Variant, require_records
 from ..base.errors import InputError
 from ..base.files import write_file
 from .part_import import hooks
-from .parts import Given, refuse_in_parts
+from .parts import Given, files_of, refuse_in_parts
 from .request import load
 from .result import Result
 from .scenario import Config, Scenario, Settings
@@ -216,6 +216,7 @@ class Simulation:
             )
             one = chosen(loaded, variant)
         self._variant = one
+        self._files = files_of(one) if one.calls_python else None
         with self._calling():
             self._native = Stepped(one, record is not None)
         self._record = None if record is None else Path(record)
@@ -358,6 +359,8 @@ class Simulation:
         """
         with self._calling():
             native, variant = self._native.finish()
+        if self._files is not None:
+            self._files.end()
         record = self._native.record()
         if self._record and record is not None:
             write_file(self._record, record)
@@ -366,10 +369,10 @@ class Simulation:
     @contextmanager
     def _calling(self) -> Iterator[None]:
         """Parts in Python are called meanwhile."""
-        if not self._variant.calls_python:
+        if self._files is None:
             yield
             return
-        with hooks():
+        with hooks(self._files):
             yield
 
 

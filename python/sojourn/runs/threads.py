@@ -17,7 +17,7 @@ from .._sojourn import run as _run_native
 from ..base.memory import allowed_bytes, side_by_side
 from ..base.progress import Progress
 from .part_import import hooks
-from .parts import refuse_in_parts
+from .parts import files_of, refuse_in_parts
 
 T = TypeVar("T")
 Work = Callable[[Job], T]
@@ -80,8 +80,11 @@ def run_native(variant: Variant, job: Job) -> RunResult:
     with _lock:
         _calling_python[job] = thread
     try:
-        with hooks():
-            return _run_native(variant, job)
+        files = files_of(variant)
+        with hooks(files):
+            result = _run_native(variant, job)
+        files.end()
+        return result
     finally:
         with _lock:
             is_ended = _calling_python.pop(job, None) is None
