@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import sojourn
 from conftest import Cli
 from sojourn.base.lookup import UnknownError
 from sojourn.runs import threads
-from sojourn.runs.parts import parts_of
+from sojourn.runs.parts import in_scope, parts_of
+from sojourn.store.task import execute, task_of
 
 HOME: dict[str, Any] = {
     "duration_s": 1,
@@ -306,6 +308,28 @@ def test_what_nobody_sees_being_opened_stays(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("0.9")
     with pytest.raises(UnknownError, match="has changed since it was read"):
         simulation.finish()
+
+
+def test_a_task_whose_files_have_changed_says_what_to_do(tmp_path: Path) -> None:
+    part = reading(tmp_path, "the file of a parameter", at_start=True)
+    result = sojourn.run(HOME, set=["upstream.queue.law.kind='own'"], parts=[part])
+    again = partial(sojourn.Simulation.again, result, parts=[part])
+    with in_scope([part]):
+        made = task_of(sojourn.load(result.scenario)[0])
+    (tmp_path / "t").write_text("0.9")
+    for repeat in (again, partial(execute, made)):
+        with pytest.raises(sojourn.ScenarioError) as raised:
+            repeat()
+        (problem,) = raised.value.problems
+        assert str(problem).startswith(
+            f"scenario: upstream.queue.law: {tmp_path / 't'} has changed"
+        )
+        assert "put it back, or repeat the command (with --overwrite" in problem.message
+    (tmp_path / "own.py").write_text((tmp_path / "own.py").read_text() + "# other")
+    with pytest.raises(
+        sojourn.ScenarioError, match=r"scenario: .* own has changed since \w{16} was"
+    ):
+        again()
 
 
 def test_a_file_that_is_declared_is_there(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from ..base.plain_text import plain_name
 from ..base.problems import refusal, refused
 from ..base.toml_text import dotted, key_path, toml_document, toml_value
 from .hooks import hooks
+from .part_files import WHAT_TO_DO
 from .parts import known
 from .shipped import shipped_text
 
@@ -79,7 +80,7 @@ def read(
     try:
         return Loaded(load_native(text, source, sets, modem, allowed_bytes(max_memory_gb), parts))
     except ScenarioError as error:
-        problems = list(map(_naming_parts, error.problems))
+        problems = [_naming_files(_naming_parts(problem)) for problem in error.problems]
         raise refused(ScenarioError, problems, error.rest) from None
     except UnicodeEncodeError as error:
         found = plain_name(error.object[max(0, error.start - 40) : error.end])
@@ -97,6 +98,27 @@ def _naming_parts(problem: Problem) -> Problem:
         return problem
     hint = "a part of your own needs --part FILE.py:CLASS or FILE.wasm (in Python parts=[...])"
     return replace(problem, message=f"{problem.message}; {hint}")
+
+
+_CHANGED = re.compile(
+    r"(?P<key>\w*digest): found (?P<digest>\w+)(, of a (?P<kind>\w+) before it changed)?"
+    r"; allowed: \w+(, that of (?P<path>.+))?, or none$"
+)
+
+
+def _naming_files(problem: Problem) -> Problem:
+    """Says of a part, or a file of it, what to do where it is not that of a complete scenario."""
+    found = _CHANGED.search(problem.message)
+    if not found:
+        return problem
+    key, digest, what = found["key"], found["digest"], found["path"] or found["kind"]
+    message = (
+        f"{what} has changed since {digest} was its digest; allowed: {WHAT_TO_DO}, or leave out "
+        f"the key {key}"
+    )
+    # The user has not seen the lines of a scenario that is no file.
+    line = None if problem.source == "scenario" else problem.line
+    return replace(problem, message=message, line=line)
 
 
 def _text_and_source(scenario: Scenario) -> tuple[str, str]:
