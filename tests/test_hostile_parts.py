@@ -106,7 +106,7 @@ def test_an_import_starts_nothing(line: str, tmp_path: Path) -> None:
 
 
 def test_what_an_import_takes_from_the_process_is_there_again(tmp_path: Path) -> None:
-    taken = "sys.stdout.close(); sys.stderr.close(); sys.modules.clear(); sys.excepthook = None"
+    taken = "sys.stdout = sys.stderr = None; sys.modules.clear(); sys.excepthook = None"
     path = file_of(tmp_path, "law", top=f"import sys; {taken}")
     lines = f"from sojourn.runs.parts import parts_of; parts_of([{f'{path}:A'!r}]); print('there')"
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)

@@ -373,7 +373,7 @@ def answer_with(
         "print('called')",
         "sys.stdout.write('called')",
         "os.write(1, b'called')",
-        "sys.stdout.close()",
+        "sys.stdout = sys.stderr = None",
         "sys.modules.clear(); sys.path.clear(); sys.argv.clear(); os.environ.clear()",
         "builtins.len = builtins.open = None",
     ],
@@ -392,6 +392,11 @@ def test_the_answer_of_a_command_stays_json(before: str, tmp_path: Path, cli: Cl
         "os.kill(os.getpid(), 9)": "a hook sends a signal; allowed: none",
         "os.fork()": "a hook starts a process; allowed: none",
         "sys.exit(0)": "SystemExit: 0",
+        "sys.stdout.close()": "a hook closes the standard streams; allowed: none",
+        "sys.stderr.close()": "a hook closes the standard streams; allowed: none",
+        "sys.stdout.buffer.close()": "a hook closes the standard streams; allowed: none",
+        "sys.stderr.detach()": "a hook closes the standard streams; allowed: none",
+        "sys.__stderr__.close()": "a hook closes the standard streams; allowed: none",
     }.items(),
 )
 def test_a_hook_does_not_end_the_process(before: str, said: str, tmp_path: Path, cli: Cli) -> None:
@@ -404,6 +409,36 @@ def test_an_import_does_not_end_the_process(tmp_path: Path, cli: Cli) -> None:
     answered = answer_with(tmp_path, cli, "os._exit(0)", "0")
     assert (answered.returncode, answered.stdout) == (2, "")
     assert "the file ends the process; allowed: none" in answered.stderr
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr", "__stdout__", "__stderr__"])
+def test_an_import_does_not_close_streams(closed: str, tmp_path: Path, cli: Cli) -> None:
+    answered = answer_with(tmp_path, cli, f"sys.{closed}.close()", "0")
+    assert (answered.returncode, answered.stdout) == (2, "")
+    assert "the file closes the standard streams; allowed: none" in answered.stderr
+
+
+@pytest.mark.parametrize(
+    "damage, said",
+    {
+        "sys.modules['numpy'] = sys.modules['logging'] = None": "",
+        "sys.path.clear(); sys.meta_path.clear(); sys.path_hooks.clear()": "",
+        "os.environ.clear(); sys.argv.clear(); sys.stdout = sys.stderr = None": "",
+        "from sojourn import *; sys.modules.clear()": "own.py: cannot be imported: ",
+        "sys.path.clear(); import not_there": "No module named 'not_there'",
+        "sys.modules['numpy'] = None; import numpy": "import of numpy halted",
+    }.items(),
+)
+def test_an_import_does_not_damage_python(damage: str, said: str, tmp_path: Path, cli: Cli) -> None:
+    """The command goes on, or has one message, with what it imports later."""
+    answered = answer_with(tmp_path, cli, damage, "0")
+    assert "Traceback" not in answered.stderr
+    assert said in answered.stderr
+    if said:
+        assert (answered.returncode, answered.stdout) == (2, "")
+        assert len(answered.stderr.splitlines()) == 1
+    else:
+        json.loads(answered.stdout)
 
 
 def test_the_library_comes_before_files_of_its_names(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
@@ -201,6 +201,19 @@ def own_lines(error: BaseException) -> BaseException:
     return error.with_traceback(kept[0] if kept else None)
 
 
+class _Lasting:
+    """A stream that lines of parts cannot close."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._stream, name)
+        if name in ("close", "detach"):
+            return _guarded(value, _CLOSES)
+        return _Lasting(value) if name in ("buffer", "raw") else value
+
+
 class _Output:
     """Standard output, which is standard error for code of parts."""
 
@@ -208,19 +221,40 @@ class _Output:
         self._output = output
 
     def __getattr__(self, name: str) -> Any:
-        if _in_hooks.get() is None:
-            return getattr(self._output, name)
-        return getattr(sys.stderr, "flush" if name == "close" else name)
+        return getattr(self._output if _in_hooks.get() is None else sys.stderr, name)
 
 
-class _Lasting:
-    """A stream that its user cannot close."""
+_NAMES_OF_STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, "flush" if name == "close" else name)
+class _Kept:
+    """What the process has before lines of parts are called, and may not lose by them."""
+
+    def __init__(self) -> None:
+        tables: list[Any] = [sys.modules, os.environ]
+        self._tables = [(of, dict(of)) for of in tables]
+        self._lists = [(of, list(of)) for of in (sys.path, sys.argv)]
+        finders: list[list[Any]] = [sys.meta_path, sys.path_hooks]
+        self._finders = [(of, list(of)) for of in finders]
+        self._streams = {name: getattr(sys, name) for name in _NAMES_OF_STREAMS}
+        for name, stream in self._streams.items():
+            setattr(sys, name, stream and _Lasting(stream))
+
+    def give_back(self, modules: Mapping[str, ModuleType]) -> None:
+        """All of it is there again, and modules that were loaded since."""
+        # None stands for a module that cannot be loaded.
+        for name in [name for name, module in sys.modules.items() if module is None]:
+            del sys.modules[name]
+        sys.modules.update(modules)
+        for table, kept in self._tables:
+            table.update(kept)
+        for names, whole in self._lists:
+            names[:] = whole
+        for finders, there in self._finders:
+            if not all(finder in finders for finder in there):
+                finders[:] = [*[one for one in finders if one not in there], *there]
+        for name, stream in self._streams.items():
+            setattr(sys, name, stream)
 
 
 class _Process:
@@ -235,23 +269,16 @@ class _Process:
         with self._lock:
             self._runs += 1
             if self._runs == 1:
-                tables: list[Any] = [sys.modules, os.environ]
-                self._tables = [(of, dict(of)) for of in tables]
-                self._lists = [(of, list(of)) for of in (sys.path, sys.argv)]
-                self._output = sys.stdout
-                self._split = sys.stdout = _Output(sys.stdout)
+                self._kept = _Kept()
+                output: Any = _Output(sys.stdout)
+                sys.stdout = output
 
     def give_back(self) -> None:
         """A run with hooks is over."""
         with self._lock:
             self._runs -= 1
             if self._runs == 0:
-                for table, kept in self._tables:
-                    table.update(kept)
-                for names, whole in self._lists:
-                    names[:] = whole
-                if sys.stdout is self._split:
-                    sys.stdout = self._output
+                self._kept.give_back({})
 
 
 _process = _Process()
@@ -267,6 +294,7 @@ class _Reader:
         self.elsewhere: dict[Path, str] = {}
         self.packages: set[str] = set()
         self.modules: dict[str, ModuleType] = {}
+        self.loaded = dict(sys.modules)
         self.builtins = {**vars(builtins), "__import__": self._import, "print": _print}
         self.builtins_alone = ModuleType(builtins.__name__)
         self.builtins_alone.__dict__.update(self.builtins)
@@ -281,8 +309,9 @@ class _Reader:
             with self._alone(), self._visible():
                 exec(self.code_of(self.file), vars(module))
         except BaseException:
-            del sys.modules[module.__name__]
+            sys.modules.pop(module.__name__, None)
             raise
+        sys.modules[module.__name__] = module
         packages = tuple(sorted(self.packages))
         return Imported(self.file, module, self.files, self.elsewhere, packages)
 
@@ -293,16 +322,16 @@ class _Reader:
         is_main = threading.current_thread() is threading.main_thread()
         handlers = {one: signal.getsignal(one) for one in _SIGNALS} if is_main else {}
         token = _reading.set(self)
-        kept, fallbacks = dict(sys.modules), (sys.excepthook, sys.unraisablehook)
+        kept, fallbacks = _Kept(), (sys.excepthook, sys.unraisablehook)
         sys.meta_path.insert(0, self)
-        error: Any = _Lasting(sys.stderr)
+        sys.stdout = sys.stderr
         try:
-            with redirect_stdout(error), redirect_stderr(error):
-                yield
+            yield
         finally:
-            sys.modules.update(kept)
+            kept.give_back(self.loaded)
             sys.excepthook, sys.unraisablehook = fallbacks
-            sys.meta_path.remove(self)
+            with suppress(ValueError):  # it has removed it
+                sys.meta_path.remove(self)
             _reading.reset(token)
             os.chdir(folder)
             for one, handler in handlers.items():
@@ -330,6 +359,15 @@ class _Reader:
             return False
         path = self.folder + top
         return os.path.isfile(f"{path}.py") or os.path.isfile(f"{path}{os.sep}__init__.py")
+
+    def _see_modules(self) -> None:
+        """Those of other folders that are loaded: some cannot be loaded twice."""
+        new = sys.modules.keys() - self.loaded.keys()
+        self.loaded.update(
+            (name, sys.modules[name])
+            for name in new
+            if sys.modules[name] is not None and not self._is_own_name(name)
+        )
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: object = None
@@ -372,7 +410,9 @@ class _Reader:
         if _reading.get() is self:
             if not self._is_own_name(top) and top not in sys.stdlib_module_names and top != _OWN:
                 self.packages.add(top)
-            return __import__(name, globals, locals, fromlist, level)
+            module = __import__(name, globals, locals, fromlist, level)
+            self._see_modules()
+            return module
         if not self._is_own_name(top):
             return __import__(name, globals, locals, fromlist, level)
         if whole not in self.modules:
@@ -448,6 +488,7 @@ def _refuse_file(event: str, values: tuple[Any, ...]) -> None:
         )
 
 
+_CLOSES = "closes the standard streams"
 _PROCESS, _THREAD, _NETWORK = "starts a process", "starts a thread", "uses the network"
 _REFUSED = {
     "_posixsubprocess.fork_exec": _PROCESS,
@@ -500,7 +541,7 @@ _REFUSED_BY_HOOKS = _REFUSED | _REFUSED_IN_HOOKS
 
 def _without_event() -> None:
     """Functions of which the interpreter does not say that they are called."""
-    ends, closes = "ends the process", "closes the standard streams"
+    ends, closes = "ends the process", _CLOSES
     os._exit, os.abort = _guarded(os._exit, ends), _guarded(os.abort, ends)
     os.close = _guarded(os.close, closes, lambda number: number in _STREAMS)
     os.closerange = _guarded(os.closerange, closes, lambda low, _: low <= max(_STREAMS))
