@@ -157,6 +157,7 @@ GUARDED = {
     "import sys; sys.setrecursionlimit(10**8)": "changes the limit of recursion",
     "import signal; signal.raise_signal(signal.SIGINT)": "sends a signal",
     "import signal; signal.alarm(1)": "sends a signal",
+    "import _thread; _thread.interrupt_main()": "sends a signal",
     "import sys; sys.addaudithook(lambda *_: 1 / 0)": "watches the process",
 }
 """Lines that no hook and no `__init__` may have, and what is said of each."""
@@ -168,6 +169,7 @@ IMPORTED = {
     "import socket; socket.getaddrinfo('localhost', 9)": "uses the network",
     "import atexit, os; atexit.register(lambda: os._exit(7))": "acts when the process ends",
     "import os; os.close(1)": "closes the standard streams",
+    "import _thread; _thread.interrupt_main()": "sends a signal",
     "import sys; sys.setrecursionlimit(10**8)": "changes the limit of recursion",
 }
 """Lines that no file of a part may have at its top."""

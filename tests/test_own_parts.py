@@ -132,6 +132,22 @@ def test_what_is_no_part_is_refused(text: str, tmp_path: Path, inside: Inside) -
     assert BAD[text] in inside.refused("validate", scenario(tmp_path), "--part", f"{path}:A")
 
 
+RAISED = ["KeyboardInterrupt", "KeyboardInterrupt('x')", "GeneratorExit", "Bad", "SystemExit"]
+
+
+@pytest.mark.parametrize("error", RAISED)
+def test_no_error_of_a_file_is_taken_for_a_signal(
+    error: str, tmp_path: Path, inside: Inside
+) -> None:
+    head = f"class Bad(BaseException): pass\ndef fail(*_): raise {error}\n"
+    own = own_law("pass")
+    attribute = "class Failing:\n    __get__ = fail\n" + own + "    update_us = Failing()\n"
+    for text in (f"{head}fail()\n{own}", head + attribute):
+        path = write(tmp_path, text)
+        (line,) = inside.refused("schema", "--part", f"{path}:Own").splitlines()
+        assert line.startswith(f"error: part {path}") and error.partition("(")[0] in line
+
+
 @pytest.mark.parametrize("part", ["own.py", "own.py:", "own.txt:A", "no_such.py:A", ":A"])
 def test_what_names_no_part_is_refused(part: str, inside: Inside) -> None:
     assert part in inside.refused("schema", "--part", part)

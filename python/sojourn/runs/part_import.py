@@ -10,6 +10,7 @@ versions.
 import _thread
 import atexit
 import builtins
+import dis
 import importlib.metadata
 import os
 import platform
@@ -199,6 +200,18 @@ def own_lines(error: BaseException) -> BaseException:
     for one, following in zip(kept, [*kept[1:], None], strict=False):
         one.tb_next = following
     return error.with_traceback(kept[0] if kept else None)
+
+
+def is_from_outside(error: BaseException) -> bool:
+    """Does the error come from a signal? Others are raised by lines of the part."""
+    trace = error.__traceback__
+    if not isinstance(error, KeyboardInterrupt) or trace is None:
+        return isinstance(error, KeyboardInterrupt)
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    operation = dis.opname[code.co_code[trace.tb_lasti]]
+    return code.co_filename.startswith(_PACKAGE) or operation not in ("RAISE_VARARGS", "RERAISE")
 
 
 class _Lasting:
@@ -557,6 +570,7 @@ def _without_event() -> None:
     starts: Any = threading.Thread
     starts.start = _guarded(starts.start, _THREAD)
     _thread.start_new_thread = _guarded(_thread.start_new_thread, _THREAD)
+    _thread.interrupt_main = _guarded(_thread.interrupt_main, "sends a signal")
 
 
 _STREAMS = (0, 1, 2)

@@ -30,6 +30,7 @@ from .part_import import (
     declared_files,
     files_of_run,
     imported,
+    is_from_outside,
     is_importing,
     own_lines,
 )
@@ -598,14 +599,18 @@ def _in_class(source: str) -> Iterator[None]:
         yield
     except (UnknownError, ValueError) as error:
         raise UnknownError(f"part {source}: {error}") from None
-    except Exception as error:
+    except BaseException as error:
+        if is_from_outside(error):
+            raise
         raise UnknownError(f"part {source}: {type(error).__name__}: {error}") from error
 
 
 def _imported(file: Path, name: str) -> Imported:
     try:
         return imported(file)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if is_from_outside(error):
+            raise
         if isinstance(error, OSError) and error.strerror:
             raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
         raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
@@ -630,13 +635,14 @@ def _in_words(error: BaseException, file: Path) -> str:
     lines = []
     trace = error.__traceback__
     while trace:
-        if trace.tb_frame.f_code.co_filename == str(file):
+        if trace.tb_frame.f_code.co_filename == str(file.resolve()):
             lines.append(trace.tb_lineno)
         trace = trace.tb_next
     where = f"line {lines[-1]}" if lines else ""
     if isinstance(error, UnknownError):
         return ": ".join(filter(None, (where, str(error))))
-    return ", ".join(filter(None, (f"{type(error).__name__}: {error}", where)))
+    words = ": ".join(filter(None, (type(error).__name__, str(error))))
+    return ", ".join(filter(None, (words, where)))
 
 
 def _again(file: Path | None, name: str, digest: str) -> Part:
