@@ -491,8 +491,16 @@ def test_a_search_does_not_replace_a_sweep(short: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="holds the results of a sweep"):
         run_search(search, out)
     run_search(search, out, overwrite=True)
+    searched = {path.name for path in out.iterdir()}
     with pytest.raises(ValueError, match="holds results of"):
         sojourn.sweep(short, {LIMIT: [30_000]}, duration_s=0.1, out=out)
+    # What is overwritten is gone, runs and all.
+    swept = sojourn.sweep(short, {LIMIT: [40_000]}, duration_s=0.1, out=out, overwrite=True)
+    runs = [run.directory.name for group in swept.results.groups for run in group.runs]
+    assert sorted(path.name for path in (out / "runs").iterdir()) == sorted(runs)
+    assert "answer.txt" in searched - {path.name for path in out.iterdir()}
+    found = run_search(search, out, overwrite=True)
+    assert len([*(out / "runs").iterdir()]) == len({*found.runs[LIMIT].to_pylist()})
 
 
 def test_how_many_homes_of_a_mix(inside: Inside) -> None:

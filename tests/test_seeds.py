@@ -322,7 +322,10 @@ def test_a_sweep_does_not_replace_other_runs(tmp_path: Path, inside: Inside) -> 
         "sweep.toml, and 1 of its 2 runs are not in this sweep, since seeds, values or"
         in other.stderr
     )
-    assert swept(3, "--resume").returncode == swept(1, "--overwrite").returncode == 0
+    assert swept(3, "--resume").returncode == 0
+    assert "3 runs verified" in inside.printed("verify", out)
+    assert swept(1, "--overwrite").returncode == 0
+    assert "1 run verified" in inside.printed("verify", out)
 
 
 def test_a_plain_scenario_is_swept_over_seeds(tmp_path: Path) -> None:

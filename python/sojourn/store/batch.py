@@ -59,6 +59,7 @@ def run_batch(
     directory: Path,
     *,
     resume: bool = False,
+    overwrite: bool = False,
     jobs: int | None = None,
     dask: str | None = None,
     labels: Sequence[str] = (),
@@ -68,8 +69,9 @@ def run_batch(
 ) -> Store:
     """Runs the tasks and writes their results to the store at `directory`.
 
-    With `resume`, complete runs in the store are kept and not rerun. `jobs` is the number of
-    parallel runs (default: the number of CPU cores). With `dask`, the address of a Dask scheduler,
+    With `resume`, complete runs in the store are kept and not rerun. With `overwrite`, those of
+    other tasks are removed when all of these are there. `jobs` is the number of parallel runs
+    (default: the number of CPU cores). With `dask`, the address of a Dask scheduler,
     the tasks run on that cluster. `labels` name the tasks in the terminal, where `quiet` shows no
     progress. `about` are files that describe the runs; they are written first, so that an
     interrupted store has them too. `check` is called when no other process can write there any
@@ -93,11 +95,15 @@ def run_batch(
             missing = _missing(store, list(named), quiet) if resume else list(named)
             if missing or not store.is_described(about or {}):
                 (directory / REPORT).unlink(missing_ok=True)
+            if overwrite:
+                store.remove_description()
             store.describe(about or {})
             if resume:
                 _remove_damaged(store, set(store.runs) - {task.run for task in named})
             _run(missing, [named[task] for task in missing], store, jobs, cluster, quiet)
             store.check([task in store for task in named])
+            if overwrite:
+                store.keep_only(named)
     return store
 
 

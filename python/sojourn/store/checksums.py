@@ -89,6 +89,9 @@ class Checksums:
     def __contains__(self, name: str) -> bool:
         return name in self._sums
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sums)
+
     def is_of(self, name: str, content: bytes) -> bool:
         """Is this the content that a file was written with?"""
         return self._sums.get(name) == sha256(content).hexdigest()

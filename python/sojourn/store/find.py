@@ -113,6 +113,8 @@ def run_search(
         with telling_what_is_kept(store, stored.tasks):
             found = _searched(search, steps, stored.run, progress)
             stored.finish(dict(_files(found)))
+            if overwrite:
+                store.keep_only(stored.tasks)
     return found
 
 

@@ -7,8 +7,8 @@ changes, so an interrupted store is valid. Every file has a checksum (`checksums
 import errno
 import json
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +145,20 @@ class Store:
     def remove_run(self, run: str) -> None:
         """Removes a run."""
         remove(self.directory / _RUNS / run)
+
+    def keep_only(self, tasks: Iterable[Task]) -> None:
+        """Removes all other runs: those of a batch that this one replaces."""
+        for run in {*self.runs} - {task.run for task in tasks}:
+            place = self.directory / _RUNS / run
+            # Under this name it is removed later, if the process is killed meanwhile.
+            place = place.rename(place.with_name(f".{run}"))
+            remove(place)
+
+    def remove_description(self) -> None:
+        """Removes the files that describe the runs of a batch that this one replaces."""
+        with suppress(DamagedError):
+            for name in {*Checksums(self.directory)} - {MARKER}:
+                (self.directory / name).unlink(missing_ok=True)
 
     def put(self, task: Task, ran: Ran) -> None:
         """Stores the files of a run. When all are stored, `sync_names` must follow."""

@@ -248,6 +248,7 @@ def run_sweep(
         list(tasks.values()),
         directory,
         resume=resume,
+        overwrite=overwrite,
         jobs=jobs,
         dask=dask,
         labels=labels,
