@@ -1,5 +1,6 @@
 """Runs that a program stops, looks at and changes, in Python."""
 
+import math
 import pickle
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import sojourn
 from sojourn.base.errors import InputError
@@ -227,6 +229,17 @@ def test_keys_that_may_change_have_their_values() -> None:
     assert live["servers.near.rate_mbps"] == 1000 and "upstream.queue.law.variant" not in live
 
 
+RATE = "upstream.sustained_mbps"
+RATES = "allowed: a number from 0.001 to 100000"
+
+
+@pytest.mark.parametrize("number", [np.int64(4), np.float32(4), np.array(4)])
+def test_numbers_of_numpy_are_numbers(number: Any) -> None:
+    simulation = sojourn.Simulation(LINE)
+    simulation.set({RATE: number, "upstream.queue.ecn": np.True_})
+    assert simulation.live[RATE] == 4 and simulation.live["upstream.queue.ecn"] is True
+
+
 @pytest.mark.parametrize(
     ("misuse", "message"),
     [
@@ -245,8 +258,22 @@ def test_keys_that_may_change_have_their_values() -> None:
         (lambda run: run.set("upstream.sustained_mbps", 9), "upstream.peak_mbps: found 8"),
         (lambda run: run.set("upstream.sustained_mbps", 0), "found 0"),
         (lambda run: run.set("upstream.sustained_mbps", "fast"), 'found a string "fast"'),
-        (lambda run: run.set("upstream.sustained_mbps"), "upstream.sustained_mbps: found None"),
-        (lambda run: run.set("upstream.sustained_mbps", [1]), "found [1]; allowed: a value"),
+        (lambda run: run.set(RATE), f"{RATE}: found None; {RATES}"),
+        (lambda run: run.set(RATE, [1]), f"{RATE}: found [1]; {RATES}"),
+        (lambda run: run.set(RATE, math.nan), f"{RATE}: found nan; {RATES}"),
+        (lambda run: run.set(RATE, -math.inf), f"{RATE}: found -inf; {RATES}"),
+        (lambda run: run.set(RATE, 10**400), f"{RATE}: found a number beyond all floats; {RATES}"),
+        (lambda run: run.set(RATE, np.ones(2)), f"{RATE}: found [1. 1.]; {RATES}"),
+        (lambda run: run.set("upstream.queue.ecn", None), "found None; allowed: true, false"),
+        (lambda run: run.set({RATE: 4, "seed": None}), "seed: cannot change in this run"),
+        (lambda run: run.set({RATE: 4}, 9), "set: found 9 beside a table of keys; allowed: set("),
+        (lambda run: run.set({}, 9), "set: found 9 beside a table of keys; allowed: set("),
+        (lambda run: run.set(None, 1), "set: found None as a key; allowed: a text"),
+        (lambda run: run.set({5: 1}), "set: found 5 as a key; allowed: a text"),
+        (lambda run: run.set([(RATE, 4)]), "', 4)] as a key; allowed: a text"),
+        (lambda run: run.inject(None, "up", b""), "inject: found None as traffic; allowed: a"),
+        (lambda run: run.inject("mine", 1, b""), "inject: found 1 as direction; allowed: a text"),
+        (lambda run: run.inject("mine", "up", "x"), "inject: found 'x' as packet; allowed: bytes"),
         (lambda run: run.set("upstream.queue.ecn", 1), "found 1"),
         (lambda run: run.observe().queue("up"), "found 'up'; allowed: 'upstream' up"),
         (pickle.dumps, "cannot pickle a Simulation"),

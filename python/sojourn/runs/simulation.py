@@ -3,16 +3,19 @@
 import json
 import math
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from .._sojourn import Stepped, Variant, require_records
+from .._sojourn import ScenarioError, Stepped, Variant, require_records
 from ..base.errors import InputError
 from ..base.files import write_file
+from ..base.problems import refused
 from .part_import import hooks
 from .parts import Given, files_of, refuse_in_parts
 from .request import load
@@ -309,12 +312,34 @@ class Simulation:
         The keys are those of `live`. All change or, with a `ScenarioError`, none. A packet whose
         sending has been fixed is sent at the old rate, and token buckets keep their tokens.
         """
-        changes = [*key.items()] if isinstance(key, Mapping) else [(key, value)]
+        if isinstance(key, Mapping) and value is not None:
+            raise InputError(
+                f"set: found {value!s:.60} beside a table of keys; allowed: set(KEY, VALUE), or "
+                "set({KEY: VALUE, ...})"
+            )
+        given = key.items() if isinstance(key, Mapping) else [(key, value)]
+        changes = [(name, _number(one)) for name, one in given]
         for name, one in changes:
-            is_finite = not isinstance(one, float) or math.isfinite(one)
-            if not isinstance(one, (bool, int, float, str)) or not is_finite:
-                raise InputError(f"{name}: found {one!s:.60}; allowed: a value that the key takes")
-        self._native.set([(name, one) for name, one in changes])
+            if not isinstance(name, str):
+                raise InputError(
+                    f"set: found {name!r:.60} as a key; allowed: a text, one of those in `live`"
+                )
+            if not _is_plain(one):
+                raise self._refusal(name, one)
+        self._native.set(changes)
+
+    def _refusal(self, key: str, value: object) -> ScenarioError:
+        """What is said of a value that no file could have, in the words for one that it could."""
+        now = json.loads(self._native.value(key))
+        try:
+            self._native.set([(key, True if isinstance(now, str) else "")])
+        except ScenarioError as error:
+            (problem,) = error.problems
+            allowed = problem.message.partition("; allowed: ")[2]
+            shown = "a number beyond all floats" if isinstance(value, int) else f"{value!s:.60}"
+            message = f"found {shown}; allowed: {allowed}"
+            return refused(ScenarioError, [replace(problem, message=message)])
+        raise AssertionError(f"{key} takes texts and flags alike")
 
     def inject(
         self, traffic: str, direction: str, packet: bytes, *, at_s: float | None = None
@@ -335,6 +360,11 @@ class Simulation:
             ((0, 'real', 'up'), [])
         """
         at_s = None if at_s is None else _time("inject", at_s)
+        for what, given in (("traffic", traffic), ("direction", direction)):
+            if not isinstance(given, str):
+                raise InputError(f"inject: found {given!r:.60} as {what}; allowed: a text")
+        if not isinstance(packet, bytes):
+            raise InputError(f"inject: found {packet!r:.60} as packet; allowed: bytes")
         with self._calling():
             return self._native.inject(traffic, direction, packet, at_s)
 
@@ -385,6 +415,19 @@ def _time(method: str, at_s: object) -> float:
     if not isinstance(at_s, int | float) or isinstance(at_s, bool) or not at_s >= 0:
         raise ValueError(f"{method}: found {at_s!r:.60}; allowed: a time in s, from 0 on")
     return float(min(at_s, _LATEST_S))
+
+
+def _number(value: Any) -> Any:
+    """A number of numpy as one of Python."""
+    is_of_numpy = type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0
+    return value.item() if is_of_numpy else value
+
+
+def _is_plain(value: object) -> bool:
+    """Is it a value that a scenario file could have?"""
+    if isinstance(value, (bool, str)):
+        return True
+    return isinstance(value, (int, float)) and abs(value) <= sys.float_info.max
 
 
 def chosen(variants: Sequence[Variant], name: str | None) -> Variant:
