@@ -179,6 +179,25 @@ def test_metadata_names_files_and_versions(tmp_path: Path) -> None:
     assert made_of["python"] == ".".join(map(str, sys.version_info[:3]))
 
 
+def test_metadata_has_what_parts_declare(tmp_path: Path) -> None:
+    own = Path(__file__).parents[1] / "docs" / "own"
+    for part, kind in (
+        (f"{own}/codel.py:OwnCodel", "own_codel"),
+        (f"{own}/codel-rust.wasm", "codel_rust"),
+    ):
+        result = sojourn.run(HOME, set=[f"upstream.queue.law.kind='{kind}'"], parts=[part])
+        assert isinstance(result, sojourn.Result)
+        ((declared,),) = (made_of["declares"] for made_of in result.meta["parts"].values())
+        assert declared["doc"].startswith("CoDel")
+        target, interval = declared["parameters"]
+        assert (target["name"], target["default"], target["unit"]) == ("target_ms", 5, "ms")
+        assert target["doc"] and interval["name"] == "interval_ms"
+        # They are read again with it.
+        result.save(tmp_path / kind)
+        (read,) = sojourn.open(tmp_path / kind).runs.values()
+        assert read.meta["parts"] == result.meta["parts"] and read.scenario == result.scenario
+
+
 def test_a_file_of_its_own_is_named_by_its_content(tmp_path: Path) -> None:
     one, other = (write(tmp_path / name, "RATE = 0") for name in "ab")
     assert digest(one) == digest(other)

@@ -26,11 +26,9 @@ pub fn stand_ins(scenario: &Value, parts: &Value) -> Parts {
     found.declarations.into_iter().fold(Parts::default(), add)
 }
 
-/// What results keep of a declaration: that on which their tables and grades depend.
+/// What results keep of a declaration, by its digest: all but its folder, and its updates, as stand-ins have none.
 pub fn kept(declaration: &Declaration) -> Value {
     let kept = Declaration {
-        doc: String::new(),
-        parameters: Vec::new(),
         update: None,
         folder: String::new(),
         digest: String::new(),
