@@ -69,7 +69,7 @@ DECLARED = [
     (
         "law",
         "def on_empty(self, *, colour): pass",
-        "on_empty: found the arguments colour; allowed: self, now_us",
+        "on_empty: found the arguments self, *, colour; allowed: self, now_us",
     ),
     (
         "law",

@@ -208,7 +208,7 @@ REFUSED = {
     "def on_established(self, now_us): pass": "found none of on_ack, on_sample, on_feedback",
     "def on_ack(self, window_bytes, now_us, f, a, r, m): 0": "found window_bytes at place 1",
     "def on_ack(self, now_us): pass": "allowed: self, now_us, window_bytes",
-    f"{STEADY}\nburst_us = 10\ndef on_restart(self): pass": "on_restart: found the arguments none",
+    f"{STEADY}\nburst_us = 10\ndef on_restart(self): pass": "on_restart: found the arguments self",
     f"{STEADY}\necn = 'always'": 'ecn: found "always"; allowed: off, classic, accecn, l4s',
     f"{STEADY}\non_restart = 5": "on_restart: found 5; allowed: a method",
 }

@@ -109,7 +109,7 @@ BAD = {
     "class A(Law):\n    a = parameter(10**400)": "own.py:A: a: found [1000",
     "class A(Law):\n    def on_update(self, *_): pass": "update_us = 1000, or",
     "class A(Law):\n    def on_arive(self): pass": "own.py:A: found on_arive; allowed in a law",
-    "class A(Law):\n    def on_empty(self): pass": "on_empty: found the arguments none; allowed",
+    "class A(Law):\n    def on_empty(self): pass": "on_empty: found the arguments self; allowed",
     "class A(Control):\n    def on_ack(self, *a): pass": "found no on_loss; a control needs",
     "class A(Law):\n    x = parameter()": "positional argument: 'default', line 3",
     "class A(Law):\n    x = parameter('5')\n    def on_empty(self, t): pass": "x: found ['5']",
@@ -229,6 +229,18 @@ def test_a_part_that_fails_in_a_sweep_is_told(tmp_path: Path) -> None:
             out=tmp_path / "swept",
         )
     assert "own.py" in str(raised.value.__cause__)
+
+
+def test_an_answer_that_is_refused_is_said_once(tmp_path: Path, inside: Inside) -> None:
+    """No line of the file raised it, so there is none to show."""
+    path = write(tmp_path, own_law("return True"))
+    given = ["--part", f"{path}:Own", "--set", "upstream.queue.law.kind='own'"]
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(f'scenario = "{scenario(tmp_path).name}"\nduration_s = 1\n')
+    for command in (["run", scenario(tmp_path)], ["sweep", sweep, "--out", tmp_path / "swept"]):
+        refused = inside.refused(*command, *given, "--quiet")
+        (line,) = (one for one in refused.splitlines() if "found True" in one)
+        assert line.startswith(f"error: part {path}:Own: on_arrival, at 0.")
 
 
 def test_own_laws_stand_beside_built_in_ones(tmp_path: Path) -> None:

@@ -411,7 +411,8 @@ fn read_wanted(
     let bps = between("pacing rate in bit/s", said(1).unwrap_or_default(), [0.0, f64::MAX])?;
     if bps > 0.0 && !is_paced {
         let message = format!(
-            "found {bps} as pacing rate in bit/s of a control that is not declared as paced"
+            "found {bps} as pacing rate in bit/s of a control that is not declared as paced; \
+             allowed: none, or a class with paced = True, a module with \"paced\": true"
         );
         return Err(Refused(message));
     }

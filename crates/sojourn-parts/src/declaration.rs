@@ -290,7 +290,9 @@ impl Declaration {
         match (&self.update, self.has(Hook::OnUpdate)) {
             (None, false) => return Ok(()),
             (None, true) => {
-                return Err("found on_update without the time between updates".to_owned());
+                return Err("found on_update without the time between updates; \
+                            allowed: update, in us or as the name of a parameter"
+                    .to_owned());
             }
             (Some(_), false) => {
                 return Err("found a time between updates without on_update".to_owned());

@@ -244,7 +244,10 @@ fn windows_and_rates_that_cannot_be_fail() {
             "found -1 as window in bytes; allowed: a finite number from 0 on",
         ),
         (|_, _, _, answers| say(answers, &[f64::INFINITY]), "found inf as window"),
-        (|_, _, _, answers| say(answers, &[1e4, 1e6]), "a control that is not declared as paced"),
+        (
+            |_, _, _, answers| say(answers, &[1e4, 1e6]),
+            "declared as paced; allowed: none, or a class with",
+        ),
     ];
     for (act, reported) in cases {
         let message = run(&parts(CONTROL, act), &UPLOAD).1.unwrap().to_string();
@@ -329,7 +332,7 @@ fn declarations_that_cannot_be_are_refused() {
         (r#"{ "role": "law", "name": "mine", "hooks": ["on_ack"] }"#, "found on_ack in a law"),
         (
             r#"{ "role": "law", "name": "mine", "hooks": ["on_update"] }"#,
-            "without the time between updates",
+            "without the time between updates; allowed: update, in us",
         ),
         (
             r#"{ "role": "law", "name": "mine", "hooks": ["on_update"], "update": 0 }"#,

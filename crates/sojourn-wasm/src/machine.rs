@@ -25,6 +25,9 @@ struct Part {
     declaration: Declaration,
 }
 
+const READABLE: &str = "allowed: a whole one, with what compilers of C and Rust use by default, \
+                        no SIMD, threads or tail calls";
+
 /// Reads a module.
 ///
 /// # Errors What was found, and what is allowed.
@@ -37,8 +40,9 @@ pub(crate) fn read(bytes: &[u8], digest: &str) -> Result<Arc<dyn Program>, Strin
         return Err("found no WebAssembly module; allowed: a file that begins as one".to_owned());
     }
     let engine = engine();
-    let module = Module::new(&engine, bytes)
-        .map_err(|error| format!("found no WebAssembly module: {}", one_line(&error)))?;
+    let module = Module::new(&engine, bytes).map_err(|error| {
+        format!("found a module that cannot be read: {}; {READABLE}", one_line(&error))
+    })?;
     refuse_imports(&module)?;
     refuse_memory(&module)?;
     let mut machine = Machine::new(&engine, &module)?;

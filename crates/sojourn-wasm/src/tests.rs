@@ -145,7 +145,15 @@ fn what_is_no_part_is_refused_in_a_line() {
             let found = refusal(read, &module(&text));
             assert!(found.contains(reported) && !found.contains('\n'), "{found}, not {reported}");
         }
-        assert!(refusal(read, b"\0asm").starts_with("found no WebAssembly module: "));
+        let cut = refusal(read, b"\0asm");
+        assert!(cut.starts_with("found a module that cannot be read: "), "{cut}");
+        assert!(
+            cut.ends_with(
+                "; allowed: a whole one, with what compilers of C and Rust use by \
+                               default, no SIMD, threads or tail calls"
+            ),
+            "{cut}"
+        );
         assert!(
             refusal(read, &vec![0; abi::MOST_MODULE_BYTES + 1])
                 .contains("allowed: 1048576 at most")

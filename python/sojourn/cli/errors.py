@@ -58,8 +58,9 @@ def _show_cause(error: Exception) -> None:
     if error.__cause__ is not None:
         from ..runs.parts import trace_of
 
-        with suppress(OSError):
-            say(trace_of(error.__cause__).rstrip(), err=True)
+        if trace := trace_of(error.__cause__).rstrip():
+            with suppress(OSError):
+                say(trace, err=True)
 
 
 _MISUSES = ("MissingParameter", "NoSuchOption", "UsageError")

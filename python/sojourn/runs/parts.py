@@ -694,9 +694,23 @@ def _instance(
     return instance
 
 
+class RemoteTraceback(Exception):
+    """The traceback of another process, as text."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
 def trace_of(error: BaseException) -> str:
-    """The traceback of an exception in a part: the lines of the user's own code alone."""
-    return "".join(traceback.format_exception(own_lines(error)))
+    """The traceback of an exception in a part: the lines of the user's own code alone.
+
+    It is empty where none of them raised it: the message has all then.
+    """
+    if isinstance(error, RemoteTraceback):
+        return str(error.args[0])
+    own = own_lines(error)
+    has_lines = own.__traceback__ is not None or isinstance(own, SyntaxError)
+    return "".join(traceback.format_exception(own)) if has_lines else ""
 
 
 def _parameters(cls: type[_Own]) -> dict[str, _Parameter]:
@@ -965,7 +979,8 @@ def _taken_by(name: str, method: Any, hook: _Hook) -> list[str]:
     try:
         inspect.signature(method).bind(None, *hook.first)
     except TypeError:
-        found = ", ".join(str(one) for one in given) or "none"
+        signature = inspect.signature(method).replace(return_annotation=inspect.Signature.empty)
+        found = str(signature)[1:-1] or "none"
         raise ValueError(f"{name}: found the arguments {found}; allowed: {hook}") from None
     return list(hook.first)
 

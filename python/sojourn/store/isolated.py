@@ -7,16 +7,10 @@ from contextlib import suppress
 from typing import Any
 
 from .._sojourn import Cancelled, Job, PartError
+from ..runs.parts import RemoteTraceback, trace_of
 from .task import Ran, Task, execute
 
 _WATCH_INTERVAL_S = 0.1
-
-
-class RemoteTraceback(Exception):
-    """The traceback of another process, as text."""
-
-    def __str__(self) -> str:
-        return f"\n{self.args[0]}"
 
 
 def can_be_isolated(task: Task) -> bool:
@@ -68,8 +62,6 @@ def serve() -> None:
 
 
 def _outcome() -> Any:
-    from ..runs.parts import trace_of
-
     try:
         return execute(pickle.loads(sys.stdin.buffer.read())).files
     except PartError as error:
