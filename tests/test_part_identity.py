@@ -1,5 +1,6 @@
 """What a part of Python is: all that it reads while it is imported, and nothing of another part."""
 
+import importlib.util
 import json
 import os
 import signal
@@ -349,6 +350,14 @@ def test_a_task_whose_files_have_changed_says_what_to_do(tmp_path: Path) -> None
         sojourn.ScenarioError, match=r"scenario: .* own has changed since \w{16} was"
     ):
         again()
+
+
+def test_a_hook_imports_from_the_library(tmp_path: Path) -> None:
+    """Also where Python has to look which modules there are."""
+    part = write(tmp_path, "import sys\nRATE = 0", before="sys.modules.pop('wave', 0); import wave")
+    importlib.invalidate_caches()
+    assert delivered(part) > 4.5
+    assert importlib.util.find_spec("tabnanny") and importlib.util.find_spec("typer")
 
 
 def test_a_file_that_is_declared_is_there(tmp_path: Path) -> None:

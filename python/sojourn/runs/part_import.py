@@ -478,6 +478,8 @@ def _on_event(event: str, values: tuple[Any, ...]) -> None:
         else:
             _refuse_file(event, values)
         return
+    if event == "os.listdir" and sys._getframe(1).f_code.co_filename.startswith("<frozen"):
+        return  # an import looks which modules there are, and would remember that there are none
     refused = _REFUSED if reader is not None else _REFUSED_BY_HOOKS
     # At their import packages do what they need.
     if event in refused and _is_called_by_part(sys._getframe(1)):
