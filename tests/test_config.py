@@ -102,6 +102,31 @@ def test_unchanged_settings_give_the_same_bytes_without_the_secret(
         assert out.read_bytes() == file.read_bytes()
 
 
+def test_faulty_settings_are_kept_and_named(cli: Cli, tmp_path: Path) -> None:
+    file, settings, out = (tmp_path / name for name in ("odd.cm", "odd.toml", "new.cm"))
+    # Network access 9, a second max CPE, and a byte after the end marker.
+    content = bytes([3, 1, 9, 18, 1, 4, 18, 1, 5, 255, 7])
+    file.write_bytes(content)
+    settings.write_text(cli("config", "show", file, "--toml").stdout)
+    outcome = cli("config", "write", out, "--from", settings)
+    assert out.read_bytes() == content
+    assert [line.partition(": byte ")[2] for line in outcome.stderr.splitlines()] == [
+        "0, TLV 3: network_access: found 9; allowed: true, false",
+        "10: found 7 after the end marker; allowed: zeros",
+        "6, TLV 18: max_cpe: second TLV 18; allowed: one",
+    ]
+    settings.write_text(settings.read_text().replace("max_cpe = 4", "max_cpe = 6"))
+    outcome = cli("config", "write", out, "--from", settings)
+    assert out.read_bytes()[:9] == bytes([3, 1, 9, 18, 1, 6, 18, 1, 5])
+    assert f"warning: {out}: file.tail: found" in outcome.stderr
+
+
+def test_text_with_a_byte_of_latin_1_is_text(cli: Cli, tmp_path: Path) -> None:
+    text = tmp_path / "modem.txt"
+    text.write_bytes(b"Main {\n\tNetworkAccess 1; /* caf\xe9 */\n}\n")
+    assert_refused(cli("config", "show", text), f"{text}: found a text file; allowed: ")
+
+
 def test_what_a_file_does_not_state_is_listed(cli: Cli, tmp_path: Path) -> None:
     shown, _, unstated = cli("config", "show", HOME).stdout.partition("\n\nnot in the file; ")
     assert "24.27 Peak Traffic Rate" in shown and "24.40" not in shown

@@ -112,8 +112,11 @@ fn show(bytes: &[u8]) {
     assert_eq!(file.encode(), bytes);
     let shown = count_problems(&file.to_json());
     assert_eq!(shown, file.problems("modem.cfg").len());
-    // What can be read of a file with problems is settings too.
-    File::from_toml(&file.to_toml(), "", None).ok();
+    // By way of TOML every byte comes back, and what is wrong is said again.
+    let text = file.to_toml();
+    let again = File::from_toml(&text, "", None).unwrap_or_else(|p| panic!("{p}\n{text}"));
+    assert_eq!(again.encode(), bytes, "{text}");
+    assert_eq!(again.problems("modem.cfg"), file.problems("modem.cfg"), "{text}");
     for problem in file.problems("modem.cfg") {
         assert!(problem.to_string().contains("; allowed: "), "{problem}");
     }

@@ -98,7 +98,8 @@ def write(
     """Write a file from settings or a scenario.
 
     The file has a CM MIC, and with --secret a CMTS MIC too. MICs are digests of its settings.
-    From a scenario, the file configures the modems of one group of homes.
+    From a scenario, the file configures the modems of one group of homes. A warning names each
+    setting that is faulty or not kept.
     """
     from .._sojourn import ConfigError, ConfigFile
     from ..base.files import read_text, write_file
@@ -119,6 +120,8 @@ def write(
             say(f"warning: {note}", err=True)
     elif source is not None:
         file = ConfigFile.from_toml(read_text(source, ConfigError), str(source), key)
+    for problem in file.problems(str(out)):
+        say(f"warning: {problem}", err=True)
     content = file.to_bytes()
     write_file(out, content)
     has_mic = any(node["type"] == _CMTS_MIC for node in json.loads(file.to_json()))

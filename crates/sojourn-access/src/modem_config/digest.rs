@@ -37,8 +37,9 @@ fn bytes<'a>(tlvs: impl Iterator<Item = &'a Tlv>) -> Vec<u8> {
     bytes
 }
 
-/// Appends the digests that can be computed.
+/// Appends the digests that can be computed, in the place of faulty ones.
 pub(super) fn append(tlvs: &mut Vec<Tlv>, secret: Option<Secret>) {
+    tlvs.retain(|tlv| ![CM_MIC, CMTS_MIC].contains(&tlv.number));
     push(tlvs, CM_MIC, of_modem(tlvs).to_vec());
     if let Some(secret) = secret {
         push(tlvs, CMTS_MIC, of_cmts(tlvs, secret).to_vec());

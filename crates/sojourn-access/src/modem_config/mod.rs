@@ -14,6 +14,7 @@ mod digest;
 pub(crate) mod leaf;
 mod origin;
 mod rules;
+mod schema;
 mod settings;
 pub(crate) mod table;
 mod tlvs;
@@ -21,6 +22,7 @@ mod tree;
 pub mod view;
 
 pub use leaf::Leaf;
+pub use schema::{fault as settings_fault, schema as settings_schema};
 pub use table::{Kind, Row, Table};
 
 use origin::Origin;
@@ -56,13 +58,18 @@ impl File {
     ///
     /// # Errors Text, such as a scenario, is no modem's file.
     pub fn open(bytes: &[u8], source: &str) -> Result<Self, Problem> {
+        let file = Self::read(bytes);
+        if !file.faults.is_empty() && is_text(bytes) {
+            return Err(text_fault().of(source));
+        }
+        Ok(file)
+    }
+
+    fn read(bytes: &[u8]) -> Self {
         let (tlvs, tail, mut faults) = tree::read_file(bytes);
         faults.extend(rules::check(&tlvs));
         faults.extend(digest::fault(&tlvs));
-        if !faults.is_empty() && is_text(bytes) {
-            return Err(text_fault().of(source));
-        }
-        Ok(Self { tlvs, tail, faults })
+        Self { tlvs, tail, faults }
     }
 
     /// What is wrong, in the order in which it was found.
@@ -131,8 +138,7 @@ impl File {
         let mut settings = settings::in_order(&self.tlvs);
         let plain = Value::Object(settings.clone());
         if Self::from_settings(&plain, None).ok().as_ref() != Some(self) {
-            let origin =
-                serde_json::to_value(Origin::of(&self.tlvs, self.tail.len().saturating_sub(1)));
+            let origin = serde_json::to_value(Origin::of(&self.tlvs, &self.tail));
             settings.insert(origin::FILE.to_owned(), origin.expect("an origin is plain data"));
         }
         let said = self.faults.iter().map(|fault| format!("# {}\n", self.problem(fault, "")));
@@ -140,13 +146,14 @@ impl File {
         let head = if said.is_empty() {
             ""
         } else {
-            "# What is wrong with the file is not among these settings:\n"
+            "# What is wrong with the file. It is kept: `faulty` lists TLVs that no other key can state.\n"
         };
         head.to_owned() + &said + &toml::to_string_pretty(&settings).expect("settings have no null")
     }
 
     /// A file with the settings of a TOML text. `source` is its name in messages; digests are as in
-    /// [`File::from_view`].
+    /// [`File::from_view`]. The text of [`File::to_toml`] gives the same bytes for any file; [`File::problems`]
+    /// then says what is wrong with them.
     ///
     /// # Errors As for [`File::decode`], with the key of the setting instead of a byte.
     pub fn from_toml(text: &str, source: &str, secret: Option<Secret>) -> Result<Self, Problems> {
@@ -159,25 +166,30 @@ impl File {
         let mut settings = settings.clone();
         let stated = settings.as_object_mut().and_then(|table| table.shift_remove(origin::FILE));
         let origin = stated.map(|table| Origin::read(&table)).transpose()?;
-        let settled = settings::tlvs(&settings).and_then(|tlvs| {
-            let fault = rules::check(&tlvs).into_iter().next();
-            fault.map_or(Ok(tlvs), Err)
-        });
-        let mut tlvs = settled.map_err(|fault| Fault { offset: None, ..fault })?;
-        let origin = origin.filter(|origin| origin.is_of(&tlvs));
-        match (&origin, secret) {
+        let mut tlvs = settings::tlvs(&settings)?;
+        let (unchanged, changed) = match &origin {
+            Some(origin) if origin.is_of(&tlvs) => (Some(origin), None),
+            other => (None, other.as_ref()),
+        };
+        if unchanged.is_none()
+            && let Some(fault) = rules::check(&tlvs).into_iter().next()
+        {
+            return Err(Fault { offset: None, ..fault });
+        }
+        match (unchanged, secret) {
             (Some(origin), None) => origin.append(&mut tlvs),
             _ => digest::append(&mut tlvs, secret),
         }
-        if let Some(order) = settings.get(settings::ORDER).filter(|_| origin.is_some()) {
+        if let Some(order) = settings.get(settings::ORDER).filter(|_| unchanged.is_some()) {
             settings::reorder(&mut tlvs, order)?;
         }
-        tree::place(&mut tlvs, 0);
         // CM-SP-MULPI C.1.2.2: padded to a whole number of 32-bit words, after the end marker.
         let size = tree::size(&tlvs) + 1;
         let to_words = size.next_multiple_of(4) - size;
-        let padding = origin.map_or(to_words, |origin| origin.padding_bytes());
-        Ok(Self { tlvs, tail: tree::tail(padding), faults: Vec::new() })
+        let tail = unchanged.map_or_else(|| tree::tail(to_words), Origin::tail);
+        let mut file = Self::read(&tree::file_bytes(&tlvs, &tail));
+        file.faults.extend(changed.and_then(Origin::lost));
+        Ok(file)
     }
 
     /// The tree as plain data: lists of tables with `type` (24.8), `offset`, `name`, `key`, and
@@ -253,10 +265,23 @@ impl From<problem::Fault> for Fault {
     }
 }
 
-/// Is it text, such as a scenario? The end marker of a modem's file, 255, is in no text.
+/// Is it text, such as a scenario? Text in any encoding of bytes has no control characters but those of lines and
+/// tabs, which the first types and lengths of a modem's file are, and lacks the end marker, 255.
 fn is_text(bytes: &[u8]) -> bool {
     let is_printed = |c: char| !c.is_control() || c.is_whitespace();
-    !bytes.is_empty() && std::str::from_utf8(bytes).is_ok_and(|text| text.chars().all(is_printed))
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = bytes.as_chunks().0.iter().map(|pair| unit(*pair));
+        char::decode_utf16(units).all(|c| c.is_ok_and(is_printed))
+    };
+    match bytes {
+        [] => false,
+        [0xff, 0xfe, text @ ..] if !text.is_empty() => wide(text, u16::from_le_bytes),
+        [0xfe, 0xff, text @ ..] if !text.is_empty() => wide(text, u16::from_be_bytes),
+        _ => bytes.iter().all(|byte| match byte {
+            0..0x80 => is_printed(char::from(*byte)),
+            _ => *byte != 0xff,
+        }),
+    }
 }
 
 fn text_fault() -> Fault {

@@ -105,11 +105,11 @@ fn members(tlvs: &[Tlv], faults: &mut Vec<Fault>) {
 /// Checks how many TLVs there are of each type.
 fn counts(tlvs: &[Tlv], table: Table, offset: usize, faults: &mut Vec<Fault>) {
     for row in table.rows() {
-        let mut alike = tlvs.iter().filter(|tlv| tlv.number == row.number);
-        if row.required && alike.clone().next().is_none() {
+        if row.required && tlvs.iter().all(|tlv| tlv.number != row.number) {
             let message = format!("missing; allowed: {}", row.allowed());
             faults.push(Fault::at(offset, message).under(row.key));
         }
+        let mut alike = tlvs.iter().filter(|tlv| tlv.number == row.number && !tlv.is_raw());
         if let Some(extra) = alike.nth(row.most) {
             let message = match row.most {
                 1 => format!("second TLV {}; allowed: one", row.number),

@@ -3,15 +3,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::leaf::{Leaf, count};
+use super::leaf::{Leaf, count, hex};
 use super::table::{Kind, Row, Table};
-use super::tree::{Content, Length, Tlv, size};
+use super::tree::{Content, Length, Tlv, file_bytes, size};
 use super::view::FILE;
 use super::{Fault, problem, words};
 
 /// Key of the list of TLVs of unknown type.
 pub(super) const UNKNOWN: &str = "unknown";
-/// Key of the order of TLVs: their types, with spaces between them.
+/// Key of the list of TLVs that no other key states byte for byte, each as its bytes.
+pub(super) const FAULTY: &str = "faulty";
+/// Key of the order of TLVs: their types, with spaces between them, and [`FAULTY`] for each of those.
 pub(super) const ORDER: &str = "order";
 
 /// The longest value that a length byte allows.
@@ -20,6 +22,8 @@ const TYPE: Leaf = Leaf::Number { bytes: 1, min: 0, max: 255 };
 /// At the top level, padding and the end marker are not types.
 const TYPE_AT_TOP: Leaf = Leaf::Number { bytes: 1, min: 1, max: 254 };
 const HEX: Leaf = Leaf::Hex { min: 0, max: LONGEST };
+/// A file is far smaller.
+const RAW: Leaf = Leaf::Hex { min: 1, max: 65_535 };
 
 /// The settings of TLVs, without digests.
 pub(super) fn of(tlvs: &[Tlv]) -> Map<String, Value> {
@@ -40,7 +44,14 @@ fn settings(tlvs: &[Tlv], with_order: bool) -> Map<String, Value> {
         Content::Nested(inner) => Value::Object(self::settings(inner, with_order)),
         Content::Bytes(_) => tlv.value(),
     };
-    for tlv in tlvs.iter().filter(|tlv| tlv.is_sound()) {
+    for (tlv, key) in tlvs.iter().zip(keys(tlvs)) {
+        if key == FAULTY && with_order {
+            append(&mut settings, FAULTY, hex(&file_bytes(std::slice::from_ref(tlv), &[])).into());
+            continue;
+        }
+        if key == FAULTY && !tlv.is_sound() {
+            continue;
+        }
         match tlv.row {
             None => {
                 let unknown = json!({ "type": tlv.number, "hex": tlv.value() });
@@ -61,40 +72,53 @@ fn append(settings: &mut Map<String, Value>, key: &str, value: Value) {
     list.as_array_mut().into_iter().for_each(|list| list.push(value.clone()));
 }
 
+/// The key that states each of these TLVs.
+fn keys(tlvs: &[Tlv]) -> Vec<&'static str> {
+    let mut keys: Vec<&str> = Vec::new();
+    for tlv in tlvs {
+        let count = |key| keys.iter().filter(|other| **other == key).count();
+        keys.push(match tlv.row {
+            None if tlv.length == Length::Fits => UNKNOWN,
+            Some(row) if tlv.is_exact() && count(row.key) < row.most => row.key,
+            _ => FAULTY,
+        });
+    }
+    keys
+}
+
 /// The types of the TLVs, if TOML has them in another order: it has lists together, tables after
 /// plain values, and no digests.
 fn changed_order(tlvs: &[Tlv]) -> Option<String> {
-    let rank = |tlv: &Tlv| match tlv.row.map(|row| row.kind) {
-        Some(Kind::Digest) => 2,
-        None | Some(Kind::Nested(_) | Kind::Leaf(Leaf::Octets(_))) => 1,
-        Some(Kind::Leaf(_)) => 0,
-    };
-    let place = |tlv: &Tlv| {
-        let first = match tlv.row {
-            // All unknown types are in one list.
-            None => tlvs.iter().position(|other| other.row.is_none()),
-            Some(_) if rank(tlv) == 2 => None,
-            row => tlvs.iter().position(|other| other.row == row),
-        };
-        (rank(tlv), first, if rank(tlv) == 2 { tlv.number } else { 0 })
-    };
-    let mut in_toml: Vec<&Tlv> = tlvs.iter().collect();
-    in_toml.sort_by_key(|tlv| place(tlv));
-    let is_kept = tlvs.iter().zip(&in_toml).all(|(tlv, other)| std::ptr::eq(tlv, *other));
-    let types = || tlvs.iter().map(|tlv| tlv.number.to_string()).collect::<Vec<_>>();
-    (!is_kept).then(|| types().join(" "))
+    let keys = keys(tlvs);
+    // All TLVs of a key are in one list.
+    let first = |key| keys.iter().position(|other| *other == key);
+    let places = tlvs.iter().zip(&keys).map(|(tlv, key)| match tlv.row.map(|row| row.kind) {
+        _ if *key == FAULTY => (0, first(*key), 0),
+        Some(Kind::Digest) => (2, None, tlv.number),
+        None | Some(Kind::Nested(_) | Kind::Leaf(Leaf::Octets(_))) => (1, first(*key), 0),
+        Some(Kind::Leaf(_)) => (0, first(*key), 0),
+    });
+    let types = tlvs.iter().zip(&keys).map(|(tlv, key)| match *key {
+        FAULTY => FAULTY.to_owned(),
+        _ => tlv.number.to_string(),
+    });
+    (!places.is_sorted()).then(|| types.collect::<Vec<_>>().join(" "))
 }
 
-/// Puts TLVs in the order of a list of types. Those that it lacks come last.
+/// Puts TLVs in the order of a list of types, with [`FAULTY`] for what stands there. Those that it lacks come last.
 pub(super) fn reorder(tlvs: &mut Vec<Tlv>, order: &Value) -> Result<(), Fault> {
-    let types = order.as_str().map(|text| text.split_whitespace().map(str::parse).collect());
+    // None is a faulty one.
+    let parsed = |word: &str| (word != FAULTY).then(|| word.parse()).transpose();
+    let types = order.as_str().map(|text| text.split_whitespace().map(parsed).collect());
     let Some(Ok(types)) = types else {
-        return Err(misfit(order, "types from 1 to 254 with spaces between them").under(ORDER));
+        let allowed = "types from 1 to 254 and the word faulty, with spaces between them";
+        return Err(misfit(order, allowed).under(ORDER));
     };
-    let types: Vec<u8> = types;
+    let types: Vec<Option<u8>> = types;
     let mut ordered = Vec::with_capacity(tlvs.len());
     for number in types {
-        if let Some(at) = tlvs.iter().position(|tlv| tlv.number == number) {
+        let is_of = |tlv: &Tlv| number == (!tlv.is_raw()).then_some(tlv.number);
+        if let Some(at) = tlvs.iter().position(is_of) {
             ordered.push(tlvs.remove(at));
         }
     }
@@ -108,12 +132,12 @@ pub(super) fn tlvs(settings: &Value) -> Result<Vec<Tlv>, Fault> {
     nested(settings, FILE)
 }
 
-fn nested(settings: &Value, table: Table) -> Result<Vec<Tlv>, Fault> {
+pub(super) fn nested(settings: &Value, table: Table) -> Result<Vec<Tlv>, Fault> {
     let settings = settings.as_object().ok_or_else(|| misfit(settings, "a table"))?;
     let mut tlvs = Vec::new();
     let is_set = |(key, value): &(&String, &Value)| *key != ORDER && !value.is_null();
     for (key, value) in settings.iter().filter(is_set) {
-        let row = known(table, key)?;
+        let row = if key == FAULTY { None } else { known(table, key)? };
         let list = row.is_none_or(Row::repeats);
         let values = if list {
             value.as_array().ok_or_else(|| misfit(value, "a list").under(key))?
@@ -124,6 +148,7 @@ fn nested(settings: &Value, table: Table) -> Result<Vec<Tlv>, Fault> {
             let path = if list { words::join(key, &i.to_string()) } else { key.clone() };
             let made = match row {
                 Some(row) => tlv(row, value),
+                None if key == FAULTY => raw(value),
                 None => unknown(table, value),
             };
             tlvs.push(made.map_err(|fault| fault.under(&path))?);
@@ -145,7 +170,7 @@ fn known(table: Table, key: &str) -> Result<Option<&'static Row>, Fault> {
         None if key == UNKNOWN => Ok(None),
         None => {
             let settable = table.rows().filter(|row| row.kind != Kind::Digest);
-            let keys: Vec<_> = settable.map(|row| row.key).chain([UNKNOWN]).collect();
+            let keys: Vec<_> = settable.map(|row| row.key).chain([UNKNOWN, FAULTY]).collect();
             Err(problem::Fault::unknown_key(words::join("", key), key, &keys, &[]).into())
         }
         Some(Row { kind: Kind::Digest, .. }) => {
@@ -170,6 +195,13 @@ fn tlv(row: &'static Row, value: &Value) -> Result<Tlv, Fault> {
         return Err(Fault::here(format!("found {found} in total; allowed: {LONGEST} or fewer")));
     }
     Ok(Tlv { number: row.number, offset: 0, row: Some(row), length: Length::Fits, content })
+}
+
+/// Builds a TLV that is as its bytes say.
+fn raw(value: &Value) -> Result<Tlv, Fault> {
+    let bytes = RAW.write(value).map_err(Fault::here)?;
+    let content = Content::Bytes(bytes[1..].to_vec());
+    Ok(Tlv { number: bytes[0], offset: 0, row: None, length: Length::Missing, content })
 }
 
 /// Builds a TLV of unknown type from a table of its number and its bytes.

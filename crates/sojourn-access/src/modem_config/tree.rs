@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::contents;
+use super::contents::{self, Shown};
 use super::leaf::{Leaf, hex};
 use super::table::{DATA_RATE_UNIT, Kind, RATE, Row, Table};
 use super::view::FILE;
@@ -111,6 +111,20 @@ impl Tlv {
         is_read && self.length == Length::Fits
     }
 
+    /// Does its value, in the user's notation, give its bytes?
+    pub(super) fn is_exact(&self) -> bool {
+        let is_exact = match (&self.content, self.row.map(|row| row.kind)) {
+            (Content::Bytes(bytes), Some(Kind::Leaf(leaf))) => leaf.read(bytes).is_ok(),
+            _ => self.is_sound(),
+        };
+        is_exact && self.length == Length::Fits
+    }
+
+    /// Is it what a list of faulty TLVs states: a type, and bytes that are not read?
+    pub(super) fn is_raw(&self) -> bool {
+        self.row.is_none() && self.length == Length::Missing
+    }
+
     /// Bytes of its type and length.
     fn head(&self) -> usize {
         match self.length {
@@ -145,17 +159,6 @@ impl Tlv {
         match &self.content {
             Content::Bytes(bytes) => file.extend(bytes),
             Content::Nested(tlvs) => tlvs.iter().for_each(|tlv| tlv.append(file)),
-        }
-    }
-}
-
-/// Sets the offsets of TLVs of which the first is at `at`.
-pub(super) fn place(tlvs: &mut [Tlv], mut at: usize) {
-    for tlv in tlvs {
-        tlv.offset = at;
-        at += tlv.size();
-        if let Content::Nested(inner) = &mut tlv.content {
-            place(inner, tlv.offset + HEAD);
         }
     }
 }
@@ -333,7 +336,7 @@ pub(super) fn problems_at(faults: &[Fault], offset: usize) -> Vec<&str> {
 
 /// A file as plain data.
 pub(super) fn shown_file(tlvs: &[Tlv], tail: &[u8], faults: &[Fault]) -> Value {
-    let mut nodes = shown(tlvs, "", faults);
+    let mut nodes = shown(tlvs, "", contents::TOP, faults);
     let end = size(tlvs);
     let problems: Vec<_> = faults
         .iter()
@@ -349,12 +352,17 @@ pub(super) fn shown_file(tlvs: &[Tlv], tail: &[u8], faults: &[Fault]) -> Value {
     nodes.into()
 }
 
-/// TLVs as plain data, with `outer` as the type path of their container.
-fn shown(tlvs: &[Tlv], outer: &str, faults: &[Fault]) -> Vec<Value> {
-    tlvs.iter().map(|tlv| shown_one(tlv, tlvs, outer, faults)).collect()
+/// TLVs as plain data, with `outer` as the type path of their container and `rows` of what is known of those in it.
+fn shown(tlvs: &[Tlv], outer: &str, rows: &'static [Shown], faults: &[Fault]) -> Vec<Value> {
+    tlvs.iter().map(|tlv| shown_one(tlv, tlvs, (outer, rows), faults)).collect()
 }
 
-fn shown_one(tlv: &Tlv, beside: &[Tlv], outer: &str, faults: &[Fault]) -> Value {
+fn shown_one(
+    tlv: &Tlv,
+    beside: &[Tlv],
+    (outer, rows): (&str, &'static [Shown]),
+    faults: &[Fault],
+) -> Value {
     let number =
         if outer.is_empty() { tlv.number.to_string() } else { format!("{outer}.{}", tlv.number) };
     let mut node = json!({ "type": number, "offset": tlv.offset });
@@ -365,16 +373,19 @@ fn shown_one(tlv: &Tlv, beside: &[Tlv], outer: &str, faults: &[Fault]) -> Value 
         node["name"] = row.name.into();
         node["key"] = row.key.into();
     }
+    let known = contents::numbered(rows, tlv.number);
     match &tlv.content {
-        Content::Nested(tlvs) => node["children"] = shown(tlvs, &number, faults).into(),
+        Content::Nested(tlvs) => {
+            let rows = known.map_or(&[][..], Shown::rows);
+            node["children"] = shown(tlvs, &number, rows, faults).into();
+        }
         Content::Bytes(bytes) => {
             node["value"] = tlv.value();
             if let Some(unit) = unit(tlv, beside).filter(|_| tlv.is_sound()) {
                 node["unit"] = unit.into();
             }
-            let shown = contents::numbered(tlv.number, !outer.is_empty());
-            if let Some(shown) = shown.filter(|_| tlv.length == Length::Fits) {
-                shown.fill(&mut node, bytes, &number, tlv.offset + HEAD);
+            if let Some(known) = known.filter(|_| tlv.length == Length::Fits) {
+                known.fill(&mut node, bytes, &number, tlv.offset + HEAD);
             }
         }
     }

@@ -203,7 +203,7 @@ with_rates! {
             upstream("Grants per Interval", number(1, 0, 127), "C.2.2.8.9");
         /// Upstream: multiplier of the bytes in a request.
         26 request_multiplier: Option<u8> =
-            upstream("Multiplier to Number of Bytes Requested", BYTE, "C.2.2.8").aside();
+            upstream("Multiplier to Number of Bytes Requested", BYTE, "C.2.2.8.12").aside();
         /// Upstream: time between proactive grants in us.
         44 guaranteed_grant_interval_us: Option<u16> =
             upstream("Guaranteed Grant Interval", SHORT, "C.2.2.8.14").unit("us");
@@ -222,8 +222,11 @@ with_rates! {
         /// Downstream: maximum latency of a packet in us.
         14 max_latency_us: Option<u32> =
             downstream("Maximum Downstream Latency", LONG, "C.2.2.9.1").aside().unit("us");
+        /// Identifier of an application, by which an aggregate may match it.
+        34 application_id: Option<u32> = row("Application Identifier", LONG, "C.2.2.5.9").aside();
         /// Reference of the aggregate service flow that this flow belongs to.
-        36 aggregate_reference: Option<u16> = row("Aggregate Service Flow Reference", REFERENCE, "C.2.2.7");
+        36 aggregate_reference: Option<u16> =
+            row("Aggregate Service Flow Reference", REFERENCE, "C.2.2.5.10");
         /// Name of its profile in the interface for applications' traffic classes (IATC).
         39 iatc_profile: Option<String> =
             row("Service Flow to IATC Profile Name Reference", name(15), "C.2.2.7.14").aside();
@@ -258,11 +261,11 @@ with_rates! {
         /// Aggregate service flow identifier at the CMTS.
         2 identifier: Option<u32> = common("Service Flow Identifier", IDENTIFIER, "C.2.2.5.2");
         /// Name of an aggregate QoS profile that the CMTS knows.
-        4 profile: Option<String> = row("AQP Name", name(15), "C.2.2.7").aside();
+        4 profile: Option<String> = row("AQP Name", name(15), "C.2.2.7.12").aside();
     } {
-        /// Criteria that match service flows to this aggregate, as hexadecimal digits.
-        38 match_criteria: Option<String> =
-            row("Service Flow to ASF Matching Criteria", OPAQUE, "C.2.2.7").aside();
+        /// Criteria that match service flows to this aggregate.
+        38 match_criteria: Option<MatchCriteria> =
+            row("Service Flow to ASF Matching Criteria", nested(MatchCriteria::ROWS), "C.2.2.7.13");
         /// Settings of its low-latency service flow.
         42 low_latency: Option<LowLatency> =
             row("Low Latency ASF Encodings", nested(LowLatency::ROWS), "C.2.2.7.17");
@@ -274,6 +277,24 @@ impl Aggregate {
     pub fn rates(&self) -> Rates {
         let rates = [self.max_sustained_rate, self.min_reserved_rate, self.peak_rate];
         Rates::of(self.data_rate_unit, rates)
+    }
+}
+
+tlvs! {
+    /// What a service flow without an aggregate has to be like to belong to this one.
+    pub struct MatchCriteria {
+        /// Its application's identifier.
+        1 application_id: Option<u32> =
+            row("Service Flow to ASF Matching by Application Id", LONG, "C.2.2.7.13.1");
+        /// The name of its service class.
+        2 service_class: Option<String> =
+            row("Service Flow to ASF Matching by Service Class Name", name(15), "C.2.2.7.13.2");
+        /// Bounds of its traffic priority.
+        3 traffic_priority: Option<PriorityRange> = row(
+            "Service Flow to ASF Matching by Traffic Priority Range",
+            octets(&["low", "high"]),
+            "C.2.2.7.13.3",
+        );
     }
 }
 
@@ -357,11 +378,11 @@ tlvs! {
     /// Buffer control of a service flow. The device chooses a size in the range, near the target.
     pub struct BufferControl {
         /// Minimum buffer size in bytes.
-        1 minimum_bytes: Option<u32> = row("Minimum Buffer", LONG, "C.2.2.7.11").unit("B");
+        1 minimum_bytes: Option<u32> = row("Minimum Buffer", LONG, "C.2.2.7.11.3").unit("B");
         /// Target buffer size in bytes.
         2 target_bytes: Option<u32> = row("Target Buffer", LONG, "C.2.2.7.11.4").unit("B");
         /// Maximum buffer size in bytes.
-        3 maximum_bytes: Option<u32> = row("Maximum Buffer", LONG, "C.2.2.7.11").unit("B");
+        3 maximum_bytes: Option<u32> = row("Maximum Buffer", LONG, "C.2.2.7.11.5").unit("B");
     }
 }
 
@@ -562,7 +583,7 @@ tlvs! {
     }
 }
 
-/// A range of user priorities.
+/// A range of priorities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityRange {

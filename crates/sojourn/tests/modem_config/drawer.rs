@@ -103,7 +103,7 @@ impl Drawer {
         Value::Object(settings)
     }
 
-    fn row(&mut self, row: &Row) -> Value {
+    pub(super) fn row(&mut self, row: &Row) -> Value {
         if row.repeats() {
             let count = 1 + self.below(3);
             (0..count).map(|_| self.one(row)).collect()

@@ -251,8 +251,8 @@ fn toml_that_is_refused() {
          downstream_service_flows, max_classifiers, privacy_enable, docsis_2_mode, extensions, \
          upstream_drop_classifiers, static_multicast, default_upstream_target_buffer_ms, \
          upstream_aggregates, downstream_aggregates, upstream_aqm_disable, low_latency_disable, \
-         upstream_hierarchical_aggregates, downstream_hierarchical_aggregates, unknown (did you \
-         mean max_cpe?)"
+         upstream_hierarchical_aggregates, downstream_hierarchical_aggregates, unknown, faulty (did \
+         you mean max_cpe?)"
     );
     assert_eq!(
         toml_refusal("max_cpe = 4\nmax_cpe = 5"),
@@ -330,6 +330,24 @@ fn more_than_a_length_can_tell() {
         toml_refusal(&flow(250)),
         "modem.toml: upstream_service_flows.0: found 256 bytes in total; allowed: 255 or fewer"
     );
+}
+
+/// Text in any encoding is no modem's file.
+#[test]
+fn text_is_recognised() {
+    let latin: &[u8] = b"Main\n{\n\tNetworkAccess 1;\n\t/* caf\xe9 */\n}\n";
+    let utf_16 = |bytes: fn(u16) -> [u8; 2]| {
+        "\u{feff}a = 1 # caf\u{e9}\r\n".encode_utf16().flat_map(bytes).collect::<Vec<_>>()
+    };
+    let (little, big) = (utf_16(u16::to_le_bytes), utf_16(u16::to_be_bytes));
+    for text in [latin, "# café\n".as_bytes(), &little, &big] {
+        let problem = File::open(text, "modem.cfg").unwrap_err().to_string();
+        assert!(problem.starts_with("modem.cfg: found a text file; allowed: "), "{problem}");
+    }
+    // An end marker alone, an adapter's file, and a type whose value is text are no text.
+    for bytes in [&[255, 254][..], &[254, 255, 0, 1], &[9, 3, b'a', b'b', b'c', 255]] {
+        assert!(File::open(bytes, "modem.cfg").is_ok(), "{bytes:?}");
+    }
 }
 
 /// What a modem reads without doubt, or what nothing here depends on, is noted.

@@ -55,6 +55,72 @@ fn real_files_come_back_by_way_of_toml_without_the_secret() {
     }
 }
 
+/// Pairs of a file and what its TOML states of a fault; by way of TOML all come back byte for byte.
+#[test]
+fn faulty_settings_are_kept_and_named() {
+    let faulty: [(&[u8], &str, &str); 12] = [
+        (&[18, 2, 0, 4, 255], "faulty = [\"12020004\"]", "found 2 bytes"),
+        (&[3, 1, 9, 18, 1, 4, 255], "faulty = [\"030109\"]", "found 9"),
+        (&[18, 1, 4, 18, 1, 5, 255], "faulty = [\"120105\"]", "second TLV 18"),
+        (&[18, 1, 4, 9, 200, b'a', 255], "faulty = [\"09c861ff\"]", "found a length of 200"),
+        (&[18, 1, 4, 9], "faulty = [\"09\"]", "without a length"),
+        (&[18, 1, 4, 0, 0, 3, 1, 1, 255], "faulty = [\"0000\"]", "found padding"),
+        (
+            &[24, 8, 1, 2, 0, 1, 4, 2, 97, 117, 255],
+            "faulty = [\"04026175\"]",
+            "without a zero byte",
+        ),
+        (&[24, 8, 1, 2, 0, 1, 8, 2, 1, 1, 255], "faulty = [\"08020101\"]", "found 2 bytes"),
+        (&[60, 3, 1, 5, 1, 255], "faulty = [\"010501\"]", "found a length of 5"),
+        (&[18, 1, 4, 6, 1, 0, 255], "faulty = [\"060100\"]", "found 1 byte"),
+        (&[18, 1, 4, 255, 0, 9], "tail = \"ff0009\"", "found 9 after the end marker"),
+        (&[18, 1, 4], "tail = \"\"", "found the end of the file"),
+    ];
+    for (bytes, stated, said) in faulty {
+        let file = File::open(bytes, "modem.cfg").unwrap();
+        let text = file.to_toml();
+        assert!(text.contains(stated) && text.contains(said), "{stated}, {said}: {text}");
+        let again = File::from_toml(&text, "modem.toml", None).unwrap();
+        assert_eq!(again.encode(), bytes, "{text}");
+        let problems = again.problems("modem.cfg");
+        assert!(problems.iter().any(|problem| problem.message.contains(said)), "{problems:?}");
+    }
+}
+
+/// A change is written too, with a digest of its own and a proper end, and what is lost is named.
+#[test]
+fn faulty_settings_survive_a_change_of_others() {
+    let bytes = [3, 1, 9, 18, 1, 4, 6, 1, 0, 255, 7];
+    let text = File::open(&bytes, "").unwrap().to_toml().replace("max_cpe = 4", "max_cpe = 5");
+    let file = File::from_toml(&text, "modem.toml", None).unwrap();
+    // The order of the keys, then the digest in the place of the faulty one.
+    assert_eq!(file.encode()[..8], [3, 1, 9, 18, 1, 5, 6, 16]);
+    let problems: Vec<_> = file.problems("").iter().map(ToString::to_string).collect();
+    let lost = "file.tail: found \"ff07\"; not written, since other settings have changed";
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].starts_with("byte 0, TLV 3: network_access: found 9"), "{problems:?}");
+    assert!(problems[1].starts_with(lost), "{problems:?}");
+}
+
+/// A file with one setting, of each type that needs no other.
+#[test]
+fn files_with_one_setting_come_back() {
+    for row in FILE.rows().filter(|row| row.kind != Kind::Digest) {
+        for seed in 0..20 {
+            let one = serde_json::json!({ row.key: Drawer::new(seed).row(row) });
+            let Ok(view) = serde_json::from_value::<ModemConfig>(one) else { continue };
+            let Ok(made) = File::from_view(&view, None) else { continue };
+            let digest = made.tlvs().last().unwrap().offset();
+            for bytes in [made.encode(), [&made.encode()[..digest], &[255]].concat()] {
+                let read = File::decode(&bytes, "").unwrap();
+                let text = read.to_toml();
+                let again = File::from_toml(&text, "", None).unwrap();
+                assert_eq!(again.encode(), bytes, "{text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_said_of_the_file_read_is_checked() {
     let text = decoded(HOME).to_toml();
