@@ -30,6 +30,7 @@ const MOST_HOMES: usize = 10_000;
 pub(super) fn check(scenario: &Scenario) -> Faults {
     let mut faults = Faults::from(homes(scenario));
     faults.add_under("upstream_channel", scenario.upstream_channel.check());
+    faults.add_under("provisioning", scenario.provisioning.check());
     faults.add(names_of_controllers(scenario));
     for (name, entry) in &scenario.traffic {
         faults.add(traffic(scenario, entry, &scenario.path_of(name, entry)));

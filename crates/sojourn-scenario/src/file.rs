@@ -332,6 +332,7 @@ impl File<'_> {
                 notes.extend(reported);
                 notes.extend(scenario.without_traffic());
                 notes.extend(unread_keys(&scenario).into_iter().map(Idle::warning));
+                notes.extend(scenario.provisioning.unused(self.overlay.is_some()));
                 scenario
             }
             Err(faults) => {

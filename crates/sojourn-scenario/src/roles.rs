@@ -165,6 +165,16 @@ mod tests {
             ("downstream.capacity", format!("downstream.capacity.{steps}"), "line"),
             ("downstream.flows.*", format!("downstream.flows.a = {flow}"), "choice"),
             ("cmts", "cmts = {}".to_owned(), "line choice"),
+            (
+                "provisioning.service_classes.*",
+                "provisioning.service_classes.a.max_sustained_rate = 1".to_owned(),
+                "line",
+            ),
+            (
+                "provisioning.aggregate_profiles.*",
+                "provisioning.aggregate_profiles.a.max_sustained_rate = 1".to_owned(),
+                "line",
+            ),
             ("homes.*", "homes.home = {}".to_owned(), ""),
             ("homes.*", "homes.home.router.upstream.rate_mbps = 4".to_owned(), "choice"),
             ("homes.*", "homes.home.upstream.queue.law.kind = 'codel'".to_owned(), "choice"),

@@ -13,6 +13,7 @@ use sojourn_input::words;
 
 use super::homes::Homes;
 use super::metrics::Metrics;
+use super::provision::Provisioning;
 use super::router::Router;
 use super::traffic::Entry;
 use crate::apps::{AppSpec, ServerKeys};
@@ -95,6 +96,11 @@ pub struct Scenario {
     #[serde(default)]
     #[schemars(extend("x-role" = "line"))]
     pub cmts: Option<Cmts>,
+    /// What the CMTS knows by name, such as service classes, for modem files that refer to it (`--config`). Without a
+    /// modem's file it has no effect.
+    #[serde(default, skip_serializing_if = "Provisioning::is_empty")]
+    #[schemars(extend("x-role" = "line"))]
+    pub provisioning: Provisioning,
     /// Groups of identical homes, by name. Default: one home. It is called `home` and has the
     /// scenario's `upstream` and `downstream`.
     #[serde(default)]

@@ -34,6 +34,7 @@ mod pages;
 mod plant_faults;
 mod plant_timing;
 mod provision;
+mod provision_cmts;
 mod provision_return;
 mod qoe;
 mod queue_abb;

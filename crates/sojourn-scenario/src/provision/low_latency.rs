@@ -18,10 +18,11 @@ use sojourn_engine::queue::Parameters;
 const DSCP_BITS: u8 = 0b1111_1100;
 const ECN_BITS: u8 = 0b11;
 /// Keys of a low-latency flow that are simulated.
-const DONE: [&str; 14] = [
+const DONE: [&str; 15] = [
     "reference",
     "identifier",
     "service_class",
+    "application_id",
     "qos_set",
     "data_rate_unit",
     "aggregate_reference",
@@ -91,7 +92,7 @@ impl Direction<'_> {
         let classic = flows
             .iter_mut()
             .find(|of| of.flow.aggregate_reference == Some(aggregate.reference))
-            .ok_or("no other flow names it as its aggregate_reference")?;
+            .ok_or("no other flow belongs to it, by its aggregate_reference or match_criteria")?;
         let own = self.own_rates(aggregate, &low.flow, &classic.flow, notes);
         notes.note_others(
             &low.flow,

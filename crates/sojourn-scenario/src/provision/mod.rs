@@ -4,8 +4,10 @@
 //! scenario keeps everything else: the kind of modem, other traffic on the channel, servers and
 //! traffic.
 
+mod catalog;
 mod channel_rate;
 mod class_of_service;
+mod expand;
 mod lost;
 mod low_latency;
 mod notes;
@@ -13,6 +15,7 @@ mod read;
 mod scheduling;
 mod write;
 
+pub use catalog::Provisioning;
 pub use read::Provision;
 
 use sojourn_access::Group;

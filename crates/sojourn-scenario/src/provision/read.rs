@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::channel_rate::channel_mbps;
 use super::class_of_service;
+use super::expand;
 use super::low_latency::{self, Flow};
 use super::notes::Notes;
 use super::scheduling;
@@ -108,7 +109,7 @@ impl Provision<'_> {
     /// Overrides `upstream` and `downstream`. The primary flow of each direction is the first of the file
     /// (DOCSIS MULPI, from memory).
     fn override_service(&self, scenario: &mut Value, notes: &mut Notes) {
-        let config = self.config;
+        let config = &expand::expanded(self.config, &scenario["provisioning"], notes);
         let modem = scenario.pointer("/upstream/modem/kind").and_then(Value::as_str);
         let keeps_own_rates = modem.is_none_or(|kind| kind == "single_queue");
         let is_disabled = config.low_latency_disable.is_some_and(|how_far| how_far > 0);
@@ -422,6 +423,8 @@ fn note_flow(flow: &ServiceFlow, path: &str, notes: &mut Notes) {
     let done = [
         "reference",
         "identifier",
+        "service_class",
+        "application_id",
         "qos_set",
         "scheduling",
         "traffic_priority",

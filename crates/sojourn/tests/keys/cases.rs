@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Key, all_keys, others, put, run, scenario, schema_of, tables, take};
+use super::{Key, all_keys, others, put, run, scenario_with, schema_of, tables, take};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,6 +35,8 @@ pub(super) struct Case {
     to: BTreeMap<String, Value>,
     #[serde(rename = "else")]
     other: Option<Value>,
+    /// Settings of the modem's file with which the scenario is read.
+    modem: Option<String>,
 }
 
 /// All cases, each of one definition and with its keys.
@@ -117,7 +119,9 @@ impl Cases {
     fn acts(&self, number: usize) {
         let (key, case) = &self.of_keys[number];
         let keys = self.keys_of(case);
-        let scenario_of = |keys: &Value| scenario(keys).map_err(|problems| problems.to_string());
+        let scenario_of = |keys: &Value| {
+            scenario_with(keys, case.modem.as_deref()).map_err(|problems| problems.to_string())
+        };
         let base = scenario_of(&keys).unwrap_or_else(|why| panic!("{}: {why}", key.path()));
         let full = serde_json::to_value(&base).unwrap();
         let before = tables(run(&base));

@@ -14,8 +14,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 use sojourn::Simulation;
+use sojourn::access::modem_config::File;
 use sojourn::input::problem::Problems;
 use sojourn::results::metrics::Results;
+use sojourn::scenario::provision::Provision;
 use sojourn::scenario::{Scenario, Source, json_schema};
 use std::sync::LazyLock;
 
@@ -148,9 +150,18 @@ static BESIDE: LazyLock<String> = LazyLock::new(|| {
 
 /// The scenario of these keys.
 fn scenario(keys: &Value) -> Result<Scenario, Problems> {
+    scenario_with(keys, None)
+}
+
+/// A scenario, with a modem's file of these settings if there are any.
+fn scenario_with(keys: &Value, modem: Option<&str>) -> Result<Scenario, Problems> {
     let text = toml::to_string(keys).expect("it is a table");
-    let variants =
-        Source::new(&text, &BESIDE).most_bytes(crate::swarm::network::MOST_BYTES).load()?;
+    let config = modem.map(|settings| File::from_toml(settings, "modem.toml", None));
+    let config = config.transpose()?.map(|file| file.view());
+    let overlay =
+        config.as_ref().map(|config| Provision { config, problems: &[], source: "modem.cfg" });
+    let source = Source::new(&text, &BESIDE).overlay(overlay.as_ref().map(|modem| modem as _));
+    let variants = source.most_bytes(crate::swarm::network::MOST_BYTES).load()?;
     Ok(variants.into_iter().next().expect("there is one").scenario)
 }
 
