@@ -366,6 +366,11 @@ def wifi(drop_tail: Shown, pie: Shown, *_: Shown) -> None:
     assert drop_tail.round_trip_ms > 300 > 150 > pie.round_trip_ms
 
 
+def high_split(low: Shown, high: Shown, *_: Shown) -> None:
+    assert low.mos < 2 < 4.2 < high.mos
+    assert high.rates["photos_of_street"] > 3 * low.rates["photos_of_street"]
+
+
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_gallery_shows_what_it_says(path: Path) -> None:
     case = Case.run(path)

@@ -40,6 +40,7 @@ pub const GALLERY: &[(&str, &str)] = shipped![
     "15-satellite",
     "16-mobile",
     "17-wifi",
+    "18-high-split",
 ];
 
 #[cfg(test)]
