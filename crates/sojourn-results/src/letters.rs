@@ -3,11 +3,13 @@
 
 use crate::words::digits;
 
+/// Where A+ ends, in ms.
+pub(crate) const A_PLUS_MS: f64 = 5.0;
 /// Where A ends, in ms.
 pub(crate) const A_MS: f64 = 30.0;
 /// Below so many ms.
 const LETTERS: [(f64, &str); 5] =
-    [(5.0, "A+"), (A_MS, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D")];
+    [(A_PLUS_MS, "A+"), (A_MS, "A"), (60.0, "B"), (200.0, "C"), (400.0, "D")];
 const MOST_DIGITS: usize = 9;
 /// From the last bound on.
 const WORST: &str = "F";

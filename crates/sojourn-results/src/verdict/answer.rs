@@ -426,7 +426,8 @@ fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
     }
     let missing = settings.iter().flat_map(|one| {
         let own = one.entries.iter().filter(|found| found.grade.is_none());
-        own.map(move |it| ((it.summary.as_str(), without_article(&it.noun())), *one))
+        let why = own.map(|it| (it.summary.as_str(), without_article(&it.noun())));
+        distinct(why).into_iter().map(move |why| (why, *one))
     });
     let scoped = grouped(missing).into_iter().map(|((why, noun), of)| {
         let are_all = of.len() == settings.len();

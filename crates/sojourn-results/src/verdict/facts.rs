@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, CALL_RATE, GAME, GOOD_QUEUE_MS, PAGE_LOAD, QUEUE_MEAN,
-    SLOW_START_S, VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, QUEUE_MEAN, SLOW_START_S,
+    VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{ByLoad, page_load, round_trips};
@@ -16,6 +16,7 @@ use crate::scores::qoe::GAME_ACCESS_MS;
 use crate::shares::{SHORTEST_S, Share, transfers};
 use crate::words::grouped;
 use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Part;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
 
@@ -147,10 +148,10 @@ impl Facts {
         }
     }
 
-    /// Is the queue of a direction not good?
-    pub(super) fn stands(&self, direction: Direction) -> bool {
-        let mut of_way = self.tests.iter().filter(|test| test.application == queue_of(direction));
-        of_way.any(|test| test.values[QUEUE_MEAN] > Some(GOOD_QUEUE_MS))
+    /// The mean time that packets of an entry wait in queues, of both directions together.
+    pub(super) fn waited_ms(&self, traffic: &str) -> f64 {
+        let own = self.causes.iter().filter(|cause| cause.traffic == traffic);
+        own.flat_map(|cause| &cause.parts).filter(|one| is_queue(one.part)).map(|one| one.ms).sum()
     }
 
     /// The directions in which bulk traffic goes.
@@ -163,6 +164,12 @@ impl Facts {
     pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
         self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))
     }
+}
+
+/// Do packets wait behind others in this part?
+fn is_queue(part: Part) -> bool {
+    use Part::{CmtsQueue, CoreQueue, ModemQueue, RouterQueue, ServerQueue};
+    matches!(part, RouterQueue | ModemQueue | CmtsQueue | CoreQueue | ServerQueue)
 }
 
 /// The rate of a flow that follows the line.

@@ -9,12 +9,14 @@ use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, LOSSES, NAMED, PAGE, SAME, SHARE, Shown,
     Threshold, UNDER_LOAD, kept_of,
 };
-use crate::letters::letter;
+use crate::letters::{A_PLUS_MS, letter};
 use crate::over_seeds::{Value, over_seeds};
 use crate::shares::Share;
 use crate::words::{apart, digits, distinct};
-use sojourn_engine::packet::Direction;
 use sojourn_logs::Load;
+
+/// Why nobody knows what load adds.
+const WAITS_AT_REST: &str = "packets wait in queues without uploads and downloads too";
 
 /// A grade, and how many steps inside it are missed: less is better.
 pub(super) type Level = (Grade, usize);
@@ -269,17 +271,15 @@ fn single(
     Assessment::new(one, (traffic, &over), None, missing)
 }
 
-/// By what load adds to the round trips of games and calls. A line on which queues stand without load is not idle.
+/// By what load adds to the round trips of games and calls. What their packets wait in queues without it may hide as much:
+/// there is a grade where that is less than the first step of letters, or leaves the letter as it is.
 fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> Vec<Assessment> {
-    let stands = |way: &Direction| idle.iter().any(|facts| facts.stands(*way));
-    let missing = Direction::BOTH.into_iter().find(stands).map(|way| {
-        let way = way.stream();
-        format!("packets wait in the {way} queue without uploads and downloads too")
-    });
     let of_entry = |name: &(bool, String)| {
         let added_ms = round_trips(runs, Some(idle), name).1?.max(0.0);
-        let added_ms = Some(added_ms).filter(|_| missing.is_none());
-        Some(single(one, &name.1, added_ms, missing.clone()))
+        let waited_ms = idle.iter().map(|facts| facts.waited_ms(&name.1)).fold(0.0, f64::max);
+        let is_known = waited_ms < A_PLUS_MS || letter(added_ms) == letter(added_ms + waited_ms);
+        let missing = (!is_known).then(|| WAITS_AT_REST.to_owned());
+        Some(single(one, &name.1, Some(added_ms).filter(|_| is_known), missing))
     };
     runs[0].round_trips.keys().filter_map(of_entry).collect()
 }

@@ -215,8 +215,6 @@ pub(super) const NAMED: f64 = 0.10;
 
 /// Later than that a film has begun too late.
 pub(super) const SLOW_START_S: f64 = 10.0;
-/// A good queue adds no more to the mean round trip.
-pub(super) const GOOD_QUEUE_MS: f64 = 30.0;
 
 /// What a rate is kept of, where an application is that.
 pub(super) fn kept_of(application: &str) -> Option<&'static str> {
