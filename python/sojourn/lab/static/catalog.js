@@ -119,8 +119,7 @@ export const ACTIVITIES = {
     entry: {
       kind: "web",
       servers: ["web1", "web2", "web3", "web4"],
-      html_bytes: 102_400,
-      objects: { kind: "appendix_a" },
+      objects: { kind: "almanac2025" },
       pause_s: 2,
       start_s: 1,
       start_spread_s: 2,
