@@ -8,7 +8,8 @@ EVERY := 1
 SEED := 1
 DAMAGES := 5000
 KILLS := 1000
-RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+RUST := $(shell find crates scenarios -name '*.rs' -o -name Cargo.toml -o -path '*/src/*.toml' -o -path '*/src/*.json' \
+    -o -path 'scenarios/*.toml') Cargo.toml Cargo.lock
 
 WEB := $(addprefix python/sojourn/lab/static/,sojourn.wasm sojourn-fast.wasm)
 

@@ -241,6 +241,13 @@ class Shown:
     page_s: float | None
     round_trip_ms: float | None
     """The game's, 90 % of them."""
+    call_ms: float | None
+    """The frames' of a video call, 90 % of them."""
+    game_mos: float | None
+    """A cloud game's."""
+    rpm: float | None
+    """Of a test of responsiveness under load."""
+    idle_rpm: float | None
 
 
 def shown(runs: Results) -> list[Shown]:
@@ -257,7 +264,13 @@ def _shown(run: RunTables) -> Shown:
     rates = {row["traffic"]: row["throughput_mbps"] for row in rows}
     game, mos = first("game", "latency_p90_ms"), first("voice", "mos")
     page_s, round_trip_ms = first("pages", "page_load_median_s"), first("game", "rtt_p90_ms")
-    return Shown(rates, game, mos, page_s, round_trip_ms)
+    flows = run.flows.to_pylist()
+
+    def of_today(column: str) -> float | None:
+        return next((row[column] for row in flows if row[column] is not None), None)
+
+    today = map(of_today, ("frame_latency_p90_ms", "game_mos", "rpm", "idle_rpm"))
+    return Shown(rates, game, mos, page_s, round_trip_ms, *today)
 
 
 def bufferbloat(small: Shown, medium: Shown, large: Shown) -> None:
@@ -274,7 +287,8 @@ def codel(drop_tail: Shown, short: Shown, covering: Shown) -> None:
 
 
 def docsis_pie(drop_tail: Shown, short: Shown, long: Shown) -> None:
-    assert drop_tail.page_s > 2 * long.page_s > 2 * short.page_s
+    assert drop_tail.page_s > 3 * max(short.page_s, long.page_s)
+    assert short.rates["uploads"] < long.rates["uploads"]
     assert drop_tail.mos < 4 < 4.2 < min(short.mos, long.mos)
 
 
@@ -364,6 +378,22 @@ def mobile(alone: Shown, least: Shown, follows: Shown, *_: Shown) -> None:
 
 def wifi(drop_tail: Shown, pie: Shown, *_: Shown) -> None:
     assert drop_tail.round_trip_ms > 300 > 150 > pie.round_trip_ms
+
+
+def today(drop_tail: Shown, pie: Shown, cake: Shown, idle: Shown, *_: Shown) -> None:
+    assert drop_tail.game_mos < min(pie.game_mos, cake.game_mos, idle.game_mos) - 1
+    assert drop_tail.page_s > 4 * idle.page_s and max(pie.page_s, cake.page_s) < 1.5 * idle.page_s
+    # 250 ms of buffer.
+    assert drop_tail.call_ms > idle.call_ms + 200 > pie.call_ms + 150 > cake.call_ms + 150
+    assert drop_tail.rates["upload"] > pie.rates["upload"] > cake.rates["upload"]
+
+
+def responsiveness(drop_tail: Shown, pie: Shown, fq: Shown, *_: Shown) -> None:
+    # 256 kB at 10 Mbps, propagation, and the modem's wait for requests and grants.
+    full_ms, way_ms = 256 * 8 / 10, 18 + 5
+    assert drop_tail.rpm == pytest.approx(60_000 / (full_ms + way_ms), rel=0.1)
+    assert drop_tail.idle_rpm == pytest.approx(60_000 / way_ms, rel=0.03)
+    assert drop_tail.idle_rpm > 10 * drop_tail.rpm and 1000 < pie.rpm < fq.rpm
 
 
 def high_split(low: Shown, high: Shown, *_: Shown) -> None:

@@ -17,7 +17,7 @@ from .live import link
 
 SCENARIOS = sorted((ROOT / "scenarios" / "gallery").glob("*.toml"))
 
-_DRAWN = {"abb": ["ABB"]}
+_DRAWN = {"abb": ["ABB"], "today": ["DOCSIS-PIE"]}
 """Variants in figures over time, where all of them would be too many curves."""
 
 _HEAD = """# Gallery

@@ -40,7 +40,9 @@ pub const GALLERY: &[(&str, &str)] = shipped![
     "15-satellite",
     "16-mobile",
     "17-wifi",
-    "18-high-split",
+    "18-today",
+    "19-responsiveness",
+    "20-high-split",
 ];
 
 #[cfg(test)]
