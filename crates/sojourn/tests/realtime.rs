@@ -122,6 +122,23 @@ fn calls_that_join_get_a_part() {
     assert!(parts.iter().sum::<f64>() > 0.7 * 3.5 && least > most / 3.0, "{parts:?}");
 }
 
+/// RFC 8867 §5.5: calls whose paths take 10 to 150 ms one way begin one after the other on 4 Mbps. None starves, whatever its
+/// path: after some minutes each has more than a quarter of the greatest part.
+#[test]
+fn calls_over_paths_of_other_lengths_get_a_part() {
+    let ways_ms = [10, 25, 50, 100, 150];
+    let calls = ways_ms.iter().enumerate().map(|(number, ms)| {
+        let call = call(&format!("after_{ms}"), 10.0 * number as f64, "");
+        let call = call.replace("'far'", &format!("'s{ms}'"));
+        format!("{call}servers.s{ms} = {{ delay_ms = {ms}, host_jitter_us = 0 }}\n")
+    });
+    let keys: String = calls.collect();
+    let results = path(&[(300.0, 4.0)], &keys);
+    let parts = ways_ms.map(|ms| mbps(&results, &format!("after_{ms}"), [200.0, 300.0]));
+    let [least, most] = [f64::min, f64::max].map(|of| parts.into_iter().reduce(of).unwrap());
+    assert!(parts.iter().sum::<f64>() > 0.7 * 4.0 && least > most / 4.0, "{parts:?}");
+}
+
 /// RFC 8867 §5.6: a call beside a long TCP upload on 2 Mbps is not to starve, as the threshold of over-use follows the queue
 /// that TCP keeps.
 #[test]
@@ -131,6 +148,26 @@ fn a_call_does_not_starve_beside_an_upload() {
     let results = path(&[(120.0, 2.0)], &keys);
     let has = mbps(&results, "one", [30.0, 120.0]);
     assert!((0.1..1.3).contains(&has), "{has}");
+}
+
+/// RFC 8867 §5.7: a call on 2 Mbps beside ten senders of files of 100 kB to 1 MB with pauses of some 10 s. These want 44 Mbit
+/// in each 15 s or so, more than the line, so the call falls to a part of it. When they end it grows by 8 % a second: from
+/// 0.05 to 1.5 Mbps in ln(30) / ln(1.08) = 44 s.
+#[test]
+fn a_call_outlives_many_short_files() {
+    let files = (1..=10).map(|number| {
+        format!(
+            "traffic.f{number} = {{ kind = 'transfer', server = 'far', file_bytes = {number}00_000,
+                                   pause_s = {}, start_spread_s = 20, stop_s = 100 }}\n",
+            5 + number
+        )
+    });
+    let results = path(&[(180.0, 2.0)], &(files.collect::<String>() + &call("one", 0.0, "")));
+    let beside = mbps(&results, "one", [30.0, 100.0]);
+    assert!((0.03..0.5).contains(&beside), "{beside}");
+    assert_has(&results, "one", [150.0, 180.0], 1.5, 0.75);
+    let loss = flow(&results, "one", "up").loss_percent;
+    assert!(loss < Some(3.0), "{loss:?}");
 }
 
 /// RFC 8867 §5.8: a call that pauses leaves its part to the others.
