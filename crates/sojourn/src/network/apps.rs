@@ -16,6 +16,9 @@ use sojourn_scenario::apps::{
 use sojourn_scenario::{Scenario, home_port};
 use sojourn_transport::{Config, Ends, SegmentEvents, Transport};
 
+/// The ends of games and calls send a few times in each such time.
+const HELD_AT_MOST: Time = Time::from_ms(250);
+
 /// A traffic model in one home, with its state in the network.
 pub(super) struct AppInstance {
     pub app: App,
@@ -328,7 +331,10 @@ impl Simulation {
     pub(super) fn hear(&mut self, packet: &Packet) {
         let Some(reaction) = self.conversations.hear(self.now, packet) else { return };
         if let Some(round_trip) = reaction.round_trip {
-            let load = self.load_at(packet.home, self.now.since(round_trip));
+            // Half of one whose echo was held for long tells of another time.
+            let is_of_now = reaction.held <= HELD_AT_MOST;
+            let began_at = self.now.since(round_trip + reaction.held);
+            let load = is_of_now.then(|| self.load_at(packet.home, began_at)).flatten();
             self.ledger.probed(self.now, packet, round_trip, load);
         }
         if let Some(app) = reaction.answered_by {

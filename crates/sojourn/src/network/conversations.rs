@@ -37,6 +37,8 @@ struct Conversation {
 pub(super) struct Reaction {
     /// The round-trip time that it completes.
     pub round_trip: Option<Time>,
+    /// How long the other end held what it echoes.
+    pub held: Time,
     /// The app that answers it at once.
     pub answered_by: Option<u32>,
     /// The app that hears of it.
@@ -83,14 +85,16 @@ impl Conversations {
     pub(super) fn hear(&mut self, now: Time, packet: &Packet) -> Option<Reaction> {
         let conversation = self.0[usize::from(packet.traffic)].as_mut()?;
         let home = packet.home - conversation.first_home;
-        let heard = &mut conversation.heard[usize::from(home)][packet.direction as usize];
-        *heard = Heard { sent_at: packet.sent_at, at: now };
+        let heard = &mut conversation.heard[usize::from(home)];
+        heard[packet.direction as usize] = Heard { sent_at: packet.sent_at, at: now };
+        let echoed_at = heard[packet.direction.reversed() as usize].at;
         let echo = packet.segment.echo;
         let answers =
             conversation.answer == Some(Answer::EachPacket) && packet.direction == Direction::Up;
         let app = conversation.first_app + u32::from(home);
         Some(Reaction {
             round_trip: (echo > Time::ZERO).then(|| now.since(echo)),
+            held: packet.sent_at.since(echoed_at),
             answered_by: answers.then_some(app),
             heard_by: conversation.is_heard.then_some(app),
         })
