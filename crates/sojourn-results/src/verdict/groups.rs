@@ -23,12 +23,11 @@ pub struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Is it without bulk traffic: is none meant, or was nothing of it delivered?
+    /// Is no bulk traffic meant to begin, where some is in the other? One of which nothing arrives is no idle line.
     fn is_idle_line_of(&self, other: &Self) -> bool {
-        let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.bulk().next().is_none());
-        let is_meant = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
+        let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
         is_idle(self)
-            && (!is_idle(other) || (is_meant(self) && !is_meant(other)))
+            && !is_idle(other)
             && self.point == other.point
             && self.runs[0].lines.contains(&other.runs[0].lines[0])
     }
@@ -144,8 +143,7 @@ impl Judged<'_> {
     /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?
     pub(super) fn lacks_idle_line(&self) -> bool {
         let facts = self.group.runs[0];
-        let would_tell = !facts.round_trips.is_empty() || !facts.kept_mbps.is_empty();
-        self.idle_line.is_none() && would_tell && facts.bulk().next().is_some()
+        self.idle_line.is_none() && !facts.round_trips.is_empty() && facts.bulk().next().is_some()
     }
 
     /// Is all known that its traffic could measure?
