@@ -21,6 +21,7 @@ from .tables import RunTables
 from .verdict import marked, verdict, verdict_json
 
 _SENTENCE_WIDTH = 80
+_IDLE_KEY = "idle-key"
 
 
 def print_summary(results: Results, *, in_full: bool = False) -> None:
@@ -73,9 +74,11 @@ def dedupe_warnings(
 ) -> Iterator[str]:
     """Warnings by variant, each once; those not of all variants are prefixed with their names.
 
-    Of those of one kind about the same key, the first stands for all unless `in_full`.
+    Of those of one kind about the same key, the first stands for all unless `in_full`. Keys without
+    effect come last: they change no number.
     """
-    for first, names, more in _distinct(warnings, in_full=in_full):
+    found = _distinct(warnings, in_full=in_full)
+    for first, names, more in sorted(found, key=lambda of: of[0].code == _IDLE_KEY):
         named = ", ".join(quoted(name) if name else THIS_RUN for name in names)
         others = f" (and {more} more of this kind)" if more else ""
         names_all = len(names) == len(warnings) or first.code == EQUAL
