@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sojourn.analysis.verdict import APPLICATIONS, Application, Threshold
+from sojourn.analysis.verdict import APPLICATIONS, Application, Steps, Threshold
 
 _HEAD = """# Grades
 
@@ -37,9 +37,15 @@ def _section(application: Application) -> Iterator[str]:
     rows = [("good", threshold) for threshold in application.good]
     rows += [("fair", threshold) for threshold in application.fair]
     rows += [("poor", threshold) for threshold in application.poor]
-    yield "\n".join(_row(grade, threshold) for grade, threshold in rows)
+    steps = map(_steps, application.steps)
+    yield "\n".join([*(_row(grade, threshold) for grade, threshold in rows), *steps])
 
 
 def _row(grade: str, threshold: Threshold) -> str:
     text = f"{threshold.text} (`{threshold.metric}`). Source: {threshold.source}."
     return f"- **{grade}**: {text}"
+
+
+def _steps(steps: Steps) -> str:
+    bounds = ", ".join(f"{bound:g}" for bound in steps.bounds)
+    return f"- **steps** inside grades, from {steps.start.word} on: `{steps.metric}` {bounds}"

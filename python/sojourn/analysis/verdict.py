@@ -45,6 +45,16 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """Bounds inside grades, which decide between settings whose grades are equal."""
+
+    metric: str
+    start: Grade
+    """They count from this grade on."""
+    bounds: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Application:
     """What is graded: its name, and the thresholds of its grades."""
 
@@ -53,6 +63,7 @@ class Application:
     fair: tuple[Threshold, ...]
     poor: tuple[Threshold, ...]
     """What does not meet one of them fails."""
+    steps: tuple[Steps, ...]
 
 
 @dataclass(frozen=True)
@@ -128,6 +139,8 @@ class RoundTrip:
 
     letter: str | None
     """From A+ to F, by what the load that adds most adds to the mean."""
+    traffic: str
+    """The game or call: of several the one whose grade under load is the worst."""
     idle_ms: float | None
     downloading_ms: float | None
     uploading_ms: float | None
@@ -315,7 +328,11 @@ def _application(found: Mapping[str, Any]) -> Application:
     good, fair, poor = (
         tuple(Threshold(**one) for one in found[grade]) for grade in ("good", "fair", "poor")
     )
-    return Application(found["name"], good, fair, poor)
+    steps = (
+        Steps(one["metric"], Grade[one["from"].upper()], tuple(one["bounds"]))
+        for one in found["steps"]
+    )
+    return Application(found["name"], good, fair, poor, tuple(steps))
 
 
 APPLICATIONS = tuple(map(_application, json.loads(applications_json())))

@@ -26,4 +26,4 @@ pub use groups::Group;
 pub use measures::{Better, MEASURES, Measure};
 pub use order::{Answer, Price};
 pub use round_trip::RoundTrip;
-pub use thresholds::{APPLICATIONS, Application, Grade, Threshold};
+pub use thresholds::{APPLICATIONS, Application, Grade, Steps, Threshold};

@@ -63,11 +63,13 @@ impl Threshold {
 
 /// Steps inside grades: bounds of a metric of thresholds, of which a setting may meet more than another with the same
 /// grade.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-pub(super) struct Steps {
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Steps {
+    /// The metric.
     pub metric: &'static str,
     /// They count from this grade on.
     pub from: Grade,
+    /// The bounds, the best first.
     pub bounds: Vec<f64>,
 }
 
@@ -103,8 +105,8 @@ pub struct Application {
     pub fair: Vec<Threshold>,
     /// What poor requires: what does not meet one of them fails.
     pub poor: Vec<Threshold>,
-    #[serde(skip_serializing)]
-    pub(super) steps: Vec<Steps>,
+    /// Steps inside grades, of which a setting may meet more than another with the same grade.
+    pub steps: Vec<Steps>,
     /// What sentences say of it, the first first.
     #[serde(skip_serializing)]
     pub(super) values: Vec<Shown>,
@@ -190,7 +192,6 @@ pub(super) const VIDEO_CALL: &str = "video call";
 pub(super) const CALL_RATE: &str = "video call rate";
 pub(super) const CLOUD_GAME: &str = "cloud game";
 pub(super) const PAGE: &str = "page";
-pub(super) const VIDEO: &str = "video";
 pub(super) const VIDEO_RATE: &str = "video rate";
 pub(super) const UNDER_LOAD: &str = "under load";
 pub(super) const UPSTREAM_QUEUE: &str = "upstream queue";
@@ -215,15 +216,6 @@ pub(super) const NAMED: f64 = 0.10;
 
 /// Later than that a film has begun too late.
 pub(super) const SLOW_START_S: f64 = 10.0;
-
-/// What a rate is kept of, where an application is that.
-pub(super) fn kept_of(application: &str) -> Option<&'static str> {
-    match application {
-        VIDEO_RATE => Some(VIDEO),
-        CALL_RATE => Some(VIDEO_CALL),
-        _ => None,
-    }
-}
 
 /// The queue of a direction as it is graded.
 pub(super) const fn queue_of(direction: Direction) -> &'static str {
