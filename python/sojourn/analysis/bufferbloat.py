@@ -34,10 +34,17 @@ def letters_grid(
 
 def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
     """A row for each of these settings; `None` if nothing measured one idle and under load."""
+    chosen = {name: one for name, one in judged.round_trips.items() if name in names}
+    are_several = len({one.traffic for one in chosen.values()}) > 1
     found = {
-        name: (one.letter, one.idle_ms, one.downloading_ms, one.uploading_ms, one.both_ms)
-        for name, one in judged.round_trips.items()
-        if name in names
+        f"{name} ({one.traffic})" if are_several else name: (
+            one.letter,
+            one.idle_ms,
+            one.downloading_ms,
+            one.uploading_ms,
+            one.both_ms,
+        )
+        for name, one in chosen.items()
     }
     if not any(idle and any(loaded) for _, idle, *loaded in found.values()):
         return None

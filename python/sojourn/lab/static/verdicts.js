@@ -110,7 +110,9 @@ export function bufferbloatRows(names, roundTrips) {
   const isLoaded = one => one.downloading_ms || one.uploading_ms || one.both_ms;
   if (!roundTrips.some(one => one?.idle_ms && isLoaded(one))) return undefined;
   const [heads, ...lines] = letterRows(roundTrips);
-  const rows = lines.map((cells, index) => cells && [named(names, index), ...cells]);
+  const areSeveral = new Set(roundTrips.filter(one => one).map(one => one.traffic)).size > 1;
+  const name = index => named(names, index) + (areSeveral ? ` (${roundTrips[index].traffic})` : "");
+  const rows = lines.map((cells, index) => cells && [name(index), ...cells]);
   return [["setting", ...heads], ...rows.filter(cells => cells)];
 }
 
