@@ -108,6 +108,11 @@ impl Scenario {
         (under_way_s > 0.0).then_some((time.start..end_s, under_way_s))
     }
 
+    /// For how much of the time that counts an entry watches the delay of its packets, in s.
+    pub fn watches_s(&self, entry: &Entry) -> f64 {
+        length_s(&self.counted(&entry.app.watches_s()))
+    }
+
     /// The entries of the same homes.
     fn own(&self, entry: &Entry) -> impl Iterator<Item = &Entry> {
         let group = self.group_of(entry);

@@ -2,6 +2,7 @@
 
 pub mod column;
 mod first_half;
+mod given_up;
 mod pages;
 pub(crate) mod read;
 pub(crate) mod results;
@@ -9,6 +10,7 @@ pub mod rows;
 pub(crate) mod tables;
 mod under_way;
 
+pub(crate) use given_up::with_given_up;
 pub use pages::unfinished_s;
 pub(crate) use pages::{page_load, page_load_of_all};
 pub use read::{Row, Rows};

@@ -459,7 +459,7 @@ fn still_under_way(run: &Simulation) -> Option<Warning> {
         .collect();
     let reported = reported.join(", ");
     (!reported.is_empty()).then(|| {
-        fault!(UnderWay, "traffic" => "at the end had not arrived, and count neither as late nor as lost: {reported}")
+        fault!(UnderWay, "traffic" => "at the end had not arrived, and are neither late nor lost in tables; grades count as lost what has waited for more than 0.4 s: {reported}")
     })
 }
 
